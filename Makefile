@@ -1,0 +1,61 @@
+# Everything runs in .venv, which is made on first use. `make help` lists the targets.
+
+PYTHON  ?= python3
+WORKERS ?= 2
+THREADS ?= 2
+
+VENV := .venv
+BIN  := $(VENV)/bin
+PIP  := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+# BLAS and OpenMP threads of one process
+threads = OPENBLAS_NUM_THREADS=$(1) OMP_NUM_THREADS=$(1) MKL_NUM_THREADS=$(1) NUMBA_NUM_THREADS=$(1)
+
+# Workers of the test run share the cores, so each has one thread.
+PYTEST := $(call threads,1) MPLBACKEND=Agg $(BIN)/pytest -n $(WORKERS)
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.PHONY: help demo test test-all lint bench clean
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+demo: $(VENV)/.stamp-plot  ## run examples/demo.py
+	MPLBACKEND=Agg $(BIN)/python examples/demo.py
+
+test: $(VENV)/.stamp-dev  ## run the tests that are not slow
+	$(PYTEST)
+
+test-all: $(VENV)/.stamp-dev  ## run all tests, the slow ones too
+	$(PYTEST) -m ''
+
+lint: $(VENV)/.stamp-dev  ## check style, formatting and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.stamp-bench  ## run the benchmarks (THREADS=2)
+	$(call threads,$(THREADS)) $(BIN)/python -m benchmarks
+
+clean:  ## remove .venv, caches and build products
+	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
+
+# One stamp per set of extras, renewed when pyproject.toml changes. A larger set also stamps the smaller ones.
+
+$(BIN)/python:
+	$(PYTHON) -m venv --clear $(VENV)
+
+$(VENV)/.stamp-plot: pyproject.toml | $(BIN)/python
+	$(PIP) install -e '.[plot]'
+	@touch $@
+
+$(VENV)/.stamp-dev: pyproject.toml | $(BIN)/python
+	$(PIP) install -e '.[dev]'
+	@touch $@ $(VENV)/.stamp-plot
+
+$(VENV)/.stamp-bench: pyproject.toml | $(BIN)/python
+	$(PIP) install -e '.[dev,bench]'
+	@touch $@ $(VENV)/.stamp-dev $(VENV)/.stamp-plot

@@ -1,0 +1,84 @@
+"""Checks shared by the rooms: each error names the argument, what was seen and the remedy."""
+
+from __future__ import annotations
+
+import numbers
+import os
+
+import numpy as np
+import scipy.linalg
+
+SYMMETRY_TOLERANCE = 1e-8  # relative to the largest entry
+PSD_TOLERANCE = 1e-8  # negative eigenvalues up to this fraction of the largest diagonal sum count as rounding
+
+
+def check_symmetric_psd(S, name, remedy):
+    """S (n, n) as floats, its symmetric part, after checking that it is square, finite, symmetric and PSD."""
+    S = np.asarray(S, dtype=float)
+    if S.ndim != 2 or S.shape[0] != S.shape[1]:
+        raise ValueError(f"{name} must be a square matrix, got shape {S.shape}; {remedy}")
+    if not np.isfinite(S).all():
+        raise ValueError(f"{name} contains NaN or infinity; {remedy}")
+    largest = np.abs(S).max(initial=0.0)
+    asymmetry = np.abs(S - S.T).max(initial=0.0)
+    if asymmetry > SYMMETRY_TOLERANCE * largest:
+        raise ValueError(
+            f"{name} is not symmetric: entries differ from the transpose by up to {asymmetry:.2g}; {remedy}"
+        )
+    if asymmetry > 0:
+        S = (S + S.T) / 2
+    if not is_psd(S):
+        lowest = scipy.linalg.eigvalsh(S, subset_by_index=[0, 0])[0]
+        raise ValueError(f"{name} is not positive semi-definite: smallest eigenvalue {lowest:.3g}; {remedy}")
+    return S
+
+
+def is_psd(S) -> bool:
+    """Whether the symmetric matrix S has no eigenvalue below rounding; one Cholesky factorisation."""
+    jitter = PSD_TOLERANCE * max(np.abs(S).sum(axis=1).max(initial=0.0), np.finfo(float).tiny)
+    shifted = S + 0.0
+    shifted.flat[:: len(S) + 1] += jitter
+    try:
+        scipy.linalg.cholesky(shifted.T, lower=True, overwrite_a=True, check_finite=False)
+    except np.linalg.LinAlgError:
+        return False
+    return True
+
+
+def check_number(value, name, *, low=0.0, strict=True, integer=False, choices=()):
+    """value if it is one of choices, or a real number > low (>= low if not strict)."""
+    if isinstance(value, str) and value in choices:
+        return value
+    kind = numbers.Integral if integer else numbers.Real
+    good = isinstance(value, kind) and not isinstance(value, bool) and (value > low if strict else value >= low)
+    if not good or not np.isfinite(value):
+        wanted = f"{'an integer' if integer else 'a finite number'} {'>' if strict else '>='} {low:g}"
+        options = "".join(f" or {c!r}" for c in choices)
+        raise ValueError(f"{name} must be {wanted}{options}, got {value!r}")
+    return value
+
+
+def check_choice(value, name, known):
+    """value if it is one of the known names."""
+    if value not in known:
+        raise ValueError(f"{name}: unknown name {value!r}; known: {', '.join(map(repr, known))}")
+    return value
+
+
+def check_memory(n, copies):
+    """Raise before allocating when copies of an (n, n) matrix would not fit in this machine's memory."""
+    needed = copies * 8.0 * n**2
+    total = _physical_memory()
+    if needed > total:
+        raise ValueError(
+            f"X has {n} samples: the kernel matrix and its factor need {needed / 2**30:.0f} GiB, this machine has "
+            f"{total / 2**30:.0f} GiB; fit on fewer samples, or replace the kernel by a feature map such as "
+            "sklearn.kernel_approximation.Nystroem followed by a linear model"
+        )
+
+
+def _physical_memory() -> float:
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE")) * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):  # not known on this platform: let the allocation decide
+        return np.inf

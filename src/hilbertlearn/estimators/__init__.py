@@ -1,0 +1,5 @@
+"""Estimators with the scikit-learn interface."""
+
+from .vector import OperatorKernelRegressor
+
+__all__ = ["OperatorKernelRegressor"]

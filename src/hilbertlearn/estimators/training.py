@@ -1,0 +1,159 @@
+"""From raw arguments to the dual problem: the state that one fit, or a whole path of fits, shares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse
+from sklearn.utils import _safe_indexing
+
+from .. import kernels, operators
+from .._statistics import geometric_median, mean_rows, pointwise_median
+from .._validation import check_memory
+from ..problem import Problem, Separable
+from ..solvers.spectral import leave_one_out
+
+ALPHAS_PER_DECADE = 4
+SMALLEST, LARGEST = 1e-11, 10.0  # default alphas, relative to the mean of k(x, x) times the operator's norm
+
+
+@dataclass(frozen=True)
+class Training:
+    """Samples that count, as the problem sees them.
+
+    ``terms`` are scaled by sqrt(w); ``Y`` (n, d) is not, has NaN where nothing was observed and is not centred.
+    """
+
+    X: object
+    Y: np.ndarray
+    weights: np.ndarray
+    rows: np.ndarray  # which of the samples given to fit these are
+    n_samples: int  # how many were given
+    gammas: tuple
+    terms: Sequence
+    measure: np.ndarray | None
+    weighted: bool
+
+    @property
+    def mask(self):
+        observed = np.isfinite(self.Y)
+        return None if observed.all() else observed
+
+    @property
+    def root_weights(self):
+        return np.sqrt(self.weights) if self.weighted else None
+
+    @property
+    def closed_form(self) -> bool:
+        """Whether leave-one-out residuals of the squared loss have a formula."""
+        return len(self.terms) == 1 and isinstance(self.terms[0], Separable) and self.mask is None
+
+    def problem(self, loss, alpha, center) -> Problem:
+        Y = np.nan_to_num(self.Y - center)
+        if self.weighted:
+            Y = Y * self.root_weights[:, None]
+        return Problem(self.terms, Y, loss, alpha * self.weights.sum(), self.mask, self.root_weights, self.measure)
+
+    def alphas(self):
+        """Logarithmic grid of penalties that spans the spectrum of the problem."""
+        top = sum(term.trace for term in self.terms) / self.weights.sum()
+        number = round(ALPHAS_PER_DECADE * np.log10(LARGEST / SMALLEST)) + 1
+        return (top if top > 0 else 1.0) * np.geomspace(SMALLEST, LARGEST, number)
+
+    def loo(self, alphas, center: bool):
+        """For each alpha the leave-one-out residuals (n, d) of the squared loss."""
+        weights = self.weights if self.weighted else None
+        total = self.weights.sum()
+        for _, residuals in leave_one_out(
+            self.terms[0], self.Y, [alpha * total for alpha in alphas], center=center, weights=weights
+        ):
+            yield residuals
+
+    def distinct(self) -> Training:
+        """The same data with repeated samples merged, their weights added.
+
+        Leaving out one of two copies tests nothing, and integer weights must select what repetition selects.
+        """
+        seen: dict = {}
+        group = np.array([seen.setdefault(key, len(seen)) for key in _row_keys(self.X, self.Y)])
+        if len(seen) == len(group):
+            return self
+        first = np.unique(group, return_index=True)[1]
+        weights = np.bincount(group, weights=self.weights)
+        root = np.sqrt(weights / self.weights[first]) if self.weighted else np.sqrt(weights)
+        term = self.terms[0]
+        merged = Separable(term.K[np.ix_(first, first)], term.M).scaled(root)
+        return replace(
+            self,
+            X=_safe_indexing(self.X, first),
+            Y=self.Y[first],
+            weights=weights,
+            rows=self.rows[first],
+            terms=(merged,),
+            weighted=True,
+        )
+
+
+def build(X, Y, weights, rows, n_samples, measure, *, kernel, gamma, kernel_params, operator, center) -> Training:
+    """Gram matrices and operators of the samples; Y (n, d) with NaN where nothing was observed."""
+    weighted = not np.all(weights == 1)
+    check_memory(len(Y), copies=2 if operator is None else 4)
+    terms, gammas = [], []
+    for one_kernel, one_operator in kernel_terms(kernel, operator):
+        built = isinstance(one_kernel, kernels.OutputBuilt)
+        scalar = one_kernel.kernel if built else one_kernel
+        gammas.append(kernels.resolve_gamma(scalar, gamma, X, weights))
+        K = kernels.training_gram(scalar, X, gamma=gammas[-1], params=kernel_params)
+        if built:
+            outputs = np.nan_to_num(Y - center)
+            M = one_kernel.operator(outputs)
+            term = one_kernel.term(K, outputs) if M is None else Separable(K, M)
+        else:
+            term = Separable(K, operators.operator_matrix(one_operator, Y))
+        terms.append(term.scaled(np.sqrt(weights)) if weighted else term)
+    return Training(X, Y, weights, rows, n_samples, tuple(gammas), tuple(terms), measure, weighted)
+
+
+def kernel_terms(kernel, operator):
+    """The list of (kernel, operator) terms behind the two settings, each kernel checked."""
+    if isinstance(kernel, (list, tuple)):
+        if operator is not None:
+            raise ValueError("operator must be None when kernel is a list: each of its terms has its own operator")
+        if not kernel or not all(isinstance(term, (list, tuple)) and len(term) == 2 for term in kernel):
+            raise ValueError(f"kernel: a list must hold (kernel, operator) pairs, got {kernel!r}")
+        terms = [tuple(term) for term in kernel]
+    else:
+        terms = [(kernel, operator)]
+    for one, its_operator in terms:
+        if isinstance(one, kernels.OutputBuilt):
+            one.validate()
+            if its_operator is not None:
+                raise ValueError("operator must be None with kernels.OutputBuilt, which brings its own")
+        else:
+            kernels.check_kernel(one)
+    return terms
+
+
+def centre(Y, weights, loss):
+    """The constant (d,) a model is fitted around: the mean, or a median for losses that resist outliers."""
+    if loss.on_margins:
+        return np.zeros(Y.shape[1])
+    if loss.bound == np.inf:  # "auto", a number still to be found, is finite
+        return mean_rows(Y, weights)
+    return (pointwise_median if getattr(loss, "p", 2) == 1 else geometric_median)(Y, weights)
+
+
+def _row_keys(X, Y):
+    """A hashable key for each sample, equal for equal samples."""
+    keys: Iterable
+    if scipy.sparse.issparse(X):
+        X = X.tocsr().sorted_indices()
+        parts = zip(np.split(X.indices, X.indptr[1:-1]), np.split(X.data, X.indptr[1:-1]), strict=True)
+        keys = ((i.tobytes(), v.tobytes()) for i, v in parts)
+    elif isinstance(X, np.ndarray):
+        keys = (row.tobytes() for row in X)
+    else:
+        keys = (id(x) for x in X)  # objects of any kind: only the same object counts as repeated
+    return ((x, y.tobytes()) for x, y in zip(keys, Y, strict=True))

@@ -1,0 +1,96 @@
+"""Vector outputs: multi-task, robust and sparse regression."""
+
+from __future__ import annotations
+
+from sklearn.base import MultiOutputMixin, RegressorMixin
+
+from ..metrics import r2_score
+from ..spaces import Vector
+from .base import KernelMachine
+
+
+class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
+    """Regression of vectors with the operator-valued kernel ``k(x, z) M``, any loss, and outputs with gaps.
+
+    Minimises ``1/n sum_i loss(y_i - h(x_i)) + alpha/2 ||h||^2`` to a certified duality gap. NaN in y means "not
+    observed" for every loss and operator.
+
+    Parameters
+    ----------
+    kernel : str, callable, object of ``hilbertlearn.kernels``, Gaussian-process kernel or list
+        A name of scikit-learn's ``pairwise_kernels``, a callable ``(X, Z) -> Gram``, ``"precomputed"``, or a list of
+        ``(kernel, operator)`` terms that add up.
+    gamma : float, "median" or "scale"
+        Coefficient of named kernels. "median": the bandwidth is the median distance between samples.
+    kernel_params : dict or None
+        Further parameters of a named kernel, such as ``degree``.
+    operator : (d, d) array, object or name of ``hilbertlearn.operators``, or None
+        Positive semi-definite output operator M; None is the identity.
+    loss : str or object of ``hilbertlearn.losses``
+    alpha : float or "auto"
+        Regularisation. "auto": leave-one-out of the squared loss over a logarithmic grid, also for the other losses.
+    center : bool
+        Fit around the mean of y, or around its median for losses that resist outliers.
+    solver : "auto", "spectral", "splitting", "proximal_gradient", "conjugate_gradient" or "box_qp"
+    tol : float
+        Relative duality gap at which the solver stops.
+    max_iter : int
+    verbose : int
+        1 prints the gap as it falls.
+
+    Attributes
+    ----------
+    dual_coef_ : (n, d) coefficients: predictions are ``k(x, X) @ dual_coef_ @ operator_ + center_``
+    dual_gap_ : relative duality gap of the solution
+    n_iter_ : iterations of the solver
+    alpha_, gamma_, loss_, operator_, center_ : the values used
+    support_ : indices of the samples whose coefficients are not zero
+    saturated_ : samples (n,), or points (n, d) for p = 1, held at the loss's bound: the outliers it found
+    X_fit_ : the samples predictions are made from
+    n_features_in_, feature_names_in_ : as in scikit-learn
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import OperatorKernelRegressor
+    >>> X = np.linspace(0, 1, 50)[:, None]
+    >>> Y = np.hstack([np.sin(6 * X), np.cos(6 * X)])
+    >>> Y[::3, 0] = np.nan  # gaps are fine
+    >>> model = OperatorKernelRegressor().fit(X, Y)
+    >>> bool(model.score(X, Y) > 0.999)
+    True
+    """
+
+    def __init__(
+        self,
+        kernel="rbf",
+        *,
+        gamma="median",
+        kernel_params=None,
+        operator=None,
+        loss="squared",
+        alpha="auto",
+        center=True,
+        solver="auto",
+        tol=1e-6,
+        max_iter=1000,
+        verbose=0,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.kernel_params = kernel_params
+        self.operator = operator
+        self.loss = loss
+        self.alpha = alpha
+        self.center = center
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.verbose = verbose
+
+    def _space(self):
+        return Vector()
+
+    def score(self, X, y, sample_weight=None):
+        """Mean R2 over outputs, at the observed entries of y."""
+        return r2_score(y, self.predict(X), sample_weight)

@@ -1,0 +1,124 @@
+"""Gram matrices from names, objects and callables, and the bandwidth heuristics."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import scipy.sparse
+from sklearn.metrics.pairwise import (
+    PAIRWISE_KERNEL_FUNCTIONS,
+    additive_chi2_kernel,
+    euclidean_distances,
+    manhattan_distances,
+    pairwise_kernels,
+)
+from sklearn.utils import _safe_indexing
+
+from .._statistics import weighted_quantile
+from .._validation import check_number, check_symmetric_psd
+
+PRECOMPUTED = "precomputed"
+NAMES = sorted(set(PAIRWISE_KERNEL_FUNCTIONS) | {PRECOMPUTED})
+_WITHOUT_GAMMA = (PRECOMPUTED, "linear", "cosine", "additive_chi2")
+_DISTANCES = {  # what gamma multiplies
+    "rbf": partial(euclidean_distances, squared=True),
+    "laplacian": manhattan_distances,
+    "chi2": lambda X: -additive_chi2_kernel(X),
+}
+_POSITIVE = {
+    "rbf",
+    "laplacian",
+    "linear",
+    "cosine",
+    "chi2",
+    "poly",
+    "polynomial",
+}  # positive definite by construction
+_AT_MEDIAN = {
+    "rbf": 0.5,
+    "laplacian": 1.0,
+    "chi2": 1.0,
+}  # exponent at the median; rbf: the median is one bandwidth
+_MEDIAN_ROWS = 1000  # rows the median is taken over
+
+
+def check_kernel(kernel):
+    """Raise unless kernel is a known name or a callable ``(X, Z) -> Gram``."""
+    if isinstance(kernel, str):
+        if kernel not in NAMES:
+            raise ValueError(
+                f"kernel: unknown name {kernel!r}; known: {', '.join(NAMES)}, or a callable (X, Z) -> Gram"
+            )
+    elif not callable(kernel):
+        raise TypeError(
+            f"kernel must be a name, a callable (X, Z) -> Gram or a list of (kernel, operator), got {kernel!r}"
+        )
+
+
+def resolve_gamma(kernel, gamma, X, weights=None):
+    """The number behind ``gamma``: itself, or from X by the median or by scikit-learn's scale rule.
+
+    ``"median"`` is 1 / (2 median squared distance) for rbf, 1 / median city-block distance for laplacian and 1 / median
+    chi-squared distance for chi2, over pairs of distinct samples; kernels without a distance fall back on ``"scale"``,
+    1 / (number of features * variance). None for kernels without a gamma.
+    """
+    check_number(gamma, "gamma", choices=("median", "scale"))
+    if not isinstance(kernel, str) or kernel in _WITHOUT_GAMMA:
+        return None
+    if not isinstance(gamma, str):
+        return float(gamma)
+    weights = np.ones(X.shape[0]) if weights is None else weights
+    if gamma == "median" and kernel in _DISTANCES:
+        rows = np.unique(np.linspace(0, X.shape[0] - 1, min(X.shape[0], _MEDIAN_ROWS)).astype(int))
+        distances = _DISTANCES[kernel](_safe_indexing(X, rows))
+        pairs = np.triu_indices_from(distances, k=1)
+        values, mass = distances[pairs], np.multiply.outer(weights[rows], weights[rows])[pairs]
+        apart = values > 1e-10 * values.max(
+            initial=0.0
+        )  # copies of a sample are not a pair; their distance is rounding
+        return _AT_MEDIAN[kernel] / weighted_quantile(values[apart], 0.5, mass[apart]) if apart.any() else 1.0
+    share = weights / (weights.sum() * X.shape[1])
+    variance = float(
+        (share @ X.multiply(X) if scipy.sparse.issparse(X) else share @ X**2).sum() - (share @ X).sum() ** 2
+    )
+    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+
+
+def gram(kernel, X, Z=None, *, gamma=None, params=None):
+    """Kernel values (n, m) of X with Z, or of X with itself."""
+    if isinstance(kernel, str):
+        if kernel == PRECOMPUTED:
+            return X
+        if kernel == "rbf":
+            return _rbf(X, Z, gamma)
+        return pairwise_kernels(X, Z, metric=kernel, filter_params=True, gamma=gamma, **(params or {}))
+    G = np.asarray(kernel(X, X if Z is None else Z), dtype=float)
+    shape = (_length(X), _length(X if Z is None else Z))
+    if G.shape != shape:
+        raise ValueError(
+            f"kernel must return a matrix of shape {shape} for that many samples, got {G.shape}; "
+            "wrap a function of two single objects in kernels.Pairwise"
+        )
+    if not np.isfinite(G).all():
+        raise ValueError("kernel returned NaN or infinity; check the samples it was given")
+    return G
+
+
+def training_gram(kernel, X, *, gamma=None, params=None):
+    """Gram matrix (n, n) of the samples, checked to be PSD where the kernel does not guarantee it."""
+    K = gram(kernel, X, gamma=gamma, params=params)
+    if isinstance(kernel, str) and kernel in _POSITIVE:
+        return K
+    remedy = "use a positive definite kernel, or add a multiple of the identity"
+    return check_symmetric_psd(K, "X (kernel='precomputed')" if kernel == PRECOMPUTED else "kernel", remedy)
+
+
+def _rbf(X, Z, gamma):
+    D = euclidean_distances(X, Z, squared=True)
+    D *= -gamma
+    return np.exp(D, out=D)
+
+
+def _length(X):
+    return X.shape[0] if hasattr(X, "shape") else len(X)

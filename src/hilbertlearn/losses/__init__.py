@@ -1,0 +1,50 @@
+"""Losses: value, conjugate and prox of the conjugate, on rows of coordinates."""
+
+from __future__ import annotations
+
+from .base import Loss
+from .margin import Hinge
+from .pnorm import EpsilonInsensitive, Huber
+from .radial import Ball, EpsilonSVR, ExpNorm, InfConv, LogNorm, Norm, PowerNorm, Squared
+
+_NAMES = {
+    "squared": Squared,
+    "huber": Huber,
+    "epsilon_insensitive": EpsilonInsensitive,
+    "epsilon_svr": EpsilonSVR,
+    "hinge": Hinge,
+    "norm": Norm,
+    "power": PowerNorm,
+    "log": LogNorm,
+    "exp": ExpNorm,
+    "ball": Ball,
+}
+
+
+def as_loss(loss) -> Loss:
+    """The loss object behind a name or an object, its settings checked."""
+    if isinstance(loss, str):
+        if loss not in _NAMES:
+            raise ValueError(f"loss: unknown name {loss!r}; known: {', '.join(_NAMES)}, or an object of losses")
+        loss = _NAMES[loss]()
+    if not isinstance(loss, Loss):
+        raise TypeError(f"loss must be a name or an object of hilbertlearn.losses, got {type(loss).__name__}")
+    loss.validate()
+    return loss
+
+
+__all__ = [
+    "Ball",
+    "EpsilonInsensitive",
+    "EpsilonSVR",
+    "ExpNorm",
+    "Hinge",
+    "Huber",
+    "InfConv",
+    "LogNorm",
+    "Loss",
+    "Norm",
+    "PowerNorm",
+    "Squared",
+    "as_loss",
+]

@@ -1,0 +1,129 @@
+"""What every loss is: three scalar functions of a residual's norm, lifted to rows."""
+
+from __future__ import annotations
+
+import numbers
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from .._statistics import weighted_quantile
+from .balls import p_norms, row_norms, scale_rows
+
+EPSILON_QUANTILE = 0.25  # of the residual norms: a quarter of the rows may drop out of the model
+KAPPA_QUANTILE = 0.5  # half of the residuals count as ordinary
+
+
+class Loss(BaseEstimator):
+    """A convex loss of the residual whose conjugate is ``curvature/2 ||a||^2 + g*(a)``.
+
+    Subclasses hold settings only and give three functions of a norm r >= 0: ``value`` (the loss itself),
+    ``conjugate`` (g*, without the quadratic part) and ``prox_conjugate`` (prox of step * g*). They act on whole rows
+    through the Euclidean norm; losses with another geometry override the ``row_*`` methods.
+    """
+
+    on_margins = False  # True: a function of <y_i, h(x_i)> instead of the residual (the hinge)
+
+    @property
+    def curvature(self) -> float:
+        """c of the conjugate's quadratic part."""
+        return 0.0
+
+    @property
+    def pointwise(self) -> bool:
+        """True when the loss acts on point values, so that the space must have them."""
+        return False
+
+    @property
+    def largest_residual(self) -> float:
+        """The loss is infinite beyond this norm."""
+        return np.inf
+
+    def value(self, r):
+        """Loss at residual norms r; by default from the conjugate, which needs curvature > 0."""
+        a = self.prox_conjugate(r / self.curvature, 1 / self.curvature)
+        return a * r - self.curvature / 2 * a**2 - self.conjugate(a)
+
+    def conjugate(self, r):
+        """g* at dual norms r."""
+        return np.zeros_like(r)
+
+    def conjugate_slope(self, r):
+        """Right derivative of g* at r (infinite at the bound); only infimal convolutions need it."""
+        return np.zeros_like(r)
+
+    def prox_conjugate(self, r, step):
+        """argmin over x >= 0 of ``(x - r)^2 / 2 + step g*(x)``."""
+        return r
+
+    def validate(self):
+        """Raise a ValueError that names the setting which is out of range."""
+
+    @property
+    def bound(self) -> float:
+        """Largest norm a dual row can have; finite for losses that grow linearly, and these resist outliers."""
+        return np.inf
+
+    @property
+    def quadratic(self) -> bool:
+        """True when g* is zero: then the problem is a linear system."""
+        return False
+
+    @property
+    def sparse(self) -> bool:
+        """True when small residuals give dual rows that are exactly zero."""
+        return False
+
+    def row_value(self, R, measure=None):
+        """Loss of each row of residuals R (n, d), shape (n,)."""
+        return self.value(row_norms(R))
+
+    def row_conjugate(self, A, measure=None):
+        """g* of each row of A (n, d), shape (n,)."""
+        return self.conjugate(row_norms(A))
+
+    def row_prox(self, A, step, measure=None):
+        """Prox of ``step g*`` of each row of A (n, d)."""
+        return scale_rows(A, self.prox_conjugate(row_norms(A), step))
+
+    def saturated(self, A, measure=None):
+        """Rows (n,), or points (n, d) for pointwise losses, of A held at the bound: the outliers the loss found."""
+        if np.isinf(self.bound):
+            return np.zeros(len(A), dtype=bool)
+        return row_norms(A) >= self.bound * (1 - 1e-6)
+
+    def resolve(self, residuals, measure=None, weights=None):
+        """A copy in which settings left to ``"auto"`` are numbers, from residuals (n, d), NaN where not
+        observed, of a squared-loss fit."""
+        return self
+
+    @property
+    def needs_residuals(self) -> bool:
+        """True while a setting is ``"auto"``."""
+        return any(value == "auto" for value in self.get_params(deep=False).values() if isinstance(value, str))
+
+
+def residual_quantile(residuals, p, level, measure=None, weights=None):
+    """Quantile of the p-norms of rows of residuals (n, d), or of absolute point values for p = inf.
+
+    NaN entries do not count; when the quantile is zero there is no scale in the residuals, and 1 does as well.
+    """
+    weights = np.ones(len(residuals)) if weights is None else weights
+    if np.isinf(p):
+        sizes = np.abs(residuals) if measure is None else np.abs(residuals) / np.sqrt(measure)
+        seen = np.isfinite(sizes)
+        sizes, weights = sizes[seen], np.broadcast_to(weights[:, None], seen.shape)[seen]
+    else:
+        sizes = p_norms(np.nan_to_num(residuals), p, measure)
+    return weighted_quantile(sizes, level, weights) or 1.0
+
+
+def check_positive(loss, name, above=0, zero=False):
+    """Raise unless the setting is a number > above (>= 0 with zero=True), or still ``"auto"``."""
+    value = getattr(loss, name)
+    if isinstance(value, str) and value == "auto":
+        return
+    good = isinstance(value, numbers.Real) and (float(value) >= 0 if zero else float(value) > above)
+    if not good:
+        wanted = "at least 0" if zero else f"greater than {above}"
+        raise ValueError(f"{type(loss).__name__}: {name} must be a number {wanted}, got {value!r}")

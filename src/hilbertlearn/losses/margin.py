@@ -1,0 +1,61 @@
+"""The hinge: a convex function of the margin ``<y_i, h(x_i)>`` (Brouard et al. 2016, eq. 4)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .base import Loss
+
+
+class Hinge(Loss):
+    """``max(0, 1 - t)`` of the margin t, or any convex decreasing function of it.
+
+    The dual rows are ``a_i = b_i y_i``, so the problem in b is the common one with a single column, the kernel
+    ``k(x_i, x_j) <y_i, M y_j>`` and zero targets; there this object is the loss.
+
+    Parameters
+    ----------
+    margin : object or None
+        Another function f of the margin: an object with ``value(t)``, ``conjugate(b)`` = f*(-b) and
+        ``prox_conjugate(b, step)`` = argmin over x of ``(x - b)^2 / 2 + step f*(-x)``, all elementwise.
+    """
+
+    on_margins = True
+
+    def __init__(self, margin=None):
+        self.margin = margin
+
+    def validate(self):
+        missing = [n for n in ("value", "conjugate", "prox_conjugate") if not hasattr(self.margin, n)]
+        if self.margin is not None and missing:
+            raise ValueError(f"Hinge: margin must have the methods {', '.join(missing)}; got {self.margin!r}")
+
+    @property
+    def bound(self):
+        return 1.0 if self.margin is None else np.inf
+
+    @property
+    def _function(self):
+        return _Box() if self.margin is None else self.margin
+
+    def row_value(self, R, measure=None):
+        return self._function.value(-R[:, 0])
+
+    def row_conjugate(self, A, measure=None):
+        return self._function.conjugate(A[:, 0])
+
+    def row_prox(self, A, step, measure=None):
+        return self._function.prox_conjugate(A, step)
+
+
+class _Box:
+    """max(0, 1 - t) and its conjugate: -b on [0, 1]."""
+
+    def value(self, t):
+        return np.maximum(0.0, 1 - t)
+
+    def conjugate(self, b):
+        return np.where((b >= -1e-12) & (b <= 1 + 1e-12), -b, np.inf)
+
+    def prox_conjugate(self, b, step):
+        return np.clip(b + step, 0.0, 1.0)

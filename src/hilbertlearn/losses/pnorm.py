@@ -1,0 +1,125 @@
+"""Huber and epsilon-insensitive losses of the p-norm of a function (Lambert et al. 2022)."""
+
+from __future__ import annotations
+
+import numbers
+
+import numpy as np
+
+from .balls import dual_exponent, p_norms, project_ball, row_norms
+from .base import EPSILON_QUANTILE, KAPPA_QUANTILE, Loss, check_positive, residual_quantile
+
+
+class _PNormLoss(Loss):
+    """Half the squared norm convolved with a function of the p-norm; on the real line every p is the same."""
+
+    curvature = property(lambda self: 1.0)
+
+    @property
+    def pointwise(self):
+        """Every p but 2 looks at point values."""
+        return self.p != 2
+
+    def _check_p(self):
+        if not isinstance(self.p, numbers.Real) or not float(self.p) >= 1:
+            raise ValueError(f"{type(self).__name__}: p must be a number in [1, inf], got {self.p!r}")
+
+
+class Huber(_PNormLoss):
+    """``||.||^2 / 2`` convolved with ``kappa ||.||_p``: quadratic near zero, linear for outliers.
+
+    p = 2 holds back whole rows, p = 1 single entries; any p in [1, inf] works. Lambert et al. 2022, definition 3.1.
+    """
+
+    def __init__(self, kappa="auto", p=2):
+        self.kappa, self.p = kappa, p
+
+    def validate(self):
+        check_positive(self, "kappa")
+        self._check_p()
+
+    def conjugate(self, r):
+        return np.where(r <= self.kappa * (1 + 1e-12), 0.0, np.inf)
+
+    def conjugate_slope(self, r):
+        return np.where(r < self.kappa, 0.0, np.inf)
+
+    def prox_conjugate(self, r, step):
+        return np.minimum(r, self.kappa)
+
+    @property
+    def bound(self):
+        return self.kappa
+
+    @property
+    def quadratic(self):
+        return self.kappa == np.inf
+
+    def row_value(self, R, measure=None):
+        inside = project_ball(R, self.kappa, dual_exponent(self.p), measure)  # proposition 3.2
+        with np.errstate(invalid="ignore"):
+            linear = self.kappa * p_norms(R - inside, self.p, measure) if np.isfinite(self.kappa) else 0.0
+        return row_norms(inside) ** 2 / 2 + linear
+
+    def row_conjugate(self, A, measure=None):
+        return self.conjugate(p_norms(A, dual_exponent(self.p), measure) / (1 + 1e-10))
+
+    def row_prox(self, A, step, measure=None):
+        return project_ball(A, self.kappa, dual_exponent(self.p), measure)
+
+    def saturated(self, A, measure=None):
+        at_bound = self.kappa * (1 - 1e-6)
+        if self.p == 1:
+            return (np.abs(A) if measure is None else np.abs(A) / np.sqrt(measure)) >= at_bound
+        return p_norms(A, dual_exponent(self.p), measure) >= at_bound
+
+    def resolve(self, residuals, measure=None, weights=None):
+        if self.kappa != "auto":
+            return self
+        return Huber(residual_quantile(residuals, dual_exponent(self.p), KAPPA_QUANTILE, measure, weights), self.p)
+
+
+class EpsilonInsensitive(_PNormLoss):
+    """``||.||^2 / 2`` convolved with the indicator of the ball ``||.||_p <= epsilon``: small residuals cost nothing.
+
+    p = 2 gives models with few rows, p = inf with few entries; any p in [1, inf] works. Lambert et al. 2022,
+    definition 4.1.
+    """
+
+    def __init__(self, epsilon="auto", p=2):
+        self.epsilon, self.p = epsilon, p
+
+    def validate(self):
+        check_positive(self, "epsilon", zero=True)
+        self._check_p()
+
+    def conjugate(self, r):
+        return self.epsilon * r
+
+    def conjugate_slope(self, r):
+        return np.full_like(r, self.epsilon)
+
+    def prox_conjugate(self, r, step):
+        return np.maximum(r - step * self.epsilon, 0.0)
+
+    @property
+    def sparse(self):
+        return self.epsilon > 0
+
+    @property
+    def quadratic(self):
+        return self.epsilon == 0
+
+    def row_value(self, R, measure=None):
+        return row_norms(R - project_ball(R, self.epsilon, self.p, measure)) ** 2 / 2  # proposition 4.2
+
+    def row_conjugate(self, A, measure=None):
+        return self.epsilon * p_norms(A, dual_exponent(self.p), measure)
+
+    def row_prox(self, A, step, measure=None):
+        return A - project_ball(A, step * self.epsilon, self.p, measure)  # Moreau's identity, proposition 4.4
+
+    def resolve(self, residuals, measure=None, weights=None):
+        if self.epsilon != "auto":
+            return self
+        return EpsilonInsensitive(residual_quantile(residuals, self.p, EPSILON_QUANTILE, measure, weights), self.p)

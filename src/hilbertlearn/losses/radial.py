@@ -1,0 +1,282 @@
+"""Losses of the residual's Euclidean norm (Laforgue et al. 2020, proposition 1)."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import wrightomega
+
+from .balls import power_prox
+from .base import EPSILON_QUANTILE, Loss, check_positive, residual_quantile
+
+_BISECTIONS = 80
+
+
+class Squared(Loss):
+    """``||r||^2 / 2``: ridge regression."""
+
+    curvature = property(lambda self: 1.0)
+    quadratic = property(lambda self: True)
+
+    def value(self, r):
+        return r**2 / 2
+
+
+class Norm(Loss):
+    """``scale ||r||``."""
+
+    def __init__(self, scale=1.0):
+        self.scale = scale
+
+    def validate(self):
+        check_positive(self, "scale")
+
+    def value(self, r):
+        return self.scale * r
+
+    def conjugate(self, r):
+        return _indicator(r, self.scale)
+
+    def conjugate_slope(self, r):
+        return np.where(r < self.scale, 0.0, np.inf)
+
+    def prox_conjugate(self, r, step):
+        return np.minimum(r, self.scale)
+
+    @property
+    def bound(self):
+        return self.scale
+
+
+class PowerNorm(Loss):
+    """``scale/eta ||r||^eta`` with eta > 1."""
+
+    def __init__(self, eta=1.5, scale=1.0):
+        self.eta, self.scale = eta, scale
+
+    def validate(self):
+        check_positive(self, "scale")
+        check_positive(self, "eta", above=1)
+
+    def value(self, r):
+        return self.scale / self.eta * r**self.eta
+
+    @property
+    def _dual(self):
+        """Exponent and weight of the conjugate ``weight/exponent a^exponent``."""
+        exponent = self.eta / (self.eta - 1)
+        return exponent, self.scale ** (1 - exponent)
+
+    def conjugate(self, r):
+        exponent, weight = self._dual
+        return weight / exponent * r**exponent
+
+    def conjugate_slope(self, r):
+        exponent, weight = self._dual
+        return weight * r ** (exponent - 1)
+
+    def prox_conjugate(self, r, step):
+        exponent, weight = self._dual
+        return power_prox(r, step * weight, exponent)
+
+
+class LogNorm(Loss):
+    """``scale ||r|| log ||r||``, made convex by its biconjugate: constant for norms below 1/e."""
+
+    def __init__(self, scale=1.0):
+        self.scale = scale
+
+    def validate(self):
+        check_positive(self, "scale")
+
+    def value(self, r):
+        r = np.maximum(r, np.exp(-1))
+        return self.scale * r * np.log(r)
+
+    def conjugate(self, r):
+        return self.scale * np.exp(r / self.scale - 1)
+
+    def conjugate_slope(self, r):
+        return np.exp(r / self.scale - 1)
+
+    def prox_conjugate(self, r, step):
+        # x = r - scale z with z e^z = (step / scale) e^(r/scale - 1)
+        z = wrightomega(r / self.scale - 1 + np.log(step / self.scale)).real
+        return np.maximum(r - self.scale * z, 0.0)
+
+
+class ExpNorm(Loss):
+    """``scale (exp ||r|| - 1)``: hardly tolerates large residuals."""
+
+    def __init__(self, scale=1.0):
+        self.scale = scale
+
+    def validate(self):
+        check_positive(self, "scale")
+
+    def value(self, r):
+        with np.errstate(over="ignore"):  # an infinite loss is the right answer far from the optimum
+            return self.scale * np.expm1(r)
+
+    def conjugate(self, r):
+        r = np.maximum(r, self.scale)
+        return r * np.log(r / self.scale) - r + self.scale
+
+    def conjugate_slope(self, r):
+        return np.log(np.maximum(r, self.scale) / self.scale)
+
+    def prox_conjugate(self, r, step):
+        # above scale: x + step log(x / scale) = r, solved by Wright's omega function
+        x = step * wrightomega(r / step + np.log(self.scale / step)).real
+        return np.where(r <= self.scale, r, x)
+
+
+class Ball(Loss):
+    """Zero for ``||r|| <= scale``, infinite beyond: every sample is fitted up to scale."""
+
+    def __init__(self, scale=1.0):
+        self.scale = scale
+
+    def validate(self):
+        check_positive(self, "scale")
+
+    @property
+    def largest_residual(self):
+        return self.scale
+
+    def value(self, r):
+        return _indicator(r, self.scale)
+
+    def conjugate(self, r):
+        return self.scale * r
+
+    def conjugate_slope(self, r):
+        return np.full_like(r, self.scale)
+
+    def prox_conjugate(self, r, step):
+        return np.maximum(r - step * self.scale, 0.0)
+
+    @property
+    def sparse(self):
+        return True
+
+
+class EpsilonSVR(Loss):
+    """``max(||r|| - epsilon, 0)`` (Laforgue et al. 2020, definition 4): sparse and robust."""
+
+    def __init__(self, epsilon="auto"):
+        self.epsilon = epsilon
+
+    def validate(self):
+        check_positive(self, "epsilon", zero=True)
+
+    def value(self, r):
+        return np.maximum(r - self.epsilon, 0.0)
+
+    def conjugate(self, r):
+        return self.epsilon * r + _indicator(r, 1.0)
+
+    def conjugate_slope(self, r):
+        return np.where(r < 1.0, self.epsilon, np.inf)
+
+    def prox_conjugate(self, r, step):
+        return np.clip(r - step * self.epsilon, 0.0, 1.0)
+
+    @property
+    def bound(self):
+        return 1.0
+
+    @property
+    def sparse(self):
+        return self.epsilon > 0
+
+    def resolve(self, residuals, measure=None, weights=None):
+        if self.epsilon != "auto":
+            return self
+        return EpsilonSVR(residual_quantile(residuals, 2, EPSILON_QUANTILE, measure, weights))
+
+
+class InfConv(Loss):
+    """Infimal convolution ``inf_s first(s) + second(r - s)`` of two radial losses.
+
+    ``InfConv(Squared(), Norm(kappa))`` is the Huber loss, ``InfConv(Squared(), Ball(epsilon))`` the
+    epsilon-insensitive one: conjugates add, so any two losses compose (Laforgue et al. 2020, proposition 1).
+    """
+
+    def __init__(self, first, second):
+        self.first, self.second = first, second
+
+    def validate(self):
+        for name, part in (("first", self.first), ("second", self.second)):
+            if not isinstance(part, Loss) or part.on_margins or getattr(part, "p", 2) != 2:
+                raise ValueError(f"InfConv: {name} must be a loss of the Euclidean norm (p=2), got {part!r}")
+            part.validate()
+
+    @property
+    def curvature(self):
+        return self.first.curvature + self.second.curvature
+
+    def value(self, r):
+        if self.curvature > 0:
+            return super().value(r)
+        r = np.asarray(r, dtype=float)
+        high = np.minimum(self.bound, np.ones_like(r))
+        while True:  # the maximiser a of a r - g*(a) has slope r: double until it is passed
+            grow = (self.conjugate_slope(high) < r) & (high < self.bound) & (high < 1e150)
+            if not grow.any():
+                break
+            high = np.where(grow, np.minimum(2 * high, self.bound), high)
+        a = _bisect(lambda x: self.conjugate_slope(x) - r, high)
+        with np.errstate(invalid="ignore"):
+            out = a * r - self.conjugate(np.minimum(a, self.bound))
+        return np.where(r > self.largest_residual * (1 + 1e-12), np.inf, out)
+
+    def conjugate(self, r):
+        return self.first.conjugate(r) + self.second.conjugate(r)
+
+    def conjugate_slope(self, r):
+        return self.first.conjugate_slope(r) + self.second.conjugate_slope(r)
+
+    def prox_conjugate(self, r, step):
+        r = np.asarray(r, dtype=float)
+        high = np.minimum(r, self.bound)
+        return _bisect(lambda x: x - r + step * self.conjugate_slope(x), high)
+
+    @property
+    def bound(self):
+        return min(self.first.bound, self.second.bound)
+
+    @property
+    def sparse(self):
+        return self.first.sparse or self.second.sparse
+
+    @property
+    def quadratic(self):
+        return self.first.quadratic and self.second.quadratic
+
+    @property
+    def largest_residual(self):
+        if self.curvature > 0:
+            return np.inf
+        return self.first.largest_residual + self.second.largest_residual
+
+    def resolve(self, residuals, measure=None, weights=None):
+        return InfConv(*(part.resolve(residuals, measure, weights) for part in (self.first, self.second)))
+
+    @property
+    def needs_residuals(self):
+        return self.first.needs_residuals or self.second.needs_residuals
+
+
+def _indicator(r, radius):
+    return np.where(r <= radius * (1 + 1e-12), 0.0, np.inf)
+
+
+def _bisect(increasing, high):
+    """Smallest x in [0, high] where the increasing function is >= 0 (high when there is none)."""
+    low = np.zeros_like(high)
+    high = np.where(increasing(low) >= 0, 0.0, high)
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        right = increasing(middle) >= 0
+        low, high = np.where(right, low, middle), np.where(right, middle, high)
+    return high

@@ -1,0 +1,172 @@
+"""Choice of the regularisation along a whole path."""
+
+from __future__ import annotations
+
+import copy
+import numbers
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import KFold, check_cv
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import _num_samples, check_is_fitted
+
+from ._statistics import weighted_quantile
+from ._validation import check_choice, check_number
+from .estimators import OperatorKernelRegressor
+from .estimators.base import best_index, fold_errors
+
+_SCORED_GROUPS = 10  # leave-one-out predictions are scored in this many groups when a scorer is given
+
+
+def _passed_through(name):
+    """A method that calls the best estimator's, there when the wrapped estimator has it."""
+
+    def method(self, X, *args, **kwargs):
+        check_is_fitted(self)
+        return getattr(self.best_estimator_, name)(X, *args, **kwargs)
+
+    method.__name__ = name
+    method.__doc__ = f"``{name}`` of the best estimator."
+    return available_if(lambda self: hasattr(self._wrapped(), name))(method)
+
+
+class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
+    """Any estimator of the package, its alpha chosen by leave-one-out or folds along a path.
+
+    Each fold's kernel is factored once for all alphas. The squared loss has its leave-one-out errors in closed form,
+    other losses start each fit from the solution for the alpha before.
+
+    Parameters
+    ----------
+    estimator : estimator of hilbertlearn, default ``OperatorKernelRegressor()``
+    alphas : increasing or not, positive numbers; None for a logarithmic grid that spans the kernel's spectrum
+    cv : "loo", number of folds, splitter of scikit-learn, iterable of (train, test) or None
+        None is "loo" for the squared loss and 5 folds otherwise.
+    scoring : name or callable of scikit-learn; None is the squared error for "loo", the estimator's score for folds
+    aggregate : "mean" or "median" of the errors over samples ("loo") or folds; the median ignores corrupted ones
+
+    Attributes
+    ----------
+    alpha_ : the alpha with the smallest error (the largest of equals)
+    best_estimator_ : the estimator fitted with it to all the data
+    alphas_ : (n_alphas,) the path
+    errors_ : (n_alphas,) its errors: squared errors, or minus the scores
+    standard_errors_ : (n_alphas,) standard error of each
+    n_splits_ : samples or folds the errors are aggregated over
+    """
+
+    def __init__(self, estimator=None, alphas=None, *, cv=None, scoring=None, aggregate="mean"):
+        self.estimator = estimator
+        self.alphas = alphas
+        self.cv = cv
+        self.scoring = scoring
+        self.aggregate = aggregate
+
+    def fit(self, X, y, sample_weight=None):
+        """Compute the error curve, choose alpha, and fit the estimator with it to all the data."""
+        check_choice(self.aggregate, "aggregate", ("mean", "median"))
+        if isinstance(self.cv, str):
+            check_choice(self.cv, "cv", ("loo",))
+        base = clone(self._wrapped())
+        training, loss, space = base._prepare(X, y, sample_weight)
+        alphas = training.alphas() if self.alphas is None else _check_alphas(self.alphas)
+        closed_form = training.closed_form and loss.quadratic and len(training.Y) > 1
+        if self.cv == "loo" and not closed_form:
+            raise ValueError(
+                "cv='loo' has a closed form for the squared loss, one (kernel, operator) term and outputs without gaps "
+                "only; use cv=5"
+            )
+        if self.cv == "loo" or (self.cv is None and closed_form):
+            errors, weights = self._leave_one_out(base, training, space, alphas)
+        elif len(training.Y) == 1:  # nothing to hold out: the smoothest model
+            errors, weights = np.zeros((1, len(alphas))), np.ones(1)
+        else:
+            folds = self._folds(X, y)
+            scorer = None if self.scoring is None else check_scoring(base, self.scoring)
+            errors, weights = (
+                fold_errors(base, X, y, sample_weight, alphas, folds, scorer),
+                np.ones(len(folds)),
+            )
+        self.alphas_, self.n_splits_ = np.asarray(alphas, dtype=float), len(errors)
+        self.errors_, self.standard_errors_ = error_curve(errors, weights, self.aggregate)
+        order = np.argsort(self.alphas_)
+        self.alpha_ = float(self.alphas_[order[best_index(self.errors_[order])]])
+        base.set_params(alpha=self.alpha_)
+        loss = base._choose(training, loss, y)[1]
+        base._learn(training, loss, space, self.alpha_, init=None)  # the factorisation is at hand
+        self.best_estimator_ = base
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(base, name):
+                setattr(self, name, getattr(base, name))
+        return self
+
+    predict = _passed_through("predict")
+    transform = _passed_through("transform")
+
+    def score(self, X, y, sample_weight=None):
+        """Score of the best estimator."""
+        check_is_fitted(self)
+        return self.best_estimator_.score(X, y, sample_weight)
+
+    def _wrapped(self):
+        return OperatorKernelRegressor() if self.estimator is None else self.estimator
+
+    def _leave_one_out(self, base, training, space, alphas):
+        """Errors (n or groups, n_alphas) of the distinct samples, and their weights."""
+        data = training.distinct()
+        residuals = data.loo(alphas, base.center)
+        if self.scoring is None:
+            return np.stack([(r**2).sum(axis=1) for r in residuals], axis=1), data.weights
+        scorer = check_scoring(base, self.scoring)
+        groups = np.array_split(np.arange(len(data.Y)), min(_SCORED_GROUPS, len(data.Y) // 2))
+        errors = np.empty((len(groups), len(alphas)))
+        for column, r in zip(errors.T, residuals, strict=True):
+            for i, rows in enumerate(groups):
+                held_out = _HeldOut(space.decode(data.Y[rows] - r[rows]))
+                column[i] = -scorer(held_out, None, space.decode(data.Y[rows]))
+        return errors, np.ones(len(groups))
+
+    def _folds(self, X, y):
+        cv = 5 if self.cv is None else self.cv
+        if isinstance(cv, numbers.Integral):
+            cv = KFold(min(check_number(int(cv), "cv", low=1, integer=True), _num_samples(X)))
+        return list(check_cv(cv).split(X, y))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        wrapped = get_tags(self._wrapped())
+        for name in ("estimator_type", "regressor_tags", "classifier_tags", "target_tags", "input_tags"):
+            setattr(tags, name, copy.deepcopy(getattr(wrapped, name)))
+        return tags
+
+
+class _HeldOut(RegressorMixin, BaseEstimator):
+    """Predictions made elsewhere, in the form a scorer asks for."""
+
+    def __init__(self, predictions):
+        self.predictions = predictions
+
+    def predict(self, X):
+        return self.predictions
+
+
+def error_curve(errors, weights, aggregate):
+    """Mean or median over rows of errors (n_splits, n_alphas), and its standard error, each (n_alphas,)."""
+    total = weights.sum()
+    if aggregate == "mean":
+        centre = weights @ errors / total
+        return centre, np.sqrt(weights @ (errors - centre) ** 2) / total
+    centre = np.array([weighted_quantile(column, 0.5, weights) for column in errors.T])
+    spread = np.array([weighted_quantile(column, 0.5, weights) for column in np.abs(errors - centre).T])
+    # of a normal sample: sigma = 1.4826 MAD, and the median varies sqrt(pi/2) times as much as the mean
+    return centre, np.sqrt(np.pi / 2) * 1.4826 * spread / np.sqrt(total)
+
+
+def _check_alphas(alphas):
+    alphas = np.atleast_1d(np.asarray(alphas, dtype=float))
+    if alphas.ndim != 1 or not len(alphas) or not (np.isfinite(alphas) & (alphas > 0)).all():
+        raise ValueError(f"alphas must be positive numbers, got {alphas!r}; for example np.logspace(-6, 1, 30)")
+    return alphas

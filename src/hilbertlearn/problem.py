@@ -1,0 +1,249 @@
+"""The one problem behind every estimator, in its dual form.
+
+    minimise over A (n, d)    c/2 ||A||^2 - <A, Y> + 1/(2 s) <A, sum_t K_t A M_t> + sum_i g*(a_i)
+
+with ``s = alpha * sum(w)``, weights w = 1 by default. Sample weights enter by ``D = diag(sqrt(w))``: Y and K are
+given as ``D Y`` and ``D K D``, and the prox of row i becomes ``sqrt(w) prox(a / sqrt(w))``. Entries that were not
+observed are dual variables held at zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import scipy.linalg
+from scipy.sparse.linalg import eigsh
+
+from .losses import Loss
+
+
+class Spectrum(NamedTuple):
+    """Eigenpairs of a PSD matrix above rounding: values (r,) in decreasing order, vectors (n, r)."""
+
+    values: np.ndarray
+    vectors: np.ndarray
+
+
+def spectrum(S) -> Spectrum:
+    """Eigenpairs of the PSD matrix S (n, n) that are larger than rounding errors."""
+    values, vectors = scipy.linalg.eigh(S, driver="evd", check_finite=False)
+    kept = values > max(values[-1], 0.0) * len(values) * np.finfo(float).eps
+    first = np.argmax(kept) if kept.any() else len(values)
+    return Spectrum(values[first:][::-1], vectors[:, first:][:, ::-1])
+
+
+class LinearPredictor:
+    """Values ``G @ coef`` at points with kernel values G (m, n) with the samples."""
+
+    def __init__(self, coef):
+        self.coef = coef
+
+    def __call__(self, G):
+        return G @ self.coef
+
+
+class Separable:
+    """The map ``A -> K A M`` of the kernel k(x, z) M; ``M=None`` is the identity.
+
+    Factorisations are computed when first asked for and kept, so that problems which share a term (a path over
+    alpha, leave-one-out, the iterations of a solver) share them.
+    """
+
+    def __init__(self, K, M=None):
+        self.K, self.M = K, M
+
+    def apply(self, A):
+        return self.K @ A if self.M is None else self.K @ (A @ self.M)
+
+    def predictor(self, A):
+        """The function ``G (m, n) -> values (m, d)`` of kernel values with the samples whose dual variables are A."""
+        return LinearPredictor(A if self.M is None else A @ self.M)
+
+    def scaled(self, root_weights):
+        """The term with K replaced by D K D."""
+        return Separable(self.K * root_weights[:, None] * root_weights, self.M)
+
+    def margin_gram(self, Y):
+        """``<y_i, K(x_i, x_j) y_j>``, shape (n, n)."""
+        return self.K * (Y @ Y.T if self.M is None else Y @ self.M @ Y.T)
+
+    @cached_property
+    def input_spectrum(self) -> Spectrum:
+        return spectrum(self.K)
+
+    @cached_property
+    def operator_spectrum(self) -> Spectrum:
+        """Eigenpairs of M; not to be asked for when M is the identity."""
+        return spectrum(self.M)
+
+    @property
+    def factored(self) -> bool:
+        """Whether the eigendecomposition of K is at hand already."""
+        return "input_spectrum" in self.__dict__
+
+    @cached_property
+    def norm(self) -> float:
+        """Largest eigenvalue of the map, up to a few per cent."""
+        if self.factored:
+            top = self.input_spectrum.values[:1].sum()
+        elif len(self.K) < 50:
+            top = scipy.linalg.norm(self.K, 2)
+        else:
+            start = np.ones(len(self.K))
+            top = 1.02 * eigsh(self.K, k=1, tol=1e-2, v0=start, return_eigenvectors=False)[0]
+        return float(top) * self._operator_norm
+
+    @property
+    def _operator_norm(self) -> float:
+        return 1.0 if self.M is None else float(self.operator_spectrum.values[:1].sum())
+
+    @property
+    def trace(self) -> float:
+        """Trace of K times the norm of M: the scale of the term, the same for repeated and for weighted samples."""
+        return float(np.trace(self.K)) * self._operator_norm
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Data of the dual problem; see the module's docstring.
+
+    Parameters
+    ----------
+    terms : sequence of terms with ``apply(A)``, ``norm`` and, for one separable term, spectra
+    Y : (n, d) coordinates, zero where not observed, multiplied by sqrt(w)
+    loss : the loss, its settings numbers
+    penalty : s = alpha * sum(w)
+    mask : (n, d) booleans, True where observed, or None when everything is
+    root_weights : (n,) sqrt(w), or None
+    measure : (d,) quadrature weights of point values, or None
+    """
+
+    terms: Sequence
+    Y: np.ndarray
+    loss: Loss
+    penalty: float
+    mask: np.ndarray | None = None
+    root_weights: np.ndarray | None = None
+    measure: np.ndarray | None = None
+
+    @property
+    def separable(self) -> Separable | None:
+        """The only term, when it is separable: then the problem is diagonal in two eigenbases."""
+        return self.terms[0] if len(self.terms) == 1 and isinstance(self.terms[0], Separable) else None
+
+    def fitted(self, A):
+        """Values (n, d) at the samples of the function whose dual variables are A."""
+        return sum(term.apply(A) for term in self.terms) / self.penalty
+
+    def observed(self, A):
+        """A with zeros where nothing was observed."""
+        return A if self.mask is None else np.where(self.mask, A, 0.0)
+
+    def gradient(self, A, F):
+        """Gradient of the smooth part at A, given ``F = fitted(A)``."""
+        return self.loss.curvature * A - self.Y + F
+
+    @property
+    def lipschitz(self) -> float:
+        return self.loss.curvature + sum(term.norm for term in self.terms) / self.penalty
+
+    def prox(self, A, step):
+        """Prox of ``step * sum_i g*``, on the observed entries."""
+        A = self.observed(A)
+        if self.root_weights is None:
+            return self.loss.row_prox(A, step, self.measure)
+        root = self.root_weights[:, None]
+        return root * self.loss.row_prox(A / root, step, self.measure)
+
+    def _sum(self, rows, A):
+        """Weighted sum over samples of a function of rows."""
+        if self.root_weights is None:
+            return rows(A, self.measure).sum()
+        root = self.root_weights
+        return root**2 @ rows(A / root[:, None], self.measure)
+
+    def dual(self, A, F):
+        """Value of the dual problem (a minimum) at A, given ``F = fitted(A)``."""
+        smooth = self.loss.curvature / 2 * _dot(A, A) - _dot(A, self.Y) + _dot(A, F) / 2
+        return smooth + self._sum(self.loss.row_conjugate, A)
+
+    def primal(self, A, F):
+        """n times the objective (sum of weights times, with weights) at the function whose dual variables are A."""
+        R = self.observed(self.Y - F)
+        norm = _dot(A, F) / 2
+        if np.isfinite(self.loss.largest_residual):
+            R, norm = self._made_feasible(A, F, R)
+        return self._sum(self.loss.row_value, R) + norm
+
+    @cached_property
+    def floor(self) -> float:
+        """Smallest value the sum of losses can take: zero but for the log loss."""
+        return -self._sum(self.loss.row_conjugate, np.zeros_like(self.Y))
+
+    def gap(self, A, F=None):
+        """Relative duality gap at A: (primal + dual) / (primal above its floor). Zero only at an optimum."""
+        F = self.fitted(A) if F is None else F
+        return relative_gap(self.primal(A, F), self.dual(A, F), self.floor)
+
+    def estimated_gap(self, X, F, Z):
+        """Relative gap of the primal value at X, F = fitted(X), and a lower bound of the dual value at Z near X."""
+        quadratic = 2 * _dot(Z, F) - _dot(X, F)  # <Z, F(Z)> without the term of second order in Z - X
+        smooth = self.loss.curvature / 2 * _dot(Z, Z) - _dot(Z, self.Y) + quadratic / 2
+        return relative_gap(self.primal(X, F), smooth + self._sum(self.loss.row_conjugate, Z), self.floor)
+
+    def _made_feasible(self, A, F, R):
+        """Residuals and half squared norm of the nearest function that a hard constraint on residuals admits.
+
+        The excess of the residuals is interpolated by a function of its own, which takes an invertible kernel.
+        """
+        radius = self.loss.largest_residual * (1 if self.root_weights is None else self.root_weights)
+        norms = np.sqrt(np.einsum("ij,ij->i", R, R))
+        excess = R * np.maximum(1 - np.divide(radius, norms, out=np.ones_like(norms), where=norms > 0), 0)[:, None]
+        term = self.separable
+        if not excess.any():
+            return R, _dot(A, F) / 2
+        if term is None or len(term.input_spectrum.values) < len(R):
+            return R, np.inf
+        lam, Q = term.input_spectrum
+        gam, E = (np.ones(R.shape[1]), None) if term.M is None else term.operator_spectrum
+        if len(gam) < R.shape[1]:
+            return R, np.inf
+        hat = Q.T @ excess if E is None else Q.T @ excess @ E
+        extra = self.penalty * (hat**2 / np.multiply.outer(lam, gam)).sum()
+        return R - excess, _dot(A, F) / 2 + _dot(A, excess) + extra / 2
+
+    def margins(self) -> Problem:
+        """The same problem in the variables b of ``a_i = b_i y_i``, for losses of the margin (one column)."""
+        gram = sum(term.margin_gram(self._unscaled) for term in self.terms)
+        return Problem((Separable(gram),), np.zeros((len(self.Y), 1)), self.loss, self.penalty, None, self.root_weights)
+
+    @property
+    def _unscaled(self):
+        return self.Y if self.root_weights is None else self.Y / self.root_weights[:, None]
+
+    def from_margins(self, b):
+        """Dual variables A (n, d) from b (n, 1)."""
+        return b * self._unscaled
+
+    def to_margins(self, A):
+        """b (n, 1) from dual variables A (n, d)."""
+        Y = self._unscaled
+        squares = np.einsum("ij,ij->i", Y, Y)
+        products = np.einsum("ij,ij->i", A, Y)
+        return np.divide(products, squares, out=np.zeros_like(squares), where=squares > 0)[:, None]
+
+
+def relative_gap(primal, dual, floor=0.0):
+    """(primal + dual) / (primal - floor), at least 0; infinite when a value is not finite."""
+    if not (np.isfinite(primal) and np.isfinite(dual)):
+        return np.inf
+    gap = max(primal + dual, 0.0)
+    return 0.0 if gap == 0 else float(gap / max(primal - floor, np.finfo(float).tiny))
+
+
+def _dot(A, B):
+    return float(np.vdot(A, B))

@@ -1,0 +1,60 @@
+"""Solvers of the dual problem: each is a function ``solve(problem, tol, max_iter, init, callback) -> Solution``."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from . import active_rows, box_qp, conjugate_gradient, proximal_gradient, spectral, splitting
+from .solution import Solution
+
+SOLVERS = {
+    "spectral": spectral.solve,
+    "splitting": splitting.solve,
+    "proximal_gradient": proximal_gradient.solve,
+    "conjugate_gradient": conjugate_gradient.solve,
+    "box_qp": box_qp.solve,
+}
+NAMES = ("auto", *SOLVERS)
+
+
+def solve(problem, method="auto", *, tol=1e-6, max_iter=1000, init=None, callback=None) -> Solution:
+    """The dual optimum by the named method, or by the fastest that fits the problem."""
+    options = {"tol": tol, "max_iter": max_iter, "callback": callback}
+    if problem.loss.on_margins:
+        margins = problem.margins()
+        start = None if init is None else problem.to_margins(init)
+        solution = _solver(margins, method)(margins, init=start, **options)
+        return dataclasses.replace(solution, dual=problem.from_margins(solution.dual))
+    return _solver(problem, method)(problem, init=init, **options)
+
+
+def _solver(problem, method):
+    closed_form = problem.separable is not None and problem.loss.quadratic and problem.mask is None
+    fits = {
+        "spectral": closed_form,
+        "splitting": problem.separable is not None,
+        "proximal_gradient": True,
+        "conjugate_gradient": problem.loss.quadratic,
+        "box_qp": problem.loss.on_margins and problem.loss.bound < float("inf"),
+    }
+    if method == "auto":
+        if closed_form:
+            method = "spectral"
+        elif fits["conjugate_gradient"]:
+            method = "conjugate_gradient"
+        elif fits["box_qp"]:
+            method = "box_qp"
+        elif fits["splitting"]:
+            term = problem.separable
+            if problem.loss.sparse and term.M is None and not term.factored:
+                return active_rows.solve
+            method = "splitting"
+        else:
+            method = "proximal_gradient"
+    if not fits[method]:
+        good = ", ".join(repr(name) for name, fit in fits.items() if fit)
+        raise ValueError(f"solver={method!r} cannot solve this problem; use 'auto' or one of {good}")
+    return SOLVERS[method]
+
+
+__all__ = ["NAMES", "SOLVERS", "Solution", "solve"]
