@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import KFold, check_cv
-from sklearn.utils import get_tags
+from sklearn.utils import get_tags, indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
@@ -45,7 +45,7 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
     alphas : increasing or not, positive numbers; None for a logarithmic grid that spans the kernel's spectrum
     cv : "loo", number of folds, splitter of scikit-learn, iterable of (train, test) or None
         None is "loo" for the squared loss and 5 folds otherwise.
-    scoring : name or callable of scikit-learn; None is the squared error for "loo", the estimator's score for folds
+    scoring : name or callable of scikit-learn; None is the squared error of the coordinates
     aggregate : "mean" or "median" of the errors over samples ("loo") or folds; the median ignores corrupted ones
 
     Attributes
@@ -53,7 +53,7 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
     alpha_ : the alpha with the smallest error (the largest of equals)
     best_estimator_ : the estimator fitted with it to all the data
     alphas_ : (n_alphas,) the path
-    errors_ : (n_alphas,) its errors: squared errors, or minus the scores
+    errors_ : (n_alphas,) its errors: mean squared errors of the coordinates, or minus the scores
     standard_errors_ : (n_alphas,) standard error of each
     n_splits_ : samples or folds the errors are aggregated over
     """
@@ -71,8 +71,11 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
         if isinstance(self.cv, str):
             check_choice(self.cv, "cv", ("loo",))
         base = clone(self._wrapped())
+        if not hasattr(base, "fit_path"):
+            raise TypeError(f"estimator must be an estimator of hilbertlearn, got {base!r}")
         training, loss, space = base._prepare(X, y, sample_weight)
         alphas = training.alphas() if self.alphas is None else _check_alphas(self.alphas)
+        X, y = indexable(X, y)
         closed_form = training.closed_form and loss.quadratic and len(training.Y) > 1
         if self.cv == "loo" and not closed_form:
             raise ValueError(
@@ -86,9 +89,11 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
         else:
             folds = self._folds(X, y)
             scorer = None if self.scoring is None else check_scoring(base, self.scoring)
-            errors, weights = (
-                fold_errors(base, X, y, sample_weight, alphas, folds, scorer),
-                np.ones(len(folds)),
+            errors, weights = fold_errors(base, X, y, sample_weight, alphas, folds, scorer), np.ones(len(folds))
+        if not np.isfinite(errors).all():
+            raise ValueError(
+                "scoring gave NaN or infinity in a fold, as R2 does for fewer than two samples; use fewer folds (cv) "
+                "or scoring='neg_mean_squared_error'"
             )
         self.alphas_, self.n_splits_ = np.asarray(alphas, dtype=float), len(errors)
         self.errors_, self.standard_errors_ = error_curve(errors, weights, self.aggregate)
@@ -121,7 +126,7 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
         if self.scoring is None:
             return np.stack([(r**2).sum(axis=1) for r in residuals], axis=1), data.weights
         scorer = check_scoring(base, self.scoring)
-        groups = np.array_split(np.arange(len(data.Y)), min(_SCORED_GROUPS, len(data.Y) // 2))
+        groups = np.array_split(np.arange(len(data.Y)), max(1, min(_SCORED_GROUPS, len(data.Y) // 2)))
         errors = np.empty((len(groups), len(alphas)))
         for column, r in zip(errors.T, residuals, strict=True):
             for i, rows in enumerate(groups):
@@ -166,7 +171,10 @@ def error_curve(errors, weights, aggregate):
 
 
 def _check_alphas(alphas):
-    alphas = np.atleast_1d(np.asarray(alphas, dtype=float))
+    try:
+        alphas = np.atleast_1d(np.asarray(alphas, dtype=float))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"alphas must be positive numbers or None, got {alphas!r}") from error
     if alphas.ndim != 1 or not len(alphas) or not (np.isfinite(alphas) & (alphas > 0)).all():
         raise ValueError(f"alphas must be positive numbers, got {alphas!r}; for example np.logspace(-6, 1, 30)")
     return alphas

@@ -22,7 +22,7 @@ from .losses import Loss
 
 
 class Spectrum(NamedTuple):
-    """Eigenpairs of a PSD matrix above rounding: values (r,) in decreasing order, vectors (n, r)."""
+    """Eigenpairs of a PSD matrix above rounding: values (r,) in increasing order, vectors (n, r)."""
 
     values: np.ndarray
     vectors: np.ndarray
@@ -33,7 +33,7 @@ def spectrum(S) -> Spectrum:
     values, vectors = scipy.linalg.eigh(S, driver="evd", check_finite=False)
     kept = values > max(values[-1], 0.0) * len(values) * np.finfo(float).eps
     first = np.argmax(kept) if kept.any() else len(values)
-    return Spectrum(values[first:][::-1], vectors[:, first:][:, ::-1])
+    return Spectrum(values[first:], vectors[:, first:])  # a view of whole Fortran columns: BLAS takes it as it is
 
 
 class LinearPredictor:
@@ -89,7 +89,7 @@ class Separable:
     def norm(self) -> float:
         """Largest eigenvalue of the map, up to a few per cent."""
         if self.factored:
-            top = self.input_spectrum.values[:1].sum()
+            top = self.input_spectrum.values[-1:].sum()
         elif len(self.K) < 50:
             top = scipy.linalg.norm(self.K, 2)
         else:
@@ -99,7 +99,7 @@ class Separable:
 
     @property
     def _operator_norm(self) -> float:
-        return 1.0 if self.M is None else float(self.operator_spectrum.values[:1].sum())
+        return 1.0 if self.M is None else float(self.operator_spectrum.values[-1:].sum())
 
     @property
     def trace(self) -> float:
@@ -168,7 +168,11 @@ class Problem:
 
     def dual(self, A, F):
         """Value of the dual problem (a minimum) at A, given ``F = fitted(A)``."""
-        smooth = self.loss.curvature / 2 * _dot(A, A) - _dot(A, self.Y) + _dot(A, F) / 2
+        return self.dual_value(A, _dot(A, F))
+
+    def dual_value(self, A, quadratic):
+        """Value of the dual problem at A, given ``quadratic = <A, fitted(A)>``."""
+        smooth = self.loss.curvature / 2 * _dot(A, A) - _dot(A, self.Y) + quadratic / 2
         return smooth + self._sum(self.loss.row_conjugate, A)
 
     def primal(self, A, F):
@@ -188,12 +192,6 @@ class Problem:
         """Relative duality gap at A: (primal + dual) / (primal above its floor). Zero only at an optimum."""
         F = self.fitted(A) if F is None else F
         return relative_gap(self.primal(A, F), self.dual(A, F), self.floor)
-
-    def estimated_gap(self, X, F, Z):
-        """Relative gap of the primal value at X, F = fitted(X), and a lower bound of the dual value at Z near X."""
-        quadratic = 2 * _dot(Z, F) - _dot(X, F)  # <Z, F(Z)> without the term of second order in Z - X
-        smooth = self.loss.curvature / 2 * _dot(Z, Z) - _dot(Z, self.Y) + quadratic / 2
-        return relative_gap(self.primal(X, F), smooth + self._sum(self.loss.row_conjugate, Z), self.floor)
 
     def _made_feasible(self, A, F, R):
         """Residuals and half squared norm of the nearest function that a hard constraint on residuals admits.
@@ -242,7 +240,7 @@ def relative_gap(primal, dual, floor=0.0):
     if not (np.isfinite(primal) and np.isfinite(dual)):
         return np.inf
     gap = max(primal + dual, 0.0)
-    return 0.0 if gap == 0 else float(gap / max(primal - floor, np.finfo(float).tiny))
+    return 0.0 if gap == 0 else float(gap) / max(float(primal - floor), np.finfo(float).tiny)
 
 
 def _dot(A, B):

@@ -7,10 +7,11 @@ import sys
 import warnings
 
 import numpy as np
+import scipy.sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
-from sklearn.utils import _safe_indexing, check_array
+from sklearn.utils import _safe_indexing, check_array, indexable
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _check_sample_weight, _num_samples, check_is_fitted, validate_data
 
@@ -23,6 +24,7 @@ from .training import Training, build, centre, kernel_terms
 
 _PREDICT_BYTES = 2**27  # kernel values held at once while predicting
 _AS_GOOD = 1e-4  # relative difference between errors that does not count
+_ROUNDING = 1e-12  # squared errors this small beside the largest are rounding
 _AUTO_FOLDS = 5  # where leave-one-out has no closed form
 _AUTO_THIN = 2  # every second alpha of the default grid is tried there
 
@@ -45,21 +47,24 @@ class KernelMachine(BaseEstimator):
         y : (n,) or (n, d) outputs
         sample_weight : (n,) non-negative weights, samples of weight 0 are left out; default 1
         """
-        training, loss, space = self._prepare(X, y, sample_weight)
-        alpha, loss = self._choose(training, loss, y)
-        self._learn(training, loss, space, alpha, init=None)
+        new = copy.copy(self)  # a fit that fails changes nothing
+        training, loss, space = new._prepare(X, y, sample_weight)
+        alpha, loss = new._choose(training, loss, y)
+        new._learn(training, loss, space, alpha, init=None)
+        self.__dict__ = new.__dict__
         return self
 
     def fit_path(self, X, y, alphas, sample_weight=None):
         """Yield a fitted copy of the estimator for each alpha; kernel and factorisation are shared, starts are warm."""
-        training, loss, space = self._prepare(X, y, sample_weight)
+        new = copy.copy(self)
+        training, loss, space = new._prepare(X, y, sample_weight)
         if loss.needs_residuals:
-            loss = self._choose(training, loss, y)[1]
+            loss = new._choose(training, loss, y)[1]
         if training.closed_form and len(alphas) > 1:
             _ = training.terms[0].input_spectrum  # one factorisation for all
         init = None
         for alpha in alphas:
-            model = copy.copy(self)
+            model = copy.copy(new)
             init = model._learn(training, loss, space, check_number(alpha, "alphas"), init)
             yield model
 
@@ -71,6 +76,7 @@ class KernelMachine(BaseEstimator):
         check_number(self.max_iter, "max_iter", integer=True)
         check_choice(self.solver, "solver", solvers.NAMES)
         kernel_terms(self.kernel, self.operator)
+        kernels.check_params(self._kernels(), self.kernel_params)
         space = self._space()
         if loss.pointwise and not space.pointwise:
             raise ValueError(f"loss={loss!r} acts on point values; use p=2, or a space that has them (space='grid')")
@@ -81,22 +87,18 @@ class KernelMachine(BaseEstimator):
         n = _num_samples(X)
         if len(Y) != n:
             raise ValueError(f"X and y must have as many samples, got inconsistent numbers {n} and {len(Y)}")
-        weights = (
-            np.ones(n) if sample_weight is None else _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        )
+        weights = np.ones(n)
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         rows = np.flatnonzero((weights > 0) & np.isfinite(Y).any(axis=1))
         if not len(rows):
             raise ValueError(
                 "y has no observed entry with a positive weight, it contains only NaN; "
                 "give at least one sample with an output"
             )
-        X_used, Y, weights = self._take(X, rows), Y[rows], np.asarray(weights, dtype=float)[rows]
+        X_used, Y, weights = self._take(X, rows), Y[rows], weights[rows]
         center = centre(Y, weights, loss) if self.center else np.zeros(Y.shape[1])
-        training = build(
-            X_used, Y, weights, rows, n, space.measure,
-            kernel=self.kernel, gamma=self.gamma, kernel_params=self.kernel_params, operator=self.operator, center=center,
-        )  # fmt: skip
-        return training, loss, space
+        return build(self, X_used, Y, weights, rows, n, space.measure, center), loss, space
 
     def _choose(self, training: Training, loss, y):
         """alpha, and the loss with its settings as numbers, from held-out residuals of the squared loss."""
@@ -106,26 +108,24 @@ class KernelMachine(BaseEstimator):
         if len(training.Y) == 1:  # nothing to hold out: the smoothest model
             return float(alphas[-1]), loss.resolve(training.Y - training.Y)
         if training.closed_form:
+            training = training.distinct()
             alpha = self._choose_closed_form(training, alphas)
             residuals = next(training.loo([alpha], self.center)) if loss.needs_residuals else None
         else:
             ridge = clone(self).set_params(loss=Squared(), alpha=1.0, solver="auto", verbose=0)
-            data = training.X, _safe_indexing(y, training.rows), training.weights
+            data = training.X, _safe_indexing(indexable(y)[0], training.rows), training.weights
             folds = list(KFold(min(_AUTO_FOLDS, len(training.Y))).split(training.rows))
             alphas = alphas[::_AUTO_THIN]
-            alpha = (
-                alphas[best_index(fold_errors(ridge, *data, alphas, folds).mean(axis=0))]
-                if len(alphas) > 1
-                else alphas[0]
-            )
+            alpha = alphas[0]
+            if len(alphas) > 1:
+                alpha = alphas[best_index(fold_errors(ridge, *data, alphas, folds).mean(axis=0))]
             residuals = held_out_residuals(ridge, *data, alpha, folds, training.Y) if loss.needs_residuals else None
         return float(alpha), loss.resolve(residuals, training.measure, training.weights)
 
     def _choose_closed_form(self, training: Training, alphas):
         if len(alphas) == 1:
             return alphas[0]
-        data = training.distinct()
-        errors = [data.weights @ (r**2).sum(axis=1) for r in data.loo(alphas, self.center)]
+        errors = [training.weights @ (r**2).sum(axis=1) for r in training.loo(alphas, self.center)]
         return alphas[best_index(errors)]
 
     def _centre(self, training, loss):
@@ -266,6 +266,8 @@ class KernelMachine(BaseEstimator):
         scalar = self._kernels()
         if any(isinstance(kernel, str) for kernel in scalar):
             X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64)
+            if "precomputed" in scalar and scipy.sparse.issparse(X):
+                X = X.toarray()
             if "precomputed" in scalar and reset and X.shape[0] != X.shape[1]:
                 raise ValueError(
                     f"X must be the square Gram matrix of the samples for kernel='precomputed', got shape {X.shape}"
@@ -289,27 +291,37 @@ class KernelMachine(BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        kernel = [kernel[0] for kernel in self.kernel] if isinstance(self.kernel, list) else [self.kernel]
+        kernel = [kernel[0] for kernel in self.kernel] if isinstance(self.kernel, (list, tuple)) else [self.kernel]
         tags.input_tags.pairwise = "precomputed" in [k for k in kernel if isinstance(k, str)]
         tags.input_tags.sparse = True
         return tags
 
 
 def fold_errors(estimator, X, Y, sample_weight, alphas, folds, scorer=None):
-    """Errors (n_folds, n_alphas), minus the scores on held-out folds; each fold's kernel is factored once.
+    """Errors (n_folds, n_alphas) on held-out folds: mean squared norms of residuals, or minus the scores of a scorer.
 
-    Paths run from the largest alpha down, the order in which warm starts help.
+    Each fold's kernel is factored once; paths run from the largest alpha down, the order in which warm starts help.
     """
     order = np.argsort(alphas)[::-1]
     errors = np.empty((len(folds), len(alphas)))
     for row, (train, test) in zip(errors, folds, strict=True):
         X_train, Y_train = _safe_split(estimator, X, Y, train)
         X_test, Y_test = _safe_split(estimator, X, Y, test, train)
-        weight = None if sample_weight is None else _safe_indexing(sample_weight, train)
-        models = estimator.fit_path(X_train, Y_train, [alphas[i] for i in order], weight)
+        weights = (None if sample_weight is None else _safe_indexing(sample_weight, part) for part in (train, test))
+        weight_train, weight_test = weights
+        models = estimator.fit_path(X_train, Y_train, [alphas[i] for i in order], weight_train)
         for i, model in zip(order, models, strict=True):
-            row[i] = -(model.score(X_test, Y_test) if scorer is None else scorer(model, X_test, Y_test))
+            if scorer is None:
+                row[i] = squared_error(model, X_test, Y_test, weight_test)
+            else:
+                row[i] = -scorer(model, X_test, Y_test)
     return errors
+
+
+def squared_error(model, X, Y, sample_weight=None):
+    """Weighted mean over samples of the squared residuals of their coordinates, at the observed entries."""
+    residuals = copy.copy(model.space_).encode(Y) - model._coordinates(model._check_X(X, reset=False))
+    return float(np.average(np.nansum(residuals**2, axis=1), weights=sample_weight))
 
 
 def held_out_residuals(estimator, X, Y, sample_weight, alpha, folds, coordinates):
@@ -330,8 +342,9 @@ def best_index(errors):
     Errors often are flat towards small alpha; there the largest alpha is better conditioned and as good.
     """
     errors = np.asarray(errors)
-    smallest = np.nanmin(errors)
-    return int(np.flatnonzero(errors <= smallest + _AS_GOOD * abs(smallest))[-1])
+    smallest = errors.min()
+    as_good = smallest + _AS_GOOD * abs(smallest) + _ROUNDING * np.abs(errors).max()
+    return int(np.flatnonzero(errors <= as_good)[-1])
 
 
 def _numeric(X):

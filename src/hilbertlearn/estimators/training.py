@@ -96,22 +96,22 @@ class Training:
         )
 
 
-def build(X, Y, weights, rows, n_samples, measure, *, kernel, gamma, kernel_params, operator, center) -> Training:
-    """Gram matrices and operators of the samples; Y (n, d) with NaN where nothing was observed."""
+def build(settings, X, Y, weights, rows, n_samples, measure, center) -> Training:
+    """Gram matrices and operators of the samples, by the settings (an estimator); Y (n, d), NaN where not observed."""
     weighted = not np.all(weights == 1)
-    check_memory(len(Y), copies=2 if operator is None else 4)
+    check_memory(len(Y), copies=2 if settings.operator is None else 4)
     terms, gammas = [], []
-    for one_kernel, one_operator in kernel_terms(kernel, operator):
+    for one_kernel, one_operator in kernel_terms(settings.kernel, settings.operator):
         built = isinstance(one_kernel, kernels.OutputBuilt)
         scalar = one_kernel.kernel if built else one_kernel
-        gammas.append(kernels.resolve_gamma(scalar, gamma, X, weights))
-        K = kernels.training_gram(scalar, X, gamma=gammas[-1], params=kernel_params)
+        gammas.append(kernels.resolve_gamma(scalar, settings.gamma, X, weights))
+        K = kernels.training_gram(scalar, X, gamma=gammas[-1], params=settings.kernel_params)
         if built:
             outputs = np.nan_to_num(Y - center)
             M = one_kernel.operator(outputs)
             term = one_kernel.term(K, outputs) if M is None else Separable(K, M)
         else:
-            term = Separable(K, operators.operator_matrix(one_operator, Y))
+            term = Separable(K, operators.operator_matrix(one_operator, Y, weights))
         terms.append(term.scaled(np.sqrt(weights)) if weighted else term)
     return Training(X, Y, weights, rows, n_samples, tuple(gammas), tuple(terms), measure, weighted)
 
@@ -152,8 +152,10 @@ def _row_keys(X, Y):
         X = X.tocsr().sorted_indices()
         parts = zip(np.split(X.indices, X.indptr[1:-1]), np.split(X.data, X.indptr[1:-1]), strict=True)
         keys = ((i.tobytes(), v.tobytes()) for i, v in parts)
-    elif isinstance(X, np.ndarray):
+    elif isinstance(X, np.ndarray) and X.dtype != object:
         keys = (row.tobytes() for row in X)
+    elif isinstance(X, list) or getattr(X, "ndim", 0) == 1:
+        keys = [id(x) for x in list(X)]  # objects of any kind: only the same object counts as repeated
     else:
-        keys = (id(x) for x in X)  # objects of any kind: only the same object counts as repeated
+        keys = range(len(Y))
     return ((x, y.tobytes()) for x, y in zip(keys, Y, strict=True))

@@ -1,7 +1,16 @@
 """Kernels: functions of two lists of inputs that return a Gram matrix."""
 
-from .gram import check_kernel, gram, resolve_gamma, training_gram
+from .gram import check_kernel, check_params, gram, resolve_gamma, training_gram
 from .objects import Pairwise, Tanimoto
 from .output_built import OutputBuilt
 
-__all__ = ["OutputBuilt", "Pairwise", "Tanimoto", "check_kernel", "gram", "resolve_gamma", "training_gram"]
+__all__ = [
+    "OutputBuilt",
+    "Pairwise",
+    "Tanimoto",
+    "check_kernel",
+    "check_params",
+    "gram",
+    "resolve_gamma",
+    "training_gram",
+]

@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 import scipy.sparse
 from sklearn.metrics.pairwise import (
+    KERNEL_PARAMS,
     PAIRWISE_KERNEL_FUNCTIONS,
     additive_chi2_kernel,
     euclidean_distances,
@@ -56,6 +57,19 @@ def check_kernel(kernel):
         )
 
 
+def check_params(kernels, params):
+    """Raise unless params is None or a dictionary of parameters that one of the kernels, by name, has."""
+    if params is None:
+        return
+    names = [kernel for kernel in kernels if isinstance(kernel, str)]
+    known = sorted(set().union(*(KERNEL_PARAMS.get(name, ()) for name in names)) - {"gamma"})
+    if not isinstance(params, dict) or not set(params) <= set(known):
+        raise ValueError(
+            f"kernel_params must be a dictionary with keys among {known}, got {params!r}; gamma is an argument of the "
+            "estimator, and objects have parameters of their own"
+        )
+
+
 def resolve_gamma(kernel, gamma, X, weights=None):
     """The number behind ``gamma``: itself, or from X by the median or by scikit-learn's scale rule.
 
@@ -93,7 +107,8 @@ def gram(kernel, X, Z=None, *, gamma=None, params=None):
         if kernel == "rbf":
             return _rbf(X, Z, gamma)
         return pairwise_kernels(X, Z, metric=kernel, filter_params=True, gamma=gamma, **(params or {}))
-    G = np.asarray(kernel(X, X if Z is None else Z), dtype=float)
+    G = kernel(X, X if Z is None else Z)
+    G = np.asarray(G.toarray() if scipy.sparse.issparse(G) else G, dtype=float)
     shape = (_length(X), _length(X if Z is None else Z))
     if G.shape != shape:
         raise ValueError(
@@ -108,7 +123,7 @@ def gram(kernel, X, Z=None, *, gamma=None, params=None):
 def training_gram(kernel, X, *, gamma=None, params=None):
     """Gram matrix (n, n) of the samples, checked to be PSD where the kernel does not guarantee it."""
     K = gram(kernel, X, gamma=gamma, params=params)
-    if isinstance(kernel, str) and kernel in _POSITIVE:
+    if isinstance(kernel, str) and kernel in _POSITIVE and not params:  # parameters may undo it, as coef0 < 0 does
         return K
     remedy = "use a positive definite kernel, or add a multiple of the identity"
     return check_symmetric_psd(K, "X (kernel='precomputed')" if kernel == PRECOMPUTED else "kernel", remedy)

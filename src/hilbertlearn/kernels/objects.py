@@ -13,6 +13,7 @@ class Tanimoto(BaseEstimator):
     """
 
     def __call__(self, X, Z):
+        X, Z = (A.astype(float) if hasattr(A, "astype") else np.asarray(A, dtype=float) for A in (X, Z))
         products = X @ Z.T
         products = np.asarray(products.todense() if hasattr(products, "todense") else products, dtype=float)
         squares = _squared_norms(X)[:, None] + _squared_norms(Z)

@@ -118,12 +118,12 @@ def residual_quantile(residuals, p, level, measure=None, weights=None):
     return weighted_quantile(sizes, level, weights) or 1.0
 
 
-def check_positive(loss, name, above=0, zero=False):
-    """Raise unless the setting is a number > above (>= 0 with zero=True), or still ``"auto"``."""
+def check_positive(loss, name, above=0, zero=False, finite=True):
+    """Raise unless the setting is a finite number > above (>= 0 with zero=True), or still ``"auto"``."""
     value = getattr(loss, name)
     if isinstance(value, str) and value == "auto":
         return
     good = isinstance(value, numbers.Real) and (float(value) >= 0 if zero else float(value) > above)
-    if not good:
+    if not good or (finite and np.isinf(value)):
         wanted = "at least 0" if zero else f"greater than {above}"
         raise ValueError(f"{type(loss).__name__}: {name} must be a number {wanted}, got {value!r}")

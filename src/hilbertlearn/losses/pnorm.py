@@ -35,7 +35,7 @@ class Huber(_PNormLoss):
         self.kappa, self.p = kappa, p
 
     def validate(self):
-        check_positive(self, "kappa")
+        check_positive(self, "kappa", finite=False)
         self._check_p()
 
     def conjugate(self, r):

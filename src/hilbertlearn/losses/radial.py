@@ -243,7 +243,8 @@ class InfConv(Loss):
 
     @property
     def bound(self):
-        return min(self.first.bound, self.second.bound)
+        bounds = (self.first.bound, self.second.bound)
+        return "auto" if "auto" in bounds else min(bounds)
 
     @property
     def sparse(self):

@@ -10,59 +10,51 @@ from ..problem import Separable
 from . import splitting
 from .solution import Solution
 
-_GROWTH = 2.0
-_WHOLE = 0.6  # with more rows than this fraction the whole problem is as cheap
+_WARM_UP = 8  # iterations on all rows that show which ones will be zero
+_FEW = 0.4  # fraction of nonzero rows up to which it pays to leave out the others
 
 
 def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None) -> Solution:
     """Solve on the rows that can be nonzero, M = I; the rest is checked by the gap of the whole problem.
 
-    A zero row stays zero while its residual is within the loss's threshold. Rows beyond it join, the worst first, at
-    most doubling the set each round.
+    A zero row stays zero while its residual is within the loss's threshold; rows beyond it join in the next round. When
+    too many rows are nonzero the whole problem is as cheap, and is solved as it is.
     """
-    n = len(problem.Y)
-    A = np.zeros_like(problem.Y) if init is None else problem.observed(init)
-    rows = np.flatnonzero(np.abs(A).sum(axis=1))
-    n_iter, history = 0, []
-    F = problem.fitted(A)
-    while True:
-        gap = problem.gap(A, F)
-        history.append(gap)
-        if gap <= tol or n_iter >= max_iter:
-            return Solution(A, gap, max(n_iter, 1), gap <= tol, history)
-        excess = _excess(problem, F)
-        excess[rows] = 0.0
-        joining = np.argsort(-excess)[: max(int((_GROWTH - 1) * len(rows)), n // 10, 1)]
-        rows = np.union1d(rows[np.abs(A[rows]).sum(axis=1) > 0], joining[excess[joining] > 0])
-        if len(rows) > _WHOLE * n or not len(rows):
-            rest = splitting.solve(problem, tol=tol, max_iter=max_iter - n_iter, init=A, callback=callback)
-            return dataclasses.replace(rest, n_iter=rest.n_iter + n_iter, history=history + rest.history)
+    options = {"tol": tol, "callback": callback}
+    solution = splitting.solve(problem, max_iter=min(_WARM_UP, max_iter), init=init, **options)
+    rows = _nonzero(solution.dual)
+    while not solution.converged and solution.n_iter < max_iter:
+        left = max_iter - solution.n_iter
+        if len(rows) > _FEW * len(problem.Y):
+            return _after(solution, splitting.solve(problem, max_iter=left, init=solution.dual, **options))
         part = splitting.solve(
-            restricted(problem, rows),
-            tol=tol / 4,
-            max_iter=max_iter - n_iter,
-            init=A[rows],
-            callback=callback,
+            _restricted(problem, rows), tol=tol / 4, max_iter=left, init=solution.dual[rows], callback=callback
         )
-        n_iter += part.n_iter
-        A = np.zeros_like(A)
-        A[rows] = part.dual
-        F = problem.separable.K[:, rows] @ part.dual / problem.penalty
+        dual = np.zeros_like(problem.Y)
+        dual[rows] = part.dual
+        fitted = problem.separable.K[:, rows] @ part.dual / problem.penalty
+        gap = problem.gap(dual, fitted)
+        solution = _after(solution, Solution(dual, gap, part.n_iter, gap <= tol, [gap]))
+        joining = np.setdiff1d(_nonzero(problem.prox(problem.Y - fitted, 1.0)), rows)
+        # when none joins, what is missing is accuracy: the whole problem settles it
+        rows = np.union1d(_nonzero(dual), joining) if len(joining) else np.arange(len(dual))
+    return solution
 
 
-def restricted(problem, rows):
+def _nonzero(A):
+    return np.flatnonzero(np.abs(A).sum(axis=1))
+
+
+def _after(first: Solution, second: Solution) -> Solution:
+    return dataclasses.replace(second, n_iter=first.n_iter + second.n_iter, history=first.history + second.history)
+
+
+def _restricted(problem, rows):
     """The problem with the dual variables of all other rows held at zero, M = I."""
-    K = problem.separable.K[np.ix_(rows, rows)]
     return dataclasses.replace(
         problem,
-        terms=(Separable(K),),
+        terms=(Separable(problem.separable.K[np.ix_(rows, rows)]),),
         Y=problem.Y[rows],
         mask=None if problem.mask is None else problem.mask[rows],
         root_weights=None if problem.root_weights is None else problem.root_weights[rows],
     )
-
-
-def _excess(problem, F):
-    """By how much the residual of each row leaves the region where a zero row is optimal."""
-    moved = problem.prox(problem.Y - F, 1.0)
-    return np.sqrt(np.einsum("ij,ij->i", moved, moved))

@@ -45,14 +45,7 @@ class SpectralStep:
             self.eigenvalues = np.multiply.outer(values, weights) / penalty
 
     def solve(self, R, shift):
-        change = self.image(R) * (self.eigenvalues / (shift + self.eigenvalues))
-        return (R - self.expand(change)) / shift
-
-    def image(self, A):
-        """Spectral coefficients (r_K, r_M) of A (n, d)."""
-        return self.Q.T @ (A if self.E is None else A @ self.E)
-
-    def expand(self, coefficients):
-        """The (n, d) array of the kept eigenspaces with these coefficients."""
-        out = self.Q @ coefficients
-        return out if self.E is None else out @ self.E.T
+        coefficients = self.Q.T @ (R if self.E is None else R @ self.E)
+        coefficients *= self.eigenvalues / (shift + self.eigenvalues)
+        change = self.Q @ coefficients  # what the kept eigenpairs take away from R / shift
+        return (R - (change if self.E is None else change @ self.E.T)) / shift

@@ -4,47 +4,67 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..problem import relative_gap
+from .anderson import Anderson
 from .linear_step import linear_step
 from .solution import Solution
 
 _RELAXATION = 1.6
 _BALANCE_EVERY = 10
+_BALANCE_BEYOND = 1.5  # factors of rho closer to 1 are not worth starting afresh
+_CHECK_AT_LEAST_EVERY = 25
 
 
 def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None) -> Solution:
-    """Alternate ``(c + rho) X + K X M / s = Y + rho (Z - U)`` with the prox of g*, for one separable term.
+    """Alternate ``(c + rho) X + K X M / s = Y + rho (2 Z - W)`` with Z, the prox of g* at W, for one separable term.
 
-    rho is balanced every few iterations so that primal and dual residuals stay alike. The fitted values of X come
-    without a product, those of Z cost one: the gap of Z, the only one that counts, is computed when the primal value
-    at X and the dual value at Z, to first order around X, say that it may be small enough.
+    W moves along X - Z, accelerated; rho is balanced so that this residual and the change of Z stay alike. The gap of
+    Z, the only one that counts, costs a product with the kernel. The primal value at X and the dual value at Z, to
+    first order around X, cost none, and their distance is a steady fraction of that gap: it says when to look.
     """
     c, Y = problem.loss.curvature, problem.Y
     step = linear_step(problem.separable, problem.penalty)
-    rho = 1.0 if c > 0 else 0.1
-    Z = problem.prox(np.zeros_like(Y) if init is None else init, 1 / rho)
-    U = np.zeros_like(Y)
-    if init is not None:  # at the optimum rho U is minus the gradient of the smooth part
-        U = problem.observed(Y - c * Z - problem.fitted(Z)) / rho
+    rho = 3.0 if c > 0 else 0.1
+    W = np.zeros_like(Y)
+    if init is not None:  # at the optimum rho (W - Z) is minus the gradient of the smooth part at Z
+        Z = problem.prox(init, 1 / rho)
+        W = Z + problem.observed(Y - c * Z - problem.fitted(Z)) / rho
+    accelerated = Anderson(Y.shape)
     history: list[float] = []
-    check_from = 0
+    fraction, last_check, previous = 1.0, 0, W
     for iteration in range(1, max_iter + 1):
-        R = Y + rho * (Z - U)
+        Z = problem.prox(W, 1 / rho)
+        R = Y + rho * (2 * Z - W)
         X = step.solve(R, c + rho)
-        F = R - (c + rho) * X
-        mixed = _RELAXATION * X + (1 - _RELAXATION) * Z
-        previous, Z = Z, problem.prox(mixed + U, 1 / rho)
-        U += mixed - Z
-        primal_residual, dual_residual = np.linalg.norm(X - Z), rho * np.linalg.norm(Z - previous)
-        if iteration >= check_from and (iteration == max_iter or problem.estimated_gap(X, F, Z) <= tol):
+        F = R - (c + rho) * X  # fitted values of X
+        quadratic = 2 * np.vdot(Z, F) - np.vdot(X, F)
+        distance = relative_gap(problem.primal(X, F), problem.dual_value(Z, quadratic), problem.floor)
+        if distance <= fraction * tol or iteration - last_check >= _CHECK_AT_LEAST_EVERY or iteration == max_iter:
             history.append(problem.gap(Z))
+            last_check = iteration
             if callback is not None:
                 callback(iteration, history[-1])
             if history[-1] <= tol:
                 return Solution(Z, history[-1], iteration, True, history)
-            # linear convergence: a gap far from tol will not be there in the next iteration
-            check_from = iteration + 1 + int(0.05 * iteration * np.log10(max(history[-1] / tol, 1)))
-        if iteration % _BALANCE_EVERY == 0 and min(primal_residual, dual_residual) > 0:
-            factor = float(np.clip(np.sqrt(primal_residual / dual_residual), 0.1, 10))
-            if not 1 / 1.5 < factor < 1.5:
-                rho, U = rho * factor, U / factor
+            fraction = min(distance / history[-1], 1.0)
+        factor = 1.0
+        if iteration % _BALANCE_EVERY == 0:
+            # each relative to the terms it is made of: dual variables may be of any size, as small as alpha n
+            of_primal = max(np.linalg.norm(X), np.linalg.norm(Z))
+            of_dual = max(np.linalg.norm(Y), np.linalg.norm(F), rho * np.linalg.norm(W - Z))
+            factor = _balance(np.linalg.norm(X - Z) * of_dual, rho * np.linalg.norm(Z - previous) * of_primal)
+        if factor != 1:
+            rho, W = rho * factor, Z + (W - Z) / factor
+            accelerated.restart()
+        else:
+            W = accelerated.step(W, _RELAXATION * (X - Z))
+        previous = Z
     return Solution(Z, history[-1], max_iter, False, history)
+
+
+def _balance(primal_residual, dual_residual):
+    """Factor of rho that makes the two residuals more alike."""
+    if max(primal_residual, dual_residual) == 0:
+        return 1.0
+    factor = float(np.clip(np.sqrt(primal_residual / dual_residual), 0.1, 10)) if dual_residual > 0 else 10.0
+    return factor if max(factor, 1 / factor) > _BALANCE_BEYOND else 1.0

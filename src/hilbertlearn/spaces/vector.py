@@ -14,7 +14,10 @@ class Vector:
 
     def encode(self, Y):
         """Coordinates (n, d) of outputs (n, d) or (n,)."""
-        Y = check_array(Y, dtype=np.float64, ensure_2d=False, ensure_all_finite="allow-nan", input_name="y")
+        try:
+            Y = check_array(Y, dtype=np.float64, ensure_2d=False, ensure_all_finite="allow-nan", input_name="y")
+        except ValueError as error:
+            raise ValueError(f"y must be numbers of shape (n,) or (n, d): {error}") from error
         self.one_output = Y.ndim == 1
         return Y[:, None] if self.one_output else Y
 

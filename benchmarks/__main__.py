@@ -1,0 +1,21 @@
+"""``python -m benchmarks [name ...]``: run all benchmarks, or those named."""
+
+import importlib
+import sys
+
+NAMES = (
+    "ridge",
+    "prediction",
+    "leave_one_out",
+    "splitting",
+    "robust_fit",
+    "multitask_lasso",
+    "epsilon_svr",
+    "import_time",
+)
+
+unknown = set(sys.argv[1:]) - set(NAMES)
+if unknown:
+    sys.exit(f"unknown benchmark {', '.join(sorted(unknown))}; known: {', '.join(NAMES)}")
+for name in sys.argv[1:] or NAMES:
+    importlib.import_module(f"benchmarks.{name}").main()

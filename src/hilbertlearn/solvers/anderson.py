@@ -1,0 +1,50 @@
+"""Anderson acceleration of a fixed-point iteration ``w <- w + g(w)``."""
+
+from __future__ import annotations
+
+import numpy as np
+
+_MEMORY = 8
+_RIDGE = 1e-10  # relative regularisation of the small least-squares problem
+_TOLERATED = 2.0  # growth of the residual beyond the best so far that is taken for failure
+
+
+class Anderson:
+    """Extrapolates from the last few steps (Walker & Ni 2011, type II); falls back on plain steps when it misleads."""
+
+    def __init__(self, shape):
+        size = int(np.prod(shape))
+        self._changes = np.empty((_MEMORY, size))  # of g
+        self._steps = np.empty((_MEMORY, size))  # of w + g
+        self._gram = np.empty((_MEMORY, _MEMORY))  # inner products of the changes
+        self.restart()
+
+    def restart(self):
+        """Forget the past: the map has changed."""
+        self._count, self._best = 0, np.inf
+        self._last: tuple[np.ndarray, np.ndarray] | None = None
+
+    def step(self, w, g):
+        """The next point, from the current one and its residual ``g = g(w)``."""
+        size = float(np.linalg.norm(g))
+        if size > _TOLERATED * self._best:
+            self._count, self._last = 0, None
+        self._best = min(self._best, size)
+        plain, flat = w + g, g.ravel()
+        if self._last is not None:
+            self._remember(plain.ravel() - self._last[0], flat - self._last[1])
+        self._last = (plain.ravel(), flat)
+        used = min(self._count, _MEMORY)
+        if not used:
+            return plain
+        gram = self._gram[:used, :used].copy()
+        gram.flat[:: used + 1] += _RIDGE * np.trace(gram) + np.finfo(float).tiny
+        weights = np.linalg.solve(gram, self._changes[:used] @ flat)
+        return plain - (weights @ self._steps[:used]).reshape(w.shape)
+
+    def _remember(self, step, change):
+        slot = self._count % _MEMORY
+        self._count += 1
+        used = min(self._count, _MEMORY)
+        self._steps[slot], self._changes[slot] = step, change
+        self._gram[slot, :used] = self._gram[:used, slot] = self._changes[:used] @ self._changes[slot]

@@ -1,0 +1,572 @@
+"""Bad input is refused with a message that says what was wrong and what to do; odd but valid input simply works."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import NotFittedError
+from sklearn.gaussian_process.kernels import RBF
+
+from hilbertlearn import OperatorKernelRegressor, RegularizationPathCV, _validation, kernels, losses
+from hilbertlearn.metrics import r2_score
+
+rng = np.random.default_rng(3)
+N, D = 12, 2
+X = rng.normal(size=(N, 3))
+Y = np.c_[X[:, 0] + 1, np.sin(X[:, 1])]
+K = X @ X.T
+GAPS = Y.copy()
+GAPS[0, 0] = GAPS[3, 1] = np.nan
+
+
+def changed(A, value, index=(1, 1)):
+    A = np.array(A, dtype=float)
+    A[index] = value
+    return A
+
+
+def refused(action, words, kind=ValueError):
+    """The action raises, and the message has all the words."""
+    with pytest.raises(kind) as error:
+        action()
+    message = str(error.value)
+    assert not [word for word in words if word not in message], message
+
+
+# ---------------------------------------------------------------- data
+
+
+@pytest.mark.parametrize("wrap", [lambda m: m, RegularizationPathCV], ids=["model", "path"])
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ((changed(X, np.nan), Y), ["X contains NaN", "imputer"]),
+        ((changed(X, np.inf), Y), ["X contains infinity"]),
+        ((X, changed(Y, np.inf)), ["y contains infinity"]),
+        ((X, changed(Y, -np.inf)), ["y contains infinity"]),
+        ((X, Y * np.nan), ["y has no observed entry", "NaN", "at least one sample"]),
+        ((X, Y[:-1]), ["X and y", "12", "11"]),
+        ((X[:-1], Y), ["X and y", "11", "12"]),
+        ((X, None), ["requires y", "None"]),
+        ((X[:, 0], Y), ["2D array", "reshape(-1, 1)"]),
+        ((X[:0], Y[:0]), ["0 sample(s)", "minimum of 1"]),
+        ((X, Y, -np.ones(N)), ["Negative", "sample_weight"]),
+        ((X, Y, np.ones(N - 1)), ["sample_weight", "(11,)", "(12,)"]),
+        ((X, Y, changed(np.ones(N), np.nan, 0)), ["sample_weight", "NaN"]),
+        ((X, Y, np.zeros(N)), ["weight", "zero"]),
+        ((X, changed(Y, np.nan, slice(3)), np.r_[np.ones(3), np.zeros(N - 3)]), ["y has no observed", "weight"]),
+    ],
+)
+def test_data(data, words, wrap):
+    refused(lambda: wrap(OperatorKernelRegressor()).fit(*data), words)
+
+
+@pytest.mark.parametrize("y", [np.ones((N, 2, 2)), np.ones((N, 0)), ["a"] * N], ids=["3-D", "no column", "words"])
+def test_outputs_that_are_no_vectors(y):
+    with pytest.raises(ValueError, match=r"\by\b"):
+        OperatorKernelRegressor().fit(X, y)
+
+
+def test_sparse_outputs():
+    refused(lambda: OperatorKernelRegressor().fit(X, scipy.sparse.csr_matrix(Y)), ["for y", "toarray"], TypeError)
+
+
+@pytest.mark.parametrize("kernel", [kernels.Tanimoto(), RBF(), lambda A, B: A @ B.T])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_values_that_are_not_finite_for_kernels_that_are_called(kernel, value):
+    refused(lambda: OperatorKernelRegressor(kernel).fit(changed(X, value), Y), ["X contains"])
+
+
+@pytest.mark.parametrize("wrap", [lambda m: m, RegularizationPathCV], ids=["model", "path"])
+def test_new_data(wrap):
+    model = wrap(OperatorKernelRegressor()).fit(X, Y)
+    refused(lambda: model.predict(X[:, :2]), ["X has 2 features", "expecting 3"])
+    refused(lambda: model.predict(changed(X, np.nan)), ["X contains NaN"])
+    refused(lambda: model.predict(changed(X, np.inf)), ["X contains infinity"])
+    refused(lambda: model.predict(X[:0]), ["0 sample(s)"])
+    refused(lambda: model.score(X, Y[:, :1]), ["same shape", "(12, 1)", "(12, 2)"])
+    given = wrap(OperatorKernelRegressor("precomputed")).fit(K, Y)
+    refused(lambda: given.predict(K[:, :5]), ["X has 5 features", "expecting 12"])
+
+
+def test_scores_of_other_shapes():
+    refused(lambda: r2_score(Y, Y[:5]), ["Y_true and Y_pred", "(12, 2)", "(5, 2)"])
+
+
+def test_unfitted():
+    model, path = OperatorKernelRegressor(), RegularizationPathCV()
+    for action in (lambda: model.predict(X), lambda: model.score(X, Y), model.loo_residuals, model.summary):
+        refused(action, ["OperatorKernelRegressor", "not fitted", "Call 'fit'"], NotFittedError)
+    for action in (lambda: path.predict(X), lambda: path.score(X, Y)):
+        refused(action, ["RegularizationPathCV", "not fitted", "Call 'fit'"], NotFittedError)
+
+
+# ---------------------------------------------------------------- Gram matrices and operators
+
+
+@pytest.mark.parametrize(
+    ("gram", "words"),
+    [
+        (X, ["X", "square", "kernel='precomputed'", "(12, 3)"]),
+        (changed(K, 9, (0, 1)), ["X (kernel='precomputed')", "not symmetric", "transpose"]),
+        (K - np.eye(N), ["X (kernel='precomputed')", "not positive semi-definite", "smallest eigenvalue -1", "add"]),
+        (changed(K, np.nan), ["X contains NaN"]),
+    ],
+)
+def test_precomputed(gram, words):
+    refused(lambda: OperatorKernelRegressor("precomputed").fit(gram, Y), words)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "words"),
+    [
+        (lambda A, B: A @ B.T - 1, ["kernel", "not positive semi-definite", "smallest eigenvalue -"]),
+        (lambda A, B: np.triu(A @ B.T), ["kernel", "not symmetric", "transpose"]),
+        (lambda A, B: A @ B.T * np.nan, ["kernel returned NaN"]),
+        (lambda A, B: 1.0, ["kernel", "(12, 12)", "got ()", "kernels.Pairwise"]),
+        (lambda A, B: A, ["kernel", "(12, 12)", "(12, 3)", "kernels.Pairwise"]),
+        ("additive_chi2", ["kernel", "not positive semi-definite"]),
+        ("sigmoid", ["kernel", "not positive semi-definite"]),
+    ],
+)
+def test_kernels_that_are_none(kernel, words):
+    refused(lambda: OperatorKernelRegressor(kernel).fit(np.abs(X), Y), words)
+
+
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+@pytest.mark.parametrize("params", [{"coef0": -50.0}, {"degree": 0.5, "coef0": -1}], ids=["negative", "roots"])
+@pytest.mark.parametrize("alpha", ["auto", 1e-6])
+def test_parameters_that_make_a_named_kernel_indefinite(params, alpha):
+    model = OperatorKernelRegressor("poly", kernel_params=params, alpha=alpha)
+    refused(lambda: model.fit(X, Y), ["kernel"])
+
+
+@pytest.mark.parametrize("params", [{"degre": 2}, {"gamma": 1.0}, 5], ids=["unknown", "has its argument", "no dict"])
+def test_kernel_params(params):
+    model = OperatorKernelRegressor("poly", kernel_params=params)
+    refused(lambda: model.fit(X, Y), ["kernel_params"], (ValueError, TypeError))
+
+
+@pytest.mark.parametrize(
+    ("operator", "words"),
+    [
+        (np.diag([1.0, -1.0]), ["not positive semi-definite", "smallest eigenvalue -1", "hilbertlearn.operators"]),
+        (np.array([[1, 0.5], [0, 1]]), ["not symmetric", "0.5", "hilbertlearn.operators"]),
+        (np.eye(3), ["shape (2, 2)", "(3, 3)"]),
+        (np.ones(2), ["shape (2, 2)", "(2,)"]),
+        (2.0, ["shape (2, 2)", "()"]),
+        (np.diag([1, np.nan]), ["NaN"]),
+        ("graph", ["unknown name 'graph'", "'identity'", "'task_graph'", "'covariance'", "'decay'"]),
+        (object(), []),
+    ],
+)
+def test_operators_that_are_none(operator, words):
+    model = OperatorKernelRegressor(operator=operator)
+    refused(lambda: model.fit(X, Y), ["operator", *words], (ValueError, TypeError))
+
+
+def test_too_large_for_memory(monkeypatch):
+    """Refused before anything large is allocated, with the size and a way out."""
+    monkeypatch.setattr(_validation, "_physical_memory", lambda: 2.0**30)
+    many = rng.normal(size=(20_000, 1))
+    words = ["X has 20000 samples", "GiB", "this machine has 1 GiB", "feature map", "Nystroem"]
+    for model in (OperatorKernelRegressor(), OperatorKernelRegressor(operator=np.eye(1)), RegularizationPathCV()):
+        refused(lambda model=model: model.fit(many, many[:, 0]), words)
+    OperatorKernelRegressor(alpha=1.0).fit(many[:500], many[:500, 0])
+
+
+# ---------------------------------------------------------------- settings
+
+KERNEL_NAMES = ["additive_chi2", "chi2", "cosine", "laplacian", "linear", "poly", "polynomial", "precomputed", "rbf"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"kernel": "gauss"}, ["kernel", "'gauss'", *KERNEL_NAMES]),
+        ({"kernel": []}, ["kernel", "(kernel, operator) pairs", "[]"]),
+        ({"kernel": ["rbf", "linear"]}, ["kernel", "(kernel, operator) pairs", "'linear'"]),
+        ({"kernel": [("rbf", None, 1)]}, ["kernel", "(kernel, operator) pairs"]),
+        ({"kernel": [("gauss", None)]}, ["kernel", "'gauss'", *KERNEL_NAMES]),
+        ({"kernel": [("rbf", None)], "operator": np.eye(2)}, ["operator must be None", "each of its terms"]),
+        ({"kernel": [("rbf", np.eye(3)), ("linear", None)]}, ["operator", "(2, 2)", "(3, 3)"]),
+        ({"kernel": kernels.OutputBuilt("vii")}, ["form", "'vii'", "'i'", "'vi'"]),
+        ({"kernel": kernels.OutputBuilt(kernel="gauss")}, ["kernel", "'gauss'", *KERNEL_NAMES]),
+        ({"kernel": kernels.OutputBuilt(), "operator": np.eye(2)}, ["operator must be None", "OutputBuilt"]),
+        ({"kernel": kernels.OutputBuilt(weights=lambda Y: -np.ones(N))}, ["weights", "non-negative", "(12,)"]),
+        ({"loss": "absolute"}, ["loss", "'absolute'", "squared", "huber", "epsilon_insensitive", "epsilon_svr"]),
+        ({"loss": "absolute"}, ["hinge", "norm", "power", "log", "exp", "ball"]),
+        ({"solver": "newton"}, ["solver", "'newton'", "'auto'", "'spectral'", "'splitting'", "'proximal_gradient'"]),
+        ({"solver": "newton"}, ["'conjugate_gradient'", "'box_qp'"]),
+        ({"solver": "box_qp"}, ["solver='box_qp'", "use 'auto'", "'spectral'"]),
+        ({"solver": "spectral", "loss": "huber"}, ["solver='spectral'", "use 'auto'", "'splitting'"]),
+    ],
+)
+def test_names_and_lists(settings, words):
+    refused(lambda: OperatorKernelRegressor(**settings).fit(X, Y), words)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"kernel": None}, ["kernel must be a name", "callable", "None"]),
+        ({"kernel": 3}, ["kernel must be a name", "callable", "3"]),
+        ({"loss": 3}, ["loss must be a name", "hilbertlearn.losses", "int"]),
+        ({"loss": losses.Huber}, ["loss must be a name", "hilbertlearn.losses", "type"]),
+    ],
+)
+def test_settings_of_another_type(settings, words):
+    refused(lambda: OperatorKernelRegressor(**settings).fit(X, Y), words, TypeError)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "words"),
+    [
+        ("alpha", [0, -1, np.nan, np.inf, "small", None, True, [1]], ["finite number > 0", "'auto'"]),
+        ("tol", [0, -1e-6, np.nan, np.inf, "small", None], ["finite number > 0"]),
+        ("max_iter", [0, -1, 1.5, "many", None], ["integer > 0"]),
+        ("gamma", [0, -1, np.nan, np.inf, "mean", None], ["finite number > 0", "'median'", "'scale'"]),
+    ],
+)
+def test_numbers(name, values, words):
+    for value in values:
+        model = OperatorKernelRegressor(**{name: value})
+        refused(lambda model=model: model.fit(X, Y), [f"{name} must be", *words, f"got {value!r}"])
+
+
+@pytest.mark.parametrize(
+    ("make", "name", "values"),
+    [
+        (losses.Huber, "kappa", [0, -1, np.nan, "small", None]),
+        (losses.Huber, "p", [0.5, 0, -1, np.nan, "2", None]),
+        (losses.EpsilonInsensitive, "epsilon", [-1, np.nan, "small", None]),
+        (losses.EpsilonInsensitive, "p", [0.5, np.nan, "inf"]),
+        (losses.EpsilonSVR, "epsilon", [-1, np.nan, "small", None]),
+        (losses.PowerNorm, "eta", [1, 0.5, -2, np.nan, "2"]),
+        *((make, "scale", [0, -1, np.nan, "2"]) for make in (losses.Norm, losses.PowerNorm, losses.LogNorm)),
+        *((make, "scale", [0, -1, np.nan, "2"]) for make in (losses.ExpNorm, losses.Ball)),
+    ],
+)
+def test_numbers_of_losses(make, name, values):
+    for value in values:
+        loss = make(**{name: value})
+        words = [make.__name__, f"{name} must be a number", f"got {value!r}"]
+        refused(lambda loss=loss: OperatorKernelRegressor(loss=loss).fit(X, Y), words)
+        inside = losses.InfConv(losses.Squared(), loss)
+        if name != "p":
+            refused(lambda inside=inside: OperatorKernelRegressor(loss=inside).fit(X, Y), words)
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        losses.EpsilonInsensitive(np.inf),
+        losses.EpsilonSVR(np.inf),
+        losses.PowerNorm(np.inf),
+        losses.PowerNorm(scale=np.inf),
+        losses.Norm(np.inf),
+        losses.LogNorm(np.inf),
+        losses.ExpNorm(np.inf),
+        losses.Ball(np.inf),
+    ],
+    ids=repr,
+)
+def test_infinite_numbers_of_losses(loss):
+    """Only the Huber loss has a limit at infinity that is a loss: the squared one."""
+    refused(lambda: OperatorKernelRegressor(loss=loss, alpha=0.1).fit(X, Y), [type(loss).__name__, "inf"])
+    limit = OperatorKernelRegressor(loss=losses.Huber(np.inf), alpha=0.1).fit(X, Y)
+    assert_allclose(limit.predict(X), OperatorKernelRegressor(alpha=0.1).fit(X, Y).predict(X))
+
+
+@pytest.mark.parametrize(
+    ("loss", "words"),
+    [
+        (losses.InfConv(losses.Squared(), losses.Hinge()), ["InfConv: second", "Euclidean", "Hinge()"]),
+        (losses.InfConv(losses.Huber(1, p=1), losses.Squared()), ["InfConv: first", "p=2"]),
+        (losses.InfConv(1, losses.Squared()), ["InfConv: first", "got 1"]),
+        (losses.Hinge(margin=5), ["Hinge: margin", "value", "prox_conjugate", "got 5"]),
+    ],
+)
+def test_compositions_of_losses(loss, words):
+    refused(lambda: OperatorKernelRegressor(loss=loss).fit(X, Y), words)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"cv": "folds"}, ["cv", "'folds'", "'loo'"]),
+        ({"cv": 1}, ["cv must be an integer > 1", "got 1"]),
+        ({"cv": -3}, ["cv must be an integer > 1", "got -3"]),
+        ({"cv": 2.5}, ["cv", "2.5"]),
+        ({"aggregate": "max"}, ["aggregate", "'max'", "'mean'", "'median'"]),
+        ({"scoring": "best"}, ["scoring", "'best'"]),
+        ({"alphas": []}, ["alphas must be positive", "np.logspace"]),
+        ({"alphas": [1, 0]}, ["alphas must be positive", "0."]),
+        ({"alphas": [1, -1]}, ["alphas must be positive", "-1."]),
+        ({"alphas": [1, np.nan]}, ["alphas must be positive", "nan"]),
+        ({"alphas": [1, np.inf]}, ["alphas must be positive", "inf"]),
+        ({"alphas": [[1, 2]]}, ["alphas must be positive", "[[1., 2.]]"]),
+        ({"alphas": "auto"}, ["alphas"]),
+    ],
+)
+def test_path_settings(settings, words):
+    refused(lambda: RegularizationPathCV(OperatorKernelRegressor(), **settings).fit(X, Y), words)
+
+
+def test_path_of_an_estimator_from_elsewhere():
+    from sklearn.linear_model import Ridge
+
+    refused(lambda: RegularizationPathCV(Ridge()).fit(X, Y), ["estimator", "Ridge"], (ValueError, TypeError))
+
+
+@pytest.mark.parametrize("alpha", [0, -1, np.nan, "auto"])
+def test_fit_path_alphas(alpha):
+    refused(lambda: list(OperatorKernelRegressor().fit_path(X, Y, [1.0, alpha])), ["alphas", "> 0", repr(alpha)])
+
+
+NO_CLOSED_FORM = {
+    "huber": (OperatorKernelRegressor(loss="huber"), Y),
+    "terms": (OperatorKernelRegressor([("rbf", None), ("linear", None)], alpha=0.1), Y),
+    "gaps": (OperatorKernelRegressor(alpha=0.1), GAPS),
+}
+
+
+@pytest.mark.parametrize("case", NO_CLOSED_FORM)
+def test_leave_one_out_without_a_closed_form(case):
+    model, outputs = NO_CLOSED_FORM[case]
+    words = ["closed form for the squared loss", "cv=5"]
+    refused(lambda: RegularizationPathCV(model, cv="loo").fit(X, outputs), ["cv='loo'", *words])
+    refused(model.fit(X, outputs).loo_residuals, ["loo_residuals()", *words])
+
+
+# ---------------------------------------------------------------- a failure changes nothing
+
+
+FAILURES = {
+    "X with NaN": (changed(X, np.nan), Y),
+    "y with infinity": (X, changed(Y, np.inf)),
+    "other lengths": (X[:5], Y),
+    "no output": (X, Y * np.nan),
+    "fewer features, bad weights": (X[:, :2], Y, -np.ones(N)),
+    "fewer features, other lengths": (X[:5, :2], Y),
+    "fewer features, too few outputs for the operator": (X[:, :2], Y[:, 0]),
+}
+
+
+@pytest.mark.parametrize("case", FAILURES)
+@pytest.mark.parametrize("wrap", [lambda m: m, RegularizationPathCV], ids=["model", "path"])
+def test_failed_refit_keeps_the_model(case, wrap):
+    model = wrap(OperatorKernelRegressor(operator=np.eye(2))).fit(X, Y)
+    before, learnt = model.predict(X), {k for k in vars(model) if k.endswith("_")}
+    with pytest.raises(ValueError):
+        model.fit(*FAILURES[case])
+    assert_array_equal(model.predict(X), before)
+    assert {k for k in vars(model) if k.endswith("_")} == learnt
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"loss": "absolute"}, {"alpha": -1}, {"gamma": -1}, {"tol": 0}, {"solver": "box_qp"}, {"operator": np.eye(3)}],
+)
+def test_refit_with_bad_settings_keeps_the_model(settings):
+    model = OperatorKernelRegressor().fit(X, Y)
+    before = model.predict(X)
+    with pytest.raises(ValueError):
+        model.set_params(**settings).fit(X[:, :2], Y)
+    assert_array_equal(model.predict(X), before)
+
+
+@pytest.mark.parametrize("model", [OperatorKernelRegressor(), RegularizationPathCV()])
+def test_a_model_whose_fit_failed_is_not_fitted(model):
+    with pytest.raises(ValueError):
+        model.fit(X, Y[:5])
+    refused(lambda: model.predict(X), ["not fitted"], NotFittedError)
+
+
+def test_a_path_leaves_its_estimator_unfitted():
+    model = OperatorKernelRegressor()
+    list(model.fit_path(X, Y, [0.1, 1.0]))
+    refused(lambda: model.predict(X), ["not fitted"], NotFittedError)
+
+
+# ---------------------------------------------------------------- what simply works
+
+LOSSES = {
+    "squared": "squared",
+    "huber": "huber",
+    "huber p=1": losses.Huber(p=1),
+    "huber p=3": losses.Huber(p=3),
+    "epsilon_insensitive": "epsilon_insensitive",
+    "epsilon_insensitive p=inf": losses.EpsilonInsensitive(p=np.inf),
+    "epsilon_svr": "epsilon_svr",
+    "hinge": "hinge",
+    "norm": "norm",
+    "power": "power",
+    "log": "log",
+    "exp": "exp",
+    "ball": losses.Ball(5.0),
+    "infimal convolution": losses.InfConv(losses.Squared(), losses.Norm(0.5)),
+    "infimal convolution, auto": losses.InfConv(losses.Squared(), losses.Huber()),
+}
+DATA = {
+    "one sample": (X[:1], Y[:1]),
+    "two samples": (X[:2], Y[:2]),
+    "three samples": (X[:3], Y[:3]),
+    "copies of one sample": (np.ones((5, 3)), np.ones((5, 2))),
+    "one input, several outputs": (np.ones((5, 3)), Y[:5]),
+    "duplicated samples": (np.r_[X, X], np.r_[Y, Y]),
+    "duplicated inputs": (np.r_[X, X], np.r_[Y, -Y]),
+    "constant outputs": (X, np.full((N, D), 3.0)),
+    "outputs of zeros": (X, np.zeros((N, D))),
+    "one constant output": (X, np.c_[Y[:, 0], np.ones(N)]),
+    "float32": (X.astype(np.float32), Y.astype(np.float32)),
+    "integers": (np.round(3 * X).astype(int), np.round(3 * Y).astype(int)),
+    "booleans": (X > 0, Y > 0),
+    "lists": (X.tolist(), Y.tolist()),
+    "one feature": (X[:, :1], Y),
+    "one output": (X, Y[:, 0]),
+    "one output in a column": (X, Y[:, :1]),
+    "more outputs than samples": (X[:4], rng.normal(size=(4, 9))),
+    "more features than samples": (rng.normal(size=(4, 50)), Y[:4]),
+    "gaps": (X, GAPS),
+    "a column never observed": (X, changed(Y, np.nan, (slice(None), 1))),
+    "two samples with a gap": (X[:2], GAPS[:2]),
+    "five samples with a gap": (X[:5], GAPS[:5]),
+    "nine samples with gaps": (X[:9], GAPS[:9]),
+    "large numbers": (1e6 * X, 1e6 * Y),
+    "small numbers": (1e-6 * X, 1e-6 * Y),
+    "weights of zero": (X, Y, np.r_[np.zeros(5), np.ones(N - 5)]),
+    "uneven weights": (X, Y, np.geomspace(1e-3, 1e3, N)),
+    "float32 weights": (X, Y, np.linspace(0.5, 2, N, dtype=np.float32)),
+}
+
+
+def assert_finite(model, X, Y):
+    """No NaN or infinity in what was learnt, and predictions of the right shape."""
+    for name, value in vars(model).items():
+        if name.endswith("_") and isinstance(value, (np.ndarray, float)) and np.asarray(value).dtype.kind == "f":
+            assert np.isfinite(value).all(), name
+    predictions = model.predict(X)
+    assert predictions.shape == np.shape(Y)
+    assert predictions.dtype == np.float64
+    assert np.isfinite(predictions).all()
+
+
+@pytest.mark.filterwarnings("error::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("case", DATA)
+@pytest.mark.parametrize("loss", ["squared", "huber", "epsilon_insensitive"])
+def test_odd_data(case, loss):
+    assert_finite(OperatorKernelRegressor(loss=loss).fit(*DATA[case]), *DATA[case][:2])
+
+
+@pytest.mark.filterwarnings("error::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("case", ["one sample", "two samples", "duplicated inputs", "outputs of zeros", "one output"])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_all_losses(loss, case):
+    inputs, outputs = DATA[case]
+    outputs = np.sign(outputs) if loss == "hinge" else outputs
+    assert_finite(OperatorKernelRegressor(loss=LOSSES[loss]).fit(inputs, outputs), inputs, outputs)
+
+
+@pytest.mark.parametrize("case", ["one sample", "two samples", "gaps", "duplicated inputs", "constant outputs"])
+@pytest.mark.parametrize("operator", ["covariance", "task_graph", "decay", np.ones((2, 2)), np.zeros((2, 2))])
+@pytest.mark.parametrize("loss", ["squared", "huber"])
+def test_operators_on_odd_data(operator, case, loss):
+    assert_finite(OperatorKernelRegressor(operator=operator, loss=loss).fit(*DATA[case]), *DATA[case])
+
+
+@pytest.mark.parametrize("case", DATA)
+def test_path_on_odd_data(case):
+    path = RegularizationPathCV().fit(*DATA[case])
+    assert_finite(path.best_estimator_, *DATA[case][:2])
+    assert np.isfinite(path.errors_).all()
+
+
+@pytest.mark.parametrize("case", ["one sample", "two samples", "three samples", "outputs of zeros", "gaps"])
+def test_path_of_folds_on_odd_data(case):
+    path = RegularizationPathCV(OperatorKernelRegressor(loss="huber"), [1e-3, 1e-1]).fit(*DATA[case])
+    assert_finite(path.best_estimator_, *DATA[case])
+
+
+@pytest.mark.parametrize("outputs", [np.full((N, D), 3.0), np.zeros(N)])
+def test_constants_are_learnt(outputs):
+    for loss in ("squared", "huber", "epsilon_insensitive"):
+        model = OperatorKernelRegressor(loss=loss).fit(X, outputs)
+        assert_allclose(model.predict(X + 1), outputs, atol=1e-9)
+
+
+@pytest.mark.parametrize("alpha", ["auto", 1e-8])
+@pytest.mark.parametrize("loss", ["squared", "huber", "epsilon_insensitive"])
+def test_rank_deficient_kernels(loss, alpha):
+    model = OperatorKernelRegressor("linear", loss=loss, alpha=alpha).fit(X, X @ rng.normal(size=(3, 2)) + 1)
+    assert_finite(model, X, Y)
+    for kernel, inputs in (("linear", np.zeros((N, 3))), ("precomputed", np.zeros((N, N))), ("cosine", 0 * X)):
+        nothing = OperatorKernelRegressor(kernel, loss=loss, alpha=alpha).fit(inputs, Y)
+        assert_finite(nothing, inputs, Y)
+        assert_allclose(nothing.predict(inputs), np.tile(nothing.center_, (N, 1)))
+
+
+@pytest.mark.parametrize("name", ["rbf", "laplacian", "linear", "cosine", "poly", "polynomial", "chi2"])
+@pytest.mark.parametrize("gamma", ["median", "scale", 0.1])
+def test_named_kernels(name, gamma):
+    positive = np.abs(X)
+    assert_finite(OperatorKernelRegressor(name, gamma=gamma).fit(positive, Y), positive, Y)
+
+
+@pytest.mark.parametrize("name", ["rbf", "laplacian", "linear", "cosine", "poly", kernels.Tanimoto()])
+@pytest.mark.parametrize("matrix", [scipy.sparse.csr_matrix, scipy.sparse.csc_matrix, scipy.sparse.coo_array])
+def test_sparse_inputs(name, matrix):
+    dense = np.where(np.abs(X) > 0.7, np.abs(X), 0)
+    expected = OperatorKernelRegressor(name).fit(dense, Y).predict(dense)
+    model = OperatorKernelRegressor(name).fit(matrix(dense), Y)
+    assert_allclose(model.predict(matrix(dense)), expected, atol=1e-6)
+    weights = np.r_[0, 0, np.ones(N - 2)]
+    some = OperatorKernelRegressor(name, alpha=0.1)
+    assert_allclose(some.fit(matrix(dense), Y, weights).predict(dense), some.fit(dense[2:], Y[2:]).predict(dense))
+
+
+def test_sparse_gram_matrices():
+    expected = OperatorKernelRegressor("precomputed", alpha=0.1).fit(K, Y).predict(K)
+    given = OperatorKernelRegressor("precomputed", alpha=0.1).fit(scipy.sparse.csr_matrix(K), Y)
+    assert_allclose(given.predict(scipy.sparse.csr_matrix(K)), expected)
+    inputs = scipy.sparse.csr_matrix(X)
+    called = OperatorKernelRegressor(lambda A, B: A @ B.T, alpha=0.1).fit(inputs, Y)
+    assert_allclose(called.predict(inputs), expected)
+
+
+WORDS = ["kernel", "kernels", "colonel", "learn", "learns", "lean", "hilbert", "hubert", "hibernate", "space", "pace"]
+
+
+def common_letters(a, b):
+    return len(set(a) & set(b)) / np.sqrt(len(set(a)) * len(set(b)))
+
+
+def common_letters_of_lists(A, B):
+    return np.array([[common_letters(a, b) for b in B] for a in A])
+
+
+@pytest.mark.parametrize("kernel", [common_letters_of_lists, kernels.Pairwise(common_letters)])
+@pytest.mark.parametrize("container", [list, tuple, np.array, lambda words: np.array(words, dtype=object)])
+def test_words(kernel, container):
+    lengths = np.array([len(word) for word in WORDS], dtype=float)
+    model = OperatorKernelRegressor(kernel).fit(container(WORDS), lengths)
+    assert_finite(model, container(WORDS), lengths)
+    expected = OperatorKernelRegressor("precomputed").fit(common_letters_of_lists(WORDS, WORDS), lengths)
+    assert_allclose(
+        model.predict(container(["kern", "hill"])), expected.predict(common_letters_of_lists(["kern", "hill"], WORDS))
+    )
+    lengths[0] = np.nan
+    assert_finite(OperatorKernelRegressor(kernel, loss="huber").fit(container(WORDS), lengths), WORDS, lengths)
+    path = RegularizationPathCV(OperatorKernelRegressor(kernel), cv=3).fit(container(WORDS), lengths)
+    assert_finite(path.best_estimator_, WORDS, lengths)
+
+
+def test_objects_of_unequal_length():
+    curves = [rng.normal(size=n) for n in rng.integers(3, 9, N)]
+    kernel = kernels.Pairwise(lambda a, b: a[0] * b[0] + len(a) * len(b))
+    assert_finite(OperatorKernelRegressor(kernel).fit(curves, Y), curves, Y)
+
+
+def test_kernels_of_numbers_in_one_dimension():
+    model = OperatorKernelRegressor(lambda a, b: np.exp(-np.abs(np.subtract.outer(a, b)))).fit(X[:, 0], Y)
+    assert_finite(model, X[:, 0], Y)

@@ -1,0 +1,580 @@
+"""Losses against their mathematics: every formula is written here again, every minimum is searched for."""
+
+import warnings
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import lambertw
+
+from hilbertlearn.losses import (
+    Ball,
+    EpsilonInsensitive,
+    EpsilonSVR,
+    ExpNorm,
+    Hinge,
+    Huber,
+    InfConv,
+    LogNorm,
+    Norm,
+    PowerNorm,
+    Squared,
+    as_loss,
+)
+from hilbertlearn.losses.balls import dual_exponent, p_norms, project_ball
+
+INF = np.inf
+TIGHT = {"solver": "CLARABEL", "tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-12}
+
+
+# ------------------------------------------------------------------ scalar functions, by hand
+
+
+def inside(x, radius):
+    """Indicator of [0, radius], which admits its end."""
+    return np.where(x <= radius + 1e-12, 0.0, INF)
+
+
+def r_log_r(r):
+    r = np.maximum(r, 1 / np.e)
+    return r * np.log(r)
+
+
+# loss: (c, loss at a norm r, g* at a norm a); the conjugate of the loss is c/2 a^2 + g*(a)
+BY_HAND = [
+    (Squared(), 1, lambda r: r**2 / 2, lambda a: 0 * a),
+    (Huber(0.7), 1, lambda r: np.where(r <= 0.7, r**2 / 2, 0.7 * r - 0.245), lambda a: inside(a, 0.7)),
+    (Huber(0.7, p=1), 1, lambda r: np.where(r <= 0.7, r**2 / 2, 0.7 * r - 0.245), lambda a: inside(a, 0.7)),
+    (Huber(INF), 1, lambda r: r**2 / 2, lambda a: 0 * a),
+    (EpsilonInsensitive(0.4), 1, lambda r: np.maximum(r - 0.4, 0) ** 2 / 2, lambda a: 0.4 * a),
+    (EpsilonInsensitive(0), 1, lambda r: r**2 / 2, lambda a: 0 * a),
+    (EpsilonSVR(0.4), 0, lambda r: np.maximum(r - 0.4, 0), lambda a: 0.4 * a + inside(a, 1)),
+    (EpsilonSVR(0), 0, lambda r: r, lambda a: inside(a, 1)),
+    (Norm(), 0, lambda r: r, lambda a: inside(a, 1)),
+    (Norm(0.6), 0, lambda r: 0.6 * r, lambda a: inside(a, 0.6)),
+    (PowerNorm(1.5), 0, lambda r: r**1.5 / 1.5, lambda a: a**3 / 3),
+    (PowerNorm(3), 0, lambda r: r**3 / 3, lambda a: a**1.5 / 1.5),
+    (PowerNorm(2, scale=0.5), 0, lambda r: r**2 / 4, lambda a: a**2),
+    (PowerNorm(4, scale=2), 0, lambda r: r**4 / 2, lambda a: 0.75 * 2 ** (-1 / 3) * a ** (4 / 3)),
+    (LogNorm(), 0, r_log_r, lambda a: np.exp(a - 1)),
+    (LogNorm(0.5), 0, lambda r: 0.5 * r_log_r(r), lambda a: 0.5 * np.exp(2 * a - 1)),
+    (ExpNorm(), 0, lambda r: np.exp(r) - 1, lambda a: np.where(a > 1, a * np.log(np.maximum(a, 1)) - a + 1, 0)),
+    (
+        ExpNorm(0.3),
+        0,
+        lambda r: 0.3 * (np.exp(r) - 1),
+        lambda a: np.where(a > 0.3, a * np.log(np.maximum(a, 0.3) / 0.3) - a + 0.3, 0),
+    ),
+    (Ball(), 0, lambda r: inside(r, 1), lambda a: a),
+    (Ball(0.8), 0, lambda r: inside(r, 0.8), lambda a: 0.8 * a),
+    # infimal convolutions that have a closed form, with another name or without
+    (
+        InfConv(Squared(), Norm(0.7)),
+        1,
+        lambda r: np.where(r <= 0.7, r**2 / 2, 0.7 * r - 0.245),
+        lambda a: inside(a, 0.7),
+    ),
+    (InfConv(Squared(), Ball(0.4)), 1, lambda r: np.maximum(r - 0.4, 0) ** 2 / 2, lambda a: 0.4 * a),
+    (InfConv(Norm(), Ball(0.4)), 0, lambda r: np.maximum(r - 0.4, 0), lambda a: 0.4 * a + inside(a, 1)),
+    (InfConv(Squared(), Squared()), 2, lambda r: r**2 / 4, lambda a: 0 * a),
+    (InfConv(Norm(0.6), Norm(1.3)), 0, lambda r: 0.6 * r, lambda a: inside(a, 0.6)),
+    (InfConv(Ball(0.5), Ball(0.25)), 0, lambda r: inside(r, 0.75), lambda a: 0.75 * a),
+    (InfConv(PowerNorm(3), Ball(0.5)), 0, lambda r: np.maximum(r - 0.5, 0) ** 3 / 3, lambda a: a**1.5 / 1.5 + a / 2),
+    (
+        InfConv(Squared(), EpsilonSVR(0.4)),  # the tube of the epsilon-SVR, then Huber with kappa = 1
+        1,
+        lambda r: np.where(r <= 1.4, np.maximum(r - 0.4, 0) ** 2 / 2, r - 0.9),
+        lambda a: 0.4 * a + inside(a, 1),
+    ),
+    (
+        InfConv(InfConv(Squared(), Norm(0.7)), Ball(0.4)),
+        1,
+        lambda r: np.where(r <= 1.1, np.maximum(r - 0.4, 0) ** 2 / 2, 0.7 * r - 0.525),
+        lambda a: 0.4 * a + inside(a, 0.7),
+    ),
+    (
+        InfConv(ExpNorm(), Norm(2)),  # linear from the point where the slope e^r is 2
+        0,
+        lambda r: np.where(r < np.log(2), np.exp(np.minimum(r, 1)) - 1, 1 + 2 * (r - np.log(2))),
+        lambda a: np.where(a > 1, a * np.log(np.maximum(a, 1)) - a + 1, 0) + inside(a, 2),
+    ),
+    (
+        InfConv(Squared(), LogNorm()),  # a + e^(a - 1) = r at the maximiser a: by Lambert's function
+        1,
+        lambda r: square_log(r),
+        lambda a: np.exp(a - 1),
+    ),
+    (InfConv(Squared(), PowerNorm(1.5)), 1, lambda r: square_power(r), lambda a: a**3 / 3),
+]
+
+
+def square_log(r):
+    a = np.maximum(r - lambertw(np.exp(r - 1)).real, 0)
+    return a * r - a**2 / 2 - np.exp(a - 1)
+
+
+def square_power(r):
+    a = (np.sqrt(1 + 4 * r) - 1) / 2  # a + a^2 = r
+    return a * r - a**2 / 2 - a**3 / 3
+
+
+scalar_losses = pytest.mark.parametrize(("loss", "c", "value", "conjugate"), BY_HAND, ids=[repr(x[0]) for x in BY_HAND])
+NORMS = np.array([0, 1e-9, 0.05, 0.2, 1 / np.e, 0.4, 0.41, 0.6, 0.7, 0.71, 0.8, 1, 1.001, 1.1, 1.4, 1.8, 2.5, 3])
+
+
+@scalar_losses
+def test_value_is_the_formula(loss, c, value, conjugate):
+    assert loss.curvature == c
+    assert_allclose(loss.value(NORMS), value(NORMS), rtol=1e-10, atol=1e-13)
+
+
+@scalar_losses
+def test_value_is_the_conjugate_of_the_conjugate(loss, c, value, conjugate):
+    """loss(r) = sup over a of a r - c/2 a^2 - g*(a), with the library's g*."""
+    grid = np.concatenate([np.geomspace(1e-9, 1e-2, 500), np.linspace(0, 60, 120_001)])
+    for r in NORMS[np.isfinite(value(NORMS))]:
+        best = np.max(grid * r - c / 2 * grid**2 - loss.conjugate(grid))
+        assert best == pytest.approx(loss.value(np.array(r)), abs=2e-7)
+
+
+@scalar_losses
+def test_conjugate_is_the_formula_and_the_conjugate_of_the_value(loss, c, value, conjugate):
+    grid = np.linspace(0, 80, 400_001)
+    values = value(grid)
+    duals = np.array([0, 0.1, 0.3, 0.5, 0.6, 0.7, 0.9, 1, 1.3, 2, 2.5])
+    assert_allclose(loss.conjugate(duals), conjugate(duals), rtol=1e-12, atol=1e-14)
+    for a in duals[np.isfinite(conjugate(duals))]:
+        best = np.max(grid * a - values)
+        assert best == pytest.approx(c / 2 * a**2 + loss.conjugate(np.array(a)), abs=2e-7)
+    for a in duals[np.isinf(conjugate(duals))]:  # unbounded: still growing at the end of the grid
+        assert grid[-1] * a - values[-1] > grid[-2] * a - values[-2]
+
+
+@scalar_losses
+def test_prox_conjugate_is_the_minimiser(loss, c, value, conjugate):
+    """argmin over x >= 0 of (x - r)^2 / 2 + step g*(x), searched for on a grid, on both sides of the thresholds."""
+    grid = np.linspace(0, 4, 100_001)
+    for step in (1e-3, 0.1, 0.5, 1, 3, 50):
+        penalty = step * conjugate(grid)
+        near = np.array([0, 1, step, step * 0.4, step * 0.8, 1 + 0.4 * step, 0.7, 0.7 + 0.4 * step])
+        norms = np.unique(np.clip(np.concatenate([NORMS, near - 1e-3, near, near + 1e-3]), 0, 4))
+        found = loss.prox_conjugate(norms, step)
+        for r, x in zip(norms, found):
+            best = grid[np.argmin((grid - r) ** 2 / 2 + penalty)]
+            assert abs(x - best) < 4.5e-5, (r, step)
+
+
+@scalar_losses
+def test_properties_follow_from_the_functions(loss, c, value, conjugate):
+    grid = np.linspace(1e-3, 20, 20_000)
+    finite = np.isfinite(conjugate(grid))
+    assert loss.bound == (INF if finite.all() else pytest.approx(grid[finite][-1], abs=1e-3))
+    assert loss.quadratic == (c > 0 and not conjugate(grid).any())
+    slope_at_zero = (conjugate(np.array(1e-6)) - conjugate(np.array(0.0))) / 1e-6
+    assert loss.sparse == bool(slope_at_zero > 0.1)  # then the prox maps small norms to zero
+    admitted = grid[np.isfinite(value(grid))]
+    assert loss.largest_residual == (INF if len(admitted) == len(grid) else pytest.approx(admitted[-1], abs=1e-3))
+    assert not loss.on_margins and loss.pointwise == (getattr(loss, "p", 2) != 2)
+
+
+@scalar_losses
+def test_conjugate_slope_is_the_derivative(loss, c, value, conjugate):
+    a, h = np.array([0.05, 0.2, 0.5, 0.9, 1.5, 2.3]), 1e-5
+    a = a[np.isfinite(conjugate(a + h))]
+    slope = (conjugate(a + h) - conjugate(a - h)) / (2 * h)
+    assert_allclose(loss.conjugate_slope(a), slope, rtol=1e-6, atol=1e-8)
+    if np.isfinite(loss.bound):
+        assert loss.conjugate_slope(np.array(loss.bound)) == INF
+
+
+CONVOLUTIONS = [
+    (Squared(), Norm(0.7)),
+    (Norm(), Ball(0.4)),
+    (Norm(0.8), ExpNorm(0.5)),
+    (PowerNorm(1.5), ExpNorm(0.5)),
+    (PowerNorm(1.5), PowerNorm(3)),
+    (LogNorm(0.5), Ball(0.3)),
+    (LogNorm(), PowerNorm(3)),
+    (ExpNorm(0.2), EpsilonSVR(0.3)),
+    (Huber(0.5), PowerNorm(1.2)),
+    (EpsilonInsensitive(0.2), LogNorm()),
+]
+
+
+@pytest.mark.parametrize(("first", "second"), CONVOLUTIONS, ids=repr)
+def test_infimal_convolution_is_the_infimum(first, second):
+    """inf over 0 <= s <= r of first(s) + second(r - s): for radial convex functions the line holds the optimum."""
+    for r in NORMS[1:]:
+        s = np.union1d(np.linspace(0, r, 20_001), [x for x in (0.2, 0.3, 0.4, r - 0.2, r - 0.3, r - 0.4) if 0 < x < r])
+        best = np.min(first.value(s) + second.value(r - s))
+        for loss in (InfConv(first, second), InfConv(second, first)):
+            assert loss.value(np.array([r]))[0] == pytest.approx(best, rel=1e-7, abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("composed", "named"),
+    [
+        (InfConv(Squared(), Norm(0.7)), Huber(0.7)),
+        (InfConv(Squared(), Ball(0.4)), EpsilonInsensitive(0.4)),
+        (InfConv(Norm(), Ball(0.4)), EpsilonSVR(0.4)),
+    ],
+    ids=repr,
+)
+def test_compositions_with_a_name_agree_on_rows(composed, named):
+    R = np.random.default_rng(0).normal(size=(60, 3)) * np.geomspace(0.01, 3, 60)[:, None]
+    assert_allclose(composed.row_value(R), named.row_value(R), rtol=1e-12, atol=1e-14)
+    for step in (0.2, 1, 4):
+        assert_allclose(composed.row_prox(R, step), named.row_prox(R, step), atol=1e-14)
+    A = named.row_prox(R, 1.0)
+    assert_allclose(composed.row_conjugate(A), named.row_conjugate(A), rtol=1e-12, atol=1e-14)
+
+
+@scalar_losses
+def test_radial_losses_act_on_rows_through_the_norm(loss, c, value, conjugate):
+    R = np.random.default_rng(1).normal(size=(9, 4))
+    R *= np.linspace(0, 2.5, 9)[:, None] / np.sqrt((R**2).sum(axis=1, keepdims=True))
+    norms = np.sqrt((R**2).sum(axis=1))
+    if getattr(loss, "p", 2) == 2:
+        assert_allclose(loss.row_value(R), value(norms), rtol=1e-9, atol=1e-12)
+        P = loss.row_prox(R, 0.8)
+        # along the row, at the distance that the scalar prox gives
+        assert_allclose(P * norms[:, None], R * np.sqrt((P**2).sum(axis=1, keepdims=True)), atol=1e-13)
+        assert_allclose(np.sqrt((P**2).sum(axis=1)), loss.prox_conjugate(norms, 0.8), atol=1e-13)
+        assert_allclose(loss.row_conjugate(P), conjugate(np.sqrt((P**2).sum(axis=1))), rtol=1e-9, atol=1e-12)
+    one = R[:, :1]  # on the real line every p is the same
+    assert_allclose(loss.row_value(one), value(np.abs(one[:, 0])), rtol=1e-9, atol=1e-12)
+    assert_allclose(np.abs(loss.row_prox(one, 0.8)), loss.prox_conjugate(np.abs(one), 0.8), atol=1e-13)
+
+
+# ------------------------------------------------------------------ functions of the margin
+
+
+def test_hinge_is_its_definition():
+    t = np.linspace(-2, 3, 51)
+    loss = Hinge()
+    assert_allclose(loss.row_value(-t[:, None]), np.maximum(0, 1 - t))
+    grid = np.linspace(-1, 2, 300_001)
+    feasible = grid[(grid >= 0) & (grid <= 1)]
+    wide = np.linspace(-50, 50, 200_001)
+    for b in (0.0, 0.3, 1.0):  # f*(-b) = sup over t of -b t - f(t)
+        assert loss.row_conjugate(np.array([[b]]))[0] == pytest.approx(np.max(-b * wide - np.maximum(0, 1 - wide)))
+    assert_array_equal(loss.row_conjugate(np.array([[-0.1], [1.1]])), INF)
+    for step in (0.1, 1, 7):
+        for b in np.linspace(-9, 3, 25):
+            best = feasible[np.argmin((feasible - b) ** 2 / 2 - step * feasible)]
+            assert abs(loss.row_prox(np.array([[b]]), step)[0, 0] - best) < 1.1e-5
+    assert loss.on_margins and loss.bound == 1
+
+
+# ------------------------------------------------------------------ p-norms of rows, with quadrature weights
+
+MEASURES = {"plain": None, "measure": np.array([0.05, 0.3, 0.1, 0.35, 0.2])}
+measures = pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES.keys())
+P = [1, 1.1, 1.25, 1.5, 2, 3, 7, 11, INF]
+every_p = pytest.mark.parametrize("p", P)
+
+
+def exponents(p):
+    """Weights t with ||a||_p = ||t a||_p of the usual p-norm: sum_j m_j |a_j / sqrt(m_j)|^p."""
+    return (0 if np.isinf(p) else 1 / p) - 1 / 2
+
+
+def norm(a, p, measure):
+    """Weighted p-norm of one row, written out."""
+    m = np.ones(len(a)) if measure is None else measure
+    v = np.abs(a) / np.sqrt(m)
+    top = max(v)
+    return top if np.isinf(p) or top == 0 else top * sum(m * (v / top) ** p) ** (1 / p)
+
+
+def cp_norm(x, p, measure):
+    m = np.ones(x.shape[0]) if measure is None else measure
+    return cp.pnorm(cp.multiply(m ** exponents(p), x), p)
+
+
+def rows(seed=0, d=5):
+    """Rows of different sizes: inside, near and far outside of a unit ball, with zeros, and one of zeros."""
+    A = np.random.default_rng(seed).normal(size=(7, d)) * np.array([0.05, 0.3, 0.6, 1, 3, 20, 0])[:, None]
+    A[1, 2] = A[4, 0] = A[4, 3] = 0.0
+    return A
+
+
+def minimise(objective, *constraints):
+    """Minimal value, as accurate as Clarabel gets it; it warns when that is short of TIGHT."""
+    problem = cp.Problem(cp.Minimize(objective), list(constraints))
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
+        return problem.solve(**TIGHT)
+
+
+@every_p
+@measures
+def test_p_norms_are_the_formula_and_dual_to_each_other(p, measure):
+    A = rows()
+    assert_allclose(p_norms(A, p, measure), [norm(a, p, measure) for a in A], rtol=1e-13)
+    q = dual_exponent(p)
+    assert (0 if np.isinf(p) else 1 / p) + (0 if np.isinf(q) else 1 / q) == pytest.approx(1)
+    x = cp.Variable(A.shape[1])
+    for a in A[[1, 3, 4]]:  # sup of <a, x> over the unit ball
+        assert p_norms(a[None], q, measure)[0] == pytest.approx(
+            -minimise(-a @ x, cp_norm(x, p, measure) <= 1), rel=1e-7
+        )
+
+
+@every_p
+@measures
+def test_projection_is_the_nearest_point(p, measure):
+    x = cp.Variable(5)
+    for radius in (0.4, 1.0):
+        A = rows()
+        found = project_ball(A, radius, p, measure)
+        for a, mine in zip(A, found):
+            minimise(cp.sum_squares(x - a), cp_norm(x, p, measure) <= radius)
+            assert_allclose(mine, x.value, atol=2e-6 * max(1, np.abs(a).max()))
+
+
+@every_p
+@measures
+@pytest.mark.parametrize("step", [0.3, 1.0, 5.0])
+def test_row_prox_is_the_minimiser(p, measure, step):
+    """The prox of step g*, from the definition of g*: an indicator (Huber) or a norm (epsilon-insensitive)."""
+    x, q = cp.Variable(5), dual_exponent(p)
+    A = rows(1)[1:6]
+    huber, tube = Huber(0.7, p).row_prox(A, step, measure), EpsilonInsensitive(0.4, p).row_prox(A, step, measure)
+    for i, a in enumerate(A):
+        slack = 3e-6 * max(1, np.abs(a).max())
+        distance = cp.sum_squares(x - a) / 2
+        minimise(distance, cp_norm(x, q, measure) <= 0.7)
+        assert_allclose(huber[i], x.value, atol=slack)
+        minimise(distance + step * 0.4 * cp_norm(x, q, measure))
+        assert_allclose(tube[i], x.value, atol=slack)
+
+
+@every_p
+@measures
+def test_row_value_is_the_infimal_convolution(p, measure):
+    s = cp.Variable(5)
+    R = rows(2)
+    huber, tube = Huber(0.7, p).row_value(R, measure), EpsilonInsensitive(0.4, p).row_value(R, measure)
+    for i, r in enumerate(R):
+        half = cp.sum_squares(r - s) / 2
+        assert huber[i] == pytest.approx(minimise(half + 0.7 * cp_norm(s, p, measure)), rel=2e-8, abs=2e-9)
+        assert tube[i] == pytest.approx(minimise(half, cp_norm(s, p, measure) <= 0.4), rel=2e-8, abs=2e-9)
+
+
+@every_p
+@measures
+def test_row_conjugate_is_the_formula(p, measure):
+    q = dual_exponent(p)
+    A = rows(3)
+    assert_allclose(EpsilonInsensitive(0.4, p).row_conjugate(A, measure), [0.4 * norm(a, q, measure) for a in A])
+    huber, sizes = Huber(0.7, p), np.array([norm(a, q, measure) for a in A])
+    assert_array_equal(huber.row_conjugate(A, measure), np.where(sizes <= 0.7, 0, INF))
+    at_bound = A[:6] * (0.7 / sizes[:6])[:, None]  # what a prox returns is admitted, a little more is not
+    assert_array_equal(huber.row_conjugate(at_bound, measure), 0)
+    assert_array_equal(huber.row_conjugate(at_bound * (1 + 1e-8), measure), INF)
+
+
+@every_p
+@measures
+def test_fenchel_young_holds_with_equality_at_the_prox(p, measure):
+    """loss(r) + loss*(a) >= <a, r>, with equality at the a that the prox of g*, step 1, gives (c = 1)."""
+    R = rows(4)
+    for loss in (Huber(0.7, p), EpsilonInsensitive(0.4, p)):
+        A = loss.row_prox(R, 1.0, measure)
+        conjugate = (A**2).sum(axis=1) / 2 + loss.row_conjugate(A, measure)
+        assert_allclose(loss.row_value(R, measure) + conjugate, (A * R).sum(axis=1), rtol=1e-11, atol=1e-13)
+        other = 0.5 * np.roll(A, 1, axis=0)
+        conjugate = (other**2).sum(axis=1) / 2 + loss.row_conjugate(other, measure)
+        assert np.all(loss.row_value(R, measure) + conjugate >= (other * R).sum(axis=1) - 1e-12)
+
+
+def test_closed_forms_of_pointwise_losses():
+    """Huber p = 1 clips at kappa sqrt(q_j), epsilon-insensitive p = inf soft-thresholds at step epsilon sqrt(q_j)."""
+    m = MEASURES["measure"]
+    A = rows(5)
+    limit = 0.7 * np.sqrt(m)
+    assert_allclose(Huber(0.7, p=1).row_prox(A, 3.0, m), np.minimum(np.maximum(A, -limit), limit), rtol=1e-15)
+    threshold = 3.0 * 0.4 * np.sqrt(m)
+    soft = np.sign(A) * np.maximum(np.abs(A) - threshold, 0)
+    assert_allclose(EpsilonInsensitive(0.4, p=INF).row_prox(A, 3.0, m), soft, rtol=1e-14, atol=1e-15)
+    # of point values v = a / sqrt(m): the integral of the scalar loss
+    V = A / np.sqrt(m)
+    pointwise = np.where(np.abs(V) <= 0.7, V**2 / 2, 0.7 * np.abs(V) - 0.245)
+    assert_allclose(Huber(0.7, p=1).row_value(A, m), pointwise @ m, rtol=1e-12)
+    assert_allclose(EpsilonInsensitive(0.4, p=INF).row_value(A, m), np.maximum(np.abs(V) - 0.4, 0) ** 2 / 2 @ m)
+
+
+# ------------------------------------------------------------------ what holds for every row
+
+ALL_LOSSES = [loss for loss, *_ in BY_HAND] + [
+    loss for p in P for loss in (Huber(0.7, p), EpsilonInsensitive(0.4, p), EpsilonInsensitive(3.0, p))
+]
+
+
+@pytest.mark.parametrize("loss", ALL_LOSSES, ids=repr)
+@measures
+def test_zeros_stay_zeros(loss, measure):
+    """An entry held at zero (not observed) stays, and the others are those of the row without it."""
+    A = rows(6)
+    mask = np.random.default_rng(7).random(A.shape) < 0.6
+    mask[3] = False
+    hidden = np.where(mask, A, 0.0)
+    for step in (1e-3, 1.0, 40.0):
+        out = loss.row_prox(hidden, step, measure)
+        assert np.isfinite(out).all()
+        assert_array_equal(out[~mask], 0.0)
+        assert_array_equal(out[6], 0.0)
+        for i in (0, 1, 2, 4, 5):
+            seen = mask[i]
+            alone = loss.row_prox(A[i : i + 1, seen], step, None if measure is None else measure[seen])
+            assert_allclose(out[i, seen], alone[0], rtol=1e-10, atol=1e-13)
+
+
+@pytest.mark.parametrize("loss", ALL_LOSSES, ids=repr)
+def test_rows_far_apart_in_size_give_numbers(loss):
+    A = rows(8)[1:6, :3] * np.array([1e-150, 1e-9, 1, 1e2, 1e3])[:, None]
+    for step in (1e-12, 1.0, 1e12):
+        out = loss.row_prox(A, step)
+        assert np.isfinite(out).all()
+        assert np.all(out * A >= 0) and np.all(np.abs(out) <= np.abs(A) * (1 + 1e-12))  # g* is least at zero
+    assert not np.isnan(loss.row_value(A[:3])).any() and not np.isnan(loss.row_conjugate(A[:3])).any()
+    assert loss.row_prox(np.zeros((0, 3)), 1.0).shape == (0, 3)
+
+
+sizes = st.floats(-6, 6).map(lambda e: 10.0**e)
+
+
+@st.composite
+def balls(draw):
+    """Rows (n, d), with zeros and ties, a radius, p in [1, inf] and quadrature weights or None."""
+    n, d = draw(st.integers(1, 4)), draw(st.integers(1, 6))
+    entries = st.one_of(st.just(0.0), st.sampled_from([1.0, -1.0, 0.5]), st.floats(-10, 10).map(lambda x: round(x, 6)))
+    A = draw(arrays(float, (n, d), elements=entries)) * draw(sizes)
+    p = draw(st.one_of(st.sampled_from([1, 2, INF]), st.floats(1.001, 1.1), st.floats(1.1, 3), st.floats(3, 60)))
+    weights = draw(st.one_of(st.none(), arrays(float, d, elements=st.floats(0.01, 1))))
+    return A, draw(sizes), p, weights
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(balls())
+def test_projection_on_any_ball(ball):
+    A, radius, p, measure = ball
+    X = project_ball(A, radius, p, measure)
+    assert np.isfinite(X).all()
+    lengths = np.array([norm(x, p, measure) for x in X])
+    assert np.all(lengths <= radius * (1 + 1e-9))  # feasible
+    untouched = np.array([norm(a, p, measure) for a in A]) <= radius
+    assert_allclose(X[untouched], A[untouched], rtol=1e-12)
+    assert np.all(X * A >= 0) and np.all(np.abs(X) <= np.abs(A) * (1 + 1e-12))
+    assert_allclose(project_ball(X, radius, p, measure), X, rtol=1e-9, atol=1e-9 * radius)  # idempotent
+    # <A - X, X> is the support function of the ball at A - X, so no z in the ball has <A - X, z - X> > 0
+    support = radius * np.array([norm(a, dual_exponent(p), measure) for a in A - X])
+    scale = np.sqrt((A**2).sum(axis=1)) * np.sqrt((X**2).sum(axis=1))
+    assert_allclose(((A - X) * X).sum(axis=1), support, rtol=1e-7, atol=1e-7 * scale.max() + 1e-300)
+
+
+@pytest.mark.parametrize("p", [1.001, 1.01, 1.05, 1.1, 20, 100, 1000])
+@measures
+def test_projection_for_p_near_one_and_large(p, measure):
+    A = np.random.default_rng(11).normal(size=(40, 5))
+    for ratio in (1.01, 3, 30, 1e3, 1e6):
+        radius = np.median([norm(a, p, measure) for a in A]) / ratio
+        X = project_ball(A, radius, p, measure)
+        outside = np.array([norm(a, p, measure) > radius for a in A])
+        assert_allclose([norm(x, p, measure) for x in X[outside]], radius, rtol=1e-9)
+        support = [radius * norm(a, dual_exponent(p), measure) for a in A - X]
+        assert_allclose(((A - X) * X).sum(axis=1), support, rtol=1e-8, atol=1e-10 * radius)
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(balls(), st.integers(0, 2**32 - 1))
+def test_projection_satisfies_the_variational_inequality(ball, seed):
+    A, radius, p, measure = ball
+    X = project_ball(A, radius, p, measure)
+    Z = np.random.default_rng(seed).normal(size=A.shape)
+    Z *= (radius / np.array([norm(z, p, measure) for z in Z]))[:, None]
+    products = ((A - X) * (Z - X)).sum(axis=1)
+    assert np.all(products <= 1e-7 * np.sqrt((A**2).sum(axis=1)) * np.sqrt(((Z - X) ** 2).sum(axis=1)))
+
+
+@every_p
+@pytest.mark.parametrize("radius", [0.0, 1e-300, 1e-12, 1e12, 1e300])
+@measures
+def test_tiny_and_huge_balls(p, radius, measure):
+    A = rows(9)
+    X = project_ball(A, radius, p, measure)
+    if radius > 1:
+        assert_allclose(X, A, rtol=1e-14)
+    else:
+        assert np.isfinite(X).all()
+        assert all(norm(x / max(radius, 1e-300), p, measure) <= (1 + 1e-9) * (radius > 0) for x in X)
+        if (
+            radius == 1e-12
+        ):  # far from a small ball the nearest point is nearly where the ball extends most along the row
+            reach = (A * X).sum(axis=1)
+            assert_allclose(reach, [radius * norm(a, dual_exponent(p), measure) for a in A], rtol=1e-9)
+
+
+def test_arguments_are_not_changed():
+    A = rows(10)
+    before = A.copy()
+    for loss in ALL_LOSSES:
+        loss.row_prox(A, 0.5), loss.row_value(A), loss.row_conjugate(A)
+    assert_array_equal(A, before)
+
+
+# ------------------------------------------------------------------ settings
+
+
+@pytest.mark.parametrize(
+    ("loss", "setting"),
+    [
+        (Huber(0), "kappa"),
+        (Huber(-1.0), "kappa"),
+        (Huber("large"), "kappa"),
+        (Huber(np.nan), "kappa"),
+        (Huber(None), "kappa"),
+        (Huber(1.0, p=0.5), "p"),
+        (Huber(1.0, p="2"), "p"),
+        (Huber(1.0, p=np.nan), "p"),
+        (EpsilonInsensitive(-0.1), "epsilon"),
+        (EpsilonInsensitive(np.nan), "epsilon"),
+        (EpsilonInsensitive(0.1, p=0), "p"),
+        (EpsilonSVR(-0.1), "epsilon"),
+        (EpsilonSVR("tiny"), "epsilon"),
+        (Norm(0), "scale"),
+        (Norm([1.0]), "scale"),
+        (PowerNorm(1), "eta"),
+        (PowerNorm(1.5, scale=0), "scale"),
+        (LogNorm(-2), "scale"),
+        (ExpNorm(0), "scale"),
+        (Ball(0), "scale"),
+        (Hinge(margin=3), "margin"),
+        (InfConv(Squared(), "norm"), "second"),
+        (InfConv(Huber(1.0, p=1), Norm()), "first"),
+        (InfConv(Norm(), Hinge()), "second"),
+        (InfConv(Norm(-1), Squared()), "scale"),
+    ],
+    ids=repr,
+)
+def test_a_setting_out_of_range_is_named(loss, setting):
+    with pytest.raises(ValueError, match=rf"\b{setting} must") as error:
+        as_loss(loss)
+    assert "got" in str(error.value)
+
+
+@pytest.mark.parametrize("loss", [*ALL_LOSSES, Huber("auto"), EpsilonInsensitive("auto"), EpsilonSVR("auto"), Hinge()])
+def test_settings_in_range_pass(loss):
+    assert as_loss(loss) is loss
+
+
+def test_names_and_other_objects():
+    assert isinstance(as_loss("huber"), Huber) and isinstance(as_loss("log"), LogNorm)
+    with pytest.raises(ValueError, match="'hubert'; known: squared, huber"):
+        as_loss("hubert")
+    with pytest.raises(TypeError, match=r"loss must be a name or an object of .*, got float"):
+        as_loss(2.0)

@@ -1,0 +1,297 @@
+"""RegularizationPathCV: its error curve against fits made one by one."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import get_scorer, make_scorer, mean_absolute_error
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import KFold, LeaveOneOut, PredefinedSplit
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from hilbertlearn import OperatorKernelRegressor, RegularizationPathCV, kernels, losses
+from hilbertlearn.model_selection import error_curve
+
+N, D, GAMMA = 24, 2, 0.3
+rng = np.random.default_rng(6)
+X = rng.normal(size=(N, 2))
+Y = np.c_[np.sin(2 * X[:, 0]), X[:, 1]] + 0.2 * rng.normal(size=(N, D)) + [3, 0]
+GAPS = Y.copy()
+GAPS[::4, 0] = GAPS[1::5, 1] = np.nan
+WEIGHTS = rng.uniform(0.3, 3, N)
+M = np.array([[1, 0.4], [0.4, 0.5]])
+ALPHAS = np.array([1e-4, 1e-1, 1e-2, 1.0, 1e-3])  # any order
+FOLDS = KFold(4, shuffle=True, random_state=0)
+
+
+def model(**settings):
+    return OperatorKernelRegressor(**{"gamma": GAMMA, **settings})
+
+
+def squared_errors_by_refits(alphas, weights=None, **settings):
+    """Squared errors (n, n_alphas) of each sample without it, alpha times the sum of weights held fixed."""
+    w = np.ones(N) if weights is None else weights
+    out = np.empty((N, len(alphas)))
+    for i in range(N):
+        rest = np.arange(N) != i
+        for j, alpha in enumerate(alphas):
+            without = model(alpha=alpha * w.sum() / w[rest].sum(), **settings).fit(X[rest], Y[rest], w[rest])
+            out[i, j] = ((Y[i] - without.predict(X[i : i + 1])[0]) ** 2).sum()
+    return out
+
+
+def scores_by_refits(alphas, scorer, folds=FOLDS, **settings):
+    """Scores (n_folds, n_alphas) of models fitted one by one, each from a cold start."""
+    out = []
+    for train, test in folds.split(X):
+        fits = [model(alpha=alpha, **settings).fit(X[train], Y[train]) for alpha in alphas]
+        out.append([scorer(fit, X[test], Y[test]) for fit in fits])
+    return np.array(out)
+
+
+def own_score(fit, X, y):
+    """Minus the mean squared norm of the residuals, over observed entries."""
+    return -np.nansum((np.asarray(y) - fit.predict(X)) ** 2) / len(y)
+
+
+# ---------------------------------------------------------------- error curves
+
+
+@pytest.mark.parametrize("settings", [{}, {"operator": M}, {"center": False}], ids=["", "operator", "not centred"])
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["", "weighted"])
+def test_leave_one_out_curve_equals_refits(settings, weights):
+    path = RegularizationPathCV(model(**settings), ALPHAS, cv="loo").fit(X, Y, weights)
+    errors = squared_errors_by_refits(ALPHAS, weights, **settings)
+    w = np.ones(N) if weights is None else weights
+    curve = np.average(errors, axis=0, weights=w)
+    assert_allclose(path.errors_, curve, rtol=1e-7)
+    assert path.alpha_ == ALPHAS[np.argmin(curve)]
+    assert_allclose(path.alphas_, ALPHAS)
+    assert path.n_splits_ == N
+    if weights is None:
+        assert_allclose(path.standard_errors_, errors.std(axis=0) / np.sqrt(N), rtol=1e-6)
+
+
+LOSSES = {
+    "squared": {},
+    "huber": {"loss": losses.Huber(0.3)},
+    "insensitive, operator": {"loss": losses.EpsilonInsensitive(0.2), "operator": M},
+}
+
+
+@pytest.mark.parametrize("settings", LOSSES)
+@pytest.mark.parametrize("scoring", [None, "neg_mean_squared_error", make_scorer(mean_absolute_error)])
+def test_fold_curve_equals_cold_refits(settings, scoring):
+    settings = {**LOSSES[settings], "tol": 1e-10, "max_iter": 10_000}
+    path = RegularizationPathCV(model(**settings), ALPHAS, cv=FOLDS, scoring=scoring).fit(X, Y)
+    scorer = {None: own_score}.get(scoring) or (get_scorer(scoring) if isinstance(scoring, str) else scoring)
+    errors = -scores_by_refits(ALPHAS, scorer, **settings)
+    assert_allclose(path.errors_, errors.mean(axis=0), rtol=1e-4, atol=1e-5)
+    assert_allclose(path.standard_errors_, errors.std(axis=0) / np.sqrt(4), rtol=1e-3, atol=1e-5)
+    assert path.alpha_ == ALPHAS[np.argmin(errors.mean(axis=0))]
+    assert path.n_splits_ == 4
+
+
+def test_fold_curve_with_sample_weights_and_gaps():
+    settings = {"loss": losses.Huber(0.3), "tol": 1e-10, "max_iter": 10_000}
+    path = RegularizationPathCV(model(**settings), ALPHAS, cv=FOLDS).fit(X, GAPS, WEIGHTS)
+    errors = []
+    for train, test in FOLDS.split(X):
+        fits = [model(alpha=alpha, **settings).fit(X[train], GAPS[train], WEIGHTS[train]) for alpha in ALPHAS]
+        squares = [np.nansum((GAPS[test] - fit.predict(X[test])) ** 2, axis=1) for fit in fits]
+        errors.append([WEIGHTS[test] @ square / WEIGHTS[test].sum() for square in squares])
+    assert_allclose(path.errors_, np.mean(errors, axis=0), rtol=1e-4, atol=1e-5)
+
+
+def test_median_of_leave_one_out():
+    path = RegularizationPathCV(model(), ALPHAS, aggregate="median").fit(X, Y)
+    errors = squared_errors_by_refits(ALPHAS)
+    centre = np.median(errors, axis=0)
+    assert_allclose(path.errors_, centre, rtol=1e-7)
+    spread = np.median(np.abs(errors - centre), axis=0)
+    assert_allclose(path.standard_errors_, np.sqrt(np.pi / 2) * 1.4826 * spread / np.sqrt(N), rtol=1e-6)
+    assert path.alpha_ == ALPHAS[np.argmin(centre)]
+
+
+def test_median_of_folds():
+    path = RegularizationPathCV(model(), ALPHAS, cv=FOLDS, aggregate="median").fit(X, Y)
+    assert_allclose(path.errors_, np.median(-scores_by_refits(ALPHAS, own_score), axis=0), rtol=1e-6)
+
+
+def test_median_hardly_sees_a_few_corrupted_samples():
+    rough = Y.copy()
+    rough[:4] += 1000 * rng.normal(size=(4, D))
+    mean, median = (RegularizationPathCV(model(), aggregate=a).fit(X, rough).errors_ for a in ("mean", "median"))
+    assert median.min() < mean.min() / 10
+
+
+def test_error_curve_by_hand():
+    errors, weights = np.array([[1.0, 2.0], [3.0, 2.0], [8.0, 2.0]]), np.array([1.0, 2.0, 1.0])
+    mean, standard_error = error_curve(errors, weights, "mean")
+    assert_allclose(mean, [15 / 4, 2])
+    assert_allclose(standard_error, [np.sqrt((2.75**2 + 2 * 0.75**2 + 4.25**2) / 4) / 2, 0])
+    median, _ = error_curve(errors, weights, "median")
+    assert_allclose(median, [3, 2])
+
+
+def test_leave_one_out_with_a_scorer():
+    """Ten groups of held-out predictions are scored."""
+    path = RegularizationPathCV(model(), ALPHAS, scoring="neg_mean_absolute_error").fit(X, Y)
+    for j, alpha in enumerate(ALPHAS):
+        residuals = model(alpha=alpha).fit(X, Y).loo_residuals()
+        groups = [np.abs(r).mean() for r in np.array_split(residuals, 10)]
+        assert path.errors_[j] == pytest.approx(np.mean(groups), rel=1e-6)
+        assert path.standard_errors_[j] == pytest.approx(np.std(groups) / np.sqrt(10), rel=1e-5)
+    assert path.n_splits_ == 10
+
+
+@pytest.mark.parametrize("n", [2, 3, 5])
+@pytest.mark.parametrize("copies", [1, 2])
+def test_leave_one_out_with_a_scorer_on_few_samples(n, copies):
+    few = np.repeat(X[:n], copies, axis=0), np.repeat(Y[:n], copies, axis=0)
+    path = RegularizationPathCV(model(), ALPHAS, scoring="neg_mean_squared_error").fit(*few)
+    assert np.isfinite(path.errors_).all()
+
+
+def test_leave_one_out_with_a_scorer_on_copies_of_one_sample():
+    path = RegularizationPathCV(model(), ALPHAS, scoring="neg_mean_squared_error").fit(np.ones((3, 2)), np.ones(3))
+    assert np.isfinite(path.predict(X)).all()
+
+
+# ---------------------------------------------------------------- choices
+
+
+def test_default_validation():
+    assert RegularizationPathCV().fit(X, Y).n_splits_ == N
+    assert RegularizationPathCV(model(loss=losses.Huber(np.inf)), ALPHAS).fit(X, Y).n_splits_ == N
+    for estimator, outputs in (
+        (model(loss="huber"), Y),
+        (model(), GAPS),
+        (OperatorKernelRegressor([("rbf", None), ("linear", None)]), Y),
+    ):
+        assert RegularizationPathCV(estimator, ALPHAS).fit(X, outputs).n_splits_ == 5
+
+
+@pytest.mark.parametrize("cv", [3, FOLDS, PredefinedSplit(np.arange(N) % 3), list(FOLDS.split(X))], ids=type)
+def test_kinds_of_folds(cv):
+    path = RegularizationPathCV(model(), ALPHAS, cv=cv).fit(X, Y)
+    assert path.n_splits_ == (4 if cv is FOLDS or isinstance(cv, list) else 3)
+
+
+def test_more_folds_than_samples():
+    path = RegularizationPathCV(model(), ALPHAS, cv=50, scoring="neg_mean_squared_error").fit(X, Y)
+    assert path.n_splits_ == N
+    single = RegularizationPathCV(model(), ALPHAS, cv=LeaveOneOut(), scoring="neg_mean_squared_error").fit(X, Y)
+    assert_allclose(path.errors_, single.errors_)
+
+
+def test_folds_of_one_sample_have_an_error():
+    """R2 of one sample does not exist; the path works all the same, or says which setting to change."""
+    try:
+        path = RegularizationPathCV(model(), ALPHAS, cv=LeaveOneOut()).fit(X, Y)
+    except ValueError as error:
+        assert "cv" in str(error) or "scoring" in str(error), error
+    else:
+        assert np.isfinite(path.errors_).all()
+
+
+def test_best_estimator_is_the_fit_with_the_best_alpha():
+    for estimator, weights in ((model(), None), (model(loss=losses.Huber(0.3), operator=M), WEIGHTS)):
+        path = RegularizationPathCV(estimator, ALPHAS).fit(X, Y, weights)
+        alone = model(**{**estimator.get_params(deep=False), "alpha": path.alpha_}).fit(X, Y, weights)
+        assert path.best_estimator_.alpha == path.best_estimator_.alpha_ == path.alpha_
+        assert_allclose(path.best_estimator_.dual_coef_, alone.dual_coef_, rtol=1e-3, atol=1e-3)
+        assert_allclose(path.predict(X), alone.predict(X), atol=1e-3)
+        assert path.score(X, Y, weights) == pytest.approx(alone.score(X, Y, weights), abs=1e-4)
+        assert not hasattr(estimator, "dual_coef_") and estimator.alpha == "auto"
+
+
+def test_default_path_is_that_of_automatic_alpha():
+    assert RegularizationPathCV().fit(X, Y).alpha_ == OperatorKernelRegressor().fit(X, Y).alpha_
+    weighted = RegularizationPathCV().fit(X, Y, WEIGHTS)
+    assert weighted.alpha_ == OperatorKernelRegressor().fit(X, Y, WEIGHTS).alpha_
+
+
+def test_default_alphas_follow_the_scale_of_the_kernel():
+    K = rbf_kernel(X, gamma=GAMMA)
+    one, thousand = (RegularizationPathCV(model(kernel="precomputed")).fit(c * K, Y) for c in (1, 1000))
+    assert_allclose(thousand.alphas_, 1000 * one.alphas_)
+    assert_allclose(thousand.errors_, one.errors_, rtol=1e-5)
+    assert (np.diff(np.log10(one.alphas_)) <= 0.26).all()
+
+
+def test_the_largest_of_equally_good_alphas():
+    constant = RegularizationPathCV(model(), ALPHAS).fit(X, np.ones(N))
+    assert constant.alpha_ == ALPHAS.max()
+
+
+def test_settings_left_to_auto_are_resolved_in_the_best_estimator():
+    path = RegularizationPathCV(model(loss="huber"), ALPHAS).fit(X, Y)
+    expected = model(loss="huber", alpha=path.alpha_).fit(X, Y).loss_
+    assert path.best_estimator_.loss_.kappa == pytest.approx(expected.kappa)
+
+
+# ---------------------------------------------------------------- kinds of data
+
+
+def test_precomputed_kernels():
+    K = rbf_kernel(X, gamma=GAMMA)
+    for settings in ({}, {"loss": losses.Huber(0.3)}):
+        for outputs in (Y, GAPS):
+            given = RegularizationPathCV(model(kernel="precomputed", **settings), ALPHAS).fit(K, outputs)
+            named = RegularizationPathCV(model(**settings), ALPHAS).fit(X, outputs)
+            assert_allclose(given.errors_, named.errors_, rtol=1e-3, atol=1e-5)
+            assert_allclose(given.predict(K), named.predict(X), atol=1e-3)
+
+
+def test_pipelines():
+    scaled = StandardScaler().fit_transform(X)
+    pipeline = make_pipeline(StandardScaler(), RegularizationPathCV(cv=3)).fit(X, Y)
+    assert_allclose(pipeline.predict(X), RegularizationPathCV(cv=3).fit(scaled, Y).predict(scaled))
+    assert pipeline.score(X, Y) > 0.5
+
+
+def test_lists():
+    path = RegularizationPathCV(model(), ALPHAS, cv=3).fit(X.tolist(), Y.tolist(), WEIGHTS.tolist())
+    expected = RegularizationPathCV(model(), ALPHAS, cv=3).fit(X, Y, WEIGHTS)
+    assert_allclose(path.errors_, expected.errors_)
+    assert_allclose(path.predict(X.tolist()), expected.predict(X))
+
+
+class ArrayLike:
+    """What numpy can turn into an array, without indexing."""
+
+    def __init__(self, data):
+        self.data = data
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.data, dtype=dtype)
+
+
+@pytest.mark.parametrize("outputs", [Y, GAPS], ids=["complete", "gaps"])
+def test_array_likes_without_indexing(outputs):
+    path = RegularizationPathCV(model(), ALPHAS, cv=3).fit(ArrayLike(X), ArrayLike(outputs))
+    assert_allclose(path.errors_, RegularizationPathCV(model(), ALPHAS, cv=3).fit(X, outputs).errors_)
+    alone = OperatorKernelRegressor().fit(ArrayLike(X), ArrayLike(outputs))
+    assert alone.alpha_ == OperatorKernelRegressor().fit(X, outputs).alpha_
+
+
+def test_words():
+    words = ["".join(rng.choice(list("abcde"), 5)) for _ in range(N)]
+    counts = np.array([word.count("a") for word in words], dtype=float)
+    kernel = kernels.Pairwise(lambda a, b: sum(a.count(c) * b.count(c) for c in "abcde"))
+    for cv in ("loo", 3):
+        path = RegularizationPathCV(OperatorKernelRegressor(kernel), cv=cv).fit(words, counts)
+        assert_allclose(path.predict(["aaaab", "bcdee"]), [4, 0], atol=0.1)
+
+
+def test_predict_is_passed_through_and_transform_is_not_there():
+    path = RegularizationPathCV()
+    assert hasattr(path, "predict") and not hasattr(path, "transform")
+
+
+def test_folds_warn_of_no_convergence():
+    hasty = model(loss=losses.Huber(0.01), max_iter=1, tol=1e-12)
+    with pytest.warns(ConvergenceWarning, match="raise max_iter or tol"):
+        RegularizationPathCV(hasty, [1e-6], cv=2).fit(X, Y)
