@@ -10,7 +10,8 @@ def main():
     def importing(name):
         return lambda: subprocess.run([sys.executable, "-c", f"import {name}"], check=True)
 
-    t_ours, t_theirs, t_python = best_of(importing("hilbertlearn"), importing("sklearn.kernel_ridge"), importing("sys"), repeats=10)
+    names = ("hilbertlearn", "sklearn.kernel_ridge", "sys")
+    t_ours, t_theirs, t_python = best_of(*map(importing, names), repeats=10)
     ratio = (t_ours - t_python) / (t_theirs - t_python)
     report("import_time", "import sklearn.kernel_ridge", ratio=ratio, at_most=1.15, seconds=t_ours - t_python)
 

@@ -78,8 +78,9 @@ def main(n=500, d=50, alpha=1e-3):
             )
             speedups[name] = t_reference / t_ours if tol is not None else float("inf")
         solution = solve(problem, tol=GAP)
-        report("multitask_lasso", min(speedups, key=speedups.get), nonzero_rows=float(np.mean(np.abs(solution.dual).sum(1) > 0)),
-               speedup=min(speedups.values()), at_least=target, seconds=t_ours, gap=solution.gap,
+        nonzero = float(np.mean(np.abs(solution.dual).sum(axis=1) > 0))
+        report("multitask_lasso", min(speedups, key=speedups.get), nonzero_rows=nonzero, speedup=min(speedups.values()),
+               at_least=target, seconds=t_ours, gap=solution.gap,
                iterations=solution.n_iter, others=str({k: round(v, 1) for k, v in speedups.items()}))  # fmt: skip
 
 

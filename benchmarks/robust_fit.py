@@ -1,4 +1,4 @@
-"""Whole robust and sparse fits from arrays (n = 2000, d = 50, alpha = 1e-4) against one eigh of K: at most 1.6 times."""
+"""Robust and sparse fits from arrays (n = 2000, d = 50, alpha = 1e-4) against one eigh of K: at most 1.6 times."""
 
 import scipy.linalg
 

@@ -228,12 +228,12 @@ def test_output_built_kernels_by_definition(form, uniform):
     blocks = [[operator_kernel(form, G[s, t], G[s], G[t], Y, mu) for t in range(n)] for s in range(n)]
     at_new = [[operator_kernel(form, H[s, t], H[s], G[t], Y, mu) for t in range(n)] for s in range(m)]
     if form in ("ii", "v"):
-        M = kernel.operator(Y)
+        M = kernel.operator(Y, np.ones(n))
         assert_allclose(np.einsum("st,de->stde", G, M), blocks)
         return
-    assert kernel.operator(Y) is None
+    assert kernel.operator(Y, np.ones(n)) is None
     root = rng.uniform(0.5, 2, n)
-    term = kernel.term(G, Y)
+    term = kernel.term(G, Y, np.ones(n))
     assert_allclose(term.apply(A), np.einsum("stde,te->sd", blocks, A))
     assert_allclose(term.predictor(A)(H), np.einsum("stde,te->sd", at_new, A))
     assert_allclose(term.scaled(root).apply(A), np.einsum("s,stde,t,te->sd", root, blocks, root, A))

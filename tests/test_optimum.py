@@ -744,7 +744,8 @@ def test_output_built_kernels_in_sums_with_weights_and_margins(form):
     X, Y, weights = rng.normal(size=(n, 2)), rng.normal(size=(n, D)), rng.uniform(0.5, 2, size=n)
     Y[1, 2] = Y[3, 0] = np.nan
     M, outputs = operators()[0], np.nan_to_num(Y)
-    mu = np.full((n, n) if pairs else n, 1 / n**2 if pairs else 1 / n)
+    share = weights / weights.sum()
+    mu = np.outer(share, share) if pairs else share
     K = laplacian_kernel(X, gamma=GAMMA)
     data = Data(X, Y, weights, [], {"kernel": [(OutputBuilt(form), None), ("laplacian", M)]})
     data.gram = output_built(form, X, X, X, outputs, mu) + np.kron(K, M)

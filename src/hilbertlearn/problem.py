@@ -19,6 +19,7 @@ import scipy.linalg
 from scipy.sparse.linalg import eigsh
 
 from .losses import Loss
+from .losses.balls import row_norms
 
 
 class Spectrum(NamedTuple):
@@ -194,25 +195,44 @@ class Problem:
         return relative_gap(self.primal(A, F), self.dual(A, F), self.floor)
 
     def _made_feasible(self, A, F, R):
-        """Residuals and half squared norm of the nearest function that a hard constraint on residuals admits.
-
-        The excess of the residuals is interpolated by a function of its own, which takes an invertible kernel.
-        """
-        radius = self.loss.largest_residual * (1 if self.root_weights is None else self.root_weights)
-        norms = np.sqrt(np.einsum("ij,ij->i", R, R))
-        excess = R * np.maximum(1 - np.divide(radius, norms, out=np.ones_like(norms), where=norms > 0), 0)[:, None]
-        term = self.separable
-        if not excess.any():
+        """Residuals and half squared norm of a function near by that a hard constraint on residuals admits: a step
+        towards one that is well inside."""
+        radius, norms = self._radius, row_norms(R)
+        if not (norms > radius).any():
             return R, _dot(A, F) / 2
-        if term is None or len(term.input_spectrum.values) < len(R):
+        if self._inside is None:
             return R, np.inf
-        lam, Q = term.input_spectrum
-        gam, E = (np.ones(R.shape[1]), None) if term.M is None else term.operator_spectrum
-        if len(gam) < R.shape[1]:
-            return R, np.inf
-        hat = Q.T @ excess if E is None else Q.T @ excess @ E
-        extra = self.penalty * (hat**2 / np.multiply.outer(lam, gam)).sum()
-        return R - excess, _dot(A, F) / 2 + _dot(A, excess) + extra / 2
+        B, G = self._inside
+        S = self.observed(self.Y - G)
+        step = np.divide(norms - radius, norms - row_norms(S), out=np.zeros_like(norms), where=norms > radius).max()
+        square = (1 - step) ** 2 * _dot(A, F) + 2 * step * (1 - step) * _dot(A, G) + step**2 * _dot(B, G)
+        return (1 - step) * R + step * S, square / 2
+
+    @property
+    def _radius(self):
+        return self.loss.largest_residual * (1 if self.root_weights is None else self.root_weights)
+
+    @cached_property
+    def _inside(self):
+        """Dual variables and values of a smooth function whose residuals are smaller than a hard constraint admits,
+        half of it where that can be had; it lives in one of the terms. None when ridge regression finds none."""
+        best, inside = 1.0, None
+        for term in self.terms:
+            if not isinstance(term, Separable):
+                continue
+            lam, Q = term.input_spectrum
+            gam, E = (np.ones(1), None) if term.M is None else term.operator_spectrum
+            products = np.multiply.outer(lam, gam)
+            hat = Q.T @ (self.Y if E is None else self.Y @ E)
+            for shift in products.max(initial=0.0) * np.logspace(1, -15, 33):
+                B, G = hat / (products + shift), hat * products / (products + shift)
+                B, G = (Q @ C if E is None else Q @ C @ E.T for C in (B, G))
+                reach = np.max(row_norms(self.observed(self.Y - G)) / self._radius)
+                if reach < best:
+                    best, inside = reach, (self.penalty * B, G)
+                if best <= 0.5:
+                    return inside
+        return inside
 
     def margins(self) -> Problem:
         """The same problem in the variables b of ``a_i = b_i y_i``, for losses of the margin (one column)."""

@@ -164,7 +164,8 @@ class KernelMachine(BaseEstimator):
         self.dual_coef_[training.rows] = root * solution.dual / problem.penalty
         used = np.flatnonzero(np.abs(solution.dual).sum(axis=1))
         self.support_ = training.rows[used]
-        held = problem.loss.saturated(solution.dual / root, problem.measure)
+        bounded = problem.to_margins(solution.dual) if problem.loss.on_margins else solution.dual
+        held = problem.loss.saturated(bounded / root, problem.measure)
         self.saturated_ = np.zeros((n, *held.shape[1:]), dtype=bool)
         self.saturated_[training.rows] = held
         self.space_ = space

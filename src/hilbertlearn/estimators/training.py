@@ -108,8 +108,8 @@ def build(settings, X, Y, weights, rows, n_samples, measure, center) -> Training
         K = kernels.training_gram(scalar, X, gamma=gammas[-1], params=settings.kernel_params)
         if built:
             outputs = np.nan_to_num(Y - center)
-            M = one_kernel.operator(outputs)
-            term = one_kernel.term(K, outputs) if M is None else Separable(K, M)
+            M = one_kernel.operator(outputs, weights)
+            term = one_kernel.term(K, outputs, weights) if M is None else Separable(K, M)
         else:
             term = Separable(K, operators.operator_matrix(one_operator, Y, weights))
         terms.append(term.scaled(np.sqrt(weights)) if weighted else term)

@@ -35,8 +35,8 @@ class OutputBuilt(BaseEstimator):
     ----------
     form : "i" to "vi"
     kernel : the scalar kernel k, a name or a callable; a name uses the estimator's gamma
-    weights : None for uniform mu (1/n, or 1/n^2 for pairs), or a function of the centred outputs (n, d) that returns
-        non-negative mu of shape (n,), or (n, n) for the pairwise forms
+    weights : None for mu proportional to the sample weights (1/n without them, products of two for pairs), or a
+        function of the centred outputs (n, d) that returns non-negative mu of shape (n,), or (n, n) for pairs
     """
 
     def __init__(self, form="ii", kernel="rbf", weights=None):
@@ -46,23 +46,26 @@ class OutputBuilt(BaseEstimator):
         check_choice(self.form, "OutputBuilt: form", FORMS)
         check_kernel(self.kernel)
 
-    def operator(self, Y):
+    def operator(self, Y, sample_weight):
         """The operator (d, d) of forms ii and v, which are separable; None for the others."""
-        mu = self._mu(Y)
+        mu = self._mu(Y, sample_weight)
         if self.form == "ii":
             return (Y.T * mu) @ Y
         if self.form == "v":
             return Y.T @ (np.diag(mu.sum(0) + mu.sum(1)) + mu + mu.T) @ Y
         return None
 
-    def term(self, G, Y):
+    def term(self, G, Y, sample_weight):
         """The map ``A -> sum of terms applied to A`` for the kernel values G (n, n) and outputs Y (n, d)."""
-        return RankOneTerms(self.form, G, Y, self._mu(Y))
+        return RankOneTerms(self.form, G, Y, self._mu(Y, sample_weight))
 
-    def _mu(self, Y):
-        n = len(Y)
-        shape = (n, n) if self.form in ("iv", "v", "vi") else (n,)
-        mu = np.full(shape, 1.0 / n ** len(shape)) if self.weights is None else np.asarray(self.weights(Y), dtype=float)
+    def _mu(self, Y, sample_weight):
+        pairs = self.form in ("iv", "v", "vi")
+        shape = (len(Y), len(Y)) if pairs else (len(Y),)
+        if self.weights is None:
+            share = sample_weight / sample_weight.sum()
+            return np.multiply.outer(share, share) if pairs else share
+        mu = np.asarray(self.weights(Y), dtype=float)
         if mu.shape != shape or not (mu >= 0).all():
             raise ValueError(f"OutputBuilt: weights must return non-negative numbers of shape {shape}, got {mu.shape}")
         return mu

@@ -71,6 +71,7 @@ def scale_rows(A, norms):
 
 def _shrink_l1(V, m, _p):
     """Soft threshold of V >= 0 at the level where ``sum_j m_j v_j = 1`` (sorting; weighted simplex)."""
+    V = V - V.max(axis=1, keepdims=True)  # changes the level only, and keeps the digits of rows far outside
     order = np.argsort(-V, axis=1)
     sorted_values = np.take_along_axis(V, order, axis=1)
     weights = m[order]
@@ -83,36 +84,32 @@ def _shrink_l1(V, m, _p):
 def _shrink_lp(V, m, p):
     """Solve ``v + nu v^(p-1) = V`` entry by entry with nu per row such that ``sum_j m_j v_j^p = 1``.
 
-    The optimality condition has no m in it, because measure and distance carry the same weights. The inverse norm
-    ``1 / N(nu)`` is close to linear in nu (exactly linear for p = 2), so Newton's method on it takes a few steps; a
-    bracket keeps it safe.
+    The optimality condition has no m in it, because measure and distance carry the same weights. Since
+    ``nu = ||V - v||_q`` and ||v||_p = 1, nu is at most ||V||_q and not much less: Newton's method on the logarithms of
+    the norm and of nu, from the upper end of that bracket, takes a few steps for every p, also near 1.
     """
-    n = len(V)
-    low, high = np.zeros(n), np.full(n, np.inf)
-    # v <= (V / nu)^(1/(p-1)), so nu = ||V||_q'-like bounds exist; a doubling bracket is enough and simpler.
-    nu = np.maximum(p_norms(V * np.sqrt(m), p, m) - 1, 1e-300)
-    v = V.copy()
-    active = np.arange(n)
+    q = dual_exponent(p)
+    high = p_norms(V * np.sqrt(m), q, m)
+    low = np.maximum(high - (m.min() if q >= p else m.sum()) ** (1 / q - 1 / p), 0.0)  # less the largest ||v||_q
+    nu, v, active = high.copy(), V.copy(), np.arange(len(V))
     for _ in range(_MAX_NEWTON):
         va = _power_root(V[active], nu[active, None], p)
-        v[active] = va
-        moment = va**p @ m
+        powers = va**p * m
+        moment = powers.sum(axis=1)
         norm = moment ** (1 / p)
-        error = norm - 1
-        low[active] = np.where(error > 0, nu[active], low[active])
-        high[active] = np.where(error <= 0, nu[active], high[active])
-        # d(v^p)/dnu = -p v^(2p-2) / (1 + (p-1)(V/v - 1)), from v + nu v^(p-1) = V
-        ratio = np.divide(V[active], va, out=np.ones_like(va), where=va > 0)
-        slope = -(va ** (2 * p - 2) / (1 + (p - 1) * (ratio - 1))) @ m * norm / moment  # dN/dnu
-        step = norm * error / -slope  # Newton on 1/N - 1
-        guess = nu[active] + step
-        lo, hi = low[active], high[active]
-        middle = np.where(np.isinf(hi), 4 * nu[active], (lo + hi) / 2)
-        nu[active] = np.where((guess > lo) & (guess < hi), guess, middle)
-        going = np.abs(error) > 1e-14
-        if not going.any():
-            break
-        active = active[going & (hi - lo > 1e-15 * hi)] if np.isfinite(hi).all() else active[going]
+        v[active] = va / norm[:, None]
+        low[active] = lo = np.where(norm > 1, nu[active], low[active])
+        high[active] = hi = np.where(norm > 1, high[active], nu[active])
+        # d log v / d log nu = -(V - v) / (v + (p-1) (V - v)), from v + nu v^(p-1) = V
+        shrunk = V[active] - va
+        rate = np.divide(powers * shrunk, va + (p - 1) * shrunk, out=np.zeros_like(va), where=va > 0).sum(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            guess = nu[active] * np.exp(np.log(norm) * moment / rate)
+        new = np.where((guess >= lo) & (guess <= hi), guess, (lo + hi) / 2)
+        # norm is accurate to rounding times 1 / (p-1)
+        going = (np.abs(norm - 1) > 1e-13 + 1e-15 / (p - 1)) & (np.abs(new - nu[active]) > 4e-16 * nu[active])
+        nu[active] = new
+        active = active[going]
         if not len(active):
             break
     return v

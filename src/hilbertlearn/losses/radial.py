@@ -93,10 +93,15 @@ class LogNorm(Loss):
         return self.scale * r * np.log(r)
 
     def conjugate(self, r):
-        return self.scale * np.exp(r / self.scale - 1)
+        return self.scale * self.conjugate_slope(r)
 
     def conjugate_slope(self, r):
-        return np.exp(r / self.scale - 1)
+        with np.errstate(over="ignore"):  # far from the optimum
+            return np.exp(r / self.scale - 1)
+
+    @property
+    def sparse(self):
+        return True
 
     def prox_conjugate(self, r, step):
         # x = r - scale z with z e^z = (step / scale) e^(r/scale - 1)
