@@ -359,11 +359,31 @@ def test_automatic_settings_inside_an_infimal_convolution():
     assert fitted.loss_.second.kappa == pytest.approx(expected, rel=1e-6)
 
 
-def test_automatic_alpha_of_robust_losses_is_that_of_the_squared_loss():
+def test_automatic_alpha_of_losses_without_a_bound_is_that_of_the_squared_loss():
     settings = {"gamma": GAMMA}
     expected = OperatorKernelRegressor(**settings).fit(X, Y).alpha_
-    for loss in ("huber", "epsilon_insensitive", losses.EpsilonSVR(0.1)):
+    for loss in ("epsilon_insensitive", losses.PowerNorm(1.5)):
         assert OperatorKernelRegressor(loss=loss, **settings).fit(X, Y).alpha_ == expected
+
+
+@pytest.mark.parametrize("loss", ["huber", "epsilon_svr", losses.Huber(p=1)], ids=str)
+def test_automatic_alpha_of_robust_losses_is_not_blown_up_by_outliers(loss):
+    """The squared loss smooths gross errors away and takes the signal along; a robust loss need not."""
+    rng = np.random.default_rng(3)
+    Z = rng.normal(size=(500, 3))
+    truth = np.sin(Z @ rng.normal(size=(3, 4)))
+    T = truth + 0.05 * rng.normal(size=truth.shape)
+    T[:15] += 10 * rng.normal(size=(15, 4))  # of the 150 training samples
+    ridge = OperatorKernelRegressor().fit(Z[:150], T[:150])
+    robust = OperatorKernelRegressor(loss=loss).fit(Z[:150], T[:150])
+    assert robust.alpha_ < ridge.alpha_ / 10
+    assert robust.score(Z[150:], truth[150:]) > ridge.score(Z[150:], truth[150:]) + 0.2
+    alphas = ridge.alpha_ * np.geomspace(1e-4, 10, 11)
+    scores = [
+        OperatorKernelRegressor(loss=robust.loss_, alpha=a).fit(Z[:150], T[:150]).score(Z[150:], truth[150:])
+        for a in alphas
+    ]
+    assert robust.score(Z[150:], truth[150:]) > max(scores) - 0.15
 
 
 @pytest.mark.parametrize("loss", ["squared", "huber"])
@@ -413,7 +433,14 @@ def test_summary():
     fitted = OperatorKernelRegressor(loss=losses.Huber(0.5), alpha=1e-3).fit(Z, T)
     lines = fitted.summary().splitlines()
     assert lines[0] == "OperatorKernelRegressor: 80 samples, 2 coordinates"
-    for words in ("Huber(kappa=0.5)", "0.001", f"{fitted.gamma_}", "80 of 80", "10 held", f"{fitted.dual_gap_:.1e}"):
+    for words in (
+        "Huber(kappa=0.5)",
+        "0.001",
+        f"{fitted.gamma_:.3g}",
+        "80 of 80",
+        "10 held",
+        f"{fitted.dual_gap_:.1e}",
+    ):
         assert words in fitted.summary()
 
 

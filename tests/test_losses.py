@@ -498,7 +498,9 @@ def test_projection_satisfies_the_variational_inequality(ball, seed):
     Z = np.random.default_rng(seed).normal(size=A.shape)
     Z *= (radius / np.array([norm(z, p, measure) for z in Z]))[:, None]
     products = ((A - X) * (Z - X)).sum(axis=1)
-    assert np.all(products <= 1e-7 * np.sqrt((A**2).sum(axis=1)) * np.sqrt(((Z - X) ** 2).sum(axis=1)))
+    squares = (A**2).sum(axis=1)
+    rounding = 1e-14 * squares  # of the products, also where Z is X
+    assert np.all(products <= 1e-7 * np.sqrt(squares) * np.sqrt(((Z - X) ** 2).sum(axis=1)) + rounding)
 
 
 @every_p

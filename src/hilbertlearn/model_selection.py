@@ -45,7 +45,7 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
     alphas : increasing or not, positive numbers; None for a logarithmic grid that spans the kernel's spectrum
     cv : "loo", number of folds, splitter of scikit-learn, iterable of (train, test) or None
         None is "loo" for the squared loss and 5 folds otherwise.
-    scoring : name or callable of scikit-learn; None is the squared error of the coordinates
+    scoring : name or callable of scikit-learn; None is twice the estimator's own loss (squared error, for the squared)
     aggregate : "mean" or "median" of the errors over samples ("loo") or folds; the median ignores corrupted ones
 
     Attributes
@@ -53,7 +53,7 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
     alpha_ : the alpha with the smallest error (the largest of equals)
     best_estimator_ : the estimator fitted with it to all the data
     alphas_ : (n_alphas,) the path
-    errors_ : (n_alphas,) its errors: mean squared errors of the coordinates, or minus the scores
+    errors_ : (n_alphas,) its errors: twice the mean held-out loss, or minus the scores
     standard_errors_ : (n_alphas,) standard error of each
     n_splits_ : samples or folds the errors are aggregated over
     """
@@ -89,7 +89,7 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
         else:
             folds = self._folds(X, y)
             scorer = None if self.scoring is None else check_scoring(base, self.scoring)
-            errors, weights = fold_errors(base, X, y, sample_weight, alphas, folds, scorer), np.ones(len(folds))
+            errors, weights = fold_errors(base, alphas, folds, X, y, sample_weight, scorer=scorer), np.ones(len(folds))
         if not np.isfinite(errors).all():
             raise ValueError(
                 "scoring gave NaN or infinity in a fold, as R2 does for fewer than two samples; use fewer folds (cv) "
@@ -100,7 +100,7 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
         order = np.argsort(self.alphas_)
         self.alpha_ = float(self.alphas_[order[best_index(self.errors_[order])]])
         base.set_params(alpha=self.alpha_)
-        loss = base._choose(training, loss, y)[1]
+        loss = base._choose(training, loss, y)[1]  # what is "auto" in it
         base._learn(training, loss, space, self.alpha_, init=None)  # the factorisation is at hand
         self.best_estimator_ = base
         for name in ("n_features_in_", "feature_names_in_"):

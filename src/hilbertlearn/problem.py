@@ -96,16 +96,16 @@ class Separable:
         else:
             start = np.ones(len(self.K))
             top = 1.02 * eigsh(self.K, k=1, tol=1e-2, v0=start, return_eigenvectors=False)[0]
-        return float(top) * self._operator_norm
+        return float(top) * self.operator_norm
 
     @property
-    def _operator_norm(self) -> float:
+    def operator_norm(self) -> float:
         return 1.0 if self.M is None else float(self.operator_spectrum.values[-1:].sum())
 
     @property
     def trace(self) -> float:
         """Trace of K times the norm of M: the scale of the term, the same for repeated and for weighted samples."""
-        return float(np.trace(self.K)) * self._operator_norm
+        return float(np.trace(self.K)) * self.operator_norm
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 import sys
 import warnings
 
@@ -27,6 +28,9 @@ _AS_GOOD = 1e-4  # relative difference between errors that does not count
 _ROUNDING = 1e-12  # squared errors this small beside the largest are rounding
 _AUTO_FOLDS = 5  # where leave-one-out has no closed form
 _AUTO_THIN = 2  # every second alpha of the default grid is tried there
+_ROBUST_RANGE = (1e-4, 10, 11)  # smallest, largest and number of alphas tried, relative to the squared loss's
+_CLEAR_RISE = 2.0  # a path stops when its error is this many times its smallest
+_CHOICE_TOL, _CHOICE_ITER = 1e-4, 200  # gap and iterations of models that only serve to choose
 
 
 class KernelMachine(BaseEstimator):
@@ -59,8 +63,9 @@ class KernelMachine(BaseEstimator):
         new = copy.copy(self)
         training, loss, space = new._prepare(X, y, sample_weight)
         if loss.needs_residuals:
-            loss = new._choose(training, loss, y)[1]
-        if training.closed_form and len(alphas) > 1:
+            few = alphas if training.closed_form else [np.median(alphas)]
+            loss = new._from_ridge(training, loss, y, few)[1]
+        if training.separable and len(alphas) > 1:
             _ = training.terms[0].input_spectrum  # one factorisation for all
         init = None
         for alpha in alphas:
@@ -101,32 +106,65 @@ class KernelMachine(BaseEstimator):
         return build(self, X_used, Y, weights, rows, n, space.measure, center), loss, space
 
     def _choose(self, training: Training, loss, y):
-        """alpha, and the loss with its settings as numbers, from held-out residuals of the squared loss."""
-        if self.alpha != "auto" and not loss.needs_residuals:
+        """alpha, and the loss with its settings as numbers, from held-out residuals."""
+        search = isinstance(self.alpha, str)
+        if not search and not loss.needs_residuals:
             return float(self.alpha), loss
-        alphas = training.alphas() if self.alpha == "auto" else [float(self.alpha)]
+        alphas = training.alphas() if search else [float(self.alpha)]
         if len(training.Y) == 1:  # nothing to hold out: the smoothest model
             return float(alphas[-1]), loss.resolve(training.Y - training.Y)
+        alpha, loss = self._from_ridge(training, loss, y, alphas)
+        if search and np.isfinite(loss.bound):
+            alpha = self._robust_alpha(training, loss, y, alpha)
+        return float(alpha), loss
+
+    def _from_ridge(self, training: Training, loss, y, alphas):
+        """The best of alphas for the squared loss, and the loss with settings from its held-out residuals there."""
         if training.closed_form:
             training = training.distinct()
-            alpha = self._choose_closed_form(training, alphas)
-            residuals = next(training.loo([alpha], self.center)) if loss.needs_residuals else None
-        else:
-            ridge = clone(self).set_params(loss=Squared(), alpha=1.0, solver="auto", verbose=0)
-            data = training.X, _safe_indexing(indexable(y)[0], training.rows), training.weights
-            folds = list(KFold(min(_AUTO_FOLDS, len(training.Y))).split(training.rows))
-            alphas = alphas[::_AUTO_THIN]
             alpha = alphas[0]
             if len(alphas) > 1:
-                alpha = alphas[best_index(fold_errors(ridge, *data, alphas, folds).mean(axis=0))]
-            residuals = held_out_residuals(ridge, *data, alpha, folds, training.Y) if loss.needs_residuals else None
-        return float(alpha), loss.resolve(residuals, training.measure, training.weights)
+                errors = [training.weights @ (r**2).sum(axis=1) for r in training.loo(alphas, self.center)]
+                alpha = alphas[best_index(errors)]
+            residuals = next(training.loo([alpha], self.center)) if loss.needs_residuals else None
+        else:
+            ridge = clone(self).set_params(loss=Squared(), solver="auto")
+            alpha = self._search(ridge, training, y, alphas[::_AUTO_THIN])
+            residuals = self._held_out(ridge, training, y, alpha) if loss.needs_residuals else None
+        return alpha, loss.resolve(residuals, training.measure, training.weights)
 
-    def _choose_closed_form(self, training: Training, alphas):
+    def _robust_alpha(self, training: Training, loss, y, alpha):
+        """alpha of a loss that resists outliers: they blow up the squared loss's, so smaller ones are tried as well."""
+        model = clone(self).set_params(loss=loss)
+        return self._search(model, training, y, alpha * np.geomspace(*_ROBUST_RANGE))
+
+    def _search(self, model, training: Training, y, alphas):
+        """The alpha with the smallest error over folds."""
         if len(alphas) == 1:
             return alphas[0]
-        errors = [training.weights @ (r**2).sum(axis=1) for r in training.loo(alphas, self.center)]
-        return alphas[best_index(errors)]
+        model, data, folds = self._quick(model, training, y)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # of models that only serve to choose
+            errors = fold_errors(model, alphas, folds, *data, stop_after=_CLEAR_RISE)
+        return alphas[best_index(errors.mean(axis=0))]
+
+    def _held_out(self, model, training: Training, y, alpha):
+        """Residuals (n, d) of each sample under the model fitted without its fold."""
+        model, data, folds = self._quick(model, training, y)
+        residuals = np.full(training.Y.shape, np.nan)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            for X_train, y_train, weight, test, X_test, _ in split(model, folds, *data):
+                fitted = next(model.fit_path(X_train, y_train, [alpha], weight))
+                residuals[test] = training.Y[test] - fitted._coordinates(fitted._check_X(X_test, reset=False))
+        return residuals
+
+    def _quick(self, model, training: Training, y):
+        """A model, data and folds for choosing: to a loose gap, quietly."""
+        model.set_params(alpha=1.0, tol=max(self.tol, _CHOICE_TOL), max_iter=_CHOICE_ITER, verbose=0)
+        n = len(training.Y)
+        folds = list(KFold(min(_AUTO_FOLDS, n), shuffle=True, random_state=0).split(np.arange(n)))
+        return model, (training.X, _safe_indexing(indexable(y)[0], training.rows), training.weights), folds
 
     def _centre(self, training, loss):
         return centre(training.Y, training.weights, loss) if self.center else np.zeros(training.Y.shape[1])
@@ -143,6 +181,11 @@ class KernelMachine(BaseEstimator):
             init=init,
             callback=self._progress(alpha),
         )
+        if np.isfinite(problem.loss.largest_residual) and not np.isfinite(solution.gap):
+            raise ValueError(
+                f"loss={problem.loss!r} allows no larger residuals, and no function was found that fits every sample "
+                "so closely (equal inputs with different outputs?); raise scale, or use EpsilonInsensitive"
+            )
         if not solution.converged:
             warnings.warn(
                 f"{type(self).__name__}: gap {solution.gap:.1e} > tol {self.tol:.1e} after {solution.n_iter} "
@@ -246,7 +289,9 @@ class KernelMachine(BaseEstimator):
         ((_, residuals[self._columns]),) = leave_one_out(
             term, Y, [self.alpha_ * weights.sum()], center=self.center, weights=weights
         )
-        return self.space_.decode(residuals)
+        fitted = np.full(self.dual_coef_.shape, np.nan)
+        fitted[self._columns] = Y
+        return self.space_.decode(fitted) - self.space_.decode(fitted - residuals)
 
     def summary(self):
         """A few lines on what was learnt."""
@@ -254,8 +299,8 @@ class KernelMachine(BaseEstimator):
         n, d = self.dual_coef_.shape
         lines = [
             f"{type(self).__name__}: {n} samples, {d} coordinates",
-            f"loss       {self.loss_!r}",
-            f"alpha      {self.alpha_:.3g}    gamma {self.gamma_}",
+            f"loss       {_short(self.loss_)}",
+            f"alpha      {self.alpha_:.3g}    gamma {_short(self.gamma_)}",
             f"support    {len(self.support_)} of {n} samples, {int(self.saturated_.sum())} held at the loss's bound",
             f"certified  relative duality gap {self.dual_gap_:.1e} after {self.n_iter_} iterations",
         ]
@@ -298,43 +343,44 @@ class KernelMachine(BaseEstimator):
         return tags
 
 
-def fold_errors(estimator, X, Y, sample_weight, alphas, folds, scorer=None):
-    """Errors (n_folds, n_alphas) on held-out folds: mean squared norms of residuals, or minus the scores of a scorer.
-
-    Each fold's kernel is factored once; paths run from the largest alpha down, the order in which warm starts help.
-    """
-    order = np.argsort(alphas)[::-1]
-    errors = np.empty((len(folds), len(alphas)))
-    for row, (train, test) in zip(errors, folds, strict=True):
+def split(estimator, folds, X, Y, sample_weight):
+    """For each fold ``(X_train, Y_train, weight_train, test, X_test, Y_test)``; Gram matrices are cut on both sides."""
+    for train, test in folds:
         X_train, Y_train = _safe_split(estimator, X, Y, train)
         X_test, Y_test = _safe_split(estimator, X, Y, test, train)
-        weights = (None if sample_weight is None else _safe_indexing(sample_weight, part) for part in (train, test))
-        weight_train, weight_test = weights
-        models = estimator.fit_path(X_train, Y_train, [alphas[i] for i in order], weight_train)
-        for i, model in zip(order, models, strict=True):
+        weight = None if sample_weight is None else _safe_indexing(sample_weight, train)
+        yield X_train, Y_train, weight, test, X_test, Y_test
+
+
+def fold_errors(estimator, alphas, folds, X, Y, sample_weight, *, scorer=None, stop_after=None):
+    """Errors (n_folds, n_alphas) on held-out folds: ``held_out_loss``, or minus the scores of a scorer.
+
+    Each fold's kernel is factored once; paths run from the largest alpha down, the order in which warm starts help,
+    with ``stop_after`` only until an error exceeds that many times the smallest; what is left counts as infinite.
+    """
+    order = np.argsort(alphas)[::-1]
+    errors = np.full((len(folds), len(alphas)), np.inf)
+    parts = split(estimator, folds, X, Y, sample_weight)
+    for row, (X_train, Y_train, weight, test, X_test, Y_test) in zip(errors, parts, strict=True):
+        weight_test = None if sample_weight is None else _safe_indexing(sample_weight, test)
+        models = estimator.fit_path(X_train, Y_train, [alphas[i] for i in order], weight)
+        for i, model in zip(order, models, strict=False):
             if scorer is None:
-                row[i] = squared_error(model, X_test, Y_test, weight_test)
+                row[i] = held_out_loss(model, X_test, Y_test, weight_test)
             else:
                 row[i] = -scorer(model, X_test, Y_test)
+            if stop_after is not None and row[i] > stop_after * row.min():
+                break
     return errors
 
 
-def squared_error(model, X, Y, sample_weight=None):
-    """Weighted mean over samples of the squared residuals of their coordinates, at the observed entries."""
-    residuals = copy.copy(model.space_).encode(Y) - model._coordinates(model._check_X(X, reset=False))
-    return float(np.average(np.nansum(residuals**2, axis=1), weights=sample_weight))
-
-
-def held_out_residuals(estimator, X, Y, sample_weight, alpha, folds, coordinates):
-    """Residuals (n, d) of each sample under the model fitted without its fold."""
-    residuals = np.full(coordinates.shape, np.nan)
-    for train, test in folds:
-        X_train, Y_train = _safe_split(estimator, X, Y, train)
-        X_test, _ = _safe_split(estimator, X, Y, test, train)
-        weight = None if sample_weight is None else _safe_indexing(sample_weight, train)
-        model = next(estimator.fit_path(X_train, Y_train, [alpha], weight))
-        residuals[test] = coordinates[test] - model._coordinates(model._check_X(X_test, reset=False))
-    return residuals
+def held_out_loss(model, X, Y, sample_weight=None):
+    """Twice the weighted mean of the model's own loss: for the squared loss the mean squared error of coordinates."""
+    Y = copy.copy(model.space_).encode(Y)
+    values = model._coordinates(model._check_X(X, reset=False))
+    residuals = -np.nansum(Y * values, axis=1, keepdims=True) if model.loss_.on_margins else np.nan_to_num(Y - values)
+    losses = model.loss_.row_value(residuals, None if model.loss_.on_margins else model.space_.measure)
+    return 2 * float(np.average(losses, weights=sample_weight))
 
 
 def best_index(errors):
@@ -344,8 +390,13 @@ def best_index(errors):
     """
     errors = np.asarray(errors)
     smallest = errors.min()
-    as_good = smallest + _AS_GOOD * abs(smallest) + _ROUNDING * np.abs(errors).max()
+    as_good = smallest + _AS_GOOD * abs(smallest) + _ROUNDING * np.abs(errors[np.isfinite(errors)]).max()
     return int(np.flatnonzero(errors <= as_good)[-1])
+
+
+def _short(value):
+    """Text of a loss or a number, floats with three digits."""
+    return re.sub(r"\d+\.\d+(e-?\d+)?", lambda match: f"{float(match[0]):.3g}", str(value))
 
 
 def _numeric(X):

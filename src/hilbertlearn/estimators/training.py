@@ -46,9 +46,14 @@ class Training:
         return np.sqrt(self.weights) if self.weighted else None
 
     @property
+    def separable(self) -> bool:
+        """Whether there is one separable term only, so that one factorisation serves every alpha."""
+        return len(self.terms) == 1 and isinstance(self.terms[0], Separable)
+
+    @property
     def closed_form(self) -> bool:
         """Whether leave-one-out residuals of the squared loss have a formula."""
-        return len(self.terms) == 1 and isinstance(self.terms[0], Separable) and self.mask is None
+        return self.separable and self.mask is None
 
     def problem(self, loss, alpha, center) -> Problem:
         Y = np.nan_to_num(self.Y - center)

@@ -28,7 +28,8 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         Positive semi-definite output operator M; None is the identity.
     loss : str or object of ``hilbertlearn.losses``
     alpha : float or "auto"
-        Regularisation. "auto": leave-one-out of the squared loss over a logarithmic grid, also for the other losses.
+        Regularisation. "auto": leave-one-out of the squared loss over a logarithmic grid (5 folds with gaps in y or
+        sums of terms); losses with a bound then try smaller ones as well, by their own loss over 5 folds.
     center : bool
         Fit around the mean of y, or around its median for losses that resist outliers.
     solver : "auto", "spectral", "splitting", "proximal_gradient", "conjugate_gradient" or "box_qp"
@@ -45,7 +46,7 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     n_iter_ : iterations of the solver
     alpha_, gamma_, loss_, operator_, center_ : the values used
     support_ : indices of the samples whose coefficients are not zero
-    saturated_ : samples (n,), or points (n, d) for p = 1, held at the loss's bound: the outliers it found
+    saturated_ : samples (n,), or points (n, d) for p = 1, held at the loss's bound: the candidates for outliers
     X_fit_ : the samples predictions are made from
     n_features_in_, feature_names_in_ : as in scikit-learn
 

@@ -13,6 +13,7 @@ from sklearn.metrics.pairwise import (
     euclidean_distances,
     manhattan_distances,
     pairwise_kernels,
+    rbf_kernel,
 )
 from sklearn.utils import _safe_indexing
 
@@ -41,6 +42,7 @@ _AT_MEDIAN = {
     "laplacian": 1.0,
     "chi2": 1.0,
 }  # exponent at the median; rbf: the median is one bandwidth
+_BLOCK_ENTRIES = 2**18
 _MEDIAN_ROWS = 1000  # rows the median is taken over
 
 
@@ -130,9 +132,29 @@ def training_gram(kernel, X, *, gamma=None, params=None):
 
 
 def _rbf(X, Z, gamma):
-    D = euclidean_distances(X, Z, squared=True)
-    D *= -gamma
-    return np.exp(D, out=D)
+    """``exp(-gamma ||x - z||^2)``: one product gives the exponents, then blocks of rows that fit in the cache."""
+    if scipy.sparse.issparse(X) or scipy.sparse.issparse(Z):
+        return rbf_kernel(X, Z, gamma=gamma)
+    origin = (X if Z is None else Z).mean(axis=0)  # near the data, so that squares lose few digits
+    rows = _exponent_factor(X - origin, gamma)
+    columns = rows if Z is None else _exponent_factor(Z - origin, gamma)
+    columns = np.hstack(
+        [columns[:, :-2], columns[:, :-3:-1]]
+    )  # (.., 1, -gamma ||z||^2) against (.., -gamma ||x||^2, 1)
+    G = rows @ columns.T
+    block = max(1, _BLOCK_ENTRIES // max(G.shape[1], 1))
+    for start in range(0, len(G), block):
+        part = G[start : start + block]
+        np.exp(np.minimum(part, 0.0, out=part), out=part)
+    if Z is None:
+        np.fill_diagonal(G, 1.0)
+    return G
+
+
+def _exponent_factor(X, gamma):
+    """Rows ``(sqrt(2 gamma) x, -gamma ||x||^2, 1)``."""
+    squares = -gamma * np.einsum("ij,ij->i", X, X)
+    return np.column_stack([np.sqrt(2 * gamma) * X, squares, np.ones(len(X))])
 
 
 def _length(X):

@@ -87,7 +87,8 @@ class Loss(BaseEstimator):
         return scale_rows(A, self.prox_conjugate(row_norms(A), step))
 
     def saturated(self, A, measure=None):
-        """Rows (n,), or points (n, d) for pointwise losses, of A held at the bound: the outliers the loss found."""
+        """Rows (n,), or points (n, d) for pointwise losses, of A held at the bound: outliers are
+        among them."""
         if np.isinf(self.bound):
             return np.zeros(len(A), dtype=bool)
         return row_norms(A) >= self.bound * (1 - 1e-6)

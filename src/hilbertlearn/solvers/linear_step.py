@@ -9,28 +9,49 @@ from ..problem import Separable
 
 
 def linear_step(term: Separable, penalty: float):
-    """Cholesky when M is the identity and K has no eigendecomposition yet (20 times cheaper), else the eigenbases."""
+    """An object that solves the system again and again, for changing R and, now and then, another shift.
+
+    Without an eigendecomposition of K at hand, and for M = I, by an inverse (several times cheaper to make), else in
+    the eigenbases.
+    """
     if term.M is None and not term.factored:
-        return CholeskyStep(term, penalty)
+        return InverseStep(term, penalty)
     return SpectralStep(term, penalty)
 
 
-class CholeskyStep:
-    """For M = I: a factor of ``K / s + shift I``, renewed when the shift changes."""
+def solve_once(term: Separable, penalty: float, R, shift):
+    """X for one R and one shift: by Cholesky factors where the eigenbases are not needed or not at hand."""
+    if term.M is None and not term.factored:
+        factor = _cholesky(term.K, penalty, shift)
+        return scipy.linalg.cho_solve((factor, True), R, check_finite=False)
+    return SpectralStep(term, penalty).solve(R, shift)
+
+
+def _cholesky(K, penalty, shift):
+    S = K / penalty
+    S.flat[:: len(S) + 1] += shift
+    # S is symmetric, so its transpose is the Fortran array that LAPACK factors in place
+    return scipy.linalg.cholesky(S.T, lower=True, overwrite_a=True, check_finite=False)
+
+
+class InverseStep:
+    """For M = I: the inverse of ``K / s + shift I``, renewed when the shift changes.
+
+    A solution then is one product by numpy. Triangular solves by scipy in a loop with numpy's products are far slower:
+    the two bring a BLAS each, and the idle threads of one get in the way of the other.
+    """
 
     def __init__(self, term: Separable, penalty: float):
         self.K, self.penalty = term.K, penalty
-        self._shift, self._factor = None, None
+        self._shift, self._inverse = None, np.empty(())
 
     def solve(self, R, shift):
         if shift != self._shift:
-            self._factor = None  # free the old factor before the new one is made
-            S = self.K / self.penalty
-            S.flat[:: len(S) + 1] += shift
-            # S is symmetric, so its transpose is the Fortran array LAPACK factors in place
-            self._factor = scipy.linalg.cholesky(S.T, lower=True, overwrite_a=True, check_finite=False)
-            self._shift = shift
-        return scipy.linalg.cho_solve((self._factor, True), R, check_finite=False)
+            self._inverse = np.empty(())  # free the old one before the new one is made
+            lower, _ = scipy.linalg.lapack.dpotri(_cholesky(self.K, self.penalty, shift), lower=1, overwrite_c=1)
+            lower += np.tril(lower, -1).T
+            self._shift, self._inverse = shift, lower
+        return self._inverse @ R
 
 
 class SpectralStep:

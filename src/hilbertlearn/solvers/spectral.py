@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..problem import Separable
-from .linear_step import linear_step
+from .linear_step import solve_once
 from .solution import Solution
 
 _BLOCK_COLUMNS = 1000  # of the products that several penalties share
@@ -13,7 +13,7 @@ _BLOCK_COLUMNS = 1000  # of the products that several penalties share
 
 def solve(problem, **_) -> Solution:
     """Dual variables ``c A + K A M / s = Y`` of one separable term, everything observed."""
-    A = linear_step(problem.separable, problem.penalty).solve(problem.Y, problem.loss.curvature)
+    A = solve_once(problem.separable, problem.penalty, problem.Y, problem.loss.curvature)
     gap = problem.gap(A)
     return Solution(A, gap, 1, True, [gap])
 
