@@ -1,11 +1,14 @@
 """Bad input is refused with a message that says what was wrong and what to do; odd but valid input simply works."""
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.gaussian_process.kernels import RBF
+from sklearn.metrics.pairwise import rbf_kernel
 
 from hilbertlearn import OperatorKernelRegressor, RegularizationPathCV, _validation, kernels, losses
 from hilbertlearn.metrics import r2_score
@@ -242,9 +245,9 @@ def test_numbers(name, values, words):
         (losses.EpsilonInsensitive, "epsilon", [-1, np.nan, "small", None]),
         (losses.EpsilonInsensitive, "p", [0.5, np.nan, "inf"]),
         (losses.EpsilonSVR, "epsilon", [-1, np.nan, "small", None]),
-        (losses.PowerNorm, "eta", [1, 0.5, -2, np.nan, "2"]),
-        *((make, "scale", [0, -1, np.nan, "2"]) for make in (losses.Norm, losses.PowerNorm, losses.LogNorm)),
-        *((make, "scale", [0, -1, np.nan, "2"]) for make in (losses.ExpNorm, losses.Ball)),
+        (losses.PowerNorm, "eta", [1, 0.5, -2, np.nan, "2", "auto"]),
+        *((make, "scale", [0, -1, np.nan, "auto"]) for make in (losses.Norm, losses.PowerNorm, losses.LogNorm)),
+        *((make, "scale", [0, -1, np.nan, "auto"]) for make in (losses.ExpNorm, losses.Ball)),
     ],
 )
 def test_numbers_of_losses(make, name, values):
@@ -570,3 +573,37 @@ def test_objects_of_unequal_length():
 def test_kernels_of_numbers_in_one_dimension():
     model = OperatorKernelRegressor(lambda a, b: np.exp(-np.abs(np.subtract.outer(a, b)))).fit(X[:, 0], Y)
     assert_finite(model, X[:, 0], Y)
+
+
+# ---------------------------------------------------------------- numbers that overflow, kernels of rounding
+
+
+def test_inputs_and_outputs_that_overflow():
+    refused(lambda: OperatorKernelRegressor("linear").fit(X * 1e200, Y), ["X is too large", "scale X"])
+    refused(lambda: OperatorKernelRegressor().fit(X, Y * 1e200), ["y is too large", "divide y"])
+
+
+@pytest.mark.parametrize("loss", ["squared", losses.Huber(0.5)], ids=str)
+def test_gram_matrix_that_rounding_made_indefinite(loss):
+    Z = np.random.default_rng(0).normal(size=(200, 2))
+    K = rbf_kernel(Z, gamma=0.1).astype(np.float32).astype(float)
+    assert np.linalg.eigvalsh(K)[0] < -1e-9
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = OperatorKernelRegressor("precomputed", loss=loss, alpha=1e-10).fit(K, np.sin(Z))
+    assert np.isfinite(model.predict(K)).all()
+
+
+def test_kernel_of_zeros_with_gradients():
+    Z, T = np.zeros((60, 2)), np.random.default_rng(0).normal(size=(60, 2))
+    terms = [("linear", None), ("rbf", "covariance")]
+    for settings in ({"kernel": terms}, {"kernel": "linear", "solver": "proximal_gradient"}):
+        model = OperatorKernelRegressor(loss=losses.Huber(0.5), alpha=0.1, **settings).fit(Z, T)
+        assert np.isfinite(model.predict(Z)).all() and model.dual_gap_ <= 1e-6
+
+
+def test_hard_constraint_that_cannot_be_met():
+    refused(
+        lambda: OperatorKernelRegressor(loss=losses.Ball(0.1), alpha=0.1).fit([[0.0], [0.0], [1.0]], [0.0, 1.0, 2.0]),
+        ["Ball", "raise scale"],
+    )

@@ -500,3 +500,68 @@ def test_no_tuning_is_as_good_as_a_grid_search(data):
     ours, tuned = held_out_scores(*data(), splits=10)
     assert ours > tuned - 0.02
     assert tuned > 0.4  # the search is worth comparing with
+
+
+# ---------------------------------------------------------------- accuracy at the limit of rounding
+
+
+@pytest.mark.parametrize("operator", [None, np.array([[1.0, 0.3], [0.3, 1.0]])], ids=["identity", "full"])
+def test_tiny_alpha_is_refined_to_the_tolerance_or_warns(operator):
+    Z = np.random.default_rng(0).uniform(size=(200, 1))
+    T = np.hstack([np.sin(6 * Z), Z])
+    K = rbf_kernel(Z, gamma=5)
+    for alpha in (1e-9, 1e-11):
+        fitted = OperatorKernelRegressor(gamma=5, alpha=alpha, operator=operator, center=False).fit(Z, T)
+        P = np.eye(2) if operator is None else operator
+        residual = T - K @ fitted.dual_coef_ @ P
+        norm = np.vdot(fitted.dual_coef_, K @ fitted.dual_coef_ @ P) * alpha * 200 / 2
+        gap = ((residual - alpha * 200 * fitted.dual_coef_) ** 2).sum() / 2 / ((residual**2).sum() / 2 + norm)
+        assert gap <= 2e-6 and fitted.dual_gap_ <= 1e-6
+    with pytest.warns(ConvergenceWarning, match=r"raise alpha, .* or tol"):
+        OperatorKernelRegressor(gamma=5, alpha=1e-17, operator=operator).fit(Z, T)
+
+
+def test_two_squared_losses_are_ridge_with_half_the_weight():
+    """``inf_s ||s||^2/2 + ||r - s||^2/2 = ||r||^2/4``, so alpha counts twice."""
+    twice = model(loss=losses.InfConv(losses.Squared(), losses.Squared()), center=False, tol=1e-12).fit(X, Y)
+    assert_allclose(twice.predict(NEW), model(alpha=2 * ALPHA, center=False).fit(X, Y).predict(NEW), atol=1e-5)
+    with pytest.raises(ValueError, match="closed form"):
+        twice.loo_residuals()
+
+
+def test_automatic_alpha_of_a_loss_with_negative_values():
+    loss = losses.InfConv(losses.LogNorm(), losses.Norm(2.0))  # constant and negative below 1/e
+    fitted, ridge = OperatorKernelRegressor(loss=loss).fit(X, 10 * Y), OperatorKernelRegressor().fit(X, 10 * Y)
+    assert fitted.alpha_ < 9 * ridge.alpha_  # the first and largest tried is 10 times it
+
+
+@pytest.mark.parametrize("form", ["ii", "iii"])
+def test_gram_matrix_inside_an_output_built_kernel(form):
+    K = rbf_kernel(X, gamma=GAMMA)
+    given = OperatorKernelRegressor(kernels.OutputBuilt(form, "precomputed"), tol=1e-10).fit(K, Y)
+    computed = OperatorKernelRegressor(kernels.OutputBuilt(form), gamma=GAMMA, tol=1e-10).fit(X, Y)
+    assert given.alpha_ == pytest.approx(computed.alpha_)
+    assert_allclose(given.predict(K), computed.predict(X), atol=1e-4)
+
+
+@pytest.mark.parametrize("form", ["i", "iii", "vi"])
+def test_default_alphas_of_output_built_kernels_do_not_tell_weights_from_copies(form):
+    times = np.arange(N) % 3 + 1
+    settings = {"kernel": kernels.OutputBuilt(form), "gamma": GAMMA}
+    weighted, *_ = OperatorKernelRegressor(**settings)._prepare(X, Y, times)
+    repeated, *_ = OperatorKernelRegressor(**settings)._prepare(X.repeat(times, axis=0), Y.repeat(times, axis=0), None)
+    assert_allclose(weighted.alphas(), repeated.alphas(), rtol=0.02)
+
+
+def test_loss_of_a_subclass_stays_one():
+    class Careful(losses.Huber):
+        pass
+
+    assert type(OperatorKernelRegressor(loss=Careful()).fit(X, Y).loss_) is Careful
+
+
+def test_features_are_counted_for_callable_kernels():
+    fitted = model(kernel=lambda A, B: A @ B.T).fit(X, Y)
+    assert fitted.n_features_in_ == 2
+    with pytest.raises(ValueError, match="3 features"):
+        fitted.predict(np.ones((4, 3)))

@@ -173,7 +173,7 @@ def test_properties_follow_from_the_functions(loss, c, value, conjugate):
     grid = np.linspace(1e-3, 20, 20_000)
     finite = np.isfinite(conjugate(grid))
     assert loss.bound == (INF if finite.all() else pytest.approx(grid[finite][-1], abs=1e-3))
-    assert loss.quadratic == (c > 0 and not conjugate(grid).any())
+    assert loss.quadratic == (c == 1 and not conjugate(grid).any())
     slope_at_zero = (conjugate(np.array(1e-6)) - conjugate(np.array(0.0))) / 1e-6
     assert loss.sparse == bool(slope_at_zero > 0.1)  # then the prox maps small norms to zero
     admitted = grid[np.isfinite(value(grid))]

@@ -109,7 +109,8 @@ def test_fold_curve_with_sample_weights_and_gaps():
     for train, test in FOLDS.split(X):
         fits = [model(alpha=alpha, **settings).fit(X[train], GAPS[train], WEIGHTS[train]) for alpha in ALPHAS]
         rows = [own_losses(fit, X[test], GAPS[test]) for fit in fits]
-        errors.append([WEIGHTS[test] @ row / WEIGHTS[test].sum() for row in rows])
+        w = WEIGHTS[test] * np.isfinite(GAPS[test]).any(axis=1)  # a sample without outputs does not count
+        errors.append([w @ row / w.sum() for row in rows])
     assert_allclose(path.errors_, np.mean(errors, axis=0), rtol=1e-4, atol=1e-5)
 
 
@@ -304,3 +305,54 @@ def test_folds_warn_of_no_convergence():
     hasty = model(loss=losses.Huber(0.01), max_iter=1, tol=1e-12)
     with pytest.warns(ConvergenceWarning, match="raise max_iter or tol"):
         RegularizationPathCV(hasty, [1e-6], cv=2).fit(X, Y)
+
+
+# ---------------------------------------------------------------- samples that do not count
+
+
+def test_folds_are_made_of_samples_with_outputs_and_weight():
+    T, w = np.full((3 * N, D), np.nan), np.ones(3 * N)
+    T[:N] = Y
+    Z = np.vstack([X, X + 1, X - 1])
+    expected = RegularizationPathCV(model(), ALPHAS, cv=4).fit(X, Y)
+    for outputs, weights in ((T, None), (np.vstack([Y, Y, Y]), np.repeat([1.0, 0, 0], N)), (T, w)):
+        path = RegularizationPathCV(model(), ALPHAS, cv=4).fit(Z, outputs, weights)
+        assert_allclose(path.errors_, expected.errors_, rtol=1e-6)
+        assert path.alpha_ == expected.alpha_
+    with pytest.raises(ValueError, match="fold has no observed output"):
+        RegularizationPathCV(model(), ALPHAS, cv=PredefinedSplit(np.repeat([0, 1, 2], N))).fit(
+            Z, np.where(np.arange(3 * N)[:, None] < 2 * N, np.vstack([Y, Y, Y]), np.nan)
+        )
+
+
+def test_one_number_as_sample_weight():
+    path = RegularizationPathCV(model(loss=losses.Huber(0.3)), ALPHAS).fit(X, Y, 2.0)
+    assert_allclose(
+        path.errors_, RegularizationPathCV(model(loss=losses.Huber(0.3)), ALPHAS).fit(X, Y).errors_, rtol=1e-3
+    )
+
+
+def test_failed_fit_changes_nothing():
+    path = RegularizationPathCV(model(), ALPHAS).fit(X, Y)
+    before, prediction = path.errors_, path.predict(X)
+    path.set_params(estimator=model(loss=losses.Ball(0.05)), scoring="neg_mean_squared_error", cv=3)
+    with pytest.raises(ValueError, match="Ball"):
+        path.fit(np.zeros_like(X), Y)
+    assert path.errors_ is before
+    assert_allclose(path.predict(X), prediction)
+    with pytest.raises(ValueError, match="scoring"):
+        RegularizationPathCV(model(loss=losses.Ball(0.5)), ALPHAS, cv=3).fit(X, Y)
+
+
+def test_two_samples_with_gaps_and_a_loss_to_settle():
+    path = RegularizationPathCV(OperatorKernelRegressor(loss="huber"), cv=2).fit(
+        [[0.0], [1.0]], [[0.0, np.nan], [1, 2]]
+    )
+    assert np.isfinite(path.predict([[0.5]])).all()
+
+
+def test_settings_left_to_the_data_are_those_of_the_folds():
+    """kappa is settled once for the whole path, from the best of its alphas for the squared loss."""
+    path = RegularizationPathCV(OperatorKernelRegressor(loss="huber"), [1e-3, 1e-2]).fit(X, Y)
+    models = list(OperatorKernelRegressor(loss="huber").fit_path(X, Y, [1e-2, 1e-3]))
+    assert models[0].loss_.kappa == models[1].loss_.kappa == path.best_estimator_.loss_.kappa

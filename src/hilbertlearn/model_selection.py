@@ -11,12 +11,12 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import KFold, check_cv
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from ._statistics import weighted_quantile
 from ._validation import check_choice, check_number
 from .estimators import OperatorKernelRegressor
-from .estimators.base import best_index, fold_errors
+from .estimators.choice import best_index, fold_errors, resolve
 
 _SCORED_GROUPS = 10  # leave-one-out predictions are scored in this many groups when a scorer is given
 
@@ -45,7 +45,8 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
     alphas : increasing or not, positive numbers; None for a logarithmic grid that spans the kernel's spectrum
     cv : "loo", number of folds, splitter of scikit-learn, iterable of (train, test) or None
         None is "loo" for the squared loss and 5 folds otherwise.
-    scoring : name or callable of scikit-learn; None is twice the estimator's own loss (squared error, for the squared)
+    scoring : name or callable of scikit-learn; None is twice the estimator's own loss (squared error, for the squared);
+        scorers do not see sample weights
     aggregate : "mean" or "median" of the errors over samples ("loo") or folds; the median ignores corrupted ones
 
     Attributes
@@ -76,6 +77,8 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
         training, loss, space = base._prepare(X, y, sample_weight)
         alphas = training.alphas() if self.alphas is None else _check_alphas(self.alphas)
         X, y = indexable(X, y)
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, X)
         closed_form = training.closed_form and loss.quadratic and len(training.Y) > 1
         if self.cv == "loo" and not closed_form:
             raise ValueError(
@@ -87,22 +90,22 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
         elif len(training.Y) == 1:  # nothing to hold out: the smoothest model
             errors, weights = np.zeros((1, len(alphas))), np.ones(1)
         else:
-            folds = self._folds(X, y)
+            folds = self._folds(X, y, training.rows)
             scorer = None if self.scoring is None else check_scoring(base, self.scoring)
             errors, weights = fold_errors(base, alphas, folds, X, y, sample_weight, scorer=scorer), np.ones(len(folds))
         if not np.isfinite(errors).all():
             raise ValueError(
-                "scoring gave NaN or infinity in a fold, as R2 does for fewer than two samples; use fewer folds (cv) "
-                "or scoring='neg_mean_squared_error'"
+                "scoring gave NaN or infinity in a fold, as R2 does for fewer than two samples and a Ball's own loss "
+                "does for residuals beyond it; use fewer folds (cv) or scoring='neg_mean_squared_error'"
             )
-        self.alphas_, self.n_splits_ = np.asarray(alphas, dtype=float), len(errors)
-        self.errors_, self.standard_errors_ = error_curve(errors, weights, self.aggregate)
-        order = np.argsort(self.alphas_)
-        self.alpha_ = float(self.alphas_[order[best_index(self.errors_[order])]])
-        base.set_params(alpha=self.alpha_)
-        loss = base._choose(training, loss, y)[1]  # what is "auto" in it
-        base._learn(training, loss, space, self.alpha_, init=None)  # the factorisation is at hand
-        self.best_estimator_ = base
+        curve, spread = error_curve(errors, weights, self.aggregate)
+        order = np.argsort(alphas)
+        alpha = float(alphas[order[best_index(curve[order])]])
+        base.set_params(alpha=alpha)
+        loss = resolve(base, training, loss, y, alphas)
+        base._learn(training, loss, space, alpha, init=None)  # the factorisation is at hand
+        self.alphas_, self.errors_, self.standard_errors_, self.n_splits_ = alphas, curve, spread, len(errors)
+        self.alpha_, self.best_estimator_ = alpha, base
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(base, name):
                 setattr(self, name, getattr(base, name))
@@ -134,10 +137,12 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
                 column[i] = -scorer(held_out, None, space.decode(data.Y[rows]))
         return errors, np.ones(len(groups))
 
-    def _folds(self, X, y):
+    def _folds(self, X, y, rows):
+        """Folds of the samples that count for a number, the splitter's own otherwise."""
         cv = 5 if self.cv is None else self.cv
         if isinstance(cv, numbers.Integral):
-            cv = KFold(min(check_number(int(cv), "cv", low=1, integer=True), _num_samples(X)))
+            folds = KFold(min(check_number(int(cv), "cv", low=1, integer=True), len(rows))).split(rows)
+            return [(rows[train], rows[test]) for train, test in folds]
         return list(check_cv(cv).split(X, y))
 
     def __sklearn_tags__(self):

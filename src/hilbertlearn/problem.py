@@ -91,10 +91,10 @@ class Separable:
         """Largest eigenvalue of the map, up to a few per cent."""
         if self.factored:
             top = self.input_spectrum.values[-1:].sum()
-        elif len(self.K) < 50:
+        elif len(self.K) < 50 or not self.K.any():
             top = scipy.linalg.norm(self.K, 2)
         else:
-            start = np.ones(len(self.K))
+            start = np.random.default_rng(0).normal(size=len(self.K))
             top = 1.02 * eigsh(self.K, k=1, tol=1e-2, v0=start, return_eigenvectors=False)[0]
         return float(top) * self.operator_norm
 

@@ -9,28 +9,20 @@ import warnings
 
 import numpy as np
 import scipy.sparse
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import KFold
-from sklearn.utils import _safe_indexing, check_array, indexable
-from sklearn.utils.metaestimators import _safe_split
+from sklearn.utils import _safe_indexing, check_array
 from sklearn.utils.validation import _check_sample_weight, _num_samples, check_is_fitted, validate_data
 
 from .. import kernels, solvers
 from .._validation import check_choice, check_number
-from ..losses import Squared, as_loss
+from ..losses import as_loss
 from ..problem import Problem, Separable
 from ..solvers.spectral import leave_one_out
+from . import choice
 from .training import Training, build, centre, kernel_terms
 
 _PREDICT_BYTES = 2**27  # kernel values held at once while predicting
-_AS_GOOD = 1e-4  # relative difference between errors that does not count
-_ROUNDING = 1e-12  # squared errors this small beside the largest are rounding
-_AUTO_FOLDS = 5  # where leave-one-out has no closed form
-_AUTO_THIN = 2  # every second alpha of the default grid is tried there
-_ROBUST_RANGE = (1e-4, 10, 11)  # smallest, largest and number of alphas tried, relative to the squared loss's
-_CLEAR_RISE = 2.0  # a path stops when its error is this many times its smallest
-_CHOICE_TOL, _CHOICE_ITER = 1e-4, 200  # gap and iterations of models that only serve to choose
 
 
 class KernelMachine(BaseEstimator):
@@ -53,7 +45,7 @@ class KernelMachine(BaseEstimator):
         """
         new = copy.copy(self)  # a fit that fails changes nothing
         training, loss, space = new._prepare(X, y, sample_weight)
-        alpha, loss = new._choose(training, loss, y)
+        alpha, loss = choice.choose(new, training, loss, y)
         new._learn(training, loss, space, alpha, init=None)
         self.__dict__ = new.__dict__
         return self
@@ -62,9 +54,7 @@ class KernelMachine(BaseEstimator):
         """Yield a fitted copy of the estimator for each alpha; kernel and factorisation are shared, starts are warm."""
         new = copy.copy(self)
         training, loss, space = new._prepare(X, y, sample_weight)
-        if loss.needs_residuals:
-            few = alphas if training.closed_form else [np.median(alphas)]
-            loss = new._from_ridge(training, loss, y, few)[1]
+        loss = choice.resolve(new, training, loss, y, alphas)
         if training.separable and len(alphas) > 1:
             _ = training.terms[0].input_spectrum  # one factorisation for all
         init = None
@@ -80,11 +70,12 @@ class KernelMachine(BaseEstimator):
         check_number(self.tol, "tol")
         check_number(self.max_iter, "max_iter", integer=True)
         check_choice(self.solver, "solver", solvers.NAMES)
+        check_choice(self.center, "center", (True, False))
         kernel_terms(self.kernel, self.operator)
         kernels.check_params(self._kernels(), self.kernel_params)
         space = self._space()
         if loss.pointwise and not space.pointwise:
-            raise ValueError(f"loss={loss!r} acts on point values; use p=2, or a space that has them (space='grid')")
+            raise ValueError(f"loss={loss!r} acts on point values, which the outputs' space does not have; use p=2")
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         X = self._check_X(X, reset=True)
@@ -105,74 +96,9 @@ class KernelMachine(BaseEstimator):
         center = centre(Y, weights, loss) if self.center else np.zeros(Y.shape[1])
         return build(self, X_used, Y, weights, rows, n, space.measure, center), loss, space
 
-    def _choose(self, training: Training, loss, y):
-        """alpha, and the loss with its settings as numbers, from held-out residuals."""
-        search = isinstance(self.alpha, str)
-        if not search and not loss.needs_residuals:
-            return float(self.alpha), loss
-        alphas = training.alphas() if search else [float(self.alpha)]
-        if len(training.Y) == 1:  # nothing to hold out: the smoothest model
-            return float(alphas[-1]), loss.resolve(training.Y - training.Y)
-        alpha, loss = self._from_ridge(training, loss, y, alphas)
-        if search and np.isfinite(loss.bound):
-            alpha = self._robust_alpha(training, loss, y, alpha)
-        return float(alpha), loss
-
-    def _from_ridge(self, training: Training, loss, y, alphas):
-        """The best of alphas for the squared loss, and the loss with settings from its held-out residuals there."""
-        if training.closed_form:
-            training = training.distinct()
-            alpha = alphas[0]
-            if len(alphas) > 1:
-                errors = [training.weights @ (r**2).sum(axis=1) for r in training.loo(alphas, self.center)]
-                alpha = alphas[best_index(errors)]
-            residuals = next(training.loo([alpha], self.center)) if loss.needs_residuals else None
-        else:
-            ridge = clone(self).set_params(loss=Squared(), solver="auto")
-            alpha = self._search(ridge, training, y, alphas[::_AUTO_THIN])
-            residuals = self._held_out(ridge, training, y, alpha) if loss.needs_residuals else None
-        return alpha, loss.resolve(residuals, training.measure, training.weights)
-
-    def _robust_alpha(self, training: Training, loss, y, alpha):
-        """alpha of a loss that resists outliers: they blow up the squared loss's, so smaller ones are tried as well."""
-        model = clone(self).set_params(loss=loss)
-        return self._search(model, training, y, alpha * np.geomspace(*_ROBUST_RANGE))
-
-    def _search(self, model, training: Training, y, alphas):
-        """The alpha with the smallest error over folds."""
-        if len(alphas) == 1:
-            return alphas[0]
-        model, data, folds = self._quick(model, training, y)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # of models that only serve to choose
-            errors = fold_errors(model, alphas, folds, *data, stop_after=_CLEAR_RISE)
-        return alphas[best_index(errors.mean(axis=0))]
-
-    def _held_out(self, model, training: Training, y, alpha):
-        """Residuals (n, d) of each sample under the model fitted without its fold."""
-        model, data, folds = self._quick(model, training, y)
-        residuals = np.full(training.Y.shape, np.nan)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            for X_train, y_train, weight, test, X_test, _ in split(model, folds, *data):
-                fitted = next(model.fit_path(X_train, y_train, [alpha], weight))
-                residuals[test] = training.Y[test] - fitted._coordinates(fitted._check_X(X_test, reset=False))
-        return residuals
-
-    def _quick(self, model, training: Training, y):
-        """A model, data and folds for choosing: to a loose gap, quietly."""
-        model.set_params(alpha=1.0, tol=max(self.tol, _CHOICE_TOL), max_iter=_CHOICE_ITER, verbose=0)
-        n = len(training.Y)
-        folds = list(KFold(min(_AUTO_FOLDS, n), shuffle=True, random_state=0).split(np.arange(n)))
-        return model, (training.X, _safe_indexing(indexable(y)[0], training.rows), training.weights), folds
-
-    def _centre(self, training, loss):
-        return centre(training.Y, training.weights, loss) if self.center else np.zeros(training.Y.shape[1])
-
     def _learn(self, training: Training, loss, space, alpha, init):
         """Solve, and set everything learnt; returns the dual variables for a warm start."""
-        center = self._centre(training, loss)
-        problem = training.problem(loss, alpha, center)
+        problem = training.problem(loss, alpha)
         solution = solvers.solve(
             problem,
             self.solver,
@@ -187,19 +113,20 @@ class KernelMachine(BaseEstimator):
                 "so closely (equal inputs with different outputs?); raise scale, or use EpsilonInsensitive"
             )
         if not solution.converged:
+            remedy = "alpha, which is at the limit of rounding," if problem.loss.quadratic else "max_iter"
             warnings.warn(
                 f"{type(self).__name__}: gap {solution.gap:.1e} > tol {self.tol:.1e} after {solution.n_iter} "
-                "iterations; raise max_iter or tol",
+                f"iterations; raise {remedy} or tol",
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        self._store(training, problem, solution, space, alpha, center)
+        self._store(training, problem, solution, space, alpha)
         return solution.dual
 
-    def _store(self, training: Training, problem: Problem, solution, space, alpha, center):
+    def _store(self, training: Training, problem: Problem, solution, space, alpha):
         root = np.ones((len(training.Y), 1)) if problem.root_weights is None else problem.root_weights[:, None]
         n = training.n_samples
-        self.alpha_, self.loss_, self.center_ = alpha, problem.loss, center
+        self.alpha_, self.loss_, self.center_ = alpha, problem.loss, training.center
         self.gamma_ = training.gammas[0] if len(training.gammas) == 1 else list(training.gammas)
         self.operator_ = training.terms[0].M if problem.separable is not None else None
         self.dual_gap_, self.n_iter_ = float(solution.gap), max(solution.n_iter, 1)
@@ -324,6 +251,8 @@ class KernelMachine(BaseEstimator):
             if as_array is None:
                 return list(X)
             X = as_array
+        if getattr(X, "ndim", 0) == 2 and (hasattr(X, "iloc") or X.dtype.kind in "biuf"):
+            return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64)
         if hasattr(X, "dtype") and X.dtype.kind in "biuf":
             X = check_array(X, accept_sparse="csr", ensure_2d=False, allow_nd=True, input_name="X", dtype=np.float64)
         return X
@@ -337,61 +266,11 @@ class KernelMachine(BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        kernel = [kernel[0] for kernel in self.kernel] if isinstance(self.kernel, (list, tuple)) else [self.kernel]
-        tags.input_tags.pairwise = "precomputed" in [k for k in kernel if isinstance(k, str)]
+        terms = [term[0] for term in self.kernel] if isinstance(self.kernel, (list, tuple)) else [self.kernel]
+        scalar = [k.kernel if isinstance(k, kernels.OutputBuilt) else k for k in terms]
+        tags.input_tags.pairwise = any(isinstance(k, str) and k == "precomputed" for k in scalar)
         tags.input_tags.sparse = True
         return tags
-
-
-def split(estimator, folds, X, Y, sample_weight):
-    """For each fold ``(X_train, Y_train, weight_train, test, X_test, Y_test)``; Gram matrices are cut on both sides."""
-    for train, test in folds:
-        X_train, Y_train = _safe_split(estimator, X, Y, train)
-        X_test, Y_test = _safe_split(estimator, X, Y, test, train)
-        weight = None if sample_weight is None else _safe_indexing(sample_weight, train)
-        yield X_train, Y_train, weight, test, X_test, Y_test
-
-
-def fold_errors(estimator, alphas, folds, X, Y, sample_weight, *, scorer=None, stop_after=None):
-    """Errors (n_folds, n_alphas) on held-out folds: ``held_out_loss``, or minus the scores of a scorer.
-
-    Each fold's kernel is factored once; paths run from the largest alpha down, the order in which warm starts help,
-    with ``stop_after`` only until an error exceeds that many times the smallest; what is left counts as infinite.
-    """
-    order = np.argsort(alphas)[::-1]
-    errors = np.full((len(folds), len(alphas)), np.inf)
-    parts = split(estimator, folds, X, Y, sample_weight)
-    for row, (X_train, Y_train, weight, test, X_test, Y_test) in zip(errors, parts, strict=True):
-        weight_test = None if sample_weight is None else _safe_indexing(sample_weight, test)
-        models = estimator.fit_path(X_train, Y_train, [alphas[i] for i in order], weight)
-        for i, model in zip(order, models, strict=False):
-            if scorer is None:
-                row[i] = held_out_loss(model, X_test, Y_test, weight_test)
-            else:
-                row[i] = -scorer(model, X_test, Y_test)
-            if stop_after is not None and row[i] > stop_after * row.min():
-                break
-    return errors
-
-
-def held_out_loss(model, X, Y, sample_weight=None):
-    """Twice the weighted mean of the model's own loss: for the squared loss the mean squared error of coordinates."""
-    Y = copy.copy(model.space_).encode(Y)
-    values = model._coordinates(model._check_X(X, reset=False))
-    residuals = -np.nansum(Y * values, axis=1, keepdims=True) if model.loss_.on_margins else np.nan_to_num(Y - values)
-    losses = model.loss_.row_value(residuals, None if model.loss_.on_margins else model.space_.measure)
-    return 2 * float(np.average(losses, weights=sample_weight))
-
-
-def best_index(errors):
-    """Index, in order of increasing alpha, of the last error that is as good as the smallest.
-
-    Errors often are flat towards small alpha; there the largest alpha is better conditioned and as good.
-    """
-    errors = np.asarray(errors)
-    smallest = errors.min()
-    as_good = smallest + _AS_GOOD * abs(smallest) + _ROUNDING * np.abs(errors[np.isfinite(errors)]).max()
-    return int(np.flatnonzero(errors <= as_good)[-1])
 
 
 def _short(value):

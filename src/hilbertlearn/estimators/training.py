@@ -34,6 +34,7 @@ class Training:
     gammas: tuple
     terms: Sequence
     measure: np.ndarray | None
+    center: np.ndarray  # (d,) what the model is fitted around
     weighted: bool
 
     @property
@@ -55,8 +56,8 @@ class Training:
         """Whether leave-one-out residuals of the squared loss have a formula."""
         return self.separable and self.mask is None
 
-    def problem(self, loss, alpha, center) -> Problem:
-        Y = np.nan_to_num(self.Y - center)
+    def problem(self, loss, alpha) -> Problem:
+        Y = np.nan_to_num(self.Y - self.center)
         if self.weighted:
             Y = Y * self.root_weights[:, None]
         return Problem(self.terms, Y, loss, alpha * self.weights.sum(), self.mask, self.root_weights, self.measure)
@@ -104,9 +105,11 @@ class Training:
 def build(settings, X, Y, weights, rows, n_samples, measure, center) -> Training:
     """Gram matrices and operators of the samples, by the settings (an estimator); Y (n, d), NaN where not observed."""
     weighted = not np.all(weights == 1)
-    check_memory(len(Y), copies=2 if settings.operator is None else 4)
+    pairs = kernel_terms(settings.kernel, settings.operator)
+    # a Cholesky factor beside each K, or what an eigendecomposition works with
+    check_memory(len(Y), copies=len(pairs) + (1 if pairs[0][1] is None else 3))
     terms, gammas = [], []
-    for one_kernel, one_operator in kernel_terms(settings.kernel, settings.operator):
+    for one_kernel, one_operator in pairs:
         built = isinstance(one_kernel, kernels.OutputBuilt)
         scalar = one_kernel.kernel if built else one_kernel
         gammas.append(kernels.resolve_gamma(scalar, settings.gamma, X, weights))
@@ -118,7 +121,7 @@ def build(settings, X, Y, weights, rows, n_samples, measure, center) -> Training
         else:
             term = Separable(K, operators.operator_matrix(one_operator, Y, weights))
         terms.append(term.scaled(np.sqrt(weights)) if weighted else term)
-    return Training(X, Y, weights, rows, n_samples, tuple(gammas), tuple(terms), measure, weighted)
+    return Training(X, Y, weights, rows, n_samples, tuple(gammas), tuple(terms), measure, center, weighted)
 
 
 def kernel_terms(kernel, operator):

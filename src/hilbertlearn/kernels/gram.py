@@ -28,20 +28,10 @@ _DISTANCES = {  # what gamma multiplies
     "laplacian": manhattan_distances,
     "chi2": lambda X: -additive_chi2_kernel(X),
 }
-_POSITIVE = {
-    "rbf",
-    "laplacian",
-    "linear",
-    "cosine",
-    "chi2",
-    "poly",
-    "polynomial",
-}  # positive definite by construction
-_AT_MEDIAN = {
-    "rbf": 0.5,
-    "laplacian": 1.0,
-    "chi2": 1.0,
-}  # exponent at the median; rbf: the median is one bandwidth
+# positive definite by construction
+_POSITIVE = {"rbf", "laplacian", "linear", "cosine", "chi2", "poly", "polynomial"}
+# the exponent at the median distance; for rbf the median then is one bandwidth
+_AT_MEDIAN = {"rbf": 0.5, "laplacian": 1.0, "chi2": 1.0}
 _BLOCK_ENTRIES = 2**18
 _MEDIAN_ROWS = 1000  # rows the median is taken over
 
@@ -125,6 +115,8 @@ def gram(kernel, X, Z=None, *, gamma=None, params=None):
 def training_gram(kernel, X, *, gamma=None, params=None):
     """Gram matrix (n, n) of the samples, checked to be PSD where the kernel does not guarantee it."""
     K = gram(kernel, X, gamma=gamma, params=params)
+    if not np.isfinite(K.sum(axis=0)).all():  # one pass over the matrix
+        raise ValueError("X is too large, its kernel overflows; scale X, for example with StandardScaler")
     if isinstance(kernel, str) and kernel in _POSITIVE and not params:  # parameters may undo it, as coef0 < 0 does
         return K
     remedy = "use a positive definite kernel, or add a multiple of the identity"

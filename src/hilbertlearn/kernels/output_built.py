@@ -103,8 +103,8 @@ class RankOneTerms:
 
     @property
     def trace(self) -> float:
-        """Scale of the term, as ``Separable.trace``: here n times its norm."""
-        return len(self.Y) * self.norm
+        """Scale of the term, as ``Separable.trace``: here the sum of the weights times its norm."""
+        return float(self.root @ self.root) * self.norm
 
     @cached_property
     def norm(self) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from .._statistics import weighted_quantile
 from .balls import p_norms, row_norms, scale_rows
@@ -66,7 +66,7 @@ class Loss(BaseEstimator):
 
     @property
     def quadratic(self) -> bool:
-        """True when g* is zero: then the problem is a linear system."""
+        """True when the conjugate is half the squared norm and no more: then the problem is a linear system."""
         return False
 
     @property
@@ -98,10 +98,19 @@ class Loss(BaseEstimator):
         observed, of a squared-loss fit."""
         return self
 
+    def _with(self, **settings):
+        """A copy with other settings."""
+        return clone(self).set_params(**settings)
+
     @property
     def needs_residuals(self) -> bool:
         """True while a setting is ``"auto"``."""
         return any(value == "auto" for value in self.get_params(deep=False).values() if isinstance(value, str))
+
+
+def indicator(r, radius):
+    """0 up to the radius, infinite beyond; rounding is forgiven."""
+    return np.where(r <= radius * (1 + 1e-12), 0.0, np.inf)
 
 
 def residual_quantile(residuals, p, level, measure=None, weights=None):
@@ -119,10 +128,10 @@ def residual_quantile(residuals, p, level, measure=None, weights=None):
     return weighted_quantile(sizes, level, weights) or 1.0
 
 
-def check_positive(loss, name, above=0, zero=False, finite=True):
-    """Raise unless the setting is a finite number > above (>= 0 with zero=True), or still ``"auto"``."""
+def check_positive(loss, name, above=0, zero=False, finite=True, auto=False):
+    """Raise unless the setting is a finite number > above (>= 0 with zero=True), or ``"auto"`` where allowed."""
     value = getattr(loss, name)
-    if isinstance(value, str) and value == "auto":
+    if auto and isinstance(value, str) and value == "auto":
         return
     good = isinstance(value, numbers.Real) and (float(value) >= 0 if zero else float(value) > above)
     if not good or (finite and np.isinf(value)):

@@ -7,7 +7,7 @@ import numbers
 import numpy as np
 
 from .balls import dual_exponent, p_norms, project_ball, row_norms
-from .base import EPSILON_QUANTILE, KAPPA_QUANTILE, Loss, check_positive, residual_quantile
+from .base import EPSILON_QUANTILE, KAPPA_QUANTILE, Loss, check_positive, indicator, residual_quantile
 
 
 class _PNormLoss(Loss):
@@ -35,11 +35,11 @@ class Huber(_PNormLoss):
         self.kappa, self.p = kappa, p
 
     def validate(self):
-        check_positive(self, "kappa", finite=False)
+        check_positive(self, "kappa", finite=False, auto=True)
         self._check_p()
 
     def conjugate(self, r):
-        return np.where(r <= self.kappa * (1 + 1e-12), 0.0, np.inf)
+        return indicator(r, self.kappa)
 
     def conjugate_slope(self, r):
         return np.where(r < self.kappa, 0.0, np.inf)
@@ -76,7 +76,7 @@ class Huber(_PNormLoss):
     def resolve(self, residuals, measure=None, weights=None):
         if self.kappa != "auto":
             return self
-        return Huber(residual_quantile(residuals, dual_exponent(self.p), KAPPA_QUANTILE, measure, weights), self.p)
+        return self._with(kappa=residual_quantile(residuals, dual_exponent(self.p), KAPPA_QUANTILE, measure, weights))
 
 
 class EpsilonInsensitive(_PNormLoss):
@@ -90,7 +90,7 @@ class EpsilonInsensitive(_PNormLoss):
         self.epsilon, self.p = epsilon, p
 
     def validate(self):
-        check_positive(self, "epsilon", zero=True)
+        check_positive(self, "epsilon", zero=True, auto=True)
         self._check_p()
 
     def conjugate(self, r):
@@ -122,4 +122,4 @@ class EpsilonInsensitive(_PNormLoss):
     def resolve(self, residuals, measure=None, weights=None):
         if self.epsilon != "auto":
             return self
-        return EpsilonInsensitive(residual_quantile(residuals, self.p, EPSILON_QUANTILE, measure, weights), self.p)
+        return self._with(epsilon=residual_quantile(residuals, self.p, EPSILON_QUANTILE, measure, weights))

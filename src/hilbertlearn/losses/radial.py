@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import wrightomega
 
 from .balls import power_prox
-from .base import EPSILON_QUANTILE, Loss, check_positive, residual_quantile
+from .base import EPSILON_QUANTILE, Loss, check_positive, indicator, residual_quantile
 
 _BISECTIONS = 80
 
@@ -34,7 +34,7 @@ class Norm(Loss):
         return self.scale * r
 
     def conjugate(self, r):
-        return _indicator(r, self.scale)
+        return indicator(r, self.scale)
 
     def conjugate_slope(self, r):
         return np.where(r < self.scale, 0.0, np.inf)
@@ -149,7 +149,7 @@ class Ball(Loss):
         return self.scale
 
     def value(self, r):
-        return _indicator(r, self.scale)
+        return indicator(r, self.scale)
 
     def conjugate(self, r):
         return self.scale * r
@@ -172,13 +172,13 @@ class EpsilonSVR(Loss):
         self.epsilon = epsilon
 
     def validate(self):
-        check_positive(self, "epsilon", zero=True)
+        check_positive(self, "epsilon", zero=True, auto=True)
 
     def value(self, r):
         return np.maximum(r - self.epsilon, 0.0)
 
     def conjugate(self, r):
-        return self.epsilon * r + _indicator(r, 1.0)
+        return self.epsilon * r + indicator(r, 1.0)
 
     def conjugate_slope(self, r):
         return np.where(r < 1.0, self.epsilon, np.inf)
@@ -197,7 +197,7 @@ class EpsilonSVR(Loss):
     def resolve(self, residuals, measure=None, weights=None):
         if self.epsilon != "auto":
             return self
-        return EpsilonSVR(residual_quantile(residuals, 2, EPSILON_QUANTILE, measure, weights))
+        return self._with(epsilon=residual_quantile(residuals, 2, EPSILON_QUANTILE, measure, weights))
 
 
 class InfConv(Loss):
@@ -256,10 +256,6 @@ class InfConv(Loss):
         return self.first.sparse or self.second.sparse
 
     @property
-    def quadratic(self):
-        return self.first.quadratic and self.second.quadratic
-
-    @property
     def largest_residual(self):
         if self.curvature > 0:
             return np.inf
@@ -271,10 +267,6 @@ class InfConv(Loss):
     @property
     def needs_residuals(self):
         return self.first.needs_residuals or self.second.needs_residuals
-
-
-def _indicator(r, radius):
-    return np.where(r <= radius * (1 + 1e-12), 0.0, np.inf)
 
 
 def _bisect(increasing, high):

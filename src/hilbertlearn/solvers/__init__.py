@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 
-import numpy as np
-
 from . import active_rows, box_qp, conjugate_gradient, proximal_gradient, spectral, splitting
 from .solution import Solution
 
@@ -17,7 +15,6 @@ SOLVERS = {
     "box_qp": box_qp.solve,
 }
 NAMES = ("auto", *SOLVERS)
-_SMALL = 500  # samples below which an eigendecomposition takes next to no time
 
 
 def solve(problem, method="auto", *, tol=1e-6, max_iter=1000, init=None, callback=None) -> Solution:
@@ -26,12 +23,12 @@ def solve(problem, method="auto", *, tol=1e-6, max_iter=1000, init=None, callbac
     if problem.loss.on_margins:
         margins = problem.margins()
         start = None if init is None else problem.to_margins(init)
-        solution = _solver(margins, method, tol)(margins, init=start, **options)
+        solution = _solver(margins, method)(margins, init=start, **options)
         return dataclasses.replace(solution, dual=problem.from_margins(solution.dual))
-    return _solver(problem, method, tol)(problem, init=init, **options)
+    return _solver(problem, method)(problem, init=init, **options)
 
 
-def _solver(problem, method, tol):
+def _solver(problem, method):
     closed_form = problem.separable is not None and problem.loss.quadratic and problem.mask is None
     fits = {
         "spectral": closed_form,
@@ -49,29 +46,13 @@ def _solver(problem, method, tol):
             term = problem.separable
             if problem.loss.sparse and term.M is None and not term.factored:
                 return active_rows.solve
-            method = "proximal_gradient" if _gradients_are_cheaper(problem, tol) else "splitting"
+            method = "splitting"
         else:
             method = "conjugate_gradient" if fits["conjugate_gradient"] else "proximal_gradient"
     if not fits[method]:
         good = ", ".join(repr(name) for name, fit in fits.items() if fit)
         raise ValueError(f"solver={method!r} cannot solve this problem; use 'auto' or one of {good}")
     return SOLVERS[method]
-
-
-def _gradients_are_cheaper(problem, tol):
-    """Whether a well-conditioned problem is solved by gradients in less time than the eigendecomposition takes.
-
-    The proximal gradient takes about ``sqrt(condition) log(1/tol) / 2`` products with the kernel; an eigendecomposition
-    costs as much as ``(1.2 n + 4000) / d`` of them, and the splitting then some 30 (measured on two cores).
-    """
-    term = problem.separable
-    n, d = problem.Y.shape
-    if n < _SMALL or term.M is None or term.factored or not problem.loss.curvature:
-        return False
-    image = term.K.sum(axis=0)
-    norm = np.linalg.norm(term.K @ image) / max(np.linalg.norm(image), np.finfo(float).tiny) * term.operator_norm
-    condition = 1 + norm / (problem.penalty * problem.loss.curvature)
-    return 0.5 * np.sqrt(condition) * np.log(1 / tol) < 0.8 * (1.2 * n + 4000) / d + 30
 
 
 __all__ = ["NAMES", "SOLVERS", "Solution", "solve"]

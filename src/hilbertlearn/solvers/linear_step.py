@@ -22,8 +22,10 @@ def linear_step(term: Separable, penalty: float):
 def solve_once(term: Separable, penalty: float, R, shift):
     """X for one R and one shift: by Cholesky factors where the eigenbases are not needed or not at hand."""
     if term.M is None and not term.factored:
-        factor = _cholesky(term.K, penalty, shift)
-        return scipy.linalg.cho_solve((factor, True), R, check_finite=False)
+        try:
+            return scipy.linalg.cho_solve((_cholesky(term.K, penalty, shift), True), R, check_finite=False)
+        except np.linalg.LinAlgError:  # rounding made K indefinite: the eigenbases leave those pairs out
+            pass
     return SpectralStep(term, penalty).solve(R, shift)
 
 
@@ -42,13 +44,17 @@ class InverseStep:
     """
 
     def __init__(self, term: Separable, penalty: float):
-        self.K, self.penalty = term.K, penalty
+        self.term, self.penalty = term, penalty
         self._shift, self._inverse = None, np.empty(())
 
     def solve(self, R, shift):
         if shift != self._shift:
             self._inverse = np.empty(())  # free the old one before the new one is made
-            lower, _ = scipy.linalg.lapack.dpotri(_cholesky(self.K, self.penalty, shift), lower=1, overwrite_c=1)
+            try:
+                factor = _cholesky(self.term.K, self.penalty, shift)
+            except np.linalg.LinAlgError:  # as in solve_once; the term keeps its spectrum
+                return SpectralStep(self.term, self.penalty).solve(R, shift)
+            lower, _ = scipy.linalg.lapack.dpotri(factor, lower=1, overwrite_c=1)
             lower += np.tril(lower, -1).T
             self._shift, self._inverse = shift, lower
         return self._inverse @ R

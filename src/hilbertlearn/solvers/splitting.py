@@ -10,7 +10,7 @@ from .linear_step import linear_step
 from .solution import Solution
 
 _RELAXATION = 1.6
-_BALANCE_EVERY = 10
+_BALANCE_EVERY = 15
 _BALANCE_BEYOND = 1.5  # factors of rho closer to 1 are not worth starting afresh
 _CHECK_AT_LEAST_EVERY = 25
 
@@ -24,7 +24,7 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None) -> Solu
     """
     c, Y = problem.loss.curvature, problem.Y
     step = linear_step(problem.separable, problem.penalty)
-    rho = 3.0 if c > 0 else 0.1
+    rho = 1.5 if c > 0 else 0.3
     W = np.zeros_like(Y)
     if init is not None:  # at the optimum rho (W - Z) is minus the gradient of the smooth part at Z
         Z = problem.prox(init, 1 / rho)

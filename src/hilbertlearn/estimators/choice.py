@@ -1,0 +1,158 @@
+"""Settings left to the data: alpha, and what is "auto" in a loss, from residuals of samples held out."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import KFold
+from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils.metaestimators import _safe_split
+
+from ..losses import Squared
+from .training import Training
+
+_AS_GOOD = 1e-4  # relative difference between errors that does not count
+_ROUNDING = 1e-12  # squared errors this small beside the largest are rounding
+_FOLDS = 5  # where leave-one-out has no closed form
+_THIN = 2  # every second alpha of the default grid is tried there
+_ROBUST_RANGE = (1e-4, 10, 11)  # smallest, largest and number of alphas tried, relative to the squared loss's
+_CLEAR_RISE = 2.0  # a path stops when its error is this many times its smallest
+_TOL, _MAX_ITER = 1e-4, 200  # gap and iterations of models that only serve to choose
+
+
+def choose(estimator, training: Training, loss, y):
+    """alpha, and the loss with its settings as numbers."""
+    if not isinstance(estimator.alpha, str):
+        return float(estimator.alpha), resolve(estimator, training, loss, y, [float(estimator.alpha)])
+    alpha, loss = from_ridge(estimator, training, loss, y, training.alphas())
+    if np.isfinite(loss.bound) and len(training.Y) > 1:
+        # outliers blow up the alpha of the squared loss: try smaller ones as well, by the loss itself
+        model = clone(estimator).set_params(loss=loss)
+        alpha = _search(model, training, y, alpha * np.geomspace(*_ROBUST_RANGE))
+    return float(alpha), loss
+
+
+def resolve(estimator, training: Training, loss, y, alphas):
+    """The loss with its settings as numbers, for models along a path of alphas."""
+    if not loss.needs_residuals:
+        return loss
+    few = np.sort(alphas) if training.closed_form else [float(np.median(alphas))]
+    return from_ridge(estimator, training, loss, y, few)[1]
+
+
+def from_ridge(estimator, training: Training, loss, y, alphas):
+    """The best of increasing alphas for the squared loss, and the loss with settings from its held-out residuals."""
+    if len(training.Y) == 1:  # nothing to hold out: the smoothest model
+        return alphas[-1], loss.resolve(training.Y - training.Y)
+    if training.closed_form:
+        training = training.distinct()
+        alpha = alphas[0]
+        if len(alphas) > 1:
+            with np.errstate(over="ignore", invalid="ignore"):  # best_index says what overflows
+                errors = [training.weights @ (r**2).sum(axis=1) for r in training.loo(alphas, estimator.center)]
+            alpha = alphas[best_index(errors)]
+        residuals = next(training.loo([alpha], estimator.center)) if loss.needs_residuals else None
+    else:
+        ridge = clone(estimator).set_params(loss=Squared(), solver="auto")
+        alpha = _search(ridge, training, y, alphas[::_THIN])
+        residuals = _held_out_residuals(ridge, training, y, alpha) if loss.needs_residuals else None
+    return alpha, loss.resolve(residuals, training.measure, training.weights)
+
+
+def best_index(errors):
+    """Index, in order of increasing alpha, of the last error that is as good as the smallest.
+
+    Errors often are flat towards small alpha; there the largest alpha is better conditioned and as good.
+    """
+    errors = np.asarray(errors)
+    finite = errors[np.isfinite(errors)]
+    if not len(finite):
+        raise ValueError("y is too large, its squared errors overflow; divide y by its standard deviation")
+    as_good = finite.min() + _AS_GOOD * abs(finite.min()) + _ROUNDING * np.abs(finite).max()
+    return int(np.flatnonzero(errors <= as_good)[-1])
+
+
+def fold_errors(estimator, alphas, folds, X, y, sample_weight, *, scorer=None, stop_after=None):
+    """Errors (n_folds, n_alphas) on held-out folds: ``held_out_loss``, or minus the scores of a scorer.
+
+    Each fold's kernel is factored once; paths run from the largest alpha down, the order in which warm starts help,
+    with ``stop_after`` only until an error exceeds that many times the smallest; what is left counts as infinite.
+    """
+    order = np.argsort(alphas)[::-1]
+    errors = np.full((len(folds), len(alphas)), np.inf)
+    parts = _split(estimator, folds, X, y, sample_weight)
+    for row, (X_train, y_train, weight, test, X_test, y_test) in zip(errors, parts, strict=True):
+        weight_test = None if sample_weight is None else _safe_indexing(sample_weight, test)
+        models = estimator.fit_path(X_train, y_train, [alphas[i] for i in order], weight)
+        for i, model in zip(order, models, strict=False):
+            if scorer is None:
+                row[i] = held_out_loss(model, X_test, y_test, weight_test)
+            else:
+                row[i] = -scorer(model, X_test, y_test)
+            if stop_after is not None and row[i] > stop_after * row.min():
+                break
+    return errors
+
+
+def held_out_loss(model, X, y, sample_weight=None):
+    """Twice the weighted mean of the model's own loss above its least value: the squared error, for the squared loss.
+
+    Samples without any output do not count.
+    """
+    loss = model.loss_
+    Y = copy.copy(model.space_).encode(y)
+    weights = np.isfinite(Y).any(axis=1) * (1.0 if sample_weight is None else np.asarray(sample_weight, dtype=float))
+    if not weights.any():
+        raise ValueError("cv: a fold has no observed output with a positive weight; use other folds")
+    values = model._coordinates(model._check_X(X, reset=False))
+    if loss.on_margins:
+        losses = loss.row_value(-np.nansum(Y * values, axis=1, keepdims=True))
+    else:
+        residuals = np.nan_to_num(Y - values)
+        losses = loss.row_value(residuals, model.space_.measure)
+        losses = losses - loss.row_value(np.zeros_like(residuals[:1]), model.space_.measure)
+    return 2 * float(np.average(losses, weights=weights))
+
+
+def _search(model, training: Training, y, alphas):
+    """The alpha with the smallest error over folds."""
+    if len(alphas) == 1:
+        return alphas[0]
+    model, folds, data = _quick(model, training, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # of models that only serve to choose
+        errors = fold_errors(model, alphas, folds, *data, stop_after=_CLEAR_RISE)
+    return alphas[best_index(errors.mean(axis=0))]
+
+
+def _held_out_residuals(model, training: Training, y, alpha):
+    """Residuals (n, d) of each sample under the model fitted without its fold."""
+    model, folds, data = _quick(model, training, y)
+    residuals = np.full(training.Y.shape, np.nan)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        for X_train, y_train, weight, test, X_test, _ in _split(model, folds, *data):
+            fitted = next(model.fit_path(X_train, y_train, [alpha], weight))
+            residuals[test] = training.Y[test] - fitted._coordinates(fitted._check_X(X_test, reset=False))
+    return residuals
+
+
+def _quick(model, training: Training, y):
+    """The model set to a loose gap, folds, and the data to split."""
+    model.set_params(alpha=1.0, tol=max(model.tol, _TOL), max_iter=_MAX_ITER, verbose=0)
+    n = len(training.Y)
+    folds = list(KFold(min(_FOLDS, n), shuffle=True, random_state=0).split(np.arange(n)))
+    return model, folds, (training.X, _safe_indexing(indexable(y)[0], training.rows), training.weights)
+
+
+def _split(estimator, folds, X, y, sample_weight):
+    """For each fold ``(X_train, y_train, weight_train, test, X_test, y_test)``; Gram matrices are cut on both sides."""
+    for train, test in folds:
+        X_train, y_train = _safe_split(estimator, X, y, train)
+        X_test, y_test = _safe_split(estimator, X, y, test, train)
+        weight = None if sample_weight is None else _safe_indexing(sample_weight, train)
+        yield X_train, y_train, weight, test, X_test, y_test
