@@ -113,7 +113,8 @@ class KernelMachine(BaseEstimator):
                 "so closely (equal inputs with different outputs?); raise scale, or use EpsilonInsensitive"
             )
         if not solution.converged:
-            remedy = "alpha, which is at the limit of rounding," if problem.loss.quadratic else "max_iter"
+            direct = problem.loss.quadratic and training.closed_form
+            remedy = "alpha, which is at the limit of rounding," if direct else "max_iter"
             warnings.warn(
                 f"{type(self).__name__}: gap {solution.gap:.1e} > tol {self.tol:.1e} after {solution.n_iter} "
                 f"iterations; raise {remedy} or tol",

@@ -29,7 +29,7 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     loss : str or object of ``hilbertlearn.losses``
     alpha : float or "auto"
         Regularisation. "auto": leave-one-out of the squared loss over a logarithmic grid (5 folds with gaps in y or
-        sums of terms); losses with a bound then try smaller ones as well, by their own loss over 5 folds.
+        sums of terms); losses with a bound then try 1e-4 to 10 times it, by their own loss over 5 folds.
     center : bool
         Fit around the mean of y, or around its median for losses that resist outliers.
     solver : "auto", "spectral", "splitting", "proximal_gradient", "conjugate_gradient" or "box_qp"
