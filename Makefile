@@ -11,8 +11,8 @@ PIP  := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # BLAS and OpenMP threads of one process
 threads = OPENBLAS_NUM_THREADS=$(1) OMP_NUM_THREADS=$(1) MKL_NUM_THREADS=$(1) NUMBA_NUM_THREADS=$(1)
 
-# Workers of the test run share the cores, so each has one thread.
-PYTEST := $(call threads,1) MPLBACKEND=Agg $(BIN)/pytest -n $(WORKERS)
+# Workers of the test run share the cores, so each has one thread. SCIPY_ARRAY_API lets scikit-learn run all its checks.
+PYTEST := $(call threads,1) MPLBACKEND=Agg SCIPY_ARRAY_API=1 $(BIN)/pytest -n $(WORKERS)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
