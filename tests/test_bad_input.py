@@ -28,7 +28,7 @@ def changed(A, value, index=(1, 1)):
     return A
 
 
-def refused(action, words, kind=ValueError):
+def assert_refused(action, words, kind=ValueError):
     """The action raises, and the message has all the words."""
     with pytest.raises(kind) as error:
         action()
@@ -61,7 +61,7 @@ def refused(action, words, kind=ValueError):
     ],
 )
 def test_data(data, words, wrap):
-    refused(lambda: wrap(OperatorKernelRegressor()).fit(*data), words)
+    assert_refused(lambda: wrap(OperatorKernelRegressor()).fit(*data), words)
 
 
 @pytest.mark.parametrize("y", [np.ones((N, 2, 2)), np.ones((N, 0)), ["a"] * N], ids=["3-D", "no column", "words"])
@@ -71,37 +71,39 @@ def test_outputs_that_are_no_vectors(y):
 
 
 def test_sparse_outputs():
-    refused(lambda: OperatorKernelRegressor().fit(X, scipy.sparse.csr_matrix(Y)), ["for y", "toarray"], TypeError)
+    assert_refused(
+        lambda: OperatorKernelRegressor().fit(X, scipy.sparse.csr_matrix(Y)), ["for y", "toarray"], TypeError
+    )
 
 
 @pytest.mark.parametrize("kernel", [kernels.Tanimoto(), RBF(), lambda A, B: A @ B.T])
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_values_that_are_not_finite_for_kernels_that_are_called(kernel, value):
-    refused(lambda: OperatorKernelRegressor(kernel).fit(changed(X, value), Y), ["X contains"])
+    assert_refused(lambda: OperatorKernelRegressor(kernel).fit(changed(X, value), Y), ["X contains"])
 
 
 @pytest.mark.parametrize("wrap", [lambda m: m, RegularizationPathCV], ids=["model", "path"])
 def test_new_data(wrap):
     model = wrap(OperatorKernelRegressor()).fit(X, Y)
-    refused(lambda: model.predict(X[:, :2]), ["X has 2 features", "expecting 3"])
-    refused(lambda: model.predict(changed(X, np.nan)), ["X contains NaN"])
-    refused(lambda: model.predict(changed(X, np.inf)), ["X contains infinity"])
-    refused(lambda: model.predict(X[:0]), ["0 sample(s)"])
-    refused(lambda: model.score(X, Y[:, :1]), ["same shape", "(12, 1)", "(12, 2)"])
+    assert_refused(lambda: model.predict(X[:, :2]), ["X has 2 features", "expecting 3"])
+    assert_refused(lambda: model.predict(changed(X, np.nan)), ["X contains NaN"])
+    assert_refused(lambda: model.predict(changed(X, np.inf)), ["X contains infinity"])
+    assert_refused(lambda: model.predict(X[:0]), ["0 sample(s)"])
+    assert_refused(lambda: model.score(X, Y[:, :1]), ["same shape", "(12, 1)", "(12, 2)"])
     given = wrap(OperatorKernelRegressor("precomputed")).fit(K, Y)
-    refused(lambda: given.predict(K[:, :5]), ["X has 5 features", "expecting 12"])
+    assert_refused(lambda: given.predict(K[:, :5]), ["X has 5 features", "expecting 12"])
 
 
 def test_scores_of_other_shapes():
-    refused(lambda: r2_score(Y, Y[:5]), ["Y_true and Y_pred", "(12, 2)", "(5, 2)"])
+    assert_refused(lambda: r2_score(Y, Y[:5]), ["Y_true and Y_pred", "(12, 2)", "(5, 2)"])
 
 
 def test_unfitted():
     model, path = OperatorKernelRegressor(), RegularizationPathCV()
     for action in (lambda: model.predict(X), lambda: model.score(X, Y), model.loo_residuals, model.summary):
-        refused(action, ["OperatorKernelRegressor", "not fitted", "Call 'fit'"], NotFittedError)
+        assert_refused(action, ["OperatorKernelRegressor", "not fitted", "Call 'fit'"], NotFittedError)
     for action in (lambda: path.predict(X), lambda: path.score(X, Y)):
-        refused(action, ["RegularizationPathCV", "not fitted", "Call 'fit'"], NotFittedError)
+        assert_refused(action, ["RegularizationPathCV", "not fitted", "Call 'fit'"], NotFittedError)
 
 
 # ---------------------------------------------------------------- Gram matrices and operators
@@ -117,7 +119,7 @@ def test_unfitted():
     ],
 )
 def test_precomputed(gram, words):
-    refused(lambda: OperatorKernelRegressor("precomputed").fit(gram, Y), words)
+    assert_refused(lambda: OperatorKernelRegressor("precomputed").fit(gram, Y), words)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +135,7 @@ def test_precomputed(gram, words):
     ],
 )
 def test_kernels_that_are_none(kernel, words):
-    refused(lambda: OperatorKernelRegressor(kernel).fit(np.abs(X), Y), words)
+    assert_refused(lambda: OperatorKernelRegressor(kernel).fit(np.abs(X), Y), words)
 
 
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
@@ -141,13 +143,13 @@ def test_kernels_that_are_none(kernel, words):
 @pytest.mark.parametrize("alpha", ["auto", 1e-6])
 def test_parameters_that_make_a_named_kernel_indefinite(params, alpha):
     model = OperatorKernelRegressor("poly", kernel_params=params, alpha=alpha)
-    refused(lambda: model.fit(X, Y), ["kernel"])
+    assert_refused(lambda: model.fit(X, Y), ["kernel"])
 
 
 @pytest.mark.parametrize("params", [{"degre": 2}, {"gamma": 1.0}, 5], ids=["unknown", "has its argument", "no dict"])
 def test_kernel_params(params):
     model = OperatorKernelRegressor("poly", kernel_params=params)
-    refused(lambda: model.fit(X, Y), ["kernel_params"], (ValueError, TypeError))
+    assert_refused(lambda: model.fit(X, Y), ["kernel_params"], (ValueError, TypeError))
 
 
 @pytest.mark.parametrize(
@@ -165,7 +167,7 @@ def test_kernel_params(params):
 )
 def test_operators_that_are_none(operator, words):
     model = OperatorKernelRegressor(operator=operator)
-    refused(lambda: model.fit(X, Y), ["operator", *words], (ValueError, TypeError))
+    assert_refused(lambda: model.fit(X, Y), ["operator", *words], (ValueError, TypeError))
 
 
 def test_too_large_for_memory(monkeypatch):
@@ -174,7 +176,7 @@ def test_too_large_for_memory(monkeypatch):
     many = rng.normal(size=(20_000, 1))
     words = ["X has 20000 samples", "GiB", "this machine has 1 GiB", "feature map", "Nystroem"]
     for model in (OperatorKernelRegressor(), OperatorKernelRegressor(operator=np.eye(1)), RegularizationPathCV()):
-        refused(lambda model=model: model.fit(many, many[:, 0]), words)
+        assert_refused(lambda model=model: model.fit(many, many[:, 0]), words)
     OperatorKernelRegressor(alpha=1.0).fit(many[:500], many[:500, 0])
 
 
@@ -206,7 +208,7 @@ KERNEL_NAMES = ["additive_chi2", "chi2", "cosine", "laplacian", "linear", "poly"
     ],
 )
 def test_names_and_lists(settings, words):
-    refused(lambda: OperatorKernelRegressor(**settings).fit(X, Y), words)
+    assert_refused(lambda: OperatorKernelRegressor(**settings).fit(X, Y), words)
 
 
 @pytest.mark.parametrize(
@@ -219,7 +221,7 @@ def test_names_and_lists(settings, words):
     ],
 )
 def test_settings_of_another_type(settings, words):
-    refused(lambda: OperatorKernelRegressor(**settings).fit(X, Y), words, TypeError)
+    assert_refused(lambda: OperatorKernelRegressor(**settings).fit(X, Y), words, TypeError)
 
 
 @pytest.mark.parametrize(
@@ -234,7 +236,7 @@ def test_settings_of_another_type(settings, words):
 def test_numbers(name, values, words):
     for value in values:
         model = OperatorKernelRegressor(**{name: value})
-        refused(lambda model=model: model.fit(X, Y), [f"{name} must be", *words, f"got {value!r}"])
+        assert_refused(lambda model=model: model.fit(X, Y), [f"{name} must be", *words, f"got {value!r}"])
 
 
 @pytest.mark.parametrize(
@@ -254,10 +256,10 @@ def test_numbers_of_losses(make, name, values):
     for value in values:
         loss = make(**{name: value})
         words = [make.__name__, f"{name} must be a number", f"got {value!r}"]
-        refused(lambda loss=loss: OperatorKernelRegressor(loss=loss).fit(X, Y), words)
+        assert_refused(lambda loss=loss: OperatorKernelRegressor(loss=loss).fit(X, Y), words)
         inside = losses.InfConv(losses.Squared(), loss)
         if name != "p":
-            refused(lambda inside=inside: OperatorKernelRegressor(loss=inside).fit(X, Y), words)
+            assert_refused(lambda inside=inside: OperatorKernelRegressor(loss=inside).fit(X, Y), words)
 
 
 @pytest.mark.parametrize(
@@ -276,7 +278,7 @@ def test_numbers_of_losses(make, name, values):
 )
 def test_infinite_numbers_of_losses(loss):
     """Only the Huber loss has a limit at infinity that is a loss: the squared one."""
-    refused(lambda: OperatorKernelRegressor(loss=loss, alpha=0.1).fit(X, Y), [type(loss).__name__, "inf"])
+    assert_refused(lambda: OperatorKernelRegressor(loss=loss, alpha=0.1).fit(X, Y), [type(loss).__name__, "inf"])
     limit = OperatorKernelRegressor(loss=losses.Huber(np.inf), alpha=0.1).fit(X, Y)
     assert_allclose(limit.predict(X), OperatorKernelRegressor(alpha=0.1).fit(X, Y).predict(X))
 
@@ -291,7 +293,7 @@ def test_infinite_numbers_of_losses(loss):
     ],
 )
 def test_compositions_of_losses(loss, words):
-    refused(lambda: OperatorKernelRegressor(loss=loss).fit(X, Y), words)
+    assert_refused(lambda: OperatorKernelRegressor(loss=loss).fit(X, Y), words)
 
 
 @pytest.mark.parametrize(
@@ -313,18 +315,18 @@ def test_compositions_of_losses(loss, words):
     ],
 )
 def test_path_settings(settings, words):
-    refused(lambda: RegularizationPathCV(OperatorKernelRegressor(), **settings).fit(X, Y), words)
+    assert_refused(lambda: RegularizationPathCV(OperatorKernelRegressor(), **settings).fit(X, Y), words)
 
 
 def test_path_of_an_estimator_from_elsewhere():
     from sklearn.linear_model import Ridge
 
-    refused(lambda: RegularizationPathCV(Ridge()).fit(X, Y), ["estimator", "Ridge"], (ValueError, TypeError))
+    assert_refused(lambda: RegularizationPathCV(Ridge()).fit(X, Y), ["estimator", "Ridge"], (ValueError, TypeError))
 
 
 @pytest.mark.parametrize("alpha", [0, -1, np.nan, "auto"])
 def test_fit_path_alphas(alpha):
-    refused(lambda: list(OperatorKernelRegressor().fit_path(X, Y, [1.0, alpha])), ["alphas", "> 0", repr(alpha)])
+    assert_refused(lambda: list(OperatorKernelRegressor().fit_path(X, Y, [1.0, alpha])), ["alphas", "> 0", repr(alpha)])
 
 
 NO_CLOSED_FORM = {
@@ -338,8 +340,8 @@ NO_CLOSED_FORM = {
 def test_leave_one_out_without_a_closed_form(case):
     model, outputs = NO_CLOSED_FORM[case]
     words = ["closed form for the squared loss", "cv=5"]
-    refused(lambda: RegularizationPathCV(model, cv="loo").fit(X, outputs), ["cv='loo'", *words])
-    refused(model.fit(X, outputs).loo_residuals, ["loo_residuals()", *words])
+    assert_refused(lambda: RegularizationPathCV(model, cv="loo").fit(X, outputs), ["cv='loo'", *words])
+    assert_refused(model.fit(X, outputs).loo_residuals, ["loo_residuals()", *words])
 
 
 # ---------------------------------------------------------------- a failure changes nothing
@@ -383,13 +385,13 @@ def test_refit_with_bad_settings_keeps_the_model(settings):
 def test_a_model_whose_fit_failed_is_not_fitted(model):
     with pytest.raises(ValueError):
         model.fit(X, Y[:5])
-    refused(lambda: model.predict(X), ["not fitted"], NotFittedError)
+    assert_refused(lambda: model.predict(X), ["not fitted"], NotFittedError)
 
 
 def test_a_path_leaves_its_estimator_unfitted():
     model = OperatorKernelRegressor()
     list(model.fit_path(X, Y, [0.1, 1.0]))
-    refused(lambda: model.predict(X), ["not fitted"], NotFittedError)
+    assert_refused(lambda: model.predict(X), ["not fitted"], NotFittedError)
 
 
 # ---------------------------------------------------------------- what simply works
@@ -579,8 +581,8 @@ def test_kernels_of_numbers_in_one_dimension():
 
 
 def test_inputs_and_outputs_that_overflow():
-    refused(lambda: OperatorKernelRegressor("linear").fit(X * 1e200, Y), ["X is too large", "scale X"])
-    refused(lambda: OperatorKernelRegressor().fit(X, Y * 1e200), ["y is too large", "divide y"])
+    assert_refused(lambda: OperatorKernelRegressor("linear").fit(X * 1e200, Y), ["X is too large", "scale X"])
+    assert_refused(lambda: OperatorKernelRegressor().fit(X, Y * 1e200), ["y is too large", "divide y"])
 
 
 @pytest.mark.parametrize("loss", ["squared", losses.Huber(0.5)], ids=str)
@@ -603,7 +605,7 @@ def test_kernel_of_zeros_with_gradients():
 
 
 def test_hard_constraint_that_cannot_be_met():
-    refused(
+    assert_refused(
         lambda: OperatorKernelRegressor(loss=losses.Ball(0.1), alpha=0.1).fit([[0.0], [0.0], [1.0]], [0.0, 1.0, 2.0]),
         ["Ball", "raise scale"],
     )

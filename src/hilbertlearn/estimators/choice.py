@@ -20,7 +20,7 @@ _ROUNDING = 1e-12  # squared errors this small beside the largest are rounding
 _FOLDS = 5  # where leave-one-out has no closed form
 _THIN = 2  # every second alpha of the default grid is tried there
 _ROBUST_RANGE = (1e-4, 10, 11)  # smallest, largest and number of alphas tried, relative to the squared loss's
-_CLEAR_RISE = 2.0  # a path stops when its error is this many times its smallest
+_PATIENCE = 5  # a path towards small alphas, the slow ones, stops when that many in a row were no better
 _TOL, _MAX_ITER = 1e-4, 200  # gap and iterations of models that only serve to choose
 
 
@@ -76,11 +76,11 @@ def best_index(errors):
     return int(np.flatnonzero(errors <= as_good)[-1])
 
 
-def fold_errors(estimator, alphas, folds, X, y, sample_weight, *, scorer=None, stop_after=None):
+def fold_errors(estimator, alphas, folds, X, y, sample_weight, *, scorer=None, patience=None):
     """Errors (n_folds, n_alphas) on held-out folds: ``held_out_loss``, or minus the scores of a scorer.
 
-    Each fold's kernel is factored once; paths run from the largest alpha down, the order in which warm starts help,
-    with ``stop_after`` only until an error exceeds that many times the smallest; what is left counts as infinite.
+    Each fold's kernel is factored once; paths run from the largest alpha down, the order in which warm starts help.
+    With ``patience`` a path ends after that many alphas in a row without a smaller error; the rest counts as infinite.
     """
     order = np.argsort(alphas)[::-1]
     errors = np.full((len(folds), len(alphas)), np.inf)
@@ -88,12 +88,12 @@ def fold_errors(estimator, alphas, folds, X, y, sample_weight, *, scorer=None, s
     for row, (X_train, y_train, weight, test, X_test, y_test) in zip(errors, parts, strict=True):
         weight_test = None if sample_weight is None else _safe_indexing(sample_weight, test)
         models = estimator.fit_path(X_train, y_train, [alphas[i] for i in order], weight)
-        for i, model in zip(order, models, strict=False):
+        for step, (i, model) in enumerate(zip(order, models, strict=False)):
             if scorer is None:
                 row[i] = held_out_loss(model, X_test, y_test, weight_test)
             else:
                 row[i] = -scorer(model, X_test, y_test)
-            if stop_after is not None and row[i] > stop_after * row.min():
+            if patience is not None and step - np.argmin(row[order]) >= patience:
                 break
     return errors
 
@@ -125,7 +125,7 @@ def _search(model, training: Training, y, alphas):
     model, folds, data = _quick(model, training, y)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # of models that only serve to choose
-        errors = fold_errors(model, alphas, folds, *data, stop_after=_CLEAR_RISE)
+        errors = fold_errors(model, alphas, folds, *data, patience=_PATIENCE)
     return alphas[best_index(errors.mean(axis=0))]
 
 
