@@ -1,0 +1,29 @@
+"""The benchmarks run, on problems too small to say anything about time."""
+
+import json
+
+import pytest
+
+from benchmarks import epsilon_svr, leave_one_out, multitask_lasso, prediction, ridge, robust_fit, splitting
+
+SMALL = {
+    ridge: {"n": 80, "d": 3},
+    prediction: {"n": 50, "m": 60, "d": 3},
+    leave_one_out: {"n": 60, "d": 5, "n_alphas": 4},
+    splitting: {"n": 60, "d": 6},
+    robust_fit: {"n": 60, "d": 5},
+    multitask_lasso: {"n": 60, "d": 5},
+    epsilon_svr: {"n": 60, "d": 5},
+}
+
+
+@pytest.mark.parametrize("module", SMALL, ids=lambda module: module.__name__.split(".")[1])
+def test_each_line_is_json_with_a_figure_and_its_target(module, capsys):
+    module.main(**SMALL[module])
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert lines
+    for line in lines:
+        assert line["reference"]
+        figure, target = ("ratio", "at_most") if "ratio" in line else ("speedup", "at_least")
+        assert line[figure] > 0 and target in line
+        assert line.get("gap", 0) <= 1e-6
