@@ -1,0 +1,3 @@
+import pytest
+
+pytest.register_assert_rewrite("by_hand")  # its assertions say what they saw

@@ -1,0 +1,212 @@
+"""What OperatorKernelRegressor finds by itself: settings left to the data, and accuracy at the limits."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.datasets import load_diabetes, make_friedman1
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.metrics import r2_score as sklearn_r2
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import GridSearchCV, ShuffleSplit
+
+from hilbertlearn import OperatorKernelRegressor, kernels, losses
+
+GAMMA, ALPHA = 0.3, 0.02
+N, D = 21, 3
+rng = np.random.default_rng(4)
+X = rng.normal(size=(N, 2))
+Y = np.c_[np.sin(2 * X[:, 0]), X[:, 1], X.sum(axis=1)] + 0.1 * rng.normal(size=(N, D)) + [0, 5, -2]
+NEW = rng.normal(size=(7, 2))
+ROOT = rng.normal(size=(D, D))
+M = ROOT @ ROOT.T
+WEIGHTS = rng.uniform(0.3, 3, N)
+
+
+def model(**settings):
+    return OperatorKernelRegressor(**{"gamma": GAMMA, "alpha": ALPHA, **settings})
+
+
+def with_gaps(Y, seed=0, share=0.3):
+    gaps = Y.copy()
+    gaps[np.random.default_rng(seed).random(Y.shape) < share] = np.nan
+    return gaps
+
+
+def by_quantile(values, level):
+    """The library's convention: the average of both neighbours where the level falls between two samples."""
+    return np.quantile(values, level, method="averaged_inverted_cdf")
+
+
+# ---------------------------------------------------------------- automatic settings
+
+
+def loo_by_refits(alpha, weights=None):
+    """Residuals of the squared loss without each sample, alpha n held fixed."""
+    w = np.ones(N) if weights is None else weights
+    out = np.empty_like(Y)
+    for i in range(N):
+        rest = np.arange(N) != i
+        without = model(alpha=alpha * w.sum() / w[rest].sum()).fit(X[rest], Y[rest], w[rest])
+        out[i] = Y[i] - without.predict(X[i : i + 1])[0]
+    return out
+
+
+def test_automatic_settings_of_losses_by_hand():
+    residuals = loo_by_refits(ALPHA)
+    norms, points = np.linalg.norm(residuals, axis=1), np.abs(residuals).ravel()
+    found = {
+        losses.Huber(): ("kappa", by_quantile(norms, 0.5)),
+        losses.Huber(p=1): ("kappa", by_quantile(points, 0.5)),
+        losses.Huber(p=np.inf): ("kappa", by_quantile(np.abs(residuals).sum(axis=1), 0.5)),
+        losses.EpsilonInsensitive(): ("epsilon", by_quantile(norms, 0.25)),
+        losses.EpsilonInsensitive(p=np.inf): ("epsilon", by_quantile(points, 0.25)),
+        losses.EpsilonSVR(): ("epsilon", by_quantile(norms, 0.25)),
+    }
+    for loss, (name, expected) in found.items():
+        fitted = model(loss=loss).fit(X, Y)
+        assert getattr(fitted.loss_, name) == pytest.approx(expected, rel=1e-6), loss
+        assert fitted.alpha_ == ALPHA
+        assert getattr(loss, name) == "auto"  # settings stay as they were given
+
+
+def test_automatic_settings_inside_an_infimal_convolution():
+    expected = by_quantile(np.linalg.norm(loo_by_refits(ALPHA), axis=1), 0.5)
+    fitted = model(loss=losses.InfConv(losses.PowerNorm(1.5), losses.Huber())).fit(X, Y)
+    assert fitted.loss_.second.kappa == pytest.approx(expected, rel=1e-6)
+
+
+def test_automatic_alpha_of_losses_without_a_bound_is_that_of_the_squared_loss():
+    settings = {"gamma": GAMMA}
+    expected = OperatorKernelRegressor(**settings).fit(X, Y).alpha_
+    for loss in ("epsilon_insensitive", losses.PowerNorm(1.5)):
+        assert OperatorKernelRegressor(loss=loss, **settings).fit(X, Y).alpha_ == expected
+
+
+@pytest.mark.parametrize("loss", ["huber", "epsilon_svr", losses.Huber(p=1)], ids=str)
+def test_automatic_alpha_of_robust_losses_is_not_blown_up_by_outliers(loss):
+    """The squared loss smooths gross errors away and takes the signal along; a robust loss need not."""
+    rng = np.random.default_rng(3)
+    Z = rng.normal(size=(500, 3))
+    truth = np.sin(Z @ rng.normal(size=(3, 4)))
+    T = truth + 0.05 * rng.normal(size=truth.shape)
+    T[:15] += 10 * rng.normal(size=(15, 4))  # of the 150 training samples
+    ridge = OperatorKernelRegressor().fit(Z[:150], T[:150])
+    robust = OperatorKernelRegressor(loss=loss).fit(Z[:150], T[:150])
+    assert robust.alpha_ < ridge.alpha_ / 10
+    assert robust.score(Z[150:], truth[150:]) > ridge.score(Z[150:], truth[150:]) + 0.2
+    alphas = ridge.alpha_ * np.geomspace(1e-4, 10, 11)
+    scores = [
+        OperatorKernelRegressor(loss=robust.loss_, alpha=a).fit(Z[:150], T[:150]).score(Z[150:], truth[150:])
+        for a in alphas
+    ]
+    assert robust.score(Z[150:], truth[150:]) > max(scores) - 0.15
+
+
+@pytest.mark.parametrize("loss", ["squared", "huber"])
+def test_automatic_settings_with_gaps(loss):
+    T = with_gaps(Y)
+    fitted = OperatorKernelRegressor(loss=loss).fit(X, T)
+    assert fitted.score(X, Y) > 0.7  # the entries that were not seen too
+    repeated = OperatorKernelRegressor(loss=loss).fit(X.tolist(), T.tolist())
+    assert repeated.alpha_ == fitted.alpha_
+
+
+# ---------------------------------------------------------------- quality
+
+
+def diabetes():
+    Z, y = load_diabetes(return_X_y=True)
+    return Z, y[:, None]
+
+
+def friedman(n=400):
+    Z, y = make_friedman1(n, noise=1.0, random_state=0)
+    r = np.random.default_rng(0)
+    other = 10 * np.sin(np.pi * Z[:, 3] * Z[:, 4]) + 5 * Z[:, 0] + r.normal(size=n)
+    return Z, np.c_[y, other, y - other + r.normal(size=n)]
+
+
+def held_out_scores(Z, T, splits):
+    """Mean R2 on held-out thirds: ours with no setting, and a search over alpha and gamma on centred outputs."""
+    scores = []
+    for train, test in ShuffleSplit(splits, test_size=1 / 3, random_state=0).split(Z):
+        ours = OperatorKernelRegressor().fit(Z[train], T[train])
+        grid = {"alpha": np.logspace(-3, 1, 5), "gamma": ours.gamma_ * np.logspace(-2, 0.5, 6)}
+        search = GridSearchCV(KernelRidge(kernel="rbf"), grid, cv=5, scoring="r2")
+        mean = T[train].mean(axis=0)
+        tuned = search.fit(Z[train], T[train] - mean).predict(Z[test]) + mean
+        scores.append([ours.score(Z[test], T[test]), sklearn_r2(T[test], tuned)])
+    return np.mean(scores, axis=0)
+
+
+@pytest.mark.parametrize("data", [diabetes, friedman])
+def test_no_tuning_is_as_good_as_a_grid_search(data):
+    ours, tuned = held_out_scores(*data(), splits=10)
+    assert ours > tuned - 0.02
+    assert tuned > 0.4  # the search is worth comparing with
+
+
+# ---------------------------------------------------------------- accuracy at the limit of rounding
+
+
+@pytest.mark.parametrize("operator", [None, np.array([[1.0, 0.3], [0.3, 1.0]])], ids=["identity", "full"])
+def test_tiny_alpha_is_refined_to_the_tolerance_or_warns(operator):
+    Z = np.random.default_rng(0).uniform(size=(200, 1))
+    T = np.hstack([np.sin(6 * Z), Z])
+    K = rbf_kernel(Z, gamma=5)
+    for alpha in (1e-9, 1e-11):
+        fitted = OperatorKernelRegressor(gamma=5, alpha=alpha, operator=operator, center=False).fit(Z, T)
+        P = np.eye(2) if operator is None else operator
+        residual = T - K @ fitted.dual_coef_ @ P
+        norm = np.vdot(fitted.dual_coef_, K @ fitted.dual_coef_ @ P) * alpha * 200 / 2
+        gap = ((residual - alpha * 200 * fitted.dual_coef_) ** 2).sum() / 2 / ((residual**2).sum() / 2 + norm)
+        assert gap <= 2e-6 and fitted.dual_gap_ <= 1e-6
+    with pytest.warns(ConvergenceWarning, match=r"raise alpha, .* or tol"):
+        OperatorKernelRegressor(gamma=5, alpha=1e-17, operator=operator).fit(Z, T)
+
+
+def test_two_squared_losses_are_ridge_with_half_the_weight():
+    """``inf_s ||s||^2/2 + ||r - s||^2/2 = ||r||^2/4``, so alpha counts twice."""
+    twice = model(loss=losses.InfConv(losses.Squared(), losses.Squared()), center=False, tol=1e-12).fit(X, Y)
+    assert_allclose(twice.predict(NEW), model(alpha=2 * ALPHA, center=False).fit(X, Y).predict(NEW), atol=1e-5)
+    with pytest.raises(ValueError, match="closed form"):
+        twice.loo_residuals()
+
+
+def test_automatic_alpha_of_a_loss_with_negative_values():
+    loss = losses.InfConv(losses.LogNorm(), losses.Norm(2.0))  # constant and negative below 1/e
+    fitted, ridge = OperatorKernelRegressor(loss=loss).fit(X, 10 * Y), OperatorKernelRegressor().fit(X, 10 * Y)
+    assert fitted.alpha_ < 9 * ridge.alpha_  # the first and largest tried is 10 times it
+
+
+@pytest.mark.parametrize("form", ["ii", "iii"])
+def test_gram_matrix_inside_an_output_built_kernel(form):
+    K = rbf_kernel(X, gamma=GAMMA)
+    given = OperatorKernelRegressor(kernels.OutputBuilt(form, "precomputed"), tol=1e-10).fit(K, Y)
+    computed = OperatorKernelRegressor(kernels.OutputBuilt(form), gamma=GAMMA, tol=1e-10).fit(X, Y)
+    assert given.alpha_ == pytest.approx(computed.alpha_)
+    assert_allclose(given.predict(K), computed.predict(X), atol=1e-4)
+
+
+@pytest.mark.parametrize("form", ["i", "iii", "vi"])
+def test_default_alphas_of_output_built_kernels_do_not_tell_weights_from_copies(form):
+    times = np.arange(N) % 3 + 1
+    settings = {"kernel": kernels.OutputBuilt(form), "gamma": GAMMA}
+    weighted, *_ = OperatorKernelRegressor(**settings)._prepare(X, Y, times)
+    repeated, *_ = OperatorKernelRegressor(**settings)._prepare(X.repeat(times, axis=0), Y.repeat(times, axis=0), None)
+    assert_allclose(weighted.alphas(), repeated.alphas(), rtol=0.02)
+
+
+def test_loss_of_a_subclass_stays_one():
+    class Careful(losses.Huber):
+        pass
+
+    assert type(OperatorKernelRegressor(loss=Careful()).fit(X, Y).loss_) is Careful
+
+
+def test_features_are_counted_for_callable_kernels():
+    fitted = model(kernel=lambda A, B: A @ B.T).fit(X, Y)
+    assert fitted.n_features_in_ == 2
+    with pytest.raises(ValueError, match="3 features"):
+        fitted.predict(np.ones((4, 3)))
