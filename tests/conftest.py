@@ -1,3 +1,3 @@
 import pytest
 
-pytest.register_assert_rewrite("by_hand")  # its assertions say what they saw
+pytest.register_assert_rewrite("by_hand", "refusals")  # its assertions say what they saw

@@ -9,34 +9,9 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics import r2_score as sklearn_r2
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, ShuffleSplit
+from small_data import ALPHA, GAMMA, NEW, N, X, Y, by_quantile, model, with_gaps
 
 from hilbertlearn import OperatorKernelRegressor, kernels, losses
-
-GAMMA, ALPHA = 0.3, 0.02
-N, D = 21, 3
-rng = np.random.default_rng(4)
-X = rng.normal(size=(N, 2))
-Y = np.c_[np.sin(2 * X[:, 0]), X[:, 1], X.sum(axis=1)] + 0.1 * rng.normal(size=(N, D)) + [0, 5, -2]
-NEW = rng.normal(size=(7, 2))
-ROOT = rng.normal(size=(D, D))
-M = ROOT @ ROOT.T
-WEIGHTS = rng.uniform(0.3, 3, N)
-
-
-def model(**settings):
-    return OperatorKernelRegressor(**{"gamma": GAMMA, "alpha": ALPHA, **settings})
-
-
-def with_gaps(Y, seed=0, share=0.3):
-    gaps = Y.copy()
-    gaps[np.random.default_rng(seed).random(Y.shape) < share] = np.nan
-    return gaps
-
-
-def by_quantile(values, level):
-    """The library's convention: the average of both neighbours where the level falls between two samples."""
-    return np.quantile(values, level, method="averaged_inverted_cdf")
-
 
 # ---------------------------------------------------------------- automatic settings
 
