@@ -20,7 +20,6 @@ def main(n=1000, d=100, patience=10):
             solutions = []
             (t_default,) = best_of(
                 lambda: solutions.append(solve(Problem((Separable(K, operator),), Y, loss, alpha * n), tol=1e-6)),
-                repeats=3,
             )
             problem = Problem((Separable(K, operator),), Y, loss, alpha * n)
             t_reference, reached = proximal_gradient_seconds(problem, patience * t_default)

@@ -11,7 +11,7 @@ from hilbertlearn.problem import Problem, Separable
 from hilbertlearn.solvers import proximal_gradient, solve
 
 from .data import curves, four_losses, gram
-from .timing import best_of, report, seconds
+from .timing import REPEATS, best_of, report, seconds
 
 TARGETS = {1e-3: 1 / 1.1, 1e-5: 5.0, 1e-7: 15.0}
 
@@ -21,17 +21,20 @@ class OutOfPatience(Exception):
 
 
 def proximal_gradient_seconds(problem, limit):
-    """Time to the gap, or the limit if it is not reached by then."""
-    start = time.perf_counter()
+    """Best time of several to the gap and True, or the limit and False as soon as one run has not reached it by then."""
+    times = []
+    for _ in range(REPEATS):
+        start = time.perf_counter()
 
-    def watch(iteration, gap):
-        if time.perf_counter() - start > limit:
-            raise OutOfPatience
+        def watch(iteration, gap):
+            if time.perf_counter() - start > limit:
+                raise OutOfPatience
 
-    try:
-        return seconds(lambda: proximal_gradient.solve(problem, tol=1e-6, max_iter=10**6, callback=watch)), True
-    except OutOfPatience:
-        return limit, False
+        try:
+            times.append(seconds(lambda: proximal_gradient.solve(problem, tol=1e-6, max_iter=10**6, callback=watch)))
+        except OutOfPatience:
+            return limit, False
+    return min(times), True
 
 
 def main(n=1000, d=100, patience=20):
@@ -42,8 +45,7 @@ def main(n=1000, d=100, patience=20):
             # a new term each time: no factorisation is carried over
             (t_default,) = best_of(lambda: solve(Problem((Separable(K, M),), Y, loss, alpha * n), tol=1e-6))
             problem = Problem((Separable(K, M),), Y, loss, alpha * n)
-            repeats = 5 if alpha == max(TARGETS) else 1
-            t_reference, reached = min(proximal_gradient_seconds(problem, patience * t_default) for _ in range(repeats))
+            t_reference, reached = proximal_gradient_seconds(problem, patience * t_default)
             figures = {"speedup": t_reference / t_default, "at_least": target, "reference_reached_gap": reached}
             report("splitting", "hilbertlearn proximal_gradient", loss=str(loss), alpha=alpha, **figures)
 

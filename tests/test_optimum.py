@@ -1,8 +1,4 @@
-"""Every optimum agrees with an independent one: the primal problem written by hand and given to Clarabel.
-
-The function is written by its values at the samples, ``L u`` with ``L L' = sum_t K_t (x) M_t`` and ``||h|| = ||u||``;
-the losses, their conjugates and the duality gap are written here again, from their formulas.
-"""
+"""Every optimum agrees with an independent one: the primal problem of ``by_hand``, given to Clarabel."""
 
 import numpy as np
 import pytest

@@ -262,7 +262,8 @@ class InfConv(Loss):
         return self.first.largest_residual + self.second.largest_residual
 
     def resolve(self, residuals, measure=None, weights=None):
-        return InfConv(*(part.resolve(residuals, measure, weights) for part in (self.first, self.second)))
+        first, second = (part.resolve(residuals, measure, weights) for part in (self.first, self.second))
+        return self._with(first=first, second=second)
 
     @property
     def needs_residuals(self):
