@@ -21,7 +21,7 @@ class OutOfPatience(Exception):
 
 
 def proximal_gradient_seconds(problem, limit):
-    """Best time of several to the gap and True, or the limit and False as soon as one run has not reached it by then."""
+    """Best time of several to the gap and True, or the limit and False as soon as a run has not reached it by then."""
     times = []
     for _ in range(REPEATS):
         start = time.perf_counter()
