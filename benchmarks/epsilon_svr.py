@@ -4,11 +4,10 @@ import numpy as np
 
 from hilbertlearn.losses import EpsilonSVR
 from hilbertlearn.problem import Problem, Separable
-from hilbertlearn.solvers import solve
 
 from .data import curves, gram
-from .splitting import proximal_gradient_seconds
-from .timing import best_of, report
+from .splitting import side_by_side
+from .timing import report
 
 
 def main(n=1000, d=100, patience=10):
@@ -17,16 +16,13 @@ def main(n=1000, d=100, patience=10):
     loss = EpsilonSVR(float(np.quantile(np.linalg.norm(Y, axis=1), 0.1)))
     for operator, name in ((M, "M != I"), (None, "M = I")):
         for alpha in (1e-3, 1e-4, 1e-5, 1e-6, 1e-7):
-            solutions = []
-            (t_default,) = best_of(
-                lambda: solutions.append(solve(Problem((Separable(K, operator),), Y, loss, alpha * n), tol=1e-6)),
+            t_default, t_reference, reached, solution = side_by_side(
+                lambda: Problem((Separable(K, operator),), Y, loss, alpha * n), patience
             )
-            problem = Problem((Separable(K, operator),), Y, loss, alpha * n)
-            t_reference, reached = proximal_gradient_seconds(problem, patience * t_default)
-            report("epsilon_svr", "hilbertlearn proximal_gradient", operator=name, alpha=alpha,
-                   iterations=solutions[-1].n_iter, at_most_iterations=300, speedup=t_reference / t_default,
-                   at_least=5.0 if alpha <= 1e-4 else None, reference_reached_gap=reached, seconds=t_default,
-                   gap=solutions[-1].gap)  # fmt: skip
+            figures = {"speedup": t_reference / t_default, "at_least": 5.0 if alpha <= 1e-4 else None}
+            report("epsilon_svr", "hilbertlearn proximal_gradient", operator=name, alpha=alpha, **figures,
+                   iterations=solution.n_iter, at_most_iterations=300, reference_reached_gap=reached,
+                   seconds=t_default, gap=solution.gap)  # fmt: skip
 
 
 if __name__ == "__main__":
