@@ -15,6 +15,7 @@ SOURCE = Path(__file__).parents[1] / "src" / PACKAGE
 ROOMS = [
     "_validation",
     "_statistics",
+    "functions",
     "kernels",
     "operators",
     "losses",

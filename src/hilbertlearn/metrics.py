@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 import numpy as np
+from sklearn.utils.validation import _check_sample_weight
+
+from .functions import IrregularFunctions, quadrature, read_functions
 
 
 def r2_score(Y_true, Y_pred, sample_weight=None):
@@ -24,3 +29,108 @@ def r2_score(Y_true, Y_pred, sample_weight=None):
         error = w @ (y - pred[seen]) ** 2
         scores.append(1 - error / total if total > 0 else float(error == 0))
     return float(np.mean(scores)) if scores else float("nan")
+
+
+def functional_mse(Y_true, Y_pred, grid=None, sample_weight=None):
+    """Squared error summed over the observed points of each curve, averaged over curves.
+
+    The "MSE" of Lambert et al. 2022, section 5. The errors in the tables of Bouche et al. 2021 are of this size too,
+    although its section 5 prints the definition of ``functional_nmse``.
+
+    Parameters
+    ----------
+    Y_true, Y_pred : arrays (n, m), or (n, m, p) for p functions a sample, whose errors add up; scikit-fda's containers;
+        or IrregularFunctions with the same points. NaN in Y_true is not observed and left out, so are samples
+        without any observed point.
+    grid : points of arrays, increasing, or a tuple of such for functions of several variables; evenly spaced by default
+    sample_weight : (n,) non-negative; default 1
+
+    Returns
+    -------
+    float, NaN when no sample of positive weight is observed
+    """
+    return _mean_error(Y_true, Y_pred, grid, sample_weight, lambda axes, seen: np.ones(seen.sum()))
+
+
+def functional_nmse(Y_true, Y_pred, grid=None, sample_weight=None):
+    """Squared error averaged over the observed points of each curve, then over curves.
+
+    The "NMSE" of Lambert et al. 2022, section 5, where all curves have the same number m of points and it is
+    ``functional_mse / m``; the "MSE" of Bouche et al. 2021, section 5. Parameters as for ``functional_mse``.
+    """
+    return _mean_error(Y_true, Y_pred, grid, sample_weight, lambda axes, seen: np.full(seen.sum(), 1 / seen.sum()))
+
+
+def integrated_squared_error(Y_true, Y_pred, grid=None, sample_weight=None):
+    """Integral of the squared error of each curve, averaged over curves; the domain has measure 1.
+
+    The integral is that of the trapezoid rule on the observed points of the curve, with weights of sum 1. Functions of
+    several variables have the product rule of their grid; what is observed of it is scaled to sum 1. Parameters as for
+    ``functional_mse``.
+    """
+    return _mean_error(Y_true, Y_pred, grid, sample_weight, _integral_weights)
+
+
+def _mean_error(Y_true, Y_pred, grid, sample_weight, weigh):
+    """Mean over samples of the squared errors weighted by ``weigh(axes, seen)``, the weights (k,) of k seen points."""
+    pairs = _paired(Y_true, Y_pred, grid)
+    weights = _check_sample_weight(sample_weight, pairs, dtype=np.float64, ensure_non_negative=True)
+    total = count = 0.0
+    for i, ((axes, true, pred), weight) in enumerate(zip(pairs, weights, strict=True)):
+        if weight == 0 or np.isnan(true).all():
+            continue
+        count += weight
+        for y, z in zip(true.T, pred.T, strict=True):
+            seen = ~np.isnan(y)
+            if np.isnan(z[seen]).any():
+                raise ValueError(f"Y_pred is NaN at a point of sample {i} that Y_true observes; predict there")
+            if seen.any():
+                total += weight * (weigh(axes, seen) @ (y[seen] - z[seen]) ** 2)
+    return float(total / count) if count > 0 else float("nan")
+
+
+def _paired(Y_true, Y_pred, grid):
+    """For each sample its axes, true values (m, p) and predicted values (m, p); m counts the points of all axes."""
+    if grid is None and hasattr(Y_pred, "grid_points"):
+        grid = tuple(Y_pred.grid_points)
+    true, _ = read_functions(Y_true, grid, "Y_true")
+    irregular = isinstance(true, IrregularFunctions)
+    pred, _ = read_functions(Y_pred, None if irregular else true.axes, "Y_pred")
+    if irregular != isinstance(pred, IrregularFunctions) or len(true) != len(pred):
+        raise ValueError(
+            "Y_true and Y_pred must be as many functions, at the same points; "
+            f"got {len(true)} in {type(Y_true).__name__} and {len(pred)} in {type(Y_pred).__name__}"
+        )
+    axes = [(points,) for points in true.points] if irregular else [true.axes] * len(true)
+    if irregular:
+        _check_same_points(true, pred)
+    pairs = [(a, _columns(y), _columns(z)) for a, y, z in zip(axes, true.values, pred.values, strict=True)]
+    p, q = pairs[0][1].shape[1], pairs[0][2].shape[1]
+    if p != q:
+        raise ValueError(f"Y_true and Y_pred must have the same number of functions a sample, got {p} and {q}")
+    return pairs
+
+
+def _check_same_points(true, pred):
+    for i, (a, b) in enumerate(zip(true.points, pred.points, strict=True)):
+        if a.shape != b.shape or not np.allclose(a, b):
+            raise ValueError(
+                f"Y_true and Y_pred must have the same points, those of curve {i} differ; predict at Y_true.points"
+            )
+
+
+def _columns(values):
+    """Values (m_1, ..., m_k, p) or (m,) as (m, p)."""
+    return values[:, None] if values.ndim == 1 else values.reshape(-1, values.shape[-1])
+
+
+def _integral_weights(axes, seen):
+    """Quadrature weights (k,), of sum 1, of the seen points."""
+    if len(axes) > 1:
+        weights = reduce(np.multiply.outer, map(quadrature, axes)).ravel()[seen]
+        return weights / weights.sum()
+    points = axes[0][seen]
+    order = np.argsort(points)
+    weights = np.empty(len(points))
+    weights[order] = quadrature(points[order], "trapezoid" if np.ptp(points) > 0 else "equal")
+    return weights

@@ -1,20 +1,129 @@
-"""Output operators: settings that become a PSD matrix (d, d) when the training coordinates are known."""
+"""Output operators: settings that become a PSD matrix (d, d) when the training coordinates are known.
+
+``matrix(Y, weights, space)`` takes training coordinates Y (n, d), NaN where not observed, their weights, and, for
+functions, the space behind the coordinates: it has one axis for each variable, and one for several curves a sample.
+"""
 
 from __future__ import annotations
+
+import math
+from functools import reduce
 
 import numpy as np
 import scipy.linalg
 from sklearn.base import BaseEstimator
 
+from . import kernels
 from ._statistics import mean_rows
 from ._validation import check_choice, check_number, check_symmetric_psd
+
+
+class Kronecker:
+    """Kronecker product of matrices, one for each axis of the coordinates, applied axis by axis and never formed.
+
+    Stands for a matrix on the right of products: ``A @ kronecker`` for A (n, product of the numbers of rows).
+    """
+
+    __array_ufunc__ = None  # numpy then leaves ``A @ self`` to __rmatmul__
+
+    def __init__(self, factors):
+        self.factors = tuple(factors)  # matrices; an integer is the identity of that size
+
+    @property
+    def shape(self):
+        sizes = [(f, f) if isinstance(f, int) else f.shape for f in self.factors]
+        return math.prod(rows for rows, _ in sizes), math.prod(columns for _, columns in sizes)
+
+    @property
+    def T(self):
+        return Kronecker(f if isinstance(f, int) else f.T for f in self.factors)
+
+    def __rmatmul__(self, A):
+        n, after = len(A), self.shape[0]
+        out = A.reshape(n, after)
+        for f in self.factors:  # the axes before are in their new sizes, those after still in the old ones
+            rows = f if isinstance(f, int) else len(f)
+            after //= rows
+            if not isinstance(f, int):
+                block = out.reshape(-1, rows, after)
+                out = block[:, :, 0] @ f if after == 1 else np.matmul(f.T, block)
+        return np.ascontiguousarray(out.reshape(n, -1))
+
+    def __array__(self, dtype=None, copy=None):
+        dense = reduce(np.kron, (np.eye(f) if isinstance(f, int) else f for f in self.factors))
+        return dense if dtype is None else dense.astype(dtype)
+
+
+def kronecker(factors, sizes):
+    """The product of PSD matrices, None for identities: None when all are, a plain matrix when only one axis counts."""
+    if all(f is None for f in factors):
+        return None
+    if math.prod(sizes) == max(sizes):  # the other axes have one point
+        largest = int(np.argmax(sizes))
+        scale = math.prod(float(f[0, 0]) for k, f in enumerate(factors) if f is not None and k != largest)
+        return scale * (np.eye(sizes[largest]) if factors[largest] is None else factors[largest])
+    return Kronecker(size if f is None else f for f, size in zip(factors, sizes, strict=True))
 
 
 class Identity(BaseEstimator):
     """Independent coordinates: the kernel is ``k(x, z) I``."""
 
-    def matrix(self, Y, weights=None):
+    def matrix(self, Y, weights=None, space=None):
         return None
+
+
+class Integral(BaseEstimator):
+    """The integral operator ``f -> integral of k(., t) f(t) dt`` of a kernel on the functions' domain.
+
+    Domains are mapped to the unit interval first, so gamma means the same on each. Functions of several variables get
+    the product of kernels on each, several curves a sample the same operator each.
+
+    Parameters
+    ----------
+    kernel : "laplacian", "rbf", another name of scikit-learn's ``pairwise_kernels`` or a callable on points (m, 1)
+    gamma : coefficient of the kernel
+    """
+
+    def __init__(self, kernel="laplacian", gamma=10.0):
+        self.kernel, self.gamma = kernel, gamma
+
+    def matrix(self, Y, weights=None, space=None):
+        if space is None:
+            raise ValueError("operator=Integral acts on functions of a variable; use FunctionalRegressor")
+        self.validate()
+        return kronecker([*(axis.integral(self.gram) for axis in space.axes), None], space.sizes)
+
+    def validate(self):
+        kernels.check_kernel(self.kernel)
+        check_number(self.gamma, "Integral: gamma")
+
+    def gram(self, points, others):
+        """Kernel values (m, p) between points (m,) and others (p,) of the unit interval."""
+        return kernels.gram(self.kernel, points[:, None], others[:, None], gamma=self.gamma)
+
+
+class PerAxis(BaseEstimator):
+    """One operator on the functions' domain and another between the curves of a sample: their Kronecker product.
+
+    Parameters
+    ----------
+    domain : operator on each variable's axis: "auto" for the space's own, None, an object or a matrix
+    curves : operator between the p curves of outputs (n, m, p): None, an object such as ``Covariance()``, or a matrix
+    """
+
+    def __init__(self, domain="auto", curves=None):
+        self.domain, self.curves = domain, curves
+
+    def matrix(self, Y, weights=None, space=None):
+        if space is None:
+            raise ValueError("operator=PerAxis acts on functions of a variable; use FunctionalRegressor")
+        factors = []
+        for k, axis in enumerate([*space.axes, None]):
+            along, repeats = space.unfolded(Y, k), len(Y) and math.prod(space.sizes) // space.sizes[k]
+            own = np.repeat(np.ones(len(Y)) if weights is None else weights, repeats)
+            setting, part = (self.curves, None) if axis is None else (self.domain, space.only(k))
+            factors.append(operator_matrix(setting, along, own, part))
+        return Kronecker(size if f is None else f for f, size in zip(factors, space.sizes, strict=True))
 
 
 class TaskGraph(BaseEstimator):
@@ -32,7 +141,7 @@ class TaskGraph(BaseEstimator):
     def __init__(self, M=None, mu=0.5, form="laplacian", gamma="median"):
         self.M, self.mu, self.form, self.gamma = M, mu, form, gamma
 
-    def matrix(self, Y, weights=None):
+    def matrix(self, Y, weights=None, space=None):
         d = Y.shape[1]
         check_number(self.mu, "TaskGraph: mu", strict=False)
         check_choice(self.form, "TaskGraph: form", ("laplacian", "similarity"))
@@ -61,7 +170,7 @@ class Covariance(BaseEstimator):
     def __init__(self, shrinkage=0.1):
         self.shrinkage = shrinkage
 
-    def matrix(self, Y, weights=None):
+    def matrix(self, Y, weights=None, space=None):
         check_number(self.shrinkage, "Covariance: shrinkage", strict=False)
         if self.shrinkage > 1:
             raise ValueError(f"Covariance: shrinkage must be at most 1, got {self.shrinkage!r}")
@@ -77,14 +186,22 @@ class Covariance(BaseEstimator):
 
 
 class Decay(BaseEstimator):
-    """Diagonal with entries ``1 / (1 + j)^rate``, j = 0, 1, ...: later coordinates are smoothed more."""
+    """Diagonal with entries ``1 / (1 + j)^rate``, j = 0, 1, ...: later coordinates are smoothed more.
+
+    In a dictionary j counts its atoms, on each axis of its own.
+    """
 
     def __init__(self, rate=2.0):
         self.rate = rate
 
-    def matrix(self, Y, weights=None):
+    def matrix(self, Y, weights=None, space=None):
         check_number(self.rate, "Decay: rate", strict=False)
-        return np.diag((1.0 + np.arange(Y.shape[1])) ** -self.rate)
+        if space is None:
+            return self._diagonal(Y.shape[1])
+        return kronecker([*(axis.lifted(self._diagonal(axis.n_atoms)) for axis in space.axes), None], space.sizes)
+
+    def _diagonal(self, size):
+        return np.diag((1.0 + np.arange(size)) ** -self.rate)
 
 
 def _psd_part(S):
@@ -111,29 +228,63 @@ def task_similarity(Y, gamma="median", weights=None):
     return similarity
 
 
-_NAMES = {"identity": Identity, "task_graph": TaskGraph, "covariance": Covariance, "decay": Decay}
+_NAMES: dict = {
+    "identity": Identity,
+    "task_graph": TaskGraph,
+    "covariance": Covariance,
+    "decay": Decay,
+    "integral": Integral,
+}
+_IDENTITY_WITHIN = 1e-12  # entries of an operator this close to the identity's are taken for it: no spectrum is needed
 
 
-def operator_matrix(operator, Y, weights=None):
-    """The PSD matrix (d, d) of an operator for coordinates Y (n, d), NaN where not observed; None is the identity."""
+def operator_matrix(operator, Y, weights=None, space=None):
+    """The PSD matrix (d, d) of an operator for coordinates Y (n, d), NaN where not observed; None is the identity.
+
+    In a space of functions "auto" is the space's own operator, and an array acts on the atoms of a dictionary.
+    """
     if operator is None:
         return None
-    if isinstance(operator, str):
-        operator = _NAMES[check_choice(operator, "operator", tuple(_NAMES))]()
-    if hasattr(operator, "matrix"):
-        M = operator.matrix(Y, weights)
+    if isinstance(operator, str) and operator == "auto" and space is not None:
+        M = kronecker([*(axis.own_operator for axis in space.axes), None], space.sizes)
+    elif isinstance(operator, str):
+        M = _NAMES[check_choice(operator, "operator", tuple(_NAMES))]().matrix(Y, weights, space)
+    elif hasattr(operator, "matrix"):
+        M = operator.matrix(Y, weights, space)
     else:
-        try:
-            M = np.asarray(operator, dtype=float)
-        except (TypeError, ValueError) as error:
-            raise TypeError(
-                f"operator must be a matrix, a name or an object of hilbertlearn.operators, got {operator!r}"
-            ) from error
+        M = _given(operator, space)
     if M is None:
         return None
     d = Y.shape[1]
     if M.shape != (d, d):
         raise ValueError(f"operator must have shape {(d, d)}, one row an output, got {M.shape}")
+    if isinstance(M, Kronecker):
+        return Kronecker(f if isinstance(f, int) else _checked(f) for f in M.factors)
+    if np.abs(M - np.eye(d)).max() <= _IDENTITY_WITHIN:
+        return None
+    return _checked(M)
+
+
+def _given(operator, space):
+    """A matrix of the user; on functions of one variable it acts on the atoms."""
+    try:
+        M = np.asarray(operator, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"operator must be a matrix, a name or an object of hilbertlearn.operators, got {operator!r}"
+        ) from error
+    if space is not None and len(space.axes) == 1 and space.sizes[-1] == 1:
+        axis = space.axes[0]
+        if M.shape != (axis.n_atoms, axis.n_atoms):
+            raise ValueError(
+                f"operator must have shape {(axis.n_atoms, axis.n_atoms)}, one row an atom or a point of the grid, "
+                f"got {M.shape}"
+            )
+        return axis.lifted(M)
+    return M
+
+
+def _checked(M):
     return check_symmetric_psd(
         M, "operator", "pass a positive semi-definite matrix or an object of hilbertlearn.operators"
     )

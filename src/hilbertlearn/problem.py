@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import NamedTuple
+from functools import cached_property, reduce
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -20,17 +20,24 @@ from scipy.sparse.linalg import eigsh
 
 from .losses import Loss
 from .losses.balls import row_norms
+from .operators import Kronecker
 
 
 class Spectrum(NamedTuple):
     """Eigenpairs of a PSD matrix above rounding: values (r,) in increasing order, vectors (n, r)."""
 
     values: np.ndarray
-    vectors: np.ndarray
+    vectors: Any  # an array, or a Kronecker product of arrays
 
 
 def spectrum(S) -> Spectrum:
-    """Eigenpairs of the PSD matrix S (n, n) that are larger than rounding errors."""
+    """Eigenpairs of the PSD matrix S (n, n) that are larger than rounding errors; of a product, by factor.
+
+    The values of a product are not in order, but the last is the largest.
+    """
+    if isinstance(S, Kronecker):
+        parts = [(np.ones(f), f) if isinstance(f, int) else spectrum(f) for f in S.factors]
+        return Spectrum(reduce(np.kron, (values for values, _ in parts)), Kronecker(vectors for _, vectors in parts))
     values, vectors = scipy.linalg.eigh(S, driver="evd", check_finite=False)
     kept = values > max(values[-1], 0.0) * len(values) * np.finfo(float).eps
     first = np.argmax(kept) if kept.any() else len(values)
@@ -108,6 +115,36 @@ class Separable:
         return float(np.trace(self.K)) * self.operator_norm
 
 
+class Sampled:
+    """A separable term seen through a sampling: ``B -> S (K (S' B) M)`` on values (n, m) at each sample's points."""
+
+    def __init__(self, term: Separable, sampling):
+        self.term, self.sampling = term, sampling
+
+    def apply(self, B):
+        return self.sampling.push(self.term.apply(self.sampling.pull(B)))
+
+    def predictor(self, A):
+        """As ``Separable.predictor``, from coefficients A (n, d) in coordinates."""
+        return self.term.predictor(A)
+
+    def scaled(self, root_weights):
+        return Sampled(self.term.scaled(root_weights), self.sampling)
+
+    @property
+    def M(self):
+        return self.term.M
+
+    @cached_property
+    def norm(self) -> float:
+        """An upper bound of the map's largest eigenvalue."""
+        return self.term.norm * self.sampling.norm
+
+    @property
+    def trace(self) -> float:
+        return self.term.trace
+
+
 @dataclass(frozen=True)
 class Problem:
     """Data of the dual problem; see the module's docstring.
@@ -115,7 +152,7 @@ class Problem:
     Parameters
     ----------
     terms : sequence of terms with ``apply(A)``, ``norm`` and, for one separable term, spectra
-    Y : (n, d) coordinates, zero where not observed, multiplied by sqrt(w)
+    Y : (n, d) coordinates, or values (n, m) when the terms are sampled, zero where not observed, multiplied by sqrt(w)
     loss : the loss, its settings numbers
     penalty : s = alpha * sum(w)
     mask : (n, d) booleans, True where observed, or None when everything is

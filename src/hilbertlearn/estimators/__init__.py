@@ -1,5 +1,6 @@
-"""Estimators with the scikit-learn interface."""
+"""Estimators: the parts put together, with scikit-learn's interface."""
 
+from .functional import FunctionalRegressor
 from .vector import OperatorKernelRegressor
 
-__all__ = ["OperatorKernelRegressor"]
+__all__ = ["FunctionalRegressor", "OperatorKernelRegressor"]

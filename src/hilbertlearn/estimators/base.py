@@ -9,14 +9,22 @@ import warnings
 
 import numpy as np
 import scipy.sparse
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import _safe_indexing, check_array
-from sklearn.utils.validation import _check_sample_weight, _num_samples, check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    _num_samples,
+    check_is_fitted,
+    has_fit_parameter,
+    validate_data,
+)
 
 from .. import kernels, solvers
 from .._validation import check_choice, check_number
+from ..functions import IrregularFunctions, sampled
 from ..losses import as_loss
+from ..losses.balls import row_norms
 from ..problem import Problem, Separable
 from ..solvers.spectral import leave_one_out
 from . import choice
@@ -28,9 +36,11 @@ _PREDICT_BYTES = 2**27  # kernel values held at once while predicting
 class KernelMachine(BaseEstimator):
     """Kernel regression of coordinates in a Hilbert space; see ``OperatorKernelRegressor`` for the settings."""
 
-    def _space(self):
-        """A fresh output space with ``encode``, ``decode``, ``measure`` and ``pointwise``."""
-        raise TypeError(f"{type(self).__name__} must define _space()")
+    regressor = None  # a setting of the estimators whose spaces are more than vectors
+
+    def _space(self, y, sample_weight):
+        """The space of the outputs: ``encode``, ``decode``, ``sampling``, ``residuals``, ``measure``, ``pointwise``."""
+        raise TypeError(f"{type(self).__name__} must define _space(y, sample_weight)")
 
     # ---------------------------------------------------------------- fit
 
@@ -44,11 +54,33 @@ class KernelMachine(BaseEstimator):
         sample_weight : (n,) non-negative weights, samples of weight 0 are left out; default 1
         """
         new = copy.copy(self)  # a fit that fails changes nothing
-        training, loss, space = new._prepare(X, y, sample_weight)
-        alpha, loss = choice.choose(new, training, loss, y)
-        new._learn(training, loss, space, alpha, init=None)
+        if self.regressor is not None:
+            new._fit_regressor(X, y, sample_weight)
+        else:
+            training, loss, space = new._prepare(X, y, sample_weight)
+            alpha, loss = choice.choose(new, training, loss, y)
+            new._learn(training, loss, space, alpha, init=None)
         self.__dict__ = new.__dict__
         return self
+
+    def _fit_regressor(self, X, y, sample_weight):
+        """Fit another model to the coordinates, gaps filled; alpha, loss and solver have no part in it."""
+        self._check_regressor()
+        X, weights = self._read(X, y, sample_weight)
+        self.space_ = self._space(y, weights)
+        Y = self.space_.complete(y)
+        rows = self._counting(weights, Y)
+        model, options = clone(self.regressor), {}
+        if sample_weight is not None:
+            if not has_fit_parameter(model, "sample_weight"):
+                raise ValueError(f"regressor={model!r} takes no sample_weight; give another regressor, or no weights")
+            options["sample_weight"] = weights[rows]
+        targets = Y[rows, 0] if Y.shape[1] == 1 else Y[rows]
+        self.regressor_ = model.fit(self._take(X, rows), targets, **options)
+
+    def _check_regressor(self):
+        if not (hasattr(self.regressor, "fit") and hasattr(self.regressor, "predict")):
+            raise TypeError(f"regressor must be a regressor of scikit-learn or None, got {self.regressor!r}")
 
     def fit_path(self, X, y, alphas, sample_weight=None):
         """Yield a fitted copy of the estimator for each alpha; kernel and factorisation are shared, starts are warm."""
@@ -65,36 +97,53 @@ class KernelMachine(BaseEstimator):
 
     def _prepare(self, X, y, sample_weight):
         """Check everything that can be checked cheaply, then build kernels: (training, loss, space)."""
+        if self.regressor is not None:
+            raise ValueError("regressor has no path over alpha; set regressor=None, or search its own settings")
         loss = as_loss(self.loss)
         check_number(self.alpha, "alpha", choices=("auto",))
         check_number(self.tol, "tol")
         check_number(self.max_iter, "max_iter", integer=True)
         check_choice(self.solver, "solver", solvers.NAMES)
         check_choice(self.center, "center", (True, False))
-        kernel_terms(self.kernel, self.operator)
         kernels.check_params(self._kernels(), self.kernel_params)
-        space = self._space()
+        X, weights = self._read(X, y, sample_weight)
+        space = self._space(y, weights)
         if loss.pointwise and not space.pointwise:
-            raise ValueError(f"loss={loss!r} acts on point values, which the outputs' space does not have; use p=2")
+            raise ValueError(
+                f"loss={loss!r} acts on point values, which the space of the outputs does not have; use p=2, or "
+                "space='grid' and outputs on a common grid (NaN where not observed)"
+            )
+        Y, sampling = space.encode(y), space.sampling(y)
+        rows = self._counting(weights, Y)
+        n = len(Y)
+        X, Y, weights = self._take(X, rows), Y[rows], weights[rows]
+        sampling = None if sampling is None else sampling.take(rows)
+        coordinates = Y if sampling is None else space.complete(y)[rows]
+        center = centre(Y, weights, loss, sampling, coordinates) if self.center else np.zeros(coordinates.shape[1])
+        return build(self, X, Y, weights, rows, n, space, center, sampling, coordinates), loss, space
+
+    def _read(self, X, y, sample_weight):
+        """Checked inputs and the weight (n,) of each sample."""
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         X = self._check_X(X, reset=True)
-        Y = space.encode(y)
         n = _num_samples(X)
-        if len(Y) != n:
-            raise ValueError(f"X and y must have as many samples, got inconsistent numbers {n} and {len(Y)}")
+        if _num_samples(y) != n:
+            raise ValueError(f"X and y must have as many samples, got inconsistent numbers {n} and {_num_samples(y)}")
         weights = np.ones(n)
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        return X, weights
+
+    def _counting(self, weights, Y):
+        """Indices of the samples with a positive weight and something observed."""
         rows = np.flatnonzero((weights > 0) & np.isfinite(Y).any(axis=1))
         if not len(rows):
             raise ValueError(
                 "y has no observed entry with a positive weight, it contains only NaN; "
                 "give at least one sample with an output"
             )
-        X_used, Y, weights = self._take(X, rows), Y[rows], weights[rows]
-        center = centre(Y, weights, loss) if self.center else np.zeros(Y.shape[1])
-        return build(self, X_used, Y, weights, rows, n, space.measure, center), loss, space
+        return rows
 
     def _learn(self, training: Training, loss, space, alpha, init):
         """Solve, and set everything learnt; returns the dual variables for a warm start."""
@@ -129,16 +178,21 @@ class KernelMachine(BaseEstimator):
         n = training.n_samples
         self.alpha_, self.loss_, self.center_ = alpha, problem.loss, training.center
         self.gamma_ = training.gammas[0] if len(training.gammas) == 1 else list(training.gammas)
-        self.operator_ = training.terms[0].M if problem.separable is not None else None
+        self.kernel_ = training.kernels[0] if len(training.kernels) == 1 else list(training.kernels)
+        self.operator_ = training.terms[0].M if len(training.terms) == 1 and hasattr(training.terms[0], "M") else None
         self.dual_gap_, self.n_iter_ = float(solution.gap), max(solution.n_iter, 1)
-        self.dual_coef_ = np.zeros((n, problem.Y.shape[1]))
-        self.dual_coef_[training.rows] = root * solution.dual / problem.penalty
+        coefficients = root * training.to_coordinates(solution.dual) / problem.penalty
+        self.dual_coef_ = np.zeros((n, coefficients.shape[1]))
+        self.dual_coef_[training.rows] = coefficients
         used = np.flatnonzero(np.abs(solution.dual).sum(axis=1))
         self.support_ = training.rows[used]
         bounded = problem.to_margins(solution.dual) if problem.loss.on_margins else solution.dual
         held = problem.loss.saturated(bounded / root, problem.measure)
         self.saturated_ = np.zeros((n, *held.shape[1:]), dtype=bool)
         self.saturated_[training.rows] = held
+        scores = _outlier_scores(problem, solution.dual, root)
+        self.outlier_scores_ = np.zeros((n, *scores.shape[1:]))
+        self.outlier_scores_[training.rows] = scores
         self.space_ = space
         # prediction needs the samples in use only, so sparse losses predict faster
         kept = used if problem.separable is not None and problem.loss.sparse else np.arange(len(training.rows))
@@ -168,33 +222,34 @@ class KernelMachine(BaseEstimator):
         return self.space_.decode(self._coordinates(self._check_X(X, reset=False)))
 
     def _coordinates(self, X):
-        """Predicted coordinates (m, d) of checked inputs, block by block of rows."""
-        m = _num_samples(X)
-        if not len(self._columns):
-            return np.tile(self.center_, (m, 1))
-        block = max(1, int(_PREDICT_BYTES / (8 * len(self._columns))))
-        out = np.empty((m, len(self.center_)))
-        for start in range(0, m, block):
-            rows = slice(start, start + block)
-            part = X if block >= m else _safe_indexing(X, np.arange(m)[rows])
-            out[rows] = sum(
-                predictor(self._cross_gram(kernel, part, gamma))
-                for kernel, gamma, predictor in zip(self._kernels(), self._gammas(), self._predictors, strict=True)
-            )
+        """Predicted coordinates (m, d) of checked inputs."""
+        if self.regressor is not None:
+            return np.asarray(self.regressor_.predict(X), dtype=float).reshape(_num_samples(X), -1)
+        out = self._expansion(X, dict(enumerate(self._predictors)), len(self.center_))
         out += self.center_
         return out
 
+    def _expansion(self, X, predictors, size):
+        """Sum (m, size) of predictors, by term, at the kernel values with the samples, block by block of rows."""
+        m = _num_samples(X)
+        out = np.zeros((m, size))
+        scalar, gammas = _as_list(self.kernel_), _as_list(self.gamma_)
+        block = max(1, int(_PREDICT_BYTES / (8 * max(len(self._columns), 1))))
+        for start in range(0, m if len(self._columns) else 0, block):
+            rows = slice(start, start + block)
+            part = X if block >= m else _safe_indexing(X, np.arange(m)[rows])
+            for k, predictor in predictors.items():
+                out[rows] += predictor(self._cross_gram(scalar[k], part, gammas[k]))
+        return out
+
     def _cross_gram(self, kernel, X, gamma):
-        if kernel == "precomputed":
+        if isinstance(kernel, str) and kernel == "precomputed":
             return X if X.shape[1] == len(self._columns) else X[:, self._columns]
         return kernels.gram(kernel, X, self.X_fit_, gamma=gamma, params=self.kernel_params)
 
     def _kernels(self):
         terms = kernel_terms(self.kernel, self.operator)
         return [k.kernel if isinstance(k, kernels.OutputBuilt) else k for k, _ in terms]
-
-    def _gammas(self):
-        return self.gamma_ if isinstance(self.gamma_, list) else [self.gamma_]
 
     # ---------------------------------------------------------------- inspect
 
@@ -210,20 +265,19 @@ class KernelMachine(BaseEstimator):
                 "outputs; use RegularizationPathCV with cv=5, or sklearn.model_selection.cross_val_predict"
             )
         Y, weights = self._loo_data
-        (kernel,), (gamma,) = self._kernels(), self._gammas()
-        K = kernels.gram(kernel, self.X_fit_, gamma=gamma, params=self.kernel_params)
+        K = kernels.gram(self.kernel_, self.X_fit_, gamma=self.gamma_, params=self.kernel_params)
         term = Separable(K, self.operator_).scaled(np.sqrt(weights))
         residuals = np.full(self.dual_coef_.shape, np.nan)
         ((_, residuals[self._columns]),) = leave_one_out(
             term, Y, [self.alpha_ * weights.sum()], center=self.center, weights=weights
         )
-        fitted = np.full(self.dual_coef_.shape, np.nan)
-        fitted[self._columns] = Y
-        return self.space_.decode(fitted) - self.space_.decode(fitted - residuals)
+        return self.space_.decode(residuals)
 
     def summary(self):
         """A few lines on what was learnt."""
         check_is_fitted(self)
+        if self.regressor is not None:
+            return f"{type(self).__name__}: {_short(self.regressor_)} on coordinates"
         n, d = self.dual_coef_.shape
         lines = [
             f"{type(self).__name__}: {n} samples, {d} coordinates",
@@ -239,6 +293,10 @@ class KernelMachine(BaseEstimator):
     def _check_X(self, X, reset):
         scalar = self._kernels()
         if any(isinstance(kernel, str) for kernel in scalar):
+            if hasattr(X, "data_matrix") or hasattr(X, "start_indices") or isinstance(X, IrregularFunctions):
+                X = sampled(X).values
+            if getattr(X, "ndim", 2) > 2:  # curves are rows of numbers to a kernel of vectors
+                X = np.reshape(X, (len(X), -1))
             X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64)
             if "precomputed" in scalar and scipy.sparse.issparse(X):
                 X = X.toarray()
@@ -247,15 +305,24 @@ class KernelMachine(BaseEstimator):
                     f"X must be the square Gram matrix of the samples for kernel='precomputed', got shape {X.shape}"
                 )
             return X
+        gaps = "allow-nan" if all(getattr(kernel, "missing_points", False) for kernel in scalar) else True
         if isinstance(X, (list, tuple)):
             as_array = _numeric(X)
             if as_array is None:
                 return list(X)
             X = as_array
         if getattr(X, "ndim", 0) == 2 and (hasattr(X, "iloc") or X.dtype.kind in "biuf"):
-            return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64)
+            return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64, ensure_all_finite=gaps)
         if hasattr(X, "dtype") and X.dtype.kind in "biuf":
-            X = check_array(X, accept_sparse="csr", ensure_2d=False, allow_nd=True, input_name="X", dtype=np.float64)
+            return check_array(
+                X,
+                accept_sparse="csr",
+                ensure_2d=False,
+                allow_nd=True,
+                input_name="X",
+                dtype=np.float64,
+                ensure_all_finite=gaps,
+            )
         return X
 
     def _take(self, X, rows):
@@ -272,6 +339,23 @@ class KernelMachine(BaseEstimator):
         tags.input_tags.pairwise = any(isinstance(k, str) and k == "precomputed" for k in scalar)
         tags.input_tags.sparse = True
         return tags
+
+
+def _outlier_scores(problem, dual, root):
+    """Sizes (n,) of residuals, or (n, d) of each point for a loss of points, over their median; 0 if not observed."""
+    quadratic = problem.loss.quadratic  # then the dual variables are the residuals
+    residuals = problem.loss.curvature * dual if quadratic else problem.observed(problem.Y - problem.fitted(dual))
+    residuals = residuals / root
+    if problem.loss.pointwise:
+        sizes = np.abs(residuals) if problem.measure is None else np.abs(residuals) / np.sqrt(problem.measure)
+    else:
+        sizes = row_norms(residuals)
+    typical = np.median(sizes[problem.mask] if sizes.ndim == 2 and problem.mask is not None else sizes)
+    return sizes / (typical if typical > 0 else 1.0)
+
+
+def _as_list(value):
+    return value if isinstance(value, list) else [value]
 
 
 def _short(value):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import warnings
 
 import numpy as np
@@ -104,15 +103,15 @@ def held_out_loss(model, X, y, sample_weight=None):
     Samples without any output do not count.
     """
     loss = model.loss_
-    Y = copy.copy(model.space_).encode(y)
-    weights = np.isfinite(Y).any(axis=1) * (1.0 if sample_weight is None else np.asarray(sample_weight, dtype=float))
+    values = model._coordinates(model._check_X(X, reset=False))
+    residuals = model.space_.residuals(y, values)
+    weights = np.isfinite(residuals).any(axis=1) * (1.0 if sample_weight is None else np.asarray(sample_weight, float))
     if not weights.any():
         raise ValueError("cv: a fold has no observed output with a positive weight; use other folds")
-    values = model._coordinates(model._check_X(X, reset=False))
     if loss.on_margins:
-        losses = loss.row_value(-np.nansum(Y * values, axis=1, keepdims=True))
+        losses = loss.row_value(-np.nansum((residuals + values) * values, axis=1, keepdims=True))
     else:
-        residuals = np.nan_to_num(Y - values)
+        residuals = np.nan_to_num(residuals)
         losses = loss.row_value(residuals, model.space_.measure)
         losses = losses - loss.row_value(np.zeros_like(residuals[:1]), model.space_.measure)
     return 2 * float(np.average(losses, weights=weights))
@@ -135,9 +134,10 @@ def _held_out_residuals(model, training: Training, y, alpha):
     residuals = np.full(training.Y.shape, np.nan)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        for X_train, y_train, weight, test, X_test, _ in _split(model, folds, *data):
+        for X_train, y_train, weight, test, X_test, y_test in _split(model, folds, *data):
             fitted = next(model.fit_path(X_train, y_train, [alpha], weight))
-            residuals[test] = training.Y[test] - fitted._coordinates(fitted._check_X(X_test, reset=False))
+            left = fitted.space_.residuals(y_test, fitted._coordinates(fitted._check_X(X_test, reset=False)))
+            residuals[test, : left.shape[1]] = left  # curves of a fold may have fewer points
     return residuals
 
 

@@ -6,17 +6,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy.linalg
 import scipy.sparse
 from sklearn.utils import _safe_indexing
 
 from .. import kernels, operators
 from .._statistics import geometric_median, mean_rows, pointwise_median
 from .._validation import check_memory
-from ..problem import Problem, Separable
+from ..losses.balls import row_norms
+from ..problem import Problem, Sampled, Separable
 from ..solvers.spectral import leave_one_out
+from ..spaces.sampling import Sampling
 
 ALPHAS_PER_DECADE = 4
 SMALLEST, LARGEST = 1e-11, 10.0  # default alphas, relative to the mean of k(x, x) times the operator's norm
+
+_WEISZFELD = 50
 
 
 @dataclass(frozen=True)
@@ -31,11 +36,13 @@ class Training:
     weights: np.ndarray
     rows: np.ndarray  # which of the samples given to fit these are
     n_samples: int  # how many were given
+    kernels: tuple  # scalar ones, settings that depend on the samples as numbers
     gammas: tuple
     terms: Sequence
     measure: np.ndarray | None
-    center: np.ndarray  # (d,) what the model is fitted around
+    center: np.ndarray  # (d,) coordinates of what the model is fitted around
     weighted: bool
+    sampling: Sampling | None = None  # then Y are values at points, not coordinates
 
     @property
     def mask(self):
@@ -57,10 +64,14 @@ class Training:
         return self.separable and self.mask is None
 
     def problem(self, loss, alpha) -> Problem:
-        Y = np.nan_to_num(self.Y - self.center)
+        Y = np.nan_to_num(self.Y - (self.center if self.sampling is None else self.sampling.push(self.center)))
         if self.weighted:
             Y = Y * self.root_weights[:, None]
         return Problem(self.terms, Y, loss, alpha * self.weights.sum(), self.mask, self.root_weights, self.measure)
+
+    def to_coordinates(self, dual):
+        """Coefficients (n, d) in coordinates of dual variables."""
+        return dual if self.sampling is None else self.sampling.pull(dual)
 
     def alphas(self):
         """Logarithmic grid of penalties that spans the spectrum of the problem."""
@@ -102,32 +113,53 @@ class Training:
         )
 
 
-def build(settings, X, Y, weights, rows, n_samples, measure, center) -> Training:
-    """Gram matrices and operators of the samples, by the settings (an estimator); Y (n, d), NaN where not observed."""
+def build(settings, X, Y, weights, rows, n_samples, space, center, sampling, coordinates) -> Training:
+    """Gram matrices and operators of the samples, by the settings (an estimator); Y (n, d), NaN where not observed.
+
+    coordinates (n, d) : Y itself, or, with a sampling, a guess that operators may be estimated from
+    """
     weighted = not np.all(weights == 1)
     pairs = kernel_terms(settings.kernel, settings.operator)
     # a Cholesky factor beside each K, or what an eigendecomposition works with
     check_memory(len(Y), copies=len(pairs) + (1 if pairs[0][1] is None else 3))
-    terms, gammas = [], []
+    functions = space if hasattr(space, "axes") else None
+    terms, scalars, gammas = [], [], []
     for one_kernel, one_operator in pairs:
         built = isinstance(one_kernel, kernels.OutputBuilt)
         scalar = one_kernel.kernel if built else one_kernel
+        if hasattr(scalar, "resolve"):
+            scalar = scalar.resolve(X, weights)
+        scalars.append(scalar)
         gammas.append(kernels.resolve_gamma(scalar, settings.gamma, X, weights))
         K = kernels.training_gram(scalar, X, gamma=gammas[-1], params=settings.kernel_params)
         if built:
-            outputs = np.nan_to_num(Y - center)
+            outputs = np.nan_to_num(coordinates - center)
             M = one_kernel.operator(outputs, weights)
             term = one_kernel.term(K, outputs, weights) if M is None else Separable(K, M)
         else:
-            term = Separable(K, operators.operator_matrix(one_operator, Y, weights))
-        terms.append(term.scaled(np.sqrt(weights)) if weighted else term)
-    return Training(X, Y, weights, rows, n_samples, tuple(gammas), tuple(terms), measure, center, weighted)
+            term = Separable(K, operators.operator_matrix(one_operator, coordinates, weights, functions))
+        term = term.scaled(np.sqrt(weights)) if weighted else term
+        terms.append(term if sampling is None else Sampled(term, sampling))
+    return Training(
+        X,
+        Y,
+        weights,
+        rows,
+        n_samples,
+        tuple(scalars),
+        tuple(gammas),
+        tuple(terms),
+        space.measure,
+        center,
+        weighted,
+        sampling,
+    )
 
 
 def kernel_terms(kernel, operator):
     """The list of (kernel, operator) terms behind the two settings, each kernel checked."""
     if isinstance(kernel, (list, tuple)):
-        if operator is not None:
+        if operator is not None and not (isinstance(operator, str) and operator == "auto"):
             raise ValueError("operator must be None when kernel is a list: each of its terms has its own operator")
         if not kernel or not all(isinstance(term, (list, tuple)) and len(term) == 2 for term in kernel):
             raise ValueError(f"kernel: a list must hold (kernel, operator) pairs, got {kernel!r}")
@@ -144,13 +176,37 @@ def kernel_terms(kernel, operator):
     return terms
 
 
-def centre(Y, weights, loss):
-    """The constant (d,) a model is fitted around: the mean, or a median for losses that resist outliers."""
+def centre(Y, weights, loss, sampling=None, coordinates=None):
+    """The constant (d,) a model is fitted around: the mean, or a median for losses that resist outliers.
+
+    With a sampling, Y are values at points: then the function nearest to all of them, which starts from filled-in
+    coordinates (n, d) and is pulled to their mean where no sample has points.
+    """
+    robust = loss.bound != np.inf  # "auto", a number still to be found, is finite
     if loss.on_margins:
-        return np.zeros(Y.shape[1])
-    if loss.bound == np.inf:  # "auto", a number still to be found, is finite
+        return np.zeros((Y if sampling is None else coordinates).shape[1])
+    if sampling is not None:
+        return _nearest_function(sampling, np.nan_to_num(Y), weights, mean_rows(coordinates, weights), robust)
+    if not robust:
         return mean_rows(Y, weights)
     return (pointwise_median if getattr(loss, "p", 2) == 1 else geometric_median)(Y, weights)
+
+
+def _nearest_function(sampling, values, weights, start, robust):
+    """Coordinates (d,) that minimise the weighted sum of squared distances to values (n, m), or of distances."""
+    centre, pull = start, weights
+    for _ in range(_WEISZFELD if robust else 1):
+        errors = values - sampling.push(centre)
+        if robust:
+            sizes = row_norms(errors)
+            pull = weights / np.maximum(sizes, 1e-10 + 1e-6 * np.median(sizes))
+        G = sampling.gram(pull / pull.sum())
+        G.flat[:: len(G) + 1] += 1e-6 * np.trace(G) / len(G)
+        step = scipy.linalg.solve(G, sampling.adjoint_sum(errors, pull / pull.sum()), assume_a="pos")
+        centre = centre + step
+        if np.abs(step).max() <= 1e-9 * np.abs(centre).max():
+            break
+    return centre
 
 
 def _row_keys(X, Y):

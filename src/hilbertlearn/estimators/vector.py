@@ -47,6 +47,7 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     alpha_, gamma_, loss_, operator_, center_ : the values used
     support_ : indices of the samples whose coefficients are not zero
     saturated_ : samples (n,), or points (n, d) for p = 1, held at the loss's bound: the candidates for outliers
+    outlier_scores_ : residual sizes of samples, or points, relative to their median
     X_fit_ : the samples predictions are made from
     n_features_in_, feature_names_in_ : as in scikit-learn
 
@@ -89,8 +90,8 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         self.max_iter = max_iter
         self.verbose = verbose
 
-    def _space(self):
-        return Vector()
+    def _space(self, y, sample_weight):
+        return Vector.of(y)
 
     def score(self, X, y, sample_weight=None):
         """Mean R2 over outputs, at the observed entries of y."""

@@ -1,10 +1,15 @@
 """Kernels: functions of two lists of inputs that return a Gram matrix."""
 
+from .functional import L2, Additive, ChannelSum, Integral
 from .gram import check_kernel, check_params, gram, resolve_gamma, training_gram
 from .objects import Pairwise, Tanimoto
 from .output_built import OutputBuilt
 
 __all__ = [
+    "L2",
+    "Additive",
+    "ChannelSum",
+    "Integral",
     "OutputBuilt",
     "Pairwise",
     "Tanimoto",

@@ -80,15 +80,18 @@ def resolve_gamma(kernel, gamma, X, weights=None):
         distances = _DISTANCES[kernel](_safe_indexing(X, rows))
         pairs = np.triu_indices_from(distances, k=1)
         values, mass = distances[pairs], np.multiply.outer(weights[rows], weights[rows])[pairs]
-        apart = values > 1e-10 * values.max(
-            initial=0.0
-        )  # copies of a sample are not a pair; their distance is rounding
-        return _AT_MEDIAN[kernel] / weighted_quantile(values[apart], 0.5, mass[apart]) if apart.any() else 1.0
+        return median_rate(kernel, values, mass)
     share = weights / (weights.sum() * X.shape[1])
     variance = float(
         (share @ X.multiply(X) if scipy.sparse.issparse(X) else share @ X**2).sum() - (share @ X).sum() ** 2
     )
     return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+
+
+def median_rate(kernel, distances, mass):
+    """The gamma that gives the median distance its exponent; 1 if no two samples differ."""
+    apart = distances > 1e-10 * distances.max(initial=0.0)  # copies are not a pair; their distance is rounding
+    return _AT_MEDIAN[kernel] / weighted_quantile(distances[apart], 0.5, mass[apart]) if apart.any() else 1.0
 
 
 def gram(kernel, X, Z=None, *, gamma=None, params=None):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
-from . import active_rows, box_qp, conjugate_gradient, proximal_gradient, spectral, splitting
+from ..problem import Sampled, Separable
+from . import active_rows, box_qp, conjugate_gradient, proximal_gradient, sampled, spectral, splitting
 from .solution import Solution
 
 SOLVERS = {
@@ -30,9 +31,10 @@ def solve(problem, method="auto", *, tol=1e-6, max_iter=1000, init=None, callbac
 
 def _solver(problem, method):
     closed_form = problem.separable is not None and problem.loss.quadratic and problem.mask is None
+    one_term = len(problem.terms) == 1 and isinstance(problem.terms[0], (Separable, Sampled))
     fits = {
         "spectral": closed_form,
-        "splitting": problem.separable is not None,
+        "splitting": one_term,
         "proximal_gradient": True,
         "conjugate_gradient": problem.loss.quadratic,
         "box_qp": problem.loss.on_margins and problem.loss.bound < float("inf"),
@@ -42,9 +44,11 @@ def _solver(problem, method):
             method = "spectral"
         elif fits["box_qp"]:
             method = "box_qp"
+        elif one_term and problem.separable is None and problem.loss.quadratic:
+            return sampled.solve
         elif fits["splitting"]:  # with gaps also for the squared loss: conjugate gradients need up to 20 times as many
             term = problem.separable
-            if problem.loss.sparse and term.M is None and not term.factored:
+            if problem.loss.sparse and term is not None and term.M is None and not term.factored:
                 return active_rows.solve
             method = "splitting"
         else:

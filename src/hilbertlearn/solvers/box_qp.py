@@ -8,6 +8,7 @@ import scipy.linalg
 from .solution import Solution
 
 _JITTER = 1e-12  # relative, so that singular kernels can be factored; the objective is not changed
+_SMALLEST_JITTER = 1e-200  # of a kernel of zeros; its inverse must not overflow
 _SUFFICIENT = 1e-4
 
 
@@ -19,7 +20,7 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None) -> Solu
     """
     Q = problem.terms[0].K / problem.penalty
     top = np.ones(len(Q)) if problem.root_weights is None else problem.root_weights
-    jitter = _JITTER * max(np.trace(Q), np.finfo(float).tiny)
+    jitter = max(_JITTER * np.trace(Q), _SMALLEST_JITTER)
     b = np.clip(top if init is None else init[:, 0], 0.0, top)
     Qb = Q @ b
     history = [_gap(problem, b, Qb)]

@@ -16,14 +16,14 @@ _CHECK_AT_LEAST_EVERY = 25
 
 
 def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None) -> Solution:
-    """Alternate ``(c + rho) X + K X M / s = Y + rho (2 Z - W)`` with Z, the prox of g* at W, for one separable term.
+    """Alternate ``(c + rho) X + K X M / s = Y + rho (2 Z - W)`` with Z, the prox of g* at W, for one term.
 
     W moves along X - Z, accelerated; rho is balanced so that this residual and the change of Z stay alike. The gap of
     Z, the only one that counts, costs a product with the kernel. The primal value at X and the dual value at Z, to
     first order around X, cost none, and their distance is a steady fraction of that gap: it says when to look.
     """
     c, Y = problem.loss.curvature, problem.Y
-    step = linear_step(problem.separable, problem.penalty)
+    step = linear_step(problem.terms[0], problem.penalty)
     rho = 1.5 if c > 0 else 0.3
     W = np.zeros_like(Y)
     if init is not None:  # at the optimum rho (W - Z) is minus the gradient of the smooth part at Z

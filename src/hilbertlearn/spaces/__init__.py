@@ -1,5 +1,21 @@
-"""Output spaces: from outputs to orthonormal coordinates and back."""
+"""Spaces: outputs to orthonormal coordinates and back."""
 
+from .base import Space
+from .dictionaries import BSpline, Fourier, PrincipalComponents, Wavelet
+from .functional import Dictionary, Eigen, FunctionSpace, Grid, as_space, function_space
 from .vector import Vector
 
-__all__ = ["Vector"]
+__all__ = [
+    "BSpline",
+    "Dictionary",
+    "Eigen",
+    "Fourier",
+    "FunctionSpace",
+    "Grid",
+    "PrincipalComponents",
+    "Space",
+    "Vector",
+    "Wavelet",
+    "as_space",
+    "function_space",
+]

@@ -2,25 +2,41 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from sklearn.utils import check_array
 
+from .base import Space
 
-class Vector:
+
+@dataclass(frozen=True)
+class Vector(Space):
     """Real vectors, NaN where not observed; a 1-D array is one output and comes back as 1-D."""
 
-    pointwise = True
-    measure = None
+    one_output: bool = False
 
-    def encode(self, Y):
+    @property
+    def pointwise(self):
+        return True
+
+    @classmethod
+    def of(cls, y):
+        """The space of outputs y (n, d) or (n,)."""
+        return cls(_checked(y).ndim == 1)
+
+    def encode(self, y):
         """Coordinates (n, d) of outputs (n, d) or (n,)."""
-        try:
-            Y = check_array(Y, dtype=np.float64, ensure_2d=False, ensure_all_finite="allow-nan", input_name="y")
-        except ValueError as error:
-            raise ValueError(f"y must be numbers of shape (n,) or (n, d): {error}") from error
-        self.one_output = Y.ndim == 1
-        return Y[:, None] if self.one_output else Y
+        y = _checked(y)
+        return y[:, None] if y.ndim == 1 else y
 
     def decode(self, coordinates):
         """Outputs from coordinates (n, d)."""
         return coordinates[:, 0] if self.one_output else coordinates
+
+
+def _checked(y):
+    try:
+        return check_array(y, dtype=np.float64, ensure_2d=False, ensure_all_finite="allow-nan", input_name="y")
+    except ValueError as error:
+        raise ValueError(f"y must be numbers of shape (n,) or (n, d): {error}") from error

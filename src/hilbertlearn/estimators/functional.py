@@ -1,0 +1,237 @@
+"""Functional outputs: regression of whole curves."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.utils.validation import _num_samples, check_is_fitted
+
+from ..functions import IrregularFunctions, as_axes, check_grids, read_functions
+from ..losses import Squared
+from ..metrics import integrated_squared_error
+from ..operators import Integral, Kronecker, PerAxis
+from ..problem import LinearPredictor
+from ..spaces import function_space
+from .base import KernelMachine
+from .training import centre, kernel_terms
+
+
+class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
+    """Regression of functions with the operator-valued kernel ``k(x, z) M``, any loss, from what was observed of them.
+
+    Minimises ``1/n sum_i loss(y_i - h(x_i)) + alpha/2 ||h||^2`` to a certified duality gap, norms being those of L2 on
+    the functions' domain, mapped to the unit interval.
+
+    Outputs y are one of
+
+    - an array (n, m) of curves on a common grid, (n, m, p) for p curves a sample, or (n, m_1, m_2) with a grid for each
+      of two variables; NaN where not observed,
+    - ``IrregularFunctions(points, values)``, each curve with points of its own,
+    - a ``FDataGrid`` or ``FDataIrregular`` of scikit-fda,
+
+    and predictions come back in the same form. Inputs X are rows of features, arrays (n, m) or (n, m, channels) of
+    curves, the containers above, or anything the kernel takes.
+
+    Gaps on a common grid are exact in ``space="grid"``, for every loss: what was not observed has no part in the fit.
+    In the other spaces, and for irregular points, ``irregular`` says what is minimised:
+
+    - "exact": the mean squared error at the observed points of each curve (or another loss of its root). Right for few,
+      clustered or unevenly spread points; iterative.
+    - "projected": inner products with the basis are replaced by averages over the observed points (Bouche et al. 2021,
+      equation 13), then everything is in closed form. Right when each curve has many points spread evenly.
+
+    Parameters
+    ----------
+    kernel : as in ``OperatorKernelRegressor``, or a kernel of curves: ``kernels.L2``, ``Integral``, ``ChannelSum``
+    gamma, kernel_params : of a named kernel
+    space : "grid", "eigen", an object of ``hilbertlearn.spaces``, or a basis such as ``spaces.Fourier(10)``
+    grid : increasing points (m,) of y on its common grid, a tuple of them for several variables, None for even steps on
+        [0, 1]. For irregular y, where predictions are made by default (None: 101 points).
+    operator : "auto" for the space's own: ``operators.Integral("laplacian", 10)`` on a grid, eigenvalues or weights of
+        the atoms otherwise; else an operator as in ``OperatorKernelRegressor``, or ``operators.PerAxis``
+    loss : str or object of ``hilbertlearn.losses``; p other than 2 acts on point values and needs ``space="grid"``
+    alpha : float or "auto", as in ``OperatorKernelRegressor``
+    center : bool
+        Fit around the mean curve, or the median curve for losses that resist outliers.
+    irregular : "exact" or "projected", see above
+    regressor : regressor of scikit-learn or None
+        Fitted to the coordinates in place of the kernel machine (projection learning with any model); gaps are filled
+        by interpolation. Only ``space`` and ``grid`` then matter.
+    solver, tol, max_iter, verbose : as in ``OperatorKernelRegressor``
+
+    Attributes
+    ----------
+    space_ : the space of functions, with its grid and basis
+    saturated_, outlier_scores_ : as in ``OperatorKernelRegressor``; for p = 1 an entry for each point of each curve
+    mean_ : (d,) coordinates of the mean training curve, what ``score`` compares with
+    and those of ``OperatorKernelRegressor``; ``dual_coef_`` and ``center_`` are in coordinates of the space
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import FunctionalRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(size=(40, 1))
+    >>> t = np.linspace(0, 1, 30)
+    >>> Y = np.sin(6 * (t + X))
+    >>> Y[rng.random(Y.shape) < 0.3] = np.nan  # gaps are fine
+    >>> model = FunctionalRegressor(alpha=1e-6).fit(X, Y)
+    >>> bool(model.score(X, np.sin(6 * (t + X))) > 0.99)
+    True
+    >>> model.predict(X[:2], grid=np.linspace(0, 1, 200)).shape
+    (2, 200)
+    """
+
+    def __init__(
+        self,
+        kernel="rbf",
+        *,
+        gamma="median",
+        kernel_params=None,
+        space="grid",
+        grid=None,
+        operator="auto",
+        loss="squared",
+        alpha="auto",
+        center=True,
+        irregular="exact",
+        regressor=None,
+        solver="auto",
+        tol=1e-6,
+        max_iter=1000,
+        verbose=0,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.kernel_params = kernel_params
+        self.space = space
+        self.grid = grid
+        self.operator = operator
+        self.loss = loss
+        self.alpha = alpha
+        self.center = center
+        self.irregular = irregular
+        self.regressor = regressor
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.verbose = verbose
+
+    def _space(self, y, sample_weight):
+        return function_space(self.space, y, grid=self.grid, irregular=self.irregular, sample_weight=sample_weight)
+
+    def _fit_regressor(self, X, y, sample_weight):
+        super()._fit_regressor(X, y, sample_weight)
+        self.mean_ = np.nanmean(self.space_.complete(y), axis=0)
+
+    def _store(self, training, problem, solution, space, alpha):
+        super()._store(training, problem, solution, space, alpha)
+        coordinates = np.tile(training.center, (len(training.Y), 1))  # where no curve has points
+        self.mean_ = centre(training.Y, training.weights, Squared(), training.sampling, coordinates)
+        pairs = zip(kernel_terms(self.kernel, self.operator), training.terms, strict=True)
+        self._integrals = [_integral(operator, term, space) for (_, operator), term in pairs]
+        points = (-1, *(space.sizes if space.n_curves > 1 else space.sizes[:-1]))
+        self.saturated_, self.outlier_scores_ = (
+            array.reshape(points) if array.ndim == 2 else array for array in (self.saturated_, self.outlier_scores_)
+        )
+
+    def predict(self, X, grid=None):
+        """Functions predicted for X, in the container of the training outputs.
+
+        Parameters
+        ----------
+        X : inputs
+        grid : increasing points (m,), or a tuple of them for several variables; None for the training grid. A list of
+            arrays, one a sample, gives each function at points of its own.
+        """
+        check_is_fitted(self)
+        X = self._check_X(X, reset=False)
+        space = self.space_
+        if grid is None:
+            return space.decode(self._coordinates(X))
+        if isinstance(grid, list) and len(grid) and np.ndim(grid[0]) == 1:
+            points = [np.asarray(own, dtype=float) for own in grid]
+            return space.layout.wrap_irregular(points, self._values_at(X, points), space.domain)
+        axes = as_axes(grid)
+        check_grids(axes, [len(axis) for axis in axes], "the prediction")
+        return space.layout.wrap(self._values(X, axes), axes, space.domain)
+
+    def score(self, X, y, sample_weight=None):
+        """1 - integrated squared error / that of the mean training curve, at the points that y observes."""
+        check_is_fitted(self)
+        checked = self._check_X(X, reset=False)
+        true, _ = read_functions(y, self.space_.grid)
+        if isinstance(true, IrregularFunctions):
+            both = self._values_at(checked, true.points), [self._mean_values((own,)) for own in true.points]
+            error, total = (
+                integrated_squared_error(
+                    true,
+                    IrregularFunctions(true.points, [v.reshape(t.shape) for v, t in zip(f, true.values)], true.domain),
+                    sample_weight=sample_weight,
+                )
+                for f in both
+            )
+        else:
+            mean = np.broadcast_to(self._mean_values(true.axes), true.values.shape)
+            error, total = (
+                integrated_squared_error(true.values, f, true.axes, sample_weight)
+                for f in (self._values(checked, true.axes), mean)
+            )
+        return 1 - error / total if total > 0 else float(error == 0)
+
+    def _values(self, X, axes):
+        """Values (n, m_1, ..., m_k, p) on a product grid."""
+        units = self.space_.units(axes)
+        values = sum(part @ self._right(integral, units) for part, integral in self._parts(X))
+        return values.reshape(_num_samples(X), *(len(axis) for axis in axes), self.space_.n_curves)
+
+    def _values_at(self, X, points):
+        """For each sample the values (m_i, p) at its own points (m_i,)."""
+        if len(points) != _num_samples(X):
+            raise ValueError(f"grid: a list must have one array a sample, got {len(points)} for {_num_samples(X)}")
+        if len(self.space_.axes) != 1:
+            raise ValueError("grid: a list of points is for functions of one variable; give a tuple of grids")
+        parts = list(self._parts(X))
+        out = []
+        for i, own in enumerate(points):
+            units = self.space_.units((own,))
+            values = sum(part[i : i + 1] @ self._right(integral, units) for part, integral in parts)
+            out.append(values.reshape(len(own), self.space_.n_curves))
+        return out
+
+    def _mean_values(self, axes):
+        values = self.mean_[None] @ self.space_.basis(self.space_.units(axes))
+        return values.reshape(*(len(axis) for axis in axes), self.space_.n_curves)
+
+    def _parts(self, X):
+        """Pairs (coefficients (n, d), integral operator still to be applied or None) that add up to the predictions."""
+        if self.regressor is not None or not any(self._integrals):
+            yield self._coordinates(X), None
+            return
+        yield np.broadcast_to(self.center_, (_num_samples(X), len(self.center_))), None
+        coefficients = LinearPredictor(self.dual_coef_[self._columns])
+        for k, (predictor, integral) in enumerate(zip(self._predictors, self._integrals, strict=True)):
+            term = {k: predictor if integral is None else coefficients}
+            yield self._expansion(X, term, len(self.center_)), integral
+
+    def _right(self, integral, units):
+        """The matrix (d, points) behind ``_parts``."""
+        if integral is None:
+            return self.space_.basis(units)
+        operator, between_curves = integral
+        return Kronecker([*self.space_.extended(operator, units).factors[:-1], between_curves])
+
+
+def _integral(operator, term, space):
+    """The integral operator on the domain behind an operator, and what acts between curves; None where there is none.
+
+    Only point values need it: they say nothing about the points between them, the operator's kernel does.
+    """
+    if not space.pointwise:
+        return None
+    between_curves = space.n_curves
+    if isinstance(operator, PerAxis):
+        operator, between_curves = operator.domain, term.M.factors[-1]
+    if isinstance(operator, str) and operator in ("auto", "integral"):
+        operator = space.axes[0].operator if operator == "auto" else Integral()
+    return (operator, between_curves) if isinstance(operator, Integral) else None

@@ -1,0 +1,285 @@
+"""Functional data as they come: arrays on a common grid, curves at points of their own, scikit-fda's containers."""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import dataclass, field
+
+import numpy as np
+from sklearn.utils import check_array
+
+DEFAULT_POINTS = 101  # of the grid behind curves that have none in common
+
+
+class IrregularFunctions:
+    """Curves observed at points of their own.
+
+    Has a length, a shape ``(n,)`` and the indexing of arrays, so that scikit-learn can split it.
+
+    Parameters
+    ----------
+    points : n arrays (m_i,), the points of each curve, in any order
+    values : n arrays (m_i,), or (m_i, p) for p curves observed together; NaN where not observed
+    domain : (low, high) interval the curves live on; by default from the smallest to the largest point
+    """
+
+    def __init__(self, points, values, domain=None):
+        if len(points) != len(values):
+            raise ValueError(
+                f"points and values must have an entry for each curve, got {len(points)} and {len(values)} entries"
+            )
+        self.points = [np.asarray(p, dtype=float).ravel() for p in points]
+        self.values = [np.asarray(v, dtype=float) for v in values]
+        for i, (p, v) in enumerate(zip(self.points, self.values, strict=True)):
+            if len(p) != len(v) or v.ndim not in (1, 2):
+                raise ValueError(f"curve {i}: {len(p)} points but values of shape {v.shape}; give one value a point")
+            if not np.isfinite(p).all() or np.isinf(v).any():
+                raise ValueError(f"curve {i}: points must be finite numbers, and values finite or NaN")
+        if len({v.shape[1:] for v in self.values}) > 1:
+            raise ValueError("values must all be (m_i,) or all be (m_i, p) with the same p")
+        if domain is None:
+            every = np.concatenate(self.points) if len(self.points) else np.empty(0)
+            if not len(every):
+                raise ValueError("points: no curve has any point; give at least one, or the domain")
+            domain = (every.min(), every.max())
+        self.domain = (float(domain[0]), float(domain[1]))
+        if not self.domain[0] <= self.domain[1]:
+            raise ValueError(f"domain must be an interval (low, high), got {domain!r}")
+        for i, p in enumerate(self.points):
+            check_inside(p, self.domain, f"points of curve {i}")
+
+    @property
+    def shape(self):
+        return (len(self.points),)
+
+    def __len__(self):
+        return len(self.points)
+
+    def __getitem__(self, key):
+        """Curves by an index, a slice, indices or a mask; the domain stays."""
+        if isinstance(key, tuple):  # scikit-learn asks for [rows, ...]
+            key = key[0]
+        rows = np.atleast_1d(np.arange(len(self))[np.asarray(key) if isinstance(key, list) else key])
+        return IrregularFunctions([self.points[i] for i in rows], [self.values[i] for i in rows], self.domain)
+
+    def __repr__(self):
+        sizes = [len(p) for p in self.points]
+        span = f"{min(sizes)} to {max(sizes)} points" if sizes else "no points"
+        return f"IrregularFunctions({len(self)} curves, {span}, domain={self.domain})"
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Functions on one grid: values (n, m_1, ..., m_k, p), NaN where not observed, for p functions of k variables."""
+
+    values: np.ndarray
+    axes: tuple[np.ndarray, ...]
+    domain: tuple[tuple[float, float], ...]
+
+    def __len__(self):
+        return len(self.values)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How functions were handed over, so that predictions come back in the same form."""
+
+    kind: str  # "array", "FDataGrid", "FDataIrregular" or "IrregularFunctions"
+    ndim: int = 2  # of the array
+    names: dict = field(default_factory=dict)  # of scikit-fda's containers
+
+    def wrap(self, values, axes, domain):
+        """Values (n, m_1, ..., m_k, p) on the product grid of axes, in the form of the training outputs."""
+        if self.kind == "array":
+            if self.ndim == 1:
+                return values[:, 0, 0] if values.shape[1] == 1 else values[..., 0]
+            return values[..., 0] if self.ndim == len(axes) + 1 else values
+        if self.kind == "FDataGrid":
+            from skfda import FDataGrid
+
+            return FDataGrid(values, grid_points=list(axes), domain_range=list(domain), **self.names)
+        return self.wrap_irregular([axes[0]] * len(values), list(values), domain)
+
+    def wrap_irregular(self, points, values, domain):
+        """Values [(m_i, p), ...] at points [(m_i,), ...]."""
+        if self.kind.startswith("FData"):
+            from skfda import FDataIrregular
+
+            starts = np.cumsum([0, *(len(p) for p in points[:-1])])
+            return FDataIrregular(
+                start_indices=starts,
+                points=np.concatenate(points)[:, None],
+                values=np.concatenate(values),
+                domain_range=list(domain),
+                **self.names,
+            )
+        if all(v.shape[1] == 1 for v in values):
+            values = [v[:, 0] for v in values]
+        return IrregularFunctions(points, values, domain[0])
+
+
+def read_functions(Y, grid=None, name="y"):
+    """``Curves`` or ``IrregularFunctions`` from any of the containers, and their ``Layout``.
+
+    grid : None, an increasing array (m,), or a tuple of such arrays for functions of several variables; scikit-fda's
+        objects bring their own
+    """
+    if isinstance(Y, IrregularFunctions):
+        return Y, Layout("IrregularFunctions")
+    if hasattr(Y, "data_matrix"):
+        axes: tuple = tuple(np.asarray(axis, dtype=float) for axis in Y.grid_points)
+        domain = tuple((float(low), float(high)) for low, high in Y.domain_range)
+        matrix = np.array(Y.data_matrix, dtype=float)
+        check_grids(axes, matrix.shape[1:-1], name)
+        _check_same(grid, axes, name)
+        return Curves(_finite_or_nan(matrix, name), axes, domain), Layout("FDataGrid", names=_names(Y))
+    if hasattr(Y, "start_indices"):
+        if Y.dim_domain != 1:
+            raise ValueError(f"{name}: irregular functions must have one variable, got {Y.dim_domain}; use a FDataGrid")
+        cuts = np.asarray(Y.start_indices)[1:]
+        points, values = (np.split(np.asarray(a, dtype=float), cuts) for a in (Y.points, Y.values))
+        return IrregularFunctions(points, values, Y.domain_range[0]), Layout("FDataIrregular", names=_names(Y))
+    try:
+        array = check_array(
+            Y, dtype=np.float64, ensure_2d=False, allow_nd=True, ensure_all_finite="allow-nan", input_name=name
+        )
+    except ValueError as error:
+        raise ValueError(
+            f"{name} must be numbers of shape (n, m) or (n, m, p), IrregularFunctions or scikit-fda's: {error}"
+        ) from error
+    axes = _axes_of(grid, array, name)
+    values = array.reshape(len(array), *(len(axis) for axis in axes), -1)
+    domain = tuple((axis[0], axis[-1]) for axis in axes)
+    return Curves(values, axes, domain), Layout("array", ndim=array.ndim)
+
+
+def sampled(X, grid=None, name="X") -> Curves:
+    """Input curves of one variable on a common grid, values (n, m, channels), for kernels.
+
+    Curves with points of their own are interpolated linearly on 101 points of their domain.
+    """
+    curves, _ = read_functions(X, grid, name)
+    if isinstance(curves, IrregularFunctions):
+        axes = (np.linspace(*curves.domain, DEFAULT_POINTS),) if grid is None else as_axes(grid)
+        check_grids(axes, [axis.size for axis in axes], name)
+        if len(axes) != 1:
+            raise ValueError(f"grid must be one array of points for irregular curves, got {len(axes)}")
+        (axis,) = axes
+        return Curves(interpolated(curves, axis), (axis,), (curves.domain,))
+    if len(curves.axes) != 1:
+        raise ValueError(f"{name} must be functions of one variable for this kernel, got {len(curves.axes)}")
+    return curves
+
+
+def interpolated(curves: IrregularFunctions, axis):
+    """Linear interpolation (n, m, p) of irregular curves at the points of axis; constant beyond their ends."""
+    out = np.full((len(curves), len(axis), curves.values[0][:1].size if len(curves) else 1), np.nan)
+    for rows, points, values in zip(out, curves.points, curves.values, strict=True):
+        for column, value in zip(rows.T, values.reshape(len(points), -1).T, strict=True):
+            seen = np.isfinite(value)
+            if seen.any():
+                order = np.argsort(points[seen])
+                column[:] = np.interp(axis, points[seen][order], value[seen][order])
+    return out
+
+
+def fill_gaps(values, axes):
+    """Values (n, m_1, ..., m_k, p) with NaN replaced by linear interpolation, constant beyond the ends.
+
+    It runs along the first axis where that has values, then along the next. Functions without any value stay NaN.
+    """
+    values = np.array(values, dtype=float)
+    for k, axis in enumerate(axes, start=1):
+        if not np.isnan(values).any():
+            break
+        lines = np.moveaxis(values, k, -1)
+        for index in np.argwhere(np.isnan(lines).any(axis=-1)):
+            line = lines[tuple(index)]
+            seen = np.isfinite(line)
+            if seen.any():
+                line[~seen] = np.interp(axis[~seen], axis[seen], line[seen])
+    return values
+
+
+def to_unit(points, domain):
+    """Points of an interval mapped to [0, 1]; the only point of a degenerate interval to 0."""
+    low, high = domain
+    return np.clip((np.asarray(points, dtype=float) - low) / (high - low if high > low else 1.0), 0.0, 1.0)
+
+
+def quadrature(points, rule="trapezoid"):
+    """Weights (m,), of sum 1, of increasing points: by the trapezoid rule, or all equal."""
+    if rule == "equal" or len(points) == 1:
+        return np.full(len(points), 1.0 / len(points))
+    steps = np.diff(points)
+    weights = np.zeros(len(points))
+    weights[:-1] += steps / 2
+    weights[1:] += steps / 2
+    return weights / weights.sum()
+
+
+def check_inside(points, domain, name):
+    """Raise unless all points lie in the interval."""
+    low, high = domain
+    slack = 1e-9 * max(high - low, abs(low), abs(high))
+    outside = (points < low - slack) | (points > high + slack)
+    if outside.any():
+        raise ValueError(
+            f"{name} must lie in the domain [{low:g}, {high:g}], got {points[outside][0]:g}; "
+            "give points inside it, or the wider domain when the functions are made"
+        )
+
+
+def check_grids(axes, sizes, name):
+    """Raise unless each grid increases and has as many points as its axis of the values."""
+    for axis, size in zip(axes, sizes, strict=True):
+        if axis.ndim != 1 or len(axis) != size:
+            raise ValueError(
+                f"grid must have one point for each value on its axis: {name} has {size}, got {axis.shape} points"
+            )
+        if not np.isfinite(axis).all() or (np.diff(axis) <= 0).any():
+            raise ValueError(f"grid must increase from point to point, got {axis!r}; sort it, and {name} with it")
+
+
+def as_axes(grid):
+    """The tuple of grids behind the setting: one array, or a tuple of arrays for several variables."""
+    several = isinstance(grid, tuple) and len(grid) > 0 and not isinstance(grid[0], numbers.Number)
+    return tuple(np.atleast_1d(np.asarray(axis, dtype=float)) for axis in (grid if several else (grid,)))
+
+
+def _axes_of(grid, array, name):
+    """Grids of an array (n, m_1, ..., m_k) or (n, m_1, ..., m_k, p); evenly spaced on [0, 1] when not given."""
+    shape = array.shape[1:] or (1,)
+    if grid is None:
+        if len(shape) > 2:
+            raise ValueError(
+                f"{name} has shape {array.shape}: give grid as a tuple with the points of each variable, "
+                "or an array (n, m) or (n, m, p)"
+            )
+        return (np.linspace(0.0, 1.0, shape[0]),)
+    axes = as_axes(grid)
+    if len(shape) not in (len(axes), len(axes) + 1):
+        raise ValueError(
+            f"grid has {len(axes)} axes, so {name} must have {len(axes) + 1} dimensions (or one more, for several "
+            f"functions a sample), got shape {array.shape}"
+        )
+    check_grids(axes, shape[: len(axes)], name)
+    return axes
+
+
+def _check_same(grid, axes, name):
+    if grid is None:
+        return
+    given = as_axes(grid)
+    if len(given) != len(axes) or any(a.shape != b.shape or not np.allclose(a, b) for a, b in zip(given, axes)):
+        raise ValueError(f"grid must be None or equal to the grid_points that {name} brings along")
+
+
+def _finite_or_nan(values, name):
+    if np.isinf(values).any():
+        raise ValueError(f"{name} contains infinity; use NaN for points that were not observed")
+    return values
+
+
+def _names(Y):
+    return {key: getattr(Y, key) for key in ("dataset_name", "argument_names", "coordinate_names")}

@@ -1,0 +1,311 @@
+"""Kernels on curves: settings with ``get_params``, called as ``kernel(X, Z) -> Gram``.
+
+X and Z are arrays (n, m) or (n, m, channels), scikit-fda's ``FDataGrid`` and ``FDataIrregular``, or
+``IrregularFunctions``. Integrals are quadratures by the trapezoid rule whose weights sum to 1: the interval from the
+first to the last point of the grid counts as [0, 1].
+
+Points that were not observed (NaN) are interpolated linearly from the observed points of the same curve and channel,
+constant before the first and after the last, as Bouche et al. 2021 and Lambert et al. 2022 do with input curves. Each
+curve is completed on its own, so that all kernels stay positive semi-definite. (Distances over the points that two
+curves have in common would lose that: they are not distances in one space.)
+
+A setting that depends on the training data is a word until ``resolve(X, sample_weight)`` returns the same kernel with
+the numbers behind it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial.distance import cdist
+from sklearn.base import BaseEstimator, clone
+
+from .._validation import check_choice, check_number
+from ..functions import fill_gaps, quadrature, sampled
+from .gram import gram, median_rate, resolve_gamma
+
+_METRICS = {"laplacian": "cityblock", "rbf": "sqeuclidean"}  # what the rate multiplies
+_BLOCK_ENTRIES = 2**18  # kernel values that fit in the cache
+_MEDIAN_CURVES, _MEDIAN_POINTS = 200, 50  # a median of at most a million distances
+
+
+class L2(BaseEstimator):
+    """Gaussian kernel of the L2 distance: ``exp(-gamma ||x - z||^2)``, squared distances summed over the channels.
+
+    Parameters
+    ----------
+    gamma : a number, or "median" for 1 / (2 median squared distance) over pairs of distinct training curves
+    grid : points (m,) of curves given as arrays, by default evenly spaced; curves that have no points in common are
+        interpolated there
+    """
+
+    missing_points = True
+
+    def __init__(self, gamma="median", grid=None):
+        self.gamma, self.grid = gamma, grid
+
+    def resolve(self, X, sample_weight=None):
+        """The kernel with a number for gamma."""
+        check_number(self.gamma, "L2: gamma", choices=("median",))
+        vectors = _vectors(*_read(X, self.grid, "X"))
+        gamma = resolve_gamma("rbf", self.gamma, vectors, _mass(sample_weight, len(vectors)))
+        return clone(self).set_params(gamma=gamma)
+
+    def __call__(self, X, Z):
+        gamma = _number(self.gamma, "L2: gamma")
+        x, z, points = _pair(X, Z, self.grid)
+        rows = _vectors(x, points)
+        return gram("rbf", rows, None if z is x else _vectors(z, points), gamma=gamma)
+
+
+class Integral(BaseEstimator):
+    """Kernel of the values, integrated over the points: ``k(x, z) = ∫ exp(-gamma d(x(t), z(t))) dt``.
+
+    The distance d of two values is that of the kernel's name; with several channels they are vectors. Laforgue et al.
+    2020 use the Laplacian one with gamma = 7 for electromyograms, Lambert et al. 2022 the Gaussian one for the 13
+    standardised channels of speech (where they average over the points, with equal weights).
+
+    Parameters
+    ----------
+    name : "laplacian" for the city-block distance, "rbf" for the squared Euclidean one
+    gamma : a number, or "median" for 1 / median distance ("laplacian") or 1 / (2 median distance) ("rbf"), the median
+        over pairs of training curves and over points at which they differ; of many, 200 curves and 50 points are
+        taken at even steps
+    grid : points (m,) of curves given as arrays, by default evenly spaced; curves that have no points in common are
+        interpolated there
+    """
+
+    missing_points = True
+
+    def __init__(self, name="laplacian", gamma="median", grid=None):
+        self.name, self.gamma, self.grid = name, gamma, grid
+
+    def resolve(self, X, sample_weight=None):
+        """The kernel with a number for gamma."""
+        check_choice(self.name, "Integral: name", tuple(_METRICS))
+        gamma = check_number(self.gamma, "Integral: gamma", choices=("median",))
+        if gamma == "median":
+            gamma = _median_rate(self.name, X, self.grid, sample_weight)
+        return clone(self).set_params(gamma=float(gamma))
+
+    def __call__(self, X, Z):
+        check_choice(self.name, "Integral: name", tuple(_METRICS))
+        gamma = _number(self.gamma, "Integral: gamma")
+        x, z, points = _pair(X, Z, self.grid)
+        weights = quadrature(points)
+        at_points = [np.ascontiguousarray(a.transpose(1, 0, 2)) for a in (x, z)]
+        G = np.zeros((len(x), len(z)))
+        step = max(1, _BLOCK_ENTRIES // len(z))
+        for start in range(0, len(x), step):
+            block = slice(start, start + step)
+            for u, v, weight in zip(*at_points, weights, strict=True):
+                values = _exponential(self.name, gamma, u[block], v)
+                values *= weight
+                G[block] += values
+        if z is x:
+            np.fill_diagonal(G, 1.0)  # the weights sum to 1, their sum does to rounding only
+        return G
+
+
+class ChannelSum(BaseEstimator):
+    """Sum of one Gaussian kernel for each channel: ``sum_l exp(-||x^l - z^l||^2 / (bandwidth^2 scale_l))``.
+
+    Bouche et al. 2021, supplementary section C.3 (13 channels of speech, bandwidth 1): scale_l is the sum of
+    ``||x_i^l||^2`` over the training curves. As a sum, not a mean, it grows with their number, and the kernel flattens.
+
+    Parameters
+    ----------
+    bandwidth : a number, or one for each channel
+    scales : positive numbers, one for each channel, or "training" for the sums over the training curves (with sample
+        weights, weighted sums); a channel in which all training curves are zero gets 1
+    grid : points (m,) of curves given as arrays, by default evenly spaced; curves that have no points in common are
+        interpolated there
+    """
+
+    missing_points = True
+
+    def __init__(self, bandwidth=1.0, scales="training", grid=None):
+        self.bandwidth, self.scales, self.grid = bandwidth, scales, grid
+
+    def resolve(self, X, sample_weight=None):
+        """The kernel with numbers for the scales."""
+        x, points = _read(X, self.grid, "X")
+        scales = self.scales
+        if isinstance(scales, str):
+            check_choice(scales, "ChannelSum: scales", ("training",))
+            sums = np.einsum("i,t,itl->l", _mass(sample_weight, len(x)), quadrature(points), x**2)
+            scales = np.where(sums > 0, sums, 1.0)
+        resolved = clone(self).set_params(scales=scales)
+        resolved._widths(x.shape[2])  # refuses bad numbers at fit already
+        return resolved
+
+    def __call__(self, X, Z):
+        x, z, points = _pair(X, Z, self.grid)
+        G = np.zeros((len(x), len(z)))
+        for l, width in enumerate(self._widths(x.shape[2])):
+            rows = _vectors(x[:, :, l : l + 1], points)
+            columns = None if z is x else _vectors(z[:, :, l : l + 1], points)
+            G += gram("rbf", rows, columns, gamma=1.0 / width)
+        return G
+
+    def _widths(self, channels):
+        """What the squared distances of each channel are divided by, shape (channels,)."""
+        if isinstance(self.scales, str):
+            check_choice(self.scales, "ChannelSum: scales", ("training",))
+            raise _unresolved("ChannelSum: scales", self.scales)
+        bandwidths = _positive(self.bandwidth, "ChannelSum: bandwidth", channels)
+        return bandwidths**2 * _positive(self.scales, "ChannelSum: scales", channels)
+
+
+class Additive(BaseEstimator):
+    """``k(x, z) = ∫∫ exp(-(s - t)^2 / bandwidth_points^2) exp(-||x(s) - z(t)||^2 / bandwidth_values^2) ds dt``.
+
+    The input kernel of the kernel additive model (Reimherr and Sriperumbudur 2017; Bouche et al. 2021, supplementary
+    section C.2), whose functions are integrals over s of a smooth function of (s, x(s)). It is the inner product of
+    the mean embeddings of two graphs {(s, x(s))} under a Gaussian kernel, so it is not 1 on the diagonal.
+
+    Parameters
+    ----------
+    bandwidth_points : a number; the grid counts as [0, 1]
+    bandwidth_values : a number, or "median" for the root of twice the median squared distance between values of two
+        training curves at the same point, taken as in ``Integral``
+    grid : points (m,) of curves given as arrays, by default evenly spaced; curves that have no points in common are
+        interpolated there
+    """
+
+    missing_points = True
+
+    def __init__(self, bandwidth_points=0.1, bandwidth_values="median", grid=None):
+        self.bandwidth_points, self.bandwidth_values, self.grid = bandwidth_points, bandwidth_values, grid
+
+    def resolve(self, X, sample_weight=None):
+        """The kernel with a number for bandwidth_values."""
+        check_number(self.bandwidth_points, "Additive: bandwidth_points")
+        bandwidth = check_number(self.bandwidth_values, "Additive: bandwidth_values", choices=("median",))
+        if bandwidth == "median":
+            bandwidth = _median_rate("rbf", X, self.grid, sample_weight) ** -0.5
+        return clone(self).set_params(bandwidth_values=float(bandwidth))
+
+    def __call__(self, X, Z):
+        along = check_number(self.bandwidth_points, "Additive: bandwidth_points")
+        across = _number(self.bandwidth_values, "Additive: bandwidth_values")
+        x, z, points = _pair(X, Z, self.grid)
+        weights = quadrature(points)
+        span = (points - points[0]) / (np.ptp(points) or 1.0) / along
+        graphs = _graphs(x / across, span)
+        others = graphs if z is x else _graphs(z / across, span)
+        G = np.zeros((len(x), len(z)))
+        step = max(1, _BLOCK_ENTRIES // len(points) ** 2)
+        for i, graph in enumerate(graphs):
+            for start in range(i if z is x else 0, len(z), step):  # of a symmetric matrix one half
+                block = others[start : start + step]
+                values = _exponential("rbf", 1.0, graph, block.reshape(-1, block.shape[2]))
+                G[i, start : start + step] = (weights @ values).reshape(len(block), -1) @ weights
+        return np.triu(G) + np.triu(G, 1).T if z is x else G
+
+
+def _exponential(name, rate, u, v):
+    """``exp(-rate d(u_i, v_j))``, shape (n, m), for values u (n, channels) and v (m, channels)."""
+    values = cdist(u, v, _METRICS[name])
+    values *= -rate
+    return np.exp(values, out=values)
+
+
+def _vectors(x, points):
+    """Curves x (n, m, channels) as rows (n, m channels) whose Euclidean distances are the L2 distances."""
+    return (np.sqrt(quadrature(points))[:, None] * x).reshape(len(x), -1)
+
+
+def _graphs(x, span):
+    """Points (s, x(s)), shape (n, m, 1 + channels), of curves x (n, m, channels)."""
+    return np.concatenate([np.broadcast_to(span[:, None], (*x.shape[:2], 1)), x], axis=2)
+
+
+def _median_rate(name, X, grid, sample_weight):
+    """The rate at which the kernel of two values is 1/e (laplacian) or 1/sqrt(e) (rbf) at their median distance.
+
+    The median is over pairs of curves, each with the product of their weights, and over points, each with its
+    quadrature weight, at which they differ: copies of a curve are no pair. 1 if none differ.
+    """
+    x, points = _read(X, grid, "X")
+    mass = _mass(sample_weight, len(x))
+    rows, columns = _evenly(len(x), _MEDIAN_CURVES), _evenly(len(points), _MEDIAN_POINTS)
+    pairs = np.triu_indices(len(rows), k=1)
+    pair_mass = np.multiply.outer(mass[rows], mass[rows])[pairs]
+    distances = np.array([cdist(x[rows, t], x[rows, t], _METRICS[name])[pairs] for t in columns])
+    total = np.multiply.outer(quadrature(points[columns]), pair_mass)
+    return median_rate(name, distances, total)
+
+
+def _mass(sample_weight, n):
+    """Weights (n,) of the curves."""
+    return np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+
+
+def _evenly(n, most):
+    """At most so many of n indices, at even steps."""
+    return np.unique(np.linspace(0, n - 1, min(n, most)).astype(int))
+
+
+def _pair(X, Z, grid):
+    """Values (n, m, channels) of X and of Z and their common points (m,); the same array twice when X is Z."""
+    x, points = _read(X, grid, "X")
+    if Z is X:
+        return x, x, points
+    z, others = _read(Z, grid, "Z")
+    slack = 1e-9 * max(np.ptp(points), np.abs(points).max())
+    if points.shape != others.shape or not np.allclose(points, others, rtol=0, atol=slack):
+        raise ValueError(
+            f"X and Z must be on the same grid, got {_described(points)} and {_described(others)}, which differ; "
+            "sample both at the same points, or build IrregularFunctions with the same domain or give the kernel a grid"
+        )
+    if x.shape[2] != z.shape[2]:
+        raise ValueError(f"X and Z must have the same number of channels, got {x.shape[2]} and {z.shape[2]}")
+    return x, z, points
+
+
+def _read(X, grid, name):
+    """Values (n, m, channels) without gaps, and points (m,), of curves in any container."""
+    curves = sampled(X, grid, name)
+    (points,) = curves.axes
+    return _filled(curves.values, points, name), points
+
+
+def _filled(values, points, name):
+    """Values (n, m, channels) with NaN interpolated linearly within each curve and channel, constant at the ends."""
+    gaps = np.isnan(values)
+    if not gaps.any():
+        return values
+    empty = np.argwhere(gaps.all(axis=1))
+    if len(empty):
+        i, l = empty[0]
+        raise ValueError(f"{name}: curve {i} has no observed point in channel {l}; leave the curve out")
+    return fill_gaps(values, (points,))
+
+
+def _described(points):
+    return f"{len(points)} points on [{points[0]:g}, {points[-1]:g}]"
+
+
+def _number(value, name):
+    """A positive number; a setting that still waits for the training curves is an error."""
+    if isinstance(check_number(value, name, choices=("median",)), str):
+        raise _unresolved(name, value)
+    return float(value)
+
+
+def _unresolved(name, value):
+    return ValueError(
+        f"{name}={value!r} depends on the training curves: call kernel.resolve(X_train) first and use the kernel it "
+        "returns, or give numbers"
+    )
+
+
+def _positive(value, name, channels):
+    """Positive numbers (channels,) from one number or one for each channel."""
+    try:
+        numbers = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        numbers = np.empty((0, 0))  # refused below
+    if numbers.shape not in ((), (channels,)) or not (np.isfinite(numbers) & (numbers > 0)).all():
+        raise ValueError(f"{name} must be finite numbers > 0, one or {channels} (one for each channel), got {value!r}")
+    return np.broadcast_to(numbers, (channels,))

@@ -1,0 +1,109 @@
+"""One variable of a space of functions: orthonormal coordinates of functions on the unit interval, and back."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+
+_RANK = 1e-10  # eigenvalues of a dictionary's Gram matrix this small beside the largest are dependence
+_ORTHONORMAL = 1e-12
+
+
+class GridAxis:
+    """Point values: coordinates are ``sqrt(q_j) f(t_j)``, q quadrature weights; between the points, linear splines.
+
+    Parameters
+    ----------
+    points, weights : (m,) grid in [0, 1] and quadrature weights of sum 1
+    operator : the operator that "auto" stands for, with ``gram(points, others)``
+    """
+
+    pointwise = True
+
+    def __init__(self, points, weights, operator):
+        self.points, self.weights, self.root = points, weights, np.sqrt(weights)
+        self.size = self.n_atoms = len(points)
+        self.operator = operator
+
+    @property
+    def own_operator(self):
+        return self.integral(self.operator.gram)
+
+    def encode(self, values):
+        """Coordinates (..., d) of point values (..., m)."""
+        return values * self.root
+
+    def decode(self, coordinates):
+        """Point values (..., m) of coordinates (..., d)."""
+        return coordinates / self.root
+
+    def basis(self, points):
+        """Values (d, p) of the basis functions: hats over sqrt(q_j)."""
+        hats = np.array([np.interp(points, self.points, unit) for unit in np.eye(self.size)])
+        return hats.reshape(self.size, len(points)) / self.root[:, None]
+
+    def integral(self, gram):
+        """Matrix (d, d) of the integral operator of a kernel."""
+        return self.root[:, None] * gram(self.points, self.points) * self.root
+
+    def extended(self, gram, points):
+        """Matrix (d, p) that takes coordinates of f to values of its integral against the kernel at points."""
+        return self.root[:, None] * gram(self.points, points)
+
+    def lifted(self, B):
+        return B
+
+
+class BasisAxis:
+    """Coordinates in the orthonormal basis that spans a dictionary of atoms, which may be redundant.
+
+    With the dictionary's Gram matrix ``G = E diag(g) E'`` the basis is ``g^-1/2 E' atoms``, and an operator B on
+    coefficients of atoms becomes ``g^1/2 E' B E g^1/2``: Bouche et al. 2021, proposition 3.2, in whitened coordinates.
+
+    Parameters
+    ----------
+    atoms : callable ``points (p,) -> (k, p)`` with ``scale_weights`` (k,), the diagonal of B
+    points, weights : (m,) quadrature points in [0, 1] and weights of sum 1; inner products are theirs
+    """
+
+    pointwise = False
+
+    def __init__(self, atoms, points, weights):
+        self.atoms, self.points, self.weights = atoms, points, weights
+        values = atoms(points)
+        gram = (values * weights) @ values.T
+        self.n_atoms = len(values)
+        if np.abs(gram - np.eye(self.n_atoms)).max() <= _ORTHONORMAL * self.n_atoms:
+            self.to_basis = self.from_atoms = None
+        else:
+            g, E = scipy.linalg.eigh(gram)
+            kept = g > _RANK * g[-1]
+            if not kept.any():
+                raise ValueError("space: every atom of the dictionary is zero on the grid; give other atoms")
+            root = np.sqrt(g[kept])
+            self.to_basis = (E[:, kept] / root).T  # (d, k)
+            self.from_atoms = (E[:, kept] * root).T  # (d, k), coefficients of atoms -> coordinates
+        self.on_grid = self.basis(points)
+        self.analysis = self.on_grid * weights
+        self.size = len(self.on_grid)
+
+    @property
+    def own_operator(self):
+        return self.lifted(np.diag(self.atoms.scale_weights))
+
+    def encode(self, values):
+        return values @ self.analysis.T
+
+    def decode(self, coordinates):
+        return coordinates @ self.on_grid
+
+    def basis(self, points):
+        values = self.atoms(points)
+        return values if self.to_basis is None else self.to_basis @ values
+
+    def integral(self, gram):
+        return self.analysis @ gram(self.points, self.points) @ self.analysis.T
+
+    def lifted(self, B):
+        """Operator (d, d) on coordinates from one on coefficients of atoms (k, k)."""
+        return B if self.from_atoms is None else self.from_atoms @ B @ self.from_atoms.T

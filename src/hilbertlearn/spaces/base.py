@@ -1,0 +1,37 @@
+"""What a space of outputs is."""
+
+from __future__ import annotations
+
+
+class Space:
+    """Outputs as rows of coordinates in an orthonormal basis; subclasses give ``encode`` and ``decode``."""
+
+    @property
+    def pointwise(self) -> bool:
+        """Whether coordinates are point values, as losses with p other than 2 need."""
+        return False
+
+    @property
+    def measure(self):
+        """Weights (d,) of the points, None for ones."""
+        return None
+
+    def encode(self, y):
+        """Coordinates (n, d) of outputs, NaN where not observed."""
+        raise NotImplementedError
+
+    def decode(self, coordinates):
+        """Outputs from coordinates (n, d); linear."""
+        raise NotImplementedError
+
+    def sampling(self, y):
+        """The map from coordinates to what ``encode`` gives when that is something else; None otherwise."""
+        return None
+
+    def residuals(self, y, coordinates):
+        """What is left of outputs after predicted coordinates (n, d): the loss is a function of these rows."""
+        return self.encode(y) - coordinates
+
+    def complete(self, y):
+        """Coordinates (n, d) with gaps filled, for models that cannot have any."""
+        return self.encode(y)

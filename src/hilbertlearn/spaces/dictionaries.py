@@ -1,0 +1,326 @@
+"""Dictionaries of functions on the unit interval: settings that become atoms when grid and training curves are known.
+
+A basis is any object with ``resolve(grid, weights, curves, sample_weight) -> Atoms``:
+
+grid : (m,) increasing quadrature points in [0, 1]
+weights : (m,) quadrature weights of sum 1
+curves : (n, m) training curves on the grid, NaN where not observed, or None when they have no grid in common
+sample_weight : (n,), or None when all count the same
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import scipy.interpolate
+import scipy.linalg
+from sklearn.base import BaseEstimator
+
+from .._statistics import mean_rows
+from .._validation import check_choice, check_number
+
+FINEST = 6  # wavelet scales when the level is left to the grid
+DIGITS = 40  # binary digits of a point that wavelets look at
+RANK_TOLERANCE = 1e-12  # eigenvalues below this fraction of the largest are rounding
+
+
+@dataclass(frozen=True)
+class Atoms:
+    """Functions on [0, 1]: called with points (p,), gives their values (n_atoms, p).
+
+    ``scale_weights`` (n_atoms,) are the diagonal entries, all positive, of the output operator B (Bouche et al. 2021,
+    section 3.4).
+    """
+
+    function: Callable
+    scale_weights: np.ndarray
+
+    def __call__(self, points):
+        return self.function(np.clip(np.asarray(points, dtype=float), 0.0, 1.0))
+
+
+class Fourier(BaseEstimator):
+    """Trigonometric basis ``1, √2 cos 2πt, √2 sin 2πt, √2 cos 4πt, √2 sin 4πt, ...``, orthonormal on [0, 1].
+
+    ``Fourier(16, constant=False, rate=2)`` are the first 8 cosines and sines of Laforgue et al. 2020 (figure 8) with
+    their eigenvalues.
+
+    Parameters
+    ----------
+    n_components : number of atoms, in the order above; an even number without the constant keeps all pairs
+    constant : False leaves out the constant function
+    rate : weights ``1 / (1 + l)^rate`` at frequency l; 0 weighs all atoms the same
+    """
+
+    def __init__(self, n_components=10, constant=True, rate=0.0):
+        self.n_components, self.constant, self.rate = n_components, constant, rate
+
+    def resolve(self, grid, weights, curves=None, sample_weight=None):
+        check_number(self.n_components, "Fourier: n_components", integer=True)
+        check_number(self.rate, "Fourier: rate", strict=False)
+        order = np.arange(self.n_components) + (0 if self.constant else 1)
+        return Atoms(partial(_trigonometric, order), (1.0 + (order + 1) // 2) ** -self.rate)
+
+
+class BSpline(BaseEstimator):
+    """B-splines: all splines on evenly spaced knots, or evenly spaced bumps of a given width. Not orthogonal.
+
+    Parameters
+    ----------
+    n_components : number of atoms
+    degree : of the polynomial pieces; 3 is cubic
+    width : None for the basis of all splines on evenly spaced knots, repeated at both ends; it sums to 1 everywhere.
+        A number in (0, 1], a fraction of the domain, for B-splines whose evenly spaced knots span this width, the
+        first beginning at 0 and the last ending at 1: with frequencies 1 ... 10 and functions on [0, 11],
+        ``BSpline(10, width=2 / 11)`` is the dictionary of Bouche et al. 2021 (appendix C.1) for their toy data.
+    """
+
+    def __init__(self, n_components=15, degree=3, width=None):
+        self.n_components, self.degree, self.width = n_components, degree, width
+
+    def resolve(self, grid, weights, curves=None, sample_weight=None):
+        n = check_number(self.n_components, "BSpline: n_components", integer=True)
+        degree = check_number(self.degree, "BSpline: degree", strict=False, integer=True)
+        if self.width is None:
+            if n <= degree:
+                raise ValueError(
+                    f"BSpline: n_components must be at least degree + 1 = {degree + 1}, got {n}; "
+                    "raise it, lower the degree, or give a width"
+                )
+            inner = np.linspace(0.0, 1.0, n - degree + 1)
+            knots = np.concatenate([np.zeros(degree), inner, np.ones(degree)])
+            return Atoms(partial(_splines, knots, degree), np.ones(n))
+        if check_number(self.width, "BSpline: width") > 1:
+            raise ValueError(f"BSpline: width must be at most 1, the length of the interval, got {self.width!r}")
+        starts = np.linspace(0.0, 1 - self.width, n) if n > 1 else np.array([(1 - self.width) / 2])
+        return Atoms(partial(_bumps, starts, self.width, degree), np.ones(n))
+
+
+class Wavelet(BaseEstimator):
+    """Orthogonal wavelets: scaling functions of scale 0 and wavelets of scales 0 ... level - 1.
+
+    Atoms of scale j are ``2^(j/2) f(2^j t - k)``, orthonormal on the line; all those that are not zero on [0, 1] are
+    kept and restricted to it. These are the atoms from which PyWavelets synthesises with ``mode="symmetric"``: the
+    extension of a signal beyond its ends serves to compute coefficients, it does not change the atoms. Here
+    coefficients come from the atoms' inner products on [0, 1], so no extension is needed; and restricted
+    atoms still span all polynomials that the wavelets reproduce, whereas atoms reflected at the ends have slope 0
+    there. The family is redundant at the ends, its Gram matrix has no eigenvalue above 1.
+
+    Parameters
+    ----------
+    name : an orthogonal wavelet of PyWavelets: Daubechies ("db2", "db3", ...), Coiflets ("coif1" has 2 vanishing
+        moments, "coif2" has 4, ...) or Symlets ("sym4", ...)
+    level : number of scales, about ``2^level`` independent atoms; None for the finest that leaves two grid points
+        to each, at most 6 scales
+    decay : weights ``1 / decay^j`` at scale j, at least 1 (Bouche et al. 2021, appendix C.2.2)
+    """
+
+    def __init__(self, name="db2", level=None, decay=1.0):
+        self.name, self.level, self.decay = name, level, decay
+
+    def resolve(self, grid, weights, curves=None, sample_weight=None):
+        check_number(self.decay, "Wavelet: decay", low=1, strict=False)
+        low, high = _filters(self.name)
+        level = self.level
+        if level is None:
+            level = int(np.clip(np.log2(len(grid)) - 1, 1, FINEST))
+        check_number(level, "Wavelet: level", integer=True)
+        sizes = [len(_translates(low, j)) for j in (0, *range(level))]
+        scale = np.repeat([0, *range(level)], sizes)
+        return Atoms(partial(_wavelets, low, high, level), float(self.decay) ** -scale)
+
+
+class PrincipalComponents(BaseEstimator):
+    """Eigenfunctions of the covariance of the training curves, by falling eigenvalue, orthonormal on the grid.
+
+    Gaps are left out of means and covariances; negative eigenvalues, which they may cause, are dropped. Between grid
+    points atoms are interpolated linearly, beyond them they are constant.
+
+    Parameters
+    ----------
+    n_components : number of atoms; fewer when the covariance has a smaller rank, and the constant function alone when
+        the curves do not vary at all
+    """
+
+    def __init__(self, n_components=10):
+        self.n_components = n_components
+
+    def resolve(self, grid, weights, curves=None, sample_weight=None):
+        check_number(self.n_components, "PrincipalComponents: n_components", integer=True)
+        if curves is None:
+            raise ValueError(
+                "PrincipalComponents needs training curves on a common grid, got none; interpolate the curves on a "
+                "grid first, or use another basis such as 'bspline'"
+            )
+        sample_weight = np.ones(len(curves)) if sample_weight is None else sample_weight
+        seen = sample_weight @ np.isfinite(curves) > 0
+        if not seen.any():
+            raise ValueError("PrincipalComponents: no training curve has an observed value; use another basis")
+        root = np.sqrt(weights[seen] / weights[seen].sum())
+        values, vectors = scipy.linalg.eigh(root[:, None] * _covariance(curves[:, seen], sample_weight) * root)
+        keep = np.flatnonzero(values > RANK_TOLERANCE * np.abs(values).max())[::-1][: self.n_components]
+        # Curves that do not vary are their mean, and any atom does.
+        atoms = vectors[:, keep].T / root if len(keep) else np.ones((1, seen.sum()))
+        return Atoms(partial(_interpolated, grid[seen], atoms), np.ones(len(atoms)))
+
+
+class _Function(BaseEstimator):
+    """The atoms of a callable ``points (p,) -> (n_atoms, p)``."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def resolve(self, grid, weights, curves=None, sample_weight=None):
+        values = _checked(self.function, grid)
+        if not len(values):
+            raise ValueError("basis: the callable returned no atoms; return at least one row")
+        return Atoms(partial(_checked, self.function), np.ones(len(values)))
+
+
+class _Union(BaseEstimator):
+    """The atoms of several bases, one after the other."""
+
+    def __init__(self, bases):
+        self.bases = bases
+
+    def resolve(self, grid, weights, curves=None, sample_weight=None):
+        parts = [basis.resolve(grid, weights, curves, sample_weight) for basis in self.bases]
+        return Atoms(partial(_stacked, parts), np.concatenate([part.scale_weights for part in parts]))
+
+
+_NAMES = {"fourier": Fourier, "bspline": BSpline, "wavelet": Wavelet, "principal_components": PrincipalComponents}
+
+
+def as_basis(basis):
+    """Basis behind a name, a basis, a callable ``points (p,) -> (n_atoms, p)``, or a list of these: their union."""
+    if isinstance(basis, str):
+        return _NAMES[check_choice(basis, "basis", tuple(_NAMES))]()
+    if isinstance(basis, type):
+        raise TypeError(f"basis must be an object, got the class {basis.__name__}; pass {basis.__name__}()")
+    if hasattr(basis, "resolve"):
+        return basis
+    if isinstance(basis, list | tuple):
+        if not len(basis):
+            raise ValueError("basis is an empty list; give at least one basis, for example ['fourier']")
+        return _Union([as_basis(part) for part in basis])
+    if callable(basis):
+        return _Function(basis)
+    raise TypeError(
+        f"basis must be one of the names {', '.join(map(repr, _NAMES))}, an object such as Fourier(10), a callable "
+        f"points -> (n_atoms, n_points), or a list of these, got {type(basis).__name__}"
+    )
+
+
+def _trigonometric(order, points):
+    """Atoms of Fourier's order: 0 the constant, 2l - 1 the cosine and 2l the sine of frequency l."""
+    order = order[:, None]
+    angles = 2 * np.pi * ((order + 1) // 2) * points
+    return np.where(order == 0, 1.0, np.sqrt(2) * np.where(order % 2, np.cos(angles), np.sin(angles)))
+
+
+def _splines(knots, degree, points):
+    return scipy.interpolate.BSpline(knots, np.eye(len(knots) - degree - 1), degree)(points).T
+
+
+def _bumps(starts, width, degree, points):
+    """B-splines on degree + 2 evenly spaced knots from start to start + width, zero outside."""
+    bump = scipy.interpolate.BSpline.basis_element(np.linspace(0.0, 1.0, degree + 2), extrapolate=False)
+    return np.nan_to_num(bump((points - starts[:, None]) / width))
+
+
+def _interpolated(grid, values, points):
+    """Values (n_atoms, m) on the grid, at points: linear between grid points, constant beyond."""
+    return np.stack([np.interp(points, grid, row) for row in values])
+
+
+def _stacked(parts, points):
+    return np.concatenate([part(points) for part in parts])
+
+
+def _checked(function, points):
+    """Values of a user's function at points."""
+    values = np.asarray(function(points), dtype=float)
+    if values.ndim != 2 or values.shape[1] != len(points):
+        raise ValueError(
+            f"basis: the callable must return one row an atom, at {len(points)} points values of shape "
+            f"(n_atoms, {len(points)}), got shape {values.shape}"
+        )
+    if not np.isfinite(values).all():
+        raise ValueError("basis: the callable returned NaN or infinity; atoms must be finite on all of [0, 1]")
+    return values
+
+
+def _covariance(curves, sample_weight):
+    """Covariance (m, m) over the curves observed at both points; 0 where there are none."""
+    observed = np.isfinite(curves)
+    centred = np.where(observed, curves - mean_rows(curves, sample_weight), 0.0)
+    pairs = (observed.T * sample_weight) @ observed
+    return np.divide((centred.T * sample_weight) @ centred, pairs, out=np.zeros_like(pairs), where=pairs > 0)
+
+
+def _filters(name):
+    """Low- and high-pass synthesis filters of an orthogonal wavelet."""
+    try:
+        import pywt
+    except ImportError as error:
+        raise ImportError(
+            "the wavelet basis needs PyWavelets; install it with: pip install 'hilbertlearn[wavelets]'"
+        ) from error
+    families = {family: pywt.wavelist(family) for family in ("db", "sym", "coif")}
+    if not any(name in known for known in families.values()):
+        spans = ", ".join(f"{known[0]!r} to {known[-1]!r}" for known in families.values())
+        raise ValueError(f"Wavelet: name must be an orthogonal wavelet of PyWavelets, {spans}, got {name!r}")
+    wavelet = pywt.Wavelet(name)
+    return np.array(wavelet.rec_lo), np.array(wavelet.rec_hi)
+
+
+def _wavelets(low, high, level, points):
+    """Scaling functions of scale 0, then wavelets of scales 0 ... level - 1 (n_atoms, p), by the refinement equations
+
+    ``φ_jk = Σ_l low[l - 2k] φ_(j+1)l`` and ``ψ_jk = Σ_l high[l - 2k] φ_(j+1)l`` from the finest scaling functions.
+    """
+    scaling = _scaling_functions(low, level, points)
+    wavelets = []
+    for j in reversed(range(level)):
+        shift = _translates(low, j + 1) - 2 * _translates(low, j)[:, None]
+        wavelets.append(_taps(high, shift) @ scaling)
+        scaling = _taps(low, shift) @ scaling
+    return np.concatenate([scaling, *reversed(wavelets)])
+
+
+def _translates(low, j):
+    """The k for which ``f(2^j t - k)``, f supported on [0, len(low) - 1], is not zero on [0, 1)."""
+    return np.arange(2 - len(low), 2**j)
+
+
+def _taps(taps, index):
+    """Filter coefficients at any indices: 0 outside the filter."""
+    inside = (index >= 0) & (index < len(taps))
+    return np.where(inside, taps[np.where(inside, index, 0)], 0.0)
+
+
+def _scaling_functions(low, j, points):
+    """``2^(j/2) φ(2^j t - k)`` at points t for all translates k, by the algorithm of Daubechies and Lagarias.
+
+    The vector ``v(x) = (φ(x), φ(x + 1), ...)``, x in [0, 1), obeys ``v(x) = T_b v(2x - b)`` with b the first binary
+    digit of x, so it is a product of matrices applied to ``v(0)``: exact for dyadic x, and no table to interpolate in.
+    """
+    size = len(low) - 1
+    i, k = np.indices((size, size))
+    zero, one = (np.sqrt(2) * _taps(low, 2 * i - k + b) for b in (0, 1))
+    start = np.linalg.lstsq(np.vstack([zero - np.eye(size), np.ones(size)]), np.eye(size + 1)[-1], rcond=None)[0]
+
+    cell, x = np.divmod(2.0**j * np.minimum(points, np.nextafter(1.0, 0.0)), 1.0)  # at 1, the limit from the left
+    digits = (x * 2.0**DIGITS).astype(np.int64)
+    values = np.tile(start, (len(points), 1))
+    for position in range(DIGITS):
+        last = (digits >> position & 1).astype(bool)[:, None]
+        values = np.where(last, values @ one.T, values @ zero.T)
+
+    out = np.zeros((2**j + size - 1, len(points)))
+    rows = cell.astype(int)[:, None] + np.arange(size)[::-1]
+    out[rows, np.arange(len(points))[:, None]] = 2 ** (j / 2) * values
+    return out

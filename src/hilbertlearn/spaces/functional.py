@@ -1,0 +1,372 @@
+"""Spaces of functions: settings, and the coordinates they become when the training outputs are known."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.linalg
+from sklearn.base import BaseEstimator
+
+from .._validation import check_choice, check_number
+from ..functions import (
+    DEFAULT_POINTS,
+    Curves,
+    IrregularFunctions,
+    Layout,
+    as_axes,
+    check_inside,
+    fill_gaps,
+    interpolated,
+    quadrature,
+    read_functions,
+    to_unit,
+)
+from ..operators import Integral, Kronecker
+from .axis import BasisAxis, GridAxis
+from .base import Space
+from .dictionaries import Atoms, as_basis
+from .sampling import Sampling, block_sampling
+
+_SMALLEST_EIGENVALUE = 1e-12  # of an integral operator, beside its largest, whose eigenfunction is more than rounding
+
+
+class Grid(BaseEstimator):
+    """Point values on the training grid, the only space for losses that act point by point.
+
+    The default operator is ``operators.Integral()``. With an integral operator predictions at any point come from its
+    kernel, else from linear splines through the grid.
+
+    Parameters
+    ----------
+    weights : "trapezoid" or "equal" quadrature weights
+    """
+
+    pointwise = True
+
+    def __init__(self, weights="trapezoid"):
+        self.weights = weights
+
+    def axis(self, points, curves=None, sample_weight=None):
+        rule = check_choice(self.weights, "Grid: weights", ("trapezoid", "equal"))
+        return GridAxis(points, quadrature(points, rule), Integral())
+
+
+class Eigen(BaseEstimator):
+    """Approximate eigenfunctions of the integral operator of a kernel on the domain (Lambert et al. 2022).
+
+    The eigenfunctions are those of the discretised operator, extended by Nystroem's formula. The default operator is
+    the diagonal of eigenvalues. A basis of your own with its eigenvalues (Laforgue et al. 2020, theorem 7) is
+    ``Dictionary(basis, eigenvalues)``.
+
+    Parameters
+    ----------
+    kernel, gamma : as in ``operators.Integral``
+    n_components : number of eigenfunctions; fewer when the operator has fewer eigenvalues above rounding
+    """
+
+    pointwise = False
+
+    def __init__(self, kernel="laplacian", n_components=20, gamma=10.0):
+        self.kernel, self.n_components, self.gamma = kernel, n_components, gamma
+
+    def axis(self, points, curves=None, sample_weight=None):
+        operator = Integral(self.kernel, self.gamma)
+        operator.validate()
+        number = min(check_number(self.n_components, "Eigen: n_components", integer=True), len(points))
+        weights = quadrature(points)
+        root = np.sqrt(weights)
+        S = root[:, None] * operator.gram(points, points) * root
+        values, vectors = scipy.linalg.eigh(S, subset_by_index=(len(points) - number, len(points) - 1))
+        kept = values > _SMALLEST_EIGENVALUE * max(values[-1], 0.0)
+        if not kept.any():
+            raise ValueError("Eigen: kernel is zero on the grid; give another kernel or gamma")
+        values, vectors = values[kept][::-1], vectors[:, kept][:, ::-1]
+        return BasisAxis(Eigenfunctions(operator, points, values, root[:, None] * vectors / values), points, weights)
+
+
+@dataclass(frozen=True)
+class Eigenfunctions:
+    """``sum_m k(t, t_m) coef_mj`` at any t: Nystroem's extension of the eigenvectors on a grid."""
+
+    operator: Integral
+    points: np.ndarray
+    scale_weights: np.ndarray  # the eigenvalues
+    coef: np.ndarray  # (m, k)
+
+    def __call__(self, points):
+        return self.coef.T @ self.operator.gram(self.points, np.asarray(points))
+
+
+class Dictionary(BaseEstimator):
+    """Combinations of atoms, which need be neither orthogonal nor independent (Bouche et al. 2021).
+
+    The default operator is the diagonal of eigenvalues, on the atoms.
+
+    Parameters
+    ----------
+    basis : ``Fourier``, ``BSpline``, ``Wavelet``, ``PrincipalComponents``, one of their names, a callable
+        ``points (p,) in [0, 1] -> (k, p)``, or a list of those
+    eigenvalues : (k,) positive weights of the atoms; None for the basis's own, ones unless it says otherwise
+    """
+
+    pointwise = False
+
+    def __init__(self, basis="fourier", eigenvalues=None):
+        self.basis, self.eigenvalues = basis, eigenvalues
+
+    def axis(self, points, curves=None, sample_weight=None):
+        weights = quadrature(points)
+        atoms = as_basis(self.basis).resolve(points, weights, curves, sample_weight)
+        if self.eigenvalues is None:
+            return BasisAxis(atoms, points, weights)
+        values = np.asarray(self.eigenvalues, dtype=float)
+        number = len(atoms.scale_weights)
+        if values.shape != (number,) or not (np.isfinite(values) & (values >= 0)).all():
+            raise ValueError(
+                f"Dictionary: eigenvalues must be {number} non-negative numbers, one an atom, got {self.eigenvalues!r}"
+            )
+        return BasisAxis(Weighted(atoms, values), points, weights)
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """Atoms with other weights."""
+
+    atoms: Atoms
+    scale_weights: np.ndarray
+
+    def __call__(self, points):
+        return self.atoms(points)
+
+
+_NAMES = {"grid": Grid, "eigen": Eigen}
+
+
+def as_space(space):
+    """The space behind a name, an object, or a basis (its ``Dictionary``)."""
+    if isinstance(space, str) and space in _NAMES:
+        return _NAMES[space]()
+    if hasattr(space, "axis"):
+        return space
+    try:
+        return Dictionary(as_basis(space))
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"space: {error}; or {', '.join(map(repr, _NAMES))}, or an object of spaces") from error
+
+
+@dataclass(frozen=True)
+class FunctionSpace(Space):
+    """Coordinates of functions, a tensor product over their variables and the curves of a sample.
+
+    Coordinates (n, d) run over the axes in order, the curves last. Where a basis meets functions that are not known on
+    its whole grid, ``encode`` gives the observed values instead and ``sampling`` the map from coordinates to them: that
+    is the loss ``1/M_i sum_m (y_im - f(t_im))^2`` itself.
+    """
+
+    axes: tuple  # of GridAxis or BasisAxis, one a variable
+    grids: tuple[np.ndarray, ...]  # in the units of the domain
+    domain: tuple[tuple[float, float], ...]
+    n_curves: int
+    layout: Layout
+    grid: object = None  # as the user gave it
+    projected: bool = False  # irregular functions by averaged projections
+    sampled: bool = False  # trained on observed values
+
+    @property
+    def sizes(self):
+        return (*(axis.size for axis in self.axes), self.n_curves)
+
+    @property
+    def pointwise(self):
+        return all(axis.pointwise for axis in self.axes) and not self.sampled
+
+    @property
+    def measure(self):
+        """Quadrature weights (d,) of point values, one for each curve of a sample."""
+        if not self.pointwise:
+            return None
+        weights = np.ones(1)
+        for axis in self.axes:
+            weights = np.multiply.outer(weights, axis.weights).ravel()
+        return np.repeat(weights, self.n_curves)
+
+    # ---------------------------------------------------------------- outputs to coordinates
+
+    def encode(self, y):
+        """Coordinates (n, d), or observed values (n, m), NaN where there is none."""
+        data = self.read(y)
+        if not self._partial(data) and not self.sampled:
+            return self._coordinates(data.values)
+        observed = self._observed(data)
+        m = max((len(values) for _, values in observed), default=0)
+        out = np.full((len(observed), self._d if self.projected else m), np.nan)
+        for row, (B, values) in zip(out, observed, strict=True):
+            if self.projected:
+                seen = B.reshape(len(values), -1, self.n_curves).any(axis=(0, 1))
+                row[:] = B.T @ values  # Bouche et al. 2021, equation 13
+                row.reshape(-1, self.n_curves)[:, ~seen] = np.nan
+            else:
+                row[: len(values)] = values
+        return out
+
+    def sampling(self, y) -> Sampling | None:
+        if not self.sampled:
+            return None
+        return block_sampling([B for B, _ in self._observed(self.read(y))], self._d)
+
+    def residuals(self, y, coordinates):
+        data = self.read(y)
+        if self.projected or not (self.sampled or self._partial(data)):
+            return self.encode(y) - coordinates
+        observed = self._observed(data)
+        out = np.full((len(observed), max((len(v) for _, v in observed), default=0)), np.nan)
+        for row, (B, values), c in zip(out, observed, coordinates, strict=True):
+            row[: len(values)] = values - B @ c
+        return out
+
+    def complete(self, y):
+        """Coordinates (n, d) with gaps filled by linear interpolation along each curve; NaN for curves not seen."""
+        data = self.read(y)
+        if isinstance(data, IrregularFunctions):
+            return self._coordinates(interpolated(data, self.grids[0]))
+        return self._coordinates(fill_gaps(data.values, data.axes))
+
+    def read(self, y):
+        """The functions behind y, checked to live where the training ones do."""
+        data, _ = read_functions(y, self.grid if not isinstance(y, IrregularFunctions) else None)
+        if isinstance(data, IrregularFunctions):
+            curves, low_high = data.values[0][:1].size if len(data) else 1, (data.domain,)
+            if len(self.axes) != 1:
+                raise ValueError(
+                    f"y must be functions of {len(self.axes)} variables, as in training; got irregular ones"
+                )
+            for points in data.points:
+                check_inside(points, self.domain[0], "points of y")
+        else:
+            curves, low_high = data.values.shape[-1], data.domain
+            if len(data.axes) != len(self.axes) or any(
+                a.shape != b.shape or not np.allclose(a, b) for a, b in zip(data.axes, self.grids, strict=True)
+            ):
+                raise ValueError(
+                    "y must be given on the grid of the training outputs; use score or predict(X, grid) for another"
+                )
+        if curves != self.n_curves:
+            raise ValueError(f"y must have {self.n_curves} curves a sample, as in training, got {curves}")
+        if not np.allclose(low_high, self.domain):
+            raise ValueError(f"y must have the domain {self.domain} of the training outputs, got {low_high}")
+        return data
+
+    def _partial(self, data):
+        """Whether coordinates are more than was observed."""
+        if isinstance(data, IrregularFunctions):
+            return True
+        return not all(axis.pointwise for axis in self.axes) and bool(np.isnan(data.values).any())
+
+    @property
+    def _d(self):
+        return math.prod(self.sizes)
+
+    def _coordinates(self, values):
+        """Coordinates (n, d) of values (n, m_1, ..., m_k, p)."""
+        for k, axis in enumerate(self.axes, start=1):
+            values = np.moveaxis(axis.encode(np.moveaxis(values, k, -1)), -1, k)
+        return values.reshape(len(values), self._d)
+
+    def _observed(self, data):
+        """For each sample the map (m_i, d) from coordinates to its observed values, and these (m_i,).
+
+        Both are scaled so that squares sum to the mean over the points of each curve, weighted by the quadrature on a
+        common grid.
+        """
+        out = []
+        if isinstance(data, IrregularFunctions):
+            cuts = np.cumsum([len(points) for points in data.points])[:-1]
+            units = to_unit(np.concatenate(data.points) if len(data) else np.empty(0), self.domain[0])
+            for B, values in zip(np.split(self.axes[0].basis(units).T, cuts), data.values, strict=True):
+                out.append(self._seen(B, values.reshape(len(B), self.n_curves), np.ones(len(B))))
+            return out
+        on_grid = np.asarray(Kronecker(axis.basis(axis.points) for axis in self.axes)).T
+        weights = np.ones(1)
+        for axis in self.axes:
+            weights = np.multiply.outer(weights, axis.weights).ravel()
+        for values in data.values:
+            out.append(self._seen(on_grid, values.reshape(-1, self.n_curves), weights))
+        return out
+
+    def _seen(self, B, values, weights):
+        """Map and values at the finite entries of values (m, p), scaled by the roots of their weights."""
+        rows, curves = np.nonzero(np.isfinite(values))
+        root = np.sqrt(weights[rows] / np.bincount(curves, weights[rows])[curves])
+        block = np.zeros((len(rows), B.shape[1], self.n_curves))
+        block[np.arange(len(rows)), :, curves] = B[rows] * root[:, None]
+        return block.reshape(len(rows), -1), values[rows, curves] * root
+
+    # ---------------------------------------------------------------- coordinates to outputs
+
+    def decode(self, coordinates):
+        """Functions on the training grid, in the container of the training outputs."""
+        values = coordinates.reshape(len(coordinates), *self.sizes)
+        for k, axis in enumerate(self.axes, start=1):
+            values = np.moveaxis(axis.decode(np.moveaxis(values, k, -1)), -1, k)
+        return self.layout.wrap(values, self.grids, self.domain)
+
+    def units(self, grids):
+        """Points of the unit cube, axis by axis, for grids in the units of the domain."""
+        for points, domain in zip(grids, self.domain, strict=True):
+            check_inside(points, domain, "grid")
+        return tuple(to_unit(points, domain) for points, domain in zip(grids, self.domain, strict=True))
+
+    def basis(self, units):
+        """Values of the basis functions on a product of unit grids: a matrix (d, number of points times curves)."""
+        return Kronecker([*(axis.basis(u) for axis, u in zip(self.axes, units, strict=True)), self.n_curves])
+
+    def extended(self, operator: Integral, units):
+        """As ``basis``, for functions in the range of an integral operator, before it is applied."""
+        factors = (axis.extended(operator.gram, u) for axis, u in zip(self.axes, units, strict=True))
+        return Kronecker([*factors, self.n_curves])
+
+    # ---------------------------------------------------------------- axis by axis
+
+    def unfolded(self, Y, k):
+        """Coordinates Y (n, d) with axis k as columns, everything else as rows."""
+        return np.moveaxis(Y.reshape(len(Y), *self.sizes), k + 1, -1).reshape(-1, self.sizes[k])
+
+    def only(self, k):
+        """The space of functions of variable k alone."""
+        return replace(self, axes=(self.axes[k],), grids=(self.grids[k],), domain=(self.domain[k],), n_curves=1)
+
+
+def function_space(setting, y, *, grid=None, irregular="exact", sample_weight=None) -> FunctionSpace:
+    """The space that a setting becomes for training outputs y; weights (n,) count where it learns from them."""
+    setting = as_space(setting)
+    irregular = check_choice(irregular, "irregular", ("exact", "projected"))
+    data, layout = read_functions(y, None if isinstance(y, IrregularFunctions) or hasattr(y, "start_indices") else grid)
+    if not len(data):
+        raise ValueError("y has no curve; give at least one")
+    if isinstance(data, IrregularFunctions):
+        domain: tuple = (data.domain,)
+        grids = (np.linspace(*data.domain, DEFAULT_POINTS),) if grid is None else as_axes(grid)
+        if len(grids) != 1 or (np.diff(grids[0]) <= 0).any():
+            raise ValueError("grid must be one increasing array of points for irregular functions")
+        check_inside(grids[0], data.domain, "grid")
+        values, grid = interpolated(data, grids[0]), None
+    else:
+        domain, grids, values = data.domain, data.axes, data.values
+    weights = np.ones(len(values)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    axes = []
+    for k, (points, low_high) in enumerate(zip(grids, domain, strict=True), start=1):
+        along = np.moveaxis(values, k, -1).reshape(-1, values.shape[k])
+        axes.append(setting.axis(to_unit(points, low_high), along, np.repeat(weights, len(along) // len(values))))
+    space = FunctionSpace(
+        tuple(axes), grids, domain, values.shape[-1], layout, grid, projected=irregular == "projected"
+    )
+    if space.projected and isinstance(data, IrregularFunctions) and all(axis.pointwise for axis in axes):
+        raise ValueError(
+            "irregular='projected' averages over a basis, which space='grid' has not; use spaces.Fourier()"
+        )
+    return replace(space, sampled=space._partial(data) and not space.projected)
+
+
+__all__ = ["Curves", "Dictionary", "Eigen", "FunctionSpace", "Grid", "as_space", "function_space"]

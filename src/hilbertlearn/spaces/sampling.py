@@ -1,0 +1,81 @@
+"""Functions seen at some points only: a linear map from coordinates to values for each sample."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """The map from coordinates (n, d) to values (n, m), sample by sample, and its adjoint.
+
+    ``matrix`` is sparse and block-diagonal, (n m, n d); samples with fewer than m points end in rows of zeros.
+    """
+
+    matrix: scipy.sparse.csr_array
+    n: int
+    m: int
+    d: int
+
+    def push(self, C):
+        """Values (n, m) of coordinates (n, d), or of one row (d,) for all samples."""
+        C = np.broadcast_to(C, (self.n, self.d))
+        return (self.matrix @ C.ravel()).reshape(self.n, self.m)
+
+    def pull(self, B):
+        """Adjoint of push: (n, m) to (n, d)."""
+        return (self.matrix.T @ B.ravel()).reshape(self.n, self.d)
+
+    def take(self, rows):
+        """The map of some of the samples."""
+        if len(rows) == self.n:
+            return self
+        lines = (np.asarray(rows)[:, None] * self.m + np.arange(self.m)).ravel()
+        columns = (np.asarray(rows)[:, None] * self.d + np.arange(self.d)).ravel()
+        return Sampling(self.matrix[lines][:, columns], len(rows), self.m, self.d)
+
+    @property
+    def stacked(self):
+        """All samples' maps on top of each other, (n m, d)."""
+        S = self.matrix
+        return scipy.sparse.csr_array((S.data, S.indices % self.d, S.indptr), shape=(self.n * self.m, self.d))
+
+    def gram(self, weights):
+        """``sum_i w_i B_i' B_i`` (d, d), B_i the map of sample i."""
+        R = self.stacked
+        return (R.T @ R.multiply(np.repeat(weights, self.m)[:, None])).toarray()
+
+    def adjoint_sum(self, values, weights):
+        """``sum_i w_i B_i' v_i`` (d,) of values (n, m)."""
+        return self.stacked.T @ (values * weights[:, None]).ravel()
+
+    @property
+    def norm(self) -> float:
+        """Largest eigenvalue of ``B_i B_i'`` over the samples, by power iterations in all blocks at once."""
+        B = np.random.default_rng(0).normal(size=(self.n, self.m))
+        sizes = np.zeros(self.n)
+        for _ in range(50):
+            B = self.push(self.pull(B))
+            sizes = np.sqrt(np.einsum("ij,ij->i", B, B))
+            B /= np.where(sizes > 0, sizes, 1.0)[:, None]
+        return 1.05 * float(sizes.max(initial=0.0))
+
+
+def block_sampling(blocks, d):
+    """A ``Sampling`` from one dense matrix (m_i, d) a sample."""
+    m = max((len(block) for block in blocks), default=0)
+    counts = np.zeros((len(blocks), m), dtype=int)
+    data, columns = [], []
+    for i, block in enumerate(blocks):
+        line, column = np.nonzero(block)
+        data.append(block[line, column])
+        columns.append(column + i * d)
+        counts[i, : len(block)] = np.bincount(line, minlength=len(block))
+    starts = np.concatenate([[0], np.cumsum(counts.ravel())])
+    parts = (
+        (np.concatenate(data), np.concatenate(columns), starts) if blocks else (np.empty(0), np.empty(0, int), starts)
+    )
+    return Sampling(scipy.sparse.csr_array(parts, shape=(len(blocks) * m, len(blocks) * d)), len(blocks), m, d)
