@@ -11,6 +11,9 @@ NAMES = (
     "robust_fit",
     "multitask_lasso",
     "epsilon_svr",
+    "functional_robust",
+    "functional_dictionary",
+    "memory",
     "import_time",
 )
 

@@ -16,7 +16,7 @@ DATA = "HILBERTLEARN_DATA"
 
 
 def arguments(doc, *, data=None, **options):
-    """Parsed arguments: ``--quick``, ``--data`` when the folder ``data`` of real data is needed, and numbers by name."""
+    """Parsed arguments: ``--quick``, ``--data`` when the folder ``data`` of real data is needed, numbers by name."""
     parser = argparse.ArgumentParser(description=doc.strip().splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="fewer repetitions and a thinner grid, under a minute")
     if data is not None:

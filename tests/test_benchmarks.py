@@ -4,7 +4,18 @@ import json
 
 import pytest
 
-from benchmarks import epsilon_svr, leave_one_out, multitask_lasso, prediction, ridge, robust_fit, splitting
+from benchmarks import (
+    epsilon_svr,
+    functional_dictionary,
+    functional_robust,
+    leave_one_out,
+    memory,
+    multitask_lasso,
+    prediction,
+    ridge,
+    robust_fit,
+    splitting,
+)
 
 SMALL = {
     ridge: {"n": 80, "d": 3},
@@ -14,6 +25,9 @@ SMALL = {
     robust_fit: {"n": 60, "d": 5},
     multitask_lasso: {"n": 60, "d": 5},
     epsilon_svr: {"n": 60, "d": 5},
+    functional_robust: {"n": 40, "m": 10},
+    functional_dictionary: {"n": 200, "m": 20, "components": 5, "n_check": 100},
+    memory: {"n": 1500},
 }
 
 

@@ -32,6 +32,7 @@ _DISTANCES = {  # what gamma multiplies
 _POSITIVE = {"rbf", "laplacian", "linear", "cosine", "chi2", "poly", "polynomial"}
 # the exponent at the median distance; for rbf the median then is one bandwidth
 _AT_MEDIAN = {"rbf": 0.5, "laplacian": 1.0, "chi2": 1.0}
+_OVERFLOW = "X is too large, its kernel overflows; scale X, for example with StandardScaler"
 _BLOCK_ENTRIES = 2**18
 _MEDIAN_ROWS = 1000  # rows the median is taken over
 
@@ -118,8 +119,8 @@ def gram(kernel, X, Z=None, *, gamma=None, params=None):
 def training_gram(kernel, X, *, gamma=None, params=None):
     """Gram matrix (n, n) of the samples, checked to be PSD where the kernel does not guarantee it."""
     K = gram(kernel, X, gamma=gamma, params=params)
-    if not np.isfinite(K.sum(axis=0)).all():  # one pass over the matrix
-        raise ValueError("X is too large, its kernel overflows; scale X, for example with StandardScaler")
+    if kernel != "rbf" and not np.isfinite(K.sum(axis=0)).all():  # one pass over the matrix; rbf checks its exponents
+        raise ValueError(_OVERFLOW)
     if isinstance(kernel, str) and kernel in _POSITIVE and not params:  # parameters may undo it, as coef0 < 0 does
         return K
     remedy = "use a positive definite kernel, or add a multiple of the identity"
@@ -149,6 +150,8 @@ def _rbf(X, Z, gamma):
 def _exponent_factor(X, gamma):
     """Rows ``(sqrt(2 gamma) x, -gamma ||x||^2, 1)``."""
     squares = -gamma * np.einsum("ij,ij->i", X, X)
+    if not np.isfinite(squares).all():  # else all exponents are finite too
+        raise ValueError(_OVERFLOW)
     return np.column_stack([np.sqrt(2 * gamma) * X, squares, np.ones(len(X))])
 
 

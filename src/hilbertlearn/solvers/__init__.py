@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from ..problem import Sampled, Separable
-from . import active_rows, box_qp, conjugate_gradient, proximal_gradient, sampled, spectral, splitting
+from . import active_rows, box_qp, columns, conjugate_gradient, proximal_gradient, sampled, spectral, splitting
 from .solution import Solution
 
 SOLVERS = {
@@ -41,7 +41,7 @@ def _solver(problem, method):
     }
     if method == "auto":
         if closed_form:
-            method = "spectral"
+            return _columns_or_spectral if columns.promising(problem) else spectral.solve
         elif fits["box_qp"]:
             method = "box_qp"
         elif one_term and problem.separable is None and problem.loss.quadratic:
@@ -57,6 +57,11 @@ def _solver(problem, method):
         good = ", ".join(repr(name) for name, fit in fits.items() if fit)
         raise ValueError(f"solver={method!r} cannot solve this problem; use 'auto' or one of {good}")
     return SOLVERS[method]
+
+
+def _columns_or_spectral(problem, **options) -> Solution:
+    solution = columns.solve(problem, **options)
+    return solution if solution.converged else spectral.solve(problem, **options)
 
 
 __all__ = ["NAMES", "SOLVERS", "Solution", "solve"]

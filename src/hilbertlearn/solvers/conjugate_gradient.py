@@ -27,7 +27,7 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None) -> Solu
 
     A = np.zeros_like(Y) if init is None else problem.observed(init)
     residual = Y - multiply(A) if init is not None else Y.copy()
-    history = [_gap(A, residual, Y, c)]
+    history = [relative_residual_gap(A, residual, Y, c)]
     conjugate = precondition(residual)
     direction, rate = conjugate, np.vdot(residual, conjugate)
     for iteration in range(1, max_iter + 1):
@@ -37,7 +37,7 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None) -> Solu
         length = rate / np.vdot(direction, image)
         A = A + length * direction
         residual = residual - length * image
-        history.append(_gap(A, residual, Y, c))
+        history.append(relative_residual_gap(A, residual, Y, c))
         if callback is not None:
             callback(iteration, history[-1])
         conjugate = precondition(residual)
@@ -46,10 +46,13 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None) -> Solu
     return _finished(problem, A, max_iter, tol, history)
 
 
-def _gap(A, residual, Y, c):
-    """Relative gap from the residual of the linear system: its fitted values are ``Y - c A - residual``."""
+def relative_residual_gap(A, residual, Y, c, constant=0.0):
+    """Relative gap from the residual of the linear system: its fitted values are ``Y - c A - residual``.
+
+    constant : loss of directions that are not part of the system
+    """
     errors = c * A + residual  # Y - fitted
-    primal = np.vdot(errors, errors) / (2 * c) + np.vdot(A, Y - errors) / 2
+    primal = np.vdot(errors, errors) / (2 * c) + np.vdot(A, Y - errors) / 2 + constant
     return relative_gap(primal, np.vdot(residual, residual) / (2 * c) - primal)
 
 

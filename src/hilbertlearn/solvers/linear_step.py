@@ -26,21 +26,22 @@ def solve_once(term: Separable, penalty: float, R, shift):
     """X for one R and one shift: by Cholesky factors where the eigenbases are not needed or not at hand."""
     if term.M is None and not term.factored:
         try:
-            return scipy.linalg.cho_solve((_cholesky(term.K, penalty, shift), True), R, check_finite=False)
+            factor = _cholesky(term.K, penalty * shift)
+            return scipy.linalg.cho_solve((factor, True), penalty * R, overwrite_b=True, check_finite=False)
         except np.linalg.LinAlgError:  # rounding made K indefinite: the eigenbases leave those pairs out
             pass
     return SpectralStep(term, penalty).solve(R, shift)
 
 
-def _cholesky(K, penalty, shift):
-    S = K / penalty
+def _cholesky(K, shift):
+    S = K.copy()
     S.flat[:: len(S) + 1] += shift
     # S is symmetric, so its transpose is the Fortran array that LAPACK factors in place
     return scipy.linalg.cholesky(S.T, lower=True, overwrite_a=True, check_finite=False)
 
 
 class InverseStep:
-    """For M = I: the inverse of ``K / s + shift I``, renewed when the shift changes.
+    """For M = I: the inverse of ``K + s shift I``, renewed when the shift changes.
 
     A solution then is one product by numpy. Triangular solves by scipy in a loop with numpy's products are far slower:
     the two bring a BLAS each, and the idle threads of one get in the way of the other.
@@ -54,13 +55,13 @@ class InverseStep:
         if shift != self._shift:
             self._inverse = np.empty(())  # free the old one before the new one is made
             try:
-                factor = _cholesky(self.term.K, self.penalty, shift)
+                factor = _cholesky(self.term.K, self.penalty * shift)
             except np.linalg.LinAlgError:  # as in solve_once; the term keeps its spectrum
                 return SpectralStep(self.term, self.penalty).solve(R, shift)
             lower, _ = scipy.linalg.lapack.dpotri(factor, lower=1, overwrite_c=1)
             lower += np.tril(lower, -1).T
             self._shift, self._inverse = shift, lower
-        return self._inverse @ R
+        return self._inverse @ (self.penalty * R)
 
 
 class SpectralStep:

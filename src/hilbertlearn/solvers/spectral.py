@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy.linalg
 
 from ..problem import Separable
 from .linear_step import solve_once
@@ -19,13 +20,21 @@ def solve(problem, *, tol=1e-6, **_) -> Solution:
     """
     c = problem.loss.curvature
     A = solve_once(problem.separable, problem.penalty, problem.Y, c)
-    F = problem.fitted(A)
+    F = _fitted(problem, A)
     history = [problem.gap(A, F)]
     while history[-1] > tol and len(history) <= _REFINEMENTS:
         A = A + solve_once(problem.separable, problem.penalty, problem.Y - c * A - F, c)
-        F = problem.fitted(A)
+        F = _fitted(problem, A)
         history.append(problem.gap(A, F))
     return Solution(A, history[-1], len(history), history[-1] <= tol, history)
+
+
+def _fitted(problem, A):
+    """Fitted values of A, by the BLAS that factored K: waking up numpy's threads costs as much as the product."""
+    term = problem.separable
+    if term.M is not None or term.factored:
+        return problem.fitted(A)
+    return scipy.linalg.blas.dgemm(1 / problem.penalty, term.K.T, A)  # K is symmetric, its transpose in LAPACK's order
 
 
 def leave_one_out(term: Separable, Y, penalties, *, center=False, weights=None):

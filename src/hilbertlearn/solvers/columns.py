@@ -1,0 +1,66 @@
+"""The squared loss with an operator and one alpha, without eigenvectors of K: conjugate gradients by column."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .conjugate_gradient import relative_residual_gap
+from .solution import Solution
+
+_WORTH = 20  # iterations that must fit in half the time of an eigendecomposition for the attempt to be made
+_HOPELESS = 3  # times that number, by the rate so far: give up
+
+
+def affordable(problem):
+    """Iterations that take half the time of an eigendecomposition of K (7.5 n^3 operations, 2 n^2 d an iteration)."""
+    n, d = problem.Y.shape
+    return int(2 * n / d)
+
+
+def promising(problem):
+    """Whether the attempt is worth making: many samples, few coordinates, no factors at hand."""
+    term = problem.separable
+    return term.M is not None and not term.factored and affordable(problem) >= _WORTH
+
+
+def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None) -> Solution:
+    """``c A + K A M / s = Y``: in the eigenbasis of M one system ``c + gamma_j K / s`` for each column, all at once.
+
+    Each column has its own steps, so that the well-conditioned ones of small gamma_j do not wait for the others. Stops
+    early, not converged, where an eigendecomposition would be faster.
+    """
+    c, term = problem.loss.curvature, problem.separable
+    gamma, E = term.operator_spectrum
+    weights, T = gamma / problem.penalty, problem.Y @ E
+    A = np.zeros_like(T) if init is None else init @ E
+    residual = T - c * A - (term.K @ A) * weights if init is not None else T.copy()
+    direction, square = residual.copy(), np.einsum("ij,ij->j", residual, residual)
+    limit = min(affordable(problem), max_iter)
+    # directions that M drops have the fitted value 0 and cost their whole square
+    outside = max(np.vdot(problem.Y, problem.Y) - np.vdot(T, T), 0.0) / (2 * c)
+    history = [relative_residual_gap(A, residual, T, c, outside)]
+    iteration = 0
+    while history[-1] > tol / 2 and iteration < limit:
+        iteration += 1
+        image = (term.K @ direction) * weights + c * direction
+        curvature = np.einsum("ij,ij->j", direction, image)
+        length = np.divide(square, curvature, out=np.zeros_like(square), where=curvature > 0)
+        A += length * direction
+        residual -= length * image
+        previous, square = square, np.einsum("ij,ij->j", residual, residual)
+        direction *= np.divide(square, previous, out=np.zeros_like(square), where=previous > 0)
+        direction += residual
+        history.append(relative_residual_gap(A, residual, T, c, outside))
+        if callback is not None:
+            callback(iteration, history[-1])
+        if iteration % 10 == 0 and _expected(history, tol) > _HOPELESS * limit:
+            break
+    dual = problem.Y / c + (A - T / c) @ E.T
+    gap = problem.gap(dual)
+    return Solution(dual, gap, iteration, gap <= tol, [*history, gap])
+
+
+def _expected(history, tol):
+    """Iterations in all, at the mean rate so far."""
+    rate = np.log(max(history[-1], 1e-300) / history[0]) / (len(history) - 1)
+    return np.log(tol / history[0]) / rate if rate < 0 else np.inf
