@@ -52,7 +52,8 @@ def test_links_lead_somewhere(page):
 
 
 def test_examples_in_docstrings():
-    from hilbertlearn.estimators import vector
+    from hilbertlearn.estimators import functional, vector
 
-    result = doctest.testmod(vector)
-    assert result.attempted > 0 and result.failed == 0
+    for module in (vector, functional):
+        result = doctest.testmod(module)
+        assert result.attempted > 0 and result.failed == 0

@@ -6,6 +6,8 @@ stand for, not fitted, for ``RegularizationPathCV`` and everything else that it 
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.kernel_approximation import RBFSampler
@@ -17,9 +19,10 @@ from . import kernels
 from ._statistics import mean_rows
 from ._validation import check_number
 from .estimators import FunctionalRegressor
-from .functions import IrregularFunctions
+from .functions import IrregularFunctions, fill_gaps
 from .operators import Integral
 from .spaces import PrincipalComponents, function_space
+from .spaces.dictionaries import Atoms
 
 
 class FunctionalNadarayaWatson(FunctionalRegressor):
@@ -190,7 +193,7 @@ class KernelAdditiveRegressor(_NamedSetting):
     ----------
     bandwidth_points, bandwidth_values : of s and x(s), as in ``kernels.Additive``
     bandwidth_out : of t; the kernel is ``exp(-(t - t')^2 / bandwidth_out^2)``, the domain mapped to [0, 1]
-    n_components : number J of principal components of the outputs
+    n_components : number J of principal components of the outputs, spanned together with their mean
     input_grid : points of the inputs given as arrays, by default evenly spaced
     grid, alpha : as in ``FunctionalRegressor``
 
@@ -223,13 +226,30 @@ class KernelAdditiveRegressor(_NamedSetting):
         return FunctionalRegressor(
             kernels.Additive(self.bandwidth_points, self.bandwidth_values, self.input_grid),
             operator=Integral("rbf", 1 / width**2),
-            space=PrincipalComponents(self.n_components),
+            space=[PrincipalComponents(self.n_components), _MeanCurve()],
             grid=self.grid,
             alpha=self.alpha,
         )
 
     def _inputs(self, X):
         return _curves(X)
+
+
+class _MeanCurve(BaseEstimator):
+    """The mean training curve as an atom: principal components only span what curves add to it."""
+
+    def resolve(self, grid, weights, curves, sample_weight):
+        return Atoms(partial(_linear, grid, fill_gaps(_mean(curves, sample_weight), (grid,))[0, :, 0]), np.ones(1))
+
+
+def _mean(curves, sample_weight):
+    """Mean (1, m, 1) of curves (n, m), NaN where none was observed."""
+    mean = np.where(sample_weight @ np.isfinite(curves) > 0, mean_rows(curves, sample_weight), np.nan)
+    return mean[None, :, None]
+
+
+def _linear(grid, values, points):
+    return np.interp(points, grid, values)[None]
 
 
 class TripleBasisRegressor(_NamedSetting):

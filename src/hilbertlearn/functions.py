@@ -62,6 +62,12 @@ class IrregularFunctions:
         rows = np.atleast_1d(np.arange(len(self))[np.asarray(key) if isinstance(key, list) else key])
         return IrregularFunctions([self.points[i] for i in rows], [self.values[i] for i in rows], self.domain)
 
+    def to_array(self):
+        """Values (n, m), or (n, m, p), of curves that all have as many points."""
+        if len({len(p) for p in self.points}) > 1:
+            raise ValueError("the curves have different numbers of points; use points and values, one array a curve")
+        return np.array(self.values)
+
     def __repr__(self):
         sizes = [len(p) for p in self.points]
         span = f"{min(sizes)} to {max(sizes)} points" if sizes else "no points"

@@ -136,6 +136,14 @@ class Sampled:
         return self.term.M
 
     @cached_property
+    def by_value(self) -> Separable:
+        """The same map on the observed values (N, 1), as one Gram matrix between them, (N, N)."""
+        R, samples = self.sampling.seen, np.flatnonzero(self.sampling.observed) // self.sampling.m
+        gram = R @ R.T if self.M is None else (R @ self.M) @ R.T
+        gram *= self.term.K[np.ix_(samples, samples)]
+        return Separable(gram)
+
+    @cached_property
     def norm(self) -> float:
         """An upper bound of the map's largest eigenvalue."""
         return self.term.norm * self.sampling.norm

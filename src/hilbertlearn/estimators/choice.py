@@ -20,6 +20,7 @@ _FOLDS = 5  # where leave-one-out has no closed form
 _THIN = 2  # every second alpha of the default grid is tried there
 _ROBUST_RANGE = (1e-4, 10, 11)  # smallest, largest and number of alphas tried, relative to the squared loss's
 _PATIENCE = 5  # a path towards small alphas, the slow ones, stops when that many in a row were no better
+_PLATEAU = 0.01  # relative distance from the first error of a path
 _TOL, _MAX_ITER = 1e-4, 200  # gap and iterations of models that only serve to choose
 
 
@@ -92,9 +93,16 @@ def fold_errors(estimator, alphas, folds, X, y, sample_weight, *, scorer=None, p
                 row[i] = held_out_loss(model, X_test, y_test, weight_test)
             else:
                 row[i] = -scorer(model, X_test, y_test)
-            if patience is not None and step - np.argmin(row[order]) >= patience:
+            if patience is not None and _steps_without_gain(row[order[: step + 1]]) >= patience:
                 break
     return errors
+
+
+def _steps_without_gain(errors):
+    """Steps of a path since its smallest error; those as bad as the first, where the model is all smoothed away, do not
+    count: errors may lie on that plateau for long before they fall."""
+    since = errors[np.argmin(errors) + 1 :]
+    return int(np.sum(np.abs(since - errors[0]) > _PLATEAU * errors[0]))
 
 
 def held_out_loss(model, X, y, sample_weight=None):

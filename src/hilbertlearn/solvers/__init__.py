@@ -45,7 +45,7 @@ def _solver(problem, method):
         elif fits["box_qp"]:
             method = "box_qp"
         elif one_term and problem.separable is None and problem.loss.quadratic:
-            return sampled.solve
+            return sampled.solve_by_value if sampled.few_values(problem.terms[0]) else sampled.solve
         elif fits["splitting"]:  # with gaps also for the squared loss: conjugate gradients need up to 20 times as many
             term = problem.separable
             if problem.loss.sparse and term is not None and term.M is None and not term.factored:
@@ -56,6 +56,8 @@ def _solver(problem, method):
     if not fits[method]:
         good = ", ".join(repr(name) for name, fit in fits.items() if fit)
         raise ValueError(f"solver={method!r} cannot solve this problem; use 'auto' or one of {good}")
+    if method == "conjugate_gradient" and one_term and problem.separable is None:
+        return sampled.solve  # the same with a preconditioner for this case
     return SOLVERS[method]
 
 

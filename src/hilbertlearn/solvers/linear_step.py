@@ -5,18 +5,15 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 
-from ..problem import Sampled, Separable
-from .sampled import SampledStep
+from ..problem import Separable
 
 
-def linear_step(term: Separable | Sampled, penalty: float):
+def linear_step(term: Separable, penalty: float):
     """An object that solves the system again and again, for changing R and, now and then, another shift.
 
     Without an eigendecomposition of K at hand, and for M = I, by an inverse (several times cheaper to make), else in
     the eigenbases.
     """
-    if isinstance(term, Sampled):
-        return SampledStep(term, penalty)
     if term.M is None and not term.factored:
         return InverseStep(term, penalty)
     return SpectralStep(term, penalty)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..problem import relative_gap
+from ..problem import Sampled, relative_gap
 from .anderson import Anderson
 from .linear_step import linear_step
+from .sampled import sampled_step
 from .solution import Solution
 
 _RELAXATION = 1.6
@@ -23,7 +24,8 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None) -> Solu
     first order around X, cost none, and their distance is a steady fraction of that gap: it says when to look.
     """
     c, Y = problem.loss.curvature, problem.Y
-    step = linear_step(problem.terms[0], problem.penalty)
+    (term,) = problem.terms
+    step = (sampled_step if isinstance(term, Sampled) else linear_step)(term, problem.penalty)
     rho = 1.5 if c > 0 else 0.3
     W = np.zeros_like(Y)
     if init is not None:  # at the optimum rho (W - Z) is minus the gradient of the smooth part at Z

@@ -38,6 +38,16 @@ class Sampling:
         return Sampling(self.matrix[lines][:, columns], len(rows), self.m, self.d)
 
     @property
+    def observed(self):
+        """Which of the n m values there are, in the order of rows."""
+        return np.diff(self.matrix.indptr) > 0
+
+    @property
+    def seen(self):
+        """The maps of all samples on top of each other, without their rows of zeros: (N, d), dense."""
+        return self.stacked[np.flatnonzero(self.observed)].toarray()
+
+    @property
     def stacked(self):
         """All samples' maps on top of each other, (n m, d)."""
         S = self.matrix
