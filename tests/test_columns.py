@@ -59,7 +59,8 @@ def test_starts_from_the_solution_of_a_neighbour():
     assert_allclose(warm.dual, cold.dual, atol=1e-2)
 
 
-def test_gives_up_where_eigh_is_faster_and_the_default_solver_goes_on():
+def test_gives_up_where_eigh_is_faster_and_the_default_solver_goes_on(monkeypatch):
+    monkeypatch.setattr(columns, "_LARGE", 50)
     hard = problem(n=100, d=2, alpha=1e-12)
     solution = columns.solve(hard, tol=1e-6)
     assert not solution.converged
@@ -74,9 +75,11 @@ def test_gives_up_where_eigh_is_faster_and_the_default_solver_goes_on():
     assert_allclose(auto.predict(X), direct.predict(X), atol=1e-8)
 
 
-def test_is_tried_for_many_samples_and_few_coordinates_only():
+def test_is_tried_for_many_samples_and_few_coordinates_only(monkeypatch):
+    assert not columns.promising(problem(n=150, d=4))
+    monkeypatch.setattr(columns, "_LARGE", 150)
     assert columns.promising(problem(n=150, d=4))
-    assert not columns.promising(problem(n=30, d=4))
+    assert not columns.promising(problem(n=150, d=16))
     factored = problem()
     _ = factored.separable.input_spectrum
     assert not columns.promising(factored)

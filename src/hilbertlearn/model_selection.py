@@ -127,7 +127,7 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
         data = training.distinct()
         residuals = data.loo(alphas, base.center)
         if self.scoring is None:
-            return np.stack([(r**2).sum(axis=1) for r in residuals], axis=1), data.weights
+            return np.stack([data.loo_errors(r) for r in residuals], axis=1), data.weights
         scorer = check_scoring(base, self.scoring)
         groups = np.array_split(np.arange(len(data.Y)), max(1, min(_SCORED_GROUPS, len(data.Y) // 2)))
         errors = np.empty((len(groups), len(alphas)))

@@ -99,13 +99,7 @@ class KernelMachine(BaseEstimator):
         """Check everything that can be checked cheaply, then build kernels: (training, loss, space)."""
         if self.regressor is not None:
             raise ValueError("regressor has no path over alpha; set regressor=None, or search its own settings")
-        loss = as_loss(self.loss)
-        check_number(self.alpha, "alpha", choices=("auto",))
-        check_number(self.tol, "tol")
-        check_number(self.max_iter, "max_iter", integer=True)
-        check_choice(self.solver, "solver", solvers.NAMES)
-        check_choice(self.center, "center", (True, False))
-        kernels.check_params(self._kernels(), self.kernel_params)
+        loss = self._check_settings()
         X, weights = self._read(X, y, sample_weight)
         space = self._space(y, weights)
         if loss.pointwise and not space.pointwise:
@@ -121,6 +115,16 @@ class KernelMachine(BaseEstimator):
         coordinates = Y if sampling is None else space.complete(y)[rows]
         center = centre(Y, weights, loss, sampling, coordinates) if self.center else np.zeros(coordinates.shape[1])
         return build(self, X, Y, weights, rows, n, space, center, sampling, coordinates), loss, space
+
+    def _check_settings(self):
+        """The loss, all plain settings checked."""
+        check_number(self.alpha, "alpha", choices=("auto",))
+        check_number(self.tol, "tol")
+        check_number(self.max_iter, "max_iter", integer=True)
+        check_choice(self.solver, "solver", solvers.NAMES)
+        check_choice(self.center, "center", (True, False))
+        kernels.check_params(self._kernels(), self.kernel_params)
+        return as_loss(self.loss)
 
     def _read(self, X, y, sample_weight):
         """Checked inputs and the weight (n,) of each sample."""
@@ -173,14 +177,19 @@ class KernelMachine(BaseEstimator):
         self._store(training, problem, solution, space, alpha)
         return solution.dual
 
-    def _store(self, training: Training, problem: Problem, solution, space, alpha):
-        root = np.ones((len(training.Y), 1)) if problem.root_weights is None else problem.root_weights[:, None]
-        n = training.n_samples
+    def _store_settings(self, training: Training, problem: Problem, solution, space, alpha):
+        """Set the values in use and the certificate."""
         self.alpha_, self.loss_, self.center_ = alpha, problem.loss, training.center
         self.gamma_ = training.gammas[0] if len(training.gammas) == 1 else list(training.gammas)
         self.kernel_ = training.kernels[0] if len(training.kernels) == 1 else list(training.kernels)
         self.operator_ = training.terms[0].M if len(training.terms) == 1 and hasattr(training.terms[0], "M") else None
         self.dual_gap_, self.n_iter_ = float(solution.gap), max(solution.n_iter, 1)
+        self.space_ = space
+
+    def _store(self, training: Training, problem: Problem, solution, space, alpha):
+        root = np.ones((len(training.Y), 1)) if problem.root_weights is None else problem.root_weights[:, None]
+        n = training.n_samples
+        self._store_settings(training, problem, solution, space, alpha)
         coefficients = root * training.to_coordinates(solution.dual) / problem.penalty
         self.dual_coef_ = np.zeros((n, coefficients.shape[1]))
         self.dual_coef_[training.rows] = coefficients
@@ -193,7 +202,6 @@ class KernelMachine(BaseEstimator):
         scores = _outlier_scores(problem, solution.dual, root)
         self.outlier_scores_ = np.zeros((n, *scores.shape[1:]))
         self.outlier_scores_[training.rows] = scores
-        self.space_ = space
         # prediction needs the samples in use only, so sparse losses predict faster
         kept = used if problem.separable is not None and problem.loss.sparse else np.arange(len(training.rows))
         self.X_fit_ = self._take(training.X, kept)
@@ -250,6 +258,10 @@ class KernelMachine(BaseEstimator):
     def _kernels(self):
         terms = kernel_terms(self.kernel, self.operator)
         return [k.kernel if isinstance(k, kernels.OutputBuilt) else k for k, _ in terms]
+
+    def _held_out_loss(self, X, y, sample_weight):
+        """What alpha is chosen by where leave-one-out has no closed form."""
+        return choice.held_out_loss(self, X, y, sample_weight)
 
     # ---------------------------------------------------------------- inspect
 

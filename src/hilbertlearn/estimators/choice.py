@@ -53,7 +53,7 @@ def from_ridge(estimator, training: Training, loss, y, alphas):
         alpha = alphas[0]
         if len(alphas) > 1:
             with np.errstate(over="ignore", invalid="ignore"):  # best_index says what overflows
-                errors = [training.weights @ (r**2).sum(axis=1) for r in training.loo(alphas, estimator.center)]
+                errors = [training.loo_errors(r) @ training.weights for r in training.loo(alphas, estimator.center)]
             alpha = alphas[best_index(errors)]
         residuals = next(training.loo([alpha], estimator.center)) if loss.needs_residuals else None
     else:
@@ -90,7 +90,7 @@ def fold_errors(estimator, alphas, folds, X, y, sample_weight, *, scorer=None, p
         models = estimator.fit_path(X_train, y_train, [alphas[i] for i in order], weight)
         for step, (i, model) in enumerate(zip(order, models, strict=False)):
             if scorer is None:
-                row[i] = held_out_loss(model, X_test, y_test, weight_test)
+                row[i] = model._held_out_loss(X_test, y_test, weight_test)
             else:
                 row[i] = -scorer(model, X_test, y_test)
             if patience is not None and _steps_without_gain(row[order[: step + 1]]) >= patience:

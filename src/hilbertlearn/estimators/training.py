@@ -16,6 +16,7 @@ from .._validation import check_memory
 from ..losses.balls import row_norms
 from ..problem import Problem, Sampled, Separable
 from ..solvers.spectral import leave_one_out
+from ..spaces import Space
 from ..spaces.sampling import Sampling
 
 ALPHAS_PER_DECADE = 4
@@ -39,7 +40,7 @@ class Training:
     kernels: tuple  # scalar ones, settings that depend on the samples as numbers
     gammas: tuple
     terms: Sequence
-    measure: np.ndarray | None
+    space: Space
     center: np.ndarray  # (d,) coordinates of what the model is fitted around
     weighted: bool
     sampling: Sampling | None = None  # then Y are values at points, not coordinates
@@ -62,6 +63,14 @@ class Training:
     def closed_form(self) -> bool:
         """Whether leave-one-out residuals of the squared loss have a formula."""
         return self.separable and self.mask is None
+
+    @property
+    def measure(self):
+        return self.space.measure
+
+    def loo_errors(self, residuals):
+        """Error (n,) of each sample, from its leave-one-out residuals (n, d)."""
+        return self.space.held_out_errors(self.Y, residuals)
 
     def problem(self, loss, alpha) -> Problem:
         Y = np.nan_to_num(self.Y - (self.center if self.sampling is None else self.sampling.push(self.center)))
@@ -149,7 +158,7 @@ def build(settings, X, Y, weights, rows, n_samples, space, center, sampling, coo
         tuple(scalars),
         tuple(gammas),
         tuple(terms),
-        space.measure,
+        space,
         center,
         weighted,
         sampling,

@@ -7,6 +7,7 @@ import numpy as np
 from .conjugate_gradient import relative_residual_gap
 from .solution import Solution
 
+_LARGE = 1500  # samples below which an eigendecomposition takes no time, and is exact
 _WORTH = 20  # iterations that must fit in half the time of an eigendecomposition for the attempt to be made
 _HOPELESS = 3  # times that number, by the rate so far: give up
 
@@ -20,7 +21,8 @@ def affordable(problem):
 def promising(problem):
     """Whether the attempt is worth making: many samples, few coordinates, no factors at hand."""
     term = problem.separable
-    return term.M is not None and not term.factored and affordable(problem) >= _WORTH
+    large = len(problem.Y) >= _LARGE and affordable(problem) >= _WORTH
+    return large and term.M is not None and not term.factored
 
 
 def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None) -> Solution:

@@ -23,14 +23,15 @@ def solve_once(term: Separable, penalty: float, R, shift):
     """X for one R and one shift: by Cholesky factors where the eigenbases are not needed or not at hand."""
     if term.M is None and not term.factored:
         try:
-            factor = _cholesky(term.K, penalty * shift)
+            factor = cholesky(term.K, penalty * shift)
             return scipy.linalg.cho_solve((factor, True), penalty * R, overwrite_b=True, check_finite=False)
         except np.linalg.LinAlgError:  # rounding made K indefinite: the eigenbases leave those pairs out
             pass
     return SpectralStep(term, penalty).solve(R, shift)
 
 
-def _cholesky(K, shift):
+def cholesky(K, shift):
+    """Lower Cholesky factor of ``K + shift I``; an error of LAPACK where rounding made K indefinite."""
     S = K.copy()
     S.flat[:: len(S) + 1] += shift
     # S is symmetric, so its transpose is the Fortran array that LAPACK factors in place
@@ -52,7 +53,7 @@ class InverseStep:
         if shift != self._shift:
             self._inverse = np.empty(())  # free the old one before the new one is made
             try:
-                factor = _cholesky(self.term.K, self.penalty * shift)
+                factor = cholesky(self.term.K, self.penalty * shift)
             except np.linalg.LinAlgError:  # as in solve_once; the term keeps its spectrum
                 return SpectralStep(self.term, self.penalty).solve(R, shift)
             lower, _ = scipy.linalg.lapack.dpotri(factor, lower=1, overwrite_c=1)

@@ -32,6 +32,10 @@ class Space:
         """What is left of outputs after predicted coordinates (n, d): the loss is a function of these rows."""
         return self.encode(y) - coordinates
 
+    def held_out_errors(self, Y, residuals):
+        """Error (n,) of each sample whose coordinates are Y (n, d) and whose residuals, held out, are given."""
+        return (residuals**2).sum(axis=1)
+
     def complete(self, y):
         """Coordinates (n, d) with gaps filled, for models that cannot have any."""
         return self.encode(y)
