@@ -309,4 +309,5 @@ def relative_gap(primal, dual, floor=0.0):
 
 
 def _dot(A, B):
-    return float(np.vdot(A, B))
+    # arrays from LAPACK are in another order than numpy's, and vdot would copy them
+    return float(np.vdot(A, B) if A.flags.c_contiguous and B.flags.c_contiguous else np.einsum("ij,ij->", A, B))
