@@ -16,7 +16,15 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from hilbertlearn import OperatorKernelRegressor, RegularizationPathCV, kernels, losses, operators
+from hilbertlearn import (
+    FunctionalRegressor,
+    OperatorKernelRegressor,
+    RegularizationPathCV,
+    kernels,
+    losses,
+    operators,
+    spaces,
+)
 
 X, y = make_friedman1(60, random_state=0)
 Y = np.c_[y, y[::-1], X[:, 0] * 10]
@@ -29,6 +37,10 @@ FOLDS = KFold(3, shuffle=True, random_state=0)
         RegularizationPathCV(OperatorKernelRegressor()),
         RegularizationPathCV(),
         OperatorKernelRegressor(alpha=0.01, loss=losses.Huber(0.5), operator="decay", tol=1e-14),
+        FunctionalRegressor(),
+        RegularizationPathCV(FunctionalRegressor()),
+        FunctionalRegressor(alpha=0.01, loss=losses.Huber(0.5), tol=1e-14),
+        FunctionalRegressor(space=spaces.Fourier(3)),
     ]
 )
 def test_estimator_checks(estimator, check):

@@ -28,13 +28,20 @@ class IrregularFunctions:
             raise ValueError(
                 f"points and values must have an entry for each curve, got {len(points)} and {len(values)} entries"
             )
-        self.points = [np.asarray(p, dtype=float).ravel() for p in points]
-        self.values = [np.asarray(v, dtype=float) for v in values]
-        for i, (p, v) in enumerate(zip(self.points, self.values, strict=True)):
-            if len(p) != len(v) or v.ndim not in (1, 2):
-                raise ValueError(f"curve {i}: {len(p)} points but values of shape {v.shape}; give one value a point")
+        self.points, self.values = [], []
+        for i, (p, v) in enumerate(zip(points, values, strict=True)):
+            try:
+                p, v = np.asarray(p, dtype=float), np.asarray(v, dtype=float)
+            except (TypeError, ValueError) as error:
+                raise ValueError(f"curve {i}: points and values must be arrays of numbers: {error}") from error
+            if p.ndim != 1 or v.ndim not in (1, 2) or len(p) != len(v):
+                raise ValueError(
+                    f"curve {i}: {p.size} points {p.shape} but values of shape {v.shape}; give one value a point"
+                )
             if not np.isfinite(p).all() or np.isinf(v).any():
                 raise ValueError(f"curve {i}: points must be finite numbers, and values finite or NaN")
+            self.points.append(p)
+            self.values.append(v)
         if len({v.shape[1:] for v in self.values}) > 1:
             raise ValueError("values must all be (m_i,) or all be (m_i, p) with the same p")
         if domain is None:
@@ -42,9 +49,13 @@ class IrregularFunctions:
             if not len(every):
                 raise ValueError("points: no curve has any point; give at least one, or the domain")
             domain = (every.min(), every.max())
-        self.domain = (float(domain[0]), float(domain[1]))
-        if not self.domain[0] <= self.domain[1]:
-            raise ValueError(f"domain must be an interval (low, high), got {domain!r}")
+        try:
+            low, high = map(float, domain)
+        except (TypeError, ValueError):
+            low, high = np.nan, np.nan  # refused below
+        if not (np.isfinite([low, high]).all() and low <= high):
+            raise ValueError(f"domain must be an interval (low, high) of finite numbers, got {domain!r}")
+        self.domain = (low, high)
         for i, p in enumerate(self.points):
             check_inside(p, self.domain, f"points of curve {i}")
 
@@ -52,14 +63,26 @@ class IrregularFunctions:
     def shape(self):
         return (len(self.points),)
 
+    @property
+    def n_curves(self):
+        """How many curves are observed together."""
+        return self.values[0].shape[1] if len(self) and self.values[0].ndim == 2 else 1
+
     def __len__(self):
         return len(self.points)
+
+    def __array__(self, dtype=None, copy=None):
+        """Single curves as objects, which is how scikit-learn puts the predictions of folds together."""
+        out = np.empty(len(self), dtype=object)
+        for i in range(len(self)):
+            out[i] = self[i]
+        return out
 
     def __getitem__(self, key):
         """Curves by an index, a slice, indices or a mask; the domain stays."""
         if isinstance(key, tuple):  # scikit-learn asks for [rows, ...]
             key = key[0]
-        rows = np.atleast_1d(np.arange(len(self))[np.asarray(key) if isinstance(key, list) else key])
+        rows = np.atleast_1d(np.arange(len(self))[key])
         return IrregularFunctions([self.points[i] for i in rows], [self.values[i] for i in rows], self.domain)
 
     def to_array(self):
@@ -143,8 +166,10 @@ def read_functions(Y, grid=None, name="y"):
         if Y.dim_domain != 1:
             raise ValueError(f"{name}: irregular functions must have one variable, got {Y.dim_domain}; use a FDataGrid")
         cuts = np.asarray(Y.start_indices)[1:]
-        points, values = (np.split(np.asarray(a, dtype=float), cuts) for a in (Y.points, Y.values))
+        points, values = (np.split(np.asarray(a, dtype=float), cuts) for a in (Y.points[:, 0], Y.values))
         return IrregularFunctions(points, values, Y.domain_range[0]), Layout("FDataIrregular", names=_names(Y))
+    if hasattr(Y, "to_grid"):
+        raise TypeError(f"{name} is a {type(Y).__name__}; give its values at points, {name}.to_grid(points)")
     try:
         array = check_array(
             Y, dtype=np.float64, ensure_2d=False, allow_nd=True, ensure_all_finite="allow-nan", input_name=name
@@ -179,9 +204,9 @@ def sampled(X, grid=None, name="X") -> Curves:
 
 def interpolated(curves: IrregularFunctions, axis):
     """Linear interpolation (n, m, p) of irregular curves at the points of axis; constant beyond their ends."""
-    out = np.full((len(curves), len(axis), curves.values[0][:1].size if len(curves) else 1), np.nan)
+    out = np.full((len(curves), len(axis), curves.n_curves), np.nan)
     for rows, points, values in zip(out, curves.points, curves.values, strict=True):
-        for column, value in zip(rows.T, values.reshape(len(points), -1).T, strict=True):
+        for column, value in zip(rows.T, values.reshape(len(points), curves.n_curves).T, strict=True):
             seen = np.isfinite(value)
             if seen.any():
                 order = np.argsort(points[seen])
@@ -243,14 +268,28 @@ def check_grids(axes, sizes, name):
             raise ValueError(
                 f"grid must have one point for each value on its axis: {name} has {size}, got {axis.shape} points"
             )
-        if not np.isfinite(axis).all() or (np.diff(axis) <= 0).any():
+        if not np.isfinite(axis).all():
+            raise ValueError(f"grid must be finite numbers, got {axis!r}; leave such points out, and {name} there")
+        if (np.diff(axis) <= 0).any():
             raise ValueError(f"grid must increase from point to point, got {axis!r}; sort it, and {name} with it")
 
 
 def as_axes(grid):
     """The tuple of grids behind the setting: one array, or a tuple of arrays for several variables."""
     several = isinstance(grid, tuple) and len(grid) > 0 and not isinstance(grid[0], numbers.Number)
-    return tuple(np.atleast_1d(np.asarray(axis, dtype=float)) for axis in (grid if several else (grid,)))
+    try:
+        return tuple(np.atleast_1d(np.asarray(axis, dtype=float)) for axis in (grid if several else (grid,)))
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"grid must be an array of points, or a tuple of them for several variables, got {grid!r}"
+        ) from error
+
+
+def same_points(a, b):
+    """Whether two arrays of points are equal to rounding, in whatever units."""
+    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    slack = 1e-9 * max(np.abs(a).max(initial=0.0), np.abs(b).max(initial=0.0))
+    return a.shape == b.shape and bool((np.abs(a - b) <= slack).all())
 
 
 def _axes_of(grid, array, name):
@@ -277,7 +316,7 @@ def _check_same(grid, axes, name):
     if grid is None:
         return
     given = as_axes(grid)
-    if len(given) != len(axes) or any(a.shape != b.shape or not np.allclose(a, b) for a, b in zip(given, axes)):
+    if len(given) != len(axes) or not all(map(same_points, given, axes)):
         raise ValueError(f"grid must be None or equal to the grid_points that {name} brings along")
 
 

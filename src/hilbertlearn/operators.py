@@ -39,15 +39,18 @@ class Kronecker:
         return Kronecker(f if isinstance(f, int) else f.T for f in self.factors)
 
     def __rmatmul__(self, A):
-        n, after = len(A), self.shape[0]
-        out = A.reshape(n, after)
+        after, columns = self.shape
+        shape = (*A.shape[:-1], columns)
+        if not after or not columns:  # a factor of rank 0
+            return np.zeros(shape)
+        out = A.reshape(-1, after)
         for f in self.factors:  # the axes before are in their new sizes, those after still in the old ones
             rows = f if isinstance(f, int) else len(f)
             after //= rows
             if not isinstance(f, int):
                 block = out.reshape(-1, rows, after)
                 out = block[:, :, 0] @ f if after == 1 else np.matmul(f.T, block)
-        return np.ascontiguousarray(out.reshape(n, -1))
+        return np.ascontiguousarray(out.reshape(shape))
 
     def __array__(self, dtype=None, copy=None):
         dense = reduce(np.kron, (np.eye(f) if isinstance(f, int) else f for f in self.factors))
@@ -93,12 +96,19 @@ class Integral(BaseEstimator):
         self.validate()
         return kronecker([*(axis.integral(self.gram) for axis in space.axes), None], space.sizes)
 
-    def validate(self):
-        kernels.check_kernel(self.kernel)
-        check_number(self.gamma, "Integral: gamma")
+    def validate(self, name="Integral"):
+        try:
+            kernels.check_kernel(self.kernel)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{name}: {error}") from error
+        if isinstance(self.kernel, str) and self.kernel == "precomputed":
+            raise ValueError(f"{name}: kernel='precomputed' has no values between points; give a name or a callable")
+        check_number(self.gamma, f"{name}: gamma")
 
     def gram(self, points, others):
         """Kernel values (m, p) between points (m,) and others (p,) of the unit interval."""
+        if not (len(points) and len(others)):
+            return np.zeros((len(points), len(others)))
         return kernels.gram(self.kernel, points[:, None], others[:, None], gamma=self.gamma)
 
 
@@ -248,7 +258,10 @@ def operator_matrix(operator, Y, weights=None, space=None):
     if isinstance(operator, str) and operator == "auto" and space is not None:
         M = kronecker([*(axis.own_operator for axis in space.axes), None], space.sizes)
     elif isinstance(operator, str):
-        M = _NAMES[check_choice(operator, "operator", tuple(_NAMES))]().matrix(Y, weights, space)
+        known = (*_NAMES, *(() if space is None else ("auto",)))
+        M = _NAMES[check_choice(operator, "operator", known)]().matrix(Y, weights, space)
+    elif isinstance(operator, type):
+        raise TypeError(f"operator must be an object, got the class {operator.__name__}; pass {operator.__name__}()")
     elif hasattr(operator, "matrix"):
         M = operator.matrix(Y, weights, space)
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +9,7 @@ from sklearn.utils import Bunch, check_array
 
 from .. import functions
 from ..functions import IrregularFunctions
+from ._files import check_rows, read_arrays
 
 DTI = (
     "Fractional anisotropy along two tracts of the brain, one row a scan: X the corpus callosum, Y the right "
@@ -46,9 +46,9 @@ def load_dti(path):
     ``fill_gaps(X)`` gives inputs without NaN the way the papers do.
     """
     facts = ("subject", "visit", "visit_time", "n_scans", "case", "sex", "pasat", "first_ms_visit")
-    arrays, file = _read(path, "dti.npz", ("cca", "rcst", *facts))
+    arrays, file = read_arrays(path, "dti.npz", ("cca", "rcst", *facts))
     X, Y = arrays.pop("cca"), arrays.pop("rcst")
-    _check_rows(file, {"cca": X, "rcst": Y, **arrays})
+    check_rows(file, {"cca": X, "rcst": Y, **arrays})
     grids = {"grid_in": np.linspace(0, 1, X.shape[1]), "grid_out": np.linspace(0, 1, Y.shape[1])}
     return Bunch(X=X, Y=Y, **grids, **arrays, DESCR=DTI)
 
@@ -67,9 +67,9 @@ def load_lip_emg(path):
         grid_in, grid_out (641,) : the common times, 0 to 0.64 seconds
         DESCR : a description
     """
-    arrays, file = _read(path, "lip_emg.npz", ("emg", "lip_acc", "time"))
+    arrays, file = read_arrays(path, "lip_emg.npz", ("emg", "lip_acc", "time"))
     X, Y, time = arrays["emg"], arrays["lip_acc"], arrays["time"]
-    _check_rows(file, {"emg": X, "lip_acc": Y})
+    check_rows(file, {"emg": X, "lip_acc": Y})
     if not X.shape[1:] == Y.shape[1:] == time.shape:
         raise ValueError(
             f"{file}: emg and lip_acc must have one column for each time, got shapes {X.shape}, {Y.shape}, {time.shape}"
@@ -102,13 +102,13 @@ def load_speech(path):
     """
     names = ("values", "offsets", "words", "channels", "channels_authors_loader", "step_s", "keep_413")
     folder = Path(path)
-    sound, sound_file = _read(folder, "mfcc13.npz", ("values", "offsets"))
-    tract, tract_file = _read(folder, "vocal_tract.npz", names)
+    sound, sound_file = read_arrays(folder, "mfcc13.npz", ("values", "offsets"))
+    tract, tract_file = read_arrays(folder, "vocal_tract.npz", names)
     if not np.array_equal(sound["offsets"], tract["offsets"]):
         raise ValueError(
             f"{sound_file} and {tract_file}: offsets must be equal, for sound and trajectories go together"
         )
-    _check_rows(
+    check_rows(
         tract_file, {"words": tract["words"], "keep_413": tract["keep_413"], "offsets[1:]": tract["offsets"][1:]}
     )
     step = float(tract["step_s"])
@@ -173,31 +173,6 @@ def fill_gaps(Y, grid=None):
     if len(empty):
         raise ValueError(f"Y: row {empty[0]} has no observed value to interpolate; leave such rows out ({len(empty)})")
     return functions.fill_gaps(Y[:, :, None], (grid,))[:, :, 0]
-
-
-def _read(path, name, keys):
-    """The arrays called keys of the file name in the folder path (or of the file path itself), and the file."""
-    file = Path(path)
-    if file.suffix != ".npz":
-        file = file / name
-    if not file.is_file():
-        raise FileNotFoundError(f"no file {file}: path must be the folder with {name}, which has {', '.join(keys)}")
-    try:
-        with zipfile.ZipFile(file) as archive:
-            found = [entry.removesuffix(".npy") for entry in archive.namelist()]
-        missing = [key for key in keys if key not in found]
-        if missing:
-            raise ValueError(f"no {', '.join(missing)} among its arrays ({', '.join(found)})")
-        with np.load(file, allow_pickle=False) as arrays:
-            return {key: arrays[key] for key in keys}, file
-    except (ValueError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{file} must be an .npz file with the arrays {', '.join(keys)}: {error}") from error
-
-
-def _check_rows(file, arrays):
-    if len({len(array) for array in arrays.values()}) > 1:
-        sizes = ", ".join(f"{name} {len(array)}" for name, array in arrays.items())
-        raise ValueError(f"{file}: arrays must have as many rows as each other, got {sizes}")
 
 
 def _words(values, offsets, step, file):

@@ -9,7 +9,7 @@ import warnings
 
 import numpy as np
 import scipy.sparse
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, clone, is_regressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import _safe_indexing, check_array
 from sklearn.utils.validation import (
@@ -22,7 +22,7 @@ from sklearn.utils.validation import (
 
 from .. import kernels, solvers
 from .._validation import check_choice, check_number
-from ..functions import IrregularFunctions, sampled
+from ..functions import IrregularFunctions, read_functions, same_points, sampled
 from ..losses import as_loss
 from ..losses.balls import row_norms
 from ..problem import Problem, Separable
@@ -30,6 +30,7 @@ from ..solvers.spectral import leave_one_out
 from . import choice
 from .training import Training, build, centre, kernel_terms
 
+_LEARNT = ("_columns", "_predictors", "_integrals", "_loo_data", "_X_axes")  # beside attributes that end in _
 _PREDICT_BYTES = 2**27  # kernel values held at once while predicting
 
 
@@ -53,7 +54,7 @@ class KernelMachine(BaseEstimator):
         y : (n,) or (n, d) outputs
         sample_weight : (n,) non-negative weights, samples of weight 0 are left out; default 1
         """
-        new = copy.copy(self)  # a fit that fails changes nothing
+        new = self._blank()  # a fit that fails changes nothing
         if self.regressor is not None:
             new._fit_regressor(X, y, sample_weight)
         else:
@@ -62,6 +63,13 @@ class KernelMachine(BaseEstimator):
             new._learn(training, loss, space, alpha, init=None)
         self.__dict__ = new.__dict__
         return self
+
+    def _blank(self):
+        """A copy with the settings and nothing learnt."""
+        new = copy.copy(self)
+        for name in [name for name in vars(new) if name.endswith("_") or name in _LEARNT]:
+            delattr(new, name)
+        return new
 
     def _fit_regressor(self, X, y, sample_weight):
         """Fit another model to the coordinates, gaps filled; alpha, loss and solver have no part in it."""
@@ -77,14 +85,19 @@ class KernelMachine(BaseEstimator):
             options["sample_weight"] = weights[rows]
         targets = Y[rows, 0] if Y.shape[1] == 1 else Y[rows]
         self.regressor_ = model.fit(self._take(X, rows), targets, **options)
+        self.n_iter_ = getattr(self.regressor_, "n_iter_", 1)  # scikit-learn asks for it beside max_iter
 
     def _check_regressor(self):
-        if not (hasattr(self.regressor, "fit") and hasattr(self.regressor, "predict")):
-            raise TypeError(f"regressor must be a regressor of scikit-learn or None, got {self.regressor!r}")
+        is_one = (
+            hasattr(self.regressor, "fit") and not isinstance(self.regressor, type) and is_regressor(self.regressor)
+        )
+        if not is_one:
+            called = f"; pass {self.regressor.__name__}()" if isinstance(self.regressor, type) else ""
+            raise TypeError(f"regressor must be a regressor of scikit-learn or None, got {self.regressor!r}{called}")
 
     def fit_path(self, X, y, alphas, sample_weight=None):
         """Yield a fitted copy of the estimator for each alpha; kernel and factorisation are shared, starts are warm."""
-        new = copy.copy(self)
+        new = self._blank()
         training, loss, space = new._prepare(X, y, sample_weight)
         loss = choice.resolve(new, training, loss, y, alphas)
         if training.separable and len(alphas) > 1:
@@ -108,6 +121,11 @@ class KernelMachine(BaseEstimator):
                 "space='grid' and outputs on a common grid (NaN where not observed)"
             )
         Y, sampling = space.encode(y), space.sampling(y)
+        if sampling is not None and (loss.on_margins or np.isfinite(loss.largest_residual)):
+            raise ValueError(
+                f"loss={loss!r} needs outputs that are known on a whole common grid; use Huber, EpsilonInsensitive or "
+                "the squared loss, or irregular='projected'"
+            )
         rows = self._counting(weights, Y)
         n = len(Y)
         X, Y, weights = self._take(X, rows), Y[rows], weights[rows]
@@ -231,7 +249,7 @@ class KernelMachine(BaseEstimator):
 
     def _coordinates(self, X):
         """Predicted coordinates (m, d) of checked inputs."""
-        if self.regressor is not None:
+        if hasattr(self, "regressor_"):
             return np.asarray(self.regressor_.predict(X), dtype=float).reshape(_num_samples(X), -1)
         out = self._expansion(X, dict(enumerate(self._predictors)), len(self.center_))
         out += self.center_
@@ -271,12 +289,13 @@ class KernelMachine(BaseEstimator):
         Shape of the training Y; NaN for samples that were left out of the fit.
         """
         check_is_fitted(self)
-        if self._loo_data is None:
+        data = getattr(self, "_loo_data", None)
+        if data is None:
             raise ValueError(
                 "loo_residuals() has a closed form for the squared loss, one (kernel, operator) term and no missing "
                 "outputs; use RegularizationPathCV with cv=5, or sklearn.model_selection.cross_val_predict"
             )
-        Y, weights = self._loo_data
+        Y, weights = data
         K = kernels.gram(self.kernel_, self.X_fit_, gamma=self.gamma_, params=self.kernel_params)
         term = Separable(K, self.operator_).scaled(np.sqrt(weights))
         residuals = np.full(self.dual_coef_.shape, np.nan)
@@ -288,7 +307,7 @@ class KernelMachine(BaseEstimator):
     def summary(self):
         """A few lines on what was learnt."""
         check_is_fitted(self)
-        if self.regressor is not None:
+        if hasattr(self, "regressor_"):
             return f"{type(self).__name__}: {_short(self.regressor_)} on coordinates"
         n, d = self.dual_coef_.shape
         lines = [
@@ -306,7 +325,7 @@ class KernelMachine(BaseEstimator):
         scalar = self._kernels()
         if any(isinstance(kernel, str) for kernel in scalar):
             if hasattr(X, "data_matrix") or hasattr(X, "start_indices") or isinstance(X, IrregularFunctions):
-                X = sampled(X).values
+                X = self._values_of_curves(X, reset)
             if getattr(X, "ndim", 2) > 2:  # curves are rows of numbers to a kernel of vectors
                 X = np.reshape(X, (len(X), -1))
             X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64)
@@ -336,6 +355,21 @@ class KernelMachine(BaseEstimator):
                 ensure_all_finite=gaps,
             )
         return X
+
+    def _values_of_curves(self, X, reset):
+        """Values of curves on a grid, which at predict must be that of fit."""
+        curves = sampled(X) if not hasattr(X, "data_matrix") else read_functions(X, name="X")[0]
+        if reset:
+            self._X_axes = curves.axes
+        known = getattr(self, "_X_axes", curves.axes)
+        if [len(axis) for axis in known] == [len(axis) for axis in curves.axes] and not all(
+            map(same_points, known, curves.axes)
+        ):
+            raise ValueError(
+                "X must be curves on the grid of the training inputs, or irregular ones with the same domain, got "
+                f"{[(axis[0], axis[-1]) for axis in curves.axes]} in place of {[(axis[0], axis[-1]) for axis in known]}"
+            )
+        return curves.values
 
     def _take(self, X, rows):
         """Samples of X; for a Gram matrix rows and columns."""

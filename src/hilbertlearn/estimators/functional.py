@@ -6,14 +6,14 @@ import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
+from .._statistics import mean_rows
 from ..functions import IrregularFunctions, as_axes, check_grids, read_functions
-from ..losses import Squared
 from ..metrics import integrated_squared_error
 from ..operators import Integral, Kronecker, PerAxis
 from ..problem import LinearPredictor
 from ..spaces import function_space
 from .base import KernelMachine
-from .training import centre, kernel_terms
+from .training import kernel_terms
 
 
 class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
@@ -122,12 +122,12 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
 
     def _fit_regressor(self, X, y, sample_weight):
         super()._fit_regressor(X, y, sample_weight)
-        self.mean_ = np.nanmean(self.space_.complete(y), axis=0)
+        weights = np.ones(_num_samples(X)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+        self.mean_ = mean_rows(self.space_.complete(y), weights)
 
     def _store(self, training, problem, solution, space, alpha):
         super()._store(training, problem, solution, space, alpha)
-        coordinates = np.tile(training.center, (len(training.Y), 1))  # where no curve has points
-        self.mean_ = centre(training.Y, training.weights, Squared(), training.sampling, coordinates)
+        self.mean_ = training.mean
         pairs = zip(kernel_terms(self.kernel, self.operator), training.terms, strict=True)
         self._integrals = [_integral(operator, term, space) for (_, operator), term in pairs]
         points = (-1, *(space.sizes if space.n_curves > 1 else space.sizes[:-1]))
@@ -149,7 +149,9 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         space = self.space_
         if grid is None:
             return space.decode(self._coordinates(X))
-        if isinstance(grid, list) and len(grid) and np.ndim(grid[0]) == 1:
+        if hasattr(grid, "__len__") and not len(grid):
+            raise ValueError("grid is empty; give at least one point, or None for the training grid")
+        if isinstance(grid, list) and np.ndim(grid[0]) == 1:
             points = [np.asarray(own, dtype=float) for own in grid]
             return space.layout.wrap_irregular(points, self._values_at(X, points), space.domain)
         axes = as_axes(grid)
@@ -157,11 +159,20 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         return space.layout.wrap(self._values(X, axes), axes, space.domain)
 
     def score(self, X, y, sample_weight=None):
-        """1 - integrated squared error / that of the mean training curve, at the points that y observes."""
+        """1 - integrated squared error / that of the mean training curve, at the points that y observes.
+
+        An array y is on the training grid, or, after training on irregular curves, at even steps of their domain.
+        """
         check_is_fitted(self)
         checked = self._check_X(X, reset=False)
-        true, _ = read_functions(y, self.space_.grid)
-        if isinstance(true, IrregularFunctions):
+        true, _ = read_functions(y, self._grids_of(y))
+        irregular = isinstance(true, IrregularFunctions)
+        curves, expected = true.n_curves if irregular else true.values.shape[-1], self.space_.n_curves
+        if curves != expected:
+            raise ValueError(
+                f"y must have {expected} curve{'s' * (expected > 1)} a sample, as in training, got {curves}"
+            )
+        if irregular:
             both = self._values_at(checked, true.points), [self._mean_values((own,)) for own in true.points]
             error, total = (
                 integrated_squared_error(
@@ -177,7 +188,18 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
                 integrated_squared_error(true.values, f, true.axes, sample_weight)
                 for f in (self._values(checked, true.axes), mean)
             )
+        if np.isnan(total):
+            return total
         return 1 - error / total if total > 0 else float(error == 0)
+
+    def _grids_of(self, y):
+        """The grids that y does not bring along."""
+        if any(hasattr(y, name) for name in ("data_matrix", "start_indices", "points")):
+            return None
+        irregular = self.space_.layout.kind in ("IrregularFunctions", "FDataIrregular")
+        if irregular and self.grid is None and np.ndim(y) > 1:
+            return (np.linspace(*self.space_.domain[0], np.shape(y)[1]),)
+        return self.space_.grids
 
     def _values(self, X, axes):
         """Values (n, m_1, ..., m_k, p) on a product grid."""
@@ -205,7 +227,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
 
     def _parts(self, X):
         """Pairs (coefficients (n, d), integral operator still to be applied or None) that add up to the predictions."""
-        if self.regressor is not None or not any(self._integrals):
+        if hasattr(self, "regressor_") or not any(self._integrals):
             yield self._coordinates(X), None
             return
         yield np.broadcast_to(self.center_, (_num_samples(X), len(self.center_))), None

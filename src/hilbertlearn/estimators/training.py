@@ -6,14 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse
 from sklearn.utils import _safe_indexing
 
 from .. import kernels, operators
 from .._statistics import geometric_median, mean_rows, pointwise_median
 from .._validation import check_memory
-from ..losses.balls import row_norms
 from ..problem import Problem, Sampled, Separable
 from ..solvers.spectral import leave_one_out
 from ..spaces import Space
@@ -21,8 +19,6 @@ from ..spaces.sampling import Sampling
 
 ALPHAS_PER_DECADE = 4
 SMALLEST, LARGEST = 1e-11, 10.0  # default alphas, relative to the mean of k(x, x) times the operator's norm
-
-_WEISZFELD = 50
 
 
 @dataclass(frozen=True)
@@ -44,6 +40,7 @@ class Training:
     center: np.ndarray  # (d,) coordinates of what the model is fitted around
     weighted: bool
     sampling: Sampling | None = None  # then Y are values at points, not coordinates
+    mean: np.ndarray | None = None  # (d,) coordinates of the mean, what scores compare with
 
     @property
     def mask(self):
@@ -162,6 +159,7 @@ def build(settings, X, Y, weights, rows, n_samples, space, center, sampling, coo
         center,
         weighted,
         sampling,
+        mean_rows(coordinates, weights),
     )
 
 
@@ -178,7 +176,7 @@ def kernel_terms(kernel, operator):
     for one, its_operator in terms:
         if isinstance(one, kernels.OutputBuilt):
             one.validate()
-            if its_operator is not None:
+            if its_operator is not None and not (isinstance(its_operator, str) and its_operator == "auto"):
                 raise ValueError("operator must be None with kernels.OutputBuilt, which brings its own")
         else:
             kernels.check_kernel(one)
@@ -188,34 +186,16 @@ def kernel_terms(kernel, operator):
 def centre(Y, weights, loss, sampling=None, coordinates=None):
     """The constant (d,) a model is fitted around: the mean, or a median for losses that resist outliers.
 
-    With a sampling, Y are values at points: then the function nearest to all of them, which starts from filled-in
-    coordinates (n, d) and is pulled to their mean where no sample has points.
+    With a sampling, Y are values at points: then that of the filled-in coordinates (n, d). (The function nearest to all
+    values would run through each of them where a space has more coordinates than there are values near by.)
     """
     robust = loss.bound != np.inf  # "auto", a number still to be found, is finite
     if loss.on_margins:
         return np.zeros((Y if sampling is None else coordinates).shape[1])
-    if sampling is not None:
-        return _nearest_function(sampling, np.nan_to_num(Y), weights, mean_rows(coordinates, weights), robust)
+    Y = Y if sampling is None else coordinates
     if not robust:
         return mean_rows(Y, weights)
     return (pointwise_median if getattr(loss, "p", 2) == 1 else geometric_median)(Y, weights)
-
-
-def _nearest_function(sampling, values, weights, start, robust):
-    """Coordinates (d,) that minimise the weighted sum of squared distances to values (n, m), or of distances."""
-    centre, pull = start, weights
-    for _ in range(_WEISZFELD if robust else 1):
-        errors = values - sampling.push(centre)
-        if robust:
-            sizes = row_norms(errors)
-            pull = weights / np.maximum(sizes, 1e-10 + 1e-6 * np.median(sizes))
-        G = sampling.gram(pull / pull.sum())
-        G.flat[:: len(G) + 1] += 1e-6 * np.trace(G) / len(G)
-        step = scipy.linalg.solve(G, sampling.adjoint_sum(errors, pull / pull.sum()), assume_a="pos")
-        centre = centre + step
-        if np.abs(step).max() <= 1e-9 * np.abs(centre).max():
-            break
-    return centre
 
 
 def _row_keys(X, Y):

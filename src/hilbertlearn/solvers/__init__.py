@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from ..problem import Sampled, Separable
+from ..problem import Separable
 from . import active_rows, box_qp, columns, conjugate_gradient, proximal_gradient, sampled, spectral, splitting
 from .solution import Solution
 
@@ -31,7 +31,8 @@ def solve(problem, method="auto", *, tol=1e-6, max_iter=1000, init=None, callbac
 
 def _solver(problem, method):
     closed_form = problem.separable is not None and problem.loss.quadratic and problem.mask is None
-    one_term = len(problem.terms) == 1 and isinstance(problem.terms[0], (Separable, Sampled))
+    first = problem.terms[0]
+    one_term = len(problem.terms) == 1 and isinstance(getattr(first, "term", first), Separable)
     fits = {
         "spectral": closed_form,
         "splitting": one_term,

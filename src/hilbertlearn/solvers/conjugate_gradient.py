@@ -70,9 +70,9 @@ def nearest_term(terms) -> Separable | None:
     terms = [term for term in terms if isinstance(term, Separable)]
     if len(terms) <= 1:
         return terms[0] if terms else None
-    d = next((len(t.M) for t in terms if t.M is not None), 1)
+    d = next((t.M.shape[0] for t in terms if t.M is not None), 1)
     inputs = [t.K for t in terms]
-    outputs = [np.eye(d) if t.M is None else t.M for t in terms]
+    outputs = [np.eye(d) if t.M is None else np.asarray(t.M) for t in terms]
     root_k, root_m = (_root([[np.vdot(S, T) for T in S_all] for S in S_all]) for S_all in (inputs, outputs))
     left, values, right = np.linalg.svd(root_k @ root_m)
     a = np.abs(scipy.linalg.lstsq(root_k, left[:, 0] * values[0])[0])

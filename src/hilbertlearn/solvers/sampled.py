@@ -35,7 +35,7 @@ def solve_by_value(problem, *, tol=1e-6, **_) -> Solution:
     seen = term.sampling.observed.reshape(T.shape)
     values = dataclasses.replace(problem, terms=(term.by_value,), Y=T[seen][:, None], mask=None, root_weights=None)
     solution = spectral.solve(values, tol=tol)
-    dual = np.zeros_like(T)
+    dual = T / problem.loss.curvature  # of values that no basis function reaches
     dual[seen] = solution.dual[:, 0]
     gap = problem.gap(dual)
     return dataclasses.replace(solution, dual=dual, gap=gap, converged=gap <= tol)
@@ -49,7 +49,7 @@ class ByValueStep:
         self.step = InverseStep(term.by_value, penalty)
 
     def solve(self, R, shift):
-        X = np.zeros(R.size)
+        X = R.ravel() / shift  # where no basis function reaches
         X[self.seen] = self.step.solve(R.ravel()[self.seen][:, None], shift)[:, 0]
         return X.reshape(R.shape)
 

@@ -16,11 +16,13 @@ from ..functions import (
     IrregularFunctions,
     Layout,
     as_axes,
+    check_grids,
     check_inside,
     fill_gaps,
     interpolated,
     quadrature,
     read_functions,
+    same_points,
     to_unit,
 )
 from ..operators import Integral, Kronecker
@@ -73,7 +75,7 @@ class Eigen(BaseEstimator):
 
     def axis(self, points, curves=None, sample_weight=None):
         operator = Integral(self.kernel, self.gamma)
-        operator.validate()
+        operator.validate("Eigen")
         number = min(check_number(self.n_components, "Eigen: n_components", integer=True), len(points))
         weights = quadrature(points)
         root = np.sqrt(weights)
@@ -121,8 +123,11 @@ class Dictionary(BaseEstimator):
         atoms = as_basis(self.basis).resolve(points, weights, curves, sample_weight)
         if self.eigenvalues is None:
             return BasisAxis(atoms, points, weights)
-        values = np.asarray(self.eigenvalues, dtype=float)
         number = len(atoms.scale_weights)
+        try:
+            values = np.asarray(self.eigenvalues, dtype=float)
+        except (TypeError, ValueError):
+            values = np.empty(0)  # refused below
         if values.shape != (number,) or not (np.isfinite(values) & (values >= 0)).all():
             raise ValueError(
                 f"Dictionary: eigenvalues must be {number} non-negative numbers, one an atom, got {self.eigenvalues!r}"
@@ -148,8 +153,10 @@ def as_space(space):
     """The space behind a name, an object, or a basis (its ``Dictionary``)."""
     if isinstance(space, str) and space in _NAMES:
         return _NAMES[space]()
-    if hasattr(space, "axis"):
+    if hasattr(space, "axis") and not isinstance(space, type):
         return space
+    if isinstance(space, type):
+        raise TypeError(f"space must be an object, got the class {space.__name__}; pass {space.__name__}()")
     try:
         return Dictionary(as_basis(space))
     except (TypeError, ValueError) as error:
@@ -204,7 +211,7 @@ class FunctionSpace(Space):
         out = np.full((len(observed), self._d if self.projected else m), np.nan)
         for row, (B, values) in zip(out, observed, strict=True):
             if self.projected:
-                seen = B.reshape(len(values), -1, self.n_curves).any(axis=(0, 1))
+                seen = B.reshape(len(values), self._d // self.n_curves, self.n_curves).any(axis=(0, 1))
                 row[:] = B.T @ values  # Bouche et al. 2021, equation 13
                 row.reshape(-1, self.n_curves)[:, ~seen] = np.nan
             else:
@@ -237,7 +244,7 @@ class FunctionSpace(Space):
         """The functions behind y, checked to live where the training ones do."""
         data, _ = read_functions(y, self.grid if not isinstance(y, IrregularFunctions) else None)
         if isinstance(data, IrregularFunctions):
-            curves, low_high = data.values[0][:1].size if len(data) else 1, (data.domain,)
+            curves, low_high = data.n_curves, (data.domain,)
             if len(self.axes) != 1:
                 raise ValueError(
                     f"y must be functions of {len(self.axes)} variables, as in training; got irregular ones"
@@ -246,15 +253,13 @@ class FunctionSpace(Space):
                 check_inside(points, self.domain[0], "points of y")
         else:
             curves, low_high = data.values.shape[-1], data.domain
-            if len(data.axes) != len(self.axes) or any(
-                a.shape != b.shape or not np.allclose(a, b) for a, b in zip(data.axes, self.grids, strict=True)
-            ):
+            if len(data.axes) != len(self.axes) or not all(map(same_points, data.axes, self.grids)):
                 raise ValueError(
                     "y must be given on the grid of the training outputs; use score or predict(X, grid) for another"
                 )
         if curves != self.n_curves:
             raise ValueError(f"y must have {self.n_curves} curves a sample, as in training, got {curves}")
-        if not np.allclose(low_high, self.domain):
+        if not all(map(same_points, low_high, self.domain)):
             raise ValueError(f"y must have the domain {self.domain} of the training outputs, got {low_high}")
         return data
 
@@ -262,7 +267,10 @@ class FunctionSpace(Space):
         """Whether coordinates are more than was observed."""
         if isinstance(data, IrregularFunctions):
             return True
-        return not all(axis.pointwise for axis in self.axes) and bool(np.isnan(data.values).any())
+        if all(axis.pointwise for axis in self.axes):
+            return False
+        missing = np.isnan(data.values).reshape(len(data), -1)
+        return bool((missing.any(axis=1) & ~missing.all(axis=1)).any())  # samples without any value are left out
 
     @property
     def _d(self):
@@ -301,7 +309,7 @@ class FunctionSpace(Space):
         root = np.sqrt(weights[rows] / np.bincount(curves, weights[rows])[curves])
         block = np.zeros((len(rows), B.shape[1], self.n_curves))
         block[np.arange(len(rows)), :, curves] = B[rows] * root[:, None]
-        return block.reshape(len(rows), -1), values[rows, curves] * root
+        return block.reshape(len(rows), self._d), values[rows, curves] * root
 
     # ---------------------------------------------------------------- coordinates to outputs
 
@@ -314,7 +322,15 @@ class FunctionSpace(Space):
 
     def units(self, grids):
         """Points of the unit cube, axis by axis, for grids in the units of the domain."""
+        if len(grids) != len(self.domain):
+            number = len(self.domain)
+            raise ValueError(
+                f"grid must have the points of {number} variable{'s' * (number > 1)}, as in training, got {len(grids)}"
+                " arrays"
+            )
         for points, domain in zip(grids, self.domain, strict=True):
+            if not np.isfinite(points).all():
+                raise ValueError(f"grid must be finite numbers, got {points!r}")
             check_inside(points, domain, "grid")
         return tuple(to_unit(points, domain) for points, domain in zip(grids, self.domain, strict=True))
 
@@ -347,9 +363,11 @@ def function_space(setting, y, *, grid=None, irregular="exact", sample_weight=No
         raise ValueError("y has no curve; give at least one")
     if isinstance(data, IrregularFunctions):
         domain: tuple = (data.domain,)
-        grids = (np.linspace(*data.domain, DEFAULT_POINTS),) if grid is None else as_axes(grid)
-        if len(grids) != 1 or (np.diff(grids[0]) <= 0).any():
+        low, high = data.domain
+        grids = (np.linspace(low, high, DEFAULT_POINTS if low < high else 1),) if grid is None else as_axes(grid)
+        if len(grids) != 1:
             raise ValueError("grid must be one increasing array of points for irregular functions")
+        check_grids(grids, [grids[0].size], "the prediction")
         check_inside(grids[0], data.domain, "grid")
         values, grid = interpolated(data, grids[0]), None
     else:

@@ -36,6 +36,10 @@ class Vector(Space):
 
 
 def _checked(y):
+    if any(hasattr(y, name) for name in ("data_matrix", "start_indices", "domain")):
+        raise ValueError(
+            f"y must be numbers of shape (n,) or (n, d), got a {type(y).__name__}; use FunctionalRegressor"
+        )
     try:
         return check_array(y, dtype=np.float64, ensure_2d=False, ensure_all_finite="allow-nan", input_name="y")
     except ValueError as error:

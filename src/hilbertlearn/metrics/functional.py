@@ -1,4 +1,4 @@
-"""Scores that leave out what was not observed."""
+"""Errors of functions, at the points where they were observed."""
 
 from __future__ import annotations
 
@@ -7,28 +7,7 @@ from functools import reduce
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight
 
-from .functions import IrregularFunctions, quadrature, read_functions
-
-
-def r2_score(Y_true, Y_pred, sample_weight=None):
-    """Coefficient of determination, averaged over outputs, at the observed entries of Y_true.
-
-    Without NaN it is scikit-learn's ``r2_score``. Outputs observed less than twice do not count; NaN when none counts.
-    """
-    Y_true, Y_pred = (np.asarray(Y, dtype=float).reshape(len(Y), -1) for Y in (Y_true, Y_pred))
-    if Y_true.shape != Y_pred.shape:
-        raise ValueError(f"Y_true and Y_pred must have the same shape, got {Y_true.shape} and {Y_pred.shape}")
-    weights = np.ones(len(Y_true)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-    scores = []
-    for true, pred in zip(Y_true.T, Y_pred.T, strict=True):
-        seen = np.isfinite(true) & (weights > 0)
-        if seen.sum() < 2:
-            continue
-        w, y = weights[seen], true[seen]
-        total = w @ (y - w @ y / w.sum()) ** 2
-        error = w @ (y - pred[seen]) ** 2
-        scores.append(1 - error / total if total > 0 else float(error == 0))
-    return float(np.mean(scores)) if scores else float("nan")
+from ..functions import IrregularFunctions, quadrature, read_functions, same_points
 
 
 def functional_mse(Y_true, Y_pred, grid=None, sample_weight=None):
@@ -113,7 +92,7 @@ def _paired(Y_true, Y_pred, grid):
 
 def _check_same_points(true, pred):
     for i, (a, b) in enumerate(zip(true.points, pred.points, strict=True)):
-        if a.shape != b.shape or not np.allclose(a, b):
+        if not same_points(a, b):
             raise ValueError(
                 f"Y_true and Y_pred must have the same points, those of curve {i} differ; predict at Y_true.points"
             )

@@ -1,0 +1,270 @@
+"""Structured outputs to learn from: robust regression and halves of digits (Ciliberto et al. 2016, section 6), ratings,
+rankings."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.stats import rankdata
+from sklearn.datasets import load_digits
+from sklearn.utils import Bunch, check_random_state
+
+from .._validation import check_number
+
+DIGITS = (
+    "Handwritten digits of 8 x 8 grey levels that come with scikit-learn: upper halves (X) and lower halves as "
+    "histograms (Y)."
+)
+RATINGS = (
+    "Generated ratings of movies, of the shape of MovieLens 100k: users with an age, a gender and an occupation (X) "
+    "and their ratings from 1 to 5, NaN where there is none (Y)."
+)
+LEAST_RATINGS = 20  # of each user, as in MovieLens 100k
+RATING_SHARES = (0.06, 0.11, 0.27, 0.35, 0.21)  # of the ratings 1 to 5, about those of MovieLens 100k
+OCCUPATIONS = [
+    "administrator",
+    "artist",
+    "doctor",
+    "educator",
+    "engineer",
+    "entertainment",
+    "executive",
+    "healthcare",
+    "homemaker",
+    "lawyer",
+    "librarian",
+    "marketing",
+    "none",
+    "other",
+    "programmer",
+    "retired",
+    "salesman",
+    "scientist",
+    "student",
+    "technician",
+    "writer",
+]
+GENRES = [
+    "unknown",
+    "Action",
+    "Adventure",
+    "Animation",
+    "Children's",
+    "Comedy",
+    "Crime",
+    "Documentary",
+    "Drama",
+    "Fantasy",
+    "Film-Noir",
+    "Horror",
+    "Musical",
+    "Mystery",
+    "Romance",
+    "Sci-Fi",
+    "Thriller",
+    "War",
+    "Western",
+]
+
+
+def make_robust_regression(
+    n_samples=200, *, noise_variance=0.1, outlier_probability=0.1, outlier_size=3.0, random_state=None
+):
+    """A sine of three periods a unit with noise and outliers (Ciliberto et al. 2016, figure 1).
+
+    x is uniform on [-1, 1] and ``y = sin(6 pi x) + noise``, the noise Gaussian. Each sample is with
+    outlier_probability an outlier, and then has a further error uniform on [-outlier_size, outlier_size].
+
+    Parameters
+    ----------
+    n_samples : the paper trains on 50 to 1000 and tests on 1000
+    noise_variance, outlier_probability, outlier_size : as above. Noise and outliers are drawn last: the same
+        random_state without them gives the same function values.
+    random_state : None, a seed or a RandomState
+
+    Returns
+    -------
+    X (n_samples, 1), y (n_samples,)
+    clean (n_samples,) : ``sin(6 pi x)``, with which the paper compares predictions
+    outlier (n_samples,) : mask of the outliers
+    """
+    check_number(n_samples, "n_samples", integer=True)
+    check_number(noise_variance, "noise_variance", strict=False)
+    check_number(outlier_size, "outlier_size", strict=False)
+    if check_number(outlier_probability, "outlier_probability", strict=False) > 1:
+        raise ValueError(f"outlier_probability must be between 0 and 1, got {outlier_probability!r}")
+    rng = check_random_state(random_state)
+    x = rng.uniform(-1, 1, size=n_samples)
+    clean = np.sin(6 * np.pi * x)
+    noise = np.sqrt(noise_variance) * rng.normal(size=n_samples)
+    outlier = rng.uniform(size=n_samples) < outlier_probability
+    errors = rng.uniform(-outlier_size, outlier_size, size=n_samples)
+    return x[:, None], clean + noise + outlier * errors, clean, outlier
+
+
+def digits_halves():
+    """Upper half to lower half of the digits that come with scikit-learn; needs no files.
+
+    The task of Ciliberto et al. 2016, section 6, has 16 x 16 images (``load_usps``). As there, the lower half is a
+    histogram: its grey levels are divided by their sum.
+
+    Returns
+    -------
+    Bunch with, for n = 1797 images,
+        X (n, 32) : upper halves, row by row, grey levels in [0, 1]
+        Y (n, 32) : lower halves, row by row, non-negative with sum 1
+        images (n, 8, 8) : grey levels in [0, 1]
+        target (n,) : the digits
+        DESCR : a description
+    """
+    data = load_digits()
+    images = data.images / 16
+    X, Y = image_halves(images)
+    return Bunch(X=X, Y=Y, images=images, target=data.target, DESCR=DIGITS)
+
+
+def image_halves(images):
+    """Upper halves (n, h w / 2), and lower halves as histograms of sum 1 (n, h w / 2), of images (n, h, w)."""
+    n, height, _ = images.shape
+    upper = images[:, : height // 2].reshape(n, -1).copy()
+    lower = images[:, height // 2 :].reshape(n, -1)
+    sums = lower.sum(axis=1, keepdims=True)
+    if (sums <= 0).any():
+        row = np.flatnonzero(sums <= 0)[0]
+        raise ValueError(f"image {row} has an empty lower half, which is no histogram; leave it out")
+    return upper, lower / sums
+
+
+def make_movie_ratings(n_users=943, n_movies=1682, n_ratings=100_000, *, random_state=None):
+    """Ratings of movies that depend on who rates, in the form of ``load_movielens``, where its files are missing.
+
+    The appeal of movie m to user u is the sum of: the quality of the movie; the user's generosity; a taste for the
+    movie's genres, linear in the user's features X and with a part of the user's own; a product of five hidden features
+    of both; noise. Users rate popular movies and those that appeal to them more often, between 20 and half of all
+    movies each. The ratings 1 to 5 are the appeal cut at such values that their shares are about those of MovieLens
+    100k.
+
+    Parameters
+    ----------
+    n_users, n_movies : sizes
+    n_ratings : about how many ratings, at least 20 a user and at most a quarter of all pairs
+    random_state : None, a seed or a RandomState
+
+    Returns
+    -------
+    Bunch with
+        X (n_users, 23) : features of the users, see ``user_features``; feature_names (23,)
+        Y (n_users, n_movies) : ratings 1 to 5, the larger the better, NaN not rated
+        age, gender ("M", "F"), occupation : (n_users,)
+        genres (n_movies, 19) : 0/1; genre_names (19,); titles (n_movies,)
+        DESCR : a description
+    """
+    for name, value in (("n_users", n_users), ("n_movies", n_movies), ("n_ratings", n_ratings)):
+        check_number(value, name, integer=True)
+    if not LEAST_RATINGS * n_users <= n_ratings <= n_users * n_movies / 4:
+        raise ValueError(
+            f"n_ratings must be between {LEAST_RATINGS} a user and a quarter of all pairs, here between "
+            f"{LEAST_RATINGS * n_users} and {n_users * n_movies // 4}, got {n_ratings}"
+        )
+    rng = check_random_state(random_state)
+    age = np.clip(np.round(rng.normal(34, 12, size=n_users)), 7, 73).astype(int)
+    gender = np.where(rng.uniform(size=n_users) < 0.29, "F", "M")
+    occupation = np.array(OCCUPATIONS)[_zipf(len(OCCUPATIONS), rng, n_users)]
+    X, feature_names = user_features(age, gender, occupation, OCCUPATIONS)
+    genres = _genres(n_movies, rng)
+
+    quality = rng.normal(size=n_movies)
+    taste = _unit_variance(X @ rng.normal(size=(X.shape[1], len(GENRES)))) + rng.normal(size=(n_users, len(GENRES)))
+    hidden = rng.normal(size=(n_users, 5)) @ rng.normal(size=(5, n_movies)) / np.sqrt(5)
+    preference = 0.5 * (taste @ (genres / np.sqrt(genres.sum(axis=1, keepdims=True))).T) + 0.4 * hidden
+    appeal = 0.6 * quality + 0.5 * rng.normal(size=(n_users, 1)) + preference + rng.normal(size=(n_users, n_movies))
+
+    popularity = 1.2 * rng.normal(size=n_movies) + 0.5 * quality
+    rated = _rated(popularity + 0.3 * preference, n_ratings, rng)
+    cuts = np.quantile(appeal[rated], np.cumsum(RATING_SHARES)[:-1])
+    Y = np.where(rated, 1.0 + np.searchsorted(cuts, appeal), np.nan)
+    return Bunch(
+        X=X,
+        Y=Y,
+        feature_names=feature_names,
+        age=age,
+        gender=gender,
+        occupation=occupation,
+        genres=genres,
+        genre_names=np.array(GENRES),
+        titles=np.array([f"movie {m + 1}" for m in range(n_movies)]),
+        DESCR=RATINGS,
+    )
+
+
+def user_features(age, gender, occupation, occupations):
+    """Features (n, 2 + o) of users and their names: age, standardised over all users; 1 for women; 1 for each of the o
+    occupations that is the user's."""
+    spread = age.std()
+    columns = [(age - age.mean()) / (spread if spread > 0 else 1.0), gender == "F"]
+    columns += [occupation == name for name in occupations]
+    return np.stack(columns, axis=1).astype(float), np.array(["age", "female", *occupations])
+
+
+def make_label_rankings(n_samples=500, *, n_features=5, n_labels=6, noise=0.3, random_state=None):
+    """Rankings of labels by utilities that are smooth functions of the features.
+
+    Features are standard Gaussian. The utilities of the labels are mixtures of ten hidden units ``tanh(a·x + b)``,
+    scaled to unit variance over the samples, plus Gaussian noise; labels are ranked by them.
+
+    Each call draws new functions: make training and test samples in one call and split them.
+
+    Parameters
+    ----------
+    n_samples, n_features, n_labels : sizes
+    noise : standard deviation; drawn last: the same random_state without noise gives the same utilities
+    random_state : None, a seed or a RandomState
+
+    Returns
+    -------
+    X (n_samples, n_features)
+    Y (n_samples, n_labels) : the rank of each label, 1 for the best to n_labels. Losses on rankings call larger numbers
+        better, but do not change when those of truth and prediction are all negated.
+    """
+    for name, value in (("n_samples", n_samples), ("n_features", n_features), ("n_labels", n_labels)):
+        check_number(value, name, integer=True)
+    check_number(noise, "noise", strict=False)
+    rng = check_random_state(random_state)
+    X = rng.normal(size=(n_samples, n_features))
+    hidden = np.tanh(X @ rng.normal(size=(n_features, 10)) / np.sqrt(n_features) + rng.normal(size=10))
+    utilities = _unit_variance(hidden @ rng.normal(size=(10, n_labels)))
+    return X, rankdata(-utilities - noise * rng.normal(size=utilities.shape), axis=1)
+
+
+def _unit_variance(columns):
+    """Columns centred and divided by their standard deviation; constant ones become 0."""
+    spread = columns.std(axis=0)
+    return (columns - columns.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+
+
+def _zipf(size, rng, n):
+    """n draws of 0, ..., size - 1 with probabilities proportional to 1/2, 1/3, 1/4, ..., in random order."""
+    p = rng.permutation(1 / np.arange(2.0, size + 2))
+    return rng.choice(size, size=n, p=p / p.sum())
+
+
+def _genres(n_movies, rng):
+    """0/1 (n_movies, 19): one to three draws of a genre for each movie, some genres more common than others."""
+    genres = np.zeros((n_movies, len(GENRES)), dtype=int)
+    draws = 1 + _zipf(len(GENRES) - 1, rng, 3 * n_movies).reshape(n_movies, 3)  # no movie is of genre "unknown"
+    for j, column in enumerate(draws.T):
+        some = rng.uniform(size=n_movies) < (1.0, 0.5, 0.2)[j]
+        genres[some, column[some]] = 1
+    return genres
+
+
+def _rated(propensity, n_ratings, rng):
+    """Mask of the rated pairs: users rate different numbers of movies, drawn without replacement by exp(propensity)."""
+    n_users, n_movies = propensity.shape
+    activity = rng.lognormal(sigma=1.0, size=n_users)
+    counts = LEAST_RATINGS + rng.multinomial(n_ratings - LEAST_RATINGS * n_users, activity / activity.sum())
+    counts = np.minimum(counts, n_movies // 2)
+    # the largest of log-weights plus Gumbel noise are a weighted draw without replacement
+    order = np.argsort(-propensity - rng.gumbel(size=propensity.shape), axis=1)
+    rated = np.zeros(propensity.shape, dtype=bool)
+    np.put_along_axis(rated, order, np.arange(n_movies) < counts[:, None], axis=1)
+    return rated

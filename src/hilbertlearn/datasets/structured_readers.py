@@ -1,0 +1,332 @@
+"""Readers of data with structured outputs. They take the path of files that the user has."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+from sklearn.utils import Bunch
+
+from .._validation import check_number
+from ._files import check_rows, read_arrays
+from .structured import GENRES, image_halves, user_features
+
+YEAST = (
+    "Yeast genes by expression and phylogeny (X) and the functional classes each of them has (Y), in the usual split "
+    "(Elisseeff and Weston 2001)."
+)
+USPS = "Handwritten digits of 16 x 16 grey levels (USPS): upper halves (X) and lower halves as histograms (Y)."
+CANDIDATES = (
+    "Mass spectra with the molecules that have the right formula: fingerprints (MACCS, 166 bits) and scores by input "
+    "output kernel regression (Bach et al. 2018). There are no spectra to learn from."
+)
+FINGERPRINTS = (
+    "Molecules by a kernel of their mass spectra (K) and their fingerprints (Y), distributed as 'fp' with Su and "
+    "Rousu, Multilabel classification through random graph ensembles. Not the data of Brouard et al. 2016."
+)
+MOVIELENS = (
+    "MovieLens 100k (Harper and Konstan 2015): features of users (X) and their ratings of movies from 1 to 5, NaN "
+    "where there is none (Y)."
+)
+LABEL_RANKINGS = "Features (X) and the rank of each label, 1 for the best (Y)."
+MOVIELENS_FILES = {"u.user": 5, "u.item": 5 + len(GENRES), "u.data": 4}  # and how many fields a line has
+
+
+def load_yeast(path):
+    """Multi-label classification of yeast genes.
+
+    Parameters
+    ----------
+    path : folder with ``yeast.npz``, or that file; it has ``X_train``, ``Y_train``, ``X_test``, ``Y_test`` and
+        ``label_names``
+
+    Returns
+    -------
+    Bunch with, for n = 2417 genes, 1500 for training and then 917 for testing,
+        X (n, 103) : features, rows of norm 1
+        Y (n, 14) : 0/1
+        train : mask (n,) of the usual training set
+        label_names (14,)
+        DESCR : a description
+    """
+    arrays, file = read_arrays(path, "yeast.npz", ("X_train", "Y_train", "X_test", "Y_test", "label_names"))
+    X, Y, train = _pooled(file, arrays, ("X_train", "X_test"), ("Y_train", "Y_test"))
+    check_rows(file, {"label_names": arrays["label_names"], "columns of Y_train": Y.T})
+    return Bunch(X=X, Y=Y.astype(int), train=train, label_names=arrays["label_names"], DESCR=YEAST)
+
+
+def load_usps(path):
+    """Upper half to lower half of handwritten digits (Ciliberto et al. 2016, section 6 and table 2).
+
+    The lower half is a histogram, its grey levels divided by their sum, as in the paper. The paper trains on 1000
+    images, as many of each digit, and tests on 5000; these are more than the usual test set has, so it must draw from
+    both sets.
+
+    Parameters
+    ----------
+    path : folder with ``usps.npz``, or that file; it has ``X_train_code``, ``X_test_code`` (images of 256 grey levels
+        from 0 to 2000, row by row), ``y_train`` and ``y_test``
+
+    Returns
+    -------
+    Bunch with, for n = 9298 images, 7291 of the usual training set and then 2007,
+        X (n, 128) : upper halves, row by row, grey levels in [0, 1]
+        Y (n, 128) : lower halves, row by row, non-negative with sum 1
+        images (n, 16, 16) : grey levels in [0, 1]
+        target (n,) : the digits
+        train : mask (n,) of the usual training set
+        DESCR : a description
+    """
+    arrays, file = read_arrays(path, "usps.npz", ("X_train_code", "y_train", "X_test_code", "y_test"))
+    codes, target, train = _pooled(file, arrays, ("X_train_code", "X_test_code"), ("y_train", "y_test"))
+    if codes.shape[1:] != (256,) or codes.min() < 0 or codes.max() > 2000:
+        raise ValueError(
+            f"{file}: X_train_code and X_test_code must have 256 columns of grey levels from 0 to 2000, "
+            f"got shape {codes.shape} and levels from {codes.min()} to {codes.max()}"
+        )
+    images = codes.reshape(-1, 16, 16) / 2000
+    X, Y = image_halves(images)
+    return Bunch(X=X, Y=Y, images=images, target=target.astype(int), train=train, DESCR=USPS)
+
+
+def load_metabolite_candidates(path):
+    """Molecules that a mass spectrum may come from, for decoding over candidates and top-k accuracy.
+
+    Parameters
+    ----------
+    path : folder with ``impact_candidates.npz``, or that file; it has ``fingerprint_packed``, ``n_bits``,
+        ``iokr_score``, ``offsets`` and the arrays from ``true_index`` below
+
+    Returns
+    -------
+    Bunch with, for n = 120 spectra of 2 to 7705 candidates,
+        candidates : list of n arrays (n_candidates, 166), the fingerprints, 0/1; candidates may share one
+        scores : list of n arrays (n_candidates,), higher is better, by the authors of the data
+        true_index (n,) : number of the true molecule among the candidates of its spectrum
+        spectrum_id, formula, inchikey (n,) : of the true molecules
+        DESCR : a description
+    """
+    facts = ("true_index", "spectrum_id", "formula", "inchikey")
+    arrays, file = read_arrays(
+        path, "impact_candidates.npz", ("fingerprint_packed", "n_bits", "iokr_score", "offsets", *facts)
+    )
+    packed, scores, offsets = arrays["fingerprint_packed"], arrays["iokr_score"], arrays["offsets"]
+    check_rows(file, {"fingerprint_packed": packed, "iokr_score": scores})
+    check_rows(file, {"offsets[1:]": offsets[1:], **{name: arrays[name] for name in facts}})
+    if offsets[0] != 0 or offsets[-1] != len(packed) or (np.diff(offsets) <= 0).any():
+        raise ValueError(f"{file}: offsets must increase from 0 to the number of candidates, {len(packed)}")
+    if (arrays["true_index"] < 0).any() or (arrays["true_index"] >= np.diff(offsets)).any():
+        raise ValueError(f"{file}: true_index must be less than the number of candidates of the spectrum")
+    bits = np.unpackbits(packed, axis=1)[:, : int(arrays["n_bits"])]
+    return Bunch(
+        candidates=np.split(bits, offsets[1:-1]),
+        scores=np.split(scores.astype(float), offsets[1:-1]),
+        **{name: arrays[name] for name in facts},
+        DESCR=CANDIDATES,
+    )
+
+
+def load_metabolite_fingerprints(path):
+    """Molecular fingerprints from mass spectra.
+
+    Parameters
+    ----------
+    path : folder with ``fp490.npz``, or that file; it has ``K`` and ``Y``
+
+    Returns
+    -------
+    Bunch with, for n = 490 molecules,
+        K (n, n) : kernel of the spectra, for ``kernel="precomputed"``
+        Y (n, 286) : fingerprints, 0/1
+        DESCR : a description
+    """
+    arrays, file = read_arrays(path, "fp490.npz", ("K", "Y"))
+    K, Y = arrays["K"], arrays["Y"]
+    check_rows(file, {"K": K, "columns of K": K.T, "Y": Y})
+    return Bunch(K=K, Y=Y.astype(int), DESCR=FINGERPRINTS)
+
+
+def load_movielens(path):
+    """Ratings of movies by users, of the original files of MovieLens 100k.
+
+    ``make_movie_ratings`` generates data of the same form for those who do not have the files.
+
+    Parameters
+    ----------
+    path : folder with ``u.user`` (id|age|gender|occupation|zip), ``u.item`` (id|title|date|date|address|19 genres) and
+        ``u.data`` (user, movie, rating and time, between tabs)
+
+    Returns
+    -------
+    Bunch with, for n = 943 users and d = 1682 movies, both in the order of the files,
+        X (n, 23) : features of the users: age, standardised over all users; 1 for women; 1 for their occupation, of 21
+        feature_names (23,)
+        Y (n, d) : ratings 1 to 5, the larger the better, NaN not rated
+        age, gender ("M", "F"), occupation : (n,)
+        genres (d, 19) : 0/1; genre_names (19,); titles (d,)
+        DESCR : a description
+    """
+    folder = Path(path)
+    users, items, ratings = (_fields(folder / name, n_fields) for name, n_fields in MOVIELENS_FILES.items())
+    age, gender, occupation = _numbers(users[:, 1], folder / "u.user", "ages").astype(int), users[:, 2], users[:, 3]
+    X, feature_names = user_features(age, gender, occupation, np.unique(occupation))
+    genres = _numbers(items[:, 5:].ravel(), folder / "u.item", "genres").reshape(len(items), len(GENRES))
+
+    file = folder / "u.data"
+    rows, columns = _positions(ratings[:, 0], users[:, 0], file), _positions(ratings[:, 1], items[:, 0], file)
+    Y = np.full((len(users), len(items)), np.nan)
+    Y[rows, columns] = _numbers(ratings[:, 2], file, "ratings")
+    if (~np.isnan(Y)).sum() < len(ratings):
+        raise ValueError(f"{file}: a user rates a movie twice; there must be one line for each pair of them")
+    return Bunch(
+        X=X,
+        Y=Y,
+        feature_names=feature_names,
+        age=age,
+        gender=gender,
+        occupation=occupation,
+        genres=genres.astype(int),
+        genre_names=np.array(GENRES),
+        titles=items[:, 1],
+        DESCR=MOVIELENS,
+    )
+
+
+def load_label_rankings(path, n_labels=None):
+    """A table of features and rankings of labels, separated by commas.
+
+    Parameters
+    ----------
+    path : the file. Its last column has the labels in order, the best first (``b>c>a``; labels may be missing), or
+        its last n_labels columns have the ranks of the labels, 1 for the best. The other columns are numbers. A first
+        line that is no row of the table is a heading.
+    n_labels : number of rank columns; None for a column of orders
+
+    Returns
+    -------
+    Bunch with, for n lines,
+        X (n, n_features)
+        Y (n, n_labels) : the rank of each label, 1 for the best; NaN for a label that an order does not have
+        label_names (n_labels,) : labels of the orders in alphabetical order (L2 before L10), or headings of the ranks
+        DESCR : a description
+    """
+    file = Path(path)
+    if not file.is_file():
+        raise FileNotFoundError(f"no file {file}: path must be a table of features and rankings, separated by commas")
+    if n_labels is not None:
+        check_number(n_labels, "n_labels", integer=True)
+    with file.open(newline="", encoding="utf-8") as lines:
+        table = [[field.strip() for field in row] for row in csv.reader(lines) if row]
+    heading, rows = _heading(table, file, orders=n_labels is None)
+    if n_labels is None:
+        label_names, Y = _orders([row[-1] for row in rows], file)
+    else:
+        label_names, Y = _ranks(rows, heading, n_labels, file)
+    features = np.array([row[: -(n_labels or 1)] for row in rows])
+    X = _numbers(features.ravel(), file, "features").reshape(features.shape)
+    return Bunch(X=X, Y=Y, label_names=label_names, DESCR=LABEL_RANKINGS)
+
+
+def _pooled(file, arrays, inputs, outputs):
+    """Inputs and outputs of both sets, one after the other, and the mask of the first."""
+    for x, y in zip(inputs, outputs):
+        check_rows(file, {x: arrays[x], y: arrays[y]})
+    parts = [[arrays[name] for name in names] for names in (inputs, outputs)]
+    for (first, second), names in zip(parts, (inputs, outputs)):
+        if first.shape[1:] != second.shape[1:]:
+            raise ValueError(
+                f"{file}: {' and '.join(names)} must have as many columns, got shapes {first.shape} and {second.shape}"
+            )
+    X, Y = map(np.concatenate, parts)
+    return X, Y, np.arange(len(X)) < len(parts[0][0])
+
+
+def _fields(file, n_fields):
+    """The fields of a file of MovieLens, an array of strings (n_lines, n_fields)."""
+    if not file.is_file():
+        raise FileNotFoundError(
+            f"no file {file}: path must be the folder of MovieLens 100k, with {', '.join(MOVIELENS_FILES)}"
+        )
+    separator = "\t" if file.name == "u.data" else "|"
+    lines = [line.split(separator) for line in file.read_text(encoding="latin-1").splitlines() if line.strip()]
+    for number, fields in enumerate(lines, start=1):
+        if len(fields) != n_fields:
+            raise ValueError(
+                f"{file}, line {number}: must have {n_fields} fields separated by {separator!r}, as in MovieLens 100k, "
+                f"got {len(fields)}"
+            )
+    if not lines:
+        raise ValueError(f"{file} is empty")
+    return np.array(lines)
+
+
+def _numbers(fields, file, what):
+    """Fields (n,) as numbers."""
+    try:
+        return np.asarray(fields).astype(float)
+    except ValueError as error:
+        raise ValueError(f"{file}: {what} must be numbers: {error}") from error
+
+
+def _positions(ids, known, file):
+    """For each of ids its position in known."""
+    position = {name: i for i, name in enumerate(known)}
+    strangers = [name for name in ids if name not in position]
+    if strangers:
+        raise ValueError(f"{file}: {strangers[0]} is the number of no user or movie in u.user and u.item")
+    return np.array([position[name] for name in ids])
+
+
+def _heading(table, file, orders):
+    """The first line if it is a heading, or None, and the rows of the table, all of the same length."""
+    width = len(table[-1]) if table else 0
+    heading = table[0] if table and not _is_row(table[0], width, orders) else None
+    rows = table[0 if heading is None else 1 :]
+    if not rows or width < 2:
+        raise ValueError(f"{file} must have lines of features and a ranking, separated by commas")
+    for number, row in enumerate(rows, start=1):
+        if len(row) != width:
+            raise ValueError(f"{file}: row {number} has {len(row)} columns, others {width}")
+        if orders and ">" not in row[-1]:
+            raise ValueError(
+                f"{file}: the last column must be an order such as b>c>a, got {row[-1]!r} in row {number}; "
+                "for columns of ranks give their number as n_labels"
+            )
+    return heading, rows
+
+
+def _is_row(fields, width, orders):
+    if len(fields) != width:
+        return False
+    if orders:
+        return ">" in fields[-1]
+    try:
+        [float(field) for field in fields]
+    except ValueError:
+        return False
+    return True
+
+
+def _orders(orders, file):
+    """Label names (d,), and ranks (n, d) from orders such as ``b>c>a``."""
+    lists = [[name.strip() for name in order.split(">")] for order in orders]
+    names = sorted({name for order in lists for name in order}, key=lambda name: (len(name), name))
+    position = {name: j for j, name in enumerate(names)}
+    Y = np.full((len(lists), len(names)), np.nan)
+    for i, order in enumerate(lists):
+        if len(set(order)) < len(order):
+            raise ValueError(f"{file}: row {i + 1} has a label twice: {orders[i]}")
+        Y[i, [position[name] for name in order]] = np.arange(1, len(order) + 1)
+    return np.array(names), Y
+
+
+def _ranks(rows, heading, n_labels, file):
+    """Label names (n_labels,), and ranks (n, n_labels) from the last columns."""
+    width = len(rows[0])
+    if n_labels >= width:
+        raise ValueError(f"n_labels must be less than {width}, the number of columns of {file}; got {n_labels}")
+    ranks = np.array([row[-n_labels:] for row in rows])
+    named = heading is not None and len(heading) == width
+    names = heading[-n_labels:] if named else [f"L{j + 1}" for j in range(n_labels)]
+    return np.array(names), _numbers(ranks.ravel(), file, "ranks").reshape(ranks.shape)

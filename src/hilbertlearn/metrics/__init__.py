@@ -1,0 +1,27 @@
+"""Scores that leave out what was not observed."""
+
+from .functional import functional_mse, functional_nmse, integrated_squared_error
+from .structured import (
+    f1_by_sample,
+    hamming_loss,
+    hellinger_distance,
+    kendall_tau,
+    normalized_rank_loss,
+    squared_hellinger_loss,
+    top_k_accuracy,
+)
+from .vector import r2_score
+
+__all__ = [
+    "r2_score",
+    "functional_mse",
+    "functional_nmse",
+    "integrated_squared_error",
+    "hamming_loss",
+    "f1_by_sample",
+    "normalized_rank_loss",
+    "kendall_tau",
+    "top_k_accuracy",
+    "hellinger_distance",
+    "squared_hellinger_loss",
+]

@@ -1,0 +1,255 @@
+"""Errors of structured outputs: label sets, rankings, candidates, histograms. All are means over samples."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.validation import _check_sample_weight
+
+from .._validation import check_choice, check_number
+
+TIE_TOLERANCE = 1e-10  # relative to the largest score of the query: equal candidates may differ by rounding
+SUM_TOLERANCE = 1e-6  # histograms stored in single precision pass
+
+
+def hamming_loss(Y_true, Y_pred, sample_weight=None):
+    """Share of the labels that are wrong, averaged over samples.
+
+    Parameters
+    ----------
+    Y_true, Y_pred : (n, d), a label is right if both are equal (0/1, or any other codes). NaN in Y_true is an unknown
+        label and left out, so are samples without any known label.
+    sample_weight : (n,) non-negative; default 1
+
+    Returns
+    -------
+    float between 0 and 1, NaN when no label of a sample of positive weight is known
+    """
+    true, pred = _rows(Y_true, Y_pred)
+    known = ~np.isnan(true)
+    _check_predicted(pred, known, "labels")
+    wrong = known & (true != pred)
+    count = known.sum(axis=1)
+    return _mean(wrong.sum(axis=1) / np.maximum(count, 1), sample_weight, count > 0)
+
+
+def f1_by_sample(Y_true, Y_pred, sample_weight=None):
+    """F1 of each sample's label set, ``2 |A ∩ B| / (|A| + |B|)``, averaged over samples.
+
+    Two empty sets agree: their F1 is 1.
+
+    Parameters
+    ----------
+    Y_true, Y_pred : 0/1 arrays (n, d), or sequences of n sets of labels
+    sample_weight : (n,) non-negative; default 1
+    """
+    common, total = _common_labels(Y_true, Y_pred)
+    return _mean(np.where(total > 0, 2 * common / np.maximum(total, 1), 1.0), sample_weight)
+
+
+def normalized_rank_loss(Y_true, Y_pred, sample_weight=None):
+    """Rank loss of Ciliberto et al. 2016, eq. 22, as a share of the worst possible one, averaged over samples.
+
+    With ratings r and predicted positions p, larger is better for both, a pair of items with ``r_i > r_j`` costs
+    ``r_i - r_j`` if ``p_i < p_j``, and half of it if ``p_i = p_j``. The sum of the costs is divided by the sum of
+    ``r_i - r_j`` over these pairs: 0 is the right order, 1 the reverse, 1/2 what chance gives. The paper sums over all
+    ordered pairs; with P the divisor here and L the sum of the costs, that is 2 L - P.
+
+    Parameters
+    ----------
+    Y_true : (n, d) ratings, the larger the better. NaN is not rated and left out. Samples without two different ratings
+        have no order and are left out.
+    Y_pred : (n, d) positions or scores of the items, *the larger the better*. For ranks in which 1 is the best give
+        their negative.
+    sample_weight : (n,) non-negative; default 1
+
+    Returns
+    -------
+    float between 0 and 1, NaN when no sample of positive weight has an order
+    """
+    true, pred = _rows(Y_true, Y_pred)
+    known = ~np.isnan(true)
+    _check_predicted(pred, known, "scores")
+    losses = np.full(len(true), np.nan)
+    for i, rated in enumerate(known):
+        better, signs = _differences(true[i, rated]), np.sign(_differences(pred[i, rated]))
+        worst = np.abs(better).sum()  # each pair comes twice here and below
+        if worst > 0:
+            losses[i] = (worst - (better * signs).sum()) / (2 * worst)
+    return _mean(losses, sample_weight, ~np.isnan(losses))
+
+
+def kendall_tau(Y_true, Y_pred, sample_weight=None):
+    """Kendall's rank correlation (tau-b) of each sample's items, averaged over samples.
+
+    Pairs in the same order less pairs in opposite order, over the number of pairs; pairs tied on one side are taken out
+    of that side's number, whose geometric mean is the divisor. A prediction that ties all items has correlation 0.
+
+    Parameters
+    ----------
+    Y_true, Y_pred : (n, d) ranks, ratings or scores of the items, for both the larger the better or for both the
+        smaller. NaN in Y_true is unknown and left out. Samples whose known items are all tied are left out.
+    sample_weight : (n,) non-negative; default 1
+
+    Returns
+    -------
+    float between -1 and 1, NaN when no sample of positive weight has an order
+    """
+    true, pred = _rows(Y_true, Y_pred)
+    known = ~np.isnan(true)
+    _check_predicted(pred, known, "ranks")
+    taus = np.full(len(true), np.nan)
+    for i, ranked in enumerate(known):
+        a, b = np.sign(_differences(true[i, ranked])), np.sign(_differences(pred[i, ranked]))
+        pairs_a, pairs_b = np.abs(a).sum(), np.abs(b).sum()
+        if pairs_a > 0:
+            taus[i] = (a * b).sum() / np.sqrt(pairs_a * pairs_b) if pairs_b > 0 else 0.0
+    return _mean(taus, sample_weight, ~np.isnan(taus))
+
+
+def top_k_accuracy(true_index, scores, k=1, *, ties="average", sample_weight=None):
+    """Share of the queries whose true candidate is among the k of highest score.
+
+    Candidates may have equal scores, molecules of the same fingerprint for instance, and then "among the k" needs a
+    rule. With b candidates above the true one and t of its score, itself counted, a query counts
+
+    - ``"average"``: ``(k - b) / t``, not below 0 nor above 1, the probability when ties are broken at random. The
+      default: a constant score has the accuracy of chance, and the order of the candidates does not matter.
+    - ``"best"``: 1 if ``b < k``. Flatters a score that cannot tell candidates apart; a constant one is always right.
+    - ``"worst"``: 1 if ``b + t <= k``. A true candidate with k equals is never found.
+
+    Scores equal up to rounding (1e-10 of the query's largest absolute score) are ties.
+
+    Parameters
+    ----------
+    true_index : (n,) integers, number of the true candidate among those of its query, from 0 on
+    scores : one array of scores for each query, of any lengths, or an array (n, c); higher is better
+    k : how many candidates are looked at
+    ties : "average", "best" or "worst"
+    sample_weight : (n,) non-negative; default 1
+    """
+    check_number(k, "k", integer=True)
+    check_choice(ties, "ties", ("average", "best", "worst"))
+    true_index = np.asarray(true_index)
+    if true_index.ndim != 1 or len(true_index) != len(scores):
+        raise ValueError(
+            "true_index must have one integer for each query of scores, "
+            f"got shape {true_index.shape} and {len(scores)} queries"
+        )
+    if true_index.dtype.kind not in "iu":
+        raise ValueError(f"true_index must be integers, positions among the candidates, got {true_index.dtype}")
+    counts = [_above_and_tied(i, index, np.asarray(s)) for i, (index, s) in enumerate(zip(true_index, scores))]
+    above, tied = np.array(counts).reshape(-1, 2).T
+    if ties == "best":
+        hits = (above < k).astype(float)
+    elif ties == "worst":
+        hits = (above + tied <= k).astype(float)
+    else:
+        hits = np.clip((k - above) / tied, 0.0, 1.0)
+    return _mean(hits, sample_weight)
+
+
+def hellinger_distance(Y_true, Y_pred, sample_weight=None):
+    """Hellinger distance ``||√y - √z|| / √2`` of histograms, between 0 and 1, averaged over samples.
+
+    Parameters
+    ----------
+    Y_true, Y_pred : (n, d) non-negative with rows of sum 1
+    sample_weight : (n,) non-negative; default 1
+    """
+    return _mean(np.sqrt(_squared_root_distances(Y_true, Y_pred) / 2), sample_weight)
+
+
+def squared_hellinger_loss(Y_true, Y_pred, sample_weight=None):
+    """The loss ``||√y - √z||² / √2`` of Ciliberto et al. 2016 (eq. 23, table 2), averaged over samples.
+
+    It is √2 times the square of ``hellinger_distance``, so between 0 and √2. Parameters as there.
+    """
+    return _mean(_squared_root_distances(Y_true, Y_pred) / np.sqrt(2), sample_weight)
+
+
+def _rows(Y_true, Y_pred):
+    """Both as float arrays (n, d); NaN is left for the metric to judge."""
+    arrays = []
+    for Y, name in ((Y_true, "Y_true"), (Y_pred, "Y_pred")):
+        try:
+            array = np.asarray(Y, dtype=float)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"{name} must be an array of numbers (n, d); got a {type(Y).__name__} that is not"
+            ) from None
+        if array.ndim != 2:
+            raise ValueError(f"{name} must have shape (n, d), one row a sample, got {array.shape}")
+        if np.isinf(array).any():
+            raise ValueError(f"{name} contains infinity; give finite values")
+        arrays.append(array)
+    true, pred = arrays
+    if true.shape != pred.shape:
+        raise ValueError(f"Y_true and Y_pred must have the same shape, got {true.shape} and {pred.shape}")
+    return true, pred
+
+
+def _check_predicted(pred, known, what):
+    holes = np.flatnonzero((np.isnan(pred) & known).any(axis=1))
+    if len(holes):
+        raise ValueError(f"Y_pred is NaN at an entry of sample {holes[0]} that Y_true knows; predict {what} there")
+
+
+def _common_labels(Y_true, Y_pred):
+    """For each sample the number of labels in both sets, and the sum of the numbers in each: (n,), (n,)."""
+    if _are_sets(Y_true) and _are_sets(Y_pred):
+        if len(Y_true) != len(Y_pred):
+            raise ValueError(f"Y_true and Y_pred must have as many sets, got {len(Y_true)} and {len(Y_pred)}")
+        sizes = [(len(a & b), len(a) + len(b)) for a, b in zip(Y_true, Y_pred, strict=True)]
+        return np.array(sizes).T
+    true, pred = _rows(Y_true, Y_pred)
+    for Y, name in ((true, "Y_true"), (pred, "Y_pred")):
+        odd = Y[~np.isin(Y, (0, 1))]
+        if len(odd):
+            raise ValueError(f"{name} must have entries 0 and 1 only, or be a list of sets of labels; got {odd[0]:g}")
+    return (true * pred).sum(axis=1), (true + pred).sum(axis=1)
+
+
+def _are_sets(Y):
+    return len(Y) > 0 and all(isinstance(labels, (set, frozenset)) for labels in Y)
+
+
+def _differences(values):
+    """``values_i - values_j`` of all pairs, (d, d)."""
+    return np.subtract.outer(values, values)
+
+
+def _above_and_tied(query, index, scores):
+    """Numbers of candidates above the one at index, and of those equal to it, itself included."""
+    if scores.ndim != 1 or not np.isfinite(scores).all():
+        raise ValueError(f"scores of query {query} must be finite numbers (n_candidates,), got shape {scores.shape}")
+    if not 0 <= index < len(scores):
+        raise ValueError(
+            f"true_index is {index} for query {query}, which has {len(scores)} candidates numbered from 0 on; "
+            "leave out queries whose true candidate is not among them"
+        )
+    scores = scores.astype(float)
+    higher = scores - scores[index]
+    tied = np.abs(higher) <= TIE_TOLERANCE * np.abs(scores).max()
+    return (higher[~tied] > 0).sum(), tied.sum()
+
+
+def _squared_root_distances(Y_true, Y_pred):
+    """``||√y - √z||²`` of histograms, (n,)."""
+    true, pred = _rows(Y_true, Y_pred)
+    for Y, name in ((true, "Y_true"), (pred, "Y_pred")):
+        bad = ~((Y >= 0).all(axis=1) & (np.abs(Y.sum(axis=1) - 1) <= SUM_TOLERANCE))
+        if bad.any():
+            row = np.flatnonzero(bad)[0]
+            raise ValueError(
+                f"{name} must be histograms, non-negative rows of sum 1; row {row} has sum {Y[row].sum():g} and least "
+                f"entry {Y[row].min():g}; divide counts by their sum"
+            )
+    return ((np.sqrt(true) - np.sqrt(pred)) ** 2).sum(axis=1)
+
+
+def _mean(values, sample_weight, counted=None):
+    """Weighted mean of the values that count, by default all; NaN when their weight is 0."""
+    weights = _check_sample_weight(sample_weight, values, dtype=np.float64, ensure_non_negative=True)
+    counted = np.ones(len(values), dtype=bool) if counted is None else counted
+    total = weights[counted].sum()
+    return float(weights[counted] @ values[counted] / total) if total > 0 else float("nan")
