@@ -14,6 +14,10 @@ NAMES = (
     "functional_robust",
     "functional_dictionary",
     "memory",
+    "ranking_decoder",
+    "scalar_decoder",
+    "top_candidates",
+    "loss_trick",
     "import_time",
 )
 

@@ -1,7 +1,7 @@
 """Whole curves from curves, half of the points missing and some of the rest wrong, by a robust loss.
 
 The curves are those of Lambert et al. 2022: four Gaussian processes in, four out, mixed with the same coefficients. In
-the training outputs every curve has 10 % of its points replaced by outliers of their own law, and half of what is left
+the training outputs every curve has 10 % of its points replaced by uniform draws, and half of what is left
 was not observed. The test curves are clean.
 
 Prints a table and writes functional.png beside this file.
@@ -35,14 +35,18 @@ def main():
         "Huber, whole curves (p = 2)": FunctionalRegressor(grid=grid, loss=losses.Huber(0.05), **SETTINGS),
         "Huber, single points (p = 1)": FunctionalRegressor(grid=grid, loss=losses.Huber(0.05, p=1), **SETTINGS),
     }
-    print(f"{len(Y)} training curves, {np.isnan(Y).mean():.0%} of the points missing, {wrong.sum()} outliers among the rest")
+    print(
+        f"{len(Y)} training curves, {np.isnan(Y).mean():.0%} of the points missing, {wrong.sum()} outliers among the rest"
+    )
     print(f"{'loss':30} {'squared error':>14} {'score':>7} {'gap':>9}")
     for name, model in models.items():
         model.fit(X, Y)
         error = metrics.integrated_squared_error(Y_test, model.predict(X_test), grid)
         print(f"{name:30} {error:14.5f} {model.score(X_test, Y_test):7.3f} {model.dual_gap_:9.1e}")
-    found = model.saturated_
-    print(f"of the outliers {found[wrong].mean():.0%} are held at the loss's bound, of the others {found[~wrong].mean():.0%}")
+    found, right = model.saturated_, np.isfinite(Y) & ~wrong
+    print(
+        f"held at the loss's bound: {found[wrong].mean():.0%} of the outliers, {found[right].mean():.0%} of other points"
+    )
     draw(models, X, Y, X_test, Y_test, grid, found)
 
 

@@ -242,7 +242,7 @@ def test_cross_validation_scores(container):
         return
     for (train, test), score in zip(FOLDS.split(X), scores, strict=True):
         model = regressor(**BASIS).fit(x[train], y[train])
-        mean = model.mean_ @ np.asarray(model.space_.basis((np.linspace(0, 1, M),)))
+        mean = y[train].mean(axis=0)
         error, total = (np.trapezoid((y[test] - f) ** 2, dx=1 / (M - 1)).mean() for f in (model.predict(x[test]), mean))
         assert score == pytest.approx(1 - error / total)
 

@@ -21,7 +21,7 @@ from curves_by_hand import (
 )
 from numpy.testing import assert_allclose
 
-from hilbertlearn import FunctionalRegressor, operators, spaces
+from hilbertlearn import FunctionalRegressor, kernels, operators, spaces
 from hilbertlearn.functions import IrregularFunctions
 from hilbertlearn.losses import Huber
 
@@ -163,6 +163,8 @@ SETTINGS = {
     "fourier": {"space": spaces.Fourier(6)},
     "components": {"space": spaces.PrincipalComponents(3)},
     "robust": {"loss": Huber(0.2, p=1)},
+    "built from outputs": {"kernel": kernels.OutputBuilt("iii")},
+    "mixed": {"kernel": [("rbf", "auto"), (kernels.OutputBuilt("ii"), None)]},
 }
 
 
@@ -197,3 +199,23 @@ def test_sum_of_terms_is_the_sum_of_kernels_of_pairs():
     coef = np.linalg.solve(gram + np.diag(np.tile(N * ALPHA / q, N)), curves(UNEVEN).ravel()).reshape(N, -1)
     expected = sum(k @ coef @ between(UNEVEN, FINE) for _, k, between in parts)
     assert_allclose(model.predict(NEW, FINE), expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+def test_principal_components_are_around_the_mean_curve(gaps):
+    """Curves far from zero, in directions that the components do not span."""
+    clean = 10 + 5 * UNEVEN**2 + X[:, :1] * np.sin(2 * np.pi * UNEVEN)
+    y = clean.copy()
+    if gaps:
+        y[::3, 1] = np.nan
+    model = FunctionalRegressor(space=spaces.PrincipalComponents(1), gamma=1.0, alpha=1e-8, grid=UNEVEN).fit(X, y)
+    assert_allclose(model.predict(X), clean, atol=0.3 if gaps else 1e-3)  # gaps make the mean itself uncertain
+    assert_allclose(model.predict(X, UNEVEN), model.predict(X), rtol=1e-10)
+
+
+@pytest.mark.parametrize("space", ["grid", spaces.Fourier(3), spaces.Fourier(4, constant=False)], ids=str)
+def test_score_compares_with_the_mean_curve(space):
+    y = 10 + 5 * UNEVEN**2 + curves(UNEVEN)
+    model = FunctionalRegressor(space=space, gamma=1.0, alpha=1e-3, grid=UNEVEN).fit(X, y)
+    error, total = (np.trapezoid((y - f) ** 2, UNEVEN).mean() for f in (model.predict(X), y.mean(axis=0)))
+    assert model.score(X, y) == pytest.approx(1 - error / total, rel=1e-10)

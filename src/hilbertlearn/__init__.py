@@ -1,7 +1,7 @@
 """hilbertlearn: predict objects instead of numbers, with operator-valued kernels and the scikit-learn interface."""
 
-from . import baselines, datasets, kernels, losses, metrics, operators, spaces
-from .estimators import FunctionalRegressor, OperatorKernelRegressor
+from . import baselines, datasets, decoders, kernels, losses, metrics, operators, output_losses, spaces
+from .estimators import FunctionalRegressor, OperatorKernelRegressor, StructuredPredictor
 from .functions import IrregularFunctions
 from .model_selection import RegularizationPathCV
 
@@ -12,11 +12,14 @@ __all__ = [
     "IrregularFunctions",
     "OperatorKernelRegressor",
     "RegularizationPathCV",
+    "StructuredPredictor",
     "baselines",
     "datasets",
+    "decoders",
     "kernels",
     "losses",
     "metrics",
     "operators",
+    "output_losses",
     "spaces",
 ]

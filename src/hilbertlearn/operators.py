@@ -132,6 +132,8 @@ class PerAxis(BaseEstimator):
             along, repeats = space.unfolded(Y, k), len(Y) and math.prod(space.sizes) // space.sizes[k]
             own = np.repeat(np.ones(len(Y)) if weights is None else weights, repeats)
             setting, part = (self.curves, None) if axis is None else (self.domain, space.only(k))
+            if axis is None and isinstance(setting, (Integral, PerAxis)):
+                raise ValueError("PerAxis: curves has no domain to integrate over; give a matrix or Covariance()")
             factors.append(operator_matrix(setting, along, own, part))
         return Kronecker(size if f is None else f for f, size in zip(factors, space.sizes, strict=True))
 
@@ -286,7 +288,12 @@ def _given(operator, space):
         raise TypeError(
             f"operator must be a matrix, a name or an object of hilbertlearn.operators, got {operator!r}"
         ) from error
-    if space is not None and len(space.axes) == 1 and space.sizes[-1] == 1:
+    if space is not None:
+        if len(space.axes) > 1 or space.sizes[-1] > 1:
+            raise ValueError(
+                "operator: a matrix is for one curve of one variable; for several curves use "
+                "operators.PerAxis(matrix, curves=matrix)"
+            )
         axis = space.axes[0]
         if M.shape != (axis.n_atoms, axis.n_atoms):
             raise ValueError(

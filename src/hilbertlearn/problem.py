@@ -145,7 +145,7 @@ class Sampled:
 
     @cached_property
     def norm(self) -> float:
-        """An upper bound of the map's largest eigenvalue."""
+        """An estimate of the map's largest eigenvalue, from above."""
         return self.term.norm * self.sampling.norm
 
     @property

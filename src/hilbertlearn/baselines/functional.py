@@ -6,8 +6,6 @@ stand for, not fitted, for ``RegularizationPathCV`` and everything else that it 
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.kernel_approximation import RBFSampler
@@ -15,14 +13,13 @@ from sklearn.linear_model import Ridge
 from sklearn.utils import check_array, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from . import kernels
-from ._statistics import mean_rows
-from ._validation import check_number
-from .estimators import FunctionalRegressor
-from .functions import IrregularFunctions, fill_gaps
-from .operators import Integral
-from .spaces import PrincipalComponents, function_space
-from .spaces.dictionaries import Atoms
+from .. import kernels
+from .._statistics import mean_rows
+from .._validation import check_number
+from ..estimators import FunctionalRegressor
+from ..functions import IrregularFunctions
+from ..operators import Integral
+from ..spaces import PrincipalComponents, function_space
 
 
 class FunctionalNadarayaWatson(FunctionalRegressor):
@@ -43,7 +40,7 @@ class FunctionalNadarayaWatson(FunctionalRegressor):
     Attributes
     ----------
     curves_ : (n, d) coordinates of the training curves, NaN where not observed
-    kernel_, gamma_, mean_, space_, X_fit_ : as in ``FunctionalRegressor``
+    kernel_, gamma_, space_, X_fit_ : as in ``FunctionalRegressor``
     """
 
     operator = None  # what else the parent class calls a setting has no part in it
@@ -58,19 +55,31 @@ class FunctionalNadarayaWatson(FunctionalRegressor):
         """Keep the samples; NaN in y means not observed, samples of weight 0 are left out."""
         kernels.check_kernel(self.kernel)
         kernels.check_params([self.kernel], self.kernel_params)
-        X, weights = self._read(X, y, sample_weight)
+        new = self._blank()  # a fit that fails changes nothing
+        X, weights = new._read(X, y, sample_weight)
         space = function_space("grid", y, grid=self.grid, sample_weight=weights)
         filled = space.complete(y)
         Y = filled if space.sampled else space.encode(y)
         rows = self._counting(weights, Y)
         Y = np.where(np.isfinite(Y[rows]).any(axis=0), Y[rows], filled[rows])
         X, weights = self._take(X, rows), weights[rows]
-        self.kernel_ = self.kernel.resolve(X, weights) if hasattr(self.kernel, "resolve") else self.kernel
-        self.gamma_ = kernels.resolve_gamma(self.kernel_, self.gamma, X, weights)
-        self.X_fit_, self.curves_, self.space_ = X, Y, space
-        self.mean_ = mean_rows(Y, weights)
-        self._columns, self._weights, self._integrals = rows, weights, []
+        new.kernel_ = self.kernel.resolve(X, weights) if hasattr(self.kernel, "resolve") else self.kernel
+        new.gamma_ = kernels.resolve_gamma(new.kernel_, self.gamma, X, weights)
+        new.X_fit_, new.curves_, new.space_ = X, Y, space
+        new._columns, new._weights, new._integrals = rows, weights, []
+        new._mean = mean_rows(Y, weights)
+        self.__dict__ = new.__dict__
         return self
+
+    def summary(self):
+        """A line on what was kept."""
+        check_is_fitted(self)
+        return f"{type(self).__name__}: {len(self.curves_)} curves, gamma {self.gamma_}"
+
+    def loo_residuals(self):
+        raise AttributeError(
+            "FunctionalNadarayaWatson has no closed form; use sklearn.model_selection.cross_val_predict"
+        )
 
     def _coordinates(self, X):
         return self._expansion(X, {0: self._local_means}, self.curves_.shape[1])
@@ -83,7 +92,7 @@ class FunctionalNadarayaWatson(FunctionalRegressor):
         K = K / np.maximum(K.max(axis=1, keepdims=True), np.finfo(float).tiny) * self._weights
         observed = np.isfinite(self.curves_)
         total = K @ observed
-        means = np.broadcast_to(self.mean_, total.shape).copy()
+        means = np.broadcast_to(self._mean, total.shape).copy()
         return np.divide(K @ np.where(observed, self.curves_, 0.0), total, out=means, where=total > 0)
 
     @property
@@ -193,7 +202,7 @@ class KernelAdditiveRegressor(_NamedSetting):
     ----------
     bandwidth_points, bandwidth_values : of s and x(s), as in ``kernels.Additive``
     bandwidth_out : of t; the kernel is ``exp(-(t - t')^2 / bandwidth_out^2)``, the domain mapped to [0, 1]
-    n_components : number J of principal components of the outputs, spanned together with their mean
+    n_components : number J of principal components of the outputs, around their mean
     input_grid : points of the inputs given as arrays, by default evenly spaced
     grid, alpha : as in ``FunctionalRegressor``
 
@@ -226,30 +235,13 @@ class KernelAdditiveRegressor(_NamedSetting):
         return FunctionalRegressor(
             kernels.Additive(self.bandwidth_points, self.bandwidth_values, self.input_grid),
             operator=Integral("rbf", 1 / width**2),
-            space=[PrincipalComponents(self.n_components), _MeanCurve()],
+            space=PrincipalComponents(self.n_components),
             grid=self.grid,
             alpha=self.alpha,
         )
 
     def _inputs(self, X):
         return _curves(X)
-
-
-class _MeanCurve(BaseEstimator):
-    """The mean training curve as an atom: principal components only span what curves add to it."""
-
-    def resolve(self, grid, weights, curves, sample_weight):
-        return Atoms(partial(_linear, grid, fill_gaps(_mean(curves, sample_weight), (grid,))[0, :, 0]), np.ones(1))
-
-
-def _mean(curves, sample_weight):
-    """Mean (1, m, 1) of curves (n, m), NaN where none was observed."""
-    mean = np.where(sample_weight @ np.isfinite(curves) > 0, mean_rows(curves, sample_weight), np.nan)
-    return mean[None, :, None]
-
-
-def _linear(grid, values, points):
-    return np.interp(points, grid, values)[None]
 
 
 class TripleBasisRegressor(_NamedSetting):

@@ -1,6 +1,7 @@
 """Estimators: the parts put together, with scikit-learn's interface."""
 
 from .functional import FunctionalRegressor
+from .structured import StructuredPredictor
 from .vector import OperatorKernelRegressor
 
-__all__ = ["FunctionalRegressor", "OperatorKernelRegressor"]
+__all__ = ["FunctionalRegressor", "OperatorKernelRegressor", "StructuredPredictor"]

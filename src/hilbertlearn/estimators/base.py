@@ -21,11 +21,12 @@ from sklearn.utils.validation import (
 )
 
 from .. import kernels, solvers
+from .._statistics import mean_rows
 from .._validation import check_choice, check_number
 from ..functions import IrregularFunctions, read_functions, same_points, sampled
 from ..losses import as_loss
 from ..losses.balls import row_norms
-from ..problem import Problem, Separable
+from ..problem import Problem, Sampled, Separable
 from ..solvers.spectral import leave_one_out
 from . import choice
 from .training import Training, build, centre, kernel_terms
@@ -78,6 +79,7 @@ class KernelMachine(BaseEstimator):
         self.space_ = self._space(y, weights)
         Y = self.space_.complete(y)
         rows = self._counting(weights, Y)
+        Y = np.where(np.isfinite(Y), Y, mean_rows(Y, weights))  # a curve of a sample that was never seen
         model, options = clone(self.regressor), {}
         if sample_weight is not None:
             if not has_fit_parameter(model, "sample_weight"):
@@ -131,7 +133,7 @@ class KernelMachine(BaseEstimator):
         X, Y, weights = self._take(X, rows), Y[rows], weights[rows]
         sampling = None if sampling is None else sampling.take(rows)
         coordinates = Y if sampling is None else space.complete(y)[rows]
-        center = centre(Y, weights, loss, sampling, coordinates) if self.center else np.zeros(coordinates.shape[1])
+        center = centre(coordinates, weights, loss) if self.center else np.zeros(coordinates.shape[1])
         return build(self, X, Y, weights, rows, n, space, center, sampling, coordinates), loss, space
 
     def _check_settings(self):
@@ -302,7 +304,7 @@ class KernelMachine(BaseEstimator):
         ((_, residuals[self._columns]),) = leave_one_out(
             term, Y, [self.alpha_ * weights.sum()], center=self.center, weights=weights
         )
-        return self.space_.decode(residuals)
+        return self.space_.decode_differences(residuals)
 
     def summary(self):
         """A few lines on what was learnt."""
@@ -365,9 +367,10 @@ class KernelMachine(BaseEstimator):
         if [len(axis) for axis in known] == [len(axis) for axis in curves.axes] and not all(
             map(same_points, known, curves.axes)
         ):
+            seen, wanted = (", ".join(f"[{axis[0]:g}, {axis[-1]:g}]" for axis in axes) for axes in (curves.axes, known))
             raise ValueError(
-                "X must be curves on the grid of the training inputs, or irregular ones with the same domain, got "
-                f"{[(axis[0], axis[-1]) for axis in curves.axes]} in place of {[(axis[0], axis[-1]) for axis in known]}"
+                "X must be curves on the grid of the training inputs, or irregular ones with the same domain; got "
+                f"points of {seen} in place of {wanted}"
             )
         return curves.values
 
@@ -395,9 +398,17 @@ def _outlier_scores(problem, dual, root):
     if problem.loss.pointwise:
         sizes = np.abs(residuals) if problem.measure is None else np.abs(residuals) / np.sqrt(problem.measure)
     else:
-        sizes = row_norms(residuals)
+        sizes = row_norms(residuals) / np.sqrt(_observed_share(problem))
     typical = np.median(sizes[problem.mask] if sizes.ndim == 2 and problem.mask is not None else sizes)
     return sizes / (typical if typical > 0 else 1.0)
+
+
+def _observed_share(problem):
+    """Share (n,) of each sample's entries, or of its domain, that was observed."""
+    if problem.mask is None or any(isinstance(term, Sampled) for term in problem.terms):
+        return 1.0
+    weights = np.ones(problem.Y.shape[1]) if problem.measure is None else problem.measure
+    return problem.mask @ weights / weights.sum()
 
 
 def _as_list(value):

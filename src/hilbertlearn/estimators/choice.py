@@ -15,7 +15,7 @@ from ..losses import Squared
 from .training import Training
 
 _AS_GOOD = 1e-4  # relative difference between errors that does not count
-_ROUNDING = 1e-12  # squared errors this small beside the largest are rounding
+_ROUNDING = 1e-12  # squared errors this small beside that of the smoothest model are rounding
 _FOLDS = 5  # where leave-one-out has no closed form
 _THIN = 2  # every second alpha of the default grid is tried there
 _ROBUST_RANGE = (1e-4, 10, 11)  # smallest, largest and number of alphas tried, relative to the squared loss's
@@ -72,7 +72,7 @@ def best_index(errors):
     finite = errors[np.isfinite(errors)]
     if not len(finite):
         raise ValueError("y is too large, its squared errors overflow; divide y by its standard deviation")
-    as_good = finite.min() + _AS_GOOD * abs(finite.min()) + _ROUNDING * np.abs(finite).max()
+    as_good = finite.min() + _AS_GOOD * abs(finite.min()) + _ROUNDING * abs(finite[-1])
     return int(np.flatnonzero(errors <= as_good)[-1])
 
 

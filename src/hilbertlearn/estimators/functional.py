@@ -6,8 +6,10 @@ import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from .._statistics import mean_rows
+from .._statistics import mean_rows, pointwise_median
 from ..functions import IrregularFunctions, as_axes, check_grids, read_functions
+from ..kernels import OutputBuilt
+from ..losses import as_loss
 from ..metrics import integrated_squared_error
 from ..operators import Integral, Kronecker, PerAxis
 from ..problem import LinearPredictor
@@ -40,13 +42,18 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     - "projected": inner products with the basis are replaced by averages over the observed points (Bouche et al. 2021,
       equation 13), then everything is in closed form. Right when each curve has many points spread evenly.
 
+    On a grid a curve with gaps counts for the share of the domain that was observed. In the other spaces the mean is
+    over its observed points, whatever their number, and once one curve has a gap the loss is that of values for all
+    curves: robust losses then also see what the dictionary cannot express.
+
     Parameters
     ----------
     kernel : as in ``OperatorKernelRegressor``, or a kernel of curves: ``kernels.L2``, ``Integral``, ``ChannelSum``
     gamma, kernel_params : of a named kernel
     space : "grid", "eigen", an object of ``hilbertlearn.spaces``, or a basis such as ``spaces.Fourier(10)``
     grid : increasing points (m,) of y on its common grid, a tuple of them for several variables, None for even steps on
-        [0, 1]. For irregular y, where predictions are made by default (None: 101 points).
+        [0, 1]. For irregular y the points of the space: knots on a grid, quadrature in a dictionary, and where
+        predictions are made by default (None: 101 points).
     operator : "auto" for the space's own: ``operators.Integral("laplacian", 10)`` on a grid, eigenvalues or weights of
         the atoms otherwise; else an operator as in ``OperatorKernelRegressor``, or ``operators.PerAxis``
     loss : str or object of ``hilbertlearn.losses``; p other than 2 acts on point values and needs ``space="grid"``
@@ -61,9 +68,8 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
 
     Attributes
     ----------
-    space_ : the space of functions, with its grid and basis
+    space_ : the space of functions, with its grids, its basis and the mean of the training curves
     saturated_, outlier_scores_ : as in ``OperatorKernelRegressor``; for p = 1 an entry for each point of each curve
-    mean_ : (d,) coordinates of the mean training curve, what ``score`` compares with
     and those of ``OperatorKernelRegressor``; ``dual_coef_`` and ``center_`` are in coordinates of the space
 
     Examples
@@ -118,18 +124,20 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         self.verbose = verbose
 
     def _space(self, y, sample_weight):
-        return function_space(self.space, y, grid=self.grid, irregular=self.irregular, sample_weight=sample_weight)
-
-    def _fit_regressor(self, X, y, sample_weight):
-        super()._fit_regressor(X, y, sample_weight)
-        weights = np.ones(_num_samples(X)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-        self.mean_ = mean_rows(self.space_.complete(y), weights)
+        centre = None
+        if self.center:
+            centre = mean_rows if self.regressor is not None or as_loss(self.loss).bound == np.inf else pointwise_median
+        return function_space(
+            self.space, y, grid=self.grid, irregular=self.irregular, sample_weight=sample_weight, centre=centre
+        )
 
     def _store(self, training, problem, solution, space, alpha):
         super()._store(training, problem, solution, space, alpha)
-        self.mean_ = training.mean
         pairs = zip(kernel_terms(self.kernel, self.operator), training.terms, strict=True)
-        self._integrals = [_integral(operator, term, space) for (_, operator), term in pairs]
+        self._integrals = [
+            None if isinstance(kernel, OutputBuilt) else _integral(operator, term, space)
+            for (kernel, operator), term in pairs
+        ]
         points = (-1, *(space.sizes if space.n_curves > 1 else space.sizes[:-1]))
         self.saturated_, self.outlier_scores_ = (
             array.reshape(points) if array.ndim == 2 else array for array in (self.saturated_, self.outlier_scores_)
@@ -161,7 +169,8 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     def score(self, X, y, sample_weight=None):
         """1 - integrated squared error / that of the mean training curve, at the points that y observes.
 
-        An array y is on the training grid, or, after training on irregular curves, at even steps of their domain.
+        An array y is on the training grid, or, after training on irregular curves without ``grid``, at even steps of
+        their domain.
         """
         check_is_fitted(self)
         checked = self._check_X(X, reset=False)
@@ -173,7 +182,10 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
                 f"y must have {expected} curve{'s' * (expected > 1)} a sample, as in training, got {curves}"
             )
         if irregular:
-            both = self._values_at(checked, true.points), [self._mean_values((own,)) for own in true.points]
+            both = (
+                self._values_at(checked, true.points),
+                [self.space_.mean_at(self.space_.units((own,))) for own in true.points],
+            )
             error, total = (
                 integrated_squared_error(
                     true,
@@ -183,13 +195,13 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
                 for f in both
             )
         else:
-            mean = np.broadcast_to(self._mean_values(true.axes), true.values.shape)
+            mean = np.broadcast_to(self.space_.mean_at(self.space_.units(true.axes)), true.values.shape)
             error, total = (
                 integrated_squared_error(true.values, f, true.axes, sample_weight)
                 for f in (self._values(checked, true.axes), mean)
             )
         if np.isnan(total):
-            return total
+            raise ValueError("y has no observed value with a positive weight to score; give at least one")
         return 1 - error / total if total > 0 else float(error == 0)
 
     def _grids_of(self, y):
@@ -198,14 +210,16 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
             return None
         irregular = self.space_.layout.kind in ("IrregularFunctions", "FDataIrregular")
         if irregular and self.grid is None and np.ndim(y) > 1:
-            return (np.linspace(*self.space_.domain[0], np.shape(y)[1]),)
+            low, high = self.space_.domain[0]
+            return (np.linspace(low, high, np.shape(y)[1]),)
         return self.space_.grids
 
     def _values(self, X, axes):
         """Values (n, m_1, ..., m_k, p) on a product grid."""
         units = self.space_.units(axes)
         values = sum(part @ self._right(integral, units) for part, integral in self._parts(X))
-        return values.reshape(_num_samples(X), *(len(axis) for axis in axes), self.space_.n_curves)
+        values = values.reshape(_num_samples(X), *(len(axis) for axis in axes), self.space_.n_curves)
+        return values + self.space_.origin_at(units)
 
     def _values_at(self, X, points):
         """For each sample the values (m_i, p) at its own points (m_i,)."""
@@ -218,12 +232,8 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         for i, own in enumerate(points):
             units = self.space_.units((own,))
             values = sum(part[i : i + 1] @ self._right(integral, units) for part, integral in parts)
-            out.append(values.reshape(len(own), self.space_.n_curves))
+            out.append(values.reshape(len(own), self.space_.n_curves) + self.space_.origin_at(units))
         return out
-
-    def _mean_values(self, axes):
-        values = self.mean_[None] @ self.space_.basis(self.space_.units(axes))
-        return values.reshape(*(len(axis) for axis in axes), self.space_.n_curves)
 
     def _parts(self, X):
         """Pairs (coefficients (n, d), integral operator still to be applied or None) that add up to the predictions."""

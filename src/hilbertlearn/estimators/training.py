@@ -40,7 +40,6 @@ class Training:
     center: np.ndarray  # (d,) coordinates of what the model is fitted around
     weighted: bool
     sampling: Sampling | None = None  # then Y are values at points, not coordinates
-    mean: np.ndarray | None = None  # (d,) coordinates of the mean, what scores compare with
 
     @property
     def mask(self):
@@ -159,7 +158,6 @@ def build(settings, X, Y, weights, rows, n_samples, space, center, sampling, coo
         center,
         weighted,
         sampling,
-        mean_rows(coordinates, weights),
     )
 
 
@@ -183,19 +181,17 @@ def kernel_terms(kernel, operator):
     return terms
 
 
-def centre(Y, weights, loss, sampling=None, coordinates=None):
+def centre(coordinates, weights, loss):
     """The constant (d,) a model is fitted around: the mean, or a median for losses that resist outliers.
 
-    With a sampling, Y are values at points: then that of the filled-in coordinates (n, d). (The function nearest to all
-    values would run through each of them where a space has more coordinates than there are values near by.)
+    coordinates (n, d) are filled in where functions were seen at some points only. (The function nearest to all values
+    would run through each of them where a space has more coordinates than there are values near by.)
     """
-    robust = loss.bound != np.inf  # "auto", a number still to be found, is finite
     if loss.on_margins:
-        return np.zeros((Y if sampling is None else coordinates).shape[1])
-    Y = Y if sampling is None else coordinates
-    if not robust:
-        return mean_rows(Y, weights)
-    return (pointwise_median if getattr(loss, "p", 2) == 1 else geometric_median)(Y, weights)
+        return np.zeros(coordinates.shape[1])
+    if loss.bound == np.inf:  # "auto", a number still to be found, is finite
+        return mean_rows(coordinates, weights)
+    return (pointwise_median if getattr(loss, "p", 2) == 1 else geometric_median)(coordinates, weights)
 
 
 def _row_keys(X, Y):

@@ -88,7 +88,7 @@ class SampledStep:
         else:
             weights, E = inner.operator_spectrum
             self.L = np.asarray(E) * np.sqrt(weights)  # M = L L'
-        mean = self.sampling.gram(np.full(self.sampling.n, 1.0 / self.sampling.n))
+        mean = self.sampling.mean_gram()
         mu, self.V = np.linalg.eigh(self.L.T @ mean @ self.L)
         self.eigenvalues = np.multiply.outer(values / penalty, np.maximum(mu, 0.0))
         self.U, self.n_iter = np.zeros(self.eigenvalues.shape), 0

@@ -3,6 +3,7 @@
 from .base import Space
 from .dictionaries import BSpline, Fourier, PrincipalComponents, Wavelet
 from .functional import Dictionary, Eigen, FunctionSpace, Grid, as_space, function_space
+from .structured import KernelSpace, OutputKernel, WeightSpace
 from .vector import Vector
 
 __all__ = [
@@ -12,10 +13,13 @@ __all__ = [
     "Fourier",
     "FunctionSpace",
     "Grid",
+    "KernelSpace",
+    "OutputKernel",
     "PrincipalComponents",
     "Space",
     "Vector",
     "Wavelet",
+    "WeightSpace",
     "as_space",
     "function_space",
 ]

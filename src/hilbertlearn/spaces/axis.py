@@ -19,6 +19,7 @@ class GridAxis:
     """
 
     pointwise = True
+    around_mean = False
 
     def __init__(self, points, weights, operator):
         self.points, self.weights, self.root = points, weights, np.sqrt(weights)
@@ -70,6 +71,7 @@ class BasisAxis:
 
     def __init__(self, atoms, points, weights):
         self.atoms, self.points, self.weights = atoms, points, weights
+        self.around_mean = getattr(atoms, "around_mean", False)
         values = atoms(points)
         gram = (values * weights) @ values.T
         self.n_atoms = len(values)

@@ -21,8 +21,12 @@ class Space:
         raise NotImplementedError
 
     def decode(self, coordinates):
-        """Outputs from coordinates (n, d); linear."""
+        """Outputs from coordinates (n, d)."""
         raise NotImplementedError
+
+    def decode_differences(self, coordinates):
+        """Differences of outputs from differences of coordinates (n, d)."""
+        return self.decode(coordinates)
 
     def sampling(self, y):
         """The map from coordinates to what ``encode`` gives when that is something else; None otherwise."""

@@ -32,11 +32,12 @@ class Atoms:
     """Functions on [0, 1]: called with points (p,), gives their values (n_atoms, p).
 
     ``scale_weights`` (n_atoms,) are the diagonal entries, all positive, of the output operator B (Bouche et al. 2021,
-    section 3.4).
+    section 3.4). ``around_mean`` says that they span deviations from the mean curve, and not the curve itself.
     """
 
     function: Callable
     scale_weights: np.ndarray
+    around_mean: bool = False
 
     def __call__(self, points):
         return self.function(np.clip(np.asarray(points, dtype=float), 0.0, 1.0))
@@ -164,7 +165,7 @@ class PrincipalComponents(BaseEstimator):
         keep = np.flatnonzero(values > RANK_TOLERANCE * np.abs(values).max())[::-1][: self.n_components]
         # Curves that do not vary are their mean, and any atom does.
         atoms = vectors[:, keep].T / root if len(keep) else np.ones((1, seen.sum()))
-        return Atoms(partial(_interpolated, grid[seen], atoms), np.ones(len(atoms)))
+        return Atoms(partial(_interpolated, grid[seen], atoms), np.ones(len(atoms)), around_mean=True)
 
 
 class _Function(BaseEstimator):
@@ -188,7 +189,8 @@ class _Union(BaseEstimator):
 
     def resolve(self, grid, weights, curves=None, sample_weight=None):
         parts = [basis.resolve(grid, weights, curves, sample_weight) for basis in self.bases]
-        return Atoms(partial(_stacked, parts), np.concatenate([part.scale_weights for part in parts]))
+        weights = np.concatenate([part.scale_weights for part in parts])
+        return Atoms(partial(_stacked, parts), weights, any(part.around_mean for part in parts))
 
 
 _NAMES = {"fourier": Fourier, "bspline": BSpline, "wavelet": Wavelet, "principal_components": PrincipalComponents}

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial, reduce
 
 import numpy as np
 import scipy.linalg
 from sklearn.base import BaseEstimator
 
+from .._statistics import mean_rows
 from .._validation import check_choice, check_number
 from ..functions import (
     DEFAULT_POINTS,
-    Curves,
     IrregularFunctions,
     Layout,
     as_axes,
@@ -31,6 +32,7 @@ from .base import Space
 from .dictionaries import Atoms, as_basis
 from .sampling import Sampling, block_sampling
 
+_ROUNDING = 1e-12
 _SMALLEST_EIGENVALUE = 1e-12  # of an integral operator, beside its largest, whose eigenfunction is more than rounding
 
 
@@ -38,14 +40,12 @@ class Grid(BaseEstimator):
     """Point values on the training grid, the only space for losses that act point by point.
 
     The default operator is ``operators.Integral()``. With an integral operator predictions at any point come from its
-    kernel, else from linear splines through the grid.
+    kernel; else, and for irregular functions, from linear splines through the grid.
 
     Parameters
     ----------
     weights : "trapezoid" or "equal" quadrature weights
     """
-
-    pointwise = True
 
     def __init__(self, weights="trapezoid"):
         self.weights = weights
@@ -68,8 +68,6 @@ class Eigen(BaseEstimator):
     n_components : number of eigenfunctions; fewer when the operator has fewer eigenvalues above rounding
     """
 
-    pointwise = False
-
     def __init__(self, kernel="laplacian", n_components=20, gamma=10.0):
         self.kernel, self.n_components, self.gamma = kernel, n_components, gamma
 
@@ -85,20 +83,13 @@ class Eigen(BaseEstimator):
         if not kept.any():
             raise ValueError("Eigen: kernel is zero on the grid; give another kernel or gamma")
         values, vectors = values[kept][::-1], vectors[:, kept][:, ::-1]
-        return BasisAxis(Eigenfunctions(operator, points, values, root[:, None] * vectors / values), points, weights)
+        coefficients = root[:, None] * vectors / values
+        return BasisAxis(Atoms(partial(_eigenfunctions, operator, points, coefficients), values), points, weights)
 
 
-@dataclass(frozen=True)
-class Eigenfunctions:
-    """``sum_m k(t, t_m) coef_mj`` at any t: Nystroem's extension of the eigenvectors on a grid."""
-
-    operator: Integral
-    points: np.ndarray
-    scale_weights: np.ndarray  # the eigenvalues
-    coef: np.ndarray  # (m, k)
-
-    def __call__(self, points):
-        return self.coef.T @ self.operator.gram(self.points, np.asarray(points))
+def _eigenfunctions(operator, grid, coefficients, points):
+    """``sum_m k(t, t_m) coef_mj`` at points t (p,): Nystroem's extension of eigenvectors on a grid, (k, p)."""
+    return coefficients.T @ operator.gram(grid, points)
 
 
 class Dictionary(BaseEstimator):
@@ -110,10 +101,8 @@ class Dictionary(BaseEstimator):
     ----------
     basis : ``Fourier``, ``BSpline``, ``Wavelet``, ``PrincipalComponents``, one of their names, a callable
         ``points (p,) in [0, 1] -> (k, p)``, or a list of those
-    eigenvalues : (k,) positive weights of the atoms; None for the basis's own, ones unless it says otherwise
+    eigenvalues : (k,) non-negative weights of the atoms; None for the basis's own, ones unless it says otherwise
     """
-
-    pointwise = False
 
     def __init__(self, basis="fourier", eigenvalues=None):
         self.basis, self.eigenvalues = basis, eigenvalues
@@ -132,18 +121,7 @@ class Dictionary(BaseEstimator):
             raise ValueError(
                 f"Dictionary: eigenvalues must be {number} non-negative numbers, one an atom, got {self.eigenvalues!r}"
             )
-        return BasisAxis(Weighted(atoms, values), points, weights)
-
-
-@dataclass(frozen=True)
-class Weighted:
-    """Atoms with other weights."""
-
-    atoms: Atoms
-    scale_weights: np.ndarray
-
-    def __call__(self, points):
-        return self.atoms(points)
+        return BasisAxis(replace(atoms, scale_weights=values), points, weights)
 
 
 _NAMES = {"grid": Grid, "eigen": Eigen}
@@ -180,6 +158,8 @@ class FunctionSpace(Space):
     grid: object = None  # as the user gave it
     projected: bool = False  # irregular functions by averaged projections
     sampled: bool = False  # trained on observed values
+    mean: np.ndarray | None = None  # (m_1, ..., m_k, p) of the training functions where they were observed
+    origin: np.ndarray | None = None  # (m_1, ..., m_k, p) what combinations of the basis are added to
 
     @property
     def sizes(self):
@@ -194,10 +174,12 @@ class FunctionSpace(Space):
         """Quadrature weights (d,) of point values, one for each curve of a sample."""
         if not self.pointwise:
             return None
-        weights = np.ones(1)
-        for axis in self.axes:
-            weights = np.multiply.outer(weights, axis.weights).ravel()
-        return np.repeat(weights, self.n_curves)
+        return np.repeat(self._point_weights, self.n_curves)
+
+    @property
+    def _point_weights(self):
+        """Quadrature weights of the points of the grid."""
+        return reduce(np.multiply.outer, (axis.weights for axis in self.axes)).ravel()
 
     # ---------------------------------------------------------------- outputs to coordinates
 
@@ -292,14 +274,14 @@ class FunctionSpace(Space):
         if isinstance(data, IrregularFunctions):
             cuts = np.cumsum([len(points) for points in data.points])[:-1]
             units = to_unit(np.concatenate(data.points) if len(data) else np.empty(0), self.domain[0])
-            for B, values in zip(np.split(self.axes[0].basis(units).T, cuts), data.values, strict=True):
-                out.append(self._seen(B, values.reshape(len(B), self.n_curves), np.ones(len(B))))
+            origin = np.broadcast_to(self.origin_at((units,)), (len(units), self.n_curves))
+            parts = zip(np.split(self.axes[0].basis(units).T, cuts), data.values, np.split(origin, cuts), strict=True)
+            for B, values, part in parts:
+                out.append(self._seen(B, values.reshape(len(B), self.n_curves) - part, np.ones(len(B))))
             return out
         on_grid = np.asarray(Kronecker(axis.basis(axis.points) for axis in self.axes)).T
-        weights = np.ones(1)
-        for axis in self.axes:
-            weights = np.multiply.outer(weights, axis.weights).ravel()
-        for values in data.values:
+        weights = self._point_weights
+        for values in data.values - (0.0 if self.origin is None else self.origin):
             out.append(self._seen(on_grid, values.reshape(-1, self.n_curves), weights))
         return out
 
@@ -315,10 +297,34 @@ class FunctionSpace(Space):
 
     def decode(self, coordinates):
         """Functions on the training grid, in the container of the training outputs."""
+        origin = 0.0 if self.origin is None else self.origin
+        return self.layout.wrap(self._on_grid(coordinates) + origin, self.grids, self.domain)
+
+    def decode_differences(self, coordinates):
+        return self.layout.wrap(self._on_grid(coordinates), self.grids, self.domain)
+
+    def _on_grid(self, coordinates):
+        """Values (n, m_1, ..., m_k, p) of combinations of the basis."""
         values = coordinates.reshape(len(coordinates), *self.sizes)
         for k, axis in enumerate(self.axes, start=1):
             values = np.moveaxis(axis.decode(np.moveaxis(values, k, -1)), -1, k)
-        return self.layout.wrap(values, self.grids, self.domain)
+        return values
+
+    def origin_at(self, units):
+        """Values of the origin on a product of unit grids; 0 if there is none."""
+        return 0.0 if self.origin is None else self._between(self.origin, units)
+
+    def mean_at(self, units):
+        """Values (p_1, ..., p_k, p) of the mean training function on a product of unit grids."""
+        return self._between(self.mean, units)
+
+    def _between(self, values, units):
+        """Values (m_1, ..., m_k, p) on the training grid, interpolated linearly on a product of unit grids."""
+        for k, (axis, points) in enumerate(zip(self.axes, units, strict=True)):
+            lines = np.moveaxis(values, k, -1).reshape(-1, len(axis.points))
+            at = np.array([np.interp(points, axis.points, line) for line in lines])
+            values = np.moveaxis(at.reshape(*np.delete(values.shape, k), len(points)), -1, k)
+        return values
 
     def units(self, grids):
         """Points of the unit cube, axis by axis, for grids in the units of the domain."""
@@ -354,8 +360,12 @@ class FunctionSpace(Space):
         return replace(self, axes=(self.axes[k],), grids=(self.grids[k],), domain=(self.domain[k],), n_curves=1)
 
 
-def function_space(setting, y, *, grid=None, irregular="exact", sample_weight=None) -> FunctionSpace:
-    """The space that a setting becomes for training outputs y; weights (n,) count where it learns from them."""
+def function_space(setting, y, *, grid=None, irregular="exact", sample_weight=None, centre=None) -> FunctionSpace:
+    """The space that a setting becomes for training outputs y; weights (n,) count where it learns from them.
+
+    centre : function of curves (n, d) and weights that gives the one (d,) whose part outside the basis is the origin, for
+        a basis of deviations from it
+    """
     setting = as_space(setting)
     irregular = check_choice(irregular, "irregular", ("exact", "projected"))
     data, layout = read_functions(y, None if isinstance(y, IrregularFunctions) or hasattr(y, "start_indices") else grid)
@@ -377,14 +387,24 @@ def function_space(setting, y, *, grid=None, irregular="exact", sample_weight=No
     for k, (points, low_high) in enumerate(zip(grids, domain, strict=True), start=1):
         along = np.moveaxis(values, k, -1).reshape(-1, values.shape[k])
         axes.append(setting.axis(to_unit(points, low_high), along, np.repeat(weights, len(along) // len(values))))
+    flat = values.reshape(len(values), -1)
+    never = np.isnan(flat).all(axis=0)
+    if never.any():
+        flat = np.where(never, fill_gaps(values, grids).reshape(flat.shape), flat)
+    mean = mean_rows(flat, weights).reshape(values.shape[1:])
     space = FunctionSpace(
-        tuple(axes), grids, domain, values.shape[-1], layout, grid, projected=irregular == "projected"
+        tuple(axes), grids, domain, values.shape[-1], layout, grid, projected=irregular == "projected", mean=mean
     )
     if space.projected and isinstance(data, IrregularFunctions) and all(axis.pointwise for axis in axes):
         raise ValueError(
             "irregular='projected' averages over a basis, which space='grid' has not; use spaces.Fourier()"
         )
+    if centre is not None and any(axis.around_mean for axis in axes):
+        whole = centre(flat, weights).reshape(1, *values.shape[1:])
+        outside = (whole - space._on_grid(space._coordinates(whole)))[0]
+        if np.abs(outside).max(initial=0.0) > _ROUNDING * np.abs(whole).max(initial=0.0):
+            space = replace(space, origin=outside)
     return replace(space, sampled=space._partial(data) and not space.projected)
 
 
-__all__ = ["Curves", "Dictionary", "Eigen", "FunctionSpace", "Grid", "as_space", "function_space"]
+__all__ = ["Dictionary", "Eigen", "FunctionSpace", "Grid", "as_space", "function_space"]

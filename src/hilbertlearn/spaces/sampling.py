@@ -53,14 +53,10 @@ class Sampling:
         S = self.matrix
         return scipy.sparse.csr_array((S.data, S.indices % self.d, S.indptr), shape=(self.n * self.m, self.d))
 
-    def gram(self, weights):
-        """``sum_i w_i B_i' B_i`` (d, d), B_i the map of sample i."""
+    def mean_gram(self):
+        """Mean over samples of ``B_i' B_i`` (d, d), B_i the map of sample i."""
         R = self.stacked
-        return (R.T @ R.multiply(np.repeat(weights, self.m)[:, None])).toarray()
-
-    def adjoint_sum(self, values, weights):
-        """``sum_i w_i B_i' v_i`` (d,) of values (n, m)."""
-        return self.stacked.T @ (values * weights[:, None]).ravel()
+        return (R.T @ R).toarray() / self.n
 
     @property
     def norm(self) -> float:

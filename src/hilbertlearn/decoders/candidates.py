@@ -1,0 +1,149 @@
+"""Candidates: the exact k best of a stream of them for all queries, without ever holding all scores."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..outputs import take
+
+_SCORES = 2**19  # of one tile, 4 MB: they are looked at while still in the cache
+_QUERIES = 1024  # of one tile, at most
+_LOSSES = 2**22  # entries of a block of losses, 32 MB
+
+
+def decode(W, Y, loss):
+    """Of the outputs Y (n,) themselves, those that minimise ``sum_i W[q, i] loss(z, Y[i])``, for all m queries."""
+    indices, _ = top_k(-np.asarray(W, dtype=float), loss_blocks(Y, Y, loss), 1)
+    return take(Y, indices[:, 0])
+
+
+def loss_blocks(candidates, Y, loss):
+    """Stream of blocks for `top_k` with queries -W: losses (b, n) of predicting candidates where Y (n,) is true."""
+    size = max(_LOSSES // max(len(Y), 1), 1)
+    for start in range(0, len(candidates), size):
+        yield loss(take(candidates, range(start, min(start + size, len(candidates)))), Y), None
+
+
+def top_k(queries, blocks, k):
+    """Indices and scores, both (m, min(k, number of candidates)), of each query's best candidates, best first.
+
+    `blocks` yields pairs (features (b, r), bias (b,) or None) of consecutive candidates; scores of queries (m, r) are
+    ``queries @ features.T + bias``. Of equal scores the candidate that came first is better. To minimise, negate the
+    queries and the bias. Memory is that of a block, a tile of scores, and the result.
+    """
+    queries = np.asarray(queries, dtype=float)
+    best = _Best(len(queries), k)
+    seen = 0
+    for features, bias in blocks:
+        _check_finite(features, f"candidates {seen} to {seen + len(features) - 1}")
+        for rows, columns in _tiles(len(queries), len(features)):
+            scores = queries[rows] @ features[columns].T
+            if bias is not None:
+                scores += bias[columns]
+            best.update(rows, scores, seen + columns.start)
+        seen += len(features)
+    if seen == 0 and len(queries):
+        raise ValueError("candidates is empty; give at least one candidate")
+    found = min(k, seen)
+    return best.indices[:, :found], best.scores[:, :found]
+
+
+def top_k_of_lists(queries, lists, k):
+    """Lists of m indices (c,) and of m scores (c,): for each query the best of a candidate list of its own.
+
+    `lists` yields for each query a pair (features (c, r), bias (c,) or None); a query with fewer than k candidates
+    gets all of them. Order and ties as for `top_k`; indices count within the query's list.
+    """
+    indices, scores = [], []
+    for q, (query, (features, bias)) in enumerate(zip(np.asarray(queries, dtype=float), lists, strict=True)):
+        if len(features) == 0:
+            raise ValueError(f"candidates of query {q} are empty; give at least one candidate for every query")
+        _check_finite(features, f"candidates of query {q}")
+        values = features @ query
+        if bias is not None:
+            values = values + bias
+        some = np.flatnonzero(_k_largest(values[None], k)[0]) if len(values) > k else np.arange(len(values))
+        some = some[np.argsort(-values[some], kind="stable")]
+        indices.append(some)
+        scores.append(values[some])
+    return indices, scores
+
+
+class _Best:
+    """The k best candidates of each query so far, best first: scores and indices (m, k)."""
+
+    def __init__(self, m, k):
+        self.k = k
+        self.scores = np.full((m, k), -np.inf)
+        self.indices = np.full((m, k), -1)
+
+    def update(self, rows, scores, first):
+        """Take in the scores (m', b) of the queries `rows` (a slice) and candidates first, first + 1, ...
+
+        Few scores pass the k-th best so far once some blocks have been seen, so that only those are sorted. A later
+        candidate of an equal score does not pass.
+        """
+        passed = scores > self.scores[rows, -1:]
+        if first < self.k:  # there may be free places, which even a score of -inf takes
+            passed |= self.indices[rows, -1:] < 0
+        if np.count_nonzero(passed) > len(scores):
+            many = np.flatnonzero(np.count_nonzero(passed, axis=1) > self.k)
+            if len(many):
+                passed[many] = _k_largest(scores[many], self.k)
+        query, column = np.divmod(np.flatnonzero(passed), scores.shape[1])
+        if len(query):
+            self._merge(rows.start, query, scores[query, column], first + column)
+
+    def _merge(self, start, query, scores, indices):
+        """Sort new entries, ordered by query and index, into the lists of the queries that have any."""
+        changed, row, counts = np.unique(query, return_inverse=True, return_counts=True)
+        width = counts.max()
+        slot = np.arange(len(query)) - np.repeat(np.cumsum(counts) - counts, counts)
+        all_scores = np.full((len(changed), self.k + width), -np.inf)
+        all_indices = np.full(all_scores.shape, np.iinfo(int).max)
+        all_scores[:, : self.k], all_indices[:, : self.k] = self.scores[start + changed], self.indices[start + changed]
+        all_indices[all_indices < 0] = np.iinfo(int).max
+        all_scores[row, self.k + slot], all_indices[row, self.k + slot] = scores, indices
+        order = np.lexsort((all_indices, -all_scores))[:, : self.k]
+        kept = np.take_along_axis(all_indices, order, axis=1)
+        self.indices[start + changed] = np.where(kept == np.iinfo(int).max, -1, kept)
+        self.scores[start + changed] = np.take_along_axis(all_scores, order, axis=1)
+
+
+def spread(scores, near, count):
+    """Up to `count` good candidates (m, count) of each query that are not near each other, best first.
+
+    scores (m, c), near (c, c) true for candidates that are too close. When all are near those already taken, the
+    first is repeated.
+    """
+    scores = np.array(scores, dtype=float)
+    chosen = np.empty((len(scores), count), dtype=int)
+    rows = np.arange(len(scores))
+    for i in range(count):
+        best = np.argmax(scores, axis=1)
+        chosen[:, i] = np.where(scores[rows, best] == -np.inf, chosen[:, 0], best) if i else best
+        scores[near[best]] = -np.inf
+    return chosen
+
+
+def _k_largest(scores, k):
+    """Mask (m, b) of the k largest of each row of scores (m, b), b >= k; of ties the first ones."""
+    least = np.partition(scores, scores.shape[1] - k, axis=1)[:, -k][:, None]
+    above, equal = scores > least, scores == least
+    free = k - np.count_nonzero(above, axis=1)
+    above |= equal & (np.cumsum(equal, axis=1, dtype=np.int32) <= free[:, None])
+    return above
+
+
+def _check_finite(features, name):
+    if not np.isfinite(np.sum(features)):  # a sum is cheaper than a look at each entry
+        raise ValueError(f"{name} have NaN or infinite losses or kernel values; remove them or correct the loss")
+
+
+def _tiles(m, b):
+    """Pairs of slices that cover m queries and b candidates, with at most _SCORES scores each."""
+    height = min(m, _QUERIES)
+    width = max(_SCORES // max(height, 1), 1)
+    for left in range(0, b, width):
+        for top in range(0, m, _QUERIES):
+            yield slice(top, min(top + _QUERIES, m)), slice(left, min(left + width, b))

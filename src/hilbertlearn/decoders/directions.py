@@ -1,0 +1,141 @@
+"""Directions: minimise a weighted sum of squared diffusion distances on the circle or on the sphere.
+
+As ``k(z, z)`` is constant, this is to maximise ``sum_i w_i k(z, y_i)``. Weights may be negative.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.polynomial import chebyshev
+
+from .candidates import spread
+from .scalar import basins
+
+_BLOCK = 2**21  # entries of a matrix of objectives
+_ANCHORS = 1000  # outputs, besides their antipodes, among which the sphere's decoder looks for starts
+_STARTS = 3  # of these, besides the mean direction
+_MAX_STEPS = 100
+
+
+def decode(W, Y, loss):
+    """Angles (m,) from weights W (m, n) of angles Y (n,), or unit vectors (m, d) from unit vectors (n, d)."""
+    return circle(W, Y, loss) if np.ndim(Y) == 1 else sphere(W, Y, loss)
+
+
+def circle(W, Y, loss):
+    """Angles (m,) in [-pi, pi) under ``loss.fourier()``: global maxima of trigonometric polynomials.
+
+    The objective is ``sum_l p_l cos(l z) + q_l sin(l z)``; a fast Fourier transform gives it on a grid finer than
+    its shortest wave, Newton's method refines every maximum that may be the highest.
+    """
+    W, Y = np.asarray(W, dtype=float), np.asarray(Y, dtype=float)
+    a = loss.fourier()
+    degrees = np.arange(len(a))
+    waves = np.exp(-1j * np.outer(Y, degrees)) * a
+    size = 2 ** int(np.ceil(np.log2(4 * len(a))))
+    grid = 2 * np.pi / size * np.arange(-1, size + 1)  # closed by one point on either side
+    out = np.empty(len(W))
+    rows_at_once = max(_BLOCK // size, 1)
+    for start in range(0, len(W), rows_at_once):
+        rows = slice(start, start + rows_at_once)
+        spectrum = W[rows] @ waves.real + 1j * (W[rows] @ waves.imag)
+        spectrum[:, 1:] /= 2
+        values = np.fft.irfft(spectrum, n=size, axis=1) * size
+        query, _, z = basins(-np.concatenate([values[:, -1:], values, values[:, :1]], axis=1), grid)
+        z, height = _refine_angles(spectrum[query], z, degrees, 2 * np.pi / size)
+        order = np.lexsort((-height, query))
+        out[rows] = z[order[np.flatnonzero(np.diff(query[order], prepend=-1))]]
+    return np.remainder(out + np.pi, 2 * np.pi) - np.pi
+
+
+def _refine_angles(spectrum, z, degrees, spacing):
+    """Newton's method on the trigonometric polynomials spectrum (p, l) from z (p,): angles and objectives.
+
+    Steps are confined to the grid's spacing and go uphill also where the polynomial is convex.
+    """
+    for step_number in range(9):
+        terms = spectrum * np.exp(1j * np.outer(z, degrees))
+        if step_number == 8:
+            break
+        slope, curvature = -2 * (terms.imag @ degrees), -2 * (terms.real @ degrees**2)
+        size = np.abs(curvature)
+        step = np.where(size > 0, slope / np.where(size > 0, size, 1.0), 0.0)
+        z = z + np.clip(step, -spacing / 2, spacing / 2)
+    return z, 2 * terms.real.sum(axis=1) - terms[:, 0].real
+
+
+def sphere(W, Y, loss):
+    """Unit vectors (m, d) under ``loss.zonal(d)``: the best of several Riemannian Newton ascents for each query.
+
+    Starts are the plain mean direction, and good training outputs or their antipodes, apart from each other.
+    """
+    W, Y = np.asarray(W, dtype=float), np.asarray(Y, dtype=float)
+    series = _with_derivatives(loss.zonal(Y.shape[1]))
+    anchors = Y[:: -(-len(Y) // _ANCHORS)]
+    anchors = np.concatenate([anchors, -anchors])
+    near = anchors @ anchors.T > np.cos(min(2 * np.sqrt(loss.t), np.pi / 2))
+    kernel = chebyshev.chebval(np.clip(anchors @ Y.T, -1, 1), series[0])
+    out = np.empty((len(W), Y.shape[1]))
+    rows_at_once = max(_BLOCK // (8 * max(len(Y), len(anchors))), 1)
+    for first in range(0, len(W), rows_at_once):
+        rows = slice(first, first + rows_at_once)
+        starts = anchors[spread(W[rows] @ kernel.T, near, _STARTS)]
+        mean = _unit(W[rows] @ Y, otherwise=starts[:, 0])
+        starts = np.concatenate([starts, mean[:, None]], axis=1)
+        z, height = _ascend(np.repeat(W[rows], _STARTS + 1, axis=0), starts.reshape(-1, Y.shape[1]), Y, series)
+        best = height.reshape(-1, _STARTS + 1).argmax(axis=1)
+        out[rows] = z.reshape(starts.shape)[np.arange(len(best)), best]
+    return out
+
+
+def _ascend(W, Z, Y, series):
+    """Local maxima on the sphere from Z (p, d), one for each row of W (p, n), and their objectives (p,).
+
+    Newton steps in the tangent space with the absolute values of the Hessian's eigenvalues, so that they go uphill, and
+    in a radius that shrinks when a step fails.
+    """
+    Z = Z.copy()
+    value, step = _newton_step(W, Z, Y, series)
+    radius = np.full(len(Z), 0.5)
+    active = np.arange(len(Z))
+    for _ in range(_MAX_STEPS):
+        length = np.linalg.norm(step[active], axis=1)
+        going = np.minimum(length, radius[active]) > 1e-10
+        active, length = active[going], length[going]
+        if not len(active):
+            break
+        shrunk = np.minimum(1.0, radius[active] / length)
+        trial = _unit(Z[active] + step[active] * shrunk[:, None], otherwise=Z[active])
+        new_value, new_step = _newton_step(W[active], trial, Y, series)
+        better = new_value > value[active]
+        radius[active] *= np.where(better, 1.5, 0.25)
+        done = active[better]
+        Z[done], value[done], step[done] = trial[better], new_value[better], new_step[better]
+    return Z, value
+
+
+def _newton_step(W, Z, Y, series):
+    """Objectives (p,) at Z (p, d), and tangent steps (p, d) uphill."""
+    d = Y.shape[1]
+    cosines = np.clip(Z @ Y.T, -1, 1)
+    value, first, second = (W * chebyshev.chebval(cosines, c) for c in series)
+    gradient = first @ Y
+    along = np.einsum("ij,ij->i", gradient, Z)
+    tangent = gradient - along[:, None] * Z
+    hessian = (second @ (Y[:, :, None] * Y[:, None, :]).reshape(len(Y), -1)).reshape(-1, d, d)
+    project = np.eye(d) - Z[:, :, None] * Z[:, None, :]
+    values, vectors = np.linalg.eigh(project @ hessian @ project - along[:, None, None] * np.eye(d))
+    size = np.maximum(np.abs(values), 1e-10 * np.abs(values).max(axis=1, keepdims=True) + np.finfo(float).tiny)
+    step = np.einsum("pij,pj->pi", vectors, np.einsum("pij,pi->pj", vectors, tangent) / size)
+    return value.sum(axis=1), step - np.einsum("ij,ij->i", step, Z)[:, None] * Z
+
+
+def _with_derivatives(c):
+    """A Chebyshev series and its first two derivatives."""
+    return c, chebyshev.chebder(c), chebyshev.chebder(c, 2)
+
+
+def _unit(vectors, otherwise):
+    """Rows of vectors (p, d) divided by their norms; rows of `otherwise` where the norm vanishes."""
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.where(norms > 1e-12, vectors / np.where(norms > 1e-12, norms, 1.0), otherwise)

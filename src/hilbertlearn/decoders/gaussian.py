@@ -1,0 +1,102 @@
+"""Vectors under a Gaussian output kernel: the pre-image, by fixed-point iterations for all queries at once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .candidates import spread, top_k
+
+_ENTRIES = 2**18  # of a block's kernel matrix, 2 MB
+_ANCHORS = 1000  # outputs among which further starts are looked for
+_STARTS = 6  # of these, besides the best output and the weighted mean
+_TOLERANCE = 1e-8  # of a step, in units of the kernel's bandwidth 1 / sqrt(gamma)
+_MAX_STEPS = 500
+
+
+def decode(W, Y, loss):
+    """Vectors (m, d) that minimise ``sum_i W[q, i] loss(z, Y[i])``, loss = `KernelLoss` of the "rbf" kernel."""
+    if getattr(loss, "kernel", None) != "rbf":
+        raise ValueError(f"decoder 'gaussian' needs output_loss=KernelLoss('rbf'), got {loss!r}; use 'candidates'")
+    return preimage(W, Y, loss.gamma)
+
+
+def preimage(W, Y, gamma):
+    """Vectors (m, d) that maximise ``sum_i W[q, i] exp(-gamma ||z - Y[i]||^2)``, W (m, n), Y (n, d).
+
+    From several starts, the best training output among them: the result is never worse than it. Where no output has
+    a positive weight the supremum, 0, is at infinity: the result is then the best that the starts lead to.
+    """
+    W, Y = np.asarray(W, dtype=float), np.asarray(Y, dtype=float)
+    center = Y.mean(axis=0)
+    Y = Y - center  # smaller numbers, less rounding in the distances
+    best = top_k(W, _kernel_blocks(Y, gamma), 1)[0][:, 0]
+    anchors = Y[:: -(-len(Y) // _ANCHORS)]
+    near = _kernel(anchors, anchors, gamma) > np.exp(-1.0)  # closer than one bandwidth
+    kernel = _kernel(anchors, Y, gamma)
+    out = np.empty((len(W), Y.shape[1]))
+    size = max(_ENTRIES // (len(Y) * (_STARTS + 2)), 1)
+    for first in range(0, len(W), size):
+        rows = slice(first, first + size)
+        others = anchors[spread(W[rows] @ kernel.T, near, _STARTS)]
+        starts = np.concatenate([Y[best[rows], None], others, _mean(W[rows], Y)[:, None]], axis=1)
+        weights = np.repeat(W[rows], starts.shape[1], axis=0)
+        z, height = _ascend(weights, starts.reshape(-1, Y.shape[1]), Y, gamma)
+        chosen = height.reshape(starts.shape[:2]).argmax(axis=1)
+        out[rows] = z.reshape(starts.shape)[np.arange(len(chosen)), chosen]
+    return out + center
+
+
+def _ascend(W, Z, Y, gamma):
+    """Local maxima from Z (p, d), one for each row of W (p, n), and their objectives (p,).
+
+    The fixed-point step goes to the mean of the outputs under weights ``w_i k(z, y_i)`` and climbs when weights are
+    positive. A step that does not climb is cut; steps lengthen while they succeed, as the plain iteration is slow.
+    """
+    Z = Z.copy()
+    value, step = _fixed_point(W, Z, Y, gamma)
+    factor = np.ones(len(Z))
+    active = np.arange(len(Z))
+    for _ in range(_MAX_STEPS):
+        length = factor[active] * np.linalg.norm(step[active], axis=1)
+        active = active[length * np.sqrt(gamma) > _TOLERANCE]
+        if not len(active):
+            break
+        trial = Z[active] + factor[active, None] * step[active]
+        new_value, new_step = _fixed_point(W[active], trial, Y, gamma)
+        better = new_value > value[active]
+        factor[active] = np.where(better, 1.5 * factor[active], np.minimum(factor[active] / 4, 1.0))
+        done = active[better]
+        Z[done], value[done], step[done] = trial[better], new_value[better], new_step[better]
+    return Z, value
+
+
+def _fixed_point(W, Z, Y, gamma):
+    """Objectives (p,) at Z (p, d), and steps (p, d) uphill.
+
+    With weights of both signs the sum below the fraction may vanish or be negative, and the mean be far away or
+    downhill; then absolute values take its place. The step is the gradient over a positive number in any case.
+    """
+    terms = W * _kernel(Z, Y, gamma)
+    total, size = terms.sum(axis=1), np.abs(terms).sum(axis=1)
+    below = np.where(total > 0.1 * size, total, size)
+    step = terms @ Y - total[:, None] * Z
+    return total, step / np.where(below > 0, below, 1.0)[:, None]
+
+
+def _kernel(Z, Y, gamma):
+    squares = np.einsum("ij,ij->i", Z, Z)[:, None] + np.einsum("ij,ij->i", Y, Y)
+    return np.exp(-gamma * np.maximum(squares - 2 * Z @ Y.T, 0.0))
+
+
+def _kernel_blocks(Y, gamma):
+    """Blocks of training outputs as candidates, for `top_k`."""
+    size = max(_ENTRIES // len(Y), 1)
+    for first in range(0, len(Y), size):
+        yield _kernel(Y[first : first + size], Y, gamma), None
+
+
+def _mean(W, Y):
+    """Means of Y (n, d) under the positive parts of W (m, n); zero, the centre, where there are none."""
+    positive = np.maximum(W, 0.0)
+    total = positive.sum(axis=1, keepdims=True)
+    return positive @ Y / np.where(total > 0, total, 1.0)

@@ -1,0 +1,35 @@
+"""Vectors and histograms that minimise a weighted sum of losses in closed form."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def mean(W, Y, loss):
+    """Vectors (m, d) for the squared loss, or numbers (m,) when Y is (n,).
+
+    ``sum_i w_i ||z - y_i||^2`` has its minimum at the weighted mean ``W Y / sum w`` if ``sum w > 0``, else none.
+    Weights of both signs may put this mean far from all outputs, at any distance when they almost cancel. So z is the
+    minimum in the box spanned by the training outputs and the value ``W Y`` of plain regression, and it is ``W Y`` if
+    ``sum w <= 0``. Weights of sum one always give ``W Y``.
+    """
+    sums = W.sum(axis=1)
+    plain = W @ Y
+    rows = sums > 0
+    low, high = np.minimum(Y.min(axis=0), plain[rows]), np.maximum(Y.max(axis=0), plain[rows])
+    with np.errstate(over="ignore"):  # of a mean that the box then brings back
+        plain[rows] = np.clip((plain[rows].T / sums[rows]).T, low, high)
+    return plain
+
+
+def sqrt_mean(W, Y, loss):
+    """Histograms (m, bins) for the Hellinger loss: ``sqrt(z)`` is the positive part of ``W sqrt(Y)``, of norm one.
+
+    Exact for weights of any sign and sum; where no entry is positive, all mass goes to the bin of the largest.
+    """
+    roots = W @ np.sqrt(Y)
+    squares = np.maximum(roots, 0.0) ** 2
+    totals = squares.sum(axis=1)
+    vertex = totals <= 0
+    squares[vertex, roots[vertex].argmax(axis=1)] = 1.0
+    return squares / np.where(vertex, 1.0, totals)[:, None]

@@ -1,0 +1,176 @@
+"""Rankings that minimise a weighted sum of losses: numbers 1 to M, M for the most preferred item.
+
+With the weighted preferences G (M, M), antisymmetric, the best ranking has the largest sum of ``G_ij`` over the pairs
+with i above j: a minimum feedback arc set. An order is an array of items, the most preferred first.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+from scipy.stats import rankdata
+
+EXACT_ITEMS = 12  # up to so many items, all subsets are gone through
+TWO_STARTS = 200  # beyond so many items, the second start rarely finds more
+_BLOCK_ENTRIES = 2**22  # of the preferences, or the subsets' gains, of several queries at once
+_ROUNDING = 1e-12  # relative; a smaller preference is none, a smaller gain no gain
+
+
+def assignment(W, Y, loss):
+    """Rankings (m, items) for Spearman's loss.
+
+    The cost of giving item k the rank r is ``-2 r sum_i w_i y_ik`` up to constants. An assignment whose costs are
+    products is solved by sorting: exact for weights of any sign and sum.
+    """
+    return rankdata(W @ Y, axis=1, method="ordinal").astype(float)
+
+
+def feedback_arc_set(W, Y, loss):
+    """Rankings (m, items) for a loss with ``preferences``: exact up to ``EXACT_ITEMS`` items, by search beyond.
+
+    A ranking found by search is never worse than any output in Y, whose ties and gaps may be resolved either way.
+    """
+    items = Y.shape[1]
+    exact = items <= EXACT_ITEMS
+    starts = None if exact else Y[_best_outputs(W, Y, loss)]
+    block = max(1, _BLOCK_ENTRIES // (items * (2**items if exact else items)))
+    rankings = np.empty((len(W), items))
+    for first in range(0, len(W), block):
+        rows = slice(first, first + block)
+        G = _without_rounding(loss.preferences(W[rows], Y))
+        orders = _exact(G) if starts is None else np.array([_search(g, y) for g, y in zip(G, starts[rows])])
+        np.put_along_axis(rankings[rows], orders, np.arange(items, 0, -1.0)[None], axis=1)
+    return rankings
+
+
+def _without_rounding(G):
+    """G with 0 where the ratings of a pair cancel, which the greedy order must see as no preference."""
+    return np.where(np.abs(G) > _ROUNDING * np.abs(G).max(axis=(1, 2), keepdims=True), G, 0.0)
+
+
+def _exact(G):
+    """Best orders (m, M) for preferences G (m, M, M), by dynamic programming over the sets of items on top.
+
+    ``value(S) = max over i in S of value(S - i) + sum over j in S - i of G_ji``: i is the last of S.
+    """
+    m, items, _ = G.shape
+    levels = _subsets(items)
+    members = (np.arange(2**items)[:, None] >> np.arange(items)) & 1
+    gains = np.swapaxes(G, 1, 2) @ members.T  # (m, i, S): of i below all of S
+    value = np.zeros((m, 2**items))
+    last = np.zeros((m, 2**items), dtype=int)
+    for sets, inside, without in levels:
+        options = value[:, without] + gains[:, inside, without]
+        choice = options.argmax(axis=2)
+        value[:, sets] = np.take_along_axis(options, choice[:, :, None], axis=2)[:, :, 0]
+        last[:, sets] = inside[np.arange(len(sets)), choice]
+    orders, left = np.empty((m, items), dtype=int), np.full(m, 2**items - 1)
+    for place in reversed(range(items)):
+        orders[:, place] = last[np.arange(m), left]
+        left ^= 1 << orders[:, place]
+    return orders
+
+
+@cache
+def _subsets(items):
+    """For s = 1, ..., items: the sets of s items (c,) as bits, their items (c, s), and the sets without each (c, s)."""
+    sets = np.arange(2**items)
+    members = ((sets[:, None] >> np.arange(items)) & 1).astype(bool)
+    levels = []
+    for s in range(1, items + 1):
+        chosen = sets[members.sum(axis=1) == s]
+        inside = np.nonzero(members[chosen])[1].reshape(-1, s)
+        levels.append((chosen, inside, chosen[:, None] ^ (1 << inside)))
+    return levels
+
+
+def _search(G, y):
+    """A local optimum from the greedy order, or from the output y where that is better."""
+    found, start = _insert(G, _greedy(G)), _complete(G, y)
+    if len(G) > TWO_STARTS and _value(G, start) <= _value(G, found):
+        return found
+    return max(found, _insert(G, start), key=lambda order: _value(G, order))
+
+
+def _value(G, order):
+    return np.triu(_sorted(G, order)).sum()
+
+
+def _sorted(G, order):
+    return G[order].take(order, axis=1)  # faster than by np.ix_
+
+
+def _greedy(G):
+    """Order (M,) by the heuristic of Eades, Lin and Smyth 1993 for weighted arcs.
+
+    Items that beat no other of those left go to the bottom, items that none beats to the top; else the one that wins by
+    most in sum goes to the top.
+    """
+    items = len(G)
+    beats, beaten, margin = (G > 0).sum(axis=1), (G < 0).sum(axis=1), G.sum(axis=1)
+    top, bottom = [], []
+    for _ in range(items):
+        if beats[i := beats.argmin()] == 0:
+            bottom.append(i)
+        elif beaten[i := beaten.argmin()] == 0:
+            top.append(i)
+        else:
+            top.append(i := margin.argmax())
+        beats -= G[i] < 0
+        beaten -= G[i] > 0
+        margin += G[i]
+        beats[i] = beaten[i] = 2 * items  # never the least again
+        margin[i] = -np.inf
+    return np.array(top + bottom[::-1])
+
+
+def _insert(G, order):
+    """The order, with one item after the other moved to its best place until no move gains."""
+    least = _ROUNDING * np.abs(G).sum()
+    while True:
+        # an item with k others above loses its preferences over them: the less their sum, the better the place
+        lost = np.cumsum(_sorted(G, order), axis=1)
+        movers = order[np.diag(lost) - lost.min(axis=1, initial=0.0) > least]
+        if len(movers) == 0:
+            return order
+        for i in movers:
+            order = _move(G, order, i)
+
+
+def _move(G, order, i):
+    """The order with item i in its best place."""
+    others = order[order != i]
+    lost = np.cumsum(G[i, others])
+    place = int(lost.argmin())
+    place = place + 1 if lost[place] < 0 else 0
+    return np.concatenate([others[:place], [i], others[place:]])
+
+
+def _complete(G, y):
+    """An order that keeps y's, its ties and gaps (NaN) resolved such that they count at least half.
+
+    Of an order of tied items and its reverse one does; so does one of the two ends of the order for the gaps.
+    """
+    blocks = [_better_way(G, np.flatnonzero(y == level)) for level in np.unique(y[np.isfinite(y)])[::-1]]
+    gaps = np.flatnonzero(np.isnan(y))
+    rated = np.concatenate(blocks) if blocks else gaps[:0]
+    ends = [_better_way(G, gaps), rated]
+    return np.concatenate(ends if G[np.ix_(gaps, rated)].sum() > 0 else ends[::-1])
+
+
+def _better_way(G, items):
+    return items if _value(G, items) >= 0 else items[::-1]
+
+
+def _best_outputs(W, Y, loss):
+    """For each query the output in Y (m,) of least loss."""
+    best, where = np.full(len(W), np.inf), np.zeros(len(W), dtype=int)
+    block = max(1, _BLOCK_ENTRIES // max(len(Y), 1))
+    for start in range(0, len(Y), block):
+        scores = W @ loss(Y[start : start + block], Y).T
+        least = scores.argmin(axis=1)
+        value = np.take_along_axis(scores, least[:, None], axis=1)[:, 0]
+        where = np.where(value < best, start + least, where)
+        best = np.minimum(value, best)
+    return where

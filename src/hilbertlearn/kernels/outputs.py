@@ -1,0 +1,102 @@
+"""Kernels of structured outputs, and of inputs alike: settings, called as ``kernel(Y, Z) -> Gram``."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.feature_extraction.text import CountVectorizer
+
+from .._validation import check_number
+from .gram import check_kernel, gram, resolve_gamma
+from .objects import Tanimoto
+
+
+class Named(BaseEstimator):
+    """A kernel of scikit-learn's ``pairwise_kernels`` on rows of numbers; gamma may be "median" or "scale"."""
+
+    def __init__(self, name="rbf", gamma="median"):
+        self.name, self.gamma = name, gamma
+
+    def resolve(self, X, sample_weight=None):
+        """The kernel with a number for gamma."""
+        check_kernel(self.name)
+        return clone(self).set_params(gamma=resolve_gamma(self.name, self.gamma, _rows(X), sample_weight))
+
+    def __call__(self, X, Z):
+        if isinstance(self.gamma, str):
+            raise ValueError(f"Named: gamma={self.gamma!r} is not a number yet; call resolve(X) with training data")
+        return gram(self.name, _rows(X), _rows(Z), gamma=self.gamma)
+
+
+class Precomputed(BaseEstimator):
+    """Entries of a given Gram matrix (N, N): the objects are integers from 0 to N - 1, so that they can be split."""
+
+    def __init__(self, matrix):
+        self.matrix = matrix
+
+    def __call__(self, X, Z):
+        matrix = np.asarray(self.matrix, dtype=float)
+        rows, columns = (self._ids(ids, len(matrix)) for ids in (X, Z))
+        return matrix[np.ix_(rows, columns)]
+
+    def _ids(self, ids, size):
+        ids = np.asarray(ids, dtype=float)
+        if ids.ndim != 1 or (ids != np.floor(ids)).any() or (ids < 0).any() or (ids >= size).any():
+            raise ValueError(f"Precomputed: objects must be integers from 0 to {size - 1}, rows of the matrix")
+        return ids.astype(int)
+
+
+class TanimotoGaussian(BaseEstimator):
+    """``exp(-gamma (t(x, x) + t(z, z) - 2 t(x, z)))``, t Tanimoto's kernel of fingerprints (Laforgue et al. 2020)."""
+
+    def __init__(self, gamma=1.0):
+        self.gamma = gamma
+
+    def __call__(self, X, Z):
+        check_number(self.gamma, "TanimotoGaussian: gamma")
+        return np.exp(-2 * self.gamma * (1 - Tanimoto()(X, Z)))  # t(x, x) = 1
+
+
+class NGrams(BaseEstimator):
+    """Cosine of the counts of substrings of up to n characters: a normalised kernel of strings."""
+
+    def __init__(self, n=3):
+        self.n = n
+
+    def __call__(self, X, Z):
+        check_number(self.n, "NGrams: n", integer=True)
+        counter = CountVectorizer(analyzer="char", ngram_range=(1, self.n), lowercase=False)
+        if not all(isinstance(text, str) for text in (*X, *Z)):
+            raise ValueError("NGrams: objects must be strings")
+        # a character that no text has begins each one, so that the empty string is like itself
+        left, right = (["\x02" + text for text in texts] for texts in (X, Z))
+        counter.fit(right)
+        A, B = counter.transform(left), counter.transform(right)
+        own = CountVectorizer(analyzer="char", ngram_range=(1, self.n), lowercase=False).fit(left)
+        norms = [np.sqrt(_squares(own.transform(left))), np.sqrt(_squares(B))]
+        return (A @ B.T).toarray() / np.multiply.outer(*norms)
+
+
+def as_output_kernel(kernel):
+    """The kernel of outputs behind a name, a Gram matrix (outputs are its row numbers), an object or a callable."""
+    if isinstance(kernel, str):
+        check_kernel(kernel)
+        return Named(kernel)
+    if isinstance(kernel, np.ndarray):
+        if kernel.ndim != 2 or kernel.shape[0] != kernel.shape[1]:
+            raise ValueError(f"output_kernel: a matrix must be square, got shape {kernel.shape}")
+        return Precomputed(kernel)
+    if not callable(kernel):
+        raise TypeError(
+            f"output_kernel must be a name, a matrix, an object or a callable (Y, Z) -> Gram, got {kernel!r}"
+        )
+    return kernel
+
+
+def _rows(X):
+    X = np.asarray(X, dtype=float)
+    return X[:, None] if X.ndim == 1 else X
+
+
+def _squares(counts):
+    return np.asarray(counts.multiply(counts).sum(axis=1), dtype=float).ravel()

@@ -1,0 +1,99 @@
+"""Losses between outputs: what predictions minimise, by matrices of losses of two lists of outputs."""
+
+from __future__ import annotations
+
+from .base import OutputLoss
+from .directions import Diffusion
+from .histograms import Chi2, Hellinger, Wasserstein1d
+from .objects import CostMatrix, Custom, Edit, KernelLoss, ZeroOne
+from .rankings import Kendall, Rank, Spearman
+from .scalars import (
+    L2L1,
+    Absolute,
+    Cauchy,
+    EpsilonInsensitive,
+    Fair,
+    GemanMcClure,
+    Hinge,
+    Huber,
+    Logistic,
+    Pinball,
+    Squared,
+)
+from .sets import F1, Hamming, Jaccard
+
+_NAMES = {
+    "zero_one": ZeroOne,
+    "hamming": Hamming,
+    "f1": F1,
+    "jaccard": Jaccard,
+    "rank": Rank,
+    "kendall": Kendall,
+    "spearman": Spearman,
+    "hellinger": Hellinger,
+    "chi2": Chi2,
+    "wasserstein1d": Wasserstein1d,
+    "squared": Squared,
+    "absolute": Absolute,
+    "huber": Huber,
+    "cauchy": Cauchy,
+    "geman_mcclure": GemanMcClure,
+    "fair": Fair,
+    "l2_l1": L2L1,
+    "hinge": Hinge,
+    "logistic": Logistic,
+    "pinball": Pinball,
+    "epsilon_insensitive": EpsilonInsensitive,
+    "edit": Edit,
+    "diffusion": Diffusion,
+}
+
+
+def as_output_loss(loss) -> OutputLoss:
+    """The loss object behind a name, an object, or a callable ``(Z, Y) -> matrix`` on two lists of outputs."""
+    if isinstance(loss, str):
+        if loss not in _NAMES:
+            raise ValueError(
+                f"output_loss: unknown name {loss!r}; known: {', '.join(_NAMES)}, an object of output_losses such as "
+                "CostMatrix(C) or KernelLoss(kernel), or a callable (Z, Y) -> matrix"
+            )
+        return _NAMES[loss]()
+    if isinstance(loss, OutputLoss):
+        return loss
+    if isinstance(loss, type) or not callable(loss):
+        raise TypeError(
+            f"output_loss must be a name, an object of output_losses or a callable (Z, Y) -> matrix, got {loss!r}"
+        )
+    return Custom(loss)
+
+
+__all__ = [
+    "Absolute",
+    "Cauchy",
+    "Chi2",
+    "CostMatrix",
+    "Custom",
+    "Diffusion",
+    "Edit",
+    "EpsilonInsensitive",
+    "F1",
+    "Fair",
+    "GemanMcClure",
+    "Hamming",
+    "Hellinger",
+    "Hinge",
+    "Huber",
+    "Jaccard",
+    "Kendall",
+    "KernelLoss",
+    "L2L1",
+    "Logistic",
+    "OutputLoss",
+    "Pinball",
+    "Rank",
+    "Spearman",
+    "Squared",
+    "Wasserstein1d",
+    "ZeroOne",
+    "as_output_loss",
+]

@@ -1,0 +1,22 @@
+"""What an output loss is: a function of two outputs, on lists of them."""
+
+from __future__ import annotations
+
+from sklearn.base import BaseEstimator
+
+
+class OutputLoss(BaseEstimator):
+    """A loss ``Delta(z, y)`` of predicting z where y is true; subclasses hold settings only.
+
+    ``decoder`` names the decoder that ``decoder="auto"`` takes: the prediction minimises ``sum_i w_i Delta(z, y_i)``.
+    """
+
+    decoder = "candidates"
+
+    def check(self, outputs):
+        """Canonical outputs (an array, or a list) from known ones, or a ValueError that says what they must be."""
+        return outputs
+
+    def __call__(self, Z, Y):
+        """Losses (len(Z), len(Y)) of predicting each of Z where each of Y is true; both canonical."""
+        raise NotImplementedError

@@ -1,0 +1,106 @@
+"""Losses on directions: angles on the circle, unit vectors on the sphere."""
+
+from __future__ import annotations
+
+from math import comb
+
+import numpy as np
+from numpy.polynomial import chebyshev
+
+from .._validation import check_number
+from .base import OutputLoss
+
+_SHORTEST = 1e-5  # diffusion time; the series has about sqrt(37 / t) terms
+_UNIT = 1e-6  # deviation from norm one that counts as rounding
+
+
+class Diffusion(OutputLoss):
+    """Squared diffusion distance ``k(z, z) + k(y, y) - 2 k(z, y)``, k the heat kernel at time t.
+
+    Ciliberto et al. 2016, example 1.
+
+    Outputs are angles (n,) in radians on the unit circle, or unit vectors (n, d), d >= 2. The kernel is scaled to
+    ``k(z, z) = 1``, so that the loss is between 0 and 2 and twice the paper's ``1 - k(z, y)``. It is the series
+
+        circle    k(z, y) ~ 1 + 2 sum_l exp(-l^2 t) cos(l (z - y))
+        sphere    k(z, y) ~ sum_l N(d, l) exp(-l (l + d - 2) t) P_l(<z, y>)
+
+    up to terms below rounding, with N(d, l) the number of spherical harmonics of degree l and P_l their Legendre
+    polynomial, 1 at 1. Directions closer than about sqrt(t) radians are much alike.
+
+    Parameters
+    ----------
+    t : number of at least 1e-5, the diffusion time
+    """
+
+    decoder = "directions"
+
+    def __init__(self, t=0.1):
+        self.t = t
+
+    def check(self, outputs):
+        if check_number(self.t, "Diffusion: t") < _SHORTEST:
+            raise ValueError(f"Diffusion: t must be at least {_SHORTEST:g}, got {self.t!r}; scale it up")
+        try:
+            Y = np.asarray(outputs, dtype=float)
+        except (TypeError, ValueError):
+            Y = np.empty((0, 0, 0))
+        if Y.ndim not in (1, 2) or (Y.ndim == 2 and Y.shape[1] < 2):
+            raise ValueError(
+                f"y: Diffusion needs angles (n,) in radians or unit vectors (n, d) with d >= 2, got "
+                f"{type(outputs).__name__} of shape {np.shape(Y)}; convert y to one of them"
+            )
+        if not np.isfinite(Y).all():
+            raise ValueError("y: Diffusion needs finite directions, got NaN or infinity in a known output; remove it")
+        if Y.ndim == 1:
+            return Y
+        norms = np.linalg.norm(Y, axis=1)
+        off = np.flatnonzero(np.abs(norms - 1) > _UNIT)
+        if len(off):
+            raise ValueError(
+                f"y: Diffusion needs vectors of norm 1, but row {off[0]} has norm {norms[off[0]]:.6g} "
+                f"({len(off)} such rows); divide each row by its norm"
+            )
+        return Y / norms[:, None]
+
+    def __call__(self, Z, Y):
+        Z, Y = np.asarray(Z, dtype=float), np.asarray(Y, dtype=float)
+        if Y.ndim == 1:
+            roots = np.sqrt(self.fourier())
+            degrees = np.arange(len(roots))
+            kernel = sum(
+                (roots * f(np.outer(Z, degrees))) @ (roots * f(np.outer(Y, degrees))).T for f in (np.cos, np.sin)
+            )
+        else:
+            kernel = chebyshev.chebval(np.clip(Z @ Y.T, -1, 1), self.zonal(Y.shape[1]))
+        return np.maximum(2 - 2 * kernel, 0.0)
+
+    def fourier(self):
+        """Coefficients a of the kernel on the circle, ``k(z, y) = sum_l a_l cos(l (z - y))``."""
+        return _spectrum(2, self.t)
+
+    def zonal(self, d):
+        """Chebyshev coefficients of the kernel on the sphere in R^d, as a polynomial of the inner product."""
+        weights = _spectrum(d, self.t)
+        return chebyshev.chebinterpolate(lambda s: _legendre_series(weights, s, d), len(weights) - 1)
+
+
+def _spectrum(d, t):
+    """Weights of the degrees 0, 1, ... in the heat kernel of the sphere in R^d at time t, of sum one."""
+    weights: list[float] = []
+    degree = 0
+    while not weights or weights[-1] > np.finfo(float).eps / 10 * sum(weights):
+        count = comb(degree + d - 1, d - 1) - (comb(degree + d - 3, d - 1) if degree >= 2 else 0)
+        weights.append(count * np.exp(-degree * (degree + d - 2) * t))
+        degree += 1
+    return np.array(weights) / sum(weights)
+
+
+def _legendre_series(weights, s, d):
+    """``sum_l weights_l P_l(s)``, P_l by its three-term recurrence."""
+    before, current = np.ones_like(s), s
+    total = weights[0] * before
+    for l, weight in enumerate(weights[1:], start=1):
+        total = total + weight * current
+        before, current = current, ((2 * l + d - 2) * s * current - l * before) / (l + d - 2)
+    return total

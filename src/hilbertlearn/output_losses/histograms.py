@@ -1,0 +1,54 @@
+"""Losses on histograms: non-negative rows of sum one."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.metrics.pairwise import additive_chi2_kernel, manhattan_distances
+
+from .base import OutputLoss
+from .objects import as_matrix
+
+_SUM_TOLERANCE = 1e-6  # what is within it of one is rounding, and scaled away
+
+
+class _Histograms(OutputLoss):
+    def check(self, outputs):
+        histograms = as_matrix(outputs, "a matrix (n, bins) of histograms")
+        if not np.isfinite(histograms).all():
+            raise ValueError("y contains NaN or infinity; histograms need all bins, drop those that are not complete")
+        lowest = histograms.min(axis=1)
+        if (lowest < 0).any():
+            row = int(np.argmax(lowest < 0))
+            raise ValueError(f"y: histograms must be non-negative, row {row} has the entry {lowest[row]:g}")
+        sums = histograms.sum(axis=1)
+        wrong = np.abs(sums - 1) > _SUM_TOLERANCE
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise ValueError(
+                f"y: histograms must sum to one, row {row} sums to {sums[row]:g}; divide rows by their sums"
+            )
+        return histograms / sums[:, None]
+
+
+class Hellinger(_Histograms):
+    """``1/sqrt(2) sum_k (sqrt(z_k) - sqrt(y_k))^2``, the squared distance of Ciliberto et al. 2016, eq. 23."""
+
+    decoder = "sqrt_mean"
+
+    def __call__(self, Z, Y):
+        squares = Z.sum(axis=1)[:, None] + Y.sum(axis=1) - 2 * (np.sqrt(Z) @ np.sqrt(Y).T)
+        return np.maximum(squares, 0.0) / np.sqrt(2)
+
+
+class Chi2(_Histograms):
+    """``sum_k (z_k - y_k)^2 / (z_k + y_k)``, over bins that are not empty in both."""
+
+    def __call__(self, Z, Y):
+        return -additive_chi2_kernel(Z, Y)
+
+
+class Wasserstein1d(_Histograms):
+    """The mass moved times the bins it is moved by: bins are ordered and one apart."""
+
+    def __call__(self, Z, Y):
+        return manhattan_distances(np.cumsum(Z, axis=1), np.cumsum(Y, axis=1))

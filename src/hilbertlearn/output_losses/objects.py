@@ -1,0 +1,180 @@
+"""Losses on labels, on strings, and on any objects that have a kernel or a loss of their own."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._validation import check_number
+from ..kernels import check_kernel, gram
+from ..kernels.gram import PRECOMPUTED
+from ..outputs import distinct
+from .base import OutputLoss
+
+_DIAGONAL_ROWS = 64  # k(z, z) is read from Gram matrices of so many objects at once
+
+
+def as_matrix(outputs, wanted):
+    """Outputs as floats (n, d), or a ValueError that says what is wanted."""
+    try:
+        matrix = np.asarray(outputs, dtype=float)
+    except (TypeError, ValueError):
+        kinds = sorted({type(item).__name__ for item in outputs})
+        raise ValueError(f"y must be {wanted}, got a list of {', '.join(kinds)}") from None
+    if matrix.ndim != 2 or matrix.shape[1] == 0:
+        raise ValueError(f"y must be {wanted}, got shape {matrix.shape}")
+    return matrix
+
+
+class ZeroOne(OutputLoss):
+    """1 where the outputs differ, 0 where they are equal: labels, strings, rows of numbers, sets, hashable objects."""
+
+    def __call__(self, Z, Y):
+        _, group = distinct([*_items(Z), *_items(Y)])
+        return (group[: len(Z), None] != group[len(Z) :]).astype(float)
+
+
+class CostMatrix(OutputLoss):
+    """``C[z, y]``, the cost of predicting z where y is true, for integer labels 0, ..., c - 1.
+
+    This is also the loss for outputs of any kind whose losses are known beforehand: number the distinct outputs, give
+    the numbers as y and the matrix of their losses as C.
+
+    Parameters
+    ----------
+    C : (c, c) finite costs; a row for each prediction, a column for each truth
+    """
+
+    def __init__(self, C):
+        self.C = C
+
+    def check(self, outputs):
+        C = self._costs()
+        try:
+            labels = np.asarray(outputs, dtype=float)
+        except (TypeError, ValueError):
+            labels = np.empty((0, 0))
+        if labels.ndim != 1 or not (labels == np.rint(labels)).all():
+            raise ValueError(
+                "y must be a list of integers, the rows and columns of the cost matrix C; number the outputs"
+            )
+        wrong = labels[(labels < 0) | (labels >= len(C))]
+        if len(wrong):
+            raise ValueError(
+                f"y has the label {wrong[0]:g}, but the cost matrix C has shape {C.shape}; labels are 0 to "
+                f"{len(C) - 1}, or give a larger C"
+            )
+        return labels.astype(int)
+
+    def __call__(self, Z, Y):
+        return self._costs()[np.ix_(Z, Y)]
+
+    def _costs(self):
+        C = np.asarray(self.C, dtype=float)
+        if C.ndim != 2 or C.shape[0] != C.shape[1]:
+            raise ValueError(
+                f"C must be a square matrix of costs C[z, y], one row and column a label, got shape {C.shape}"
+            )
+        if not np.isfinite(C).all():
+            raise ValueError("C contains NaN or infinity; give finite costs")
+        return C
+
+
+class KernelLoss(OutputLoss):
+    """``k(z, z) - 2 k(z, y) + k(y, y)``, the squared distance in the feature space of a kernel on the outputs.
+
+    Ciliberto et al. 2016, eq. 3: kernel dependency estimation. The kernel need not be normalised.
+
+    Parameters
+    ----------
+    kernel : a name of scikit-learn's ``pairwise_kernels``, an object of ``kernels``, or a callable on two lists of
+        outputs that returns a matrix. A precomputed matrix of losses is a ``CostMatrix``.
+    gamma : number > 0 for the named kernels that have one
+    """
+
+    def __init__(self, kernel="rbf", gamma=1.0):
+        self.kernel, self.gamma = kernel, gamma
+
+    def check(self, outputs):
+        check_kernel(self.kernel)
+        check_number(self.gamma, "gamma")
+        if isinstance(self.kernel, str):
+            if self.kernel == PRECOMPUTED:
+                raise ValueError(
+                    "kernel='precomputed' is no kernel of a loss; with losses D = diag(K) - 2 K + diag(K)' between "
+                    "numbered outputs, use CostMatrix(D)"
+                )
+            outputs = as_matrix(
+                outputs, f"a matrix of numbers for the kernel {self.kernel!r}; give a kernel on objects"
+            )
+        return outputs
+
+    def __call__(self, Z, Y):
+        cross = gram(self.kernel, Z, Y, gamma=self.gamma)
+        return np.maximum(self._diagonal(Z)[:, None] - 2 * cross + self._diagonal(Y), 0.0)
+
+    def _diagonal(self, outputs):
+        """``k(z, z)`` (n,), without the whole Gram matrix."""
+        blocks = [outputs[i : i + _DIAGONAL_ROWS] for i in range(0, len(outputs), _DIAGONAL_ROWS)]
+        return np.concatenate([np.diag(gram(self.kernel, block, block, gamma=self.gamma)) for block in blocks])
+
+
+class Edit(OutputLoss):
+    """Levenshtein's distance of strings: the least number of characters to insert, delete or replace."""
+
+    def check(self, outputs):
+        wrong = [item for item in outputs if not isinstance(item, str)]
+        if wrong:
+            raise ValueError(
+                f"y must be strings for the edit loss, got {type(wrong[0]).__name__}; give strings, or a callable "
+                "(Z, Y) -> matrix for other sequences"
+            )
+        return list(outputs)
+
+    def __call__(self, Z, Y):
+        lengths = np.array([len(y) for y in Y], dtype=int)
+        padded = np.zeros((len(Y), max(lengths, default=0)), dtype=np.uint32)
+        for row, y in zip(padded, Y):
+            row[: len(y)] = _codes(y)
+        return np.array([_distances(_codes(z), padded, lengths) for z in Z], dtype=float).reshape(len(Z), len(Y))
+
+
+class Custom(OutputLoss):
+    """A loss given by ``function(Z, Y) -> matrix (len(Z), len(Y))`` on two lists of outputs."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def __call__(self, Z, Y):
+        losses = np.asarray(self.function(Z, Y), dtype=float)
+        if losses.shape != (len(Z), len(Y)):
+            raise ValueError(
+                f"output_loss must return a matrix of shape {(len(Z), len(Y))} for so many outputs, got "
+                f"{losses.shape}; it is called with two lists of outputs"
+            )
+        if not np.isfinite(losses).all():
+            raise ValueError("output_loss returned NaN or infinity; check the outputs it was given")
+        return losses
+
+
+def _items(outputs):
+    return outputs + 0.0 if isinstance(outputs, np.ndarray) else outputs  # -0.0 equals 0.0
+
+
+def _codes(text):
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+
+
+def _distances(z, padded, lengths):
+    """Edit distances (n,) of the codes z from the rows of padded, whose lengths are given.
+
+    The rows of Wagner and Fischer's table are computed for all strings at once. Insertions run along a row,
+    ``d[j] = min(d[j], d[j - 1] + 1)``, which is a running minimum of ``d[j] - j``.
+    """
+    columns = np.arange(padded.shape[1] + 1)
+    row = np.tile(columns, (len(padded), 1))
+    for i, code in enumerate(z, start=1):
+        new = row + 1
+        np.minimum(new[:, 1:], row[:, :-1] + (padded != code), out=new[:, 1:])
+        new[:, 0] = i
+        row = np.minimum.accumulate(new - columns, axis=1) + columns
+    return row[np.arange(len(padded)), lengths]

@@ -1,0 +1,133 @@
+"""Losses on rankings. An output is a vector with a number for each item, and larger means preferred.
+
+Predictions are full rankings: the numbers 1 to M, M for the most preferred of M items.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.stats import rankdata
+
+from .base import OutputLoss
+from .objects import as_matrix
+
+
+class Rank(OutputLoss):
+    """Cost of the pairs that a ranking z puts in another order than the ratings y: Ciliberto et al. 2016, eq. 22.
+
+    ``sum_ij gamma(y)_ij (1 - sign(z_i - z_j)) / 2`` over the pairs of rated items with ``gamma(y)_ij = y_i - y_j > 0``.
+    Pairs that y does not rate (NaN) or rates alike cost nothing; pairs that z ties or leaves open cost half. Summed
+    over gamma of either sign, as the equation may also be read, it is twice this less a constant of y.
+
+    Parameters
+    ----------
+    normalize : whether to divide by the sum of all ``gamma(y)_ij > 0``, the cost of the reversed order
+    """
+
+    decoder = "ranking"
+
+    def __init__(self, normalize=False):
+        self.normalize = normalize
+
+    def check(self, outputs):
+        ratings = as_matrix(outputs, "a matrix (n, items) of ratings, NaN where an item is not rated")
+        if np.isinf(ratings).any():
+            raise ValueError("y contains infinity; give finite ratings, NaN where an item is not rated")
+        return ratings
+
+    def __call__(self, Z, Y):
+        scale, agreement = self._scale(Y), np.empty((len(Z), len(Y)))
+        R, B = _ratings(Y)
+        for row, z in zip(agreement, Z):
+            row[:] = _agreement(z, R, B)
+        losses = np.maximum(scale - agreement, 0.0) / 2
+        return losses / np.where(scale > 0, scale, 1.0) if self.normalize else losses
+
+    def preferences(self, W, Y):
+        """G (m, M, M) for weights W (m, n): ``sum_u W[q, u] loss(z, Y[u])`` is a constant less half the sum of
+        ``G[q, i, j]`` over the pairs in which z puts i above j.
+
+        ``G[q] = sum_u w_u gamma(u) = R diag(w) B' - B diag(w) R'``, with R the ratings and B what is rated (M, n).
+        """
+        R, B = _ratings(Y)
+        if self.normalize:
+            scale = self._scale(Y)
+            W = W / np.where(scale > 0, scale, 1.0)
+        G = np.array([(R * w) @ B.T for w in W])
+        return G - G.transpose(0, 2, 1)
+
+    def _scale(self, Y):
+        """Sum of all positive ``gamma(y)_ij`` (n,)."""
+        gaps = np.isnan(Y)
+        # the ranks of y itself, where gaps come first and lift all others by their number
+        ranks = rankdata(np.where(gaps, -np.inf, Y), axis=1) - gaps.sum(axis=1, keepdims=True)
+        centred = 2 * ranks - (~gaps).sum(axis=1, keepdims=True) - 1
+        return np.where(gaps, 0.0, Y * centred).sum(axis=1)
+
+
+class _Permutations(OutputLoss):
+    def check(self, outputs):
+        scores = as_matrix(outputs, "a matrix (n, items) of rankings")
+        if not np.isfinite(scores).all():
+            raise ValueError(
+                f"y contains NaN or infinity; {type(self).__name__} needs every item ranked, use Rank for gaps"
+            )
+        tied = (np.diff(np.sort(scores, axis=1), axis=1) == 0).any(axis=1)
+        if tied.any():
+            raise ValueError(
+                f"y has ties, the first in row {int(np.argmax(tied))}; {type(self).__name__} needs rankings without, "
+                "use Rank for ratings with ties"
+            )
+        return rankdata(scores, axis=1)
+
+
+class Kendall(_Permutations):
+    """The share of pairs of items in opposite order, (1 - Kendall's tau) / 2."""
+
+    decoder = "ranking"
+
+    def __call__(self, Z, Y):
+        items, tau = Z.shape[1], np.zeros((len(Z), len(Y)))
+        for i in range(items - 1):
+            tau += np.sign(Z[:, i, None] - Z[:, i + 1 :]) @ np.sign(Y[:, i, None] - Y[:, i + 1 :]).T
+        pairs = max(items * (items - 1) / 2, 1)
+        return (pairs - tau) / (2 * pairs) if items > 1 else tau
+
+    def preferences(self, W, Y):
+        """G (m, M, M), with the meaning of ``Rank.preferences``: ``sum_u w_u sign(y_ui - y_uj)`` over pairs."""
+        items = Y.shape[1]
+        G = np.zeros((len(W), items, items))
+        for i in range(items):
+            G[:, i] = W @ np.sign(Y[:, i, None] - Y)
+        return G / max(items * (items - 1) / 2, 1)
+
+
+class Spearman(_Permutations):
+    """Sum of squared differences of the ranks over its largest value, (1 - Spearman's correlation) / 2."""
+
+    decoder = "assignment"
+
+    def __call__(self, Z, Y):
+        items = Z.shape[1]
+        squares = (Z**2).sum(axis=1)[:, None] + (Y**2).sum(axis=1) - 2 * (Z @ Y.T)
+        return 3 * squares / max(items * (items**2 - 1), 1)
+
+
+def _ratings(Y):
+    """Ratings (M, n) with 0 for gaps, and which are rated (M, n): ``gamma(y)_ij = r_i b_j - b_i r_j``."""
+    rated = np.isfinite(Y.T)
+    return np.where(rated, Y.T, 0.0), rated.astype(float)
+
+
+def _agreement(z, R, B):
+    """``sum_ij gamma_ij sign(z_i - z_j) / 2 = sum_ij r_i b_j sign(z_i - z_j)`` (n,) of z with each column of R and B.
+
+    Items that z ranks alike have the same signs, so their ratings are summed first.
+    """
+    order = np.argsort(z)[: np.isfinite(z).sum()]  # NaN comes last
+    if len(order) == 0:
+        return np.zeros(R.shape[1])
+    levels = np.flatnonzero(np.diff(z[order], prepend=-np.inf))
+    r, b = np.add.reduceat(R[order], levels), np.add.reduceat(B[order], levels)
+    up_to = np.cumsum(b, axis=0)
+    return np.einsum("ij,ij->j", r, 2 * up_to - b - up_to[-1])  # rated below less rated above

@@ -1,0 +1,328 @@
+"""Losses on real numbers: regression, classification by a score, robust losses (Ciliberto et al. 2016, example 1)."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import expit
+
+from .._validation import check_number
+from .base import OutputLoss
+
+_LARGEST_SCORE = 10.0  # of the logistic loss: a probability of 1 - 5e-5
+
+
+class ScalarLoss(OutputLoss):
+    """A loss ``value(z, y)`` of numbers, with what its decoder needs of it as a function of z.
+
+    A loss has either `kinks`, when it is quadratic or linear between them, or a `width`, the distance over which it
+    bends: the decoder's grid has several points on it.
+    """
+
+    decoder = "scalar"
+
+    def check(self, outputs):
+        self.validate()
+        return _numbers(outputs, type(self).__name__)
+
+    def validate(self):
+        """Raise when a setting is out of range."""
+
+    def __call__(self, Z, Y):
+        return self.value(np.asarray(Z, dtype=float)[:, None], np.asarray(Y, dtype=float)[None, :])
+
+    def value(self, z, y):
+        """Loss of predicting z where y is true, elementwise."""
+        raise NotImplementedError
+
+    def derivatives(self, z, y):
+        """First and second derivatives of the loss in z, elementwise; from the right where there are two."""
+        raise NotImplementedError
+
+    @property
+    def width(self):
+        """The distance over which the loss bends."""
+        return 1.0
+
+    def kinks(self, y):
+        """List of (positions (n,), jump of the slope, jump of the second derivative), None for smooth losses."""
+        return None
+
+    def span(self, Y):
+        """Ends of the interval of predictions: the range of the outputs, beyond which only negative weights lead."""
+        return Y.min(), Y.max()
+
+
+class ResidualLoss(ScalarLoss):
+    """A loss of the residual r = z - y."""
+
+    def value(self, z, y):
+        return self.at(np.subtract(z, y, dtype=float))
+
+    def derivatives(self, z, y):
+        return self.derivatives_at(np.subtract(z, y, dtype=float))
+
+    def at(self, r):
+        """Loss of the residuals r, elementwise."""
+        raise NotImplementedError
+
+    def derivatives_at(self, r):
+        """Its first and second derivatives."""
+        raise NotImplementedError
+
+
+class Squared(ResidualLoss):
+    """``||z - y||^2``, on numbers (n,) or vectors (n, d)."""
+
+    decoder = "mean"
+
+    def check(self, outputs):
+        return _numbers(outputs, "Squared", vectors=True)
+
+    def __call__(self, Z, Y):
+        Z, Y = np.asarray(Z, dtype=float), np.asarray(Y, dtype=float)
+        if Y.ndim == 1:
+            return super().__call__(Z, Y)
+        center = Y.mean(axis=0)  # distances do not change, and their rounding becomes that of the differences
+        Z, Y = Z - center, Y - center
+        squares = np.einsum("ij,ij->i", Z, Z)[:, None] + np.einsum("ij,ij->i", Y, Y)
+        return np.maximum(squares - 2 * Z @ Y.T, 0.0)
+
+    def at(self, r):
+        return r**2
+
+    def derivatives_at(self, r):
+        return 2 * r, np.full_like(r, 2.0)
+
+    def kinks(self, y):
+        return []
+
+
+class Absolute(ResidualLoss):
+    """``|z - y|``."""
+
+    def at(self, r):
+        return np.abs(r)
+
+    def derivatives_at(self, r):
+        return np.where(r >= 0, 1.0, -1.0), np.zeros_like(r)
+
+    def kinks(self, y):
+        return [(y, 2.0, 0.0)]
+
+
+class Huber(ResidualLoss):
+    """``r^2 / 2`` up to ``|r| = delta``, ``delta (|r| - delta / 2)`` beyond."""
+
+    def __init__(self, delta=1.0):
+        self.delta = delta
+
+    def validate(self):
+        check_number(self.delta, "Huber: delta")
+
+    def at(self, r):
+        inner = np.minimum(np.abs(r), self.delta)
+        return inner * (np.abs(r) - inner / 2)
+
+    def derivatives_at(self, r):
+        inside = (r >= -self.delta) & (r < self.delta)
+        return np.clip(r, -self.delta, self.delta), inside.astype(float)
+
+    def kinks(self, y):
+        return [(y - self.delta, 0.0, 1.0), (y + self.delta, 0.0, -1.0)]
+
+
+class Pinball(ResidualLoss):
+    """``tau (y - z)`` for predictions below y, ``(1 - tau) (z - y)`` above: its minimiser is the tau-quantile."""
+
+    def __init__(self, tau=0.5):
+        self.tau = tau
+
+    def validate(self):
+        if check_number(self.tau, "Pinball: tau") >= 1:
+            raise ValueError(f"Pinball: tau must be between 0 and 1, got {self.tau!r}")
+
+    def at(self, r):
+        return np.maximum((1 - self.tau) * r, -self.tau * r)
+
+    def derivatives_at(self, r):
+        return np.where(r >= 0, 1 - self.tau, -self.tau), np.zeros_like(r)
+
+    def kinks(self, y):
+        return [(y, 1.0, 0.0)]
+
+
+class EpsilonInsensitive(ResidualLoss):
+    """``max(|r| - epsilon, 0)``."""
+
+    def __init__(self, epsilon=0.1):
+        self.epsilon = epsilon
+
+    def validate(self):
+        check_number(self.epsilon, "EpsilonInsensitive: epsilon", strict=False)
+
+    def at(self, r):
+        return np.maximum(np.abs(r) - self.epsilon, 0.0)
+
+    def derivatives_at(self, r):
+        return (r >= self.epsilon).astype(float) - (r < -self.epsilon), np.zeros_like(r)
+
+    def kinks(self, y):
+        return [(y - self.epsilon, 1.0, 0.0), (y + self.epsilon, 1.0, 0.0)]
+
+
+class Cauchy(ResidualLoss):
+    """``c^2 log(1 + r^2 / c^2)``: the paper's with gamma = c^2, so that c is a residual's size. Not convex."""
+
+    def __init__(self, c=1.0):
+        self.c = c
+
+    def validate(self):
+        check_number(self.c, "Cauchy: c")
+
+    @property
+    def width(self):
+        return self.c
+
+    def at(self, r):
+        return self.c**2 * np.log1p((r / self.c) ** 2)
+
+    def derivatives_at(self, r):
+        u = _shrinkage(r, self.c)
+        slope = r * u
+        slope *= 2
+        curvature = 2 * u
+        curvature -= 1
+        curvature *= u
+        curvature *= 2
+        return slope, curvature
+
+
+class GemanMcClure(ResidualLoss):
+    """``r^2 / (1 + r^2 / c^2)``, at most c^2; the paper's has c = 1. Not convex."""
+
+    def __init__(self, c=1.0):
+        self.c = c
+
+    def validate(self):
+        check_number(self.c, "GemanMcClure: c")
+
+    @property
+    def width(self):
+        return self.c
+
+    def at(self, r):
+        return r**2 * _shrinkage(r, self.c)
+
+    def derivatives_at(self, r):
+        u = _shrinkage(r, self.c)
+        square = u * u
+        curvature = 8 * u
+        curvature -= 6
+        curvature *= square
+        square *= r
+        square *= 2
+        return square, curvature
+
+
+class Fair(ResidualLoss):
+    """``c |r| - c^2 log(1 + |r| / c)``: convex, linear far out."""
+
+    def __init__(self, c=1.0):
+        self.c = c
+
+    def validate(self):
+        check_number(self.c, "Fair: c")
+
+    @property
+    def width(self):
+        return self.c
+
+    def at(self, r):
+        size = np.abs(r) / self.c
+        return self.c**2 * (size - np.log1p(size))
+
+    def derivatives_at(self, r):
+        u = self.c / (np.abs(r) + self.c)
+        return r * u, u * u
+
+
+class L2L1(ResidualLoss):
+    """``sqrt(1 + r^2) - 1``: convex, linear far out."""
+
+    def at(self, r):
+        square = r * r
+        return square / (1 + np.sqrt(1 + square))  # without cancellation at small r
+
+    def derivatives_at(self, r):
+        inverse = 1 / np.sqrt(1 + r * r)
+        return r * inverse, inverse**3
+
+
+class _MarginLoss(ScalarLoss):
+    """A loss of the product z y with labels y in {-1, 1}; predictions are scores, their signs are labels."""
+
+    def check(self, outputs):
+        Y = super().check(outputs)
+        if not np.isin(Y, (-1, 1)).all():
+            seen = ", ".join(f"{value:g}" for value in np.unique(Y)[:5])
+            raise ValueError(
+                f"y: {type(self).__name__} needs labels -1 and 1, got {seen}; recode y, or take "
+                "output_loss='zero_one' for other labels"
+            )
+        return Y
+
+
+class Hinge(_MarginLoss):
+    """``max(0, 1 - z y)``, labels y in {-1, 1}; z in [-1, 1]."""
+
+    def value(self, z, y):
+        return np.maximum(0.0, 1 - np.multiply(z, y, dtype=float))
+
+    def derivatives(self, z, y):
+        slope = (np.greater_equal(z, y) & np.less(y, 0)).astype(float) - (np.less(z, y) & np.greater(y, 0))
+        return slope, np.zeros_like(slope)
+
+    def kinks(self, y):
+        return [(y, 1.0, 0.0)]
+
+    def span(self, Y):
+        return -1.0, 1.0
+
+
+class Logistic(_MarginLoss):
+    """``log(1 + exp(-z y))``, labels y in {-1, 1}; z, the log-odds of label 1, in [-10, 10]."""
+
+    def value(self, z, y):
+        return np.logaddexp(0.0, -np.multiply(z, y, dtype=float))
+
+    def derivatives(self, z, y):
+        wrong = expit(-np.multiply(z, y, dtype=float))
+        return -y * wrong, wrong * (1 - wrong)
+
+    def span(self, Y):
+        return -_LARGEST_SCORE, _LARGEST_SCORE
+
+
+def _shrinkage(r, c):
+    """``1 / (1 + r^2 / c^2)``, written for speed on large arrays."""
+    u = r * r
+    u *= 1 / c**2
+    u += 1
+    return np.reciprocal(u, out=u) if isinstance(u, np.ndarray) else 1 / u
+
+
+def _numbers(outputs, name, vectors=False):
+    """Outputs as finite floats (n,), or also (n, d)."""
+    shapes = "numbers (n,) or vectors (n, d)" if vectors else "numbers (n,)"
+    try:
+        Y = np.asarray(outputs, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"y: {name} needs {shapes}, got {type(outputs[0]).__name__}; take an output_loss for such outputs"
+        ) from None
+    if Y.ndim != 1 and not (vectors and Y.ndim == 2):
+        remedy = "use y.ravel()" if Y.ndim == 2 and Y.shape[1] == 1 else "take output_loss='squared' for vectors"
+        raise ValueError(f"y: {name} needs {shapes}, got shape {Y.shape}; {remedy}")
+    if not np.isfinite(Y).all():
+        raise ValueError(f"y: {name} needs finite {shapes}, got NaN or infinity in a known output; remove it")
+    return Y

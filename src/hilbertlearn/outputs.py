@@ -1,0 +1,75 @@
+"""Structured outputs as they come: rows of an array, labels, strings, sets, graphs, any objects."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def read_outputs(y):
+    """Outputs in canonical form, and which of them are known (n,).
+
+    Numbers become a float array (n,) or (n, d), anything else a list. Unknown outputs are None, NaN, or rows of NaN.
+    """
+    if hasattr(y, "to_numpy"):
+        y = y.to_numpy()
+    if not isinstance(y, np.ndarray):
+        y = list(y)
+        known = np.array([item is not None for item in y], dtype=bool)
+        array = _as_numbers([item for item, there in zip(y, known, strict=True) if there])
+        if array is None:
+            return y, known
+        full = np.full((len(y), *array.shape[1:]), np.nan)
+        full[known] = array
+        y = full
+    if y.dtype.kind in "biuf":
+        y = y.astype(float)
+        if np.isinf(y).any():
+            raise ValueError("y contains infinity; give finite outputs, NaN for unknown ones")
+        known = np.isfinite(y).reshape(len(y), -1).any(axis=1) if y.size else np.zeros(len(y), dtype=bool)
+        return y, known
+    y = list(y)
+    return y, np.array([item is not None for item in y], dtype=bool)
+
+
+def take(outputs, rows):
+    """Some of the outputs, in the same form."""
+    return outputs[rows] if isinstance(outputs, np.ndarray) else [outputs[i] for i in rows]
+
+
+def distinct(outputs):
+    """Indices (c,) of the first of each distinct output, in order, and for each output its number among them (n,).
+
+    Outputs that cannot be hashed are distinct unless they are the same object.
+    """
+    seen: dict = {}
+    first: list[int] = []
+    group = np.empty(len(outputs), dtype=int)
+    for i, item in enumerate(outputs):
+        number = seen.setdefault(_key(item), len(seen))
+        if number == len(first):
+            first.append(i)
+        group[i] = number
+    return np.array(first, dtype=int), group
+
+
+def _key(item):
+    if isinstance(item, np.ndarray):
+        return item.shape, item.tobytes()
+    if isinstance(item, (set, frozenset)):
+        return frozenset(item)
+    if isinstance(item, list):
+        item = tuple(item)
+    try:
+        hash(item)
+    except TypeError:
+        return id(item)
+    return item
+
+
+def _as_numbers(items):
+    """Items as an array of numbers, None when they are something else (strings, sets, rows of different lengths)."""
+    try:
+        array = np.asarray(items)
+    except ValueError:
+        return None
+    return array if array.dtype.kind in "biuf" and len(items) else None

@@ -1,0 +1,120 @@
+"""Decoders of sets, vectors and histograms against enumeration, for weights of either sign."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from hilbertlearn.decoders.histograms import mean, sqrt_mean
+from hilbertlearn.decoders.sets import f1_sets, threshold
+from hilbertlearn.output_losses import F1, Hamming, Hellinger, Squared
+
+rng = np.random.default_rng(11)
+
+
+def weights(m, n):
+    """Rows of weights: positive, of both signs, all negative, and zero."""
+    W = rng.normal(size=(m, n))
+    W[::3] = np.abs(W[::3])
+    W[1::6] = -np.abs(W[1::6])
+    W[-1] = 0
+    return W
+
+
+def assert_best_of_all(decode, loss, Y, W, everything):
+    Z = decode(W, Y, loss)
+    assert Z.shape == (len(W), Y.shape[1])
+    assert_allclose(np.einsum("qi,qi->q", W, loss(Z, Y)), (W @ loss(everything, Y).T).min(axis=1), atol=1e-10)
+
+
+@pytest.mark.parametrize(("decode", "loss"), [(threshold, Hamming()), (f1_sets, F1())], ids=["hamming", "f1"])
+@pytest.mark.parametrize("labels", [1, 2, 5, 8])
+@pytest.mark.parametrize("density", [0.1, 0.6])
+def test_sets_against_all_subsets(decode, loss, labels, density):
+    everything = np.array(list(product([0.0, 1.0], repeat=labels)))
+    for n in (1, 7, 30):
+        Y = (rng.random((n, labels)) < density).astype(float)
+        assert_best_of_all(decode, loss, Y, weights(40, n), everything)
+
+
+@pytest.mark.parametrize(("decode", "loss"), [(threshold, Hamming()), (f1_sets, F1())], ids=["hamming", "f1"])
+def test_only_empty_sets(decode, loss):
+    Y = np.zeros((3, 4))
+    assert_array_equal(decode(np.ones((2, 3)), Y, loss), np.zeros((2, 4)))
+    everything = np.array(list(product([0.0, 1.0], repeat=4)))
+    assert_best_of_all(decode, loss, Y, weights(10, 3), everything)
+
+
+def test_a_label_set_of_all_the_weight_is_predicted():
+    Y = (rng.random((20, 30)) < 0.2).astype(float)
+    for decode, loss in ((threshold, Hamming()), (f1_sets, F1())):
+        assert_array_equal(decode(np.eye(20), Y, loss), Y)
+
+
+# ------------------------------------------------------------------ histograms
+
+
+def simplex(bins, steps):
+    """All histograms whose entries are multiples of 1 / steps."""
+    counts = np.array([c for c in product(range(steps + 1), repeat=bins) if sum(c) == steps])
+    return counts / steps
+
+
+@pytest.mark.parametrize(("bins", "steps"), [(2, 400), (3, 60), (4, 20)])
+def test_hellinger_on_the_simplex_against_a_grid(bins, steps):
+    loss, n = Hellinger(), 6
+    Y = rng.dirichlet(np.full(bins, 0.4), size=n)
+    W = weights(60, n)
+    Z = sqrt_mean(W, Y, loss)
+    assert_allclose(loss.check(Z), Z)  # histograms, so that none on the simplex can be better than the best
+    found = np.einsum("qi,qi->q", W, loss(Z, Y))
+    assert (found <= (W @ loss(simplex(bins, steps), Y).T).min(axis=1) + 1e-12).all()
+
+
+def test_negative_weights_take_the_best_vertex():
+    loss, Y = Hellinger(), rng.dirichlet(np.ones(4), size=5)
+    W = -rng.random((10, 5))
+    vertices = np.eye(4)
+    assert_array_equal(sqrt_mean(W, Y, loss), vertices[(W @ loss(vertices, Y).T).argmin(axis=1)])
+
+
+# ------------------------------------------------------------------ vectors and numbers
+
+
+def objective(w, Z, Y):
+    return ((Z[:, None, :] - Y) ** 2).sum(axis=2) @ w
+
+
+def test_weighted_mean_is_the_minimum_in_its_box():
+    Y = rng.normal(size=(6, 2))
+    for w in rng.normal(size=(60, 6)) + 0.1:
+        z, plain = mean(w[None], Y, Squared())[0], w @ Y
+        if w.sum() <= 0:  # no minimum: the value of regression
+            assert_allclose(z, plain)
+            continue
+        low, high = np.minimum(Y.min(axis=0), plain), np.maximum(Y.max(axis=0), plain)
+        assert (z >= low - 1e-12).all() and (z <= high + 1e-12).all()
+        axes = [np.linspace(a, b, 41) for a, b in zip(low, high)]
+        grid = np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 2)
+        assert objective(w, z[None], Y)[0] <= objective(w, grid, Y).min() + 1e-9
+
+
+def test_positive_weights_give_the_weighted_mean_and_sum_one_gives_regression():
+    Y, W = rng.normal(size=(9, 3)), rng.random((5, 9))
+    expected = [np.average(Y, axis=0, weights=w) for w in W]
+    assert_allclose(mean(W, Y, Squared()), expected)
+    W = rng.normal(size=(50, 9))
+    W /= W.sum(axis=1, keepdims=True)
+    assert_allclose(mean(W, Y, Squared()), W @ Y, rtol=1e-9)
+
+
+def test_numbers_are_decoded_as_vectors_of_one_entry():
+    y, W = rng.normal(size=7), rng.normal(size=(20, 7))
+    assert_allclose(mean(W, y, Squared()), mean(W, y[:, None], Squared())[:, 0])
+
+
+def test_weights_that_almost_cancel_stay_among_the_outputs():
+    y = np.array([0.0, 1.0])
+    z = mean(np.array([[-1.0, 1 + 1e-320], [-1.0, 1 + 1e-15]]), y, Squared())
+    assert (np.abs(z) <= 1 + 1e-9).all()

@@ -1,0 +1,640 @@
+"""StructuredPredictor against formulas, enumeration and refits."""
+
+import itertools
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.ensemble import ExtraTreesRegressor
+from sklearn.metrics.pairwise import cosine_similarity, laplacian_kernel, polynomial_kernel, rbf_kernel
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
+
+from hilbertlearn import RegularizationPathCV, StructuredPredictor, kernels, losses
+from hilbertlearn import output_losses as ol
+from hilbertlearn.spaces import OutputKernel
+
+rng = np.random.default_rng(0)
+N, M, GAMMA, ALPHA = 40, 15, 0.3, 0.01
+X, NEW = rng.normal(size=(N, 2)), rng.normal(size=(M, 2))
+VECTORS = np.c_[X[:, 0] + X[:, 1], np.sin(2 * X[:, 0]), X[:, 1] ** 2] + 0.1 * rng.normal(size=(N, 3))
+NUMBERS = VECTORS[:, 0]
+LABELS = np.digitize(VECTORS[:, 0], [-1, 0, 1]) + 3
+SETS = (VECTORS > [[0, 0.3, 0.5]]).astype(int)
+WORDS = ["abc", "abd", "xyz", "xy"]
+STRINGS = [WORDS[label - 3] for label in LABELS]
+OBJECTS = [frozenset(np.flatnonzero(row).tolist()) for row in SETS]
+WEIGHTS = rng.integers(0, 4, N).astype(float)
+FOLDS = KFold(4, shuffle=True, random_state=0)
+
+
+def predictor(**settings):
+    return StructuredPredictor(**{"gamma": GAMMA, "alpha": ALPHA, **settings})
+
+
+def ridge_weights(points=NEW, rows=slice(None), weights=None, alpha=ALPHA):
+    """``(K + n alpha I)^-1 k_x`` (m, n); sample weights w make it ``(K + sum(w) alpha diag(1 / w))^-1 k_x``."""
+    A = X[rows]
+    w = np.ones(len(A)) if weights is None else weights[rows]
+    S = rbf_kernel(A, gamma=GAMMA) + alpha * w.sum() * np.diag(1 / w)
+    return np.linalg.solve(S, rbf_kernel(A, points, gamma=GAMMA)).T
+
+
+def jaccard(Z, Y):
+    """Of two lists of sets."""
+    return np.array([[1 - len(z & y) / max(len(z | y), 1) for y in Y] for z in Z])
+
+
+def intersections(Z, Y):
+    """A kernel of sets that is not normalised."""
+    return np.array([[len(z & y) + 1.0 for y in Y] for z in Z])
+
+
+def check_same(found, expected):
+    assert type(found) is type(expected)
+    if isinstance(found, list):
+        assert found == expected
+    else:
+        assert found.dtype == expected.dtype
+        assert_array_equal(found, expected)
+
+
+# ---------------------------------------------------------------- the loss trick
+
+
+def test_distances_of_a_normalised_kernel_are_output_kernel_regression():
+    by_loss = predictor(output_loss=ol.KernelLoss("rbf", gamma=0.7), candidates=VECTORS)
+    by_kernel = predictor(output_kernel=kernels.Named("rbf", 0.7))
+    candidates = np.r_[VECTORS, VECTORS + 0.2]
+    # distances also count sum(w) k(z, z) once: constant for a normalised kernel
+    for pool in (None, VECTORS[::3]):
+        assert_array_equal(by_loss.fit(X, VECTORS).predict(NEW, pool), by_kernel.fit(X, VECTORS).predict(NEW, pool))
+    order = np.argsort(-ridge_weights() @ rbf_kernel(candidates, VECTORS, gamma=0.7).T, axis=1, kind="stable")
+    assert_array_equal(by_loss.predict(NEW, candidates), candidates[order[:, 0]])
+
+
+def test_zero_one_is_the_least_squares_classifier():
+    classes = np.unique(LABELS)
+    one_hot = (LABELS[:, None] == classes).astype(float)
+    expected = classes[(ridge_weights() @ one_hot).argmax(axis=1)]
+    for model in (predictor(), predictor(output_loss="zero_one"), predictor(output_loss=ol.CostMatrix(1 - np.eye(7)))):
+        check_same(model.fit(X, LABELS).predict(NEW), expected)
+    assert model.score(NEW, expected) == 0
+    assert predictor().fit(X, LABELS).score(X, LABELS[::-1]) == -np.mean(
+        predictor().fit(X, LABELS).predict(X) != LABELS[::-1]
+    )
+
+
+def test_cost_matrix_is_the_smallest_weighted_cost():
+    C = np.random.default_rng(1).uniform(size=(7, 7))
+    used = np.unique(LABELS)
+    costs = ridge_weights() @ C[:, LABELS].T
+    assert_array_equal(
+        predictor(output_loss=ol.CostMatrix(C)).fit(X, LABELS).predict(NEW), used[costs[:, used].argmin(axis=1)]
+    )
+    everything = predictor(output_loss=ol.CostMatrix(C), candidates=np.arange(7)).fit(X, LABELS).predict(NEW)
+    assert_array_equal(everything, costs.argmin(axis=1))
+
+
+@pytest.mark.parametrize("y", [NUMBERS, LABELS, VECTORS, SETS], ids=["numbers", "labels", "vectors", "sets"])
+@pytest.mark.parametrize("solver", ["auto", "spectral"])
+def test_weights(y, solver):
+    model = predictor(solver=solver).fit(X, y)
+    assert_allclose(model.weights(NEW), ridge_weights(), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("y", "solver"), [(NUMBERS, "auto"), (LABELS, "auto"), (LABELS, "spectral")], ids=["quick", "auto", "spectral"]
+)
+def test_weights_with_sample_weights(y, solver):
+    rows = np.flatnonzero(WEIGHTS)
+    model = predictor(solver=solver).fit(X, y, WEIGHTS)
+    found = model.weights(NEW)
+    assert_allclose(found[:, rows], ridge_weights(rows=rows, weights=WEIGHTS), atol=1e-9)
+    assert (found[:, WEIGHTS == 0] == 0).all()
+    copies = np.repeat(np.arange(N), WEIGHTS.astype(int))
+    repeated = predictor(solver=solver).fit(X[copies], y[copies])
+    assert_allclose(model.predict(NEW), repeated.predict(NEW), atol=1e-8)
+
+
+@pytest.mark.parametrize("y", [NUMBERS, LABELS], ids=["distinct", "repeated"])
+@pytest.mark.parametrize("weights", [None, np.where(WEIGHTS == 0, 5, WEIGHTS)], ids=["plain", "weighted"])
+def test_weights_around_the_mean(y, weights):
+    # h(x) = mean + sum_i v_i(x) (psi_i - mean), the mean being sum_i s_i psi_i
+    V = ridge_weights(weights=weights)
+    s = np.ones(N) / N if weights is None else weights / weights.sum()
+    expected = V + np.outer(1 - V.sum(axis=1), s)
+    model = predictor(center=True).fit(X, y, weights)
+    assert_allclose(model.weights(NEW), expected, atol=1e-9)
+    assert_allclose(model.weights(NEW).sum(axis=1), 1)
+    losses_ = model.output_loss_
+    pool = np.unique(y)
+    best = pool[np.argmin(expected @ losses_(pool, y).T, axis=1)]
+    assert_array_equal(model.predict(NEW, candidates=pool), best)
+
+
+@pytest.mark.parametrize("solver", ["auto", "spectral"])
+@pytest.mark.parametrize("kind", ["NaN", "None", "rows", "objects"])
+def test_unlabelled_samples_have_weight_zero(kind, solver):
+    hidden = np.arange(N) % 4 == 1
+    rows = np.flatnonzero(~hidden)
+    y, loss = {"NaN": (NUMBERS, "squared"), "None": (NUMBERS, "squared"), "rows": (VECTORS, "squared")}.get(
+        kind, (OBJECTS, jaccard)
+    )
+    full = [y[i] for i in rows] if isinstance(y, list) else y[rows]
+    if kind in ("NaN", "rows"):
+        partial = y.copy()
+        partial[hidden] = np.nan
+    else:
+        partial = [None if hidden[i] else y[i] for i in range(N)]
+    model = predictor(output_loss=loss, solver=solver).fit(X, partial)
+    found = model.weights(NEW)
+    assert_allclose(found[:, rows], ridge_weights(rows=rows), atol=1e-9)
+    assert (found[:, hidden] == 0).all()
+    alone = predictor(output_loss=loss, solver=solver).fit(X[rows], full)
+    if isinstance(y, list):
+        assert model.predict(NEW) == alone.predict(NEW)
+    else:
+        assert_allclose(model.predict(NEW), alone.predict(NEW), atol=1e-9)
+    assert model.score(X, partial) == pytest.approx(alone.score(X[rows], full))
+
+
+@pytest.mark.parametrize(
+    ("y", "loss"),
+    [
+        (NUMBERS, "cauchy"),
+        (np.round(NUMBERS, 1), "absolute"),
+        (VECTORS, "squared"),
+        (np.abs(VECTORS) / np.abs(VECTORS).sum(axis=1, keepdims=True), "hellinger"),
+        (np.c_[VECTORS, X, -X], "kendall"),
+        ([word + str(i % 13) for i, word in enumerate(STRINGS)], "edit"),
+    ],
+)
+def test_one_cholesky_factor_gives_what_the_general_solver_gives(y, loss):
+    quick = predictor(output_loss=loss).fit(X, y)
+    general = predictor(output_loss=loss, solver="spectral").fit(X, y)
+    assert hasattr(general, "dual_coef_") and not hasattr(quick, "dual_coef_")  # two ways indeed
+    if isinstance(y, list):
+        assert quick.predict(NEW) == general.predict(NEW)
+    else:
+        assert_allclose(quick.predict(NEW), general.predict(NEW), atol=1e-8)
+    assert quick.dual_gap_ <= 1e-6 and quick.alpha_ == ALPHA and quick.gamma_ == GAMMA
+    assert quick.score(X, y) == pytest.approx(general.score(X, y), abs=1e-8)
+
+
+def test_precomputed_inputs():
+    K, G = rbf_kernel(X, gamma=GAMMA), rbf_kernel(NEW, X, gamma=GAMMA)
+    for y in (NUMBERS, LABELS):
+        model = StructuredPredictor("precomputed", alpha=ALPHA).fit(K, y)
+        assert_allclose(model.weights(G), ridge_weights(), atol=1e-9)
+        assert_allclose(model.predict(G), predictor().fit(X, y).predict(NEW), atol=1e-8)
+
+
+# ---------------------------------------------------------------- output kernels
+
+
+ROBUST = [losses.Huber(0.3), losses.EpsilonInsensitive(0.2), losses.EpsilonSVR(0.2), losses.Squared()]
+
+
+@pytest.mark.parametrize("loss", ROBUST, ids=lambda loss: type(loss).__name__)
+@pytest.mark.parametrize("kind", ["full rank", "low rank", "repeated", "unlabelled"])
+def test_weights_reproduce_coordinates(loss, kind):
+    y = {"low rank": VECTORS, "repeated": np.round(VECTORS[:, :1]) + 0.0}.get(kind, VECTORS).copy()
+    name = "linear" if kind == "low rank" else "rbf"
+    if kind == "unlabelled":
+        y[::5] = np.nan
+    known = np.isfinite(y[:, 0])
+    model = predictor(output_kernel=name, output_loss="squared", loss=loss).fit(X, y)
+    W = model.weights(NEW)
+    assert_allclose(W[:, known] @ model.space_.encode(y[known]), model._coordinates(NEW), atol=1e-7)
+    assert (W[:, ~known] == 0).all()
+    for i, j in [(i, j) for i, j in itertools.combinations(range(N), 2) if (y[i] == y[j]).all()]:
+        assert_allclose(W[:, i], W[:, j])  # equal outputs share their weight
+
+
+def test_robust_fit_decoded_by_an_output_loss():
+    model = predictor(output_kernel="linear", output_loss="hamming", loss=losses.Huber(0.3)).fit(X, SETS)
+    assert model.decoder_ == "threshold"
+    W = model.weights(NEW)
+    everything = np.array(list(itertools.product([0, 1], repeat=3)))
+    best = everything[np.argmin([[(w * (z != SETS).mean(axis=1)).sum() for z in everything] for w in W], axis=1)]
+    assert_array_equal(model.predict(NEW), best)
+
+
+def test_ridge_with_both_has_the_weights_of_the_loss_trick():
+    # its coordinates are V'w; where outputs are independent no other weights of the distinct ones have these
+    group = np.unique(np.round(NUMBERS), return_inverse=True)[1]
+    one_hot = np.eye(group.max() + 1)[group]
+    both = predictor(output_kernel=kernels.Named("rbf", 1.0), output_loss="absolute").fit(X, group)
+    assert_allclose(both.weights(NEW) @ one_hot, ridge_weights() @ one_hot, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [
+        ("linear", lambda A, B: A @ B.T),
+        ("poly", lambda A, B: polynomial_kernel(A, B, gamma=0.5)),
+        ("rbf", lambda A, B: rbf_kernel(A, B, gamma=0.5)),
+    ],
+)
+@pytest.mark.parametrize("center", [False, True])
+def test_nearest_candidate_in_the_kernel_space(name, function, center):
+    y = VECTORS * np.linspace(0.2, 4, N)[:, None]  # norms differ
+    model = predictor(output_kernel=kernels.Named(name, 0.5), center=center).fit(X, y)
+    W = ridge_weights()
+    if center:
+        W = W + np.outer(1 - W.sum(axis=1), np.ones(N) / N)
+    pool = y[::2]
+    # ||phi(z) - sum_i w_i phi(y_i)||^2
+    constant = np.einsum("qi,ij,qj->q", W, function(y, y), W)
+    squares = np.diag(function(pool, pool)) - 2 * W @ function(y, pool) + constant[:, None]
+    assert_array_equal(model.predict(NEW, pool), pool[squares.argmin(axis=1)])
+    assert_array_equal(model.predict(NEW[:3]), model.predict(NEW[:3], y))
+    _, scores = model.predict_topk(NEW, len(pool), pool)
+    assert_allclose(scores, np.sort(constant[:, None] - squares, axis=1)[:, ::-1], atol=1e-6)
+
+
+def test_hinge_maximises_the_inner_product():
+    y = VECTORS * np.linspace(0.2, 4, N)[:, None]
+    model = predictor(output_kernel="linear", loss="hinge").fit(X, y)
+    h = model.weights(NEW) @ y  # the kernel is linear: vectors are their own features
+    assert_array_equal(model.predict(NEW), y[(h @ y.T).argmax(axis=1)])
+    squared = y[((y**2).sum(axis=1) - 2 * h @ y.T).argmin(axis=1)]
+    assert (model.predict(NEW) != squared).any()
+
+
+def test_kernel_of_sets_that_is_not_normalised():
+    model = predictor(output_kernel=intersections).fit(X, OBJECTS)
+    pool = list(dict.fromkeys(OBJECTS))
+    norms = np.array([len(z) + 1.0 for z in pool])
+    best = np.argmin(norms - 2 * ridge_weights() @ intersections(OBJECTS, pool), axis=1)
+    assert model.predict(NEW) == [pool[i] for i in best]
+    distances = [len(z ^ y) for z, y in zip(model.predict(X), OBJECTS)]  # of this kernel
+    assert model.score(X, OBJECTS) == pytest.approx(-np.mean(distances))
+
+
+# ---------------------------------------------------------------- candidates
+
+
+MODELS = {
+    "kernel of vectors": (predictor(output_kernel="linear"), VECTORS),
+    "loss of numbers": (predictor(output_loss="absolute"), NUMBERS),
+    "labels": (predictor(), LABELS),
+    "strings": (predictor(), STRINGS),
+    "sets": (predictor(output_loss=jaccard), OBJECTS),
+}
+
+
+def pick(y, rows):
+    return [y[i] for i in rows] if isinstance(y, list) else y[rows]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_order_and_repetition_of_candidates_do_not_matter(name):
+    model, y = MODELS[name]
+    model = clone(model).fit(X, y)
+    _, first = np.unique([str(item) for item in y], return_index=True)
+    expected, scores = model.predict_topk(NEW, 3, pick(y, first))
+    for rows in (first[::-1], np.random.default_rng(1).permutation(np.r_[first, first, first])):
+        found, other = model.predict_topk(NEW, 3, pick(y, rows))
+        assert_allclose(other, scores, atol=1e-12)
+        strict = np.diff(np.array(scores), axis=1).max(axis=1) < -1e-9  # ties go to the first
+        assert strict.any()
+        for i in np.flatnonzero(strict):
+            assert str(found[i][0]) == str(expected[i][0])
+            assert len({str(item) for item in found[i]}) == len(found[i])
+        one = model.predict(NEW, pick(y, rows))
+        assert all(str(one[i]) == str(expected[i][0]) for i in np.flatnonzero(strict))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_top_k_is_the_head_of_a_full_sort(name):
+    model, y = MODELS[name]
+    model = clone(model).fit(X, y)
+    c = len({str(item) for item in y})
+    everything, scores = model.predict_topk(NEW, N + 5)
+    assert {len(row) for row in scores} == {c} == {len(row) for row in everything}
+    assert all((np.diff(row) <= 0).all() for row in scores)
+    for k in (1, 2, min(c, 4)):
+        found, best = model.predict_topk(NEW, k)
+        assert_array_equal(best, np.array(scores)[:, :k])
+        assert all(str(a[:k]) == str(b) for a, b in zip(everything, found))
+    if model.output_loss_ is not None:  # minus the weighted loss
+        L = model.output_loss_(y if isinstance(y, list) else y.astype(float), y if isinstance(y, list) else y * 1.0)
+        expected = -np.sort(np.unique(np.round(ridge_weights() @ L.T, 9)[0]))
+        assert_allclose(np.unique(np.round(scores[0], 9)), expected[::-1], atol=1e-8)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_list_of_candidates_for_each_query(name):
+    model, y = MODELS[name]
+    model = clone(model).fit(X, y)
+    own = [pick(y, np.random.default_rng(i).permutation(N)[: 3 + i % 4]) for i in range(M)]
+    found, scores = model.predict_topk(NEW, 2, own)
+    best = model.predict(NEW, own)
+    for i in range(M):
+        (alone,), (its,) = model.predict_topk(NEW[i : i + 1], 2, own[i])
+        assert str(alone) == str(found[i]) and str(best[i]) == str(alone[0])
+        assert_allclose(its, scores[i], atol=1e-12)
+    in_settings = clone(model).set_params(candidates=own).fit(X, y)
+    assert str(in_settings.predict(NEW)) == str(best) and in_settings.decoder_ == "candidates"
+
+
+# ---------------------------------------------------------------- decoders
+
+
+HISTOGRAMS = np.abs(VECTORS) / np.abs(VECTORS).sum(axis=1, keepdims=True)
+ANGLES = np.arctan2(VECTORS[:, 1], VECTORS[:, 0])
+UNIT = VECTORS / np.linalg.norm(VECTORS, axis=1, keepdims=True)
+GRID = np.linspace(-4, 4, 2001)
+SIMPLEX = np.array([(a, b, 60 - a - b) for a in range(61) for b in range(61 - a)]) / 60
+CIRCLE = np.linspace(-np.pi, np.pi, 2000, endpoint=False)
+BALL = np.random.default_rng(2).normal(size=(4000, 3))
+BALL /= np.linalg.norm(BALL, axis=1, keepdims=True)
+POWER = np.array(list(itertools.product([0.0, 1.0], repeat=3)))
+ORDERS = np.array(list(itertools.permutations([1.0, 2.0, 3.0])))
+ENUMERATED = [
+    ("hamming", SETS, POWER, "threshold"),
+    ("f1", SETS, POWER, "sets"),
+    ("jaccard", SETS, None, "candidates"),
+    ("kendall", VECTORS, ORDERS, "ranking"),
+    ("rank", np.round(VECTORS), ORDERS, "ranking"),
+    ("spearman", VECTORS, ORDERS, "assignment"),
+    ("hellinger", HISTOGRAMS, SIMPLEX, "sqrt_mean"),
+    ("chi2", HISTOGRAMS, None, "candidates"),
+    ("wasserstein1d", HISTOGRAMS, None, "candidates"),
+    ("squared", NUMBERS, GRID, "mean"),
+    ("absolute", NUMBERS, GRID, "scalar"),
+    ("huber", NUMBERS, GRID, "scalar"),
+    ("cauchy", NUMBERS, GRID, "scalar"),
+    ("geman_mcclure", NUMBERS, GRID, "scalar"),
+    ("fair", NUMBERS, GRID, "scalar"),
+    ("l2_l1", NUMBERS, GRID, "scalar"),
+    ("epsilon_insensitive", NUMBERS, GRID, "scalar"),
+    (ol.Pinball(0.8), NUMBERS, GRID, "scalar"),
+    ("hinge", np.where(NUMBERS > 0, 1.0, -1.0), np.linspace(-1, 1, 401), "scalar"),
+    ("logistic", np.where(NUMBERS > 0, 1.0, -1.0), np.linspace(-10, 10, 2001), "scalar"),
+    ("diffusion", ANGLES, CIRCLE, "directions"),
+    ("diffusion", UNIT, BALL, "directions"),
+    ("edit", STRINGS, None, "candidates"),
+    ("zero_one", STRINGS, None, "candidates"),
+    (jaccard, OBJECTS, None, "candidates"),
+]
+
+
+@pytest.mark.parametrize(("loss", "y", "outputs", "decoder"), ENUMERATED, ids=lambda value: str(value)[:12])
+def test_predictions_are_no_worse_than_any_enumerated_output(loss, y, outputs, decoder):
+    model = predictor(output_loss=loss).fit(X, y)
+    assert model.decoder_ == decoder
+    near = X[:M] + 0.1  # where weights sum to about one
+    W, Z = ridge_weights(near), model.predict(near)
+    delta = model.output_loss_
+    true = delta.check(y)
+    outputs = y if outputs is None else outputs
+    if np.ndim(outputs) == 1 and not isinstance(outputs, list) and not isinstance(loss, ol.OutputLoss):
+        low, high = (-np.inf, np.inf) if loss == "diffusion" else (min(y.min(), -1), max(y.max(), 1))
+        low, high = (-10, 10) if loss == "logistic" else (low, high)
+        outputs = outputs[(outputs >= low) & (outputs <= high)]
+    found = np.einsum("qi,qi->q", W, delta(Z, true))
+    enumerated = (W @ delta(outputs, true).T).min(axis=1)
+    assert (found <= enumerated + 1e-9).all()
+    if outputs is y or decoder in ("threshold", "sets", "ranking", "assignment"):
+        assert_allclose(found, enumerated, atol=1e-9)
+
+
+def test_gaussian_preimage_is_no_worse_than_training_outputs():
+    model = predictor(output_kernel=kernels.Named("rbf", 0.5), decoder="gaussian").fit(X, VECTORS)
+    Z = model.predict(NEW)
+    W = ridge_weights()
+    gained = np.einsum("qi,qi->q", W, rbf_kernel(Z, VECTORS, gamma=0.5)) - (
+        W @ rbf_kernel(VECTORS, VECTORS, gamma=0.5)
+    ).max(axis=1)
+    assert (gained >= -1e-9).all() and gained.max() > 1e-4
+    step = 1e-5
+    for direction in np.eye(3) * step:  # a stationary point
+        up, down = (np.einsum("qi,qi->q", W, rbf_kernel(Z + s * direction, VECTORS, gamma=0.5)) for s in (1, -1))
+        assert np.abs(up - down).max() / (2 * step) < 1e-4
+
+
+@pytest.mark.parametrize(
+    ("y", "decoder", "loss"),
+    [(NUMBERS, "mean", "Squared"), (LABELS, "candidates", "ZeroOne"), (SETS, "threshold", "Hamming"),
+     (SETS.astype(float), "threshold", "Hamming"), (VECTORS, "mean", "Squared")],
+)  # fmt: skip
+def test_defaults_by_what_the_outputs_are(y, decoder, loss):
+    model = predictor().fit(X, y)
+    assert (model.decoder_, type(model.output_loss_).__name__) == (decoder, loss) and model.output_kernel_ is None
+    strings = predictor().fit(X, STRINGS)
+    assert isinstance(strings.output_kernel_, kernels.NGrams) and strings.output_loss_ is None
+
+
+# ---------------------------------------------------------------- coordinates
+
+
+OUTPUT_KERNELS = [
+    ("rbf", lambda A, B: rbf_kernel(A, B, gamma=0.5)),
+    ("laplacian", lambda A, B: laplacian_kernel(A, B, gamma=0.5)),
+    ("linear", lambda A, B: A @ B.T),
+    ("cosine", cosine_similarity),
+]
+
+
+@pytest.mark.parametrize(("name", "function"), OUTPUT_KERNELS, ids=lambda value: str(value)[:9])
+def test_coordinates_have_the_kernel_as_inner_product(name, function):
+    repeated = np.r_[VECTORS, VECTORS[:7]]
+    space = OutputKernel(kernels.Named(name, 0.5)).space(repeated)
+    V = space.encode(repeated)
+    K = function(repeated, repeated)
+    assert_allclose(V @ V.T, K, atol=1e-8)
+    assert V.shape[1] == np.linalg.matrix_rank(K, tol=1e-7)  # 3 for the linear one
+    new = VECTORS[:9] + 0.3
+    assert_allclose(space.encode(new) @ V.T, function(new, repeated), atol=1e-4)
+    gaps = VECTORS.copy()
+    gaps[4] = np.nan
+    assert np.isnan(space.encode(gaps)[4]).all() and np.isfinite(np.delete(space.encode(gaps), 4, axis=0)).all()
+
+
+@pytest.mark.parametrize("rank", [1, 5, 12])
+def test_rank_gives_the_approximation_of_nystroem(rank):
+    space = OutputKernel(kernels.Named("rbf", 0.5), rank=rank).space(VECTORS)
+    V, pivots = space.encode(VECTORS), space.pivots
+    assert V.shape == (N, rank)
+    C = rbf_kernel(VECTORS, pivots, gamma=0.5)
+    assert_allclose(V @ V.T, C @ np.linalg.solve(rbf_kernel(pivots, gamma=0.5), C.T), atol=1e-8)
+    model = predictor(output_kernel=OutputKernel(kernels.Named("rbf", 0.5), rank=rank)).fit(X, VECTORS)
+    assert_allclose(model._coordinates(NEW), ridge_weights() @ V, atol=1e-8)
+
+
+def test_gamma_of_an_output_kernel_is_the_median_rule():
+    model = predictor(output_kernel="rbf").fit(X, LABELS)  # four labels: squared distances 1, 1, 1, 4, 4, 9
+    assert set(LABELS) == {3, 4, 5, 6} and 0.5 / 4 <= model.output_kernel_.gamma <= 0.5
+    odd = predictor(output_kernel="rbf").fit(X, np.where(LABELS == 3, 4, LABELS))  # three: 1, 1, 4
+    assert odd.output_kernel_.gamma == pytest.approx(0.5)
+    assert predictor(output_kernel=kernels.Named("rbf", 2.0)).fit(X, NUMBERS).output_kernel_.gamma == 2.0
+
+
+def test_gram_matrix_with_row_numbers_as_outputs():
+    K, ids = rbf_kernel(VECTORS, gamma=0.5), np.arange(N)
+    by_number, by_name = predictor(output_kernel=K), predictor(output_kernel=kernels.Named("rbf", 0.5))
+    found = by_number.fit(X, ids).predict(NEW)
+    assert found.dtype == ids.dtype
+    assert_array_equal(VECTORS[found], by_name.fit(X, VECTORS).predict(NEW))
+    scores = cross_val_score(by_number, X, ids, cv=FOLDS, error_score="raise")
+    assert_allclose(scores, cross_val_score(by_name, X, VECTORS, cv=FOLDS, error_score="raise"))
+    assert_array_equal(cross_val_predict(by_number, X, ids, cv=FOLDS).shape, (N,))
+
+
+# ---------------------------------------------------------------- alpha
+
+
+@pytest.mark.parametrize("center", [False, True])
+@pytest.mark.parametrize(
+    ("loss", "y"), [("absolute", NUMBERS[:20]), ("zero_one", LABELS[:20]), (jaccard, OBJECTS[:20])]
+)
+def test_leave_one_out_equals_refits(loss, y, center):
+    n, alphas = 20, np.array([1e-3, 1e-2, 0.1, 1.0])
+    path = RegularizationPathCV(predictor(output_loss=loss, center=center), alphas, cv="loo").fit(X[:n], y)
+    errors = np.zeros((n, len(alphas)))
+    for i in range(n):
+        rows = np.delete(np.arange(n), i)
+        for j, alpha in enumerate(alphas):
+            # alpha n is held fixed, and the output left out remains a candidate
+            model = predictor(output_loss=loss, center=center, alpha=alpha * n / (n - 1)).fit(X[rows], pick(y, rows))
+            z = model.predict(X[i : i + 1], candidates=y)
+            delta = model.output_loss_
+            errors[i, j] = delta(delta.check(z), delta.check(pick(y, [i])))[0, 0]
+    assert_allclose(path.errors_, errors.mean(axis=0), atol=1e-10)
+    assert path.errors_[list(alphas).index(path.alpha_)] <= errors.mean(axis=0).min() * (1 + 1e-3)
+    assert np.ptp(path.errors_) > 0
+
+
+def test_automatic_alpha_is_the_best_of_its_grid():
+    for loss, y in (("absolute", NUMBERS), ("zero_one", LABELS)):
+        model = predictor(output_loss=loss, alpha="auto").fit(X, y)
+        path = RegularizationPathCV(predictor(output_loss=loss)).fit(X, y)
+        assert model.alpha_ == pytest.approx(path.alpha_)
+        again = predictor(output_loss=loss, alpha=model.alpha_).fit(X, y)
+        assert_allclose(again.predict(NEW), model.predict(NEW), atol=1e-6)
+        worst = predictor(output_loss=loss, alpha=path.alphas_[path.errors_.argmax()])
+        chosen = cross_val_score(again, X, y, cv=FOLDS).mean()
+        assert chosen > cross_val_score(worst, X, y, cv=FOLDS).mean()
+
+
+@pytest.mark.parametrize(
+    ("settings", "y"),
+    [({"output_loss": "absolute"}, NUMBERS), ({"output_loss": jaccard}, OBJECTS), ({"output_loss": "f1"}, SETS)],
+)
+def test_folds(settings, y):
+    alphas = [1e-3, 0.1]
+    path = RegularizationPathCV(predictor(**settings), alphas, cv=3).fit(X, y)
+    by_hand = [
+        -np.mean([
+            predictor(**settings, alpha=alpha).fit(X[a], pick(y, a)).score(X[b], pick(y, b))
+            for a, b in KFold(3).split(X)
+        ])
+        for alpha in alphas
+    ]  # fmt: skip
+    assert_allclose(path.errors_, by_hand)
+    assert type(path.predict(NEW)) is type(y)
+
+
+# ---------------------------------------------------------------- regressor
+
+
+@pytest.mark.parametrize("name", ["linear", "rbf"])
+def test_trees_on_coordinates(name):
+    trees = ExtraTreesRegressor(5, random_state=0)
+    model = StructuredPredictor(output_kernel=kernels.Named(name, 0.5), regressor=trees).fit(X, VECTORS)
+    V = OutputKernel(kernels.Named(name, 0.5)).space(VECTORS).encode(VECTORS)
+    H = clone(trees).fit(X, V).predict(NEW)
+    squares = ((H[:, None] - V) ** 2).sum(axis=2)
+    assert_array_equal(model.predict(NEW), VECTORS[squares.argmin(axis=1)])
+    assert_array_equal(model.predict(NEW, VECTORS[:9]), VECTORS[squares[:, :9].argmin(axis=1)])
+    assert model.decoder_ == "candidates" and model.predict_topk(NEW, 3)[0][0].shape == (3, 3)
+
+
+# ---------------------------------------------------------------- searches
+
+
+@pytest.mark.parametrize(
+    ("model", "y", "grid"),
+    [
+        (predictor(output_kernel="linear", loss=losses.Huber(1.0)), VECTORS.tolist(), {"loss__kappa": [0.01, 1.0]}),
+        (predictor(output_kernel=intersections, loss=losses.Huber(1.0)), OBJECTS, {"loss__kappa": [0.01, 1.0]}),
+        (predictor(output_loss=jaccard), OBJECTS, {"alpha": [1e-3, 10.0]}),
+        (predictor(), STRINGS, {"alpha": [1e-3, 10.0], "output_kernel": [kernels.NGrams(1), kernels.NGrams(2)]}),
+        (predictor(output_kernel=kernels.NGrams()), STRINGS, {"output_kernel__n": [1, 4]}),
+        (predictor(output_kernel=kernels.TanimotoGaussian()), SETS.tolist(), {"output_kernel__gamma": [0.1, 9.0]}),
+        (predictor(output_kernel=kernels.Named("rbf")), VECTORS.tolist(), {"output_kernel__gamma": [0.01, 9.0]}),
+        (predictor(output_loss=ol.Huber()), NUMBERS.tolist(), {"output_loss__delta": [0.1, 5.0]}),
+    ],
+)
+def test_grid_search_with_lists(model, y, grid):
+    search = GridSearchCV(model, grid, cv=FOLDS, error_score="raise").fit(X, y)
+    for params, mean in zip(search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True):
+        one = clone(model).set_params(**clone(params, safe=False))
+        by_hand = [one.fit(X[a], pick(y, a)).score(X[b], pick(y, b)) for a, b in FOLDS.split(X)]
+        assert mean == pytest.approx(np.mean(by_hand), rel=1e-9)
+    assert len(search.predict(NEW)) == M
+
+
+# ---------------------------------------------------------------- forms of outputs
+
+
+FORMS = {
+    "floats": (predictor(output_loss="absolute"), NUMBERS),
+    "labels": (predictor(), LABELS.astype(np.int16)),
+    "labels in a list": (predictor(), LABELS.tolist()),
+    "true and false": (predictor(), LABELS > 4),
+    "rows": (predictor(output_kernel="rbf"), VECTORS),
+    "integer rows": (predictor(), SETS),
+    "strings": (predictor(), STRINGS),
+    "array of strings": (predictor(), np.array(STRINGS)),
+    "sets": (predictor(output_loss=jaccard), OBJECTS),
+    "array of sets": (predictor(output_loss=jaccard), np.array(OBJECTS)),
+    "dictionaries": (
+        predictor(output_kernel=kernels.Pairwise(lambda z, y: np.exp(-abs(z["a"] - y["a"])))),
+        [{"a": v} for v in NUMBERS],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_predictions_have_the_form_of_the_outputs(name):
+    model, y = FORMS[name]
+    model = clone(model).fit(X, y)
+    found = model.predict(NEW)
+    if isinstance(y, list) and not isinstance(y[0], int):
+        assert isinstance(found, list) and type(found[0]) is type(y[0])
+        assert all(z in y for z in found)
+    else:
+        y = np.asarray(y)
+        assert found.dtype == y.dtype and found.shape == (M, *y.shape[1:])
+    assert np.isfinite(model.score(X, y)) and model.score(X, y) <= 0
+
+
+@pytest.mark.parametrize("name", [name for name in FORMS if name != "dictionaries"])
+def test_refit_clone_and_pickle(name):
+    model, y = FORMS[name]
+    expected = clone(model).fit(X, y)
+    predicted = expected.predict(NEW)
+    if isinstance(y, list) or y.dtype == object:
+        assert list(clone(model).fit(X, y).predict(NEW)) == list(predicted)
+    again = clone(model).fit(X[:20], y[:20]).fit(X, y)  # nothing of the first fit is left
+    for other in (again, clone(expected).fit(X, y)):
+        check_same(other.predict(NEW), predicted)
+        assert_allclose(other.weights(NEW), expected.weights(NEW), atol=1e-12)
+    if not callable(model.output_loss):
+        copy = pickle.loads(pickle.dumps(expected))
+        check_same(copy.predict(NEW), predicted)
+        assert copy.score(X, y) == expected.score(X, y)
+
+
+def test_pandas_outputs():
+    pd = pytest.importorskip("pandas")
+    index = np.arange(N) + 100
+    frame = pd.DataFrame(VECTORS, columns=list("abc"), index=index)
+    assert_array_equal(predictor().fit(X, frame).predict(NEW), predictor().fit(X, VECTORS).predict(NEW))
+    words = predictor().fit(X, pd.Series(STRINGS, index=index)).predict(NEW)
+    assert list(words) == predictor().fit(X, STRINGS).predict(NEW)
