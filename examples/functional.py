@@ -35,18 +35,14 @@ def main():
         "Huber, whole curves (p = 2)": FunctionalRegressor(grid=grid, loss=losses.Huber(0.05), **SETTINGS),
         "Huber, single points (p = 1)": FunctionalRegressor(grid=grid, loss=losses.Huber(0.05, p=1), **SETTINGS),
     }
-    print(
-        f"{len(Y)} training curves, {np.isnan(Y).mean():.0%} of the points missing, {wrong.sum()} outliers among the rest"
-    )
+    print(f"{len(Y)} training curves, {np.isnan(Y).mean():.0%} of the points missing, {wrong.sum()} outliers left")
     print(f"{'loss':30} {'squared error':>14} {'score':>7} {'gap':>9}")
     for name, model in models.items():
         model.fit(X, Y)
         error = metrics.integrated_squared_error(Y_test, model.predict(X_test), grid)
         print(f"{name:30} {error:14.5f} {model.score(X_test, Y_test):7.3f} {model.dual_gap_:9.1e}")
     found, right = model.saturated_, np.isfinite(Y) & ~wrong
-    print(
-        f"held at the loss's bound: {found[wrong].mean():.0%} of the outliers, {found[right].mean():.0%} of other points"
-    )
+    print(f"held at the bound: {found[wrong].mean():.0%} of the outliers, {found[right].mean():.0%} of other points")
     draw(models, X, Y, X_test, Y_test, grid, found)
 
 

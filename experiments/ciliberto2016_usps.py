@@ -145,9 +145,9 @@ def plot(shown, name):
 
 
 def main():
-    given = arguments(__doc__, data="usps")
+    given = arguments(__doc__, data="usps", draws=10)
     data = datasets.load_usps(given.data)
-    draws, n_train, n_test = (2, 300, 500) if given.quick else (10, 1000, 5000)
+    draws, n_train, n_test = (2, 300, 500) if given.quick else (given.draws, 1000, 5000)
     rows, shown = run(data, draws, n_train, n_test)
     name = "ciliberto2016_usps" + "_quick" * given.quick
     write_csv(name, rows)

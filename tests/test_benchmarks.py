@@ -9,12 +9,16 @@ from benchmarks import (
     functional_dictionary,
     functional_robust,
     leave_one_out,
+    loss_trick,
     memory,
     multitask_lasso,
     prediction,
+    ranking_decoder,
     ridge,
     robust_fit,
+    scalar_decoder,
     splitting,
+    top_candidates,
 )
 
 SMALL = {
@@ -28,6 +32,10 @@ SMALL = {
     functional_robust: {"n": 40, "m": 10},
     functional_dictionary: {"n": 200, "m": 20, "components": 5, "n_check": 100},
     memory: {"n": 1500},
+    ranking_decoder: {"items": 15, "n": 30, "queries": 3},
+    scalar_decoder: {"n": 40, "m": 60, "looped": 10},
+    top_candidates: {"m": 5, "candidates": 300, "r": 4, "k": 3},
+    loss_trick: {"n": 60},
 }
 
 

@@ -20,6 +20,7 @@ from hilbertlearn import (
     FunctionalRegressor,
     OperatorKernelRegressor,
     RegularizationPathCV,
+    StructuredPredictor,
     kernels,
     losses,
     operators,
@@ -41,6 +42,9 @@ FOLDS = KFold(3, shuffle=True, random_state=0)
         RegularizationPathCV(FunctionalRegressor()),
         FunctionalRegressor(alpha=0.01, loss=losses.Huber(0.5), tol=1e-14),
         FunctionalRegressor(space=spaces.Fourier(3)),
+        StructuredPredictor(),
+        StructuredPredictor(output_loss="absolute", alpha=0.01),
+        StructuredPredictor(output_kernel="rbf"),
     ]
 )
 def test_estimator_checks(estimator, check):
@@ -101,6 +105,8 @@ MODELS = {
     "terms": OperatorKernelRegressor([("rbf", None), ("linear", operators.Decay())], alpha=0.01),
     "output built": OperatorKernelRegressor(kernels.OutputBuilt("iii"), alpha=0.01),
     "path": RegularizationPathCV(OperatorKernelRegressor(loss="huber"), [1e-3, 1e-2], cv=2),
+    "structured": StructuredPredictor(output_kernel="rbf", output_loss="squared", loss="huber", alpha=0.01),
+    "loss trick": StructuredPredictor(alpha=0.01),
 }
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from refusals import assert_refused, changed
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeRegressor
 
@@ -121,7 +122,7 @@ def test_settings_of_the_wrong_kind(settings, words):
 
 @pytest.mark.parametrize("weight", [np.zeros(N), -np.ones(N)], ids=["zero", "negative"])
 def test_sample_weights(weight):
-    with pytest.raises(ValueError, match="weight|Negative"):
+    with pytest.raises(ValueError, match=r"weight|Negative"):
         predictor().fit(X, LABELS, weight)
 
 
@@ -156,12 +157,15 @@ def test_losses_that_return_something_else(function, words):
 )
 def test_candidates_that_are_refused(settings, y, good):
     model = predictor(**settings).fit(X, y)
-    for call in (model.predict, lambda X, candidates: model.predict_topk(X, 2, candidates)):
-        assert_refused(lambda: call(X[:3], [good, good, []]), ["candidates of query 2", "at least one"])
-        assert_refused(lambda: call(X[:3], [good, [], good]), ["candidates of query 1", "at least one"])
-        assert_refused(lambda: call(X[:3], [good, good]), ["2 lists for 3 queries"])
-        assert_refused(lambda: call(X[:3], []), ["candidates", "at least one"])
-        assert_refused(lambda: call(X[:3], [good, good, [None]]), ["candidates of query 2", "known"])
+    for candidates, words in [
+        ([good, good, []], ["candidates of query 2", "at least one"]),
+        ([good, [], good], ["candidates of query 1", "at least one"]),
+        ([good, good], ["2 lists for 3 queries"]),
+        ([], ["candidates", "at least one"]),
+        ([good, good, [None]], ["candidates of query 2", "known"]),
+    ]:
+        assert_refused(lambda pool=candidates: model.predict(X[:3], pool), words)
+        assert_refused(lambda pool=candidates: model.predict_topk(X[:3], 2, pool), words)
     assert_refused(lambda: predictor(**settings, candidates=[]).fit(X, y).predict(X), ["candidates", "at least one"])
 
 
@@ -181,13 +185,9 @@ def test_weights_of_another_regressor():
     model = predictor(output_kernel="linear", regressor=DecisionTreeRegressor()).fit(X, VECTORS)
     assert_refused(lambda: model.weights(X), ["weights", "regressor=None"])
     assert_refused(
-        lambda: RegularizationPathCV(clone_of(model), [0.1]).fit(X, VECTORS),
+        lambda: RegularizationPathCV(clone(model), [0.1]).fit(X, VECTORS),
         ["regressor has no path", "regressor=None"],
     )
-
-
-def clone_of(model):
-    return StructuredPredictor(**model.get_params(deep=False))
 
 
 @pytest.mark.parametrize("method", ["predict", "weights", "score", "predict_topk"])
@@ -225,7 +225,7 @@ def test_one_sample_or_one_output(settings, y, alpha):
     assert same.score(X, [y[0]] * N) == pytest.approx(0, abs=1e-12)
 
 
-def test_no_queries_but_candidates_for_each():
+def test_fewer_candidates_than_asked_for():
     model = predictor(output_kernel=overlap).fit(X, OBJECTS)
     found, scores = model.predict_topk(X[:2], 5, [OBJECTS[:1], OBJECTS[:3]])
     assert [len(f) for f in found] == [1, 3] == [len(s) for s in scores]

@@ -14,6 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hilbertlearn import datasets, kernels
 from hilbertlearn.baselines import KernelDependencyEstimation, PairwiseRanker, RobustNadarayaWatson, StructuredSVM
+from hilbertlearn.baselines.structured import _rounded_hinge
 from hilbertlearn.output_losses import Cauchy, Huber
 
 RNG = np.random.default_rng(0)
@@ -190,6 +191,14 @@ def test_hinge_ranker():
     assert best.fun - 1e-8 <= objective(coefficients(model)) <= best.fun + 0.01 / 8
 
 
+def test_rounded_hinge():
+    t = np.linspace(-1, 3, 4001)
+    value, slope = _rounded_hinge(0.1)(t)
+    hinge = np.maximum(0, 1 - t)
+    assert (value >= hinge - 1e-12).all() and (value <= hinge + 0.1 / 8 + 1e-12).all()
+    assert_allclose(np.diff(value) / np.diff(t), (slope[1:] + slope[:-1]) / 2, atol=1e-8)
+
+
 def test_rankers_predict_rankings():
     for loss in ("linear", "hinge", "logistic"):
         model = PairwiseRanker(loss, alpha=ALPHA).fit(X, RATINGS)
@@ -255,16 +264,19 @@ def svm_by_quadratic_programme(alpha):
         options={"maxiter": 500, "ftol": 1e-12},
     )
     assert best.success
-    return best.fun
+    return best.fun, best.x[:12]
 
 
-@pytest.mark.parametrize("alpha", [0.05, 0.3])
-def test_structured_svm_reaches_the_optimum_within_its_gap(alpha):
-    model = StructuredSVM(alpha=alpha, tol=5e-4, max_iter=20000, random_state=0).fit(X, SETS)
+@pytest.mark.parametrize(("alpha", "tol"), [(0.05, 5e-4), (0.3, 1e-5)])
+def test_structured_svm_reaches_the_optimum_within_its_gap(alpha, tol):
+    model = StructuredSVM(alpha=alpha, tol=tol, max_iter=20000, random_state=0).fit(X, SETS)
     reached = svm_objective(coefficients(model), model.pairs_, alpha)
-    best = svm_by_quadratic_programme(alpha)
+    best, weights = svm_by_quadratic_programme(alpha)
+    assert model.gap_ <= tol
     assert best - 1e-7 <= reached <= best + model.gap_ + 1e-7
-    assert model.gap_ <= 5e-4
+    found = np.concatenate([coefficients(model).ravel(), model.pairs_])
+    assert np.linalg.norm(found - weights) <= np.sqrt(2 * model.gap_ / alpha) + 1e-4  # by strong convexity
+    assert np.abs(model.pairs_).max() > 0.01
 
 
 def test_structured_svm_predicts_the_best_seen_set():

@@ -27,6 +27,17 @@ def mean_rows(Y, weights):
     return np.divide(weights @ np.where(observed, Y, 0.0), mass, out=np.zeros(Y.shape[1]), where=mass > 0)
 
 
+def covariance(Y, weights):
+    """Weighted covariance (d, d) of the columns of Y (n, d), over the rows observed in both; 0 where there is none.
+
+    With gaps it need not be positive semi-definite.
+    """
+    observed = np.isfinite(Y)
+    centred = np.where(observed, Y - mean_rows(Y, weights), 0.0)
+    pairs = (observed.T * weights) @ observed
+    return np.divide((centred.T * weights) @ centred, pairs, out=np.zeros_like(pairs), where=pairs > 0)
+
+
 def pointwise_median(Y, weights):
     """Weighted median (d,) of each column over its observed entries."""
     out = np.zeros(Y.shape[1])

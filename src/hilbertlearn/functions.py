@@ -147,6 +147,11 @@ class Layout:
         return IrregularFunctions(points, values, domain[0])
 
 
+def brings_points(Y):
+    """Whether Y is a container of functions that knows their points: ours, or one of scikit-fda's."""
+    return isinstance(Y, IrregularFunctions) or hasattr(Y, "data_matrix") or hasattr(Y, "start_indices")
+
+
 def read_functions(Y, grid=None, name="y"):
     """``Curves`` or ``IrregularFunctions`` from any of the containers, and their ``Layout``.
 

@@ -14,7 +14,7 @@ import scipy.linalg
 from sklearn.base import BaseEstimator
 
 from . import kernels
-from ._statistics import mean_rows
+from ._statistics import covariance
 from ._validation import check_choice, check_number, check_symmetric_psd
 
 
@@ -186,12 +186,8 @@ class Covariance(BaseEstimator):
         check_number(self.shrinkage, "Covariance: shrinkage", strict=False)
         if self.shrinkage > 1:
             raise ValueError(f"Covariance: shrinkage must be at most 1, got {self.shrinkage!r}")
-        observed = np.isfinite(Y)
-        weights = np.ones(len(Y)) if weights is None else weights
-        centred = np.where(observed, Y - mean_rows(Y, weights), 0.0)
-        pairs = (observed.T * weights) @ observed
-        S = np.divide((centred.T * weights) @ centred, pairs, out=np.zeros_like(pairs), where=pairs > 0)
-        if not observed.all():
+        S = covariance(Y, np.ones(len(Y)) if weights is None else weights)
+        if not np.isfinite(Y).all():
             S = _psd_part(S)
         mean = np.trace(S) / len(S)
         return (1 - self.shrinkage) * S + self.shrinkage * (mean if mean > 0 else 1.0) * np.eye(len(S))

@@ -23,7 +23,7 @@ from sklearn.utils.validation import (
 from .. import kernels, solvers
 from .._statistics import mean_rows
 from .._validation import check_choice, check_number
-from ..functions import IrregularFunctions, read_functions, same_points, sampled
+from ..functions import brings_points, read_functions, same_points, sampled
 from ..losses import as_loss
 from ..losses.balls import row_norms
 from ..problem import Problem, Sampled, Separable
@@ -326,7 +326,7 @@ class KernelMachine(BaseEstimator):
     def _check_X(self, X, reset):
         scalar = self._kernels()
         if any(isinstance(kernel, str) for kernel in scalar):
-            if hasattr(X, "data_matrix") or hasattr(X, "start_indices") or isinstance(X, IrregularFunctions):
+            if brings_points(X):
                 X = self._values_of_curves(X, reset)
             if getattr(X, "ndim", 2) > 2:  # curves are rows of numbers to a kernel of vectors
                 X = np.reshape(X, (len(X), -1))

@@ -7,7 +7,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._statistics import mean_rows, pointwise_median
-from ..functions import IrregularFunctions, as_axes, check_grids, read_functions
+from ..functions import IrregularFunctions, as_axes, brings_points, check_grids, read_functions
 from ..kernels import OutputBuilt
 from ..losses import as_loss
 from ..metrics import integrated_squared_error
@@ -206,7 +206,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
 
     def _grids_of(self, y):
         """The grids that y does not bring along."""
-        if any(hasattr(y, name) for name in ("data_matrix", "start_indices", "points")):
+        if brings_points(y):
             return None
         irregular = self.space_.layout.kind in ("IrregularFunctions", "FDataIrregular")
         if irregular and self.grid is None and np.ndim(y) > 1:

@@ -45,8 +45,8 @@ class StructuredPredictor(KernelMachine):
     Parameters
     ----------
     kernel, gamma, kernel_params, operator, loss, alpha, solver, tol, max_iter, verbose
-        As in ``OperatorKernelRegressor``. For an output loss alone ``alpha="auto"`` is chosen by its leave-one-out error
-        over the training outputs.
+        As in ``OperatorKernelRegressor``. For an output loss alone ``alpha="auto"`` is chosen by its leave-one-out
+        error over the training outputs.
     output_kernel : name, Gram matrix with integer outputs, object, callable, or ``spaces.OutputKernel`` with a rank
     output_loss : name, object of ``hilbertlearn.output_losses`` or callable ``(Z, Y) -> losses``
     decoder : "auto", "candidates", the loss's own, or "gaussian" for a Gaussian output kernel of vectors

@@ -20,7 +20,7 @@ from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, clone
 
 from .._validation import check_choice, check_number
-from ..functions import fill_gaps, quadrature, sampled
+from ..functions import fill_gaps, quadrature, same_points, sampled
 from .gram import gram, median_rate, resolve_gamma
 
 _METRICS = {"laplacian": "cityblock", "rbf": "sqeuclidean"}  # what the rate multiplies
@@ -252,8 +252,7 @@ def _pair(X, Z, grid):
     if Z is X:
         return x, x, points
     z, others = _read(Z, grid, "Z")
-    slack = 1e-9 * max(np.ptp(points), np.abs(points).max())
-    if points.shape != others.shape or not np.allclose(points, others, rtol=0, atol=slack):
+    if not same_points(points, others):
         raise ValueError(
             f"X and Z must be on the same grid, got {_described(points)} and {_described(others)}, which differ; "
             "sample both at the same points, or build IrregularFunctions with the same domain or give the kernel a grid"

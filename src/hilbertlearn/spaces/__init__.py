@@ -2,7 +2,8 @@
 
 from .base import Space
 from .dictionaries import BSpline, Fourier, PrincipalComponents, Wavelet
-from .functional import Dictionary, Eigen, FunctionSpace, Grid, as_space, function_space
+from .functional import FunctionSpace, function_space
+from .settings import Dictionary, Eigen, Grid, as_space
 from .structured import KernelSpace, OutputKernel, WeightSpace
 from .vector import Vector
 

@@ -19,7 +19,7 @@ import scipy.interpolate
 import scipy.linalg
 from sklearn.base import BaseEstimator
 
-from .._statistics import mean_rows
+from .._statistics import covariance
 from .._validation import check_choice, check_number
 
 FINEST = 6  # wavelet scales when the level is left to the grid
@@ -161,7 +161,7 @@ class PrincipalComponents(BaseEstimator):
         if not seen.any():
             raise ValueError("PrincipalComponents: no training curve has an observed value; use another basis")
         root = np.sqrt(weights[seen] / weights[seen].sum())
-        values, vectors = scipy.linalg.eigh(root[:, None] * _covariance(curves[:, seen], sample_weight) * root)
+        values, vectors = scipy.linalg.eigh(root[:, None] * covariance(curves[:, seen], sample_weight) * root)
         keep = np.flatnonzero(values > RANK_TOLERANCE * np.abs(values).max())[::-1][: self.n_components]
         # Curves that do not vary are their mean, and any atom does.
         atoms = vectors[:, keep].T / root if len(keep) else np.ones((1, seen.sum()))
@@ -253,14 +253,6 @@ def _checked(function, points):
     if not np.isfinite(values).all():
         raise ValueError("basis: the callable returned NaN or infinity; atoms must be finite on all of [0, 1]")
     return values
-
-
-def _covariance(curves, sample_weight):
-    """Covariance (m, m) over the curves observed at both points; 0 where there are none."""
-    observed = np.isfinite(curves)
-    centred = np.where(observed, curves - mean_rows(curves, sample_weight), 0.0)
-    pairs = (observed.T * sample_weight) @ observed
-    return np.divide((centred.T * sample_weight) @ centred, pairs, out=np.zeros_like(pairs), where=pairs > 0)
 
 
 def _filters(name):

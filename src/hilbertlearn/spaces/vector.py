@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils import check_array
 
+from ..functions import brings_points
 from .base import Space
 
 
@@ -36,7 +37,7 @@ class Vector(Space):
 
 
 def _checked(y):
-    if any(hasattr(y, name) for name in ("data_matrix", "start_indices", "domain")):
+    if brings_points(y):
         raise ValueError(
             f"y must be numbers of shape (n,) or (n, d), got a {type(y).__name__}; use FunctionalRegressor"
         )
