@@ -8,27 +8,25 @@ import sys
 import warnings
 
 import numpy as np
-import scipy.sparse
 from sklearn.base import BaseEstimator, clone, is_regressor
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import _safe_indexing, check_array
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import (
     _check_sample_weight,
     _num_samples,
     check_is_fitted,
     has_fit_parameter,
-    validate_data,
 )
 
 from .. import kernels, solvers
 from .._statistics import mean_rows
 from .._validation import check_choice, check_number
-from ..functions import brings_points, read_functions, same_points, sampled
 from ..losses import as_loss
 from ..losses.balls import row_norms
 from ..problem import Problem, Sampled, Separable
 from ..solvers.spectral import leave_one_out
 from . import choice
+from .inputs import check_inputs
 from .training import Training, build, centre, kernel_terms
 
 _LEARNT = ("_columns", "_predictors", "_integrals", "_loo_data", "_X_axes")  # beside attributes that end in _
@@ -324,55 +322,7 @@ class KernelMachine(BaseEstimator):
     # ---------------------------------------------------------------- inputs
 
     def _check_X(self, X, reset):
-        scalar = self._kernels()
-        if any(isinstance(kernel, str) for kernel in scalar):
-            if brings_points(X):
-                X = self._values_of_curves(X, reset)
-            if getattr(X, "ndim", 2) > 2:  # curves are rows of numbers to a kernel of vectors
-                X = np.reshape(X, (len(X), -1))
-            X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64)
-            if "precomputed" in scalar and scipy.sparse.issparse(X):
-                X = X.toarray()
-            if "precomputed" in scalar and reset and X.shape[0] != X.shape[1]:
-                raise ValueError(
-                    f"X must be the square Gram matrix of the samples for kernel='precomputed', got shape {X.shape}"
-                )
-            return X
-        gaps = "allow-nan" if all(getattr(kernel, "missing_points", False) for kernel in scalar) else True
-        if isinstance(X, (list, tuple)):
-            as_array = _numeric(X)
-            if as_array is None:
-                return list(X)
-            X = as_array
-        if getattr(X, "ndim", 0) == 2 and (hasattr(X, "iloc") or X.dtype.kind in "biuf"):
-            return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64, ensure_all_finite=gaps)
-        if hasattr(X, "dtype") and X.dtype.kind in "biuf":
-            return check_array(
-                X,
-                accept_sparse="csr",
-                ensure_2d=False,
-                allow_nd=True,
-                input_name="X",
-                dtype=np.float64,
-                ensure_all_finite=gaps,
-            )
-        return X
-
-    def _values_of_curves(self, X, reset):
-        """Values of curves on a grid, which at predict must be that of fit."""
-        curves = sampled(X) if not hasattr(X, "data_matrix") else read_functions(X, name="X")[0]
-        if reset:
-            self._X_axes = curves.axes
-        known = getattr(self, "_X_axes", curves.axes)
-        if [len(axis) for axis in known] == [len(axis) for axis in curves.axes] and not all(
-            map(same_points, known, curves.axes)
-        ):
-            seen, wanted = (", ".join(f"[{axis[0]:g}, {axis[-1]:g}]" for axis in axes) for axes in (curves.axes, known))
-            raise ValueError(
-                "X must be curves on the grid of the training inputs, or irregular ones with the same domain; got "
-                f"points of {seen} in place of {wanted}"
-            )
-        return curves.values
+        return check_inputs(self, X, self._kernels(), reset)
 
     def _take(self, X, rows):
         """Samples of X; for a Gram matrix rows and columns."""
@@ -418,12 +368,3 @@ def _as_list(value):
 def _short(value):
     """Text of a loss or a number, floats with three digits."""
     return re.sub(r"\d+\.\d+(e-?\d+)?", lambda match: f"{float(match[0]):.3g}", str(value))
-
-
-def _numeric(X):
-    """X as an array of numbers, None when it is a list of something else."""
-    try:
-        array = np.asarray(X)
-    except ValueError:  # ragged
-        return None
-    return array if array.dtype.kind in "biuf" else None

@@ -1,0 +1,74 @@
+"""Inputs as kernels take them: rows of numbers, curves, or objects of any kind."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse
+from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
+
+from ..functions import brings_points, read_functions, same_points, sampled
+
+
+def check_inputs(estimator, X, kernels, reset):
+    """X in the form that scalar kernels take; with reset the estimator remembers its features, else they must agree."""
+    if any(isinstance(kernel, str) for kernel in kernels):
+        return _rows(estimator, X, kernels, reset)
+    gaps = "allow-nan" if all(getattr(kernel, "missing_points", False) for kernel in kernels) else True
+    if isinstance(X, (list, tuple)):
+        numbers = _numeric(X)
+        if numbers is None:
+            return list(X)
+        X = numbers
+    if getattr(X, "ndim", 0) == 2 and (hasattr(X, "iloc") or X.dtype.kind in "biuf"):
+        return validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64, ensure_all_finite=gaps)
+    if hasattr(X, "dtype") and X.dtype.kind in "biuf":
+        options = {"ensure_2d": False, "allow_nd": True, "input_name": "X", "dtype": np.float64}
+        return check_array(X, accept_sparse="csr", ensure_all_finite=gaps, **options)
+    return X
+
+
+def _rows(estimator, X, kernels, reset):
+    """Rows of numbers, for kernels by name; curves are the rows of their values."""
+    if brings_points(X):
+        X = _values_of_curves(estimator, X, reset)
+        if np.isnan(X).any():
+            raise ValueError(
+                "X has curves with NaN, which a kernel of vectors cannot take; use kernels.L2() or another kernel of "
+                "curves, or fill the gaps"
+            )
+    if getattr(X, "ndim", 2) > 2:  # curves are rows of numbers to a kernel of vectors
+        X = np.reshape(X, (len(X), -1))
+    X = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64)
+    if "precomputed" in kernels and scipy.sparse.issparse(X):
+        X = X.toarray()
+    if "precomputed" in kernels and reset and X.shape[0] != X.shape[1]:
+        raise ValueError(
+            f"X must be the square Gram matrix of the samples for kernel='precomputed', got shape {X.shape}"
+        )
+    return X
+
+
+def _values_of_curves(estimator, X, reset):
+    """Values of curves on a grid, which at predict must be that of fit."""
+    curves = sampled(X) if not hasattr(X, "data_matrix") else read_functions(X, name="X")[0]
+    if reset:
+        estimator._X_axes = curves.axes
+    known = getattr(estimator, "_X_axes", curves.axes)
+    as_many = [len(axis) for axis in known] == [len(axis) for axis in curves.axes]
+    if as_many and not all(map(same_points, known, curves.axes)):
+        seen, wanted = (", ".join(f"[{axis[0]:g}, {axis[-1]:g}]" for axis in axes) for axes in (curves.axes, known))
+        raise ValueError(
+            "X must be curves on the grid of the training inputs, or irregular ones with the same domain; got "
+            f"points of {seen} in place of {wanted}"
+        )
+    return curves.values
+
+
+def _numeric(X):
+    """X as an array of numbers, None when it is a list of something else."""
+    try:
+        array = np.asarray(X)
+    except ValueError:  # ragged
+        return None
+    return array if array.dtype.kind in "biuf" else None
