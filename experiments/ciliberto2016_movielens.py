@@ -21,10 +21,12 @@ Prints the table of docs/results.md and writes output/ciliberto2016_movielens.cs
 """
 
 import os
+import warnings
 
 import numpy as np
 from common import DATA, arguments, progress, save_figure, table, with_error, write_csv
 from sklearn.decomposition import TruncatedSVD
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, cross_val_score
 
 from hilbertlearn import StructuredPredictor, datasets
@@ -106,8 +108,10 @@ def ranker(loss, X, Y, seed):
     alphas, n_folds = (ALPHAS, 5) if loss == "linear" else (PAIR_ALPHAS, 3)
     folds = KFold(n_folds, shuffle=True, random_state=seed)
     candidates = [PairwiseRanker(loss, alpha=alpha, tol=1e-5, max_iter=60) for alpha in alphas]
-    best = max(candidates, key=lambda model: cross_val_score(model, X, Y, cv=folds).mean())
-    return best.fit(X, Y), best.alpha
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # 60 steps are enough to choose by
+        best = max(candidates, key=lambda model: cross_val_score(model, X, Y, cv=folds).mean())
+    return best.set_params(max_iter=500).fit(X, Y), best.alpha
 
 
 def run(data, draws, n_movies):

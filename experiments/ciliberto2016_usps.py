@@ -33,8 +33,8 @@ from hilbertlearn.baselines import KernelDependencyEstimation
 from hilbertlearn.decoders.histograms import sqrt_mean
 from hilbertlearn.metrics import squared_hellinger_loss
 
-GAMMAS = np.array([0.25, 0.5, 1.0, 2.0, 4.0])  # times that of the median distance
-ALPHAS = np.logspace(-6, -1, 6)
+GAMMAS = np.array([1.0, 2.0, 4.0, 8.0, 16.0])  # times that of the median distance
+ALPHAS = np.logspace(-5, -2, 4)
 PAPER = {
     "hellinger": ("0.172 ± 0.011", "0.647 ± 0.017", "0.193 ± 0.015"),
     "gaussian": ("0.149 ± 0.013", "0.736 ± 0.032", "0.294 ± 0.012"),

@@ -17,7 +17,7 @@ count on average (``metrics.top_k_accuracy``).
   top-10 and top-20 accuracies among the molecules of the held-out fold.
 - In hindsight, as in the paper: for a given alpha the epsilon or kappa with the best test accuracies.
 
-    python experiments/laforgue2020_metabolites.py --data FOLDER            2 partitions in 5 folds, 10 minutes
+    python experiments/laforgue2020_metabolites.py --data FOLDER            2 partitions in 5 folds, 7 minutes
     python experiments/laforgue2020_metabolites.py --data FOLDER --quick    1 partition, thin grid, under a minute
 
 FOLDER holds metabolite_fp490/ and metabolite_candidates/. Prints tables, writes output/laforgue2020_metabolites.csv

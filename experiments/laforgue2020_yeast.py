@@ -14,7 +14,7 @@ cut at 1/2. Nothing is centred. Losses of the vector of 14 residuals: squared (r
 Squared errors are per label: divided by 14. The grids are ours, the paper prints none but the range of epsilon, 1e-5 to
 1.5.
 
-    python experiments/laforgue2020_yeast.py --data FOLDER            5 folds, 21 alphas, 12 minutes on a busy machine
+    python experiments/laforgue2020_yeast.py --data FOLDER            5 folds, 21 alphas, about 10 minutes
     python experiments/laforgue2020_yeast.py --data FOLDER --quick    2 folds, 7 alphas, a quarter of a minute
 
 Prints tables, writes output/laforgue2020_yeast.csv (errors over the grid), output/laforgue2020_yeast_test.csv (test

@@ -35,7 +35,7 @@ SMALL = {
     ranking_decoder: {"items": 15, "n": 30, "queries": 3},
     scalar_decoder: {"n": 40, "m": 60, "looped": 10},
     top_candidates: {"m": 5, "candidates": 300, "r": 4, "k": 3},
-    loss_trick: {"n": 60},
+    loss_trick: {"n": 200},
 }
 
 

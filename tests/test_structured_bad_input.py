@@ -97,7 +97,7 @@ BAD_FITS = [
 ]
 
 
-@pytest.mark.parametrize(("settings", "y", "words"), BAD_FITS, ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize(("settings", "y", "words"), BAD_FITS, ids=[", ".join(words) for *_, words in BAD_FITS])
 @pytest.mark.parametrize("alpha", ["auto", 0.01])
 def test_fits_that_are_refused(settings, y, words, alpha):
     model = StructuredPredictor(**{"alpha": alpha, **settings})

@@ -215,11 +215,13 @@ def test_rankers_ignore_samples_without_an_order():
     assert_allclose(one.coef_, two.coef_, atol=1e-3)
 
 
-def test_rankers_refuse():
+def test_rankers_refuse_and_say_when_they_have_not_converged():
     with pytest.raises(ValueError, match="loss: unknown name 'exp'; known: 'linear', 'hinge', 'logistic'"):
         PairwiseRanker("exp").fit(X, RATINGS)
     with pytest.raises(ValueError, match="got 12 and 5"):
         PairwiseRanker().fit(X, RATINGS[:5])
+    with pytest.warns(ConvergenceWarning, match="after 2 iterations"):
+        PairwiseRanker("logistic", max_iter=2).fit(X, RATINGS)
 
 
 # ---------------------------------------------------------------- structured SVM

@@ -5,17 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 
-def read_outputs(y):
+def read_outputs(y, like=None):
     """Outputs in canonical form, and which of them are known (n,).
 
     Numbers become a float array (n,) or (n, d), anything else a list. Unknown outputs are None, NaN, or rows of NaN.
+    If ``like``, outputs read before, are a list, these are one too: some sequences of numbers may be of one length.
     """
-    if hasattr(y, "to_numpy"):
-        y = y.to_numpy()
-    if not isinstance(y, np.ndarray):
-        y = list(y)
-        known = np.array([item is not None for item in y], dtype=bool)
-        array = _as_numbers([item for item, there in zip(y, known, strict=True) if there])
+    y = plain(y)
+    if isinstance(y, list):
+        known = np.array([not _is_missing(item) for item in y], dtype=bool)
+        array = None if isinstance(like, list) else as_numbers([item for item in y if not _is_missing(item)])
         if array is None:
             return y, known
         full = np.full((len(y), *array.shape[1:]), np.nan)
@@ -29,6 +28,17 @@ def read_outputs(y):
         return y, known
     y = list(y)
     return y, np.array([item is not None for item in y], dtype=bool)
+
+
+def plain(y):
+    """Outputs from any container as an array of numbers or strings, or a list."""
+    if hasattr(y, "to_numpy"):
+        y = y.to_numpy()
+    elif hasattr(y, "__array__"):
+        y = np.asarray(y)
+    if not isinstance(y, np.ndarray):
+        return list(y)
+    return y.tolist() if y.dtype == object else y
 
 
 def take(outputs, rows):
@@ -53,20 +63,24 @@ def distinct(outputs):
 
 
 def _key(item):
-    if isinstance(item, np.ndarray):
-        return item.shape, item.tobytes()
+    if isinstance(item, np.ndarray) and item.dtype != object:
+        return item.shape, (item + 0.0 if item.dtype.kind == "f" else item).tobytes()  # -0.0 equals 0.0
     if isinstance(item, (set, frozenset)):
         return frozenset(item)
-    if isinstance(item, list):
-        item = tuple(item)
+    if isinstance(item, (list, tuple)):
+        return tuple(map(_key, item))
     try:
         hash(item)
     except TypeError:
-        return id(item)
+        return "id", id(item)
     return item
 
 
-def _as_numbers(items):
+def _is_missing(item):
+    return item is None or (isinstance(item, float) and np.isnan(item))
+
+
+def as_numbers(items):
     """Items as an array of numbers, None when they are something else (strings, sets, rows of different lengths)."""
     try:
         array = np.asarray(items)

@@ -236,7 +236,11 @@ class PairwiseRanker(BaseEstimator):
             return pairs.gamma @ values / n + self.alpha / 2 * (flat @ flat), gradient.ravel()
 
         options = {"maxiter": self.max_iter, "gtol": self.tol, "ftol": 1e-12}
-        return minimize(objective, theta.ravel(), jac=True, method="L-BFGS-B", options=options).x.reshape(shape)
+        found = minimize(objective, theta.ravel(), jac=True, method="L-BFGS-B", options=options)
+        if found.status == 1:
+            message = f"PairwiseRanker: not converged after {self.max_iter} iterations; raise max_iter, tol or alpha"
+            warnings.warn(message, ConvergenceWarning, stacklevel=3)
+        return found.x.reshape(shape)
 
     def decision_function(self, X):
         """Scores (m, items)."""

@@ -21,12 +21,14 @@ def decode(W, Y, loss):
 
 
 def preimage(W, Y, gamma):
-    """Vectors (m, d) that maximise ``sum_i W[q, i] exp(-gamma ||z - Y[i]||^2)``, W (m, n), Y (n, d).
+    """Vectors (m, d) that maximise ``sum_i W[q, i] exp(-gamma ||z - Y[i]||^2)``, W (m, n), Y (n, d); numbers alike.
 
     From several starts, the best training output among them: the result is never worse than it. Where no output has
     a positive weight the supremum, 0, is at infinity: the result is then the best that the starts lead to.
     """
     W, Y = np.asarray(W, dtype=float), np.asarray(Y, dtype=float)
+    if Y.ndim == 1:
+        return preimage(W, Y[:, None], gamma)[:, 0]
     center = Y.mean(axis=0)
     Y = Y - center  # smaller numbers, less rounding in the distances
     best = top_k(W, _kernel_blocks(Y, gamma), 1)[0][:, 0]

@@ -309,7 +309,7 @@ class KernelMachine(BaseEstimator):
         check_is_fitted(self)
         if hasattr(self, "regressor_"):
             return f"{type(self).__name__}: {_short(self.regressor_)} on coordinates"
-        n, d = self.dual_coef_.shape
+        n, d = len(self.saturated_), len(self.center_)
         lines = [
             f"{type(self).__name__}: {n} samples, {d} coordinates",
             f"loss       {_short(self.loss_)}",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from .. import decoders, kernels
 from .._validation import check_choice, check_number
 from ..losses import Squared, as_loss
 from ..output_losses import KernelLoss, as_output_loss
-from ..outputs import distinct, read_outputs, take
+from ..outputs import as_numbers, distinct, plain, read_outputs, take
 from ..solvers import Solution
 from ..solvers.linear_step import cholesky
 from ..spaces import OutputKernel, Vector, WeightSpace
@@ -24,6 +23,7 @@ _MANY = 0.25  # distinct outputs a sample beyond which weights are solved for at
 _PROBES = 5  # random combinations of outputs whose duality gap stands for all
 _SCORED_AT_ONCE = 200
 _BLOCK_ENTRIES = 2**23  # of the features of candidates held at once, 64 MB
+_DISCRETE = ("candidates", "threshold", "sets", "assignment", "ranking")  # decoders that keep integers integers
 _RANK = 1e-10  # singular values of coordinates, relative, that weights do not divide by
 
 
@@ -119,7 +119,8 @@ class StructuredPredictor(KernelMachine):
         kernel, loss = _rule(self.output_kernel, self.output_loss, y, known_outputs)
         self.output_loss_ = loss
         canonical = known_outputs if loss is None else loss.check(known_outputs)
-        first, group = distinct(canonical)
+        # a kernel may tell apart what is the same to the loss
+        first, group = distinct(canonical if kernel is None else known_outputs)
         self._form = _form(y)
         self._references = take(canonical, first)
         self._raw = take(known_outputs, first)
@@ -144,26 +145,38 @@ class StructuredPredictor(KernelMachine):
             raise ValueError(
                 f"loss={self.loss!r}: output_loss alone takes the squared loss; give output_kernel too for another"
             )
-        if len(kernel_terms(self.kernel, self.operator)) > 1 or self.operator is not None:
+        terms = kernel_terms(self.kernel, self.operator)
+        if len(terms) > 1 or terms[0][1] is not None or isinstance(terms[0][0], kernels.OutputBuilt):
             raise ValueError("output_loss alone takes one kernel and operator=None; give output_kernel too for more")
 
     def _choose_decoder(self):
         own = "candidates" if self.output_loss_ is None else self.output_loss_.decoder
         fitting = list(dict.fromkeys(["auto", "candidates", own]))
-        if isinstance(self.output_kernel_, kernels.Named) and self.output_kernel_.name == "rbf":
+        if self._bandwidth() is not None:
             fitting.append("gaussian")
         check_choice(self.decoder, "decoder", (*decoders.NAMES, "auto"))
         if self.decoder not in fitting:
             raise ValueError(f"decoder={self.decoder!r} does not fit these outputs; use one of {fitting}")
+        if self.candidates is not None and self.decoder not in ("auto", "candidates"):
+            raise ValueError(f"decoder={self.decoder!r} takes no candidates; set candidates=None or decoder='auto'")
         if self.decoder != "auto":
             return self.decoder
         return "candidates" if self.candidates is not None or self.regressor is not None else own
+
+    def _bandwidth(self):
+        """gamma of the Gaussian kernel whose distances are minimised, None if there is none."""
+        if self.output_loss_ is None:
+            kernel = self.output_kernel_
+            return kernel.gamma if isinstance(kernel, kernels.Named) and kernel.name == "rbf" else None
+        loss = self.output_loss_
+        gaussian = isinstance(loss, KernelLoss) and isinstance(loss.kernel, str) and loss.kernel == "rbf"
+        return loss.gamma if gaussian else None
 
     def fit(self, X, y, sample_weight=None):
         """Fit to inputs X and outputs y; None or NaN in y means not known."""
         loss_trick = self.output_kernel is None and not isinstance(self.alpha, str) and not self.center
         if loss_trick and self.solver == "auto" and self.regressor is None:
-            new = copy.copy(self)
+            new = self._blank()
             if new._fit_weights(X, y, sample_weight):
                 self.__dict__ = new.__dict__
                 return self
@@ -197,6 +210,7 @@ class StructuredPredictor(KernelMachine):
             return False
         self._store_settings(training, problem, Solution(dual, gap, 1, True), space, float(self.alpha))
         self.center_ = np.zeros(len(space.outputs))
+        self.support_, self.saturated_ = rows, np.zeros(len(weights), dtype=bool)
         self.X_fit_, self._columns = training.X, rows
         self._predictors = [WeightPredictor(factor, np.sqrt(weights[rows]), self._groups[rows], len(space.outputs))]
         return True
@@ -263,7 +277,7 @@ class StructuredPredictor(KernelMachine):
             return self._restored([outputs[0] for outputs in best])
         weights = self._output_weights(coordinates)
         if self.decoder_ == "gaussian":
-            return self._restored(decoders.gaussian.preimage(weights, self._references, self.output_kernel_.gamma))
+            return self._restored(decoders.gaussian.preimage(weights, self._references, self._bandwidth()))
         return self._restored(decoders.DECODERS[self.decoder_](weights, self._references, self.output_loss_))
 
     def predict_topk(self, X, k, candidates=None):
@@ -285,7 +299,8 @@ class StructuredPredictor(KernelMachine):
         queries, features = self._scoring(coordinates)
         if candidates is None:
             candidates = self._raw
-        elif self._is_per_query(candidates):
+        candidates = plain(candidates)
+        if self._is_per_query(candidates):
             pools = self._pools(candidates, len(coordinates))
             found, scores = decoders.candidates.top_k_of_lists(queries, (features(pool) for pool in pools), k)
             return [take(pool, own) for pool, own in zip(pools, found, strict=True)], scores
@@ -304,18 +319,18 @@ class StructuredPredictor(KernelMachine):
         return 2 * coordinates, self._with_norms
 
     def _losses_of(self, outputs):
-        return np.asarray(self.output_loss_(self.output_loss_.check(outputs), self._references), dtype=float), None
+        checked = self.output_loss_.check_predictions(outputs)
+        return np.asarray(self.output_loss_(checked, self._references), dtype=float), None
 
     def _without_norms(self, outputs):
         return self.space_.coordinates(outputs), None
 
     def _with_norms(self, outputs):
-        V = self.space_.coordinates(outputs)
-        return V, -np.einsum("ij,ij->i", V, V)
+        return self.space_.coordinates(outputs), -self.space_.squared_norms(outputs)
 
     def _pool(self, candidates, name):
         """Distinct outputs to choose from."""
-        pool, known = read_outputs(candidates)
+        pool, known = read_outputs(candidates, like=self._raw)
         if not len(known) or not known.all():
             seen = "some that are not" if len(known) else "none"
             raise ValueError(f"{name} must be known outputs, at least one, got {seen}")
@@ -328,15 +343,17 @@ class StructuredPredictor(KernelMachine):
 
     def _is_per_query(self, candidates):
         """Whether candidates hold one collection a query: their items are collections of what the outputs are."""
-        if isinstance(candidates, np.ndarray) and candidates.dtype != object:
-            return False
-        if not len(candidates):
-            return False
-        item, output = candidates[0], self._raw[0]
+        if isinstance(candidates, np.ndarray):
+            return candidates.ndim > (self._raw.ndim if isinstance(self._raw, np.ndarray) else 1)
+        item = next((item for item in candidates if not _is_empty(item)), None)
+        if item is None:  # nothing, or nothing but empty lists
+            return len(candidates) > 0
+        output = self._raw[0]
         if isinstance(self._raw, np.ndarray):
             return np.ndim(item) > np.ndim(output)
         if isinstance(output, (list, tuple, set, frozenset)):
-            return isinstance(item, (list, tuple)) and len(item) > 0 and isinstance(item[0], type(output))
+            kind = (set, frozenset) if isinstance(output, (set, frozenset)) else type(output)
+            return isinstance(item, (list, tuple, np.ndarray)) and isinstance(item[0], kind)
         return isinstance(item, (list, tuple, np.ndarray))
 
     def _restored(self, outputs):
@@ -344,21 +361,29 @@ class StructuredPredictor(KernelMachine):
         kind, dtype = self._form
         if kind == "list":
             return outputs if isinstance(outputs, list) else list(outputs)
+        if kind == "objects":
+            array = np.empty(len(outputs), dtype=object)
+            for i, item in enumerate(outputs):
+                array[i] = item
+            return array
         outputs = np.asarray(outputs)
-        return outputs.astype(dtype) if dtype is not None else outputs
+        if dtype is None or self.decoder_ not in _DISCRETE:
+            return outputs
+        whole = outputs.astype(dtype)
+        return whole if np.array_equal(whole, outputs) else outputs  # candidates may be other numbers
 
     # ---------------------------------------------------------------- score
 
     def score(self, X, y, sample_weight=None):
         """Minus the mean output loss; without one, minus the mean squared distance in the output kernel's space."""
-        predicted, _ = read_outputs(self.predict(X))
-        true, known = read_outputs(y)
+        predicted, _ = read_outputs(self.predict(X), like=self._raw)
+        true, known = read_outputs(y, like=self._raw)
         rows = np.flatnonzero(known)
         if not len(rows):
             raise ValueError("y has no known output to score; give at least one")
         weights = _check_sample_weight(sample_weight, known, dtype=np.float64)[rows]
         loss = KernelLoss(self.output_kernel_) if self.output_loss_ is None else self.output_loss_
-        predicted, true = loss.check(take(predicted, rows)), loss.check(take(true, rows))
+        predicted, true = loss.check_predictions(take(predicted, rows)), loss.check(take(true, rows))
         losses = np.empty(len(rows))
         for start in range(0, len(rows), _SCORED_AT_ONCE):
             part = np.arange(start, min(start + _SCORED_AT_ONCE, len(rows)))
@@ -412,15 +437,14 @@ def _rule(output_kernel, output_loss, y, outputs):
 
 
 def _form(y):
-    """How predictions are given back: ("list", None), or ("array", dtype of integers or strings, None for floats)."""
-    if hasattr(y, "to_numpy"):
-        y = y.to_numpy()
-    array = y if isinstance(y, np.ndarray) else None
+    """How predictions are given back: ("list", None), ("objects", None) for an array of them, or ("array", dtype of
+    integers, None for floats and strings)."""
+    given, items = hasattr(y, "__array__"), plain(y)
+    array = items if isinstance(items, np.ndarray) else as_numbers([item for item in items if item is not None])
     if array is None:
-        try:
-            array = np.asarray(y)
-        except ValueError:
-            return "list", None
-        if array.dtype.kind not in "biuf":
-            return "list", None
-    return "array", (array.dtype if array.dtype.kind in "biuU" else None)
+        return "objects" if given else "list", None
+    return "array", array.dtype if array.dtype.kind in "biu" else None
+
+
+def _is_empty(item):
+    return isinstance(item, (list, tuple, np.ndarray)) and len(item) == 0

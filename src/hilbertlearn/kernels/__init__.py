@@ -1,7 +1,7 @@
 """Kernels: functions of two lists of inputs that return a Gram matrix."""
 
 from .functional import L2, Additive, ChannelSum, Integral
-from .gram import check_kernel, check_params, gram, resolve_gamma, training_gram
+from .gram import check_kernel, check_params, diagonal, gram, resolve_gamma, training_gram
 from .objects import Pairwise, Tanimoto
 from .output_built import OutputBuilt
 from .outputs import Named, NGrams, Precomputed, TanimotoGaussian, as_output_kernel
@@ -21,6 +21,7 @@ __all__ = [
     "as_output_kernel",
     "check_kernel",
     "check_params",
+    "diagonal",
     "gram",
     "resolve_gamma",
     "training_gram",

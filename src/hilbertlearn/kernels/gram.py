@@ -34,6 +34,7 @@ _POSITIVE = {"rbf", "laplacian", "linear", "cosine", "chi2", "poly", "polynomial
 _AT_MEDIAN = {"rbf": 0.5, "laplacian": 1.0, "chi2": 1.0}
 _OVERFLOW = "X is too large, its kernel overflows; scale X, for example with StandardScaler"
 _BLOCK_ENTRIES = 2**18
+_DIAGONAL_ROWS = 64  # of the Gram matrices that k(x, x) is read from
 _MEDIAN_ROWS = 1000  # rows the median is taken over
 
 
@@ -114,6 +115,12 @@ def gram(kernel, X, Z=None, *, gamma=None, params=None):
     if not np.isfinite(G).all():
         raise ValueError("kernel returned NaN or infinity; check the samples it was given")
     return G
+
+
+def diagonal(kernel, X, *, gamma=None):
+    """``k(x, x)`` (n,), without the whole Gram matrix."""
+    blocks = (X[i : i + _DIAGONAL_ROWS] for i in range(0, _length(X), _DIAGONAL_ROWS))
+    return np.concatenate([np.diag(gram(kernel, block, gamma=gamma)) for block in blocks])
 
 
 def training_gram(kernel, X, *, gamma=None, params=None):

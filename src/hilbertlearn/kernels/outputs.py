@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.feature_extraction.text import CountVectorizer
 
 from .._validation import check_number
-from .gram import check_kernel, gram, resolve_gamma
+from .gram import PRECOMPUTED, check_kernel, gram, resolve_gamma
 from .objects import Tanimoto
 
 
@@ -81,6 +81,8 @@ def as_output_kernel(kernel):
     """The kernel of outputs behind a name, a Gram matrix (outputs are its row numbers), an object or a callable."""
     if isinstance(kernel, str):
         check_kernel(kernel)
+        if kernel == PRECOMPUTED:
+            raise ValueError("output_kernel='precomputed': give the Gram matrix itself, and its row numbers as outputs")
         return Named(kernel)
     if isinstance(kernel, np.ndarray):
         if kernel.ndim != 2 or kernel.shape[0] != kernel.shape[1]:
@@ -94,7 +96,13 @@ def as_output_kernel(kernel):
 
 
 def _rows(X):
-    X = np.asarray(X, dtype=float)
+    try:
+        X = np.asarray(X, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"output_kernel: kernels by name take rows of numbers, got {type(X[0]).__name__}; give an object or a "
+            "callable (Y, Z) -> Gram"
+        ) from None
     return X[:, None] if X.ndim == 1 else X
 
 

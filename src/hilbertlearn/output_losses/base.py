@@ -17,6 +17,10 @@ class OutputLoss(BaseEstimator):
         """Canonical outputs (an array, or a list) from known ones, or a ValueError that says what they must be."""
         return outputs
 
+    def check_predictions(self, outputs):
+        """The same of predictions, where they may be more than the outputs, as scores are for labels."""
+        return self.check(outputs)
+
     def __call__(self, Z, Y):
         """Losses (len(Z), len(Y)) of predicting each of Z where each of Y is true; both canonical."""
         raise NotImplementedError

@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from .._validation import check_number
-from ..kernels import check_kernel, gram
+from ..kernels import check_kernel, diagonal, gram
 from ..kernels.gram import PRECOMPUTED
 from ..outputs import distinct
 from .base import OutputLoss
-
-_DIAGONAL_ROWS = 64  # k(z, z) is read from Gram matrices of so many objects at once
 
 
 def as_matrix(outputs, wanted):
@@ -110,12 +108,8 @@ class KernelLoss(OutputLoss):
 
     def __call__(self, Z, Y):
         cross = gram(self.kernel, Z, Y, gamma=self.gamma)
-        return np.maximum(self._diagonal(Z)[:, None] - 2 * cross + self._diagonal(Y), 0.0)
-
-    def _diagonal(self, outputs):
-        """``k(z, z)`` (n,), without the whole Gram matrix."""
-        blocks = [outputs[i : i + _DIAGONAL_ROWS] for i in range(0, len(outputs), _DIAGONAL_ROWS)]
-        return np.concatenate([np.diag(gram(self.kernel, block, block, gamma=self.gamma)) for block in blocks])
+        of_z, of_y = (diagonal(self.kernel, outputs, gamma=self.gamma) for outputs in (Z, Y))
+        return np.maximum(of_z[:, None] - 2 * cross + of_y, 0.0)
 
 
 class Edit(OutputLoss):

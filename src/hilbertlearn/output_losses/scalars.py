@@ -271,6 +271,9 @@ class _MarginLoss(ScalarLoss):
             )
         return Y
 
+    def check_predictions(self, outputs):
+        return super().check(outputs)
+
 
 class Hinge(_MarginLoss):
     """``max(0, 1 - z y)``, labels y in {-1, 1}; z in [-1, 1]."""

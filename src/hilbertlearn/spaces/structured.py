@@ -62,7 +62,7 @@ class KernelSpace(Space):
     factor: np.ndarray  # (d, d), lower
 
     def encode(self, y):
-        outputs, known = read_outputs(y)
+        outputs, known = read_outputs(y, like=self.pivots)
         out = np.full((len(known), len(self.factor)), np.nan)
         if known.any():
             out[known] = self.coordinates(take(outputs, np.flatnonzero(known)))
@@ -73,6 +73,10 @@ class KernelSpace(Space):
         G = kernels.gram(self.kernel, outputs, self.pivots)
         return scipy.linalg.solve_triangular(self.factor, G.T, lower=True).T
 
+    def squared_norms(self, outputs):
+        """``k(z, z)`` (n,); more than the coordinates' where outputs are not in the span of the pivots."""
+        return kernels.diagonal(self.kernel, outputs)
+
     def decode(self, coordinates):
         return coordinates
 
@@ -81,28 +85,22 @@ class KernelSpace(Space):
 class WeightSpace(Space):
     """Coordinates are weights over distinct outputs: an output is its own unit vector (Ciliberto et al. 2016).
 
-    Held-out errors are those of the loss, the prediction being the best of these outputs under the weights.
+    Others count as not observed. Held-out errors are those of the loss, the prediction being the best of these outputs
+    under the weights.
     """
 
     outputs: Any  # (c,) distinct, canonical
     loss: Any
 
     def encode(self, y):
-        outputs, known = read_outputs(y)
-        groups = self.groups(outputs, known)
-        out = np.full((len(known), len(self.outputs)), np.nan)
-        out[known] = 0.0
-        out[np.flatnonzero(known), groups[known]] = 1.0
-        return out
-
-    def groups(self, outputs, known):
-        """For each output (n,) its number among the distinct ones; an error if a known one is not among them."""
+        outputs, known = read_outputs(y, like=self.outputs)
         checked = self.loss.check(take(outputs, np.flatnonzero(known)))
-        first, number = distinct([*self.outputs, *checked])
-        if len(first) > len(self.outputs):
-            raise ValueError("y has outputs that the training set has not; score them by the output loss")
-        out = np.full(len(known), -1)
-        out[known] = number[len(self.outputs) :]
+        number = distinct([*self.outputs, *checked])[1][len(self.outputs) :]
+        seen = number < len(self.outputs)  # samples of weight 0 may have other outputs
+        rows = np.flatnonzero(known)[seen]
+        out = np.full((len(known), len(self.outputs)), np.nan)
+        out[rows] = 0.0
+        out[rows, number[seen]] = 1.0
         return out
 
     @cached_property

@@ -1,0 +1,204 @@
+"""Structured outputs at their edges: new candidates, forms of outputs, refits, grouping, and what messages say."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.linear_model import LinearRegression
+from sklearn.metrics.pairwise import rbf_kernel
+
+from hilbertlearn import StructuredPredictor, kernels, losses, operators
+from hilbertlearn import output_losses as ol
+from hilbertlearn.outputs import distinct
+from hilbertlearn.spaces import OutputKernel
+
+rng = np.random.default_rng(0)
+N, M, GAMMA, ALPHA = 40, 15, 0.3, 0.01
+X, NEW = rng.normal(size=(N, 2)), rng.normal(size=(M, 2))
+VECTORS = np.c_[X[:, 0] + X[:, 1], np.sin(2 * X[:, 0]), X[:, 1] ** 2] + 0.1 * rng.normal(size=(N, 3))
+NUMBERS = VECTORS[:, 0]
+LABELS = np.digitize(VECTORS[:, 0], [-1, 0, 1]) + 3
+SEQUENCES = [tuple(range(label - 2)) for label in LABELS]
+
+
+def predictor(**settings):
+    return StructuredPredictor(**{"gamma": GAMMA, "alpha": ALPHA, **settings})
+
+
+def ridge_weights(rows=slice(None), weights=None):
+    A = X[rows]
+    w = np.ones(len(A)) if weights is None else weights[rows]
+    S = rbf_kernel(A, gamma=GAMMA) + ALPHA * w.sum() * np.diag(1 / w)
+    return np.linalg.solve(S, rbf_kernel(A, NEW, gamma=GAMMA)).T
+
+
+def fold_loss(Z, Y):
+    return np.array([[float(z != y) for y in Y] for z in Z])
+
+
+@pytest.mark.parametrize("rank", [None, 4])
+def test_norms_of_candidates_outside_the_span_of_the_training_outputs(rank):
+    # k(z, z) = 1 for all z, though its part in the span is small for candidates far away
+    kernel = OutputKernel(kernels.Named("rbf", 1.0), rank=rank)
+    model = predictor(output_kernel=kernel).fit(X, VECTORS)
+    pool = np.r_[VECTORS[::4] + 0.3, VECTORS[::8] + 100.0]
+    V = model.space_.encode(VECTORS)
+    inner = ridge_weights() @ V @ model.space_.encode(pool).T
+    assert_array_equal(model.predict(NEW, pool), pool[inner.argmax(axis=1)])
+    _, scores = model.predict_topk(NEW, len(pool), pool)
+    assert_allclose(scores, np.sort(2 * inner - 1, axis=1)[:, ::-1], atol=1e-8)
+
+
+def test_numbers_that_are_integers_are_not_cut():
+    for loss in ("squared", "huber", "cauchy"):
+        of_integers = predictor(output_loss=loss).fit(X, LABELS).predict(NEW)
+        assert_array_equal(of_integers, predictor(output_loss=loss).fit(X, LABELS * 1.0).predict(NEW))
+        assert (of_integers != np.round(of_integers)).any()
+    counts = np.c_[LABELS, 2 * LABELS]
+    assert_array_equal(predictor().fit(X, counts).predict(NEW), predictor().fit(X, counts * 1.0).predict(NEW))
+    signs = np.where(NUMBERS > 0, 1, -1)
+    scores = predictor(output_loss="logistic").fit(X, signs).predict(NEW)
+    assert (np.abs(scores) % 1 > 0).any()
+
+
+def test_candidates_unlike_the_training_outputs_are_not_cut():
+    assert set(predictor().fit(X, np.array(["aa", "bb"] * 20)).predict(NEW, ["aaaa", "bbbb"])) <= {"aaaa", "bbbb"}
+    found, _ = predictor(output_kernel="rbf").fit(X, LABELS.astype(np.int8)).predict_topk(NEW, 2, [3.5, 300.0])
+    assert set(found[0]) == {3.5, 300.0}
+
+
+@pytest.mark.parametrize("loss", ["hinge", "logistic"])
+def test_scores_of_margin_losses(loss):
+    y = np.where(NUMBERS > 0, 1.0, -1.0)
+    model = predictor(output_loss=loss, alpha=0.5).fit(X, y)
+    z = model.predict(X)
+    value = np.maximum(0, 1 - z * y) if loss == "hinge" else np.log1p(np.exp(-z * y))
+    assert model.score(X, y) == pytest.approx(-value.mean())
+    assert set(model.predict(NEW, candidates=[-0.5, 0.5])) <= {-0.5, 0.5}
+
+
+def test_samples_of_weight_zero_with_outputs_of_their_own():
+    weights = np.arange(N) % 4.0
+    rows = np.flatnonzero(weights)
+    for settings in ({"solver": "spectral"}, {"center": True}, {"alpha": "auto"}):
+        predictor(**settings).fit(X, NUMBERS, weights).predict(NEW)
+    found = predictor(solver="spectral").fit(X, NUMBERS, weights).weights(NEW)
+    assert_allclose(found[:, rows], ridge_weights(rows, weights), atol=1e-9)
+    assert (found[:, weights == 0] == 0).all()
+
+
+def test_sequences_of_one_length_by_chance():
+    model = predictor(output_loss="zero_one").fit(X, SEQUENCES)
+    for wrong in (0, 1):
+        rows = np.flatnonzero([len(z) == 2 for z in model.predict(X)])[:3]
+        true = [model.predict(X)[i] for i in rows]
+        true[:wrong] = [(0, 1, 2)] * wrong
+        assert model.score(X[rows], true) == pytest.approx(-wrong / len(rows))
+    pool = [(0, 1), (7, 8)]
+    assert set(predictor(output_loss=fold_loss).fit(X, SEQUENCES).predict(NEW, pool)) <= set(pool)
+
+
+def test_outputs_of_nested_lists_are_told_apart():
+    first, group = distinct([[["a"], ["b", str(i % 3)]] for i in range(6)])
+    assert first.tolist() == [0, 1, 2] and group.tolist() == [0, 1, 2, 0, 1, 2]
+    objects = [{"a": i} for i in range(3)]
+    assert distinct([*objects, objects[0]])[1].tolist() == [0, 1, 2, 0]
+
+
+def test_zero_has_no_sign():
+    assert distinct(np.array([[0.0, 1.0], [-0.0, 1.0]]))[1].tolist() == [0, 0]
+
+
+def test_refit_leaves_nothing_behind():
+    model = predictor(output_kernel="rbf", regressor=LinearRegression()).fit(X, VECTORS)
+    changes = {"regressor": None, "output_kernel": None, "output_loss": "squared"}
+    model.set_params(**changes).fit(X, VECTORS)
+    assert_array_equal(model.predict(NEW), predictor(output_loss="squared").fit(X, VECTORS).predict(NEW))
+    general = predictor(solver="spectral").fit(X, NUMBERS)
+    assert not hasattr(general.set_params(solver="auto").fit(X[:20], NUMBERS[:20]), "dual_coef_")
+
+
+def test_weights_when_outputs_are_the_same_to_the_loss_only():
+    model = predictor(output_kernel="linear", output_loss="kendall", loss=losses.Huber(0.3)).fit(X, VECTORS)
+    V = model.space_.encode(VECTORS)
+    assert_allclose(model.weights(NEW) @ V, model._coordinates(NEW), atol=1e-8)
+
+
+def test_labels_with_none():
+    y = [None if i % 5 == 0 else int(label) for i, label in enumerate(LABELS)]
+    rows = np.flatnonzero(np.arange(N) % 5)
+    model = predictor().fit(X, y)
+    assert model.decoder_ == "candidates"
+    found = model.predict(NEW)
+    assert found.dtype.kind == "i"
+    assert_array_equal(found, predictor().fit(X[rows], LABELS[rows]).predict(NEW))
+
+
+def test_strings_with_nan():
+    words = [np.nan if i % 5 == 0 else "ab" * label for i, label in enumerate(LABELS)]
+    as_none = [None if i % 5 == 0 else word for i, word in enumerate(words)]
+    assert predictor().fit(X, words).predict(NEW) == predictor().fit(X, as_none).predict(NEW)
+
+
+def test_containers_of_candidates():
+    pd = pytest.importorskip("pandas")
+    labels, vectors = predictor().fit(X, LABELS), predictor(output_kernel="rbf").fit(X, VECTORS)
+    expected = labels.predict(NEW, [3, 5])
+    for pool in (pd.Series([3, 5], index=[7, 8]), {3, 5}, np.array([3, 5]), np.tile([3, 5], (M, 1))):
+        assert_array_equal(labels.predict(NEW, pool), expected)
+    expected = vectors.predict(NEW, VECTORS[:4])
+    for pool in (pd.DataFrame(VECTORS[:4], columns=list("abc")), np.tile(VECTORS[:4], (M, 1, 1))):
+        assert_array_equal(vectors.predict(NEW, pool), expected)
+
+
+@pytest.mark.parametrize(
+    ("settings", "y"),
+    [({"output_kernel": "rbf"}, VECTORS), ({"output_loss": fold_loss}, [frozenset(s) for s in SEQUENCES])],
+    ids=["rows", "sets"],
+)
+def test_an_empty_list_for_the_first_query_is_named(settings, y):
+    model = predictor(**settings).fit(X, y)
+    with pytest.raises(ValueError, match="candidates of query 0"):
+        model.predict(NEW[:2], [[], y[:2]])
+
+
+def test_array_of_lists():
+    y = np.empty(N, dtype=object)
+    for i, sequence in enumerate(SEQUENCES):
+        y[i] = list(sequence)
+    found = predictor(output_loss="zero_one").fit(X, y).predict(NEW)
+    assert found.dtype == object and [tuple(z) for z in found] == predictor(output_loss="zero_one").fit(
+        X, SEQUENCES
+    ).predict(NEW)
+
+
+def test_gaussian_decoder_of_numbers_and_of_a_loss():
+    model = predictor(output_kernel=kernels.Named("rbf", 0.5), decoder="gaussian").fit(X, NUMBERS)
+    grid = np.linspace(-5, 5, 2001)
+    W = ridge_weights()
+    z = model.predict(NEW)
+    found = np.einsum("qi,qi->q", W, rbf_kernel(z[:, None], NUMBERS[:, None], gamma=0.5))
+    assert z.shape == (M,) and (found >= (W @ rbf_kernel(NUMBERS[:, None], grid[:, None], gamma=0.5)).max(axis=1) - 1e-4).all()
+    by_kernel = predictor(output_kernel=kernels.Named("rbf", 0.5), decoder="gaussian").fit(X, VECTORS)
+    by_loss = predictor(output_loss=ol.KernelLoss("rbf", gamma=0.5), decoder="gaussian").fit(X, VECTORS)
+    assert_allclose(by_loss.predict(NEW), by_kernel.predict(NEW), atol=1e-5)
+
+
+def test_summary_of_the_quick_fit():
+    text = predictor(output_loss="absolute").fit(X, NUMBERS).summary()
+    assert "40 samples" in text and "Squared" in text
+
+
+@pytest.mark.parametrize(
+    ("settings", "y", "words"),
+    [
+        ({"kernel": [("rbf", operators.Decay())], "output_loss": "absolute"}, NUMBERS, "operator=None"),
+        ({"kernel": kernels.OutputBuilt("iii"), "output_loss": "absolute"}, NUMBERS, "operator=None"),
+        ({"output_kernel": "precomputed"}, LABELS, "Gram matrix itself"),
+        ({"output_kernel": "rbf"}, ["a", "b"] * 20, "output_kernel.*rows of numbers.*str"),
+        ({"decoder": "mean", "candidates": VECTORS[:3]}, VECTORS, "takes no candidates"),
+        ({"decoder": "gaussian", "output_kernel": "rbf", "output_loss": "squared"}, VECTORS, "does not fit"),
+    ],
+)
+def test_refused(settings, y, words):
+    with pytest.raises(ValueError, match=words):
+        predictor(**settings).fit(X, y)
