@@ -177,7 +177,10 @@ def test_gaussian_decoder_of_numbers_and_of_a_loss():
     W = ridge_weights()
     z = model.predict(NEW)
     found = np.einsum("qi,qi->q", W, rbf_kernel(z[:, None], NUMBERS[:, None], gamma=0.5))
-    assert z.shape == (M,) and (found >= (W @ rbf_kernel(NUMBERS[:, None], grid[:, None], gamma=0.5)).max(axis=1) - 1e-4).all()
+    assert (
+        z.shape == (M,)
+        and (found >= (W @ rbf_kernel(NUMBERS[:, None], grid[:, None], gamma=0.5)).max(axis=1) - 1e-4).all()
+    )
     by_kernel = predictor(output_kernel=kernels.Named("rbf", 0.5), decoder="gaussian").fit(X, VECTORS)
     by_loss = predictor(output_loss=ol.KernelLoss("rbf", gamma=0.5), decoder="gaussian").fit(X, VECTORS)
     assert_allclose(by_loss.predict(NEW), by_kernel.predict(NEW), atol=1e-5)
