@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hilbertlearn import datasets, kernels
 from hilbertlearn.baselines import KernelDependencyEstimation, PairwiseRanker, RobustNadarayaWatson, StructuredSVM
-from hilbertlearn.baselines.structured import _rounded_hinge
+from hilbertlearn.baselines.ranking import _rounded_hinge
 from hilbertlearn.output_losses import Cauchy, Huber
 
 RNG = np.random.default_rng(0)

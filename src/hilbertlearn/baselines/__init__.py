@@ -6,7 +6,9 @@ from .functional import (
     KernelAdditiveRegressor,
     TripleBasisRegressor,
 )
-from .structured import KernelDependencyEstimation, PairwiseRanker, RobustNadarayaWatson, StructuredSVM
+from .ranking import PairwiseRanker
+from .structured import KernelDependencyEstimation, RobustNadarayaWatson
+from .structured_svm import StructuredSVM
 
 __all__ = [
     "FunctionalKernelRidge",

@@ -1,0 +1,137 @@
+"""A structured support vector machine for sets of labels."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._validation import check_number
+from ..metrics import hamming_loss
+from ..output_losses import Hamming
+from ..outputs import distinct
+
+
+class StructuredSVM(BaseEstimator):
+    """Support vector machine for sets of labels: Hamming loss, margin rescaling (Tsochantaridis et al. 2005).
+
+    The score of a set is a sum of linear functions of x, one for each label in it, and of a number for each pair of
+    labels in it. Sets are looked for among those of the training samples. Minimises
+    ``alpha / 2 ||w||^2 + mean_i max_y (hamming(y, y_i) + score(x_i, y) - score(x_i, y_i))`` by block-coordinate
+    Frank-Wolfe steps in the dual (Lacoste-Julien et al. 2013). A constant feature is added and counts like the others.
+
+    Parameters
+    ----------
+    alpha : positive number
+    tol : duality gap at which to stop; the objective is at most one
+    max_iter : passes over the samples
+    random_state : None, a seed or a RandomState, for the order of the samples
+
+    Attributes
+    ----------
+    candidates_ : (c, labels) distinct sets
+    coef_ : (labels, features), intercept_ : (labels,), pairs_ : (labels (labels - 1) / 2,) in the order of
+        ``numpy.triu_indices``
+    gap_ : the duality gap, n_iter_ : passes
+    """
+
+    def __init__(self, *, alpha=1e-2, tol=1e-2, max_iter=200, random_state=None):
+        self.alpha = alpha
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        """Fit to X (n, d) and 0/1 labels y (n, labels)."""
+        check_number(self.alpha, "alpha")
+        check_number(self.tol, "tol")
+        check_number(self.max_iter, "max_iter", integer=True)
+        X = validate_data(self, X, dtype=np.float64)
+        Y = Hamming().check(y)
+        if len(Y) != len(X):
+            raise ValueError(f"X and y must have as many samples, got {len(X)} and {len(Y)}")
+        first, own = distinct(Y)
+        self.candidates_ = Y[first]
+        dual = _SetDual(with_constant(X), self.candidates_, own, self.alpha)
+        rng = check_random_state(self.random_state)
+        for passes in range(1, self.max_iter + 1):
+            for i in rng.permutation(len(X)):
+                dual.step(i)
+            self.gap_, self.n_iter_ = dual.gap(), passes
+            if self.gap_ <= self.tol:
+                break
+        else:
+            message = f"StructuredSVM: gap {self.gap_:.2g} > tol after {self.max_iter} passes; raise max_iter or alpha"
+            warnings.warn(message, ConvergenceWarning, stacklevel=2)
+        self.coef_, self.intercept_, self.pairs_ = dual.linear[:, :-1], dual.linear[:, -1], dual.pairs
+        return self
+
+    def predict(self, X):
+        """Sets (m, labels) as 0/1 rows."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        scores = (X @ self.coef_.T + self.intercept_) @ self.candidates_.T + _pairs(self.candidates_) @ self.pairs_
+        return self.candidates_[scores.argmax(axis=1)]
+
+    def score(self, X, y):
+        """One minus the Hamming loss."""
+        return 1 - hamming_loss(y, self.predict(X))
+
+
+class _SetDual:
+    """The dual of ``StructuredSVM``: for each sample a distribution over candidates, kept as the mean of features.
+
+    Features of a candidate are its labels and pairs of labels. For sample i with features F_i the weights get
+    ``(F_i - mean_i) / (alpha n)``, times x_i for the labels; at first the mean is F_i itself.
+    """
+
+    def __init__(self, X, candidates, own, alpha):
+        self.X, self.own, self.scale = X, own, alpha * len(X)
+        self.labels = candidates.shape[1]
+        self.features = np.hstack([candidates, _pairs(candidates)])
+        self.losses = Hamming()(candidates, candidates)
+        self.means, self.mean_losses = self.features[own], np.zeros(len(X))
+        self.linear = np.zeros((self.labels, X.shape[1]))
+        self.pairs = np.zeros(self.features.shape[1] - self.labels)
+
+    def _worst(self, rows):
+        """For the samples `rows`: the candidates of largest violation, and by how much each exceeds its mean."""
+        directions = np.hstack(
+            [self.X[rows] @ self.linear.T, np.broadcast_to(self.pairs, (len(rows), len(self.pairs)))]
+        )
+        violations = self.losses[:, self.own[rows]].T + directions @ self.features.T
+        worst = violations.argmax(axis=1)
+        means = self.mean_losses[rows] + np.einsum("ij,ij->i", self.means[rows], directions)
+        return worst, violations[np.arange(len(rows)), worst] - means
+
+    def gap(self):
+        """Duality gap."""
+        return float(self._worst(np.arange(len(self.X)))[1].mean())
+
+    def step(self, i):
+        """Move the distribution of sample i towards its worst candidate, as far as is best."""
+        worst, excess = self._worst(np.array([i]))
+        change = self.features[worst[0]] - self.means[i]
+        labels, pairs = change[: self.labels], change[self.labels :]
+        length = (labels @ labels) * (self.X[i] @ self.X[i]) + pairs @ pairs
+        if excess[0] <= 0 or length == 0:
+            return
+        share = min(1.0, excess[0] * self.scale / length)
+        self.means[i] += share * change
+        self.mean_losses[i] += share * (self.losses[worst[0], self.own[i]] - self.mean_losses[i])
+        self.linear -= np.multiply.outer(share / self.scale * labels, self.X[i])
+        self.pairs -= share / self.scale * pairs
+
+
+def _pairs(Y):
+    """Products (n, labels (labels - 1) / 2) of all pairs of labels."""
+    rows, columns = np.triu_indices(Y.shape[1], 1)
+    return Y[:, rows] * Y[:, columns]
+
+
+def with_constant(X):
+    return np.column_stack([X, np.ones(len(X))])
