@@ -205,3 +205,68 @@ def test_summary_of_the_quick_fit():
 def test_refused(settings, y, words):
     with pytest.raises(ValueError, match=words):
         predictor(**settings).fit(X, y)
+
+
+GRAPHS = [((0, 1), (1, 2), (2, 0)), ((0, 1),), ((0, 1), (1, 2)), ((0, 2),)]
+
+
+@pytest.mark.parametrize("kind", [tuple, list])
+def test_nested_outputs_are_not_lists_of_candidates(kind):
+    """Graphs as sequences of edges, as many queries as there are distinct ones."""
+    graphs = [kind(graph) for graph in GRAPHS] * 10
+    model = predictor(output_loss="zero_one").fit(X, graphs)
+    found = model.predict(X[:4])
+    assert all(graph in graphs for graph in found)
+    assert model.predict(X[:2], candidates=graphs[:1]) == graphs[:1] * 2
+    assert model.predict(X[:2], candidates=[graphs[1:2], graphs[2:3]]) == graphs[1:3]
+
+
+def test_squared_loss_in_a_kernel_of_low_rank_is_the_loss_trick():
+    """One coordinate says nothing about forty weights; those of ridge regression are the ones meant."""
+    alone = predictor(output_loss="absolute").fit(X, NUMBERS)
+    both = predictor(output_loss="absolute", output_kernel="linear").fit(X, NUMBERS)
+    assert_allclose(both.predict(NEW), alone.predict(NEW), atol=1e-8)
+
+
+def test_scores_need_as_many_outputs_as_inputs():
+    with pytest.raises(ValueError, match="as many samples, got 15 and 5"):
+        predictor(output_loss="absolute").fit(X, NUMBERS).score(NEW, NUMBERS[:5])
+
+
+def test_weights_of_outputs_are_repetitions_for_the_median():
+    counts = np.arange(N) % 3 + 1
+    weighted = predictor(output_kernel="rbf").fit(X, NUMBERS.round(1), counts)
+    repeated = predictor(output_kernel="rbf").fit(np.repeat(X, counts, axis=0), np.repeat(NUMBERS.round(1), counts))
+    assert weighted.output_kernel_.gamma == pytest.approx(repeated.output_kernel_.gamma)
+
+
+def test_rank_takes_the_leading_pivots_without_the_whole_matrix():
+    sizes = []
+
+    def kernel(A, B):
+        sizes.append(len(A) * len(B))
+        return rbf_kernel(A, B, gamma=0.5)
+
+    outputs = np.random.default_rng(0).normal(size=(300, 3))
+    space = OutputKernel(kernel, rank=6).space(outputs, np.ones(300))
+    assert space.factor.shape == (6, 6) and max(sizes) < 300**2 / 10
+    whole = OutputKernel(lambda A, B: rbf_kernel(A, B, gamma=0.5)).space(outputs, np.ones(300))
+    assert_allclose(space.pivots, whole.pivots[:6])
+    assert_allclose(space.factor, whole.factor[:6, :6], atol=1e-12)
+
+
+def test_spaces_in_strings_count():
+    assert kernels.NGrams(3)(["a b"], ["a  b"])[0, 0] < 1
+    assert_allclose(np.diag(kernels.NGrams(3)(["", "a b", "a  b"], ["", "a b", "a  b"])), 1)
+
+
+def test_integers_chosen_from_candidates_stay_integers():
+    found = predictor(output_loss="absolute").fit(X, LABELS).predict(NEW, candidates=[3, 4])
+    assert found.dtype == LABELS.dtype and set(found) <= {3, 4}
+
+
+def test_rows_with_some_nan_are_refused():
+    y = VECTORS.copy()
+    y[0, 0] = np.nan
+    with pytest.raises(ValueError, match="some NaN"):
+        predictor(output_loss="zero_one").fit(X, y)

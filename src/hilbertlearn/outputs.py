@@ -77,7 +77,43 @@ def _key(item):
 
 
 def _is_missing(item):
-    return item is None or (isinstance(item, float) and np.isnan(item))
+    return item is None or (isinstance(item, (float, np.floating)) and np.isnan(item))
+
+
+def depth(item):
+    """How many sequences are around an item's parts; sets, strings and other objects are parts."""
+    if isinstance(item, np.ndarray) and item.dtype != object:
+        return item.ndim
+    return 1 + max(map(depth, item), default=0) if isinstance(item, (list, tuple, np.ndarray)) else 0
+
+
+def form_of(y):
+    """How predictions are given back: a kind and a dtype.
+
+    ("list", None), ("objects", None) for an array of them, or ("array", dtype of integers, None for floats).
+    """
+    given, items = hasattr(y, "__array__"), plain(y)
+    array = items if isinstance(items, np.ndarray) else as_numbers([item for item in items if item is not None])
+    if array is None:
+        return "objects" if given else "list", None
+    return "array", array.dtype if array.dtype.kind in "biu" else None
+
+
+def in_form(outputs, form, discrete=True):
+    """Outputs in the form of the training ones; integers stay integers where the decoder chose among outputs."""
+    kind, dtype = form
+    if kind == "list":
+        return outputs if isinstance(outputs, list) else list(outputs)
+    if kind == "objects":
+        array = np.empty(len(outputs), dtype=object)
+        for i, item in enumerate(outputs):
+            array[i] = item
+        return array
+    outputs = np.asarray(outputs)
+    if dtype is None or not discrete:
+        return outputs
+    whole = outputs.astype(dtype)
+    return whole if np.array_equal(whole, outputs) else outputs  # candidates may be other numbers
 
 
 def as_numbers(items):

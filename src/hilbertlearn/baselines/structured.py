@@ -160,6 +160,8 @@ class KernelDependencyEstimation(BaseEstimator):
         """Minus the mean squared distance in the output kernel's space."""
         loss = KernelLoss(self.output_kernel_)
         predicted, true = read_outputs(self.predict(X))[0], _known_outputs(y, "y")[1]
+        if len(predicted) != len(true):
+            raise ValueError(f"X and y must have as many samples, got {len(predicted)} and {len(true)}")
         return -float(np.mean([loss(take(predicted, [i]), take(true, [i])) for i in range(len(true))]))
 
 

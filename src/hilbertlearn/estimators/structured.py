@@ -12,12 +12,13 @@ from .. import decoders, kernels
 from .._validation import check_choice, check_number
 from ..losses import Squared, as_loss
 from ..output_losses import KernelLoss, as_output_loss
-from ..outputs import as_numbers, distinct, plain, read_outputs, take
+from ..outputs import depth, distinct, form_of, in_form, plain, read_outputs, take
 from ..solvers import Solution
 from ..solvers.linear_step import cholesky
 from ..spaces import OutputKernel, Vector, WeightSpace
 from .base import KernelMachine
 from .training import build, kernel_terms
+from .weights import WeightPredictor, sum_by_group
 
 _MANY = 0.25  # distinct outputs a sample beyond which weights are solved for at predict, not at fit
 _PROBES = 5  # random combinations of outputs whose duality gap stands for all
@@ -121,7 +122,7 @@ class StructuredPredictor(KernelMachine):
         canonical = known_outputs if loss is None else loss.check(known_outputs)
         # a kernel may tell apart what is the same to the loss
         first, group = distinct(canonical if kernel is None else known_outputs)
-        self._form = _form(y)
+        self._form = form_of(y)
         self._references = take(canonical, first)
         self._raw = take(known_outputs, first)
         self._groups = np.full(len(known), -1)
@@ -220,7 +221,7 @@ class StructuredPredictor(KernelMachine):
     def weights(self, X):
         """Weights (m, n) of the training samples for each of X; the prediction balances their losses.
 
-        For an output loss alone ``(K + n alpha I)^-1 k_x``; with an output kernel the smallest weights that give the
+        For the squared loss ``(K + n alpha I)^-1 k_x``; else the smallest weights of distinct outputs that give the
         predicted coordinates. Samples without an output have weight 0.
         """
         check_is_fitted(self)
@@ -229,12 +230,20 @@ class StructuredPredictor(KernelMachine):
         X = self._check_X(X, reset=False)
         known = self._groups >= 0
         out = np.zeros((_num_samples(X), len(known)))
-        if isinstance(self.space_, WeightSpace):
+        if self._has_ridge_weights:
             out[:, self._columns] = self._ridge_weights(X)
         else:
             counts = np.bincount(self._groups[known])  # samples with the same output share its weight
-            out[:, known] = (self._output_weights(self._coordinates(X)) / counts)[:, self._groups[known]]
+            out[:, known] = (self._output_weights(X) / counts)[:, self._groups[known]]
         return out
+
+    @property
+    def _has_ridge_weights(self):
+        """Whether the model is kernel ridge regression, so that weights of samples come before coordinates."""
+        if self.regressor is not None or not self.loss_.quadratic or self.operator_ is not None:
+            return False
+        terms = kernel_terms(self.kernel, self.operator)
+        return len(terms) == 1 and not isinstance(terms[0][0], kernels.OutputBuilt)
 
     def _ridge_weights(self, X):
         """Weights (m, n) of the samples in kernel ridge regression."""
@@ -250,12 +259,14 @@ class StructuredPredictor(KernelMachine):
             weights += np.multiply.outer(1 - weights.sum(axis=1), share)
         return weights
 
-    def _output_weights(self, coordinates):
-        """Weights (m, c) of the distinct training outputs behind coordinates (m, d)."""
+    def _output_weights(self, X):
+        """Weights (m, c) of the distinct training outputs for each of X."""
         if isinstance(self.space_, WeightSpace):
-            return coordinates
+            return self._coordinates(X)
+        if self._has_ridge_weights:
+            return sum_by_group(self._ridge_weights(X), self._groups[self._columns], len(self._raw))
         V = self.space_.coordinates(self._raw)
-        return scipy.linalg.lstsq(V.T, coordinates.T, cond=_RANK)[0].T
+        return scipy.linalg.lstsq(V.T, self._coordinates(X).T, cond=_RANK)[0].T
 
     # ---------------------------------------------------------------- predict
 
@@ -271,49 +282,49 @@ class StructuredPredictor(KernelMachine):
         check_is_fitted(self)
         X = self._check_X(X, reset=False)
         candidates = self.candidates if candidates is None else candidates
-        coordinates = self._coordinates(X)
         if candidates is not None or self.decoder_ == "candidates":
-            best, _ = self._best(coordinates, candidates, 1)
-            return self._restored([outputs[0] for outputs in best])
-        weights = self._output_weights(coordinates)
+            best, _ = self._best(X, candidates, 1)
+            return in_form([outputs[0] for outputs in best], self._form)
+        weights = self._output_weights(X)
         if self.decoder_ == "gaussian":
-            return self._restored(decoders.gaussian.preimage(weights, self._references, self._bandwidth()))
-        return self._restored(decoders.DECODERS[self.decoder_](weights, self._references, self.output_loss_))
+            found = decoders.gaussian.preimage(weights, self._references, self._bandwidth())
+        else:
+            found = decoders.DECODERS[self.decoder_](weights, self._references, self.output_loss_)
+        return in_form(found, self._form, discrete=self.decoder_ in _DISCRETE)
 
     def predict_topk(self, X, k, candidates=None):
         """The k best candidates for each of X, best first: m collections of outputs, and m arrays of their scores.
 
         Scores are ``2 <phi(z), h(x)> - k(z, z)`` for an output kernel, ``<phi(z), h(x)>`` for the hinge, and minus the
         weighted loss otherwise. Repeated candidates count once, and a query with fewer than k gets all of them.
-        Candidates as in ``predict``.
+        Candidates as in ``predict``, but None never goes beyond those of the estimator or the training outputs.
         """
         check_is_fitted(self)
         check_number(k, "k", integer=True)
         X = self._check_X(X, reset=False)
         candidates = self.candidates if candidates is None else candidates
-        best, scores = self._best(self._coordinates(X), candidates, k)
-        return [self._restored(outputs) for outputs in best], scores
+        best, scores = self._best(X, candidates, k)
+        return [in_form(outputs, self._form) for outputs in best], scores
 
-    def _best(self, coordinates, candidates, k):
+    def _best(self, X, candidates, k):
         """For each query its best candidates: (lists of outputs, best first, list of scores)."""
-        queries, features = self._scoring(coordinates)
-        if candidates is None:
-            candidates = self._raw
-        candidates = plain(candidates)
-        if self._is_per_query(candidates):
-            pools = self._pools(candidates, len(coordinates))
+        queries, features = self._scoring(X)
+        candidates = None if candidates is None else plain(candidates)
+        if candidates is not None and self._is_per_query(candidates):
+            pools = self._pools(candidates, len(queries))
             found, scores = decoders.candidates.top_k_of_lists(queries, (features(pool) for pool in pools), k)
             return [take(pool, own) for pool, own in zip(pools, found, strict=True)], scores
-        pool = self._pool(candidates, "candidates")
+        pool = self._raw if candidates is None else self._pool(candidates, "candidates")
         size = max(1, _BLOCK_ENTRIES // queries.shape[1])
         slices = (range(start, min(start + size, len(pool))) for start in range(0, len(pool), size))
         found, scores = decoders.candidates.top_k(queries, (features(take(pool, rows)) for rows in slices), k)
         return [take(pool, own) for own in found], list(scores)
 
-    def _scoring(self, coordinates):
+    def _scoring(self, X):
         """Queries (m, r), and a function of outputs that gives their features (b, r) and bias (b,) or None."""
         if self.output_loss_ is not None:
-            return -self._output_weights(coordinates), self._losses_of
+            return -self._output_weights(X), self._losses_of
+        coordinates = self._coordinates(X)
         if self.regressor is None and self.loss_.on_margins:
             return coordinates, self._without_norms
         return 2 * coordinates, self._with_norms
@@ -345,32 +356,8 @@ class StructuredPredictor(KernelMachine):
         """Whether candidates hold one collection a query: their items are collections of what the outputs are."""
         if isinstance(candidates, np.ndarray):
             return candidates.ndim > (self._raw.ndim if isinstance(self._raw, np.ndarray) else 1)
-        item = next((item for item in candidates if not _is_empty(item)), None)
-        if item is None:  # nothing, or nothing but empty lists
-            return len(candidates) > 0
-        output = self._raw[0]
-        if isinstance(self._raw, np.ndarray):
-            return np.ndim(item) > np.ndim(output)
-        if isinstance(output, (list, tuple, set, frozenset)):
-            kind = (set, frozenset) if isinstance(output, (set, frozenset)) else type(output)
-            return isinstance(item, (list, tuple, np.ndarray)) and isinstance(item[0], kind)
-        return isinstance(item, (list, tuple, np.ndarray))
-
-    def _restored(self, outputs):
-        """Outputs in the form of the training ones."""
-        kind, dtype = self._form
-        if kind == "list":
-            return outputs if isinstance(outputs, list) else list(outputs)
-        if kind == "objects":
-            array = np.empty(len(outputs), dtype=object)
-            for i, item in enumerate(outputs):
-                array[i] = item
-            return array
-        outputs = np.asarray(outputs)
-        if dtype is None or self.decoder_ not in _DISCRETE:
-            return outputs
-        whole = outputs.astype(dtype)
-        return whole if np.array_equal(whole, outputs) else outputs  # candidates may be other numbers
+        own = self._raw.ndim - 1 if isinstance(self._raw, np.ndarray) else max(map(depth, self._raw))
+        return len(candidates) > 0 and max(map(depth, candidates)) > own
 
     # ---------------------------------------------------------------- score
 
@@ -378,6 +365,8 @@ class StructuredPredictor(KernelMachine):
         """Minus the mean output loss; without one, minus the mean squared distance in the output kernel's space."""
         predicted, _ = read_outputs(self.predict(X), like=self._raw)
         true, known = read_outputs(y, like=self._raw)
+        if len(known) != len(predicted):
+            raise ValueError(f"X and y must have as many samples, got {len(predicted)} and {len(known)}")
         rows = np.flatnonzero(known)
         if not len(rows):
             raise ValueError("y has no known output to score; give at least one")
@@ -396,29 +385,6 @@ class StructuredPredictor(KernelMachine):
         return super()._held_out_loss(X, y, sample_weight)
 
 
-class WeightPredictor:
-    """Weights (m, c) of distinct outputs at points with kernel values G (m, n), by a Cholesky factor of ``DKD + s I``.
-
-    root : (n,) square roots of the sample weights, the diagonal of D
-    groups : (n,) the number of each sample's output
-    """
-
-    def __init__(self, factor, root, groups, n_outputs):
-        self.factor, self.root, self.groups, self.n_outputs = factor, root, groups, n_outputs
-
-    def of_samples(self, G):
-        """Weights (m, n) of the samples."""
-        return (self.root[:, None] * scipy.linalg.cho_solve((self.factor, True), (G * self.root).T)).T
-
-    def __call__(self, G):
-        weights = self.of_samples(G)
-        if self.n_outputs == len(self.groups) and (np.diff(self.groups) == 1).all():
-            return weights  # each sample has its own output, in order
-        out = np.zeros((len(G), self.n_outputs))
-        np.add.at(out.T, self.groups, weights.T)
-        return out
-
-
 def _rule(output_kernel, output_loss, y, outputs):
     """The output kernel and loss in use, by the settings or by what the outputs are."""
     if output_kernel is not None or output_loss is not None:
@@ -431,20 +397,6 @@ def _rule(output_kernel, output_loss, y, outputs):
             "have defaults"
         )
     if outputs.ndim == 1:
-        return None, as_output_loss("zero_one" if _form(y)[1] is not None else "squared")
+        return None, as_output_loss("zero_one" if form_of(y)[1] is not None else "squared")
     binary = np.isin(outputs, (0, 1)).all()
     return None, as_output_loss("hamming" if binary else "squared")
-
-
-def _form(y):
-    """How predictions are given back: ("list", None), ("objects", None) for an array of them, or ("array", dtype of
-    integers, None for floats and strings)."""
-    given, items = hasattr(y, "__array__"), plain(y)
-    array = items if isinstance(items, np.ndarray) else as_numbers([item for item in items if item is not None])
-    if array is None:
-        return "objects" if given else "list", None
-    return "array", array.dtype if array.dtype.kind in "biu" else None
-
-
-def _is_empty(item):
-    return isinstance(item, (list, tuple, np.ndarray)) and len(item) == 0

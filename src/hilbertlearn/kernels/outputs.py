@@ -65,16 +65,17 @@ class NGrams(BaseEstimator):
 
     def __call__(self, X, Z):
         check_number(self.n, "NGrams: n", integer=True)
-        counter = CountVectorizer(analyzer="char", ngram_range=(1, self.n), lowercase=False)
         if not all(isinstance(text, str) for text in (*X, *Z)):
             raise ValueError("NGrams: objects must be strings")
         # a character that no text has begins each one, so that the empty string is like itself
         left, right = (["\x02" + text for text in texts] for texts in (X, Z))
-        counter.fit(right)
+        counter = CountVectorizer(analyzer=self._substrings).fit([*left, *right])
         A, B = counter.transform(left), counter.transform(right)
-        own = CountVectorizer(analyzer="char", ngram_range=(1, self.n), lowercase=False).fit(left)
-        norms = [np.sqrt(_squares(own.transform(left))), np.sqrt(_squares(B))]
-        return (A @ B.T).toarray() / np.multiply.outer(*norms)
+        return (A @ B.T).toarray() / np.sqrt(np.multiply.outer(_squares(A), _squares(B)))
+
+    def _substrings(self, text):
+        # scikit-learn's own analyser of characters would merge runs of white space
+        return [text[i : i + k] for k in range(1, self.n + 1) for i in range(len(text) - k + 1)]
 
 
 def as_output_kernel(kernel):

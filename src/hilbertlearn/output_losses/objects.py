@@ -26,6 +26,11 @@ def as_matrix(outputs, wanted):
 class ZeroOne(OutputLoss):
     """1 where the outputs differ, 0 where they are equal: labels, strings, rows of numbers, sets, hashable objects."""
 
+    def check(self, outputs):
+        if isinstance(outputs, np.ndarray) and outputs.dtype.kind == "f" and np.isnan(outputs).any():
+            raise ValueError("y has rows with some NaN; give whole rows, or rows of NaN for unknown outputs")
+        return outputs
+
     def __call__(self, Z, Y):
         _, group = distinct([*_items(Z), *_items(Y)])
         return (group[: len(Z), None] != group[len(Z) :]).astype(float)

@@ -38,19 +38,38 @@ class OutputKernel(BaseEstimator):
         if self.rank is not None:
             check_number(self.rank, "OutputKernel: rank", integer=True)
         kernel = kernels.as_output_kernel(self.kernel)
-        first, _ = distinct(outputs)
+        first, group = distinct(outputs)
         references = take(outputs, first)
         if hasattr(kernel, "resolve"):
-            kernel = kernel.resolve(references, None if sample_weight is None else sample_weight[first])
-        K = check_symmetric_psd(
-            kernels.gram(kernel, references), "output_kernel", "use a positive definite kernel of the outputs"
-        )
-        limit = len(K) if self.rank is None else min(self.rank, len(K))
-        factor, pivots, rank, _ = scipy.linalg.lapack.dpstrf(K, lower=1, tol=_TOLERANCE * max(K.diagonal().max(), 0.0))
-        rank = min(int(rank), limit)
-        if rank == 0:
+            kernel = kernel.resolve(references, np.bincount(group, sample_weight))
+        factor, pivots = _pivoted(kernel, references) if self.rank is None else _leading(kernel, references, self.rank)
+        if not len(pivots):
             raise ValueError("output_kernel is zero on all outputs; use another kernel")
-        return KernelSpace(kernel, take(references, pivots[:rank] - 1), np.tril(factor[:rank, :rank]))
+        return KernelSpace(kernel, take(references, pivots), factor)
+
+
+def _pivoted(kernel, references):
+    """Cholesky factor (d, d) and pivots (d,) of the whole Gram matrix, up to dependence."""
+    K = kernels.gram(kernel, references)
+    K = check_symmetric_psd(K, "output_kernel", "use a positive definite kernel of the outputs")
+    factor, pivots, rank, _ = scipy.linalg.lapack.dpstrf(K, lower=1, tol=_TOLERANCE * max(K.diagonal().max(), 0.0))
+    return np.tril(factor[:rank, :rank]), pivots[:rank] - 1
+
+
+def _leading(kernel, references, rank):
+    """The same for the first pivots alone, column by column: n times rank kernel values, never the whole matrix."""
+    left = kernels.diagonal(kernel, references).astype(float)
+    least = _TOLERANCE * max(left.max(), 0.0)
+    L = np.zeros((len(left), min(rank, len(left))))
+    pivots: list[int] = []
+    while len(pivots) < L.shape[1] and left.max() > least:
+        j, p = len(pivots), int(np.argmax(left))
+        column = kernels.gram(kernel, references, take(references, [p]))[:, 0] - L[:, :j] @ L[p, :j]
+        L[:, j] = column / np.sqrt(left[p])
+        left = np.maximum(left - L[:, j] ** 2, 0.0)
+        left[p] = 0.0
+        pivots.append(p)
+    return np.tril(L[pivots, : len(pivots)]), np.array(pivots, dtype=int)
 
 
 @dataclass(frozen=True)
