@@ -15,6 +15,7 @@ from ..output_losses import KernelLoss, as_output_loss
 from ..outputs import depth, distinct, form_of, in_form, plain, read_outputs, take
 from ..solvers import Solution
 from ..solvers.linear_step import cholesky
+from ..solvers.spectral import fitted
 from ..spaces import OutputKernel, Vector, WeightSpace
 from .base import KernelMachine
 from .training import build, kernel_terms
@@ -206,7 +207,7 @@ class StructuredPredictor(KernelMachine):
         except np.linalg.LinAlgError:  # rounding made K indefinite: the eigenbases leave those pairs out
             return False
         dual = scipy.linalg.cho_solve((factor, True), problem.penalty * problem.Y, check_finite=False)
-        gap = problem.gap(dual)
+        gap = problem.gap(dual, fitted(problem, dual))
         if gap > self.tol:
             return False
         self._store_settings(training, problem, Solution(dual, gap, 1, True), space, float(self.alpha))

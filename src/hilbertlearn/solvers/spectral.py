@@ -20,16 +20,16 @@ def solve(problem, *, tol=1e-6, **_) -> Solution:
     """
     c = problem.loss.curvature
     A = solve_once(problem.separable, problem.penalty, problem.Y, c)
-    F = _fitted(problem, A)
+    F = fitted(problem, A)
     history = [problem.gap(A, F)]
     while history[-1] > tol and len(history) <= _REFINEMENTS:
         A = A + solve_once(problem.separable, problem.penalty, problem.Y - c * A - F, c)
-        F = _fitted(problem, A)
+        F = fitted(problem, A)
         history.append(problem.gap(A, F))
     return Solution(A, history[-1], len(history), history[-1] <= tol, history)
 
 
-def _fitted(problem, A):
+def fitted(problem, A):
     """Fitted values of A, by the BLAS that factored K: waking up numpy's threads costs as much as the product."""
     term = problem.separable
     if term.M is not None or term.factored:
