@@ -1,6 +1,8 @@
 """hilbertlearn: predict objects instead of numbers, with operator-valued kernels and the scikit-learn interface."""
 
-from . import baselines, datasets, decoders, kernels, losses, metrics, operators, output_losses, spaces
+import importlib
+
+from . import decoders, kernels, losses, metrics, operators, output_losses, spaces
 from .estimators import FunctionalRegressor, OperatorKernelRegressor, StructuredPredictor
 from .functions import IrregularFunctions
 from .model_selection import RegularizationPathCV
@@ -23,3 +25,15 @@ __all__ = [
     "output_losses",
     "spaces",
 ]
+
+_ON_DEMAND = ("baselines", "datasets")  # they load more of scikit-learn than fitting needs
+
+
+def __getattr__(name):
+    if name in _ON_DEMAND:
+        return importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted([*globals(), *_ON_DEMAND])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.feature_extraction.text import CountVectorizer
 
 from .._validation import check_number
 from .gram import PRECOMPUTED, check_kernel, gram, resolve_gamma
@@ -64,6 +63,8 @@ class NGrams(BaseEstimator):
         self.n = n
 
     def __call__(self, X, Z):
+        from sklearn.feature_extraction.text import CountVectorizer  # takes long to load
+
         check_number(self.n, "NGrams: n", integer=True)
         if not all(isinstance(text, str) for text in (*X, *Z)):
             raise ValueError("NGrams: objects must be strings")
