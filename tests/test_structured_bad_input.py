@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from hilbertlearn import RegularizationPathCV, StructuredPredictor, kernels, losses, operators
 from hilbertlearn import output_losses as ol
-from hilbertlearn.decoders import NAMES
+from hilbertlearn.decoders import DECODERS
 from hilbertlearn.spaces import OutputKernel
 
 rng = np.random.default_rng(4)
@@ -38,7 +38,7 @@ BAD_FITS = [
     # losses and decoders by name
     ({"output_loss": "hammming"}, SETS, ["output_loss", "'hammming'", "hamming", "kendall", "edit", "CostMatrix(C)"]),
     ({"output_loss": "l1"}, NUMBERS, ["output_loss", "'l1'", "absolute", "callable"]),
-    ({"decoder": "best"}, LABELS, ["decoder", "'best'", *NAMES]),
+    ({"decoder": "best"}, LABELS, ["decoder", "'best'", "candidates", "gaussian", *DECODERS]),
     ({"decoder": "scalar"}, LABELS, ["decoder='scalar'", "does not fit", "auto", "candidates"]),
     ({"decoder": "threshold"}, NUMBERS, ["decoder='threshold'", "does not fit", "mean"]),
     ({"decoder": "ranking", "output_loss": "spearman"}, VECTORS, ["decoder='ranking'", "assignment"]),

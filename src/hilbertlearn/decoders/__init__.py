@@ -12,6 +12,5 @@ DECODERS = {
     "scalar": scalar.decode,
     "directions": directions.decode,
 }
-NAMES = ("candidates", "gaussian", *DECODERS)
 
-__all__ = ["DECODERS", "NAMES", "candidates", "gaussian"]
+__all__ = ["DECODERS", "candidates", "gaussian"]

@@ -156,7 +156,7 @@ class StructuredPredictor(KernelMachine):
         fitting = list(dict.fromkeys(["auto", "candidates", own]))
         if self._bandwidth() is not None:
             fitting.append("gaussian")
-        check_choice(self.decoder, "decoder", (*decoders.NAMES, "auto"))
+        check_choice(self.decoder, "decoder", ("auto", "candidates", "gaussian", *decoders.DECODERS))
         if self.decoder not in fitting:
             raise ValueError(f"decoder={self.decoder!r} does not fit these outputs; use one of {fitting}")
         if self.candidates is not None and self.decoder not in ("auto", "candidates"):
