@@ -22,6 +22,9 @@ def weighted_quantile(values, level, weights=None):
 
 def mean_rows(Y, weights):
     """Weighted mean (d,) over the observed entries of Y (n, d); 0 for columns never observed."""
+    total = weights @ Y
+    if not np.isnan(total).any():  # everything is observed: one product
+        return total / weights.sum()
     observed = np.isfinite(Y)
     mass = weights @ observed
     return np.divide(weights @ np.where(observed, Y, 0.0), mass, out=np.zeros(Y.shape[1]), where=mass > 0)
