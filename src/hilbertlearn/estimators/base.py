@@ -310,10 +310,11 @@ class KernelMachine(BaseEstimator):
         if hasattr(self, "regressor_"):
             return f"{type(self).__name__}: {_short(self.regressor_)} on coordinates"
         n, d = len(self.saturated_), len(self.center_)
+        kernel = f"kernel {_short(self.kernel_)}" if self.gamma_ is None else f"gamma {_short(self.gamma_)}"
         lines = [
             f"{type(self).__name__}: {n} samples, {d} coordinates",
             f"loss       {_short(self.loss_)}",
-            f"alpha      {self.alpha_:.3g}    gamma {_short(self.gamma_)}",
+            f"alpha      {self.alpha_:.3g}    {kernel}",
             f"support    {len(self.support_)} of {n} samples, {int(self.saturated_.sum())} held at the loss's bound",
             f"certified  relative duality gap {self.dual_gap_:.1e} after {self.n_iter_} iterations",
         ]
