@@ -7,6 +7,8 @@ import scipy.linalg
 
 from ..problem import Separable
 
+_COPIED_ROWS = 256
+
 
 def linear_step(term: Separable, penalty: float):
     """An object that solves the system again and again, for changing R and, now and then, another shift.
@@ -31,11 +33,16 @@ def solve_once(term: Separable, penalty: float, R, shift):
 
 
 def cholesky(K, shift):
-    """Lower Cholesky factor of ``K + shift I``; an error of LAPACK where rounding made K indefinite."""
-    S = K.copy()
+    """Lower Cholesky factor of ``K + shift I``, for ``cho_solve``; an error of LAPACK where rounding made K indefinite.
+
+    The other triangle holds nothing of use: neither is it copied from K, nor cleaned.
+    """
+    S = np.zeros_like(K)
+    for start in range(0, len(K), _COPIED_ROWS):
+        S[start : start + _COPIED_ROWS, start:] = K[start : start + _COPIED_ROWS, start:]
     S.flat[:: len(S) + 1] += shift
-    # S is symmetric, so its transpose is the Fortran array that LAPACK factors in place
-    return scipy.linalg.cholesky(S.T, lower=True, overwrite_a=True, check_finite=False)
+    # the transpose of S is the Fortran array that LAPACK factors in place, its lower triangle the upper one of S
+    return scipy.linalg.cho_factor(S.T, lower=True, overwrite_a=True, check_finite=False)[0]
 
 
 class InverseStep:
@@ -57,6 +64,7 @@ class InverseStep:
             except np.linalg.LinAlgError:  # as in solve_once; the term keeps its spectrum
                 return SpectralStep(self.term, self.penalty).solve(R, shift)
             lower, _ = scipy.linalg.lapack.dpotri(factor, lower=1, overwrite_c=1)
+            lower = np.tril(lower)
             lower += np.tril(lower, -1).T
             self._shift, self._inverse = shift, lower
         return self._inverse @ (self.penalty * R)
