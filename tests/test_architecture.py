@@ -17,6 +17,7 @@ ROOMS = [
     "_statistics",
     "functions",
     "outputs",
+    "graphs",
     "kernels",
     "operators",
     "losses",

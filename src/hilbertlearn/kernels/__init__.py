@@ -2,6 +2,7 @@
 
 from .functional import L2, Additive, ChannelSum, Integral
 from .gram import check_kernel, check_params, diagonal, gram, resolve_gamma, training_gram
+from .graph import Affinity, diffusion
 from .objects import Pairwise, Tanimoto
 from .output_built import OutputBuilt
 from .outputs import Named, NGrams, Precomputed, TanimotoGaussian, as_output_kernel
@@ -9,6 +10,7 @@ from .outputs import Named, NGrams, Precomputed, TanimotoGaussian, as_output_ker
 __all__ = [
     "L2",
     "Additive",
+    "Affinity",
     "ChannelSum",
     "Integral",
     "NGrams",
@@ -22,6 +24,7 @@ __all__ = [
     "check_kernel",
     "check_params",
     "diagonal",
+    "diffusion",
     "gram",
     "resolve_gamma",
     "training_gram",

@@ -1,0 +1,101 @@
+"""Graphs as they come: a dense or sparse adjacency matrix, a networkx graph, or the groups of its nodes."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import scipy.sparse
+
+from ._validation import SYMMETRY_TOLERANCE, check_number
+
+
+def read_graph(graph, name="adjacency"):
+    """The weighted adjacency matrix (n, n) of an undirected graph, sparse, without self-loops, and checked.
+
+    graph : (n, n) array or sparse matrix of non-negative weights, a networkx graph with its nodes in order, or labels
+        (n,): then nodes with equal labels are linked
+    """
+    if hasattr(graph, "adj") and hasattr(graph, "nodes"):
+        graph = _from_networkx(graph, name)
+    if scipy.sparse.issparse(graph):
+        W = scipy.sparse.csr_array(graph, dtype=float)
+    else:
+        graph = np.asarray(graph)
+        if graph.ndim == 1:
+            return groups_graph(graph)
+        try:
+            W = scipy.sparse.csr_array(graph.astype(float))
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"{name} must be a square matrix of numbers, a networkx graph or groups (n,), got an array of shape "
+                f"{graph.shape} and type {graph.dtype}"
+            ) from error
+    if W.shape[0] != W.shape[1]:
+        raise ValueError(f"{name} must be square, one row and column a node, got shape {W.shape}")
+    if not np.isfinite(W.data).all():
+        raise ValueError(f"{name} contains NaN or infinity; give 0 where there is no link")
+    if (W.data < 0).any():
+        raise ValueError(f"{name} has negative weights, as low as {W.data.min():.3g}; give non-negative similarities")
+    asymmetry = abs(W - W.T).max() if W.nnz else 0.0
+    if asymmetry > SYMMETRY_TOLERANCE * W.max():
+        raise ValueError(
+            f"{name} is not symmetric: entries differ from the transpose by up to {asymmetry:.3g}; for a directed "
+            "graph give np.maximum(A, A.T)"
+        )
+    loops = int(np.count_nonzero(W.diagonal()))
+    if loops:
+        warnings.warn(f"{name} has {loops} self-loops, which were dropped: they say nothing of pairs", stacklevel=3)
+        W.setdiag(0.0)
+    W.eliminate_zeros()
+    return W
+
+
+def groups_graph(labels):
+    """The graph (n, n), sparse, in which nodes with equal labels (n,) are linked; NaN and None equal nothing."""
+    missing = np.array([label is None or label != label for label in labels.tolist()], dtype=bool)  # NaN != NaN
+    known = np.flatnonzero(~missing)
+    if not len(known):
+        return scipy.sparse.csr_array((len(labels), len(labels)))
+    keys = labels[known].astype(str) if labels.dtype == object else labels[known]
+    _, group = np.unique(keys, return_inverse=True)
+    member = scipy.sparse.csr_array((np.ones(len(known)), (known, group)), shape=(len(labels), group.max() + 1))
+    W = scipy.sparse.csr_array(member @ member.T)
+    W.setdiag(0.0)
+    W.eliminate_zeros()
+    return W
+
+
+def laplacian(W, normalized=False, power=1):
+    """Laplacian ``D - W`` (n, n) of a graph, or ``I - D^-1/2 W D^-1/2``, iterated: multiplied by itself.
+
+    Sparse if W is; the rows of isolated nodes are zero.
+    """
+    check_number(power, "power", integer=True)
+    degrees = np.asarray(W.sum(axis=1)).ravel()
+    if normalized:
+        root = np.where(degrees > 0, 1 / np.sqrt(np.where(degrees > 0, degrees, 1.0)), 0.0)
+        W = _scaled(W, root)
+        degrees = (degrees > 0).astype(float)
+    one = (scipy.sparse.diags_array(degrees, format="csr") if scipy.sparse.issparse(W) else np.diag(degrees)) - W
+    L = one
+    for _ in range(power - 1):
+        L = L @ one
+    return L
+
+
+def _scaled(W, root):
+    if scipy.sparse.issparse(W):
+        D = scipy.sparse.diags_array(root, format="csr")
+        return scipy.sparse.csr_array(D @ W @ D)
+    return W * root[:, None] * root
+
+
+def _from_networkx(graph, name):
+    try:
+        import networkx
+    except ImportError as error:
+        raise ImportError(f"{name} is a networkx graph: pip install 'hilbertlearn[graphs]'") from error
+    if graph.is_directed():
+        raise ValueError(f"{name} is a directed graph; give {name}.to_undirected()")
+    return networkx.to_scipy_sparse_array(graph, dtype=float, format="csr")

@@ -1,0 +1,100 @@
+"""Kernels of the nodes of a graph, and graphs of samples from their kernel."""
+
+from __future__ import annotations
+
+import numbers
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse
+from sklearn.base import BaseEstimator
+
+from .._validation import check_number
+from ..graphs import laplacian
+
+SMOOTHERS = ("laplacian", "normalized", "('iterated', k)", "('diffusion', t)")
+
+
+def diffusion(W, beta=1.0, normalized=False):
+    """Diffusion kernel ``exp(-beta L)`` (n, n) of the nodes of a graph (Kondor and Lafferty 2002).
+
+    W : (n, n) adjacency matrix, dense or sparse
+    """
+    check_number(beta, "beta", strict=False)
+    values, vectors = _spectrum(laplacian(W, normalized))
+    return (vectors * np.exp(-beta * values)) @ vectors.T
+
+
+def _spectrum(L):
+    return scipy.linalg.eigh(L.toarray() if scipy.sparse.issparse(L) else L, driver="evd", check_finite=False)
+
+
+class Affinity(BaseEstimator):
+    """The graph of samples whose weights are kernel values, and what a function is penalised by on it.
+
+    Parameters
+    ----------
+    n_neighbors : links of each sample to its nearest neighbours in the kernel's space: a number, a fraction of the
+        samples (a float below 1), or None for all pairs
+    smoother : the PSD matrix S of the penalty ``sum_ij S_ij <h(x_i), h(x_j)>``: "laplacian", "normalized",
+        ("iterated", k) for the k-th power of the Laplacian, or ("diffusion", t) for ``I - exp(-t L)``, which, unlike
+        the diffusion kernel itself, penalises what is rough
+    """
+
+    def __init__(self, n_neighbors=10, smoother="laplacian"):
+        self.n_neighbors, self.smoother = n_neighbors, smoother
+
+    def validate(self):
+        if self.n_neighbors is not None and not _is_fraction(self.n_neighbors):
+            check_number(self.n_neighbors, "Affinity: n_neighbors", integer=True)
+        kind, setting = self._smoother()
+        if kind == "iterated":
+            check_number(setting, "Affinity: smoother ('iterated', k): k", integer=True)
+        elif kind == "diffusion":
+            check_number(setting, "Affinity: smoother ('diffusion', t): t")
+
+    def penalty(self, K):
+        """The matrix S (n, n) for samples with Gram matrix K (n, n); sparse where the graph is and S stays so."""
+        return self.smoothed(self.graph(K))
+
+    def smoothed(self, W):
+        """The matrix S (n, n) of a graph W (n, n)."""
+        kind, setting = self._smoother()
+        if kind == "diffusion":
+            return np.eye(W.shape[0]) - diffusion(W, setting)
+        return laplacian(W, normalized=kind == "normalized", power=setting if kind == "iterated" else 1)
+
+    def graph(self, K):
+        """Weights (n, n): positive kernel values between neighbours, sparse unless all pairs are."""
+        from sklearn.neighbors import kneighbors_graph  # slow to import, and for this alone
+
+        n = len(K)
+        if self.n_neighbors is None:
+            W = np.maximum(K, 0.0)
+            np.fill_diagonal(W, 0.0)
+            return W
+        k = max(1, round(self.n_neighbors * n)) if _is_fraction(self.n_neighbors) else self.n_neighbors
+        if n == 1:
+            return scipy.sparse.csr_array((1, 1))
+        squares = np.diagonal(K)
+        distances = np.maximum(squares[:, None] + squares - 2 * K, 0.0)
+        np.fill_diagonal(distances, 0.0)
+        pattern = kneighbors_graph(distances, min(k, n - 1), metric="precomputed").tocoo()
+        rows, columns = pattern.coords
+        W = scipy.sparse.csr_array((np.maximum(K[rows, columns], 0.0), (rows, columns)), shape=(n, n))
+        W = W.maximum(W.T)  # neighbours of either
+        W.eliminate_zeros()
+        return W
+
+    def _smoother(self):
+        """Kind and setting."""
+        smoother = self.smoother
+        if isinstance(smoother, str) and smoother in ("laplacian", "normalized"):
+            return smoother, None
+        if isinstance(smoother, (tuple, list)) and len(smoother) == 2 and smoother[0] in ("iterated", "diffusion"):
+            return smoother[0], smoother[1]
+        raise ValueError(f"Affinity: unknown smoother {smoother!r}; known: {', '.join(SMOOTHERS)}")
+
+
+def _is_fraction(value):
+    return isinstance(value, numbers.Real) and not isinstance(value, numbers.Integral) and 0 < value < 1
