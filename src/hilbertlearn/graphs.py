@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import scipy.sparse
+from sklearn.utils import column_or_1d
 
 from ._validation import SYMMETRY_TOLERANCE, check_number
 
@@ -22,8 +23,10 @@ def read_graph(graph, name="adjacency"):
         W = scipy.sparse.csr_array(graph, dtype=float)
     else:
         graph = np.asarray(graph)
+        if graph.ndim == 2 and graph.shape[1] == 1 < graph.shape[0]:
+            graph = column_or_1d(graph, warn=True)
         if graph.ndim == 1:
-            return groups_graph(graph)
+            return groups_graph(graph, name)
         try:
             W = scipy.sparse.csr_array(graph.astype(float))
         except (TypeError, ValueError) as error:
@@ -51,8 +54,10 @@ def read_graph(graph, name="adjacency"):
     return W
 
 
-def groups_graph(labels):
+def groups_graph(labels, name):
     """The graph (n, n), sparse, in which nodes with equal labels (n,) are linked; NaN and None equal nothing."""
+    if labels.dtype.kind == "f" and np.isinf(labels).any():
+        raise ValueError(f"Input {name} contains infinity; give labels, NaN for a node in no group")
     missing = np.array([label is None or label != label for label in labels.tolist()], dtype=bool)  # NaN != NaN
     known = np.flatnonzero(~missing)
     if not len(known):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .functions import IrregularFunctions, brings_points, read_functions
+
 
 def read_outputs(y, like=None):
     """Outputs in canonical form, and which of them are known (n,).
@@ -44,6 +46,28 @@ def plain(y):
 def take(outputs, rows):
     """Some of the outputs, in the same form."""
     return outputs[rows] if isinstance(outputs, np.ndarray) else [outputs[i] for i in rows]
+
+
+def hidden(y, rows):
+    """A copy of outputs y, in any container, in which those of some samples are not known."""
+    if hasattr(y, "data_matrix"):
+        values = np.array(y.data_matrix, dtype=float)
+        values[rows] = np.nan
+        return y.copy(data_matrix=values)
+    if brings_points(y):
+        curves, _ = read_functions(y)
+        gone = np.isin(np.arange(len(curves)), rows)
+        left = [np.full_like(v, np.nan) if out else v for v, out in zip(curves.values, gone, strict=True)]
+        return IrregularFunctions(curves.points, left, curves.domain)
+    y = plain(y)
+    if isinstance(y, np.ndarray) and (y.dtype.kind == "f" or (y.dtype.kind in "biu" and y.ndim > 1)):
+        y = y.astype(float)
+        y[rows] = np.nan
+        return y
+    labels: list = list(y)  # they stay labels
+    for i in rows:
+        labels[i] = None
+    return labels
 
 
 def distinct(outputs):

@@ -115,6 +115,38 @@ class Separable:
         return float(np.trace(self.K)) * self.operator_norm
 
 
+class PerDirection:
+    """The map ``A -> sum_j m_j K_j A E_j E_j'``: a kernel of its own for each eigenvalue m_j of the operator.
+
+    grams : list of K_j (n, n)
+    values : (j,) the eigenvalues, all different and positive
+    vectors : list of E_j (d, k_j), orthonormal
+    M : (d, d) the operator
+    """
+
+    def __init__(self, grams, values, vectors, M):
+        self.grams, self.values, self.vectors, self.M = grams, values, vectors, M
+        # in these directions the map is a scalar kernel
+        self.parts = [Separable(m * K) for m, K in zip(values, grams, strict=True)]
+
+    def apply(self, A):
+        out = np.zeros_like(A)
+        for part, E in zip(self.parts, self.vectors, strict=True):
+            out += part.apply(A @ E) @ E.T
+        return out
+
+    def scaled(self, root_weights):
+        outer = np.multiply.outer(root_weights, root_weights)
+        return PerDirection([K * outer for K in self.grams], self.values, self.vectors, self.M)
+
+    def margin_gram(self, Y):
+        return sum(part.K * ((Y @ E) @ (Y @ E).T) for part, E in zip(self.parts, self.vectors, strict=True))
+
+    @cached_property
+    def norm(self) -> float:
+        return max((part.norm for part in self.parts), default=0.0)
+
+
 class Sampled:
     """A separable term seen through a sampling: ``B -> S (K (S' B) M)`` on values (n, m) at each sample's points."""
 
@@ -180,6 +212,12 @@ class Problem:
     def separable(self) -> Separable | None:
         """The only term, when it is separable: then the problem is diagonal in two eigenbases."""
         return self.terms[0] if len(self.terms) == 1 and isinstance(self.terms[0], Separable) else None
+
+    @property
+    def direct(self) -> Separable | PerDirection | None:
+        """The only term, when linear systems with it are solved by factorisations."""
+        one = len(self.terms) == 1 and isinstance(self.terms[0], (Separable, PerDirection))
+        return self.terms[0] if one else None
 
     def fitted(self, A):
         """Values (n, d) at the samples of the function whose dual variables are A."""

@@ -1,5 +1,15 @@
 """Synthetic data of the papers, their corruptions, and readers of real data from files of the user."""
 
+from .graph_readers import (
+    load_cora,
+    load_facebook_ego,
+    load_nci60_drugs,
+    load_nips_coauthorship,
+    load_yeast_ppi,
+    separate_papers,
+    words_of_own_papers,
+)
+from .graphs import kernel_pca_inputs, make_erdos_renyi, make_mixture_network
 from .readers import fill_gaps, load_dti, load_lip_emg, load_speech, prepare_speech
 from .structured import digits_halves, make_label_rankings, make_movie_ratings, make_robust_regression
 from .structured_readers import (
@@ -43,4 +53,14 @@ __all__ = [
     "load_metabolite_fingerprints",
     "load_movielens",
     "load_label_rankings",
+    "make_erdos_renyi",
+    "make_mixture_network",
+    "kernel_pca_inputs",
+    "load_nips_coauthorship",
+    "words_of_own_papers",
+    "separate_papers",
+    "load_cora",
+    "load_facebook_ego",
+    "load_yeast_ppi",
+    "load_nci60_drugs",
 ]

@@ -1,7 +1,8 @@
 """Estimators: the parts put together, with scikit-learn's interface."""
 
 from .functional import FunctionalRegressor
+from .links import LinkPredictor
 from .structured import StructuredPredictor
 from .vector import OperatorKernelRegressor
 
-__all__ = ["FunctionalRegressor", "OperatorKernelRegressor", "StructuredPredictor"]
+__all__ = ["FunctionalRegressor", "LinkPredictor", "OperatorKernelRegressor", "StructuredPredictor"]

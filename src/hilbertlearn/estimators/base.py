@@ -27,9 +27,17 @@ from ..problem import Problem, Sampled, Separable
 from ..solvers.spectral import leave_one_out
 from . import choice
 from .inputs import check_inputs
-from .training import Training, build, centre, kernel_terms
+from .training import Training, build, centre, deformed_term, kernel_terms
 
-_LEARNT = ("_columns", "_predictors", "_integrals", "_loo_data", "_X_axes")  # beside attributes that end in _
+_LEARNT = (
+    "_columns",
+    "_predictors",
+    "_integrals",
+    "_loo_data",
+    "_X_axes",
+    "_labelled",
+    "_smoothness",
+)  # beside attributes that end in _
 _PREDICT_BYTES = 2**27  # kernel values held at once while predicting
 
 
@@ -37,6 +45,7 @@ class KernelMachine(BaseEstimator):
     """Kernel regression of coordinates in a Hilbert space; see ``OperatorKernelRegressor`` for the settings."""
 
     regressor = None  # a setting of the estimators whose spaces are more than vectors
+    graph, manifold = None, 0.0  # settings of those that learn from samples without outputs
 
     def _space(self, y, sample_weight):
         """The space of the outputs: ``encode``, ``decode``, ``sampling``, ``residuals``, ``measure``, ``pointwise``."""
@@ -53,7 +62,7 @@ class KernelMachine(BaseEstimator):
         y : (n,) or (n, d) outputs
         sample_weight : (n,) non-negative weights, samples of weight 0 are left out; default 1
         """
-        new = self._blank()  # a fit that fails changes nothing
+        new = blank(self)  # a fit that fails changes nothing
         if self.regressor is not None:
             new._fit_regressor(X, y, sample_weight)
         else:
@@ -62,13 +71,6 @@ class KernelMachine(BaseEstimator):
             new._learn(training, loss, space, alpha, init=None)
         self.__dict__ = new.__dict__
         return self
-
-    def _blank(self):
-        """A copy with the settings and nothing learnt."""
-        new = copy.copy(self)
-        for name in [name for name in vars(new) if name.endswith("_") or name in _LEARNT]:
-            delattr(new, name)
-        return new
 
     def _fit_regressor(self, X, y, sample_weight):
         """Fit another model to the coordinates, gaps filled; alpha, loss and solver have no part in it."""
@@ -97,11 +99,10 @@ class KernelMachine(BaseEstimator):
 
     def fit_path(self, X, y, alphas, sample_weight=None):
         """Yield a fitted copy of the estimator for each alpha; kernel and factorisation are shared, starts are warm."""
-        new = self._blank()
+        new = blank(self)
         training, loss, space = new._prepare(X, y, sample_weight)
         loss = choice.resolve(new, training, loss, y, alphas)
-        if training.separable and len(alphas) > 1:
-            _ = training.terms[0].input_spectrum  # one factorisation for all
+        training.prepare_path(alphas)
         init = None
         for alpha in alphas:
             model = copy.copy(new)
@@ -127,12 +128,27 @@ class KernelMachine(BaseEstimator):
                 "the squared loss, or irregular='projected'"
             )
         rows = self._counting(weights, Y)
-        n = len(Y)
+        n, everyone = len(Y), None
+        if self.manifold:
+            self._check_graph(sampling)
+            all_rows = np.flatnonzero(weights > 0)
+            everyone = self._take(X, all_rows), all_rows, weights[all_rows]
         X, Y, weights = self._take(X, rows), Y[rows], weights[rows]
         sampling = None if sampling is None else sampling.take(rows)
         coordinates = Y if sampling is None else space.complete(y)[rows]
         center = centre(coordinates, weights, loss) if self.center else np.zeros(coordinates.shape[1])
-        return build(self, X, Y, weights, rows, n, space, center, sampling, coordinates), loss, space
+        return build(self, X, Y, weights, rows, n, space, center, sampling, coordinates, everyone), loss, space
+
+    def _check_graph(self, sampling):
+        """Refuse what the penalty of a graph does not go with."""
+        terms = kernel_terms(self.kernel, self.operator)
+        if len(terms) > 1 or isinstance(terms[0][0], kernels.OutputBuilt):
+            raise ValueError("manifold goes with one kernel and operator; set manifold=0, or give a single kernel")
+        if sampling is not None:
+            raise ValueError(
+                "manifold goes with outputs that are known on a whole common grid; set manifold=0 or "
+                "irregular='projected'"
+            )
 
     def _check_settings(self):
         """The loss, all plain settings checked."""
@@ -141,6 +157,7 @@ class KernelMachine(BaseEstimator):
         check_number(self.max_iter, "max_iter", integer=True)
         check_choice(self.solver, "solver", solvers.NAMES)
         check_choice(self.center, "center", (True, False))
+        check_number(self.manifold, "manifold", strict=False)
         kernels.check_params(self._kernels(), self.kernel_params)
         return as_loss(self.loss)
 
@@ -210,7 +227,6 @@ class KernelMachine(BaseEstimator):
         self._store_settings(training, problem, solution, space, alpha)
         coefficients = root * training.to_coordinates(solution.dual) / problem.penalty
         self.dual_coef_ = np.zeros((n, coefficients.shape[1]))
-        self.dual_coef_[training.rows] = coefficients
         used = np.flatnonzero(np.abs(solution.dual).sum(axis=1))
         self.support_ = training.rows[used]
         bounded = problem.to_margins(solution.dual) if problem.loss.on_margins else solution.dual
@@ -221,12 +237,14 @@ class KernelMachine(BaseEstimator):
         self.outlier_scores_ = np.zeros((n, *scores.shape[1:]))
         self.outlier_scores_[training.rows] = scores
         # prediction needs the samples in use only, so sparse losses predict faster
-        kept = used if problem.separable is not None and problem.loss.sparse else np.arange(len(training.rows))
-        self.X_fit_ = self._take(training.X, kept)
-        self._columns = training.rows[kept]
+        X, rows, self.dual_coef_[rows] = training.expanded(coefficients, alpha)
+        few = problem.separable is not None and problem.loss.sparse and training.around is None
+        kept = used if few else np.arange(len(rows))
+        self.X_fit_, self._columns, self._labelled = self._take(X, kept), rows[kept], training.rows
         self._predictors = [term.predictor(self.dual_coef_[self._columns]) for term in training.terms]
         closed_form = problem.loss.quadratic and training.closed_form
         self._loo_data = (training.Y, training.weights) if closed_form else None
+        self._smoothness = None if training.around is None else training.around.kernel.S
 
     def _progress(self, alpha):
         if not self.verbose:
@@ -296,13 +314,27 @@ class KernelMachine(BaseEstimator):
                 "outputs; use RegularizationPathCV with cv=5, or sklearn.model_selection.cross_val_predict"
             )
         Y, weights = data
-        K = kernels.gram(self.kernel_, self.X_fit_, gamma=self.gamma_, params=self.kernel_params)
-        term = Separable(K, self.operator_).scaled(np.sqrt(weights))
+        term = Separable(None, self.operator_)
+        if self._smoothness is None:
+            term.K = self._training_gram()
+        else:
+            spectrum = None if self.operator_ is None else term.operator_spectrum
+            kernel, r, rows = self._deformed()
+            term = deformed_term(kernel, r, rows, self.operator_, spectrum)
         residuals = np.full(self.dual_coef_.shape, np.nan)
-        ((_, residuals[self._columns]),) = leave_one_out(
-            term, Y, [self.alpha_ * weights.sum()], center=self.center, weights=weights
+        ((_, residuals[self._labelled]),) = leave_one_out(
+            term.scaled(np.sqrt(weights)), Y, [self.alpha_ * weights.sum()], center=self.center, weights=weights
         )
         return self.space_.decode_differences(residuals)
+
+    def _training_gram(self):
+        """Gram matrix of the samples that predictions are made from."""
+        return kernels.gram(self.kernel_, self.X_fit_, gamma=self.gamma_, params=self.kernel_params)
+
+    def _deformed(self):
+        """The deformed kernel of a semi-supervised model, its ratio, and where the labelled samples are."""
+        kernel = kernels.Deformed(self._training_gram(), self._smoothness)
+        return kernel, self.manifold / self.alpha_, np.searchsorted(self._columns, self._labelled)
 
     def summary(self):
         """A few lines on what was learnt."""
@@ -339,6 +371,14 @@ class KernelMachine(BaseEstimator):
         tags.input_tags.pairwise = any(isinstance(k, str) and k == "precomputed" for k in scalar)
         tags.input_tags.sparse = True
         return tags
+
+
+def blank(estimator):
+    """A copy with the settings and nothing learnt."""
+    new = copy.copy(estimator)
+    for name in [name for name in vars(new) if name.endswith("_") or name in _LEARNT]:
+        delattr(new, name)
+    return new
 
 
 def _outlier_scores(problem, dual, root):

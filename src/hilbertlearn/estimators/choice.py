@@ -10,8 +10,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.metaestimators import _safe_split
+from sklearn.utils.validation import _num_samples
 
+from ..kernels import Affinity, as_graph
 from ..losses import Squared
+from ..outputs import hidden
 from .training import Training
 
 _AS_GOOD = 1e-4  # relative difference between errors that does not count
@@ -84,7 +87,7 @@ def fold_errors(estimator, alphas, folds, X, y, sample_weight, *, scorer=None, p
     """
     order = np.argsort(alphas)[::-1]
     errors = np.full((len(folds), len(alphas)), np.inf)
-    parts = _split(estimator, folds, X, y, sample_weight)
+    parts = split(estimator, folds, X, y, sample_weight)
     for row, (X_train, y_train, weight, test, X_test, y_test) in zip(errors, parts, strict=True):
         weight_test = None if sample_weight is None else _safe_indexing(sample_weight, test)
         models = estimator.fit_path(X_train, y_train, [alphas[i] for i in order], weight)
@@ -139,27 +142,42 @@ def _search(model, training: Training, y, alphas):
 def _held_out_residuals(model, training: Training, y, alpha):
     """Residuals (n, d) of each sample under the model fitted without its fold."""
     model, folds, data = _quick(model, training, y)
-    residuals = np.full(training.Y.shape, np.nan)
+    around = training.around
+    residuals = np.full((len(training.Y if around is None else around.rows), training.Y.shape[1]), np.nan)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        for X_train, y_train, weight, test, X_test, y_test in _split(model, folds, *data):
+        for X_train, y_train, weight, test, X_test, y_test in split(model, folds, *data):
             fitted = next(model.fit_path(X_train, y_train, [alpha], weight))
             left = fitted.space_.residuals(y_test, fitted._coordinates(fitted._check_X(X_test, reset=False)))
             residuals[test, : left.shape[1]] = left  # curves of a fold may have fewer points
-    return residuals
+    return residuals if around is None else residuals[around.labelled]
 
 
 def _quick(model, training: Training, y):
-    """The model set to a loose gap, folds, and the data to split."""
+    """The model set to a loose gap, folds of the samples with outputs, and the data to split."""
     model.set_params(alpha=1.0, tol=max(model.tol, _TOL), max_iter=_MAX_ITER, verbose=0)
-    n = len(training.Y)
+    n, around = len(training.Y), training.around
     folds = list(KFold(min(_FOLDS, n), shuffle=True, random_state=0).split(np.arange(n)))
-    return model, folds, (training.X, _safe_indexing(indexable(y)[0], training.rows), training.weights)
+    if around is None:
+        X, rows, weights = training.X, training.rows, training.weights
+    else:
+        X, rows, weights = around.X, around.rows, around.weights
+        folds = [(around.labelled[train], around.labelled[test]) for train, test in folds]
+        graph = as_graph(model.graph, training.n_samples)
+        model.set_params(graph=graph if isinstance(graph, Affinity) else graph[rows][:, rows])
+    return model, folds, (X, _safe_indexing(indexable(y)[0], rows), weights)
 
 
-def _split(estimator, folds, X, y, sample_weight):
-    """For each fold ``(X_train, y_train, weight_train, test, X_test, y_test)``; Gram matrices are cut on both sides."""
+def split(estimator, folds, X, y, sample_weight):
+    """For each fold ``(X_train, y_train, weight_train, test, X_test, y_test)``; Gram matrices are cut on both sides.
+
+    With a graph's penalty the samples held out stay in training, without their outputs.
+    """
     for train, test in folds:
+        if estimator.manifold:
+            y_train = hidden(y, np.setdiff1d(np.arange(_num_samples(X)), train))
+            yield X, y_train, sample_weight, test, _safe_indexing(X, test), _safe_indexing(y, test)
+            continue
         X_train, y_train = _safe_split(estimator, X, y, train)
         X_test, y_test = _safe_split(estimator, X, y, test, train)
         weight = None if sample_weight is None else _safe_indexing(sample_weight, train)

@@ -60,6 +60,8 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     alpha : float or "auto", as in ``OperatorKernelRegressor``
     center : bool
         Fit around the mean curve, or the median curve for losses that resist outliers.
+    graph, manifold : as in ``OperatorKernelRegressor``; curves that are all NaN are not known. An operator with more
+        than 50 eigenvalues is refused: use ``space="eigen"`` or a dictionary
     irregular : "exact" or "projected", see above
     regressor : regressor of scikit-learn or None
         Fitted to the coordinates in place of the kernel machine (projection learning with any model); gaps are filled
@@ -100,6 +102,8 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         loss="squared",
         alpha="auto",
         center=True,
+        graph=None,
+        manifold=0.0,
         irregular="exact",
         regressor=None,
         solver="auto",
@@ -116,6 +120,8 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         self.loss = loss
         self.alpha = alpha
         self.center = center
+        self.graph = graph
+        self.manifold = manifold
         self.irregular = irregular
         self.regressor = regressor
         self.solver = solver

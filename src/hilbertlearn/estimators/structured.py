@@ -17,7 +17,7 @@ from ..solvers import Solution
 from ..solvers.linear_step import cholesky
 from ..solvers.spectral import fitted
 from ..spaces import OutputKernel, Vector, WeightSpace
-from .base import KernelMachine
+from .base import KernelMachine, blank
 from .training import build, kernel_terms
 from .weights import WeightPredictor, sum_by_group
 
@@ -46,7 +46,7 @@ class StructuredPredictor(KernelMachine):
 
     Parameters
     ----------
-    kernel, gamma, kernel_params, operator, loss, alpha, solver, tol, max_iter, verbose
+    kernel, gamma, kernel_params, operator, loss, alpha, graph, manifold, solver, tol, max_iter, verbose
         As in ``OperatorKernelRegressor``. For an output loss alone ``alpha="auto"`` is chosen by its leave-one-out
         error over the training outputs.
     output_kernel : name, Gram matrix with integer outputs, object, callable, or ``spaces.OutputKernel`` with a rank
@@ -87,6 +87,8 @@ class StructuredPredictor(KernelMachine):
         loss="squared",
         alpha="auto",
         center=False,
+        graph=None,
+        manifold=0.0,
         regressor=None,
         solver="auto",
         tol=1e-6,
@@ -104,6 +106,8 @@ class StructuredPredictor(KernelMachine):
         self.loss = loss
         self.alpha = alpha
         self.center = center
+        self.graph = graph
+        self.manifold = manifold
         self.regressor = regressor
         self.solver = solver
         self.tol = tol
@@ -177,8 +181,8 @@ class StructuredPredictor(KernelMachine):
     def fit(self, X, y, sample_weight=None):
         """Fit to inputs X and outputs y; None or NaN in y means not known."""
         loss_trick = self.output_kernel is None and not isinstance(self.alpha, str) and not self.center
-        if loss_trick and self.solver == "auto" and self.regressor is None:
-            new = self._blank()
+        if loss_trick and self.solver == "auto" and self.regressor is None and not self.manifold:
+            new = blank(self)
             if new._fit_weights(X, y, sample_weight):
                 self.__dict__ = new.__dict__
                 return self
@@ -213,7 +217,7 @@ class StructuredPredictor(KernelMachine):
         self._store_settings(training, problem, Solution(dual, gap, 1, True), space, float(self.alpha))
         self.center_ = np.zeros(len(space.outputs))
         self.support_, self.saturated_ = rows, np.zeros(len(weights), dtype=bool)
-        self.X_fit_, self._columns = training.X, rows
+        self.X_fit_, self._columns, self._labelled = training.X, rows, rows
         self._predictors = [WeightPredictor(factor, np.sqrt(weights[rows]), self._groups[rows], len(space.outputs))]
         return True
 
@@ -232,7 +236,7 @@ class StructuredPredictor(KernelMachine):
         known = self._groups >= 0
         out = np.zeros((_num_samples(X), len(known)))
         if self._has_ridge_weights:
-            out[:, self._columns] = self._ridge_weights(X)
+            out[:, self._labelled] = self._ridge_weights(X)
         else:
             counts = np.bincount(self._groups[known])  # samples with the same output share its weight
             out[:, known] = (self._output_weights(X) / counts)[:, self._groups[known]]
@@ -248,13 +252,18 @@ class StructuredPredictor(KernelMachine):
 
     def _ridge_weights(self, X):
         """Weights (m, n) of the samples in kernel ridge regression."""
-        predictor = self._predictors[0]
+        predictor, kernel_values = self._predictors[0], self._cross_gram(self.kernel_, X, self.gamma_)
         if not isinstance(predictor, WeightPredictor):
-            root = np.sqrt(self._sample_weight[self._columns])
-            K = kernels.gram(self.kernel_, self.X_fit_, gamma=self.gamma_, params=self.kernel_params)
+            root = np.sqrt(self._sample_weight[self._labelled])
+            if self._smoothness is None:
+                K = self._training_gram()
+            else:
+                deformed, r, labelled = self._deformed()
+                K = deformed.gram(r, labelled)
+                kernel_values = kernel_values @ deformed.coefficients(np.eye(len(root)), r, labelled)
             factor = cholesky(K * np.multiply.outer(root, root), self.alpha_ * (root @ root))
             predictor = WeightPredictor(factor, root, np.arange(len(root)), len(root))
-        weights = predictor.of_samples(self._cross_gram(self.kernel_, X, self.gamma_))
+        weights = predictor.of_samples(kernel_values)
         if self.center:  # what is missing to a sum of one goes to the mean of the outputs
             share = predictor.root**2 / (predictor.root @ predictor.root)
             weights += np.multiply.outer(1 - weights.sum(axis=1), share)
@@ -265,7 +274,7 @@ class StructuredPredictor(KernelMachine):
         if isinstance(self.space_, WeightSpace):
             return self._coordinates(X)
         if self._has_ridge_weights:
-            return sum_by_group(self._ridge_weights(X), self._groups[self._columns], len(self._raw))
+            return sum_by_group(self._ridge_weights(X), self._groups[self._labelled], len(self._raw))
         V = self.space_.coordinates(self._raw)
         return scipy.linalg.lstsq(V.T, self._coordinates(X).T, cond=_RANK)[0].T
 

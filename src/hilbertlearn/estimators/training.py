@@ -12,13 +12,63 @@ from sklearn.utils import _safe_indexing
 from .. import kernels, operators
 from .._statistics import geometric_median, mean_rows, pointwise_median
 from .._validation import check_memory
-from ..problem import Problem, Sampled, Separable
+from ..problem import PerDirection, Problem, Sampled, Separable
 from ..solvers.spectral import leave_one_out
 from ..spaces import Space
 from ..spaces.sampling import Sampling
 
 ALPHAS_PER_DECADE = 4
 SMALLEST, LARGEST = 1e-11, 10.0  # default alphas, relative to the mean of k(x, x) times the operator's norm
+
+
+_MOST_DIRECTIONS = 50  # deformed kernels of one model
+_SAME = 1e-10  # relative difference of eigenvalues that share one
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """All samples, labelled or not, where the graph's penalty sees the function."""
+
+    X: object
+    rows: np.ndarray  # (N,) which of the samples given to fit these are
+    weights: np.ndarray
+    labelled: np.ndarray  # (n,) positions of the samples with outputs among them
+    beta: float
+    kernel: kernels.Deformed
+
+    def term(self, alpha, M, spectrum):
+        """The labelled samples' term, from the operator's matrix and eigenpairs (None for the identity)."""
+        return deformed_term(self.kernel, self.beta / alpha, self.labelled, M, spectrum)
+
+    def coefficients(self, A, alpha, spectrum):
+        """Coefficients (N, d) of the kernel for those A (n, d) of the deformed one."""
+        if spectrum is None:
+            return self.kernel.coefficients(A, self.beta / alpha, self.labelled)
+        out = np.zeros((len(self.rows), A.shape[1]))
+        out[self.labelled] = A  # directions that the operator drops
+        for value, E in eigenspaces(spectrum):
+            changed = self.kernel.coefficients(A @ E, self.beta / alpha * value, self.labelled)
+            changed[self.labelled] -= A @ E
+            out += changed @ E.T
+        return out
+
+
+def deformed_term(kernel, r, rows, M, spectrum):
+    """The deformed kernel's term on some samples; an eigenvalue m of the operator has ``r m``."""
+    if spectrum is None:
+        return Separable(kernel.gram(r, rows))
+    spaces = eigenspaces(spectrum)
+    _ = kernel.spectrum  # one factorisation for all
+    grams = [kernel.gram(r * value, rows) for value, _ in spaces]
+    return PerDirection(grams, [value for value, _ in spaces], [E for _, E in spaces], M)
+
+
+def eigenspaces(spectrum):
+    """Pairs (eigenvalue, vectors (d, k)), equal eigenvalues together."""
+    order = np.argsort(spectrum.values)
+    values, vectors = spectrum.values[order], np.asarray(spectrum.vectors)[:, order]
+    starts = [0, *(np.flatnonzero(np.diff(values) > _SAME * values[1:]) + 1)] if len(values) else []
+    return [(values[a], vectors[:, a:b]) for a, b in zip(starts, [*starts[1:], len(values)], strict=True)]
 
 
 @dataclass(frozen=True)
@@ -40,6 +90,7 @@ class Training:
     center: np.ndarray  # (d,) coordinates of what the model is fitted around
     weighted: bool
     sampling: Sampling | None = None  # then Y are values at points, not coordinates
+    around: Surroundings | None = None  # then terms are deformed for each alpha
 
     @property
     def mask(self):
@@ -72,7 +123,27 @@ class Training:
         Y = np.nan_to_num(self.Y - (self.center if self.sampling is None else self.sampling.push(self.center)))
         if self.weighted:
             Y = Y * self.root_weights[:, None]
-        return Problem(self.terms, Y, loss, alpha * self.weights.sum(), self.mask, self.root_weights, self.measure)
+        return Problem(
+            self.terms_at(alpha), Y, loss, alpha * self.weights.sum(), self.mask, self.root_weights, self.measure
+        )
+
+    def terms_at(self, alpha):
+        """The terms of the problem with that alpha; a graph's penalty changes the kernel with it."""
+        if self.around is None:
+            return self.terms
+        term = self.around.term(alpha, self.terms[0].M, self._operator_spectrum)
+        return (term.scaled(self.root_weights) if self.weighted else term,)
+
+    @property
+    def _operator_spectrum(self):
+        return None if self.terms[0].M is None else self.terms[0].operator_spectrum
+
+    def expanded(self, coefficients, alpha):
+        """Samples that predictions are made from, which of those given they are, and their coefficients."""
+        if self.around is None:
+            return self.X, self.rows, coefficients
+        around = self.around
+        return around.X, around.rows, around.coefficients(coefficients, alpha, self._operator_spectrum)
 
     def to_coordinates(self, dual):
         """Coefficients (n, d) in coordinates of dual variables."""
@@ -88,10 +159,21 @@ class Training:
         """For each alpha the leave-one-out residuals (n, d) of the squared loss."""
         weights = self.weights if self.weighted else None
         total = self.weights.sum()
-        for _, residuals in leave_one_out(
-            self.terms[0], self.Y, [alpha * total for alpha in alphas], center=center, weights=weights
-        ):
-            yield residuals
+        paths: Iterable = [(self.terms[0], alphas)]
+        if self.around is not None:  # a kernel for each alpha
+            self.prepare_path(alphas)
+            paths = ((self.terms_at(alpha)[0], [alpha]) for alpha in alphas)
+        for term, shared in paths:
+            penalties = [alpha * total for alpha in shared]
+            for _, residuals in leave_one_out(term, self.Y, penalties, center=center, weights=weights):
+                yield residuals
+
+    def prepare_path(self, alphas):
+        """Factor once what every alpha of a path needs."""
+        if len(alphas) > 1 and self.around is not None:
+            _ = self.around.kernel.spectrum
+        elif len(alphas) > 1 and self.separable:
+            _ = self.terms[0].input_spectrum
 
     def distinct(self) -> Training:
         """The same data with repeated samples merged, their weights added.
@@ -115,18 +197,22 @@ class Training:
             rows=self.rows[first],
             terms=(merged,),
             weighted=True,
+            around=self.around and replace(self.around, labelled=self.around.labelled[first]),
         )
 
 
-def build(settings, X, Y, weights, rows, n_samples, space, center, sampling, coordinates) -> Training:
+def build(settings, X, Y, weights, rows, n_samples, space, center, sampling, coordinates, everyone=None) -> Training:
     """Gram matrices and operators of the samples, by the settings (an estimator); Y (n, d), NaN where not observed.
 
     coordinates (n, d) : Y itself, or, with a sampling, a guess that operators may be estimated from
+    everyone : None, or for a graph's penalty ``(X, rows, weights)`` of all samples, with outputs or without
     """
     weighted = not np.all(weights == 1)
     pairs = kernel_terms(settings.kernel, settings.operator)
     # a Cholesky factor beside each K, or what an eigendecomposition works with
     check_memory(len(Y), copies=len(pairs) + (1 if pairs[0][1] is None else 3))
+    if everyone is not None:
+        return _semi_supervised(settings, X, Y, weights, rows, n_samples, space, center, coordinates, everyone)
     functions = space if hasattr(space, "axes") else None
     terms, scalars, gammas = [], [], []
     for one_kernel, one_operator in pairs:
@@ -159,6 +245,34 @@ def build(settings, X, Y, weights, rows, n_samples, space, center, sampling, coo
         weighted,
         sampling,
     )
+
+
+def _semi_supervised(settings, X, Y, weights, rows, n_samples, space, center, coordinates, everyone) -> Training:
+    """The same with a graph's penalty on the function's values at all samples."""
+    X_all, rows_all, weights_all = everyone
+    ((scalar, operator),) = kernel_terms(settings.kernel, settings.operator)
+    graph = kernels.as_graph(settings.graph, n_samples)
+    check_memory(len(rows_all), copies=4)
+    M = operators.operator_matrix(operator, coordinates, weights, space if hasattr(space, "axes") else None)
+    directions = 0 if M is None else len(eigenspaces(Separable(None, M).operator_spectrum))
+    if directions > _MOST_DIRECTIONS:
+        raise ValueError(
+            f"manifold: the operator has {directions} different eigenvalues, each with a kernel of its own, more than "
+            f"{_MOST_DIRECTIONS}; use operator=None, or a space with fewer components, such as "
+            "space=spaces.Eigen(n_components=20)"
+        )
+    if hasattr(scalar, "resolve"):
+        scalar = scalar.resolve(X_all, weights_all)
+    gamma = kernels.resolve_gamma(scalar, settings.gamma, X_all, weights_all)
+    K = kernels.training_gram(scalar, X_all, gamma=gamma, params=settings.kernel_params)
+    labelled = np.searchsorted(rows_all, rows)
+    deformed = kernels.Deformed(K, kernels.smoothness(graph, K, rows_all))
+    around = Surroundings(X_all, rows_all, weights_all, labelled, float(settings.manifold), deformed)
+    weighted = not np.all(weights == 1)
+    term = Separable(K[np.ix_(labelled, labelled)], M)
+    terms = (term.scaled(np.sqrt(weights)) if weighted else term,)
+    scalars, gammas = (scalar,), (gamma,)
+    return Training(X, Y, weights, rows, n_samples, scalars, gammas, terms, space, center, weighted, None, around)
 
 
 def kernel_terms(kernel, operator):

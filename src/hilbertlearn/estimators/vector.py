@@ -32,6 +32,10 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         sums of terms); losses with a bound then try 1e-4 to 10 times it, by their own loss over 5 folds.
     center : bool
         Fit around the mean of y, or around its median for losses that resist outliers.
+    graph : (n, n) weights over all samples, networkx graph, ``kernels.Affinity`` or None for 10 nearest neighbours
+    manifold : float
+        Weight beta of the penalty ``beta/2 sum_ij L_ij <h(x_i), h(x_j)>`` over all samples, those whose y is NaN too
+        (semi-supervised learning); 0 leaves samples without outputs out.
     solver : "auto", "spectral", "splitting", "proximal_gradient", "conjugate_gradient" or "box_qp"
     tol : float
         Relative duality gap at which the solver stops.
@@ -73,6 +77,8 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         loss="squared",
         alpha="auto",
         center=True,
+        graph=None,
+        manifold=0.0,
         solver="auto",
         tol=1e-6,
         max_iter=1000,
@@ -85,6 +91,8 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         self.loss = loss
         self.alpha = alpha
         self.center = center
+        self.graph = graph
+        self.manifold = manifold
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter

@@ -1,8 +1,9 @@
 """Kernels: functions of two lists of inputs that return a Gram matrix."""
 
+from .deformed import Deformed
 from .functional import L2, Additive, ChannelSum, Integral
 from .gram import check_kernel, check_params, diagonal, gram, resolve_gamma, training_gram
-from .graph import Affinity, diffusion
+from .graph import Affinity, as_graph, diffusion, node_kernel, smoothness
 from .objects import Pairwise, Tanimoto
 from .output_built import OutputBuilt
 from .outputs import Named, NGrams, Precomputed, TanimotoGaussian, as_output_kernel
@@ -12,6 +13,7 @@ __all__ = [
     "Additive",
     "Affinity",
     "ChannelSum",
+    "Deformed",
     "Integral",
     "NGrams",
     "Named",
@@ -20,12 +22,15 @@ __all__ = [
     "Precomputed",
     "Tanimoto",
     "TanimotoGaussian",
+    "as_graph",
     "as_output_kernel",
     "check_kernel",
     "check_params",
     "diagonal",
     "diffusion",
     "gram",
+    "node_kernel",
     "resolve_gamma",
+    "smoothness",
     "training_gram",
 ]

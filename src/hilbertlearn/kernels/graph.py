@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import numbers
-
 import numpy as np
 import scipy.linalg
 import scipy.sparse
 from sklearn.base import BaseEstimator
 
-from .._validation import check_number
-from ..graphs import laplacian
+from .._validation import check_choice, check_number, check_symmetric_psd
+from ..graphs import laplacian, read_graph
 
+_DENSE = 0.2  # share of pairs that are linked beyond which products with a dense matrix are faster
+NODE_KERNELS = ("diffusion", "normalized_laplacian")
 SMOOTHERS = ("laplacian", "normalized", "('iterated', k)", "('diffusion', t)")
 
 
@@ -23,6 +23,27 @@ def diffusion(W, beta=1.0, normalized=False):
     check_number(beta, "beta", strict=False)
     values, vectors = _spectrum(laplacian(W, normalized))
     return (vectors * np.exp(-beta * values)) @ vectors.T
+
+
+def node_kernel(kernel, W, beta=1.0):
+    """Gram matrix (n, n) of the nodes of a graph W.
+
+    kernel : "diffusion" for ``exp(-beta L)``, "normalized_laplacian" for ``(I + beta L)^-1`` of the normalised
+        Laplacian (Smola and Kondor 2003), or a PSD matrix (n, n), which is checked and used as it is
+    """
+    if not isinstance(kernel, str):
+        K = check_symmetric_psd(kernel, "output_kernel", f"give one of {', '.join(NODE_KERNELS)}, or a PSD matrix")
+        if len(K) != W.shape[0]:
+            raise ValueError(
+                f"output_kernel has shape {K.shape} for {W.shape[0]} nodes; give one row and column a node"
+            )
+        return K
+    check_choice(kernel, "output_kernel", NODE_KERNELS)
+    check_number(beta, "beta", strict=False)
+    if kernel == "diffusion":
+        return diffusion(W, beta)
+    values, vectors = _spectrum(laplacian(W, normalized=True))
+    return (vectors / (1 + beta * values)) @ vectors.T
 
 
 def _spectrum(L):
@@ -97,4 +118,30 @@ class Affinity(BaseEstimator):
 
 
 def _is_fraction(value):
-    return isinstance(value, numbers.Real) and not isinstance(value, numbers.Integral) and 0 < value < 1
+    return isinstance(value, (float, np.floating)) and 0 < value < 1
+
+
+def as_graph(graph, n):
+    """The setting ``graph`` of an estimator for n samples, checked: an ``Affinity``, or weights (n, n)."""
+    if graph is None:
+        return Affinity()
+    if isinstance(graph, (type, str)):
+        raise TypeError(f"graph must be kernels.Affinity(...), a matrix (n, n) or None, got {graph!r}")
+    if isinstance(graph, Affinity):
+        graph.validate()
+        return graph
+    W = read_graph(graph, "graph")
+    if W.shape[0] != n:
+        raise ValueError(
+            f"graph has {W.shape[0]} nodes and X {n} samples, labelled and unlabelled; give one row a sample, "
+            "or kernels.Affinity, which is made from the samples of each fit"
+        )
+    return W
+
+
+def smoothness(graph, K, rows):
+    """The PSD matrix (N, N) of the penalty on N samples with Gram matrix K; those are rows of a graph that is given."""
+    if isinstance(graph, Affinity):
+        return graph.penalty(K)
+    L = laplacian(graph[rows][:, rows])
+    return L.toarray() if L.nnz > _DENSE * L.shape[0] ** 2 else L

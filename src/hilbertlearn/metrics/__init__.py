@@ -1,6 +1,7 @@
 """Scores that leave out what was not observed."""
 
 from .functional import functional_mse, functional_nmse, integrated_squared_error
+from .links import best_f1_threshold, link_average_precision, link_roc_auc
 from .structured import (
     f1_by_sample,
     hamming_loss,
@@ -24,4 +25,7 @@ __all__ = [
     "top_k_accuracy",
     "hellinger_distance",
     "squared_hellinger_loss",
+    "link_roc_auc",
+    "link_average_precision",
+    "best_f1_threshold",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from ..problem import Separable
+from ..problem import PerDirection, Separable
 from . import active_rows, box_qp, columns, conjugate_gradient, proximal_gradient, sampled, spectral, splitting
 from .solution import Solution
 
@@ -30,9 +30,9 @@ def solve(problem, method="auto", *, tol=1e-6, max_iter=1000, init=None, callbac
 
 
 def _solver(problem, method):
-    closed_form = problem.separable is not None and problem.loss.quadratic and problem.mask is None
+    closed_form = problem.direct is not None and problem.loss.quadratic and problem.mask is None
     first = problem.terms[0]
-    one_term = len(problem.terms) == 1 and isinstance(getattr(first, "term", first), Separable)
+    one_term = len(problem.terms) == 1 and isinstance(getattr(first, "term", first), (Separable, PerDirection))
     fits = {
         "spectral": closed_form,
         "splitting": one_term,
@@ -45,7 +45,7 @@ def _solver(problem, method):
             return _columns_or_spectral if columns.promising(problem) else spectral.solve
         elif fits["box_qp"]:
             method = "box_qp"
-        elif one_term and problem.separable is None and problem.loss.quadratic:
+        elif one_term and problem.direct is None and problem.loss.quadratic:
             return sampled.solve_by_value if sampled.few_values(problem.terms[0]) else sampled.solve
         elif fits["splitting"]:  # with gaps also for the squared loss: conjugate gradients need up to 20 times as many
             term = problem.separable
@@ -57,7 +57,7 @@ def _solver(problem, method):
     if not fits[method]:
         good = ", ".join(repr(name) for name, fit in fits.items() if fit)
         raise ValueError(f"solver={method!r} cannot solve this problem; use 'auto' or one of {good}")
-    if method == "conjugate_gradient" and one_term and problem.separable is None:
+    if method == "conjugate_gradient" and one_term and problem.direct is None:
         return sampled.solve  # the same with a preconditioner for this case
     return SOLVERS[method]
 

@@ -22,7 +22,7 @@ def promising(problem):
     """Whether the attempt is worth making: many samples, few coordinates, no factors at hand."""
     term = problem.separable
     large = len(problem.Y) >= _LARGE and affordable(problem) >= _WORTH
-    return large and term.M is not None and not term.factored
+    return large and term is not None and term.M is not None and not term.factored
 
 
 def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None) -> Solution:

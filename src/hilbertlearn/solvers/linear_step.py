@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import scipy.linalg
 
-from ..problem import Separable
+from ..problem import PerDirection, Separable
 
 _COPIED_ROWS = 256
 
 
-def linear_step(term: Separable, penalty: float):
+def linear_step(term: Separable | PerDirection, penalty: float):
     """An object that solves the system again and again, for changing R and, now and then, another shift.
 
     Without an eigendecomposition of K at hand, and for M = I, by an inverse (several times cheaper to make), else in
     the eigenbases.
     """
+    if isinstance(term, PerDirection):
+        return DirectionStep(term, [linear_step(part, penalty).solve for part in term.parts])
     if term.M is None and not term.factored:
         return InverseStep(term, penalty)
     return SpectralStep(term, penalty)
 
 
-def solve_once(term: Separable, penalty: float, R, shift):
+def solve_once(term: Separable | PerDirection, penalty: float, R, shift):
     """X for one R and one shift: by Cholesky factors where the eigenbases are not needed or not at hand."""
+    if isinstance(term, PerDirection):
+        return DirectionStep(term, [partial(solve_once, part, penalty) for part in term.parts]).solve(R, shift)
     if term.M is None and not term.factored:
         try:
             factor = cholesky(term.K, penalty * shift)
@@ -45,6 +51,14 @@ def cholesky(K, shift):
     return scipy.linalg.cho_factor(S.T, lower=True, overwrite_a=True, check_finite=False)[0]
 
 
+def symmetric_inverse(factor):
+    """The inverse whose lower Cholesky factor is given, which is overwritten."""
+    lower, _ = scipy.linalg.lapack.dpotri(factor, lower=1, overwrite_c=1)
+    lower = np.tril(lower)
+    lower += np.tril(lower, -1).T
+    return lower
+
+
 class InverseStep:
     """For M = I: the inverse of ``K + s shift I``, renewed when the shift changes.
 
@@ -63,10 +77,7 @@ class InverseStep:
                 factor = cholesky(self.term.K, self.penalty * shift)
             except np.linalg.LinAlgError:  # as in solve_once; the term keeps its spectrum
                 return SpectralStep(self.term, self.penalty).solve(R, shift)
-            lower, _ = scipy.linalg.lapack.dpotri(factor, lower=1, overwrite_c=1)
-            lower = np.tril(lower)
-            lower += np.tril(lower, -1).T
-            self._shift, self._inverse = shift, lower
+            self._shift, self._inverse = shift, symmetric_inverse(factor)
         return self._inverse @ (self.penalty * R)
 
 
@@ -86,3 +97,17 @@ class SpectralStep:
         coefficients *= self.eigenvalues / (shift + self.eigenvalues)
         change = self.Q @ coefficients  # what the kept eigenpairs take away from R / shift
         return (R - (change if self.E is None else change @ self.E.T)) / shift
+
+
+class DirectionStep:
+    """A system of its own in each eigenspace of the operator; in those it drops, the map is zero."""
+
+    def __init__(self, term: PerDirection, solves):
+        self.vectors, self.solves = term.vectors, solves
+
+    def solve(self, R, shift):
+        out = R / shift
+        for E, solve in zip(self.vectors, self.solves, strict=True):
+            T = R @ E
+            out += (solve(T, shift) - T / shift) @ E.T
+        return out

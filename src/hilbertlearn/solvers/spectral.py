@@ -5,25 +5,26 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 
-from ..problem import Separable
-from .linear_step import solve_once
+from ..problem import PerDirection, Separable
+from .linear_step import cholesky, solve_once, symmetric_inverse
 from .solution import Solution
 
 _REFINEMENTS = 3
+_EPS = np.finfo(float).eps
 _BLOCK_COLUMNS = 1000  # of the products that several penalties share
 
 
 def solve(problem, *, tol=1e-6, **_) -> Solution:
-    """Dual variables ``c A + K A M / s = Y`` of one separable term, everything observed; refined while the gap is open.
+    """Dual variables ``c A + K A M / s = Y`` of one term, everything observed; refined while the gap is open.
 
     Eigenbases lose about ||K|| / s digits, and each refinement with the same factors wins some back.
     """
     c = problem.loss.curvature
-    A = solve_once(problem.separable, problem.penalty, problem.Y, c)
+    A = solve_once(problem.direct, problem.penalty, problem.Y, c)
     F = fitted(problem, A)
     history = [problem.gap(A, F)]
     while history[-1] > tol and len(history) <= _REFINEMENTS:
-        A = A + solve_once(problem.separable, problem.penalty, problem.Y - c * A - F, c)
+        A = A + solve_once(problem.direct, problem.penalty, problem.Y - c * A - F, c)
         F = fitted(problem, A)
         history.append(problem.gap(A, F))
     return Solution(A, history[-1], len(history), history[-1] <= tol, history)
@@ -32,12 +33,12 @@ def solve(problem, *, tol=1e-6, **_) -> Solution:
 def fitted(problem, A):
     """Fitted values of A, by the BLAS that factored K: waking up numpy's threads costs as much as the product."""
     term = problem.separable
-    if term.M is not None or term.factored:
+    if term is None or term.M is not None or term.factored:
         return problem.fitted(A)
     return scipy.linalg.blas.dgemm(1 / problem.penalty, term.K.T, A)  # K is symmetric, its transpose in LAPACK's order
 
 
-def leave_one_out(term: Separable, Y, penalties, *, center=False, weights=None):
+def leave_one_out(term: Separable | PerDirection, Y, penalties, *, center=False, weights=None):
     """Leave-one-out residuals of the squared loss for each penalty s = alpha * sum(w); yields (s, residuals (n, d)).
 
     Brouard et al. 2016, section 4, for every M: in the eigenbasis of M, residual / (1 - leverage), with s held fixed
@@ -49,15 +50,24 @@ def leave_one_out(term: Separable, Y, penalties, *, center=False, weights=None):
     term : K (n, n), scaled by sqrt(w) on both sides when there are weights, and M
     Y : (n, d) coordinates, neither centred nor scaled
     """
+    if isinstance(term, PerDirection):
+        yield from _by_direction(term, Y, penalties, center, weights)
+        return
     root = np.ones((len(Y), 1)) if weights is None else np.sqrt(weights)[:, None]
-    lam, Q = term.input_spectrum
-    gam, E = (np.ones(1), None) if term.M is None else term.operator_spectrum
+    E = None if term.M is None else term.operator_spectrum.vectors
     mean = root[:, 0] ** 2 @ Y / (root**2).sum() if center else np.zeros(Y.shape[1])
     others = _mean_of_others(Y, root[:, 0] ** 2) if center else mean  # of the rest, for each sample
     T = root * _rotated(Y - mean, E)
     shift = _rotated(others - mean, E)
-    coefficients = Q.T @ T
     penalties = np.asarray(penalties, dtype=float)
+    inverse = _inverse(term.K, penalties[0]) if E is None and len(penalties) == 1 and not term.factored else None
+    if inverse is not None:
+        residuals = penalties[0] * (inverse @ T - shift * (inverse @ root))
+        yield penalties[0], residuals / (root * np.maximum(penalties[0] * np.diag(inverse)[:, None], _EPS))
+        return
+    lam, Q = term.input_spectrum
+    gam = np.ones(1) if E is None else term.operator_spectrum.values
+    coefficients = Q.T @ T
     ratios = np.divide.outer(penalties, gam)  # the shrinkage of eigenvalue lam is lam / (lam + s / gam)
     leverage = _SmoothInPenalty(Q**2, lam, ratios)
     ones = _SmoothInPenalty(Q * (Q.T @ root[:, 0]), lam, ratios)
@@ -70,11 +80,25 @@ def leave_one_out(term: Separable, Y, penalties, *, center=False, weights=None):
         residuals = T[:, None, :] - fitted
         if center:
             residuals -= shift[:, None, :] * (root[:, :, None] - ones(t))
-        residuals /= root[:, :, None] * np.maximum(1 - leverage(t), np.finfo(float).eps)
+        residuals /= root[:, :, None] * np.maximum(1 - leverage(t), _EPS)
         for i, s in enumerate(penalties[start : start + block]):
             # directions that M drops are predicted by the mean alone
             rest = Y - others if E is not None and E.shape[1] < E.shape[0] else None
             yield float(s), _rotated_back(residuals[:, i], E, rest)
+
+
+def _by_direction(term: PerDirection, Y, penalties, center, weights):
+    """Leave-one-out residuals in each eigenspace of the operator; those it drops are predicted by the mean alone."""
+    rest = Y - _mean_of_others(Y, np.ones(len(Y)) if weights is None else weights) if center else Y
+    parts = [
+        leave_one_out(part, Y @ E, penalties, center=center, weights=weights)
+        for part, E in zip(term.parts, term.vectors, strict=True)
+    ]
+    for s in penalties:
+        residuals = rest.copy()
+        for part, E in zip(parts, term.vectors, strict=True):
+            residuals += (next(part)[1] - rest @ E) @ E.T
+        yield float(s), residuals
 
 
 class _SmoothInPenalty:
@@ -109,6 +133,14 @@ class _SmoothInPenalty:
         weights[at_node] = exact[at_node]
         weights /= weights.sum(axis=1, keepdims=True)
         return (self.values @ weights.T).reshape(len(self.P), *t.shape)
+
+
+def _inverse(K, s):
+    """``(K + s I)^-1`` (n, n), several times cheaper than eigenvectors; None where rounding made K indefinite."""
+    try:
+        return symmetric_inverse(cholesky(K, s))
+    except np.linalg.LinAlgError:
+        return None
 
 
 def _rotated(Y, E):

@@ -1,0 +1,331 @@
+"""Links of a graph: nodes are embedded by a kernel of the graph, and the embedding is predicted from their features."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import KFold, cross_val_predict
+from sklearn.preprocessing import KernelCenterer
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples, check_is_fitted
+
+from .. import kernels
+from .._validation import check_choice, check_number
+from ..graphs import read_graph
+from ..losses import Loss
+from ..losses.balls import row_norms
+from ..metrics import best_f1_threshold, link_average_precision, link_roc_auc
+from ..spaces import Space
+from . import choice
+from .base import blank
+from .inputs import check_inputs
+from .training import Training
+from .vector import OperatorKernelRegressor
+
+_RANK = 1e-10  # eigenvalues of the output kernel, relative to the largest, that count as zero
+_GAMMAS = 4.0 ** np.arange(-3, 4)  # relative to the median rule
+_FOLDS = 5  # where leave-one-out has no closed form
+_THIN = 4  # every so many alphas of the default grid are tried there
+_TINY = np.finfo(float).tiny
+_SCORING = {"roc_auc": link_roc_auc, "average_precision": link_average_precision}
+
+
+class LinkPredictor(BaseEstimator):
+    """Prediction of the links between nodes from their features (Brouard et al. 2016, section 5.1).
+
+    A function h with values in the space of an output kernel of the known graph is fitted to its nodes; two nodes,
+    known or new, are linked when ``<h(u), h(v)>`` is large. Nodes whose links are not known may be given too, as
+    further rows of X, and count when ``manifold > 0``: those to be predicted (transductive use), or others (inductive).
+
+    Parameters
+    ----------
+    kernel, kernel_params, graph, manifold, solver, tol, max_iter, verbose : as in ``OperatorKernelRegressor``
+    gamma : float, "median", "scale", or "auto" for the best of seven around the median, by leave-one-out
+    output_kernel : "diffusion" for ``exp(-beta L)`` of the known graph, "normalized_laplacian" for ``(I + beta L)^-1``,
+        or a PSD matrix (l, l) of the known nodes
+    beta : parameter of the output kernel
+    loss : "squared" (ridge), "hinge" (margin) or another loss of the package
+    alpha : float or "auto"
+        "auto": by the scores of pairs of known nodes, each left out (5 folds but for the squared loss), the output
+        kernel being that of all of them.
+    scoring : "roc_auc" or "average_precision", what "auto" chooses by
+    center : bool, centre both kernels
+    cosine : bool, scores are cosines: lengths of h, which shrink for nodes unlike the known ones, do not count
+    regressor : regressor of scikit-learn that predicts the embedding in place of the kernel machine
+
+    Attributes
+    ----------
+    embedding_ : (l, d) of the known nodes, rows whose inner products are the output kernel
+    fitted_ : (l, d) h at the known nodes
+    threshold_ : of scores, the best by F1 on pairs of known nodes, each left out
+    model_ : the fitted ``OperatorKernelRegressor``, or the regressor
+    alpha_, gamma_, loss_, dual_gap_, n_iter_ : as in ``OperatorKernelRegressor``
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import LinkPredictor
+    >>> X = np.linspace(0, 3, 30)[:, None]
+    >>> close = (abs(X - X.T) < 0.4).astype(int) - np.eye(30, dtype=int)
+    >>> model = LinkPredictor(alpha=1e-3).fit(X[:20], close[:20, :20])
+    >>> bool(model.score(X, close) > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        kernel="rbf",
+        *,
+        gamma="median",
+        kernel_params=None,
+        output_kernel="diffusion",
+        beta=1.0,
+        loss="squared",
+        alpha="auto",
+        scoring="roc_auc",
+        center=False,
+        cosine=False,
+        graph=None,
+        manifold=0.0,
+        regressor=None,
+        solver="auto",
+        tol=1e-6,
+        max_iter=1000,
+        verbose=0,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.kernel_params = kernel_params
+        self.output_kernel = output_kernel
+        self.beta = beta
+        self.loss = loss
+        self.alpha = alpha
+        self.scoring = scoring
+        self.center = center
+        self.cosine = cosine
+        self.graph = graph
+        self.manifold = manifold
+        self.regressor = regressor
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.verbose = verbose
+
+    # ---------------------------------------------------------------- fit
+
+    def fit(self, X, y):
+        """Fit to nodes with features X and the graph y of the first l of them.
+
+        Parameters
+        ----------
+        X : (n, n_features) or whatever the kernel takes, n >= l
+        y : (l, l) adjacency matrix, dense or sparse, a networkx graph, or groups (n,): equal labels are linked
+        """
+        new = blank(self)  # a fit that fails changes nothing
+        X, W = new._read(X, y)
+        K = kernels.node_kernel(self.output_kernel, W, self.beta)
+        new.embedding_ = V = _coordinates(KernelCenterer().fit_transform(K) if self.center else K)
+        held_out = (new._fit_machine if self.regressor is None else new._fit_regressor)(X, V, W)
+        new.fitted_ = new._embedded(X if _num_samples(X) == len(V) else _safe_indexing(X, np.arange(len(V))))
+        new.threshold_ = best_f1_threshold(W, new._scores(held_out, held_out))[0]
+        self.__dict__ = new.__dict__
+        return self
+
+    def _read(self, X, y):
+        """Inputs, and the known graph (l, l), both checked with all plain settings."""
+        check_choice(self.scoring, "scoring", tuple(_SCORING))
+        for name in ("center", "cosine"):
+            check_choice(getattr(self, name), name, (True, False))
+        if not isinstance(self.gamma, str) or self.gamma != "auto":
+            check_number(self.gamma, "gamma", choices=("auto", "median", "scale"))
+        if y is None:
+            raise ValueError("LinkPredictor requires y to be passed, but the target y is None: give the adjacency")
+        kernels.check_kernel(self.kernel)
+        X = self._check_X(X, reset=True)
+        W = read_graph(y, "y")
+        n, known = _num_samples(X), W.shape[0]
+        if known > n or (np.ndim(y) == 1 and known < n):
+            raise ValueError(
+                f"y has {known} nodes and X {n} samples, inconsistent numbers; give features of every node"
+            )
+        return X, W
+
+    def _fit_machine(self, X, V, W):
+        """Fit the kernel machine; returns the embedding (l, d) of the known nodes, each left out."""
+        kernel = self.kernel.resolve(X, np.ones(_num_samples(X))) if hasattr(self.kernel, "resolve") else self.kernel
+        best, alpha, held_out, least = None, 0.0, V, np.inf
+        for gamma in self._gammas(kernel, X):
+            candidate = self._candidate(kernel, gamma, X, V)
+            own_alpha, own_held_out, error = candidate.choose(self.alpha, lambda H: self._error(W, V, H))
+            if error < least:
+                best, alpha, held_out, least = candidate, own_alpha, own_held_out, error
+        if best is None:
+            raise ValueError("y: the links' scores are not finite; use another output_kernel or beta")
+        best.model._learn(best.training, best.loss, best.space, alpha, init=None)
+        self.model_, self._centerer, self.kernel_, self.gamma_ = best.model, best.centerer, kernel, best.gamma
+        self.X_fit_ = X
+        self.alpha_, self.loss_ = alpha, best.model.loss_
+        self.dual_gap_, self.n_iter_ = best.model.dual_gap_, best.model.n_iter_
+        return held_out
+
+    def _gammas(self, kernel, X):
+        """Numbers to choose from; None for kernels without."""
+        if self.gamma != "auto":
+            return [kernels.resolve_gamma(kernel, self.gamma, X)]
+        median = kernels.resolve_gamma(kernel, "median", X)
+        return [None] if median is None else list(median * _GAMMAS)
+
+    def _candidate(self, kernel, gamma, X, V):
+        """The kernel machine with that gamma, ready to be fitted."""
+        centerer, inputs, params = None, X, self.kernel_params
+        if self.center:
+            K = kernels.training_gram(kernel, X, gamma=gamma, params=params)
+            centerer = KernelCenterer().fit(K)
+            kernel, inputs, params = "precomputed", centerer.transform(K), None
+        model = OperatorKernelRegressor(
+            kernel,
+            gamma="median" if gamma is None else gamma,
+            kernel_params=params,
+            loss=self.loss,
+            center=False,
+            graph=self.graph,
+            manifold=self.manifold,
+            solver=self.solver,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            verbose=self.verbose,
+        )
+        targets = np.full((_num_samples(X), V.shape[1]), np.nan)
+        targets[: len(V)] = V
+        return _Candidate(gamma, centerer, model, inputs, targets, *model._prepare(inputs, targets, None))
+
+    def _error(self, W, V, H):
+        """What "auto" makes small, for the embedding V (l, d) and what it is predicted to be, H."""
+        score = _SCORING[self.scoring](W, self._scores(H, H))
+        return ((V - H) ** 2).mean() if np.isnan(score) else 1 - score  # there may be no links, or nothing else
+
+    def _fit_regressor(self, X, V, W):
+        known = X if _num_samples(X) == len(V) else _safe_indexing(X, np.arange(len(V)))
+        self.model_ = clone(self.regressor).fit(known, V)
+        self.n_iter_ = getattr(self.model_, "n_iter_", 1)
+        if len(V) == 1:
+            return V
+        return cross_val_predict(self.regressor, known, V, cv=KFold(min(_FOLDS, len(V)), shuffle=True, random_state=0))
+
+    # ---------------------------------------------------------------- predict
+
+    def decision_function(self, X):
+        """Scores (m, l) of links between the nodes X and the known ones."""
+        return self._scores(self._embedded(self._check_X(X, reset=False)), self.fitted_)
+
+    def pair_scores(self, X, Z=None):
+        """Scores (m, p) of links between the nodes X and Z, or (m, m) between those of X."""
+        H = self._embedded(self._check_X(X, reset=False))
+        return self._scores(H, H if Z is None else self._embedded(self._check_X(Z, reset=False)))
+
+    def predict_links(self, X, Z=None):
+        """Links between X and Z, or among X, as a sparse matrix of booleans: scores of ``threshold_`` or more."""
+        links = self.pair_scores(X, Z) >= self.threshold_
+        if Z is None:
+            np.fill_diagonal(links, False)
+        return scipy.sparse.csr_array(links)
+
+    def score(self, X, y):
+        """Area under the ROC curve of the scores of all pairs of nodes X, whose graph is y."""
+        scores = self.pair_scores(X)
+        auc = link_roc_auc(read_graph(y, "y"), scores)
+        if np.isnan(auc):
+            raise ValueError(
+                "y has no links, or nothing else, so that there is nothing to tell apart; give another graph"
+            )
+        return auc
+
+    def _embedded(self, X):
+        """h (m, d) at checked inputs."""
+        check_is_fitted(self)
+        if self.regressor is not None:
+            return np.asarray(self.model_.predict(X), dtype=float).reshape(_num_samples(X), -1)
+        if self._centerer is not None:
+            X = kernels.gram(self.kernel_, X, self.X_fit_, gamma=self.gamma_, params=self.kernel_params)
+            X = self._centerer.transform(X)
+        return self.model_.predict(X)
+
+    def _scores(self, H, G):
+        """Inner products (m, p) of rows, or cosines."""
+        if self.cosine:
+            unit = H / np.maximum(row_norms(H), _TINY)[:, None]
+            return unit @ (unit if G is H else G / np.maximum(row_norms(G), _TINY)[:, None]).T
+        return H @ G.T
+
+    def _check_X(self, X, reset):
+        if not reset:
+            check_is_fitted(self)
+        return check_inputs(self, X, [self.kernel], reset)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+
+@dataclass
+class _Candidate:
+    """A kernel machine with its Gram matrix, which leave-one-out and the fit share."""
+
+    gamma: float | None
+    centerer: KernelCenterer | None
+    model: OperatorKernelRegressor
+    inputs: object
+    targets: np.ndarray  # (n, d), NaN for nodes whose links are not known
+    training: Training
+    loss: Loss
+    space: Space
+
+    def choose(self, alpha, error):
+        """The best alpha, the embedding (l, d) of the known nodes, each left out, and its error."""
+        alphas = self.training.alphas() if isinstance(alpha, str) else [check_number(float(alpha), "alpha")]
+        self.loss = choice.resolve(self.model, self.training, self.loss, self.targets, alphas)
+        self.model.set_params(loss=self.loss)
+        if len(self.training.Y) == 1:  # nothing to leave out: the smoothest model
+            return alphas[-1], self.training.Y, 0.0
+        if len(alphas) > 1:
+            alphas = alphas if self._closed_form else alphas[::_THIN]
+            alphas = [alphas[choice.best_index([error(H) for H in self._held_out(alphas)])]]
+        (H,) = self._held_out(alphas)
+        return alphas[0], H, error(H)
+
+    @property
+    def _closed_form(self):
+        return self.training.closed_form and self.loss.quadratic
+
+    def _held_out(self, alphas):
+        """For each alpha the predicted embedding (l, d) of the known nodes, each left out, or its fold."""
+        known = self.training.rows
+        if self._closed_form:
+            return (self.training.Y - residuals for residuals in self.training.loo(alphas, center=False))
+        H = np.empty((len(alphas), *self.training.Y.shape))
+        folds = KFold(min(_FOLDS, len(known)), shuffle=True, random_state=0).split(known)
+        folds = [(known[train], known[test]) for train, test in folds]
+        for X, Y, _, test, X_test, _ in choice.split(self.model, folds, self.inputs, self.targets, None):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)  # of models that only serve to choose
+                for i, fitted in enumerate(self.model.fit_path(X, Y, alphas[::-1])):
+                    H[len(alphas) - 1 - i, test] = fitted.predict(X_test)
+        return iter(H)
+
+
+def _coordinates(K):
+    """Rows V (l, d) with ``V V' = K``, by the eigenvectors whose eigenvalues are above rounding."""
+    values, vectors = scipy.linalg.eigh(K, driver="evd", check_finite=False)
+    kept = values > _RANK * max(values[-1], 0.0)
+    if not kept.any():  # one node and centring
+        return np.zeros((len(K), 1))
+    return vectors[:, kept] * np.sqrt(values[kept])

@@ -1,0 +1,129 @@
+"""Scores of predicted links, over pairs of nodes. All need one sort of the scores and one look-up of the links'."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse
+
+PAIRS = ("upper", "all")
+
+
+def link_roc_auc(adjacency, scores, pairs="upper"):
+    """Area under the ROC curve: how often a linked pair has a higher score than one that is not, ties being a half.
+
+    Parameters
+    ----------
+    adjacency : (n, m) array or sparse matrix, positive for a link, 0 for none. NaN in a dense one is not known and left
+        out. A vector (m,) is a list of pairs, of which all count.
+    scores : array of the same shape, higher for a link
+    pairs : which of them count: "upper" for i < j of a square matrix, "all" (a rectangle of test nodes and training
+        nodes, say), or a mask (n, m)
+
+    Returns
+    -------
+    float between 0 and 1, NaN when all of the pairs or none of them are links
+    """
+    links, everything = _sorted_scores(adjacency, scores, pairs)
+    n_links, n_others = len(links), len(everything) - len(links)
+    if n_links == 0 or n_others == 0:
+        return np.nan
+    below, upto = (np.searchsorted(everything, links, side) for side in ("left", "right"))
+    ranks = (below + upto + 1) / 2  # from 1, the mean of those that tied scores have
+    return float((ranks.sum() - n_links * (n_links + 1) / 2) / n_links / n_others)
+
+
+def link_average_precision(adjacency, scores, pairs="upper"):
+    """Average precision, the area under the curve of precision by recall as a step function.
+
+    The mean over links of the share of links among the pairs that have at least the link's score. Chance gives the
+    share of links among all pairs.
+
+    Parameters
+    ----------
+    adjacency, scores, pairs : as for ``link_roc_auc``
+
+    Returns
+    -------
+    float between 0 and 1, NaN when no pair is a link
+    """
+    links, everything = _sorted_scores(adjacency, scores, pairs)
+    if len(links) == 0:
+        return np.nan
+    return float(np.mean(_at_least(links, links) / _at_least(everything, links)))
+
+
+def best_f1_threshold(adjacency, scores, pairs="upper"):
+    """The threshold from which on a score is called a link such that F1 is largest.
+
+    Parameters
+    ----------
+    adjacency, scores, pairs : as for ``link_roc_auc``
+
+    Returns
+    -------
+    threshold : half-way between the lowest score that is called a link and the highest that is not; of thresholds as
+        good as each other the highest. Infinity when no pair is a link.
+    f1 : what ``scores >= threshold`` has on these pairs; 1 when no pair is a link, and so none is wrong
+    """
+    links, everything = _sorted_scores(adjacency, scores, pairs)
+    if len(links) == 0:
+        return np.inf, 1.0
+    lowest = np.unique(links)[::-1]  # elsewhere a higher threshold loses no link
+    f1 = 2 * _at_least(links, lowest) / (len(links) + _at_least(everything, lowest))
+    best = int(f1.argmax())
+    threshold = lowest[best]
+    n_rejected = np.searchsorted(everything, threshold)
+    if n_rejected > 0:
+        rejected = everything[n_rejected - 1]
+        between = rejected + (threshold - rejected) / 2
+        if between > rejected:  # not so for neighbouring floating-point numbers
+            threshold = between
+    return float(threshold), float(f1[best])
+
+
+def _at_least(ordered, values):
+    """How many of the ordered numbers are at least as large as each of the values."""
+    return len(ordered) - np.searchsorted(ordered, values)
+
+
+def _sorted_scores(adjacency, scores, pairs):
+    """Scores of the linked pairs and of all pairs that count, both in ascending order."""
+    if not scipy.sparse.issparse(adjacency):
+        adjacency = np.asarray(adjacency, dtype=float)
+    scores = np.asarray(scores, dtype=float)
+    if adjacency.shape != scores.shape:
+        raise ValueError(
+            f"adjacency and scores must have the same shape, one entry a pair, got {adjacency.shape} and {scores.shape}"
+        )
+    counted = _counted(pairs, scores.shape)
+    if scipy.sparse.issparse(adjacency):
+        rows, columns = (adjacency > 0).nonzero()
+        kept = counted[rows, columns]
+        links, everything = scores[rows[kept], columns[kept]], scores[counted]
+    else:
+        truth, everything = adjacency[counted], scores[counted]
+        known = ~np.isnan(truth)
+        if not known.all():
+            truth, everything = truth[known], everything[known]
+        links = everything[truth > 0]
+    if np.isnan(everything).any():
+        raise ValueError("scores has NaN where adjacency is known; leave these pairs out by a mask in pairs")
+    return np.sort(links), np.sort(everything)
+
+
+def _counted(pairs, shape):
+    """Mask of the pairs that count."""
+    if isinstance(pairs, str):
+        if pairs not in PAIRS:
+            raise ValueError(f"pairs: unknown name {pairs!r}; known: {', '.join(map(repr, PAIRS))}, or a mask {shape}")
+        if pairs == "all" or len(shape) == 1:
+            return np.ones(shape, dtype=bool)
+        if shape[0] != shape[1]:
+            raise ValueError(f"pairs='upper' needs a square matrix, got shape {shape}; give pairs='all' or a mask")
+        return np.arange(shape[0])[:, None] < np.arange(shape[1])
+    mask = np.asarray(pairs)
+    if mask.dtype != bool or mask.shape != shape:
+        raise ValueError(
+            f"pairs must be a mask of the shape of scores, {shape}, got shape {mask.shape} and type {mask.dtype}"
+        )
+    return mask
