@@ -193,6 +193,36 @@ class Covariance(BaseEstimator):
         return (1 - self.shrinkage) * S + self.shrinkage * (mean if mean > 0 else 1.0) * np.eye(len(S))
 
 
+class Learned(BaseEstimator):
+    """The operator that minimises the objective together with the function, among PSD ones of trace d.
+
+    The two are found in turn: the function for a given operator, then the operator ``d S^1/2 / tr S^1/2`` for the
+    function, S its inner products ``<h_i, h_j>`` between coordinates. The problem is convex in both (Argyriou et al.
+    2008), the objective never increases, and M = I is where it starts.
+
+    Parameters
+    ----------
+    max_iter : rounds at most
+    tol : relative decrease of the objective in a round below which it stops
+    """
+
+    def __init__(self, max_iter=50, tol=1e-4):
+        self.max_iter, self.tol = max_iter, tol
+
+    def matrix(self, Y, weights=None, space=None):
+        check_number(self.max_iter, "Learned: max_iter", integer=True)
+        check_number(self.tol, "Learned: tol", strict=False)
+        return None  # the start
+
+    @staticmethod
+    def best(S):
+        """The operator (d, d) for inner products S (d, d) of a function's coordinates; None when all are zero."""
+        values, vectors = scipy.linalg.eigh(S)
+        roots = np.sqrt(np.maximum(values, 0.0))
+        total = roots.sum()
+        return (vectors * (len(S) * roots / total)) @ vectors.T if total > 0 else None
+
+
 class Decay(BaseEstimator):
     """Diagonal with entries ``1 / (1 + j)^rate``, j = 0, 1, ...: later coordinates are smoothed more.
 
@@ -242,8 +272,16 @@ _NAMES: dict = {
     "covariance": Covariance,
     "decay": Decay,
     "integral": Integral,
+    "learned": Learned,
 }
 _IDENTITY_WITHIN = 1e-12  # entries of an operator this close to the identity's are taken for it: no spectrum is needed
+
+
+def as_learned(operator):
+    """The setting of an operator that is learnt with the function, None for others."""
+    if isinstance(operator, str) and operator == "learned":
+        return Learned()
+    return operator if isinstance(operator, Learned) else None
 
 
 def operator_matrix(operator, Y, weights=None, space=None):

@@ -75,6 +75,13 @@ class Separable:
         """The term with K replaced by D K D."""
         return Separable(self.K * root_weights[:, None] * root_weights, self.M)
 
+    def with_operator(self, M):
+        """The term with another operator, which shares what is known of K."""
+        term = Separable(self.K, M)
+        if self.factored:
+            term.__dict__["input_spectrum"] = self.input_spectrum
+        return term
+
     def margin_gram(self, Y):
         """``<y_i, K(x_i, x_j) y_j>``, shape (n, n)."""
         return self.K * (Y @ Y.T if self.M is None else Y @ self.M @ Y.T)

@@ -27,6 +27,7 @@ from ..problem import Problem, Sampled, Separable
 from ..solvers.spectral import leave_one_out
 from . import choice
 from .inputs import check_inputs
+from .operator_learning import alternate
 from .training import Training, build, centre, deformed_term, kernel_terms
 
 _LEARNT = (
@@ -186,15 +187,13 @@ class KernelMachine(BaseEstimator):
 
     def _learn(self, training: Training, loss, space, alpha, init):
         """Solve, and set everything learnt; returns the dual variables for a warm start."""
-        problem = training.problem(loss, alpha)
-        solution = solvers.solve(
-            problem,
-            self.solver,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            init=init,
-            callback=self._progress(alpha),
-        )
+        if training.learns is None:
+            problem = training.problem(loss, alpha)
+            solution = self._solve(problem, alpha, init)
+        else:
+            training, problem, solution, self.objectives_ = alternate(
+                training, loss, alpha, lambda problem, start: self._solve(problem, alpha, start), init
+            )
         if np.isfinite(problem.loss.largest_residual) and not np.isfinite(solution.gap):
             raise ValueError(
                 f"loss={problem.loss!r} allows no larger residuals, and no function was found that fits every sample "
@@ -211,6 +210,10 @@ class KernelMachine(BaseEstimator):
             )
         self._store(training, problem, solution, space, alpha)
         return solution.dual
+
+    def _solve(self, problem, alpha, init):
+        options = {"tol": self.tol, "max_iter": self.max_iter, "callback": self._progress(alpha)}
+        return solvers.solve(problem, self.solver, init=init, **options)
 
     def _store_settings(self, training: Training, problem: Problem, solution, space, alpha):
         """Set the values in use and the certificate."""

@@ -91,6 +91,7 @@ class Training:
     weighted: bool
     sampling: Sampling | None = None  # then Y are values at points, not coordinates
     around: Surroundings | None = None  # then terms are deformed for each alpha
+    learns: operators.Learned | None = None  # the operator is found with the function
 
     @property
     def mask(self):
@@ -109,7 +110,7 @@ class Training:
     @property
     def closed_form(self) -> bool:
         """Whether leave-one-out residuals of the squared loss have a formula."""
-        return self.separable and self.mask is None
+        return self.separable and self.mask is None and self.learns is None
 
     @property
     def measure(self):
@@ -167,6 +168,23 @@ class Training:
             penalties = [alpha * total for alpha in shared]
             for _, residuals in leave_one_out(term, self.Y, penalties, center=center, weights=weights):
                 yield residuals
+
+    def inner_products(self, dual, alpha):
+        """Inner products (d, d) in the kernel's space of the coordinates of the function with these dual variables."""
+        term, penalty = self.terms[0], alpha * self.weights.sum()
+        if self.around is None:
+            K, coefficients = term.K, dual / penalty
+        else:
+            root = self.root_weights[:, None] if self.weighted else 1.0
+            K = self.around.kernel.K
+            coefficients = self.expanded(root * dual / penalty, alpha)[2]
+        if term.M is not None:
+            coefficients = coefficients @ term.M
+        return coefficients.T @ (K @ coefficients)
+
+    def with_operator(self, M) -> Training:
+        """The same data with another operator."""
+        return replace(self, terms=(self.terms[0].with_operator(M),))
 
     def prepare_path(self, alphas):
         """Factor once what every alpha of a path needs."""
@@ -231,6 +249,7 @@ def build(settings, X, Y, weights, rows, n_samples, space, center, sampling, coo
             term = Separable(K, operators.operator_matrix(one_operator, coordinates, weights, functions))
         term = term.scaled(np.sqrt(weights)) if weighted else term
         terms.append(term if sampling is None else Sampled(term, sampling))
+    learns = _learns(pairs, sampling)
     return Training(
         X,
         Y,
@@ -244,7 +263,19 @@ def build(settings, X, Y, weights, rows, n_samples, space, center, sampling, coo
         center,
         weighted,
         sampling,
+        learns=learns,
     )
+
+
+def _learns(pairs, sampling):
+    """The setting of an operator that is learnt, None when there is none."""
+    found = [operators.as_learned(operator) for _, operator in pairs]
+    if any(found) and (len(pairs) > 1 or sampling is not None):
+        raise ValueError(
+            "operator: Learned goes with one kernel and outputs on a common grid; give a single kernel, or "
+            "irregular='projected'"
+        )
+    return found[0]
 
 
 def _semi_supervised(settings, X, Y, weights, rows, n_samples, space, center, coordinates, everyone) -> Training:
@@ -272,7 +303,10 @@ def _semi_supervised(settings, X, Y, weights, rows, n_samples, space, center, co
     term = Separable(K[np.ix_(labelled, labelled)], M)
     terms = (term.scaled(np.sqrt(weights)) if weighted else term,)
     scalars, gammas = (scalar,), (gamma,)
-    return Training(X, Y, weights, rows, n_samples, scalars, gammas, terms, space, center, weighted, None, around)
+    learns = operators.as_learned(operator)
+    return Training(
+        X, Y, weights, rows, n_samples, scalars, gammas, terms, space, center, weighted, None, around, learns
+    )
 
 
 def kernel_terms(kernel, operator):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from ..metrics import r2_score
-from ..spaces import Vector
+from ..spaces import Metric, Vector
 from .base import KernelMachine
 
 
@@ -14,6 +14,10 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
 
     Minimises ``1/n sum_i loss(y_i - h(x_i)) + alpha/2 ||h||^2`` to a certified duality gap. NaN in y means "not
     observed" for every loss and operator.
+
+    Related tasks (Brouard et al. 2016, section 5.2): ``operator=None`` keeps them independent (model 0),
+    ``output_metric=TaskGraph(form="similarity")`` measures errors by their similarities (model 1), and
+    ``operator=TaskGraph()`` smooths the function over their graph (model 2). Similarities come from training outputs.
 
     Parameters
     ----------
@@ -25,7 +29,10 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     kernel_params : dict or None
         Further parameters of a named kernel, such as ``degree``.
     operator : (d, d) array, object or name of ``hilbertlearn.operators``, or None
-        Positive semi-definite output operator M; None is the identity.
+        Positive semi-definite output operator M; None is the identity, ``operators.Learned()`` is found with the
+        function.
+    output_metric : (d, d) array, object of ``hilbertlearn.operators`` or None
+        Inner product of the outputs that the loss is measured by; None is the usual one.
     loss : str or object of ``hilbertlearn.losses``
     alpha : float or "auto"
         Regularisation. "auto": leave-one-out of the squared loss over a logarithmic grid (5 folds with gaps in y or
@@ -52,6 +59,7 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     support_ : indices of the samples whose coefficients are not zero
     saturated_ : samples (n,), or points (n, d) for p = 1, held at the loss's bound: the candidates for outliers
     outlier_scores_ : residual sizes of samples, or points, relative to their median
+    objectives_ : of each round of ``operators.Learned``
     X_fit_ : the samples predictions are made from
     n_features_in_, feature_names_in_ : as in scikit-learn
 
@@ -74,6 +82,7 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         gamma="median",
         kernel_params=None,
         operator=None,
+        output_metric=None,
         loss="squared",
         alpha="auto",
         center=True,
@@ -88,6 +97,7 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         self.gamma = gamma
         self.kernel_params = kernel_params
         self.operator = operator
+        self.output_metric = output_metric
         self.loss = loss
         self.alpha = alpha
         self.center = center
@@ -99,7 +109,7 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         self.verbose = verbose
 
     def _space(self, y, sample_weight):
-        return Vector.of(y)
+        return Vector.of(y) if self.output_metric is None else Metric.of(y, self.output_metric, sample_weight)
 
     def score(self, X, y, sample_weight=None):
         """Mean R2 over outputs, at the observed entries of y."""

@@ -5,7 +5,7 @@ from .dictionaries import BSpline, Fourier, PrincipalComponents, Wavelet
 from .functional import FunctionSpace, function_space
 from .settings import Dictionary, Eigen, Grid, as_space
 from .structured import KernelSpace, OutputKernel, WeightSpace
-from .vector import Vector
+from .vector import Metric, Vector
 
 __all__ = [
     "BSpline",
@@ -15,6 +15,7 @@ __all__ = [
     "FunctionSpace",
     "Grid",
     "KernelSpace",
+    "Metric",
     "OutputKernel",
     "PrincipalComponents",
     "Space",

@@ -5,10 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.linalg
 from sklearn.utils import check_array
 
 from ..functions import brings_points
+from ..operators import operator_matrix
 from .base import Space
+
+_RANK = 1e-12  # eigenvalues of a metric, relative to the largest, that count as zero
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,45 @@ class Vector(Space):
     def decode(self, coordinates):
         """Outputs from coordinates (n, d)."""
         return coordinates[:, 0] if self.one_output else coordinates
+
+
+@dataclass(frozen=True)
+class Metric(Space):
+    """Real vectors with the inner product ``y' A z``: coordinates are ``A^1/2 y``.
+
+    Model 1 of Brouard et al. 2016, section 5.2. Entries are mixed, so that vectors are known whole or not at all.
+    """
+
+    root: np.ndarray  # (d, d)
+    inverse: np.ndarray  # (d, d), pseudo-inverse of the root
+    one_output: bool
+
+    @classmethod
+    def of(cls, y, metric, sample_weight):
+        """The space of outputs y (n, d), or (n,); metric as ``operators.operator_matrix`` takes it."""
+        y = _checked(y)
+        Y = y[:, None] if y.ndim == 1 else y
+        seen = np.isfinite(Y)
+        known = seen.any(axis=1) & (sample_weight > 0)
+        if (seen != seen[:, :1]).any():
+            raise ValueError(
+                "output_metric mixes the outputs of a sample: each row of y must be known whole, or all NaN; fill the "
+                "gaps, or use operator= in place of output_metric"
+            )
+        A = operator_matrix(metric, Y[known], sample_weight[known])
+        A = np.eye(Y.shape[1]) if A is None else np.asarray(A)
+        values, vectors = scipy.linalg.eigh(A)
+        roots = np.sqrt(np.where(values > _RANK * max(values[-1], 0.0), values, 0.0))
+        inverse = np.divide(1.0, roots, out=np.zeros_like(roots), where=roots > 0)
+        return cls((vectors * roots) @ vectors.T, (vectors * inverse) @ vectors.T, y.ndim == 1)
+
+    def encode(self, y):
+        y = _checked(y)
+        return (y[:, None] if y.ndim == 1 else y) @ self.root
+
+    def decode(self, coordinates):
+        y = coordinates @ self.inverse
+        return y[:, 0] if self.one_output else y
 
 
 def _checked(y):
