@@ -1,60 +1,114 @@
-"""Projected Newton method for the box-constrained dual of the hinge."""
+"""Interior-point method for the box-constrained dual of the hinge."""
 
 from __future__ import annotations
 
 import numpy as np
 import scipy.linalg
 
+from .linear_step import cholesky
 from .solution import Solution
 
-_JITTER = 1e-12  # relative, so that singular kernels can be factored; the objective is not changed
+_JITTER = 1e-14  # relative to the mean of the diagonal, raised until the system can be factored
 _SMALLEST_JITTER = 1e-200  # of a kernel of zeros; its inverse must not overflow
-_SUFFICIENT = 1e-4
+_BOUNDARY = 0.995  # share of the way to the boundary that a step may go
+_AHEAD = 0.1  # share of the tolerance that is reached before bounds are tried, and again each time they do not fit
+_LAST = 1e-4  # share at which they are given up
+_STALLED = 1e-8  # steps this short are rounding
+_POLISHING = 5  # Newton steps on the variables inside
 
 
 def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None) -> Solution:
     """minimise ``b' Q b / 2 - <w, b>`` over ``0 <= b <= w`` (b and w scaled by 1/sqrt(w) when there are weights).
 
-    Each iteration solves for the variables that are free, by Cholesky, and searches along the projected path
-    (Bertsekas 1982); the set of free variables settles after a few of them.
+    Mehrotra's predictor and corrector: some twenty Cholesky factorisations, whatever the conditioning of the kernel.
+    When the gap is small enough, variables that come near a bound are put there, so that samples without a part are
+    seen as such; if the gap does not allow it, a few iterations more show better which ones do.
     """
     Q = problem.terms[0].K / problem.penalty
     top = np.ones(len(Q)) if problem.root_weights is None else problem.root_weights
-    jitter = max(_JITTER * np.trace(Q), _SMALLEST_JITTER)
-    b = np.clip(top if init is None else init[:, 0], 0.0, top)
-    Qb = Q @ b
-    history = [_gap(problem, b, Qb)]
-    for iteration in range(1, max_iter + 1):
-        if history[-1] <= tol:
-            return Solution(b[:, None], history[-1], iteration - 1, True, history)
-        gradient = Qb - top
-        free = np.flatnonzero(~(((b <= 0) & (gradient > 0)) | ((b >= top) & (gradient < 0))))
-        direction = _newton_direction(Q, gradient, free, jitter)
-        value = b @ (Qb / 2 - top)
-        step = 1.0
-        while True:
-            trial = b.copy()
-            trial[free] = np.clip(b[free] + step * direction, 0.0, top[free])
-            Q_trial = Q @ trial
-            if trial @ (Q_trial / 2 - top) <= value + _SUFFICIENT * gradient @ (trial - b) or step < 1e-12:
+
+    def with_gap(b):
+        return b, problem.gap(b[:, None], (Q @ b)[:, None])
+
+    best = with_gap(np.clip(top if init is None else init[:, 0], 0.0, top))
+    history = [best[1]]
+    b = top / 2
+    gradient = Q @ b - top
+    spread = np.abs(gradient).mean() or 1.0
+    low, high = np.maximum(gradient, 0) + spread, np.maximum(-gradient, 0) + spread  # multipliers of the two bounds
+    wanted, length = _AHEAD * tol, 1.0
+    while len(history) <= max_iter and length > _STALLED:
+        if best[1] <= wanted:
+            snapped = with_gap(_snapped(Q, top, b, low, high))
+            if snapped[1] <= tol or wanted < _LAST * tol:
+                best = snapped if snapped[1] <= tol else best
                 break
-            step /= 2
-        b, Qb = trial, Q_trial
-        history.append(_gap(problem, b, Qb))
+            wanted *= _AHEAD
+        rest = top - b
+        complementarity = (b @ low + rest @ high) / (2 * len(b))
+        solve_system = _factored(Q, low / b + high / rest)
+        residual = gradient - low + high
+        step = _direction(solve_system, residual, b, rest, low, high, 0.0, (0.0, 0.0))
+        db, dlow, dhigh = (_length(step, b, rest, low, high) * part for part in step)
+        reached = ((b + db) @ (low + dlow) + (rest - db) @ (high + dhigh)) / (2 * len(b))
+        target = complementarity * (reached / complementarity) ** 3
+        second_order = (step[0] * step[1], -step[0] * step[2])
+        step = _direction(solve_system, residual, b, rest, low, high, target, second_order)
+        length = _BOUNDARY * _length(step, b, rest, low, high)
+        b, low, high = (part + length * change for part, change in zip((b, low, high), step, strict=True))
+        gradient = Q @ b - top
+        history.append(problem.gap(b[:, None], (gradient + top)[:, None]))
+        if history[-1] < best[1]:
+            best = b, history[-1]
         if callback is not None:
-            callback(iteration, history[-1])
-    return Solution(b[:, None], history[-1], max_iter, history[-1] <= tol, history)
+            callback(len(history) - 1, history[-1])
+    return Solution(best[0][:, None], best[1], len(history) - 1, best[1] <= tol, history)
 
 
-def _newton_direction(Q, gradient, free, jitter):
-    S = Q[np.ix_(free, free)]
-    S.flat[:: len(free) + 1] += jitter
-    try:
-        factor = scipy.linalg.cholesky(S.T, lower=True, overwrite_a=True, check_finite=False)
-    except np.linalg.LinAlgError:  # rounding made it indefinite: a scaled gradient still descends
-        return -gradient[free] / np.maximum(np.abs(Q[np.ix_(free, free)]).sum(axis=1), np.finfo(float).tiny)
-    return scipy.linalg.cho_solve((factor, True), -gradient[free], check_finite=False)
+def _factored(Q, diagonal):
+    """Function that solves ``(Q + diag(diagonal)) x = r``."""
+    jitter = max(_JITTER * np.trace(Q) / len(Q), _SMALLEST_JITTER)
+    S = Q.copy()
+    S.flat[:: len(Q) + 1] += diagonal
+    while True:
+        try:
+            factor = cholesky(S, jitter)
+        except np.linalg.LinAlgError:
+            jitter *= 100
+            continue
+        return lambda r: scipy.linalg.cho_solve((factor, True), r, check_finite=False)
 
 
-def _gap(problem, b, Qb):
-    return problem.gap(b[:, None], Qb[:, None])
+def _direction(solve_system, residual, b, rest, low, high, target, second_order):
+    """Newton step (b, low, high) towards products ``b low`` and ``rest high`` of the target's size."""
+    from_low = (target - b * low - second_order[0]) / b
+    from_high = (target - rest * high - second_order[1]) / rest
+    db = solve_system(from_low - from_high - residual)
+    return db, from_low - low / b * db, from_high + high / rest * db
+
+
+def _length(step, b, rest, low, high):
+    """The longest step, at most 1, that leaves all positive."""
+    db, dlow, dhigh = step
+    longest = 1.0
+    for value, change in ((b, db), (rest, -db), (low, dlow), (high, dhigh)):
+        falling = change < 0
+        if falling.any():
+            longest = min(longest, float((value[falling] / -change[falling]).min()))
+    return longest
+
+
+def _snapped(Q, top, b, low, high):
+    """b with the variables near a bound put there, and the others moved to where the gradient is zero."""
+    # of the two factors of a product that vanishes, which is the smaller one of its kind?
+    largest = max(low.max(), high.max())
+    at_low = b * largest < low * b.max()
+    at_high = (top - b) * largest < high * top
+    b = np.where(at_low, 0.0, np.where(at_high, top, b))
+    free = np.flatnonzero(~(at_low | at_high))
+    if not len(free):
+        return b
+    solve_system = _factored(Q[np.ix_(free, free)], 0.0)
+    for _ in range(_POLISHING):
+        b[free] = np.clip(b[free] - solve_system((Q @ b - top)[free]), 0.0, top[free])
+    return b
