@@ -18,6 +18,9 @@ NAMES = (
     "scalar_decoder",
     "top_candidates",
     "loss_trick",
+    "semi_supervised",
+    "margin",
+    "link_scores",
     "import_time",
 )
 

@@ -9,7 +9,9 @@ from benchmarks import (
     functional_dictionary,
     functional_robust,
     leave_one_out,
+    link_scores,
     loss_trick,
+    margin,
     memory,
     multitask_lasso,
     prediction,
@@ -17,6 +19,7 @@ from benchmarks import (
     ridge,
     robust_fit,
     scalar_decoder,
+    semi_supervised,
     splitting,
     top_candidates,
 )
@@ -36,6 +39,9 @@ SMALL = {
     scalar_decoder: {"n": 40, "m": 60, "looped": 10},
     top_candidates: {"m": 5, "candidates": 300, "r": 4, "k": 3},
     loss_trick: {"n": 200},
+    semi_supervised: {"labelled": 20, "unlabelled": 60, "d": 3},
+    margin: {"n": 60, "d": 5},
+    link_scores: {"nodes": 60, "known": 30, "n_features": 3},
 }
 
 

@@ -1,114 +1,97 @@
-"""Interior-point method for the box-constrained dual of the hinge."""
+"""The box-constrained dual of the hinge: exchanges of whole sets between bounds and inside."""
 
 from __future__ import annotations
 
-import numpy as np
-import scipy.linalg
+import dataclasses
 
-from .linear_step import cholesky
+import numpy as np
+
+from ..problem import Separable
+from . import interior_point
 from .solution import Solution
 
-_JITTER = 1e-14  # relative to the mean of the diagonal, raised until the system can be factored
-_SMALLEST_JITTER = 1e-200  # of a kernel of zeros; its inverse must not overflow
-_BOUNDARY = 0.995  # share of the way to the boundary that a step may go
-_AHEAD = 0.1  # share of the tolerance that is reached before bounds are tried, and again each time they do not fit
-_LAST = 1e-4  # share at which they are given up
-_STALLED = 1e-8  # steps this short are rounding
-_POLISHING = 5  # Newton steps on the variables inside
+_SMALL = 400  # samples up to which an interior-point method is as fast
+_COARSE = 1e-3  # gap of the problem with half of the samples
+_ROUNDS = 60
+_PATIENCE = 8  # rounds without fewer samples out of place that are taken for a circle
+_MARGIN = 0.01  # share of the samples, those nearest to the margin, that start inside
+_GROWTH = 0.5  # samples that may join those inside in a round, relative to their number
+_FEWEST = 50
 
 
 def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None) -> Solution:
     """minimise ``b' Q b / 2 - <w, b>`` over ``0 <= b <= w`` (b and w scaled by 1/sqrt(w) when there are weights).
 
-    Mehrotra's predictor and corrector: some twenty Cholesky factorisations, whatever the conditioning of the kernel.
-    When the gap is small enough, variables that come near a bound are put there, so that samples without a part are
-    seen as such; if the gap does not allow it, a few iterations more show better which ones do.
+    Few samples are inside the box at the optimum: once it is known which, a small system gives them. A guess comes from
+    the start, or from the same problem with half of the samples; exchanges then settle it, and an interior-point method
+    does where they go round in circles.
     """
     Q = problem.terms[0].K / problem.penalty
     top = np.ones(len(Q)) if problem.root_weights is None else problem.root_weights
+    b = np.clip(top if init is None else init[:, 0], 0.0, top)
 
-    def with_gap(b):
-        return b, problem.gap(b[:, None], (Q @ b)[:, None])
+    def gap(b, Qb):
+        return problem.gap(b[:, None], Qb[:, None])
 
-    best = with_gap(np.clip(top if init is None else init[:, 0], 0.0, top))
-    history = [best[1]]
-    b = top / 2
-    gradient = Q @ b - top
-    spread = np.abs(gradient).mean() or 1.0
-    low, high = np.maximum(gradient, 0) + spread, np.maximum(-gradient, 0) + spread  # multipliers of the two bounds
-    wanted, length = _AHEAD * tol, 1.0
-    while len(history) <= max_iter and length > _STALLED:
-        if best[1] <= wanted:
-            snapped = with_gap(_snapped(Q, top, b, low, high))
-            if snapped[1] <= tol or wanted < _LAST * tol:
-                best = snapped if snapped[1] <= tol else best
-                break
-            wanted *= _AHEAD
-        rest = top - b
-        complementarity = (b @ low + rest @ high) / (2 * len(b))
-        solve_system = _factored(Q, low / b + high / rest)
-        residual = gradient - low + high
-        step = _direction(solve_system, residual, b, rest, low, high, 0.0, (0.0, 0.0))
-        db, dlow, dhigh = (_length(step, b, rest, low, high) * part for part in step)
-        reached = ((b + db) @ (low + dlow) + (rest - db) @ (high + dhigh)) / (2 * len(b))
-        target = complementarity * (reached / complementarity) ** 3
-        second_order = (step[0] * step[1], -step[0] * step[2])
-        step = _direction(solve_system, residual, b, rest, low, high, target, second_order)
-        length = _BOUNDARY * _length(step, b, rest, low, high)
-        b, low, high = (part + length * change for part, change in zip((b, low, high), step, strict=True))
+    options = {"tol": tol, "max_iter": max_iter, "callback": callback}
+    history = [gap(b, Q @ b)]
+    if history[0] > tol and len(Q) > _SMALL:
+        low, high = (b <= 0, b >= top) if init is not None else _from_half(problem, top)
+        b, history = _exchange(Q, top, gap, low, high, **options)
+    if history[-1] > tol and len(history) <= max_iter:
+        options["max_iter"] = max_iter - len(history) + 1
+        b, last, more = interior_point.minimise(Q, top, gap, b, **options)
+        history = [*history, *more[1:], last]
+        return Solution(b[:, None], last, len(history) - 2, last <= tol, history)
+    return Solution(b[:, None], history[-1], len(history) - 1, history[-1] <= tol, history)
+
+
+def _from_half(problem, top):
+    """Which samples (n,), (n,) are guessed to be at 0 and at the top: by their margins when half of them are fitted."""
+    K = problem.terms[0].K
+    rows = np.sort(np.random.default_rng(0).permutation(len(K))[: len(K) // 2])
+    part = dataclasses.replace(
+        problem,
+        terms=(Separable(K[np.ix_(rows, rows)]),),
+        Y=problem.Y[rows],
+        penalty=problem.penalty * float((top[rows] ** 2).sum() / (top**2).sum()),
+        root_weights=None if problem.root_weights is None else top[rows],
+    )
+    b = solve(part, tol=_COARSE).dual[:, 0]
+    excess = K[:, rows] @ b / part.penalty - top
+    near = np.abs(excess) <= np.quantile(np.abs(excess), _MARGIN)
+    low, high = ~near & (excess > 0), ~near & (excess <= 0)
+    low[rows], high[rows] = b <= 0, b >= top[rows]
+    return low, high
+
+
+def _exchange(Q, top, gap, low, high, *, tol, max_iter, callback):
+    """Solve for the samples inside, move those beyond a bound there, and let in those whose gradient is wrong.
+
+    A block principal pivoting: the numbers let in are limited, so that systems stay small. The best b, and all gaps.
+    """
+    best, history = np.zeros_like(top), [gap(np.zeros_like(top), np.zeros_like(top))]
+    least, fewest, since = history[0], len(top) + 1, 0
+    while least > tol and len(history) <= min(max_iter, _ROUNDS) and since < _PATIENCE:
+        inside = np.flatnonzero(~(low | high))
+        b = np.where(high, top, 0.0)
+        if len(inside):
+            system = interior_point.factored(Q[np.ix_(inside, inside)])
+            b[inside] = system((top - Q @ b)[inside])
         gradient = Q @ b - top
-        history.append(problem.gap(b[:, None], (gradient + top)[:, None]))
-        if history[-1] < best[1]:
-            best = b, history[-1]
+        below, above = b < 0, b > top
+        clipped = np.clip(b, 0.0, top)
+        history.append(gap(clipped, gradient + top if not (below | above).any() else Q @ clipped))
+        if history[-1] < least:
+            best, least = clipped, history[-1]
         if callback is not None:
             callback(len(history) - 1, history[-1])
-    return Solution(best[0][:, None], best[1], len(history) - 1, best[1] <= tol, history)
-
-
-def _factored(Q, diagonal):
-    """Function that solves ``(Q + diag(diagonal)) x = r``."""
-    jitter = max(_JITTER * np.trace(Q) / len(Q), _SMALLEST_JITTER)
-    S = Q.copy()
-    S.flat[:: len(Q) + 1] += diagonal
-    while True:
-        try:
-            factor = cholesky(S, jitter)
-        except np.linalg.LinAlgError:
-            jitter *= 100
-            continue
-        return lambda r: scipy.linalg.cho_solve((factor, True), r, check_finite=False)
-
-
-def _direction(solve_system, residual, b, rest, low, high, target, second_order):
-    """Newton step (b, low, high) towards products ``b low`` and ``rest high`` of the target's size."""
-    from_low = (target - b * low - second_order[0]) / b
-    from_high = (target - rest * high - second_order[1]) / rest
-    db = solve_system(from_low - from_high - residual)
-    return db, from_low - low / b * db, from_high + high / rest * db
-
-
-def _length(step, b, rest, low, high):
-    """The longest step, at most 1, that leaves all positive."""
-    db, dlow, dhigh = step
-    longest = 1.0
-    for value, change in ((b, db), (rest, -db), (low, dlow), (high, dhigh)):
-        falling = change < 0
-        if falling.any():
-            longest = min(longest, float((value[falling] / -change[falling]).min()))
-    return longest
-
-
-def _snapped(Q, top, b, low, high):
-    """b with the variables near a bound put there, and the others moved to where the gradient is zero."""
-    # of the two factors of a product that vanishes, which is the smaller one of its kind?
-    largest = max(low.max(), high.max())
-    at_low = b * largest < low * b.max()
-    at_high = (top - b) * largest < high * top
-    b = np.where(at_low, 0.0, np.where(at_high, top, b))
-    free = np.flatnonzero(~(at_low | at_high))
-    if not len(free):
-        return b
-    solve_system = _factored(Q[np.ix_(free, free)], 0.0)
-    for _ in range(_POLISHING):
-        b[free] = np.clip(b[free] - solve_system((Q @ b - top)[free]), 0.0, top[free])
-    return b
+        wrong = np.where((low & (gradient < 0)) | (high & (gradient > 0)), np.abs(gradient), 0.0)
+        misplaced = np.count_nonzero(wrong) + np.count_nonzero(below | above)
+        fewest, since = (misplaced, 0) if misplaced < fewest else (fewest, since + 1)
+        room = max(_FEWEST, int(_GROWTH * len(inside)))
+        joining = wrong > 0
+        if joining.sum() > room:
+            joining &= wrong >= np.partition(wrong, -room)[-room]
+        low, high = (low & ~joining) | below, (high & ~joining) | above
+    return best, [*history, least] if least < history[-1] else history
