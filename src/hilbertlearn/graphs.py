@@ -17,40 +17,54 @@ def read_graph(graph, name="adjacency"):
     graph : (n, n) array or sparse matrix of non-negative weights, a networkx graph with its nodes in order, or labels
         (n,): then nodes with equal labels are linked
     """
+    return scipy.sparse.csr_array(read_weights(graph, name))
+
+
+def read_weights(graph, name):
+    """The same, but a dense matrix stays one."""
     if hasattr(graph, "adj") and hasattr(graph, "nodes"):
         graph = _from_networkx(graph, name)
     if scipy.sparse.issparse(graph):
         W = scipy.sparse.csr_array(graph, dtype=float)
-    else:
-        graph = np.asarray(graph)
-        if graph.ndim == 2 and graph.shape[1] == 1 < graph.shape[0]:
-            graph = column_or_1d(graph, warn=True)
-        if graph.ndim == 1:
-            return groups_graph(graph, name)
-        try:
-            W = scipy.sparse.csr_array(graph.astype(float))
-        except (TypeError, ValueError) as error:
-            raise ValueError(
-                f"{name} must be a square matrix of numbers, a networkx graph or groups (n,), got an array of shape "
-                f"{graph.shape} and type {graph.dtype}"
-            ) from error
-    if W.shape[0] != W.shape[1]:
-        raise ValueError(f"{name} must be square, one row and column a node, got shape {W.shape}")
-    if not np.isfinite(W.data).all():
+        return _checked(W, W.data, name)
+    graph = np.asarray(graph)
+    if graph.ndim == 2 and graph.shape[1] == 1 < graph.shape[0]:
+        graph = column_or_1d(graph, warn=True)
+    if graph.ndim == 1:
+        return groups_graph(graph, name)
+    try:
+        W = np.array(graph, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{name} must be a square matrix of numbers, a networkx graph or groups (n,), got an array of shape "
+            f"{graph.shape} and type {graph.dtype}"
+        ) from error
+    return _checked(W, W, name)
+
+
+def _checked(W, weights, name):
+    """W (n, n), a matrix of our own whose entries that count are given, without self-loops."""
+    if W.ndim != 2 or W.shape[0] != W.shape[1]:
+        raise ValueError(f"{name} must be a square matrix, one row and column a node, got shape {W.shape}")
+    largest = weights.max(initial=0.0)
+    if not np.isfinite(weights.sum()) and not np.isfinite(weights).all():
         raise ValueError(f"{name} contains NaN or infinity; give 0 where there is no link")
-    if (W.data < 0).any():
-        raise ValueError(f"{name} has negative weights, as low as {W.data.min():.3g}; give non-negative similarities")
-    asymmetry = abs(W - W.T).max() if W.nnz else 0.0
-    if asymmetry > SYMMETRY_TOLERANCE * W.max():
+    if weights.min(initial=0.0) < 0:
+        raise ValueError(f"{name} has negative weights, as low as {weights.min():.3g}; give non-negative similarities")
+    asymmetry = abs(W - W.T).max() if weights.size else 0.0
+    if asymmetry > SYMMETRY_TOLERANCE * largest:
         raise ValueError(
             f"{name} is not symmetric: entries differ from the transpose by up to {asymmetry:.3g}; for a directed "
             "graph give np.maximum(A, A.T)"
         )
     loops = int(np.count_nonzero(W.diagonal()))
     if loops:
-        warnings.warn(f"{name} has {loops} self-loops, which were dropped: they say nothing of pairs", stacklevel=3)
+        warnings.warn(f"{name} has {loops} self-loops, which were dropped: they say nothing of pairs", stacklevel=4)
+    if scipy.sparse.issparse(W):
         W.setdiag(0.0)
-    W.eliminate_zeros()
+        W.eliminate_zeros()
+    else:
+        np.fill_diagonal(W, 0.0)
     return W
 
 
@@ -82,7 +96,11 @@ def laplacian(W, normalized=False, power=1):
         root = np.where(degrees > 0, 1 / np.sqrt(np.where(degrees > 0, degrees, 1.0)), 0.0)
         W = _scaled(W, root)
         degrees = (degrees > 0).astype(float)
-    one = (scipy.sparse.diags_array(degrees, format="csr") if scipy.sparse.issparse(W) else np.diag(degrees)) - W
+    if scipy.sparse.issparse(W):
+        one = scipy.sparse.diags_array(degrees, format="csr") - W
+    else:
+        one = -W
+        one.flat[:: len(one) + 1] += degrees
     L = one
     for _ in range(power - 1):
         L = L @ one

@@ -8,7 +8,7 @@ import scipy.sparse
 from sklearn.base import BaseEstimator
 
 from .._validation import check_choice, check_number, check_symmetric_psd
-from ..graphs import laplacian, read_graph
+from ..graphs import laplacian, read_weights
 
 _DENSE = 0.2  # share of pairs that are linked beyond which products with a dense matrix are faster
 NODE_KERNELS = ("diffusion", "normalized_laplacian")
@@ -130,7 +130,7 @@ def as_graph(graph, n):
     if isinstance(graph, Affinity):
         graph.validate()
         return graph
-    W = read_graph(graph, "graph")
+    W = read_weights(graph, "graph")
     if W.shape[0] != n:
         raise ValueError(
             f"graph has {W.shape[0]} nodes and X {n} samples, labelled and unlabelled; give one row a sample, "
@@ -143,5 +143,8 @@ def smoothness(graph, K, rows):
     """The PSD matrix (N, N) of the penalty on N samples with Gram matrix K; those are rows of a graph that is given."""
     if isinstance(graph, Affinity):
         return graph.penalty(K)
-    L = laplacian(graph[rows][:, rows])
-    return L.toarray() if L.nnz > _DENSE * L.shape[0] ** 2 else L
+    W = graph if len(rows) == graph.shape[0] else graph[rows][:, rows]
+    many = (W.nnz if scipy.sparse.issparse(W) else np.count_nonzero(W)) > _DENSE * len(rows) ** 2
+    if many != (not scipy.sparse.issparse(W)):
+        W = W.toarray() if many else scipy.sparse.csr_array(W)
+    return laplacian(W)
