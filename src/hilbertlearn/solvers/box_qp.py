@@ -34,16 +34,16 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None) -> Solu
         return problem.gap(b[:, None], Qb[:, None])
 
     options = {"tol": tol, "max_iter": max_iter, "callback": callback}
-    history = [gap(b, Q @ b)]
-    if history[0] > tol and len(Q) > _SMALL:
+    least = gap(b, Q @ b)
+    history = [least]
+    if least > tol and len(Q) > _SMALL:
         low, high = (b <= 0, b >= top) if init is not None else _from_half(problem, top)
-        b, history = _exchange(Q, top, gap, low, high, **options)
-    if history[-1] > tol and len(history) <= max_iter:
+        b, least, history = _exchange(Q, top, gap, low, high, **options)
+    if least > tol and len(history) <= max_iter:
         options["max_iter"] = max_iter - len(history) + 1
-        b, last, more = interior_point.minimise(Q, top, gap, b, **options)
-        history = [*history, *more[1:], last]
-        return Solution(b[:, None], last, len(history) - 2, last <= tol, history)
-    return Solution(b[:, None], history[-1], len(history) - 1, history[-1] <= tol, history)
+        b, least, more = interior_point.minimise(Q, top, gap, b, **options)
+        history += more[1:]
+    return Solution(b[:, None], least, len(history) - 1, least <= tol, history)
 
 
 def _from_half(problem, top):
@@ -68,7 +68,7 @@ def _from_half(problem, top):
 def _exchange(Q, top, gap, low, high, *, tol, max_iter, callback):
     """Solve for the samples inside, move those beyond a bound there, and let in those whose gradient is wrong.
 
-    A block principal pivoting: the numbers let in are limited, so that systems stay small. The best b, and all gaps.
+    A block principal pivoting: the numbers let in are limited, so that systems stay small. The best b, its gap, and all gaps.
     """
     best, history = np.zeros_like(top), [gap(np.zeros_like(top), np.zeros_like(top))]
     least, fewest, since = history[0], len(top) + 1, 0
@@ -94,4 +94,4 @@ def _exchange(Q, top, gap, low, high, *, tol, max_iter, callback):
         if joining.sum() > room:
             joining &= wrong >= np.partition(wrong, -room)[-room]
         low, high = (low & ~joining) | below, (high & ~joining) | above
-    return best, [*history, least] if least < history[-1] else history
+    return best, least, history
