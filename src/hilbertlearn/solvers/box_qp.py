@@ -68,7 +68,8 @@ def _from_half(problem, top):
 def _exchange(Q, top, gap, low, high, *, tol, max_iter, callback):
     """Solve for the samples inside, move those beyond a bound there, and let in those whose gradient is wrong.
 
-    A block principal pivoting: the numbers let in are limited, so that systems stay small. The best b, its gap, and all gaps.
+    A block principal pivoting: the numbers let in are limited, so that systems stay small. Returns the best b, its gap,
+    and all gaps.
     """
     best, history = np.zeros_like(top), [gap(np.zeros_like(top), np.zeros_like(top))]
     least, fewest, since = history[0], len(top) + 1, 0
@@ -87,7 +88,7 @@ def _exchange(Q, top, gap, low, high, *, tol, max_iter, callback):
         if callback is not None:
             callback(len(history) - 1, history[-1])
         wrong = np.where((low & (gradient < 0)) | (high & (gradient > 0)), np.abs(gradient), 0.0)
-        misplaced = np.count_nonzero(wrong) + np.count_nonzero(below | above)
+        misplaced = int(np.count_nonzero(wrong) + np.count_nonzero(below | above))
         fewest, since = (misplaced, 0) if misplaced < fewest else (fewest, since + 1)
         room = max(_FEWEST, int(_GROWTH * len(inside)))
         joining = wrong > 0
