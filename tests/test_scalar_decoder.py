@@ -1,5 +1,8 @@
 """Losses on numbers against their formulas, and their minimisers against a very fine grid."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -7,6 +10,7 @@ from refusals import assert_refused
 from scipy.optimize import minimize_scalar
 from sklearn.base import clone
 
+from hilbertlearn import decoders
 from hilbertlearn.decoders import scalar
 from hilbertlearn.output_losses.scalars import (
     L2L1,
@@ -19,6 +23,7 @@ from hilbertlearn.output_losses.scalars import (
     Huber,
     Logistic,
     Pinball,
+    ResidualLoss,
     Squared,
 )
 
@@ -104,8 +109,31 @@ def test_settings_are_searchable():
 # ------------------------------------------------------------------ decoder
 
 
+@pytest.fixture(params=["numpy", "numba"])
+def loops(request, monkeypatch):
+    """The decoder's loops: those in numpy, then those compiled by numba, however few weights there are."""
+    if request.param == "numba":
+        pytest.importorskip("numba")
+    monkeypatch.setattr(scalar, "_COMPILED_FROM", 0 if request.param == "numba" else np.inf)
+
+
+class TruncatedSquare(ResidualLoss):
+    """min(r^2, 0.25): slope and second derivative jump at the same place."""
+
+    def at(self, r):
+        return np.minimum(r**2, 0.25)
+
+    def derivatives_at(self, r):
+        inside = (r >= -0.5) & (r < 0.5)
+        return 2 * r * inside, 2.0 * inside
+
+    def kinks(self, y):
+        return [(y - 0.5, -1.0, 2.0), (y + 0.5, -1.0, -2.0)]
+
+
 @pytest.mark.parametrize("kind", ["positive", "signed", "sparse", "ridge"])
-@pytest.mark.parametrize("loss", LOSSES, ids=IDS)
+@pytest.mark.parametrize("loss", [*LOSSES, TruncatedSquare()], ids=[*IDS, "TruncatedSquare()"])
+@pytest.mark.usefixtures("loops")
 def test_global_minimum(loss, kind):
     n, m = 40, 150  # enough queries for a polynomial shared by some, few enough for Newton's method in other basins
     Y = loss.check(outputs(loss, n))
@@ -131,6 +159,7 @@ def ridge_weights(n, m):
 
 
 @pytest.mark.parametrize("loss", [Cauchy(1.0), Cauchy(0.2), GemanMcClure(0.5), Fair(0.3), L2L1(), Logistic()], ids=repr)
+@pytest.mark.usefixtures("loops")
 def test_minimiser_is_accurate(loss):
     """Many queries share basins: their polynomials must give the minimisers that scipy finds from there."""
     Y = outputs(loss, 60)
@@ -144,6 +173,7 @@ def test_minimiser_is_accurate(loss):
     assert (np.abs(slope / curvature) < 1e-7).all()
 
 
+@pytest.mark.usefixtures("loops")
 def test_closed_forms():
     Y = rng.normal(size=31)
     W = rng.random((20, 31))
@@ -156,6 +186,7 @@ def test_closed_forms():
     assert_array_equal(scalar.decode(w, labels, Hinge()), [1, -1])
 
 
+@pytest.mark.usefixtures("loops")
 def test_outlier_does_not_spoil_the_grid():
     Y = np.concatenate([rng.normal(size=50), [1e7]])
     W = rng.random((30, 51))
@@ -164,7 +195,24 @@ def test_outlier_does_not_spoil_the_grid():
     assert_allclose(z, without, atol=1e-4)
 
 
+@pytest.mark.parametrize(
+    "Y, w",
+    [
+        ([0.5, 5.9, 6.5, 8.7, 8.8], [0.65, 0.8, 0.48, 0.74, 0.45]),
+        ([1.4, 1.6, 6.8, 7.6, 8.8], [0.35, 0.79, 0.45, 0.57, 0.7]),
+        ([0.3, 3.4, 6.8, 7.7, 8.6], [0.47, 0.23, 0.78, 0.04, 0.81]),
+        ([0.3, 2.0, 2.8, 6.3, 8.0], [0.21, 0.31, 0.1, 0.94, 0.97]),
+    ],
+)
+@pytest.mark.usefixtures("loops")
+def test_two_minima_of_nearly_the_same_depth(Y, w):
+    """The one that is less deep is lower on the grid."""
+    Y, W, loss = np.array(Y), np.array([w]), GemanMcClure()
+    assert objectives(loss, W, Y, scalar.decode(W, Y, loss)) <= least_on_fine_grid(loss, W, Y)
+
+
 @pytest.mark.parametrize("loss", [Cauchy(1e-4), GemanMcClure(1e-4)], ids=repr)
+@pytest.mark.usefixtures("loops")
 def test_narrow_loss(loss):
     """Every output has a basin of its own."""
     Y = rng.random(300)
@@ -174,6 +222,7 @@ def test_narrow_loss(loss):
 
 
 @pytest.mark.parametrize("loss", [Cauchy(1e-6), Fair(1e-6)], ids=repr)
+@pytest.mark.usefixtures("loops")
 def test_grid_that_does_not_fit_is_coarser(loss, monkeypatch):
     monkeypatch.setattr(scalar, "_ON_GRID", 2**14)
     Y = rng.random(200)
@@ -184,6 +233,7 @@ def test_grid_that_does_not_fit_is_coarser(loss, monkeypatch):
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=IDS)
+@pytest.mark.usefixtures("loops")
 def test_odd_shapes(loss):
     label = np.array([1.0])
     assert scalar.decode(np.empty((0, 1)), label, loss).shape == (0,)
@@ -194,10 +244,49 @@ def test_odd_shapes(loss):
 
 
 @pytest.mark.parametrize("loss", [Cauchy(0.5), Huber(0.5), Absolute(), EpsilonInsensitive(0.2)], ids=repr)
+@pytest.mark.usefixtures("loops")
 def test_repeated_outputs_add_their_weights(loss):
     Y, W = rng.normal(size=20), rng.normal(size=(30, 20))
     twice = scalar.decode(np.c_[W / 3, 2 * W / 3], np.r_[Y, Y], loss)
     assert_allclose(objectives(loss, W, Y, twice), objectives(loss, W, Y, scalar.decode(W, Y, loss)), atol=1e-10)
+
+
+@pytest.mark.parametrize("loss", [Absolute(), Huber(0.4), Cauchy(0.4), GemanMcClure(0.6), Fair(0.4), L2L1()], ids=repr)
+@pytest.mark.usefixtures("loops")
+def test_more_than_a_block_of_everything(loss, monkeypatch):
+    monkeypatch.setattr(scalar, "_ROWS", 50)
+    Y, W = outputs(loss, 1100), ridge_weights(1100, 131)
+    excess = objectives(loss, W, Y, scalar.decode(W, Y, loss)) - least_on_fine_grid(loss, W, Y, 10_001)
+    assert (excess <= 1e-12 * np.abs(W).sum(axis=1)).all()
+    assert_array_equal(scalar.decode(np.asfortranarray(W), Y, loss), scalar.decode(W, Y, loss))
+
+
+@pytest.mark.parametrize("m, n, g", [(1, 1, 1), (3, 513, 2), (4, 5, 3), (9, 1030, 7), (0, 3, 4)])
+def test_compiled_product(m, n, g):
+    pytest.importorskip("numba")
+    from hilbertlearn.decoders.scalar_compiled import product
+
+    W, G = rng.normal(size=(m, n)), rng.normal(size=(g, n))
+    assert_allclose(product(W, G), W @ G.T, atol=1e-12)
+
+
+def test_without_numba(monkeypatch):
+    monkeypatch.setattr(scalar, "_COMPILED_FROM", 0)
+    monkeypatch.setitem(sys.modules, "numba", None)
+    monkeypatch.delitem(sys.modules, "hilbertlearn.decoders.scalar_compiled", raising=False)
+    monkeypatch.delattr(decoders, "scalar_compiled", raising=False)
+    assert_allclose(scalar.decode(np.ones((1, 3)), np.array([0.0, 1.0, 5.0]), Absolute()), [1.0])
+
+
+def test_few_weights_do_not_load_numba():
+    code = (
+        "import sys, numpy as np; from hilbertlearn.decoders import scalar; "
+        "from hilbertlearn.output_losses.scalars import Huber; "
+        "scalar.decode(np.ones((9, 3)), np.arange(3.0), Huber()); print('numba' in sys.modules)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.split() == ["False"]
 
 
 # ------------------------------------------------------------------ refusals

@@ -2,14 +2,13 @@
 
 Losses made of quadratic pieces are minimised exactly, by running sums over their kinks. For the others the objectives
 of all queries on a grid are one matrix product. Queries with a basin in common then share a polynomial through nodes in
-it, again a product, and Newton's method refines what the polynomial leaves uncertain.
+it, again a product, and Newton's method refines what the polynomial leaves uncertain. Where numba is installed, many
+weights are gone through by compiled loops, which take Newton's method only.
 Weights may be negative. The objective of an unbounded loss may then have no minimum: z is confined to ``loss.span(Y)``,
 the range of the outputs, in which it lies anyway when weights are not negative.
 """
 
 from __future__ import annotations
-
-from itertools import zip_longest
 
 import numpy as np
 from numpy.polynomial import chebyshev
@@ -17,14 +16,18 @@ from numpy.polynomial import chebyshev
 _POINTS_PER_WIDTH = 3  # of the grid, on the distance over which the loss bends
 _EVEN_POINTS = 25  # over the whole range, however wide it is
 _ON_GRID = 2**24  # losses of all outputs on the grid, 128 MB
+_NEAR = 0.2  # of the largest second difference on the grid
+_AGREE = 0.1  # of the grid's step
 _NODES = 16  # of the polynomial in a basin
 _BLOCK = 2**22  # entries of a matrix of objectives, 32 MB
 _ROWS = 2048  # queries of one scan over the kinks: vectors of them fit in the cache
-_PIECES = 32  # knots of a scan between two looks for the least value
+_PIECES = 64  # knots of a scan between two looks for minima
 _CACHED = 2**15  # entries of a matrix of loss terms: several of them fit in the second-level cache
 _NEGLIGIBLE = 1e-5  # Newton step relative to the width: the one after it would be of its squared order
+_SAME = 1e-7  # distance of minimisers relative to the width, if they are the same one
 _ACCURATE = 1e-8  # error of a polynomial's minimiser, relative to the width, that needs no Newton step
 _MAX_STEPS = 60
+_COMPILED_FROM = 2**22  # weights: loading numba takes longer than what it saves on fewer
 
 
 def decode(W, Y, loss):
@@ -33,90 +36,139 @@ def decode(W, Y, loss):
     low, high = loss.span(Y)
     if low == high:
         return np.full(len(W), low)
+    compiled = _compiled() if W.size >= _COMPILED_FROM else None
     kinks = loss.kinks(Y)
-    if kinks is None:
-        grid = _grid(Y, loss)
-        on_grid = loss.value(grid[:, None], Y)
-        parts = [_by_grid(W[rows], Y, loss, grid, on_grid) for rows in _blocks(len(W), _BLOCK // len(grid))]
-    else:
-        parts = [_by_pieces(W[rows], Y, loss, kinks) for rows in _blocks(len(W), _ROWS)]
+    if kinks is not None:
+        terms = np.stack([loss.value(low, Y), *loss.derivatives(low, Y)])
+        pieces = _sorted_kinks(kinks, low, high)
+        by_pieces = compiled.by_pieces if compiled and len(pieces[0]) > 1 else _by_pieces
+        return by_pieces(W, terms, low, *pieces)
+    grid = _grid(Y, loss)
+    on_grid = loss.value(grid[:, None], Y)
+    blocks = _blocks(len(W), _BLOCK // len(grid))
+    parts = [_by_grid(W[rows], Y, loss, grid, on_grid, compiled) for rows in blocks]
     return np.concatenate(parts) if parts else np.empty(0)
+
+
+def _compiled():
+    """The module of compiled loops, None where numba is not installed."""
+    try:
+        from . import scalar_compiled
+    except ImportError:
+        return None
+    return scalar_compiled
 
 
 # ------------------------------------------------------------------ losses made of quadratic pieces
 
 
-def _by_pieces(W, Y, loss, kinks):
-    """Exact minimisers: from knot to knot, with value, slope and second derivative of all objectives."""
-    low, high = loss.span(Y)
-    knots, owner, slope_jumps, curvature_jumps = _sorted_kinks(kinks, low, high)
-    value, slope, curvature = np.column_stack([loss.value(low, Y), *loss.derivatives(low, Y)]).T @ W.T
-    columns = np.ascontiguousarray(W.T)
-    bent = curvature_jumps.any() or curvature.any()
-    z, best, term = np.full(len(W), low), value.copy(), np.empty(len(W))
-    values = np.empty((_PIECES, len(W)))
-    knots = np.append(knots, high)
-    start = low
-    # the piece that ends at a knot, then what jumps there: plain numbers, since there is little else to do for each
-    for k, (end, i, slope_jump, curvature_jump) in enumerate(
-        zip_longest(knots.tolist(), owner.tolist(), slope_jumps.tolist(), curvature_jumps.tolist(), fillvalue=0)
-    ):
-        if bent:
-            _turning_points(z, best, start, end - start, value, slope, curvature)
-            slope += np.multiply(curvature, (end - start) / 2, out=term)  # the mean slope of the piece, ...
-        value = np.add(value, np.multiply(slope, end - start, out=term), out=values[k % _PIECES])
-        if bent:
-            slope += np.multiply(curvature, (end - start) / 2, out=term)  # ... then the one at its end
-        if (k + 1) % _PIECES == 0 or k + 1 == len(knots):
-            _best_knots(z, best, knots[k - k % _PIECES : k + 1], values)
-        if slope_jump:
-            slope += np.multiply(columns[i], slope_jump, out=term)
-        if curvature_jump:
-            curvature += np.multiply(columns[i], curvature_jump, out=term)
-        start = end
+def _sorted_kinks(kinks, low, high):
+    """Positions of the kinks inside (low, high) in order, the outputs they belong to, jumps of slope and curvature.
+
+    The last one is high, without a jump.
+    """
+    positions = np.concatenate([np.empty(0), *(position for position, _, _ in kinks)])
+    n = len(positions) // max(len(kinks), 1)
+    order = np.argsort(positions, kind="stable")
+    order = order[(positions[order] > low) & (positions[order] < high)]
+    jumps = (np.repeat([kink[i] for kink in kinks], n)[order] for i in (1, 2))
+    return np.append(positions[order], high), np.append(order % max(n, 1), 0), *(np.append(j, 0.0) for j in jumps)
+
+
+def _by_pieces(W, terms, low, knots, owner, slope_jumps, curvature_jumps):
+    """Exact minimisers (m,). `terms` (3, n) are value, slope and second derivative of each output's loss at low."""
+    z = np.empty(len(W))
+    # the same memory for all blocks: new pages would take longer than what is written to them
+    columns, slopes = (np.empty((rows, min(len(W), _ROWS))) for rows in (len(W.T), _PIECES + 2))
+    bent = bool(terms[2].any() or curvature_jumps.any())
+    unit = max(abs(slope_jumps).max(), abs(curvature_jumps).max()) or 1.0  # in which most jumps are 1 or -1
+    kinks = list(zip(*(part.tolist() for part in (knots, owner, slope_jumps / unit, curvature_jumps / unit))))
+    for rows in _blocks(len(W), _ROWS):
+        m = rows.stop - rows.start
+        value, slope, curvature = (W[rows] @ term / unit for term in terms)
+        if len(kinks) > 1:
+            columns[:, :m] = W[rows].T
+        z[rows] = _scan(columns[:, :m], slopes[:, :m], value, slope, curvature, low, kinks, bent)
     return z
 
 
-def _best_knots(z, best, knots, values):
-    """Put into z and best the least of values (at least k, m) at knots (k,), where it is better."""
-    better = np.flatnonzero(values[: len(knots)].min(axis=0) < best)
-    some = values[: len(knots), better]
-    least = some.argmin(axis=0)
-    z[better], best[better] = knots[least], some[least, np.arange(len(better))]
+def _scan(columns, slopes, value, slope, curvature, low, kinks, bent):
+    """Minimisers (m,): the slopes of all objectives from knot to knot, and values where a slope turns positive.
+
+    The rows of `slopes` are overwritten.
+    """
+    z, best, change = np.full(len(value), low), value.copy(), np.empty(len(value))
+    slopes[0], at = slope, [low]
+    # plain numbers, since there is little else to do for each kink
+    for end, i, slope_jump, curvature_jump in kinks:
+        k = len(at)
+        if bent:
+            np.add(slopes[k - 1], np.multiply(curvature, end - at[-1], out=change), out=slopes[k])
+            at.append(end)
+            k += 1
+        if slope_jump or not bent:
+            _add(slopes[k - 1], columns[i], slope_jump, slopes[k])
+            at.append(end)
+        if curvature_jump:
+            _add(curvature, columns[i], curvature_jump, curvature)
+        if len(at) > _PIECES or end == kinks[-1][0]:
+            value = _turning_points(z, best, value, slopes[: len(at)], np.array(at), bent)
+            slopes[0], at = slopes[len(at) - 1], at[-1:]
+    return np.where(value < best, at[-1], z)
 
 
-def _turning_points(z, best, start, length, value, slope, curvature):
-    """Put into z and best the minima inside a piece, where they are better."""
-    turns = np.flatnonzero((slope < 0) & (slope + length * curvature > 0))
-    shift = -slope[turns] / curvature[turns]
-    depth = value[turns] + slope[turns] * shift / 2
-    better = depth < best[turns]
-    best[turns[better]] = depth[better]
-    z[turns[better]] = start + shift[better]
+def _add(a, b, times, out):
+    """a + times * b, into out."""
+    if times == 1:
+        np.add(a, b, out=out)
+    elif times == -1:
+        np.subtract(a, b, out=out)
+    else:
+        np.add(a, times * b, out=out)
 
 
-def _sorted_kinks(kinks, low, high):
-    """Positions of the kinks inside (low, high) in order, the outputs they belong to, jumps of slope and curvature."""
-    if not kinks:
-        empty = np.empty(0)
-        return empty, np.empty(0, dtype=int), empty, empty
-    positions = np.concatenate([position for position, _, _ in kinks])
-    n = len(positions) // len(kinks)
-    order = np.argsort(positions, kind="stable")
-    order = order[(positions[order] > low) & (positions[order] < high)]
-    slope_jumps, curvature_jumps = (np.repeat([kink[i] for kink in kinks], n)[order] for i in (1, 2))
-    return positions[order], order % n, slope_jumps, curvature_jumps
+def _turning_points(z, best, value, slopes, at, bent):
+    """Put into z and best the minima between at[0] and at[-1] where they are better; return the values at at[-1].
+
+    There are slopes (k, m) at positions at (k,): linear between them when the objective is `bent`, else constant up to
+    the next one. `value` (m,) is that at at[0].
+    """
+    # integrals of the slope up to each position are weights (k, k) @ slopes
+    weights = np.tri(len(at), k=-1) * np.append(np.diff(at), 0.0)
+    if bent:
+        weights[:, 1:] += weights[:, :-1]
+        weights /= 2
+    negative = slopes < 0
+    k, row = np.divmod(np.flatnonzero(negative[:-1] > negative[1:]), len(value))
+    if bent:  # from a slope a < 0 to b >= 0
+        a, b = slopes[k, row], slopes[k + 1, row]
+        shift = (at[k + 1] - at[k]) * (a / (a - b))
+        depth = np.einsum("pk,kp->p", weights[k], slopes[:, row]) + a * shift / 2
+        minima = np.minimum(at[k] + shift, at[k + 1])
+    else:
+        depth = np.einsum("pk,kp->p", weights[k + 1], slopes[:, row])
+        minima = at[k + 1]
+    depth += value[row]
+    order = np.argsort(-depth)
+    order = order[depth[order] < best[row[order]]]  # of several in a row the last one stays: the deepest
+    z[row[order]], best[row[order]] = minima[order], depth[order]
+    return value + weights[-1] @ slopes
 
 
 # ------------------------------------------------------------------ smooth losses
 
 
-def _by_grid(W, Y, loss, grid, on_grid):
+def _by_grid(W, Y, loss, grid, on_grid, compiled):
     """Global minimisers: the objectives on the grid, then every basin that may be the deepest."""
-    query, j, z = basins((on_grid @ W.T).T, grid)  # in this order the product is faster
+    # in this order the product is faster
+    objectives = compiled.product(W, on_grid) if compiled else (on_grid @ W.T).T
+    query, j, z = basins(objectives, grid)
     left, right = grid[np.maximum(j - 1, 0)], grid[np.minimum(j + 1, len(grid) - 1)]
-    unsure = _by_polynomials(z, W, query, j, left, right, Y, loss)
-    z[unsure] = _newton(W, query[unsure], z[unsure], left[unsure], right[unsure], Y, loss)
+    if compiled and compiled.has_formula(loss):
+        z = compiled.newton(W, query, z, left, right, Y, loss, _MAX_STEPS, _NEGLIGIBLE)
+    else:
+        unsure = _by_polynomials(z, W, query, j, left, right, Y, loss)
+        z[unsure] = _newton(W, query[unsure], z[unsure], left[unsure], right[unsure], Y, loss)
     return _deepest(W, query, z, Y, loss)
 
 
@@ -141,22 +193,33 @@ def _grid(Y, loss):
 
 
 def basins(F, grid):
-    """Local minima of the objectives F (m, g) on the grid that may be the global one: query, grid point, start (p,).
+    """Points near which the global minimum of objectives F (m, g) on the grid may be: query, grid point, start (p,).
 
-    A parabola through three points says how much deeper than its grid point a basin is; twice that is granted to each.
+    A parabola through a local minimum and its neighbours is deeper than the grid by at most an eighth of their second
+    difference; twice that is granted to each. Points hardly above the lowest, by a fraction of the largest such
+    difference, are others to start from: there may be two minima next to it, or one that no point shows.
     """
-    lower = np.ones(F.shape, dtype=bool)
-    np.less(F[:, 1:], F[:, :-1], out=lower[:, 1:])
-    lower[:, :-1] &= F[:, :-1] <= F[:, 1:]
-    query, j = np.divmod(np.flatnonzero(lower), len(grid))
+    lowest, steps = F.min(axis=1), np.diff(grid)
+    bends = np.abs(np.diff(np.diff(F, axis=1) / steps, axis=1))
+    bends *= 2 * np.minimum(steps[1:], steps[:-1]) ** 2 / (steps[1:] + steps[:-1])
+    near = (lowest + _NEAR * bends.max(axis=1))[:, None] > F
+    local = np.ones(F.shape, dtype=bool)
+    np.less(F[:, 1:], F[:, :-1], out=local[:, 1:])
+    local[:, :-1] &= F[:, :-1] <= F[:, 1:]
+    query, j = np.divmod(np.flatnonzero(local | near), len(grid))
     middle = np.clip(j, 1, len(grid) - 2)
-    d1, d2 = ((F[query, i + 1] - F[query, i]) / (grid[i + 1] - grid[i]) for i in (middle - 1, middle))
-    h1, h2 = grid[middle] - grid[middle - 1], grid[middle + 1] - grid[middle]
+    d1, d2 = ((F[query, i + 1] - F[query, i]) / steps[i] for i in (middle - 1, middle))
+    h1, h2 = steps[middle - 1], steps[middle]
     slope, curvature = (d1 * h2 + d2 * h1) / (h1 + h2), 2 * (d2 - d1) / (h1 + h2)
     turns = (j == middle) & (curvature > 0)  # at the ends of the grid the start is the end itself
-    shift = np.where(turns, -slope / np.where(turns, curvature, 1.0), 0.0)
-    keep = F[query, j] + slope * shift <= F.min(axis=1)[query]
-    return query[keep], j[keep], grid[j[keep]] + shift[keep]
+    shift = np.where(turns, np.clip(-slope / np.where(turns, curvature, 1.0), -h1, h2), 0.0)
+    start, local, near = grid[j] + shift, local[query, j], near[query, j]
+    keep = near | (F[query, j] - np.abs(curvature) * h1 * h2 / 4 <= lowest[query])
+    # a point whose parabola agrees with that of a minimum beside it shows nothing new
+    agree = (np.diff(query) == 0) & (np.abs(np.diff(start)) < _AGREE * np.minimum(h1, h2)[1:])
+    keep[1:] &= ~(agree & local[:-1]) | local[1:]
+    keep[:-1] &= ~(agree & local[1:]) | local[:-1]
+    return query[keep], j[keep], start[keep]
 
 
 def _by_polynomials(z, W, query, j, left, right, Y, loss):
@@ -238,13 +301,15 @@ def _derivatives(W, query, z, Y, loss):
     for part in _blocks(len(z), _CACHED // len(Y)):
         weights = W[query[part]]
         first, second = loss.derivatives(z[part, None], Y)
-        slope[part] = np.einsum("ij,ij->i", weights, first)
-        curvature[part] = np.einsum("ij,ij->i", weights, second)
+        slope[part], curvature[part] = _dots(weights, first), _dots(weights, second)
     return slope, curvature
 
 
 def _deepest(W, query, z, Y, loss):
     """Of the minimisers z (p,) of each query, the one of least objective (m,); a query's minimisers are adjacent."""
+    different = (np.diff(query, prepend=-1) > 0) | (np.abs(np.diff(z, prepend=np.inf)) > _SAME * loss.width)
+    different |= z == loss.span(Y)[1]  # which bisection only comes close to
+    query, z = query[different], z[different]
     first = np.flatnonzero(np.diff(query, prepend=-1))
     out = z[first]
     counts = np.diff(np.append(first, len(query)))
@@ -252,11 +317,16 @@ def _deepest(W, query, z, Y, loss):
     value = np.empty(len(several))
     for part in _blocks(len(several), _CACHED // len(Y)):
         pairs = several[part]
-        value[part] = np.einsum("ij,ij->i", W[query[pairs]], loss.value(z[pairs, None], Y))
+        value[part] = _dots(W[query[pairs]], loss.value(z[pairs, None], Y))
     order = several[np.lexsort((value, query[several]))]
     best = order[np.flatnonzero(np.diff(query[order], prepend=-1))]
     out[query[best]] = z[best]
     return out
+
+
+def _dots(A, B):
+    """Inner products (p,) of the rows of A and B; faster than einsum."""
+    return (A[:, None, :] @ B[:, :, None])[:, 0, 0]
 
 
 def _blocks(total, size):

@@ -21,6 +21,7 @@ from ..graphs import read_graph
 from ..losses import Loss
 from ..losses.balls import row_norms
 from ..metrics import best_f1_threshold, link_average_precision, link_roc_auc
+from ..solvers.spectral import leave_pairs_out
 from ..spaces import Space
 from . import choice
 from .base import blank
@@ -30,8 +31,8 @@ from .vector import OperatorKernelRegressor
 
 _RANK = 1e-10  # eigenvalues of the output kernel, relative to the largest, that count as zero
 _GAMMAS = 4.0 ** np.arange(-3, 4)  # relative to the median rule
-_FOLDS = 5  # where leave-one-out has no closed form
-_THIN = 4  # every so many alphas of the default grid are tried there
+_FOLDS = 5  # where leaving out has no closed form
+_THIN, _THIN_FOLDS = 2, 4  # every so many alphas of the default grid are tried: pairs left out, folds
 _TINY = np.finfo(float).tiny
 _SCORING = {"roc_auc": link_roc_auc, "average_precision": link_average_precision}
 
@@ -46,14 +47,14 @@ class LinkPredictor(BaseEstimator):
     Parameters
     ----------
     kernel, kernel_params, graph, manifold, solver, tol, max_iter, verbose : as in ``OperatorKernelRegressor``
-    gamma : float, "median", "scale", or "auto" for the best of seven around the median, by leave-one-out
+    gamma : float, "median", "scale", or "auto" for the best of seven around the median, chosen as alpha is
     output_kernel : "diffusion" for ``exp(-beta L)`` of the known graph, "normalized_laplacian" for ``(I + beta L)^-1``,
         or a PSD matrix (l, l) of the known nodes
     beta : parameter of the output kernel
     loss : "squared" (ridge), "hinge" (margin) or another loss of the package
     alpha : float or "auto"
-        "auto": by the scores of pairs of known nodes, each left out (5 folds but for the squared loss), the output
-        kernel being that of all of them.
+        "auto": by the scores of pairs of known nodes, both left out, in closed form for the squared loss; else each
+        node is left out with its fold, of 5. The output kernel is that of all known nodes.
     scoring : "roc_auc" or "average_precision", what "auto" chooses by
     center : bool, centre both kernels
     cosine : bool, scores are cosines: lengths of h, which shrink for nodes unlike the known ones, do not count
@@ -63,7 +64,7 @@ class LinkPredictor(BaseEstimator):
     ----------
     embedding_ : (l, d) of the known nodes, rows whose inner products are the output kernel
     fitted_ : (l, d) h at the known nodes
-    threshold_ : of scores, the best by F1 on pairs of known nodes, each left out
+    threshold_ : of scores, the best by F1 on pairs of known nodes that were left out
     model_ : the fitted ``OperatorKernelRegressor``, or the regressor
     alpha_, gamma_, loss_, dual_gap_, n_iter_ : as in ``OperatorKernelRegressor``
 
@@ -131,9 +132,9 @@ class LinkPredictor(BaseEstimator):
         X, W = new._read(X, y)
         K = kernels.node_kernel(self.output_kernel, W, self.beta)
         new.embedding_ = V = _coordinates(KernelCenterer().fit_transform(K) if self.center else K)
-        held_out = (new._fit_machine if self.regressor is None else new._fit_regressor)(X, V, W)
+        scores = (new._fit_machine if self.regressor is None else new._fit_regressor)(X, V, W)
         new.fitted_ = new._embedded(X if _num_samples(X) == len(V) else _safe_indexing(X, np.arange(len(V))))
-        new.threshold_ = best_f1_threshold(W, new._scores(held_out, held_out))[0]
+        new.threshold_ = best_f1_threshold(W, scores)[0]
         self.__dict__ = new.__dict__
         return self
 
@@ -157,14 +158,14 @@ class LinkPredictor(BaseEstimator):
         return X, W
 
     def _fit_machine(self, X, V, W):
-        """Fit the kernel machine; returns the embedding (l, d) of the known nodes, each left out."""
+        """Fit the kernel machine; returns scores (l, l) of the pairs of known nodes, left out."""
         kernel = self.kernel.resolve(X, np.ones(_num_samples(X))) if hasattr(self.kernel, "resolve") else self.kernel
-        best, alpha, held_out, least = None, 0.0, V, np.inf
+        best, alpha, scores, least = None, 0.0, V, np.inf
         for gamma in self._gammas(kernel, X):
             candidate = self._candidate(kernel, gamma, X, V)
-            own_alpha, own_held_out, error = candidate.choose(self.alpha, lambda H: self._error(W, V, H))
+            own_alpha, own_scores, error = candidate.choose(self.alpha, lambda scores: self._error(W, V, scores))
             if error < least:
-                best, alpha, held_out, least = candidate, own_alpha, own_held_out, error
+                best, alpha, scores, least = candidate, own_alpha, own_scores, error
         if best is None:
             raise ValueError("y: the links' scores are not finite; use another output_kernel or beta")
         best.model._learn(best.training, best.loss, best.space, alpha, init=None)
@@ -172,7 +173,7 @@ class LinkPredictor(BaseEstimator):
         self.X_fit_ = X
         self.alpha_, self.loss_ = alpha, best.model.loss_
         self.dual_gap_, self.n_iter_ = best.model.dual_gap_, best.model.n_iter_
-        return held_out
+        return scores
 
     def _gammas(self, kernel, X):
         """Numbers to choose from; None for kernels without."""
@@ -203,20 +204,23 @@ class LinkPredictor(BaseEstimator):
         )
         targets = np.full((_num_samples(X), V.shape[1]), np.nan)
         targets[: len(V)] = V
-        return _Candidate(gamma, centerer, model, inputs, targets, *model._prepare(inputs, targets, None))
+        return _Candidate(self.cosine, gamma, centerer, model, inputs, targets, *model._prepare(inputs, targets, None))
 
-    def _error(self, W, V, H):
-        """What "auto" makes small, for the embedding V (l, d) and what it is predicted to be, H."""
-        score = _SCORING[self.scoring](W, self._scores(H, H))
-        return ((V - H) ** 2).mean() if np.isnan(score) else 1 - score  # there may be no links, or nothing else
+    def _error(self, W, V, scores):
+        """What "auto" makes small, for the embedding V (l, d) and scores (l, l)."""
+        value = _SCORING[self.scoring](W, scores)
+        if np.isnan(value):  # there are no links, or nothing else
+            return np.mean((scores - self._scores(V, V))[np.triu_indices(len(V), k=1)] ** 2)
+        return 1 - value
 
     def _fit_regressor(self, X, V, W):
         known = X if _num_samples(X) == len(V) else _safe_indexing(X, np.arange(len(V)))
         self.model_ = clone(self.regressor).fit(known, V)
         self.n_iter_ = getattr(self.model_, "n_iter_", 1)
-        if len(V) == 1:
-            return V
-        return cross_val_predict(self.regressor, known, V, cv=KFold(min(_FOLDS, len(V)), shuffle=True, random_state=0))
+        if len(V) > 1:
+            folds = KFold(min(_FOLDS, len(V)), shuffle=True, random_state=0)
+            V = cross_val_predict(self.regressor, known, V, cv=folds).reshape(V.shape)
+        return self._scores(V, V)
 
     # ---------------------------------------------------------------- predict
 
@@ -257,11 +261,7 @@ class LinkPredictor(BaseEstimator):
         return self.model_.predict(X)
 
     def _scores(self, H, G):
-        """Inner products (m, p) of rows, or cosines."""
-        if self.cosine:
-            unit = H / np.maximum(row_norms(H), _TINY)[:, None]
-            return unit @ (unit if G is H else G / np.maximum(row_norms(G), _TINY)[:, None]).T
-        return H @ G.T
+        return pair_scores(H, G, self.cosine)
 
     def _check_X(self, X, reset):
         if not reset:
@@ -276,10 +276,19 @@ class LinkPredictor(BaseEstimator):
         return tags
 
 
+def pair_scores(H, G, cosine):
+    """Inner products (m, p) of rows, or their cosines."""
+    if cosine:
+        unit = H / np.maximum(row_norms(H), _TINY)[:, None]
+        return unit @ (unit if G is H else G / np.maximum(row_norms(G), _TINY)[:, None]).T
+    return H @ G.T
+
+
 @dataclass
 class _Candidate:
     """A kernel machine with its Gram matrix, which leave-one-out and the fit share."""
 
+    cosine: bool
     gamma: float | None
     centerer: KernelCenterer | None
     model: OperatorKernelRegressor
@@ -290,27 +299,36 @@ class _Candidate:
     space: Space
 
     def choose(self, alpha, error):
-        """The best alpha, the embedding (l, d) of the known nodes, each left out, and its error."""
+        """The best alpha, the scores (l, l) of pairs of known nodes, left out, and their error (a function of them)."""
         alphas = self.training.alphas() if isinstance(alpha, str) else [check_number(float(alpha), "alpha")]
         self.loss = choice.resolve(self.model, self.training, self.loss, self.targets, alphas)
         self.model.set_params(loss=self.loss)
         if len(self.training.Y) == 1:  # nothing to leave out: the smoothest model
-            return alphas[-1], self.training.Y, 0.0
+            return alphas[-1], pair_scores(self.training.Y, self.training.Y, self.cosine), 0.0
+        left_out = self._pairs_left_out if self._closed_form else self._folds_left_out
         if len(alphas) > 1:
-            alphas = alphas if self._closed_form else alphas[::_THIN]
-            alphas = [alphas[choice.best_index([error(H) for H in self._held_out(alphas)])]]
-        (H,) = self._held_out(alphas)
-        return alphas[0], H, error(H)
+            alphas = alphas[:: _THIN if self._closed_form else _THIN_FOLDS]
+            alphas = [alphas[choice.best_index([error(scores) for scores in left_out(alphas)])]]
+        (scores,) = left_out(alphas)
+        return alphas[0], scores, error(scores)
 
     @property
     def _closed_form(self):
         return self.training.closed_form and self.loss.quadratic
 
-    def _held_out(self, alphas):
-        """For each alpha the predicted embedding (l, d) of the known nodes, each left out, or its fold."""
+    def _pairs_left_out(self, alphas):
+        """For each alpha the scores (l, l) of pairs, both nodes left out: that one is linked says much of the other."""
+        self.training.prepare_path(alphas)
+        for alpha in alphas:
+            (term,) = self.training.terms_at(alpha)
+            products, squares = leave_pairs_out(term.K, self.training.Y, alpha * len(self.training.Y))
+            if self.cosine:
+                products = products / np.maximum(np.sqrt(squares * squares.T), _TINY)
+            yield products
+
+    def _folds_left_out(self, alphas):
+        """For each alpha the scores (l, l) of pairs, each node left out with its fold."""
         known = self.training.rows
-        if self._closed_form:
-            return (self.training.Y - residuals for residuals in self.training.loo(alphas, center=False))
         H = np.empty((len(alphas), *self.training.Y.shape))
         folds = KFold(min(_FOLDS, len(known)), shuffle=True, random_state=0).split(known)
         folds = [(known[train], known[test]) for train, test in folds]
@@ -319,7 +337,7 @@ class _Candidate:
                 warnings.simplefilter("ignore", ConvergenceWarning)  # of models that only serve to choose
                 for i, fitted in enumerate(self.model.fit_path(X, Y, alphas[::-1])):
                     H[len(alphas) - 1 - i, test] = fitted.predict(X_test)
-        return iter(H)
+        return (pair_scores(embedded, embedded, self.cosine) for embedded in H)
 
 
 def _coordinates(K):

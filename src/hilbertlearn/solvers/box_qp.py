@@ -36,7 +36,7 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None) -> Solu
     options = {"tol": tol, "max_iter": max_iter, "callback": callback}
     least = gap(b, Q @ b)
     history = [least]
-    if least > tol and len(Q) > _SMALL:
+    if least > tol and (init is not None or len(Q) > _SMALL):
         low, high = (b <= 0, b >= top) if init is not None else _from_half(problem, top)
         b, least, history = _exchange(Q, top, gap, low, high, **options)
     if least > tol and len(history) <= max_iter:

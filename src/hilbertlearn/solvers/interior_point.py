@@ -13,6 +13,7 @@ _BOUNDARY = 0.995  # share of the way to the boundary that a step may go
 _AHEAD = 0.1  # share of the tolerance that is reached before bounds are tried, and again each time they do not fit
 _LAST = 1e-4  # share at which they are given up
 _STALLED = 1e-8  # steps this short are rounding
+_VANISHED = 1e-25  # products of variables and multipliers this small, relative to the first, are zero
 _POLISHING = 5  # Newton steps on the variables inside
 
 
@@ -46,6 +47,8 @@ def minimise(Q, top, gap, b, *, tol, max_iter, callback=None):
             wanted *= _AHEAD
         rest = top - b
         complementarity = (b @ low + rest @ high) / (2 * len(b))
+        if complementarity < _VANISHED * spread:
+            break
         solve_system = factored(Q, low / b + high / rest)
         residual = gradient - low + high
         step = _direction(solve_system, residual, b, rest, low, high, 0.0, (0.0, 0.0))

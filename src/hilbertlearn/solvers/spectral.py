@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 
-from ..problem import PerDirection, Separable
+from ..problem import PerDirection, Separable, spectrum
 from .linear_step import cholesky, solve_once, symmetric_inverse
 from .solution import Solution
 
@@ -99,6 +99,33 @@ def _by_direction(term: PerDirection, Y, penalties, center, weights):
         for part, E in zip(parts, term.vectors, strict=True):
             residuals += (next(part)[1] - rest @ E) @ E.T
         yield float(s), residuals
+
+
+def leave_pairs_out(K, Y, penalty):
+    """Inner products of what the squared loss predicts for two samples when both are left out.
+
+    With ``G = (K + s I)^-1`` the residuals of a set S of samples left out together are ``G_SS^-1 (G Y)_S``; here S has
+    two. For pairs i, j the predictions are h_i and h_j: returns ``<h_i, h_j>`` and ``<h_i, h_i>``, each (n, n).
+
+    Parameters
+    ----------
+    K : (n, n) Gram matrix, the operator is the identity
+    Y : (n, d) coordinates
+    """
+    G = _inverse(K, penalty)
+    if G is None:
+        lam, Q = spectrum(K)
+        G = (np.eye(len(K)) - (Q * (lam / (lam + penalty))) @ Q.T) / penalty
+    R = G @ Y
+    YY, YR, RR = Y @ Y.T, Y @ R.T, R @ R.T
+    own = np.diag(G)
+    determinants = np.multiply.outer(own, own) - G**2
+    np.fill_diagonal(determinants, 1.0)
+    a, b = np.broadcast_to(own, G.shape) / determinants, -G / determinants  # residual of i: a r_i + b r_j
+    yy, yr, rr = (np.diag(S)[:, None] for S in (YY, YR, RR))  # of sample i; the transpose is of sample j
+    products = YY - (a.T * YR + b * yr) - (a * YR.T + b * yr.T) + a * a.T * RR + a * b * rr + b * a.T * rr.T + b**2 * RR
+    squares = yy - 2 * (a * yr + b * YR) + a**2 * rr + 2 * a * b * RR + b**2 * rr.T
+    return products, np.maximum(squares, 0.0)
 
 
 class _SmoothInPenalty:
