@@ -22,9 +22,10 @@ PYTEST := $(call threads,1) MPLBACKEND=Agg SCIPY_ARRAY_API=1 $(BIN)/pytest -n $(
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
-demo: $(VENV)/.stamp-plot  ## run examples/demo.py and examples/functional.py
+demo: $(VENV)/.stamp-plot  ## run the examples: tables and pictures
 	MPLBACKEND=Agg $(BIN)/python examples/demo.py
 	MPLBACKEND=Agg $(BIN)/python examples/functional.py
+	MPLBACKEND=Agg $(BIN)/python examples/graphs.py
 
 test: $(VENV)/.stamp-dev  ## run the tests that are not slow
 	$(PYTEST)

@@ -52,8 +52,8 @@ def test_links_lead_somewhere(page):
 
 
 def test_examples_in_docstrings():
-    from hilbertlearn.estimators import functional, vector
+    from hilbertlearn.estimators import functional, links, structured, vector
 
-    for module in (vector, functional):
+    for module in (vector, functional, structured, links):
         result = doctest.testmod(module)
         assert result.attempted > 0 and result.failed == 0
