@@ -132,6 +132,8 @@ class PerAxis(BaseEstimator):
             along, repeats = space.unfolded(Y, k), len(Y) and math.prod(space.sizes) // space.sizes[k]
             own = np.repeat(np.ones(len(Y)) if weights is None else weights, repeats)
             setting, part = (self.curves, None) if axis is None else (self.domain, space.only(k))
+            if as_learned(setting) is not None:
+                raise ValueError("PerAxis: Learned is for all coordinates at once; use operator=Learned()")
             if axis is None and isinstance(setting, (Integral, PerAxis)):
                 raise ValueError("PerAxis: curves has no domain to integrate over; give a matrix or Covariance()")
             factors.append(operator_matrix(setting, along, own, part))
@@ -203,10 +205,10 @@ class Learned(BaseEstimator):
     Parameters
     ----------
     max_iter : rounds at most
-    tol : relative decrease of the objective in a round below which it stops
+    tol : what is at most left to gain, relative to the objective, when it stops
     """
 
-    def __init__(self, max_iter=50, tol=1e-4):
+    def __init__(self, max_iter=50, tol=1e-3):
         self.max_iter, self.tol = max_iter, tol
 
     def matrix(self, Y, weights=None, space=None):
@@ -284,7 +286,7 @@ def as_learned(operator):
     return operator if isinstance(operator, Learned) else None
 
 
-def operator_matrix(operator, Y, weights=None, space=None):
+def operator_matrix(operator, Y, weights=None, space=None, name="operator"):
     """The PSD matrix (d, d) of an operator for coordinates Y (n, d), NaN where not observed; None is the identity.
 
     In a space of functions "auto" is the space's own operator, and an array acts on the atoms of a dictionary.
@@ -295,32 +297,32 @@ def operator_matrix(operator, Y, weights=None, space=None):
         M = kronecker([*(axis.own_operator for axis in space.axes), None], space.sizes)
     elif isinstance(operator, str):
         known = (*_NAMES, *(() if space is None else ("auto",)))
-        M = _NAMES[check_choice(operator, "operator", known)]().matrix(Y, weights, space)
+        M = _NAMES[check_choice(operator, name, known)]().matrix(Y, weights, space)
     elif isinstance(operator, type):
-        raise TypeError(f"operator must be an object, got the class {operator.__name__}; pass {operator.__name__}()")
+        raise TypeError(f"{name} must be an object, got the class {operator.__name__}; pass {operator.__name__}()")
     elif hasattr(operator, "matrix"):
         M = operator.matrix(Y, weights, space)
     else:
-        M = _given(operator, space)
+        M = _given(operator, space, name)
     if M is None:
         return None
     d = Y.shape[1]
     if M.shape != (d, d):
-        raise ValueError(f"operator must have shape {(d, d)}, one row an output, got {M.shape}")
+        raise ValueError(f"{name} must have shape {(d, d)}, one row an output, got {M.shape}")
     if isinstance(M, Kronecker):
-        return Kronecker(f if isinstance(f, int) else _checked(f) for f in M.factors)
+        return Kronecker(f if isinstance(f, int) else _checked(f, name) for f in M.factors)
     if np.abs(M - np.eye(d)).max() <= _IDENTITY_WITHIN:
         return None
-    return _checked(M)
+    return _checked(M, name)
 
 
-def _given(operator, space):
+def _given(operator, space, name):
     """A matrix of the user; on functions of one variable it acts on the atoms."""
     try:
         M = np.asarray(operator, dtype=float)
     except (TypeError, ValueError) as error:
         raise TypeError(
-            f"operator must be a matrix, a name or an object of hilbertlearn.operators, got {operator!r}"
+            f"{name} must be a matrix, a name or an object of hilbertlearn.operators, got {operator!r}"
         ) from error
     if space is not None:
         if len(space.axes) > 1 or space.sizes[-1] > 1:
@@ -338,7 +340,5 @@ def _given(operator, space):
     return M
 
 
-def _checked(M):
-    return check_symmetric_psd(
-        M, "operator", "pass a positive semi-definite matrix or an object of hilbertlearn.operators"
-    )
+def _checked(M, name):
+    return check_symmetric_psd(M, name, "pass a positive semi-definite matrix or an object of hilbertlearn.operators")

@@ -274,6 +274,13 @@ class Problem:
             R, norm = self._made_feasible(A, F, R)
         return self._sum(self.loss.row_value, R) + norm
 
+    def objective(self, A):
+        """``primal`` at the function with dual variables A, also for losses of the margin."""
+        if self.loss.on_margins:
+            margins, b = self.margins(), self.to_margins(A)
+            return margins.primal(b, margins.fitted(b))
+        return self.primal(A, self.fitted(A))
+
     @cached_property
     def floor(self) -> float:
         """Smallest value the sum of losses can take: zero but for the log loss."""

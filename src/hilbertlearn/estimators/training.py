@@ -170,7 +170,7 @@ class Training:
                 yield residuals
 
     def inner_products(self, dual, alpha):
-        """Inner products (d, d) in the kernel's space of the coordinates of the function with these dual variables."""
+        """``C'KC`` (d, d) for the function ``k(., X) C M`` with these dual variables."""
         term, penalty = self.terms[0], alpha * self.weights.sum()
         if self.around is None:
             K, coefficients = term.K, dual / penalty
@@ -178,8 +178,6 @@ class Training:
             root = self.root_weights[:, None] if self.weighted else 1.0
             K = self.around.kernel.K
             coefficients = self.expanded(root * dual / penalty, alpha)[2]
-        if term.M is not None:
-            coefficients = coefficients @ term.M
         return coefficients.T @ (K @ coefficients)
 
     def with_operator(self, M) -> Training:
@@ -286,6 +284,8 @@ def _semi_supervised(settings, X, Y, weights, rows, n_samples, space, center, co
     check_memory(len(rows_all), copies=4)
     M = operators.operator_matrix(operator, coordinates, weights, space if hasattr(space, "axes") else None)
     directions = 0 if M is None else len(eigenspaces(Separable(None, M).operator_spectrum))
+    if operators.as_learned(operator) is not None:
+        directions = Y.shape[1]  # it will have as many
     if directions > _MOST_DIRECTIONS:
         raise ValueError(
             f"manifold: the operator has {directions} different eigenvalues, each with a kernel of its own, more than "

@@ -83,7 +83,9 @@ class Affinity(BaseEstimator):
         kind, setting = self._smoother()
         if kind == "diffusion":
             return np.eye(W.shape[0]) - diffusion(W, setting)
-        return laplacian(W, normalized=kind == "normalized", power=setting if kind == "iterated" else 1)
+        return sparse_or_dense(
+            laplacian(W, normalized=kind == "normalized", power=setting if kind == "iterated" else 1)
+        )
 
     def graph(self, K):
         """Weights (n, n): positive kernel values between neighbours, sparse unless all pairs are."""
@@ -142,9 +144,15 @@ def as_graph(graph, n):
 def smoothness(graph, K, rows):
     """The PSD matrix (N, N) of the penalty on N samples with Gram matrix K; those are rows of a graph that is given."""
     if isinstance(graph, Affinity):
-        return graph.penalty(K)
+        return sparse_or_dense(graph.penalty(K))
     W = graph if len(rows) == graph.shape[0] else graph[rows][:, rows]
-    many = (W.nnz if scipy.sparse.issparse(W) else np.count_nonzero(W)) > _DENSE * len(rows) ** 2
-    if many != (not scipy.sparse.issparse(W)):
-        W = W.toarray() if many else scipy.sparse.csr_array(W)
-    return laplacian(W)
+    return laplacian(sparse_or_dense(W))
+
+
+def sparse_or_dense(W):
+    """The matrix in the form whose products are faster: powers of sparse Laplacians are full."""
+    sparse = scipy.sparse.issparse(W)
+    many = (W.nnz if sparse else np.count_nonzero(W)) > _DENSE * W.shape[0] ** 2
+    if sparse and many:
+        return W.toarray()
+    return W if sparse or many else scipy.sparse.csr_array(W)

@@ -9,7 +9,7 @@ import scipy.linalg
 from sklearn.utils import check_array
 
 from ..functions import brings_points
-from ..operators import operator_matrix
+from ..operators import as_learned, operator_matrix
 from .base import Space
 
 _RANK = 1e-12  # eigenvalues of a metric, relative to the largest, that count as zero
@@ -63,7 +63,9 @@ class Metric(Space):
                 "output_metric mixes the outputs of a sample: each row of y must be known whole, or all NaN; fill the "
                 "gaps, or use operator= in place of output_metric"
             )
-        A = operator_matrix(metric, Y[known], sample_weight[known])
+        if as_learned(metric) is not None:
+            raise ValueError("output_metric: Learned is an operator; use operator=Learned()")
+        A = operator_matrix(metric, Y[known], sample_weight[known], name="output_metric")
         A = np.eye(Y.shape[1]) if A is None else np.asarray(A)
         values, vectors = scipy.linalg.eigh(A)
         roots = np.sqrt(np.where(values > _RANK * max(values[-1], 0.0), values, 0.0))
