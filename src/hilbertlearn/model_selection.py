@@ -73,7 +73,10 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
             check_choice(self.cv, "cv", ("loo",))
         base = clone(self._wrapped())
         if not hasattr(base, "fit_path"):
-            raise TypeError(f"estimator must be an estimator of hilbertlearn, got {base!r}")
+            raise TypeError(
+                f"estimator must be an estimator of hilbertlearn with a path over alpha, got {base!r}; LinkPredictor "
+                "chooses its alpha itself, with alpha='auto'"
+            )
         training, loss, space = base._prepare(X, y, sample_weight)
         alphas = training.alphas() if self.alphas is None else _check_alphas(self.alphas)
         X, y = indexable(X, y)

@@ -22,13 +22,14 @@ from .. import kernels, solvers
 from .._statistics import mean_rows
 from .._validation import check_choice, check_number
 from ..losses import as_loss
-from ..losses.balls import row_norms
-from ..problem import Problem, Sampled, Separable
+from ..problem import Problem, Separable
 from ..solvers.spectral import leave_one_out
 from . import choice
 from .inputs import check_inputs
 from .operator_learning import alternate
-from .training import Training, build, centre, deformed_term, kernel_terms
+from .outliers import outlier_scores
+from .surroundings import deformed_term
+from .training import Training, build, centre, kernel_terms
 
 _LEARNT = (
     "_columns",
@@ -236,7 +237,7 @@ class KernelMachine(BaseEstimator):
         held = problem.loss.saturated(bounded / root, problem.measure)
         self.saturated_ = np.zeros((n, *held.shape[1:]), dtype=bool)
         self.saturated_[training.rows] = held
-        scores = _outlier_scores(problem, solution.dual, root)
+        scores = outlier_scores(problem, solution.dual, root)
         self.outlier_scores_ = np.zeros((n, *scores.shape[1:]))
         self.outlier_scores_[training.rows] = scores
         # prediction needs the samples in use only, so sparse losses predict faster
@@ -382,27 +383,6 @@ def blank(estimator):
     for name in [name for name in vars(new) if name.endswith("_") or name in _LEARNT]:
         delattr(new, name)
     return new
-
-
-def _outlier_scores(problem, dual, root):
-    """Sizes (n,) of residuals, or (n, d) of each point for a loss of points, over their median; 0 if not observed."""
-    quadratic = problem.loss.quadratic  # then the dual variables are the residuals
-    residuals = problem.loss.curvature * dual if quadratic else problem.observed(problem.Y - problem.fitted(dual))
-    residuals = residuals / root
-    if problem.loss.pointwise:
-        sizes = np.abs(residuals) if problem.measure is None else np.abs(residuals) / np.sqrt(problem.measure)
-    else:
-        sizes = row_norms(residuals) / np.sqrt(_observed_share(problem))
-    typical = np.median(sizes[problem.mask] if sizes.ndim == 2 and problem.mask is not None else sizes)
-    return sizes / (typical if typical > 0 else 1.0)
-
-
-def _observed_share(problem):
-    """Share (n,) of each sample's entries, or of its domain, that was observed."""
-    if problem.mask is None or any(isinstance(term, Sampled) for term in problem.terms):
-        return 1.0
-    weights = np.ones(problem.Y.shape[1]) if problem.measure is None else problem.measure
-    return problem.mask @ weights / weights.sum()
 
 
 def _as_list(value):

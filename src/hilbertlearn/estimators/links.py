@@ -250,6 +250,12 @@ class LinkPredictor(BaseEstimator):
             )
         return auc
 
+    def summary(self):
+        """A few lines on what was learnt."""
+        check_is_fitted(self)
+        lines = [f"LinkPredictor: {len(self.embedding_)} known nodes, threshold {self.threshold_:.3g}"]
+        return "\n".join([*lines, self.model_.summary() if self.regressor is None else f"regressor  {self.model_!r}"])
+
     def _embedded(self, X):
         """h (m, d) at checked inputs."""
         check_is_fitted(self)
