@@ -25,7 +25,7 @@ def read_weights(graph, name):
     if hasattr(graph, "adj") and hasattr(graph, "nodes"):
         graph = _from_networkx(graph, name)
     if scipy.sparse.issparse(graph):
-        W = scipy.sparse.csr_array(graph, dtype=float)
+        W = scipy.sparse.csr_array(graph, dtype=float, copy=True)  # self-loops are dropped in place
         return _checked(W, W.data, name)
     graph = np.asarray(graph)
     if graph.ndim == 2 and graph.shape[1] == 1 < graph.shape[0]:

@@ -60,6 +60,9 @@ def hidden(y, rows):
         left = [np.full_like(v, np.nan) if out else v for v, out in zip(curves.values, gone, strict=True)]
         return IrregularFunctions(curves.points, left, curves.domain)
     y = plain(y)
+    if isinstance(y, list):
+        numbers, _ = read_outputs(y)
+        y = numbers if isinstance(numbers, np.ndarray) and numbers.ndim > 1 else y  # a list of rows
     if isinstance(y, np.ndarray) and (y.dtype.kind == "f" or (y.dtype.kind in "biu" and y.ndim > 1)):
         y = y.astype(float)
         y[rows] = np.nan

@@ -315,15 +315,16 @@ class Problem:
         half of it where that can be had; it lives in one of the terms. None when ridge regression finds none."""
         best, inside = 1.0, None
         for term in self.terms:
-            if not isinstance(term, Separable):
-                continue
-            lam, Q = term.input_spectrum
-            gam, E = (np.ones(1), None) if term.M is None else term.operator_spectrum
-            products = np.multiply.outer(lam, gam)
-            hat = Q.T @ (self.Y if E is None else self.Y @ E)
-            for shift in products.max(initial=0.0) * np.logspace(1, -15, 33):
-                B, G = hat / (products + shift), hat * products / (products + shift)
-                B, G = (Q @ C if E is None else Q @ C @ E.T for C in (B, G))
+            blocks = _diagonal_blocks(term)
+            hats = [Q.T @ (self.Y if E is None else self.Y @ E) for _, Q, E in blocks]
+            top = max((products.max(initial=0.0) for products, _, _ in blocks), default=0.0)
+            for shift in top * np.logspace(1, -15, 33) if blocks else ():
+                B, G = np.zeros_like(self.Y), np.zeros_like(self.Y)
+                for (products, Q, E), hat in zip(blocks, hats, strict=True):
+                    C = Q @ (hat / (products + shift))
+                    F = Q @ (hat * products / (products + shift))
+                    B += C if E is None else C @ E.T
+                    G += F if E is None else F @ E.T
                 reach = np.max(row_norms(self.observed(self.Y - G)) / self._radius)
                 if reach < best:
                     best, inside = reach, (self.penalty * B, G)
@@ -350,6 +351,18 @@ class Problem:
         squares = np.einsum("ij,ij->i", Y, Y)
         products = np.einsum("ij,ij->i", A, Y)
         return np.divide(products, squares, out=np.zeros_like(squares), where=squares > 0)[:, None]
+
+
+def _diagonal_blocks(term):
+    """Triples (eigenvalues (r, q), Q (n, r), E (d, q), None for the identity) of a term's map; [] if not at hand."""
+    if isinstance(term, PerDirection):
+        spectra = [part.input_spectrum for part in term.parts]
+        return [(s.values[:, None], s.vectors, E) for s, E in zip(spectra, term.vectors, strict=True)]
+    if not isinstance(term, Separable):
+        return []
+    lam, Q = term.input_spectrum
+    gam, E = (np.ones(1), None) if term.M is None else term.operator_spectrum
+    return [(np.multiply.outer(lam, gam), Q, E)]
 
 
 def relative_gap(primal, dual, floor=0.0):

@@ -33,6 +33,7 @@ _RANK = 1e-10  # eigenvalues of the output kernel, relative to the largest, that
 _GAMMAS = 4.0 ** np.arange(-3, 4)  # relative to the median rule
 _FOLDS = 5  # where leaving out has no closed form
 _THIN, _THIN_FOLDS = 2, 4  # every so many alphas of the default grid are tried: pairs left out, folds
+_SMALLEST = 1e-9  # alpha tried, relative to the largest
 _TINY = np.finfo(float).tiny
 _SCORING = {"roc_auc": link_roc_auc, "average_precision": link_average_precision}
 
@@ -141,6 +142,7 @@ class LinkPredictor(BaseEstimator):
     def _read(self, X, y):
         """Inputs, and the known graph (l, l), both checked with all plain settings."""
         check_choice(self.scoring, "scoring", tuple(_SCORING))
+        check_number(self.alpha, "alpha", choices=("auto",))
         for name in ("center", "cosine"):
             check_choice(getattr(self, name), name, (True, False))
         if not isinstance(self.gamma, str) or self.gamma != "auto":
@@ -151,7 +153,8 @@ class LinkPredictor(BaseEstimator):
         X = self._check_X(X, reset=True)
         W = read_graph(y, "y")
         n, known = _num_samples(X), W.shape[0]
-        if known > n or (np.ndim(y) == 1 and known < n):
+        groups = not hasattr(y, "adj") and np.ndim(y) == 1
+        if known > n or (groups and known < n):
             raise ValueError(
                 f"y has {known} nodes and X {n} samples, inconsistent numbers; give features of every node"
             )
@@ -159,6 +162,9 @@ class LinkPredictor(BaseEstimator):
 
     def _fit_machine(self, X, V, W):
         """Fit the kernel machine; returns scores (l, l) of the pairs of known nodes, left out."""
+        if not self.manifold and _num_samples(X) > len(V):  # further nodes do not count
+            X = _safe_indexing(X, np.arange(len(V)))
+            X = X[:, : len(V)] if self._precomputed else X
         kernel = self.kernel.resolve(X, np.ones(_num_samples(X))) if hasattr(self.kernel, "resolve") else self.kernel
         best, alpha, scores, least = None, 0.0, V, np.inf
         for gamma in self._gammas(kernel, X):
@@ -254,13 +260,16 @@ class LinkPredictor(BaseEstimator):
         """A few lines on what was learnt."""
         check_is_fitted(self)
         lines = [f"LinkPredictor: {len(self.embedding_)} known nodes, threshold {self.threshold_:.3g}"]
-        return "\n".join([*lines, self.model_.summary() if self.regressor is None else f"regressor  {self.model_!r}"])
+        kernel_machine = isinstance(self.model_, OperatorKernelRegressor)
+        return "\n".join([*lines, self.model_.summary() if kernel_machine else f"regressor  {self.model_!r}"])
 
     def _embedded(self, X):
         """h (m, d) at checked inputs."""
         check_is_fitted(self)
-        if self.regressor is not None:
+        if not isinstance(self.model_, OperatorKernelRegressor):
             return np.asarray(self.model_.predict(X), dtype=float).reshape(_num_samples(X), -1)
+        if self._precomputed:
+            X = X[:, : _num_samples(self.X_fit_)]
         if self._centerer is not None:
             X = kernels.gram(self.kernel_, X, self.X_fit_, gamma=self.gamma_, params=self.kernel_params)
             X = self._centerer.transform(X)
@@ -269,6 +278,10 @@ class LinkPredictor(BaseEstimator):
     def _scores(self, H, G):
         return pair_scores(H, G, self.cosine)
 
+    @property
+    def _precomputed(self):
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
     def _check_X(self, X, reset):
         if not reset:
             check_is_fitted(self)
@@ -276,7 +289,7 @@ class LinkPredictor(BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        tags.input_tags.pairwise = self._precomputed
         tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags
@@ -306,7 +319,7 @@ class _Candidate:
 
     def choose(self, alpha, error):
         """The best alpha, the scores (l, l) of pairs of known nodes, left out, and their error (a function of them)."""
-        alphas = self.training.alphas() if isinstance(alpha, str) else [check_number(float(alpha), "alpha")]
+        alphas = _alphas(self.training) if isinstance(alpha, str) else [float(alpha)]
         self.loss = choice.resolve(self.model, self.training, self.loss, self.targets, alphas)
         self.model.set_params(loss=self.loss)
         if len(self.training.Y) == 1:  # nothing to leave out: the smoothest model
@@ -344,6 +357,12 @@ class _Candidate:
                 for i, fitted in enumerate(self.model.fit_path(X, Y, alphas[::-1])):
                     H[len(alphas) - 1 - i, test] = fitted.predict(X_test)
         return (pair_scores(embedded, embedded, self.cosine) for embedded in H)
+
+
+def _alphas(training):
+    """The default grid without its smallest, where what is left out is lost in rounding."""
+    alphas = training.alphas()
+    return alphas[alphas >= _SMALLEST * alphas[-1]]
 
 
 def _coordinates(K):

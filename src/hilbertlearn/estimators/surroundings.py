@@ -54,5 +54,7 @@ def eigenspaces(spectrum):
     """Pairs (eigenvalue, vectors (d, k)), equal eigenvalues together."""
     order = np.argsort(spectrum.values)
     values, vectors = spectrum.values[order], np.asarray(spectrum.vectors)[:, order]
-    starts = [0, *(np.flatnonzero(np.diff(values) > _SAME * values[1:]) + 1)] if len(values) else []
+    if not len(values):
+        return []
+    starts = [0, *(np.flatnonzero(np.diff(values) > _SAME * values[1:]) + 1)]
     return [(values[a], vectors[:, a:b]) for a, b in zip(starts, [*starts[1:], len(values)], strict=True)]

@@ -1,0 +1,379 @@
+"""Graphs, their Laplacians and kernels, graphs of samples, and the deformed kernel, all against their definitions."""
+
+import numpy as np
+import pytest
+import scipy.linalg
+import scipy.sparse
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse.csgraph import laplacian as scipy_laplacian
+from sklearn.base import clone
+from sklearn.metrics.pairwise import rbf_kernel
+
+from hilbertlearn import (
+    FunctionalRegressor,
+    IrregularFunctions,
+    OperatorKernelRegressor,
+    StructuredPredictor,
+    operators,
+    spaces,
+)
+from hilbertlearn.graphs import laplacian, read_graph
+from hilbertlearn.kernels import Affinity, Deformed, diffusion, node_kernel
+from hilbertlearn.outputs import hidden
+from hilbertlearn.problem import PerDirection
+from hilbertlearn.solvers.linear_step import linear_step, solve_once
+
+N, KNOWN, D, ALPHA, BETA, GAMMA = 16, 10, 3, 0.03, 0.2, 0.6
+RNG = np.random.default_rng(1)
+X, NEW = RNG.normal(size=(N, 2)), RNG.normal(size=(4, 2))
+K, CROSS = rbf_kernel(X, gamma=GAMMA), rbf_kernel(NEW, X, gamma=GAMMA)
+W = np.where(K > 0.3, RNG.uniform(0.5, 2, (N, N)), 0.0)
+W = np.triu(W, 1) + np.triu(W, 1).T
+W[3], W[:, 3] = 0.0, 0.0  # a node without links
+L = np.diag(W.sum(axis=1)) - W
+SPARSE, SPARSE_L = scipy.sparse.csr_array(W), scipy.sparse.csr_array(L)
+
+
+# ---------------------------------------------------------------- Laplacians and kernels of nodes
+
+
+@pytest.mark.parametrize("graph", [W, SPARSE], ids=["dense", "sparse"])
+@pytest.mark.parametrize("power", [1, 2, 5])
+@pytest.mark.parametrize("normalized", [False, True], ids=["", "normalised"])
+def test_laplacian(graph, normalized, power):
+    degrees = W.sum(axis=1)
+    root = np.array([1 / np.sqrt(d) if d > 0 else 0.0 for d in degrees])
+    one = np.diag(degrees > 0) - np.diag(root) @ W @ np.diag(root) if normalized else L
+    found = laplacian(graph, normalized, power)
+    assert scipy.sparse.issparse(found) == scipy.sparse.issparse(graph)
+    found = found.toarray() if scipy.sparse.issparse(found) else found
+    assert_allclose(found, np.linalg.matrix_power(one, power), atol=1e-9)
+    assert (found[3] == 0).all() and np.linalg.eigvalsh(found)[0] > -1e-9
+    if power == 1:
+        assert_allclose(found, scipy_laplacian(W, normed=normalized), atol=1e-12)
+
+
+def test_laplacian_sums_squared_differences():
+    f = RNG.normal(size=N)
+    assert f @ laplacian(W) @ f == pytest.approx((W * np.subtract.outer(f, f) ** 2).sum() / 2)
+
+
+@pytest.mark.parametrize("graph", [W, SPARSE], ids=["dense", "sparse"])
+@pytest.mark.parametrize("beta", [0.0, 0.3, 4.0])
+def test_diffusion_is_the_exponential(graph, beta):
+    assert_allclose(diffusion(graph, beta), scipy.linalg.expm(-beta * L), atol=1e-10)
+    expected = scipy.linalg.expm(-beta * scipy_laplacian(W, normed=True))
+    assert_allclose(diffusion(graph, beta, normalized=True), expected, atol=1e-10)
+    assert_allclose(node_kernel("diffusion", graph, beta), scipy.linalg.expm(-beta * L), atol=1e-10)
+
+
+@pytest.mark.parametrize("beta", [0.0, 0.3, 4.0])
+def test_regularised_laplacian(beta):
+    expected = np.linalg.inv(np.eye(N) + beta * scipy_laplacian(W, normed=True))
+    assert_allclose(node_kernel("normalized_laplacian", SPARSE, beta), expected, atol=1e-12)
+
+
+def test_given_kernel_of_nodes():
+    assert_allclose(node_kernel(K, SPARSE), K, rtol=1e-14)
+
+
+# ---------------------------------------------------------------- graphs as they come
+
+
+def test_graphs_in_every_form():
+    forms = [W, W.tolist(), SPARSE, scipy.sparse.coo_matrix(W), scipy.sparse.csc_array(W), scipy.sparse.lil_matrix(W)]
+    for graph in forms:
+        found = read_graph(graph)
+        assert scipy.sparse.issparse(found) and (found.data != 0).all()
+        assert_array_equal(found.toarray(), W)
+    assert_array_equal(read_graph(W > 0).toarray(), W > 0)
+    assert_array_equal(read_graph((W > 0).astype(int)).toarray(), W > 0)
+
+
+def test_networkx_graph_keeps_the_order_of_its_nodes():
+    networkx = pytest.importorskip("networkx")
+    assert_array_equal(read_graph(networkx.from_numpy_array(W)).toarray(), W)
+    graph = networkx.Graph()
+    graph.add_nodes_from(["c", "a", "b"])
+    graph.add_edge("a", "c", weight=2.5)
+    graph.add_edge("b", "a")
+    assert_array_equal(read_graph(graph).toarray(), [[0, 2.5, 0], [2.5, 0, 1], [0, 1, 0]])
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        [0, 1, 0, 2, 1, 0],
+        np.array([0.5, 1.5, 0.5, np.nan, 1.5, 0.5]),
+        ["a", "b", "a", None, "b", "a"],
+        np.array(["a", "b", "a", "c", "b", "a"]),
+        np.array([["a"], ["b"], ["a"], ["c"], ["b"], ["a"]]),
+        np.array([True, False, True, np.nan, False, True], dtype=object),
+    ],
+    ids=["integers", "numbers", "list", "strings", "column", "objects"],
+)
+@pytest.mark.filterwarnings("ignore:A column-vector y")
+def test_groups_are_cliques(labels):
+    expected = np.zeros((6, 6))
+    for group in ([0, 2, 5], [1, 4]):
+        expected[np.ix_(group, group)] = 1
+    np.fill_diagonal(expected, 0)
+    assert_array_equal(read_graph(labels).toarray(), expected)
+
+
+def test_nodes_in_no_group_are_not_linked_to_each_other():
+    assert read_graph(np.full(4, np.nan)).nnz == 0
+    assert_array_equal(read_graph([None, None, 1.0]).toarray(), np.zeros((3, 3)))
+
+
+# ---------------------------------------------------------------- graphs of samples
+
+
+def by_neighbours(gram, k):
+    """Weights between samples of which one is among the k nearest of the other, by sorting all distances."""
+    n = len(gram)
+    links = np.zeros((n, n), dtype=bool)
+    for i in range(n):
+        distance = [gram[i, i] + gram[j, j] - 2 * gram[i, j] for j in range(n)]
+        links[i, sorted((j for j in range(n) if j != i), key=lambda j: distance[j])[:k]] = True
+    return np.where(links | links.T, np.maximum(gram, 0.0), 0.0)
+
+
+LINEAR = X @ X.T  # some values are negative
+
+
+@pytest.mark.parametrize("gram", [K, LINEAR], ids=["rbf", "linear"])
+@pytest.mark.parametrize(("n_neighbors", "k"), [(1, 1), (4, 4), (0.25, 4), (0.01, 1), (0.34, 5), (100, N - 1)])
+def test_neighbours_of_samples(gram, n_neighbors, k):
+    found = Affinity(n_neighbors).graph(gram)
+    assert scipy.sparse.issparse(found) and (found.data > 0).all()
+    assert_allclose(found.toarray(), by_neighbours(gram, k))
+
+
+def test_all_pairs_of_samples():
+    before = LINEAR.copy()
+    found = Affinity(None).graph(LINEAR)
+    assert_allclose(found, np.maximum(LINEAR, 0) * ~np.eye(N, dtype=bool))
+    assert_array_equal(LINEAR, before)
+
+
+def test_samples_that_are_equal_or_alone():
+    twice = np.r_[X, X[:3]]
+    W = Affinity(1).graph(rbf_kernel(twice)).toarray()
+    assert (W[np.arange(3), N + np.arange(3)] == 1).all() and (np.diag(W) == 0).all()
+    assert_array_equal(Affinity(3).penalty(np.ones((1, 1))).toarray(), [[0]])
+
+
+@pytest.mark.parametrize("n_neighbors", [3, None], ids=["neighbours", "all pairs"])
+@pytest.mark.parametrize("smoother", ["laplacian", "normalized", ("iterated", 3), ["iterated", 1], ("diffusion", 0.7)])
+def test_smoothers(n_neighbors, smoother):
+    graph = by_neighbours(K, 3) if n_neighbors else K * ~np.eye(N, dtype=bool)
+    plain = np.diag(graph.sum(axis=1)) - graph
+    root = np.diag(1 / np.sqrt(graph.sum(axis=1)))
+    expected = {
+        "laplacian": plain,
+        "normalized": np.eye(N) - root @ graph @ root,
+        "iterated": np.linalg.matrix_power(plain, smoother[1]) if smoother[0] == "iterated" else None,
+        "diffusion": np.eye(N) - scipy.linalg.expm(-0.7 * plain),
+    }[smoother if isinstance(smoother, str) else smoother[0]]
+    found = Affinity(n_neighbors, smoother).penalty(K)
+    found = found.toarray() if scipy.sparse.issparse(found) else found
+    assert_allclose(found, expected, atol=1e-10)
+    assert np.linalg.eigvalsh(found)[0] > -1e-9
+
+
+@pytest.mark.parametrize("smoother", ["laplacian", "normalized", ("iterated", 3)])
+def test_penalties_of_few_neighbours_are_sparse(smoother):
+    gram = rbf_kernel(np.arange(80.0)[:, None] ** 1.01, gamma=0.1)
+    found, dense = Affinity(2, smoother).penalty(gram), Affinity(2, smoother).smoothed(by_neighbours(gram, 2))
+    assert scipy.sparse.issparse(found) and found.nnz <= 80 * 11
+    assert_allclose(found.toarray(), dense.toarray() if scipy.sparse.issparse(dense) else dense, atol=1e-12)
+
+
+# ---------------------------------------------------------------- the deformed kernel
+
+
+RANK_ONE = np.outer(X[:, 0], X[:, 0])
+
+
+def deformed_by_hand(gram, S, r, left, right):
+    """What k~ adds to k: - k_x' (I + r S K)^-1 r S k_z, for kernel values left (m, N) and right (N, p)."""
+    return -left @ np.linalg.solve(np.eye(N) + r * S @ gram, r * S @ right)
+
+
+@pytest.mark.parametrize("gram", [K, LINEAR, RANK_ONE, np.zeros((N, N))], ids=["rbf", "linear", "rank one", "zero"])
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+@pytest.mark.parametrize("r", [1e-6, 0.5, 1e3])
+def test_deformed_kernel_is_its_definition(gram, sparse, r):
+    rows = np.array([0, 2, 3, 7, 11])
+    A = RNG.normal(size=(len(rows), 2))
+    for by_spectrum in (False, True):
+        kernel = Deformed(gram, SPARSE_L if sparse else L)
+        if by_spectrum:
+            assert kernel.spectrum[1].shape[1] == np.linalg.matrix_rank(gram)
+        found = kernel.gram(r, rows)
+        expected = (gram + deformed_by_hand(gram, L, r, gram, gram))[np.ix_(rows, rows)]
+        assert_allclose(found, expected, atol=2e-8)
+        assert_array_equal(found, found.T)
+        assert np.linalg.eigvalsh(found)[0] > -1e-9
+        at_all = gram[:, rows] + deformed_by_hand(gram, L, r, gram, gram[:, rows])
+        assert_allclose(gram @ kernel.coefficients(A, r, rows), at_all @ A, atol=2e-8)
+        if gram is K:  # at new points too
+            at_new = CROSS[:, rows] + deformed_by_hand(gram, L, r, CROSS, gram[:, rows])
+            assert_allclose(CROSS @ kernel.coefficients(A, r, rows), at_new @ A, atol=1e-7)
+
+
+def test_deformed_kernel_remembers_nothing_wrong():
+    kernel, rows, others = Deformed(K, L), np.array([0, 1, 2]), np.array([4, 5, 6])
+    for r, own in [(1.0, rows), (2.0, rows), (2.0, others), (1.0, others), (1.0, rows)]:
+        expected = (K + deformed_by_hand(K, L, r, K, K))[np.ix_(own, own)]
+        assert_allclose(kernel.gram(r, own), expected, atol=1e-10)
+
+
+def test_a_path_gives_the_same_models_as_single_fits():
+    """The first by one spectrum for every alpha, the second by a factorisation for each."""
+    y = np.where(np.arange(N) % 3 == 0, np.nan, np.sin(X[:, 0]))
+    model = OperatorKernelRegressor(gamma=GAMMA, manifold=BETA, graph=W)
+    alphas = [1e-3, 1e-1, 10.0]
+    for alpha, fitted in zip(alphas, model.fit_path(X, y, alphas)):
+        alone = clone(model).set_params(alpha=alpha).fit(X, y)
+        assert_allclose(fitted.predict(NEW), alone.predict(NEW), atol=1e-8)
+
+
+# ---------------------------------------------------------------- structured outputs and curves
+
+
+ROWS = np.sort(RNG.choice(N, KNOWN, replace=False))
+Y = np.full((N, D), np.nan)
+Y[ROWS] = np.c_[np.sin(2 * X[ROWS, 0]), X[ROWS, 1] + 1, X[ROWS].prod(axis=1)]
+Q = np.linalg.qr(RNG.normal(size=(D, D)))[0]
+LABELS = [None if np.isnan(v) else int(v > 1) for v in Y[:, 1]]
+WORDS = [None if np.isnan(v) else "ab"[int(v > 1)] * (1 + int(v > 0)) for v in Y[:, 1]]
+CURVES = Y[:, :1] * np.sin(np.linspace(0, 3, 20)) + Y[:, 1:2]
+SETTINGS = {"gamma": GAMMA, "alpha": ALPHA, "manifold": BETA, "graph": W}
+
+
+EQUAL = np.ones(KNOWN)
+
+
+def ridge_weights(m=1.0, weights=EQUAL):
+    """m D (m D K~ D + s)^-1 D k~_x (q, l) where the operator is m; s = alpha sum(w), D = diag(sqrt(w))."""
+    r, D = m * BETA / ALPHA, np.diag(np.sqrt(weights))
+    within, at = (G[:, ROWS] + deformed_by_hand(K, L, r, G, K[:, ROWS]) for G in (K, CROSS))
+    system = m * D @ within[ROWS] @ D + weights.sum() * ALPHA * np.eye(KNOWN)
+    return m * (D @ np.linalg.solve(system, D @ at.T)).T
+
+
+def structured(**settings):
+    return StructuredPredictor(**{**SETTINGS, **settings})
+
+
+STRUCTURED = {
+    "labels": (structured(), LABELS),
+    "words": (structured(), WORDS),
+    "output kernel": (structured(output_kernel="rbf"), Y),
+    "both": (structured(output_kernel="rbf", output_loss="squared"), Y),
+    "loss trick": (structured(output_loss="absolute"), Y[:, 1]),
+}
+
+
+@pytest.mark.parametrize("name", STRUCTURED)
+@pytest.mark.parametrize("sample_weight", [None, RNG.uniform(0.5, 2, N)], ids=["equal", "weighted"])
+@pytest.mark.parametrize("center", [False, True], ids=["", "centred"])
+def test_weights_are_those_of_the_deformed_kernel(name, sample_weight, center):
+    model, y = STRUCTURED[name]
+    w = np.ones(KNOWN) if sample_weight is None else sample_weight[ROWS]
+    expected = np.zeros((len(NEW), N))
+    expected[:, ROWS] = ridge_weights(weights=w)
+    if center:  # h(x) = mean + sum_i w_i(x) (y_i - mean)
+        expected[:, ROWS] += np.outer(1 - expected.sum(axis=1), w / w.sum())
+    found = clone(model).set_params(center=center).fit(X, y, sample_weight).weights(NEW)
+    assert_allclose(found, expected, atol=1e-8)
+
+
+def test_labels_are_decoded_from_the_weights():
+    labels = np.array([LABELS[i] for i in ROWS])
+    votes = np.stack([ridge_weights()[:, labels == c].sum(axis=1) for c in (0, 1)], axis=1)
+    assert_array_equal(structured().fit(X, LABELS).predict(NEW), votes.argmax(axis=1))
+
+
+def test_objects_are_decoded_from_the_weights():
+    def overlap(Z, Y):
+        return np.array([[len(z & y) / (1 + len(z | y)) + (z == y) for y in Y] for z in Z])
+
+    y = [None if word is None else frozenset(word + str(i % 3)) for i, word in enumerate(WORDS)]
+    known = [y[i] for i in ROWS]
+    gram = overlap(known, known)
+    best = np.argmin(np.diag(gram) - 2 * ridge_weights() @ gram, axis=1)
+    assert structured(output_kernel=overlap).fit(X, y).predict(NEW) == [known[i] for i in best]
+
+
+def test_loss_trick_minimises_the_weighted_loss():
+    y, weights = Y[:, 1], ridge_weights()
+    found = structured(output_loss="absolute").fit(X, y).predict(NEW)
+    zs = np.linspace(-1, 3, 2001)
+    zs = zs[(zs >= y[ROWS].min()) & (zs <= y[ROWS].max())]
+    objective = np.abs(zs[:, None] - y[ROWS]) @ weights.T
+    reached = np.abs(found[:, None] - y[ROWS])
+    assert ((reached * weights).sum(axis=1) <= objective.min(axis=0) + 1e-9).all()
+
+
+PAIRS = np.stack([CURVES[:, ::3], CURVES[:, ::3] ** 2], axis=-1)  # two curves a sample
+SPACES = {
+    "eigenspace": (CURVES, {"space": spaces.Eigen(n_components=6)}),
+    "grid": (CURVES, {}),
+    "two curves": (PAIRS, {}),
+    "related curves": (PAIRS, {"operator": operators.PerAxis(operators.Integral(), curves=[[2.0, 0.5], [0.5, 1.0]])}),
+}
+
+
+@pytest.mark.parametrize("name", SPACES)
+@pytest.mark.parametrize("center", [False, True], ids=["", "centred"])
+def test_curves_have_a_deformed_kernel_for_each_eigenvalue(name, center):
+    curves, own = SPACES[name]
+    model = FunctionalRegressor(**SETTINGS, **own, center=center, tol=1e-9).fit(X, curves)
+    T, (values, E) = model.space_.encode(curves), np.linalg.eigh(np.asarray(model.operator_))
+    assert np.isnan(np.delete(T, ROWS, axis=0)).all() and len(np.unique(values.round(12))) > 2
+    mean = T[ROWS].mean(axis=0) if center else 0.0
+    parts = [ridge_weights(m) @ (T[ROWS] - mean) @ np.outer(e, e) for m, e in zip(values, E.T)]
+    assert_allclose(model.predict(NEW), model.space_.decode(mean + sum(parts)), atol=1e-7)
+
+
+def test_curves_point_by_point():
+    model = FunctionalRegressor(operator=None, center=False, **SETTINGS).fit(X, CURVES)
+    assert_allclose(model.predict(NEW), ridge_weights() @ CURVES[ROWS], atol=1e-8)
+
+
+# ---------------------------------------------------------------- parts
+
+
+def test_one_kernel_for_each_direction():
+    grams = [np.cov(RNG.normal(size=(6, 20))) for _ in range(2)]
+    term = PerDirection(grams, [2.0, 0.5], [Q[:, :1], Q[:, 1:2]], None)
+    dense = sum(m * np.kron(G, Q[:, [j]] @ Q[:, [j]].T) for j, (m, G) in enumerate(zip([2.0, 0.5], grams)))
+    A = RNG.normal(size=(6, D))
+    assert_allclose(term.apply(A).ravel(), dense @ A.ravel())
+    assert term.norm == pytest.approx(np.linalg.norm(dense, 2), rel=0.03)
+    expected = np.linalg.solve(0.7 * np.eye(6 * D) + dense / 3.0, A.ravel())
+    for solve in (linear_step(term, 3.0).solve, lambda R, shift: solve_once(term, 3.0, R, shift)):
+        assert_allclose(solve(A, 0.7).ravel(), expected)
+    root = np.sqrt(RNG.uniform(1, 2, 6))
+    scaled = np.kron(np.diag(root), np.eye(D)) @ dense @ np.kron(np.diag(root), np.eye(D))
+    assert_allclose(term.scaled(root).apply(A).ravel(), scaled @ A.ravel())
+    blocks = dense.reshape(6, D, 6, D)
+    assert_allclose(term.margin_gram(A), np.einsum("ia,iajb,jb->ij", A, blocks, A))
+
+
+def test_hidden_outputs():
+    assert_array_equal(hidden(np.arange(4.0), [1]), [0, np.nan, 2, 3])
+    assert_array_equal(hidden(np.eye(2, dtype=int), [0]), [[np.nan, np.nan], [0, 1]])
+    assert hidden(np.array([3, 4]), [0]) == [None, 4] and hidden(["a", "b"], [1]) == ["a", None]
+    curves = IrregularFunctions([[0, 1], [0, 0.5]], [[1.0, 2.0], [3.0, 4.0]], (0, 1))
+    left = hidden(curves, [0]).values
+    assert np.isnan(left[0]).all() and np.array_equal(left[1], curves.values[1])
+    given = np.arange(3.0)
+    hidden(given, [0])
+    assert given[0] == 0
+    skfda = pytest.importorskip("skfda")
+    curves = hidden(skfda.FDataGrid(np.eye(3)), [1]).data_matrix[..., 0]
+    assert_array_equal(curves, [[1, 0, 0], [np.nan] * 3, [0, 0, 1]])
