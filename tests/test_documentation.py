@@ -52,8 +52,8 @@ def test_links_lead_somewhere(page):
 
 
 def test_examples_in_docstrings():
-    from hilbertlearn.estimators import functional, links, structured, vector
+    from hilbertlearn.estimators import autoencoder, functional, links, structured, vector
 
-    for module in (vector, functional, structured, links):
+    for module in (vector, functional, structured, links, autoencoder):
         result = doctest.testmod(module)
         assert result.attempted > 0 and result.failed == 0

@@ -1,5 +1,7 @@
 """The closed form of leave-one-out against what it stands for: one refit without each sample."""
 
+import itertools
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -7,7 +9,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from hilbertlearn import OperatorKernelRegressor, RegularizationPathCV
 from hilbertlearn.problem import Separable
-from hilbertlearn.solvers.spectral import leave_one_out
+from hilbertlearn.solvers.spectral import leave_one_out, leave_pairs_out
 
 N, D = 9, 3
 GAMMA = 0.3
@@ -154,3 +156,18 @@ def test_auto_alpha_of_weights_equals_that_of_copies():
     assert repeated.alpha_ == pytest.approx(weighted.alpha_, rel=1e-9)
     assert repeated.gamma_ == pytest.approx(weighted.gamma_, rel=1e-9)
     assert_allclose(repeated.predict(X), weighted.predict(X), atol=1e-8)
+
+
+@pytest.mark.parametrize("center", [False, True])
+@pytest.mark.parametrize("rank", [12, 5])
+def test_pairs_left_out_equal_refits(center, rank):
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(12, rank)), rng.normal(size=(12, 4))
+    K, s = (X @ X.T if rank < 12 else np.exp(-((X[:, None] - X) ** 2).sum(axis=-1) / 10)), 0.3
+    Y = Y - Y.mean(axis=0) if center else Y
+    products, squares = leave_pairs_out(K, Y, s, center=center)
+    for i, j in itertools.permutations(range(12), 2):
+        others = np.setdiff1d(np.arange(12), [i, j])
+        T = Y[others] - Y[others].mean(axis=0) if center else Y[others]
+        h = K[:, others] @ np.linalg.solve(K[np.ix_(others, others)] + s * np.eye(10), T)
+        assert_allclose([products[i, j], squares[i, j]], [h[i] @ h[j], h[i] @ h[i]], atol=1e-12)

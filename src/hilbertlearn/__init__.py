@@ -3,7 +3,13 @@
 import importlib
 
 from . import decoders, kernels, losses, metrics, operators, output_losses, spaces
-from .estimators import FunctionalRegressor, LinkPredictor, OperatorKernelRegressor, StructuredPredictor
+from .estimators import (
+    FunctionalRegressor,
+    KernelAutoencoder,
+    LinkPredictor,
+    OperatorKernelRegressor,
+    StructuredPredictor,
+)
 from .functions import IrregularFunctions
 from .model_selection import RegularizationPathCV
 
@@ -12,6 +18,7 @@ __version__ = "0.1.0"
 __all__ = [
     "FunctionalRegressor",
     "IrregularFunctions",
+    "KernelAutoencoder",
     "LinkPredictor",
     "OperatorKernelRegressor",
     "RegularizationPathCV",

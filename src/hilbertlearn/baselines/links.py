@@ -78,7 +78,7 @@ class LinkBaseline(BaseEstimator):
         """Kernel values (m, n) of X with the nodes learnt from."""
         check_is_fitted(self)
         X = check_inputs(self, X, [self.kernel_], reset=False)
-        if _is_precomputed(self.kernel_):
+        if kernels.is_precomputed(self.kernel_):
             return X[:, : len(self.X_fit_)]
         return kernels.gram(self.kernel_, X, self.X_fit_, gamma=self.gamma_, params=self.kernel_params)
 
@@ -86,11 +86,11 @@ class LinkBaseline(BaseEstimator):
         return kernels.training_gram(self.kernel_, self.X_fit_, gamma=self.gamma_, params=self.kernel_params)
 
     def _first(self, X, count):
-        return X[:count, :count] if _is_precomputed(self.kernel_) else X[:count]
+        return X[:count, :count] if kernels.is_precomputed(self.kernel_) else X[:count]
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = _is_precomputed(self.kernel)
+        tags.input_tags.pairwise = kernels.is_precomputed(self.kernel)
         tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags
@@ -124,7 +124,7 @@ class NaiveLinkPredictor(LinkBaseline):
         pass
 
     def _learn(self, W):
-        if _is_precomputed(self.kernel_):
+        if kernels.is_precomputed(self.kernel_):
             values, vectors = kept_spectrum(self._training_gram())
             self._root = vectors / np.sqrt(values)
 
@@ -135,7 +135,7 @@ class NaiveLinkPredictor(LinkBaseline):
     def pair_scores(self, X, Z=None):
         """Scores (m, p) of all pairs of X with Z, or of X with itself."""
         check_is_fitted(self)
-        if _is_precomputed(self.kernel_):
+        if kernels.is_precomputed(self.kernel_):
             return super().pair_scores(X, Z)
         X = check_inputs(self, X, [self.kernel_], reset=False)
         Z = None if Z is None else check_inputs(self, Z, [self.kernel_], reset=False)
@@ -192,7 +192,9 @@ class KernelMetricLearning(LinkBaseline):
         first = max(0, len(values) - self.n_components)
         inverses, a = np.ones(0), np.zeros((0, 0))
         if len(values):
-            inverses, a = scipy.linalg.eigh(np.diag(values), smoothness, subset_by_index=[first, len(values) - 1])
+            # all of them: the driver for a few fails to converge where many eigenvalues are equal
+            inverses, a = scipy.linalg.eigh(np.diag(values), smoothness, driver="gvd")
+            inverses, a = inverses[first:], a[:, first:]
         self.quotients_ = 1 / inverses[::-1]
         self.dual_coef_ = (U / root) @ (a[:, ::-1] * np.sqrt(self.quotients_))  # sum_i f(x_i)^2 = 1
         self._known = self._represent(K)
@@ -272,10 +274,6 @@ class LocalLinkModel(LinkBaseline):
         neither = ~has[:, None] & ~other_has
         use_second, use_first = other_has | neither, has[:, None] | neither
         return (use_second * of_second + use_first * of_first) / (use_second.astype(int) + use_first)
-
-
-def _is_precomputed(kernel):
-    return isinstance(kernel, str) and kernel == "precomputed"
 
 
 def kept_spectrum(K):

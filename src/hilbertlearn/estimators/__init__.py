@@ -1,8 +1,15 @@
 """Estimators: the parts put together, with scikit-learn's interface."""
 
+from .autoencoder import KernelAutoencoder
 from .functional import FunctionalRegressor
 from .links import LinkPredictor
 from .structured import StructuredPredictor
 from .vector import OperatorKernelRegressor
 
-__all__ = ["FunctionalRegressor", "LinkPredictor", "OperatorKernelRegressor", "StructuredPredictor"]
+__all__ = [
+    "FunctionalRegressor",
+    "KernelAutoencoder",
+    "LinkPredictor",
+    "OperatorKernelRegressor",
+    "StructuredPredictor",
+]

@@ -65,6 +65,7 @@ class LinkPredictor(BaseEstimator):
     ----------
     embedding_ : (l, d) of the known nodes, rows whose inner products are the output kernel
     fitted_ : (l, d) h at the known nodes
+    left_out_score_ : what ``scoring`` gives pairs of known nodes that were left out, to compare output kernels by
     threshold_ : of scores, the best by F1 on pairs of known nodes that were left out
     model_ : the fitted ``OperatorKernelRegressor``, or the regressor
     alpha_, gamma_, loss_, dual_gap_, n_iter_ : as in ``OperatorKernelRegressor``
@@ -164,7 +165,7 @@ class LinkPredictor(BaseEstimator):
         """Fit the kernel machine; returns scores (l, l) of the pairs of known nodes, left out."""
         if not self.manifold and _num_samples(X) > len(V):  # further nodes do not count
             X = _safe_indexing(X, np.arange(len(V)))
-            X = X[:, : len(V)] if self._precomputed else X
+            X = X[:, : len(V)] if kernels.is_precomputed(self.kernel) else X
         kernel = self.kernel.resolve(X, np.ones(_num_samples(X))) if hasattr(self.kernel, "resolve") else self.kernel
         best, alpha, scores, least = None, 0.0, V, np.inf
         for gamma in self._gammas(kernel, X):
@@ -177,7 +178,7 @@ class LinkPredictor(BaseEstimator):
         best.model._learn(best.training, best.loss, best.space, alpha, init=None)
         self.model_, self._centerer, self.kernel_, self.gamma_ = best.model, best.centerer, kernel, best.gamma
         self.X_fit_ = X
-        self.alpha_, self.loss_ = alpha, best.model.loss_
+        self.alpha_, self.loss_, self.left_out_score_ = alpha, best.model.loss_, 1 - least
         self.dual_gap_, self.n_iter_ = best.model.dual_gap_, best.model.n_iter_
         return scores
 
@@ -268,7 +269,7 @@ class LinkPredictor(BaseEstimator):
         check_is_fitted(self)
         if not isinstance(self.model_, OperatorKernelRegressor):
             return np.asarray(self.model_.predict(X), dtype=float).reshape(_num_samples(X), -1)
-        if self._precomputed:
+        if kernels.is_precomputed(self.kernel):
             X = X[:, : _num_samples(self.X_fit_)]
         if self._centerer is not None:
             X = kernels.gram(self.kernel_, X, self.X_fit_, gamma=self.gamma_, params=self.kernel_params)
@@ -278,10 +279,6 @@ class LinkPredictor(BaseEstimator):
     def _scores(self, H, G):
         return pair_scores(H, G, self.cosine)
 
-    @property
-    def _precomputed(self):
-        return isinstance(self.kernel, str) and self.kernel == "precomputed"
-
     def _check_X(self, X, reset):
         if not reset:
             check_is_fitted(self)
@@ -289,7 +286,7 @@ class LinkPredictor(BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self._precomputed
+        tags.input_tags.pairwise = kernels.is_precomputed(self.kernel)
         tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags
@@ -340,7 +337,8 @@ class _Candidate:
         self.training.prepare_path(alphas)
         for alpha in alphas:
             (term,) = self.training.terms_at(alpha)
-            products, squares = leave_pairs_out(term.K, self.training.Y, alpha * len(self.training.Y))
+            penalty = alpha * len(self.training.Y)
+            products, squares = leave_pairs_out(term.K, self.training.Y, penalty, center=self.centerer is not None)
             if self.cosine:
                 products = products / np.maximum(np.sqrt(squares * squares.T), _TINY)
             yield products
@@ -352,6 +350,8 @@ class _Candidate:
         folds = KFold(min(_FOLDS, len(known)), shuffle=True, random_state=0).split(known)
         folds = [(known[train], known[test]) for train, test in folds]
         for X, Y, _, test, X_test, _ in choice.split(self.model, folds, self.inputs, self.targets, None):
+            if self.centerer is not None:  # of the others
+                Y = Y - np.nanmean(Y, axis=0)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)  # of models that only serve to choose
                 for i, fitted in enumerate(self.model.fit_path(X, Y, alphas[::-1])):

@@ -2,7 +2,7 @@
 
 from .deformed import Deformed
 from .functional import L2, Additive, ChannelSum, Integral
-from .gram import check_kernel, check_params, diagonal, gram, resolve_gamma, training_gram
+from .gram import check_kernel, check_params, diagonal, gram, is_precomputed, resolve_gamma, training_gram
 from .graph import Affinity, as_graph, diffusion, node_kernel, smoothness
 from .objects import Pairwise, Tanimoto
 from .output_built import OutputBuilt
@@ -29,6 +29,7 @@ __all__ = [
     "diagonal",
     "diffusion",
     "gram",
+    "is_precomputed",
     "node_kernel",
     "resolve_gamma",
     "smoothness",

@@ -51,6 +51,11 @@ def check_kernel(kernel):
         )
 
 
+def is_precomputed(kernel):
+    """Whether inputs are kernel values already."""
+    return isinstance(kernel, str) and kernel == PRECOMPUTED
+
+
 def check_params(kernels, params):
     """Raise unless params is None or a dictionary of parameters that one of the kernels, by name, has."""
     if params is None:

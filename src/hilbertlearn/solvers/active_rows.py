@@ -21,11 +21,13 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None) -> Solu
     too many rows are nonzero the whole problem is as cheap, and is solved as it is.
     """
     options = {"tol": tol, "callback": callback}
+    if init is not None and len(_nonzero(init)) > _FEW * len(init):
+        return splitting.solve(problem, max_iter=max_iter, init=init, **options)
     solution = splitting.solve(problem, max_iter=min(_WARM_UP, max_iter), init=init, **options)
     rows = _nonzero(solution.dual)
     while not solution.converged and solution.n_iter < max_iter:
         left = max_iter - solution.n_iter
-        if len(rows) > _FEW * len(problem.Y):
+        if not len(rows) or len(rows) > _FEW * len(problem.Y):
             return _after(solution, splitting.solve(problem, max_iter=left, init=solution.dual, **options))
         part = splitting.solve(
             _restricted(problem, rows), tol=tol / 4, max_iter=left, init=solution.dual[rows], callback=callback

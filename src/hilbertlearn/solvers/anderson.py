@@ -7,6 +7,8 @@ import numpy as np
 _MEMORY = 8
 _RIDGE = 1e-10  # relative regularisation of the small least-squares problem
 _TOLERATED = 2.0  # growth of the residual beyond the best so far that is taken for failure
+_PROGRESS = 0.9  # a residual that falls less than to this fraction of the best so far, ..
+_PATIENCE = 2 * _MEMORY  # .. this many times in a row, is taken for a cycle; as many plain steps as remembered break it
 
 
 class Anderson:
@@ -21,12 +23,17 @@ class Anderson:
 
     def restart(self):
         """Forget the past: the map has changed."""
-        self._count, self._best = 0, np.inf
+        self._count, self._best, self._stalled = 0, np.inf, 0
         self._last: tuple[np.ndarray, np.ndarray] | None = None
 
     def step(self, w, g):
         """The next point, from the current one and its residual ``g = g(w)``."""
         size = float(np.linalg.norm(g))
+        self._stalled = 0 if size < _PROGRESS * self._best else self._stalled + 1
+        if self._stalled > _PATIENCE:
+            if self._stalled > _PATIENCE + _MEMORY:
+                self.restart()
+            return w + g
         if size > _TOLERATED * self._best:
             self._count, self._last = 0, None
         self._best = min(self._best, size)

@@ -101,7 +101,7 @@ def _by_direction(term: PerDirection, Y, penalties, center, weights):
         yield float(s), residuals
 
 
-def leave_pairs_out(K, Y, penalty):
+def leave_pairs_out(K, Y, penalty, *, center=False):
     """Inner products of what the squared loss predicts for two samples when both are left out.
 
     With ``G = (K + s I)^-1`` the residuals of a set S of samples left out together are ``G_SS^-1 (G Y)_S``; here S has
@@ -111,21 +111,33 @@ def leave_pairs_out(K, Y, penalty):
     ----------
     K : (n, n) Gram matrix, the operator is the identity
     Y : (n, d) coordinates
+    center : bool, rows of Y have mean zero, and the others are to have it when two are left out
     """
     G = _inverse(K, penalty)
     if G is None:
         lam, Q = spectrum(K)
         G = (np.eye(len(K)) - (Q * (lam / (lam + penalty))) @ Q.T) / penalty
-    R = G @ Y
-    YY, YR, RR = Y @ Y.T, Y @ R.T, R @ R.T
-    own = np.diag(G)
+    R, own = G @ Y, np.diag(G)
     determinants = np.multiply.outer(own, own) - G**2
     np.fill_diagonal(determinants, 1.0)
-    a, b = np.broadcast_to(own, G.shape) / determinants, -G / determinants  # residual of i: a r_i + b r_j
-    yy, yr, rr = (np.diag(S)[:, None] for S in (YY, YR, RR))  # of sample i; the transpose is of sample j
-    products = YY - (a.T * YR + b * yr) - (a * YR.T + b * yr.T) + a * a.T * RR + a * b * rr + b * a.T * rr.T + b**2 * RR
-    squares = yy - 2 * (a * yr + b * YR) + a**2 * rr + 2 * a * b * RR + b**2 * rr.T
-    return products, np.maximum(squares, 0.0)
+    # h_i = y_i - a r_i - b r_j, where a and b are (n, n); all below by their coefficients of y_i, y_j, r_i and r_j
+    a, b = np.broadcast_to(own, G.shape) / determinants, -G / determinants
+    of_y = np.zeros_like(G)
+    if center and len(K) > 2:  # then the others are moved by the mean of these two, and what they predict with them
+        ones = G.sum(axis=1)
+        of_y = (1 - a * ones[:, None] - b * ones) / (len(K) - 2)
+    h = (1 + of_y, of_y, -a, -b)
+    other = (h[1].T, h[0].T, h[3].T, h[2].T)  # h_j
+    cross = {(0, 1): Y @ Y.T, (0, 3): Y @ R.T, (2, 3): R @ R.T}
+    inner = {(0, 1): cross[0, 1], (0, 3): cross[0, 3], (2, 3): cross[2, 3], (1, 2): cross[0, 3].T}
+    for (first, second), of in zip(((0, 0), (0, 2), (2, 2)), cross.values(), strict=True):
+        inner[first, second] = np.broadcast_to(np.diag(of)[:, None], G.shape)
+        inner[first + 1, second + 1] = inner[first, second].T
+
+    def product(p, q):
+        return sum(p[k] * q[m] * inner[min(k, m), max(k, m)] for k in range(4) for m in range(4))
+
+    return product(h, other), np.maximum(product(h, h), 0.0)
 
 
 class _SmoothInPenalty:
