@@ -41,13 +41,19 @@ def decode(W, Y, loss):
     if kinks is not None:
         terms = np.stack([loss.value(low, Y), *loss.derivatives(low, Y)])
         pieces = _sorted_kinks(kinks, low, high)
-        by_pieces = compiled.by_pieces if compiled and len(pieces[0]) > 1 else _by_pieces
-        return by_pieces(W, terms, low, *pieces)
+        if compiled and len(pieces[0]) > 1:
+            return np.concatenate(compiled.in_threads(lambda part: compiled.by_pieces(part, terms, low, *pieces), W))
+        return _by_pieces(W, terms, low, *pieces)
     grid = _grid(Y, loss)
     on_grid = loss.value(grid[:, None], Y)
-    blocks = _blocks(len(W), _BLOCK // len(grid))
-    parts = [_by_grid(W[rows], Y, loss, grid, on_grid, compiled) for rows in blocks]
-    return np.concatenate(parts) if parts else np.empty(0)
+
+    def some(part):
+        blocks = _blocks(len(part), _BLOCK // len(grid))
+        return np.concatenate(
+            [np.empty(0), *(_by_grid(part[rows], Y, loss, grid, on_grid, compiled) for rows in blocks)]
+        )
+
+    return np.concatenate(compiled.in_threads(some, W)) if compiled else some(W)
 
 
 def _compiled():

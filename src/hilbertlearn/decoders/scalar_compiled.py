@@ -1,6 +1,7 @@
 """Inner loops of the scalar decoder compiled by numba, which this module imports: see ``scalar._compiled``.
 
-They go through W once or twice, a few rows at a time that stay in the cache, with a share of the rows for each thread.
+They go through W once or twice, a few rows at a time that stay in the cache. ``in_threads`` gives each thread a share
+of the rows.
 """
 
 from __future__ import annotations
@@ -32,12 +33,11 @@ def _compile(function):
         return numba.njit(**settings)(function)
 
 
-def _share(function, total, *arguments):
-    """Call function(first, last, *arguments) on parts of range(total), in all threads."""
+def in_threads(function, W):
+    """``function(part)`` of parts of the rows of W, in order; compiled code and numpy let go of the interpreter."""
     threads = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
-    edges = np.linspace(0, total, 4 * threads + 1).astype(int).tolist()  # several for each: one may be held up
     with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(lambda first, last: function(first, last, *arguments), edges[:-1], edges[1:]))
+        return list(pool.map(function, np.array_split(W, 4 * threads)))  # several each: one may be held up
 
 
 # ------------------------------------------------------------------ losses made of quadratic pieces
@@ -46,17 +46,17 @@ def _share(function, total, *arguments):
 def by_pieces(W, terms, low, knots, owner, slope_jumps, curvature_jumps):
     """Exact minimisers (m,); arguments as those of ``scalar._by_pieces``."""
     z = np.empty(len(W))
-    _share(_scan, len(W), np.ascontiguousarray(W), terms, low, knots, owner, slope_jumps, curvature_jumps, z)
+    _scan(np.ascontiguousarray(W), terms, low, knots, owner, slope_jumps, curvature_jumps, z)
     return z
 
 
 @_compile
-def _scan(first, last, W, terms, low, knots, owner, slope_jumps, curvature_jumps, z):
+def _scan(W, terms, low, knots, owner, slope_jumps, curvature_jumps, z):
     columns = np.zeros((W.shape[1], _LANES))
     at, best = np.empty(_LANES), np.empty(_LANES)
     value, slope, curvature = np.empty(_LANES), np.empty(_LANES), np.empty(_LANES)
-    for begin in range(first, last, _LANES):
-        rows = W[begin : min(begin + _LANES, last)]
+    for begin in range(0, len(W), _LANES):
+        rows = W[begin : begin + _LANES]
         for i, row in enumerate(rows):
             for j in range(len(row)):
                 columns[j, i] = row[j]
@@ -100,15 +100,14 @@ def product(W, G):
     """W (m, n) times the transpose of G (g, n), of few rows: BLAS would spend most of its time on copying W."""
     m, g = len(W), len(G)
     F = np.zeros((g + g % 2, m + -m % 4))  # by four queries and two rows of G; what is too much repeats the last one
-    _share(_multiply, len(F.T) // 4, np.ascontiguousarray(W), G if g % 2 == 0 else np.concatenate([G, G[-1:]]), F)
+    _multiply(np.ascontiguousarray(W), G if g % 2 == 0 else np.concatenate([G, G[-1:]]), F)
     return F[:g, :m].T
 
 
 @_compile
-def _multiply(first, last, W, G, F):
+def _multiply(W, G, F):
     m, n = W.shape
-    for block in range(first, last):
-        i = 4 * block
+    for i in range(0, m, 4):
         for start in range(0, n, _CHUNK):
             part = slice(start, start + _CHUNK)
             p, q, r, s = W[i, part], W[min(i + 1, m - 1), part], W[min(i + 2, m - 1), part], W[min(i + 3, m - 1), part]
@@ -138,8 +137,7 @@ def newton(W, query, z, left, right, Y, loss, max_steps, negligible):
     """Local minimisers (p,); arguments as those of ``scalar._newton`` and its two constants."""
     z = z.copy()
     formula = _FORMULAS[type(loss)]
-    _share(_descend, len(z), np.ascontiguousarray(W), query, z, left, right, Y, formula, float(loss.width), max_steps,
-           negligible)  # fmt: skip
+    _descend(np.ascontiguousarray(W), query, z, left, right, Y, formula, float(loss.width), max_steps, negligible)
     return z
 
 
@@ -160,8 +158,8 @@ def _terms(formula, r, c):
 
 
 @_compile
-def _descend(first, last, W, query, z, left, right, Y, formula, width, max_steps, negligible):
-    for p in range(first, last):
+def _descend(W, query, z, left, right, Y, formula, width, max_steps, negligible):
+    for p in range(len(z)):
         w, at, a, b = W[query[p]], z[p], left[p], right[p]
         for _ in range(max_steps):
             slope, curvature = 0.0, 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from dataclasses import dataclass
 
@@ -10,7 +11,7 @@ import scipy.linalg
 import scipy.sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import KFold, cross_val_predict
+from sklearn.model_selection import KFold
 from sklearn.preprocessing import KernelCenterer
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_is_fitted
@@ -54,8 +55,9 @@ class LinkPredictor(BaseEstimator):
     beta : parameter of the output kernel
     loss : "squared" (ridge), "hinge" (margin) or another loss of the package
     alpha : float or "auto"
-        "auto": by the scores of pairs of known nodes, both left out, in closed form for the squared loss; else each
-        node is left out with its fold, of 5. The output kernel is that of all known nodes.
+        "auto": by the scores of pairs of known nodes, both left out, in closed form for the squared loss; else with
+        their folds, of 5. The output kernel is that of all known nodes. With fewer than some ten links there is
+        little to choose by.
     scoring : "roc_auc" or "average_precision", what "auto" chooses by
     center : bool, centre both kernels
     cosine : bool, scores are cosines: lengths of h, which shrink for nodes unlike the known ones, do not count
@@ -224,10 +226,12 @@ class LinkPredictor(BaseEstimator):
         known = X if _num_samples(X) == len(V) else _safe_indexing(X, np.arange(len(V)))
         self.model_ = clone(self.regressor).fit(known, V)
         self.n_iter_ = getattr(self.model_, "n_iter_", 1)
-        if len(V) > 1:
-            folds = KFold(min(_FOLDS, len(V)), shuffle=True, random_state=0)
-            V = cross_val_predict(self.regressor, known, V, cv=folds).reshape(V.shape)
-        return self._scores(V, V)
+        scores = self._scores(V, V)
+        for train, test in pairs_of_folds(len(V)) if len(V) > 2 else ():
+            fitted = clone(self.regressor).fit(_safe_indexing(known, train), V[train])
+            H = np.reshape(fitted.predict(_safe_indexing(known, test)), (len(test), -1))
+            scores[np.ix_(test, test)] = self._scores(H, H)
+        return scores
 
     # ---------------------------------------------------------------- predict
 
@@ -319,7 +323,7 @@ class _Candidate:
         alphas = _alphas(self.training) if isinstance(alpha, str) else [float(alpha)]
         self.loss = choice.resolve(self.model, self.training, self.loss, self.targets, alphas)
         self.model.set_params(loss=self.loss)
-        if len(self.training.Y) == 1:  # nothing to leave out: the smoothest model
+        if len(self.training.Y) < (2 if self._closed_form else 3):  # nothing is left: the smoothest model
             return alphas[-1], pair_scores(self.training.Y, self.training.Y, self.cosine), 0.0
         left_out = self._pairs_left_out if self._closed_form else self._folds_left_out
         if len(alphas) > 1:
@@ -340,23 +344,31 @@ class _Candidate:
             penalty = alpha * len(self.training.Y)
             products, squares = leave_pairs_out(term.K, self.training.Y, penalty, center=self.centerer is not None)
             if self.cosine:
-                products = products / np.maximum(np.sqrt(squares * squares.T), _TINY)
+                products = np.clip(products / np.maximum(np.sqrt(squares * squares.T), _TINY), -1.0, 1.0)
             yield products
 
     def _folds_left_out(self, alphas):
-        """For each alpha the scores (l, l) of pairs, each node left out with its fold."""
+        """For each alpha the scores (l, l) of pairs, both nodes left out with their folds."""
         known = self.training.rows
-        H = np.empty((len(alphas), *self.training.Y.shape))
-        folds = KFold(min(_FOLDS, len(known)), shuffle=True, random_state=0).split(known)
-        folds = [(known[train], known[test]) for train, test in folds]
-        for X, Y, _, test, X_test, _ in choice.split(self.model, folds, self.inputs, self.targets, None):
+        scores = np.zeros((len(alphas), len(known), len(known)))
+        pairs = pairs_of_folds(len(known))
+        parts = choice.split(self.model, [(known[a], known[b]) for a, b in pairs], self.inputs, self.targets, None)
+        for (X, Y, _, _, X_test, _), (_, test) in zip(parts, pairs, strict=True):
             if self.centerer is not None:  # of the others
                 Y = Y - np.nanmean(Y, axis=0)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)  # of models that only serve to choose
-                for i, fitted in enumerate(self.model.fit_path(X, Y, alphas[::-1])):
-                    H[len(alphas) - 1 - i, test] = fitted.predict(X_test)
-        return (pair_scores(embedded, embedded, self.cosine) for embedded in H)
+                for one, fitted in zip(scores[::-1], self.model.fit_path(X, Y, alphas[::-1]), strict=True):
+                    H = fitted.predict(X_test)
+                    one[np.ix_(test, test)] = pair_scores(H, H, self.cosine)
+        return iter(scores)
+
+
+def pairs_of_folds(n):
+    """List of (train, test) in which every pair of n >= 3 samples is in a test set: all unions of two folds."""
+    folds = [test for _, test in KFold(min(_FOLDS, n), shuffle=True, random_state=0).split(np.arange(n))]
+    tests = [np.sort(np.concatenate(two)) for two in itertools.combinations(folds, 2)]
+    return [(np.setdiff1d(np.arange(n), test), test) for test in tests]
 
 
 def _alphas(training):

@@ -12,7 +12,8 @@ from ..graphs import laplacian, read_weights
 
 _DENSE = 0.2  # share of pairs that are linked beyond which products with a dense matrix are faster
 NODE_KERNELS = ("diffusion", "normalized_laplacian")
-SMOOTHERS = ("laplacian", "normalized", "('iterated', k)", "('diffusion', t)")
+_WITH_SETTING = ("iterated", "diffusion", "diffusion_kernel")
+SMOOTHERS = ("laplacian", "normalized", "('iterated', k)", "('diffusion', t)", "('diffusion_kernel', t)")
 
 
 def diffusion(W, beta=1.0, normalized=False):
@@ -58,8 +59,9 @@ class Affinity(BaseEstimator):
     n_neighbors : links of each sample to its nearest neighbours in the kernel's space: a number, a fraction of the
         samples (a float below 1), or None for all pairs
     smoother : the PSD matrix S of the penalty ``sum_ij S_ij <h(x_i), h(x_j)>``: "laplacian", "normalized",
-        ("iterated", k) for the k-th power of the Laplacian, or ("diffusion", t) for ``I - exp(-t L)``, which, unlike
-        the diffusion kernel itself, penalises what is rough
+        ("iterated", k) for the k-th power of the Laplacian, ("diffusion", t) for ``I - exp(-t L)``, or
+        ("diffusion_kernel", t) for ``exp(-t L)`` itself, the penalty of Brouard et al. 2016. That one penalises what is
+        smooth: on a graph whose nodes are all linked well, the mean of the function and nothing else.
     """
 
     def __init__(self, n_neighbors=10, smoother="laplacian"):
@@ -71,8 +73,8 @@ class Affinity(BaseEstimator):
         kind, setting = self._smoother()
         if kind == "iterated":
             check_number(setting, "Affinity: smoother ('iterated', k): k", integer=True)
-        elif kind == "diffusion":
-            check_number(setting, "Affinity: smoother ('diffusion', t): t")
+        elif kind in ("diffusion", "diffusion_kernel"):
+            check_number(setting, f"Affinity: smoother ('{kind}', t): t")
 
     def penalty(self, K):
         """The matrix S (n, n) for samples with Gram matrix K (n, n); sparse where the graph is and S stays so."""
@@ -81,6 +83,8 @@ class Affinity(BaseEstimator):
     def smoothed(self, W):
         """The matrix S (n, n) of a graph W (n, n)."""
         kind, setting = self._smoother()
+        if kind == "diffusion_kernel":
+            return diffusion(W, setting)
         if kind == "diffusion":
             return np.eye(W.shape[0]) - diffusion(W, setting)
         return sparse_or_dense(
@@ -114,7 +118,7 @@ class Affinity(BaseEstimator):
         smoother = self.smoother
         if isinstance(smoother, str) and smoother in ("laplacian", "normalized"):
             return smoother, None
-        if isinstance(smoother, (tuple, list)) and len(smoother) == 2 and smoother[0] in ("iterated", "diffusion"):
+        if isinstance(smoother, (tuple, list)) and len(smoother) == 2 and smoother[0] in _WITH_SETTING:
             return smoother[0], smoother[1]
         raise ValueError(f"Affinity: unknown smoother {smoother!r}; known: {', '.join(SMOOTHERS)}")
 
