@@ -38,6 +38,13 @@ def test_networkx_graph_of_the_first_nodes():
     assert_allclose(model.pair_scores(NEW), LinkPredictor(alpha=0.1).fit(X, ADJACENCY).pair_scores(NEW))
 
 
+def test_numbered_nodes_may_be_added_in_any_order():
+    networkx = pytest.importorskip("networkx")
+    graph = networkx.Graph()
+    graph.add_edges_from([(2, 0), (0, 1)])
+    assert_array_equal(read_graph(graph).toarray(), [[0, 1, 1], [1, 0, 0], [1, 0, 0]])
+
+
 @pytest.mark.parametrize("alpha", ["best", None, True])
 def test_alpha_of_links(alpha):
     with pytest.raises(ValueError, match="alpha must be"):

@@ -152,6 +152,14 @@ def brings_points(Y):
     return isinstance(Y, IrregularFunctions) or hasattr(Y, "data_matrix") or hasattr(Y, "start_indices")
 
 
+def rows_of_none(Y):
+    """A list of rows in which None stands for a whole row, with rows of NaN in its place; anything else as it is."""
+    if not isinstance(Y, (list, tuple)) or not any(row is None for row in Y):
+        return Y
+    shape = next((np.shape(row) for row in Y if row is not None), ())
+    return [np.full(shape, np.nan) if row is None else row for row in Y] if shape else Y
+
+
 def read_functions(Y, grid=None, name="y"):
     """``Curves`` or ``IrregularFunctions`` from any of the containers, and their ``Layout``.
 
@@ -177,7 +185,12 @@ def read_functions(Y, grid=None, name="y"):
         raise TypeError(f"{name} is a {type(Y).__name__}; give its values at points, {name}.to_grid(points)")
     try:
         array = check_array(
-            Y, dtype=np.float64, ensure_2d=False, allow_nd=True, ensure_all_finite="allow-nan", input_name=name
+            rows_of_none(Y),
+            dtype=np.float64,
+            ensure_2d=False,
+            allow_nd=True,
+            ensure_all_finite="allow-nan",
+            input_name=name,
         )
     except ValueError as error:
         raise ValueError(

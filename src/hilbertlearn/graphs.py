@@ -45,7 +45,12 @@ def read_weights(graph, name):
 def _checked(W, weights, name):
     """W (n, n), a matrix of our own whose entries that count are given, without self-loops."""
     if W.ndim != 2 or W.shape[0] != W.shape[1]:
-        raise ValueError(f"{name} must be a square matrix, one row and column a node, got shape {W.shape}")
+        raise ValueError(
+            f"{name} must be a square matrix, one row and column a node, got shape {W.shape}; cross-validation of "
+            "scikit-learn cuts rows only: give groups (n,), or cut rows and columns yourself"
+        )
+    if not W.shape[0]:
+        raise ValueError(f"{name} has no nodes; give at least one")
     largest = weights.max(initial=0.0)
     if not np.isfinite(weights.sum()) and not np.isfinite(weights).all():
         raise ValueError(f"{name} contains NaN or infinity; give 0 where there is no link")
@@ -72,7 +77,7 @@ def groups_graph(labels, name):
     """The graph (n, n), sparse, in which nodes with equal labels (n,) are linked; NaN and None equal nothing."""
     if labels.dtype.kind == "f" and np.isinf(labels).any():
         raise ValueError(f"Input {name} contains infinity; give labels, NaN for a node in no group")
-    missing = np.array([label is None or label != label for label in labels.tolist()], dtype=bool)  # NaN != NaN
+    missing = np.array([_is_missing(label) for label in labels.tolist()], dtype=bool)
     known = np.flatnonzero(~missing)
     if not len(known):
         return scipy.sparse.csr_array((len(labels), len(labels)))
@@ -83,6 +88,13 @@ def groups_graph(labels, name):
     W.setdiag(0.0)
     W.eliminate_zeros()
     return W
+
+
+def _is_missing(label):
+    try:
+        return label is None or bool(label != label)  # NaN != NaN
+    except TypeError:  # pandas.NA, which does not say
+        return True
 
 
 def laplacian(W, normalized=False, power=1):
@@ -121,4 +133,11 @@ def _from_networkx(graph, name):
         raise ImportError(f"{name} is a networkx graph: pip install 'hilbertlearn[graphs]'") from error
     if graph.is_directed():
         raise ValueError(f"{name} is a directed graph; give {name}.to_undirected()")
-    return networkx.to_scipy_sparse_array(graph, dtype=float, format="csr")
+    if not len(graph):
+        raise ValueError(f"{name} has no nodes; give at least one")
+    try:
+        numbers = range(len(graph))  # nodes that are numbers need not have been added in order
+        nodes = numbers if set(graph) == set(numbers) else None
+        return networkx.to_scipy_sparse_array(graph, nodelist=nodes, dtype=float, format="csr")
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} has weights of edges that are no numbers: {error}") from error

@@ -30,16 +30,18 @@ class Spectrum(NamedTuple):
     vectors: Any  # an array, or a Kronecker product of arrays
 
 
-def spectrum(S) -> Spectrum:
+def spectrum(S, rounding=None) -> Spectrum:
     """Eigenpairs of the PSD matrix S (n, n) that are larger than rounding errors; of a product, by factor.
 
+    rounding : what counts as such, relative to the largest eigenvalue; None is n times the machine's
     The values of a product are not in order, but the last is the largest.
     """
     if isinstance(S, Kronecker):
         parts = [(np.ones(f), f) if isinstance(f, int) else spectrum(f) for f in S.factors]
         return Spectrum(reduce(np.kron, (values for values, _ in parts)), Kronecker(vectors for _, vectors in parts))
     values, vectors = scipy.linalg.eigh(S, driver="evd", check_finite=False)
-    kept = values > max(values[-1], 0.0) * len(values) * np.finfo(float).eps
+    rounding = len(values) * np.finfo(float).eps if rounding is None else rounding
+    kept = values > max(values[-1], 0.0) * rounding
     first = np.argmax(kept) if kept.any() else len(values)
     return Spectrum(values[first:], vectors[:, first:])  # a view of whole Fortran columns: BLAS takes it as it is
 

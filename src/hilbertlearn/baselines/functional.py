@@ -17,6 +17,7 @@ from .. import kernels
 from .._statistics import mean_rows
 from .._validation import check_number
 from ..estimators import FunctionalRegressor
+from ..estimators.base import blank
 from ..functions import IrregularFunctions
 from ..operators import Integral
 from ..spaces import PrincipalComponents, function_space
@@ -55,7 +56,7 @@ class FunctionalNadarayaWatson(FunctionalRegressor):
         """Keep the samples; NaN in y means not observed, samples of weight 0 are left out."""
         kernels.check_kernel(self.kernel)
         kernels.check_params([self.kernel], self.kernel_params)
-        new = self._blank()  # a fit that fails changes nothing
+        new = blank(self)  # a fit that fails changes nothing
         X, weights = new._read(X, y, sample_weight)
         space = function_space("grid", y, grid=self.grid, sample_weight=weights)
         filled = space.complete(y)

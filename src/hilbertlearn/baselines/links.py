@@ -1,27 +1,30 @@
 """Link prediction from similarity, from a learnt distance and from one classifier a node (Brouard et al. 2016, 6.1.4).
 
-All have the interface of ``LinkPredictor``: ``fit(X, adjacency)``, ``decision_function(X)`` and ``pair_scores(X, Z)``.
+All have methods of ``LinkPredictor``: ``fit(X, adjacency)``, ``decision_function(X)``, ``pair_scores(X, Z)`` and
+``score(X, adjacency)``.
 """
 
 from __future__ import annotations
 
 import numpy as np
 import scipy.linalg
-from sklearn.base import BaseEstimator
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.preprocessing import KernelCenterer
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from .. import kernels
 from .._validation import check_number
+from ..estimators.base import blank
 from ..estimators.inputs import check_inputs
-from ..graphs import laplacian, read_graph
+from ..estimators.links import LinkEstimator
+from ..graphs import laplacian
+from ..problem import spectrum
 
 RANK = 1e-10  # eigenvalues of a Gram matrix, relative to the largest, that count as zero
 _SAME = 1e-10  # kernel values this near, relative to the largest, are those of the same node
 
 
-class LinkBaseline(BaseEstimator):
+class LinkBaseline(LinkEstimator):
     """What the methods share: reading nodes and graphs, and scores as a comparison of two nodes' representations.
 
     A method defines ``_learn(W)`` for the graph W (l, l) of the labelled nodes, and ``_represent(R)`` of kernel values
@@ -36,29 +39,17 @@ class LinkBaseline(BaseEstimator):
 
         X : (n, d) inputs, or their Gram matrix (n, n) for kernel="precomputed"
         y : adjacency of the first l <= n nodes of X, those whose links are known: (l, l) array or sparse matrix, or
-            networkx graph; or labels (l,): then nodes with equal labels are linked
+            networkx graph; or labels (n,): then nodes with equal labels are linked
         """
-        kernels.check_kernel(self.kernel)
-        kernels.check_params([self.kernel], self.kernel_params)
-        self._check_settings()
-        if y is None:
-            raise ValueError(
-                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None: give the "
-                "adjacency matrix of the nodes"
-            )
-        X = check_inputs(self, X, [self.kernel], reset=True)
-        W = read_graph(y)
-        n, labelled = _num_samples(X), W.shape[0]
-        if labelled > n or not labelled:
-            raise ValueError(
-                f"adjacency has {labelled} nodes and X has {n}, which is inconsistent; X needs a row for each node, "
-                "the labelled ones first"
-            )
-        self.n_labelled_ = labelled
-        self.gamma_ = kernels.resolve_gamma(self.kernel, self.gamma, X)
-        self.kernel_ = self.kernel.resolve(X) if hasattr(self.kernel, "resolve") else self.kernel
-        self.X_fit_ = X if self._transductive else self._first(X, labelled)
-        self._learn(W)
+        new = blank(self)  # a fit that fails changes nothing
+        new._check_settings()
+        X, W = new._read_nodes(X, y)
+        new.n_labelled_ = W.shape[0]
+        new.X_fit_ = X if self._transductive else new._first(X, new.n_labelled_)
+        new.kernel_ = self.kernel.resolve(new.X_fit_) if hasattr(self.kernel, "resolve") else self.kernel
+        new.gamma_ = kernels.resolve_gamma(new.kernel_, self.gamma, new.X_fit_)
+        new._learn(W)
+        self.__dict__ = new.__dict__
         return self
 
     def decision_function(self, X):
@@ -86,14 +77,7 @@ class LinkBaseline(BaseEstimator):
         return kernels.training_gram(self.kernel_, self.X_fit_, gamma=self.gamma_, params=self.kernel_params)
 
     def _first(self, X, count):
-        return X[:count, :count] if kernels.is_precomputed(self.kernel_) else X[:count]
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = kernels.is_precomputed(self.kernel)
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        return tags
+        return X[:count, :count] if kernels.is_precomputed(self.kernel) else X[:count]
 
 
 class NaiveLinkPredictor(LinkBaseline):
@@ -278,6 +262,4 @@ class LocalLinkModel(LinkBaseline):
 
 def kept_spectrum(K):
     """Eigenvalues (r,), ascending, and eigenvectors (n, r) of a Gram matrix that are not zero to rounding."""
-    values, vectors = scipy.linalg.eigh(K, driver="evd", check_finite=False)
-    kept = values > max(RANK * values[-1], np.finfo(float).tiny)
-    return values[kept], vectors[:, kept]
+    return spectrum(K, RANK)

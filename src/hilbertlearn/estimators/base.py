@@ -39,7 +39,9 @@ _LEARNT = (
     "_X_axes",
     "_labelled",
     "_smoothness",
+    "_ratio",
 )  # beside attributes that end in _
+_ROUNDED = 1e-4  # relative error of a deformed kernel that is told
 _PREDICT_BYTES = 2**27  # kernel values held at once while predicting
 
 
@@ -76,7 +78,9 @@ class KernelMachine(BaseEstimator):
 
     def _fit_regressor(self, X, y, sample_weight):
         """Fit another model to the coordinates, gaps filled; alpha, loss and solver have no part in it."""
-        self._check_regressor()
+        check_regressor(self.regressor)
+        if self.manifold:
+            raise ValueError("regressor knows no graph; set manifold=0, or regressor=None")
         X, weights = self._read(X, y, sample_weight)
         self.space_ = self._space(y, weights)
         Y = self.space_.complete(y)
@@ -90,14 +94,6 @@ class KernelMachine(BaseEstimator):
         targets = Y[rows, 0] if Y.shape[1] == 1 else Y[rows]
         self.regressor_ = model.fit(self._take(X, rows), targets, **options)
         self.n_iter_ = getattr(self.regressor_, "n_iter_", 1)  # scikit-learn asks for it beside max_iter
-
-    def _check_regressor(self):
-        is_one = (
-            hasattr(self.regressor, "fit") and not isinstance(self.regressor, type) and is_regressor(self.regressor)
-        )
-        if not is_one:
-            called = f"; pass {self.regressor.__name__}()" if isinstance(self.regressor, type) else ""
-            raise TypeError(f"regressor must be a regressor of scikit-learn or None, got {self.regressor!r}{called}")
 
     def fit_path(self, X, y, alphas, sample_weight=None):
         """Yield a fitted copy of the estimator for each alpha; kernel and factorisation are shared, starts are warm."""
@@ -192,9 +188,17 @@ class KernelMachine(BaseEstimator):
             problem = training.problem(loss, alpha)
             solution = self._solve(problem, alpha, init)
         else:
-            training, problem, solution, self.objectives_ = alternate(
+            training, problem, solution, self.objectives_, left = alternate(
                 training, loss, alpha, lambda problem, start: self._solve(problem, alpha, start), init
             )
+            setting = training.learns
+            if setting is not None and left > setting.tol:
+                warnings.warn(
+                    f"{type(self).__name__}: operator={setting!r} leaves up to {left:.1e} of the objective to "
+                    f"gain after {len(self.objectives_)} rounds; raise its max_iter or tol",
+                    ConvergenceWarning,
+                    stacklevel=3,
+                )
         if np.isfinite(problem.loss.largest_residual) and not np.isfinite(solution.gap):
             raise ValueError(
                 f"loss={problem.loss!r} allows no larger residuals, and no function was found that fits every sample "
@@ -206,6 +210,14 @@ class KernelMachine(BaseEstimator):
             warnings.warn(
                 f"{type(self).__name__}: gap {solution.gap:.1e} > tol {self.tol:.1e} after {solution.n_iter} "
                 f"iterations; raise {remedy} or tol",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        rounding = 0.0 if training.around is None else training.around.rounding(alpha)
+        if rounding > _ROUNDED:
+            warnings.warn(
+                f"{type(self).__name__}: manifold={self.manifold:g} beside alpha={alpha:.3g} is at the limit of "
+                f"rounding, relative errors may be {rounding:.0e}; lower manifold or raise alpha",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -249,6 +261,7 @@ class KernelMachine(BaseEstimator):
         closed_form = problem.loss.quadratic and training.closed_form
         self._loo_data = (training.Y, training.weights) if closed_form else None
         self._smoothness = None if training.around is None else training.around.kernel.S
+        self._ratio = self.manifold / alpha
 
     def _progress(self, alpha):
         if not self.verbose:
@@ -338,7 +351,7 @@ class KernelMachine(BaseEstimator):
     def _deformed(self):
         """The deformed kernel of a semi-supervised model, its ratio, and where the labelled samples are."""
         kernel = kernels.Deformed(self._training_gram(), self._smoothness)
-        return kernel, self.manifold / self.alpha_, np.searchsorted(self._columns, self._labelled)
+        return kernel, self._ratio, np.searchsorted(self._columns, self._labelled)
 
     def summary(self):
         """A few lines on what was learnt."""
@@ -375,6 +388,13 @@ class KernelMachine(BaseEstimator):
         tags.input_tags.pairwise = any(isinstance(k, str) and k == "precomputed" for k in scalar)
         tags.input_tags.sparse = True
         return tags
+
+
+def check_regressor(regressor):
+    """Raise unless it is a regressor of scikit-learn, an object and not a class."""
+    if isinstance(regressor, type) or not hasattr(regressor, "fit") or not is_regressor(regressor):
+        called = f"; pass {regressor.__name__}()" if isinstance(regressor, type) else ""
+        raise TypeError(f"regressor must be a regressor of scikit-learn or None, got {regressor!r}{called}")
 
 
 def blank(estimator):

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
-import warnings
-from dataclasses import dataclass
-
 import numpy as np
-import scipy.linalg
 import scipy.sparse
 from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import KFold
 from sklearn.preprocessing import KernelCenterer
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_is_fitted
@@ -19,27 +12,62 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from .. import kernels
 from .._validation import check_choice, check_number
 from ..graphs import read_graph
-from ..losses import Loss
-from ..losses.balls import row_norms
 from ..metrics import best_f1_threshold, link_average_precision, link_roc_auc
-from ..solvers.spectral import leave_pairs_out
-from ..spaces import Space
-from . import choice
-from .base import blank
+from ..problem import spectrum
+from .base import blank, check_regressor
 from .inputs import check_inputs
-from .training import Training
+from .left_out import Candidate, pair_scores, pairs_of_folds
 from .vector import OperatorKernelRegressor
 
 _RANK = 1e-10  # eigenvalues of the output kernel, relative to the largest, that count as zero
 _GAMMAS = 4.0 ** np.arange(-3, 4)  # relative to the median rule
-_FOLDS = 5  # where leaving out has no closed form
-_THIN, _THIN_FOLDS = 2, 4  # every so many alphas of the default grid are tried: pairs left out, folds
-_SMALLEST = 1e-9  # alpha tried, relative to the largest
-_TINY = np.finfo(float).tiny
 _SCORING = {"roc_auc": link_roc_auc, "average_precision": link_average_precision}
 
 
-class LinkPredictor(BaseEstimator):
+class LinkEstimator(BaseEstimator):
+    """What methods share that predict links: how nodes and graphs are read, the score, what scikit-learn asks."""
+
+    def _read_nodes(self, X, y):
+        """Inputs of n nodes, and the graph (l, l) of the first of them, both checked, with the kernel."""
+        if isinstance(self.kernel, (list, tuple, kernels.OutputBuilt)):
+            raise TypeError(
+                f"kernel must be a single kernel of the nodes, got {self.kernel!r}; for a sum give a callable"
+            )
+        kernels.check_kernel(self.kernel)
+        kernels.check_params([self.kernel], self.kernel_params)
+        if y is None:
+            raise ValueError(
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None: give the "
+                "adjacency matrix of the nodes"
+            )
+        X = check_inputs(self, X, [self.kernel], reset=True)
+        W = read_graph(y, "y")
+        n, known = _num_samples(X), W.shape[0]
+        if known > n:
+            raise ValueError(
+                f"y has {known} nodes and X {n} samples, inconsistent numbers; give features of every node, the known "
+                "ones first"
+            )
+        return X, W
+
+    def score(self, X, y):
+        """Area under the ROC curve of the scores of all pairs of nodes X, whose graph is y."""
+        auc = link_roc_auc(read_graph(y, "y"), self.pair_scores(X))
+        if np.isnan(auc):
+            raise ValueError(
+                "y has no links, or nothing else, so that there is nothing to tell apart; give another graph"
+            )
+        return auc
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = kernels.is_precomputed(self.kernel)
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+
+class LinkPredictor(LinkEstimator):
     """Prediction of the links between nodes from their features (Brouard et al. 2016, section 5.1).
 
     A function h with values in the space of an output kernel of the known graph is fitted to its nodes; two nodes,
@@ -67,7 +95,8 @@ class LinkPredictor(BaseEstimator):
     ----------
     embedding_ : (l, d) of the known nodes, rows whose inner products are the output kernel
     fitted_ : (l, d) h at the known nodes
-    left_out_score_ : what ``scoring`` gives pairs of known nodes that were left out, to compare output kernels by
+    left_out_score_ : what ``scoring`` gives pairs of known nodes that were left out, to compare output kernels by; NaN
+        if none is linked, or all are
     threshold_ : of scores, the best by F1 on pairs of known nodes that were left out
     model_ : the fitted ``OperatorKernelRegressor``, or the regressor
     alpha_, gamma_, loss_, dual_gap_, n_iter_ : as in ``OperatorKernelRegressor``
@@ -134,10 +163,12 @@ class LinkPredictor(BaseEstimator):
         """
         new = blank(self)  # a fit that fails changes nothing
         X, W = new._read(X, y)
+        new.kernel_, new._cosine = self.kernel, self.cosine  # settings changed later change no scores
         K = kernels.node_kernel(self.output_kernel, W, self.beta)
         new.embedding_ = V = _coordinates(KernelCenterer().fit_transform(K) if self.center else K)
         scores = (new._fit_machine if self.regressor is None else new._fit_regressor)(X, V, W)
         new.fitted_ = new._embedded(X if _num_samples(X) == len(V) else _safe_indexing(X, np.arange(len(V))))
+        new.left_out_score_ = _SCORING[self.scoring](W, scores)
         new.threshold_ = best_f1_threshold(W, scores)[0]
         self.__dict__ = new.__dict__
         return self
@@ -150,16 +181,11 @@ class LinkPredictor(BaseEstimator):
             check_choice(getattr(self, name), name, (True, False))
         if not isinstance(self.gamma, str) or self.gamma != "auto":
             check_number(self.gamma, "gamma", choices=("auto", "median", "scale"))
-        if y is None:
-            raise ValueError("LinkPredictor requires y to be passed, but the target y is None: give the adjacency")
-        kernels.check_kernel(self.kernel)
-        X = self._check_X(X, reset=True)
-        W = read_graph(y, "y")
-        n, known = _num_samples(X), W.shape[0]
-        groups = not hasattr(y, "adj") and np.ndim(y) == 1
-        if known > n or (groups and known < n):
+        X, W = self._read_nodes(X, y)
+        if not hasattr(y, "adj") and np.ndim(y) < 2 and W.shape[0] < _num_samples(X):
             raise ValueError(
-                f"y has {known} nodes and X {n} samples, inconsistent numbers; give features of every node"
+                f"y has {W.shape[0]} nodes and X {_num_samples(X)} samples, inconsistent numbers; give features of "
+                "every node and its group, None for those in no group"
             )
         return X, W
 
@@ -180,7 +206,7 @@ class LinkPredictor(BaseEstimator):
         best.model._learn(best.training, best.loss, best.space, alpha, init=None)
         self.model_, self._centerer, self.kernel_, self.gamma_ = best.model, best.centerer, kernel, best.gamma
         self.X_fit_ = X
-        self.alpha_, self.loss_, self.left_out_score_ = alpha, best.model.loss_, 1 - least
+        self.alpha_, self.loss_ = alpha, best.model.loss_
         self.dual_gap_, self.n_iter_ = best.model.dual_gap_, best.model.n_iter_
         return scores
 
@@ -213,7 +239,7 @@ class LinkPredictor(BaseEstimator):
         )
         targets = np.full((_num_samples(X), V.shape[1]), np.nan)
         targets[: len(V)] = V
-        return _Candidate(self.cosine, gamma, centerer, model, inputs, targets, *model._prepare(inputs, targets, None))
+        return Candidate(self.cosine, gamma, centerer, model, inputs, targets, *model._prepare(inputs, targets, None))
 
     def _error(self, W, V, scores):
         """What "auto" makes small, for the embedding V (l, d) and scores (l, l)."""
@@ -223,6 +249,9 @@ class LinkPredictor(BaseEstimator):
         return 1 - value
 
     def _fit_regressor(self, X, V, W):
+        check_regressor(self.regressor)
+        if self.manifold:
+            raise ValueError("regressor knows no graph of samples; set manifold=0, or regressor=None")
         known = X if _num_samples(X) == len(V) else _safe_indexing(X, np.arange(len(V)))
         self.model_ = clone(self.regressor).fit(known, V)
         self.n_iter_ = getattr(self.model_, "n_iter_", 1)
@@ -237,12 +266,12 @@ class LinkPredictor(BaseEstimator):
 
     def decision_function(self, X):
         """Scores (m, l) of links between the nodes X and the known ones."""
-        return self._scores(self._embedded(self._check_X(X, reset=False)), self.fitted_)
+        return self._scores(self._embedded(self._check_X(X)), self.fitted_)
 
     def pair_scores(self, X, Z=None):
         """Scores (m, p) of links between the nodes X and Z, or (m, m) between those of X."""
-        H = self._embedded(self._check_X(X, reset=False))
-        return self._scores(H, H if Z is None else self._embedded(self._check_X(Z, reset=False)))
+        H = self._embedded(self._check_X(X))
+        return self._scores(H, H if Z is None else self._embedded(self._check_X(Z)))
 
     def predict_links(self, X, Z=None):
         """Links between X and Z, or among X, as a sparse matrix of booleans: scores of ``threshold_`` or more."""
@@ -250,16 +279,6 @@ class LinkPredictor(BaseEstimator):
         if Z is None:
             np.fill_diagonal(links, False)
         return scipy.sparse.csr_array(links)
-
-    def score(self, X, y):
-        """Area under the ROC curve of the scores of all pairs of nodes X, whose graph is y."""
-        scores = self.pair_scores(X)
-        auc = link_roc_auc(read_graph(y, "y"), scores)
-        if np.isnan(auc):
-            raise ValueError(
-                "y has no links, or nothing else, so that there is nothing to tell apart; give another graph"
-            )
-        return auc
 
     def summary(self):
         """A few lines on what was learnt."""
@@ -273,7 +292,7 @@ class LinkPredictor(BaseEstimator):
         check_is_fitted(self)
         if not isinstance(self.model_, OperatorKernelRegressor):
             return np.asarray(self.model_.predict(X), dtype=float).reshape(_num_samples(X), -1)
-        if kernels.is_precomputed(self.kernel):
+        if kernels.is_precomputed(self.kernel_):
             X = X[:, : _num_samples(self.X_fit_)]
         if self._centerer is not None:
             X = kernels.gram(self.kernel_, X, self.X_fit_, gamma=self.gamma_, params=self.kernel_params)
@@ -281,106 +300,16 @@ class LinkPredictor(BaseEstimator):
         return self.model_.predict(X)
 
     def _scores(self, H, G):
-        return pair_scores(H, G, self.cosine)
+        return pair_scores(H, G, self._cosine)
 
-    def _check_X(self, X, reset):
-        if not reset:
-            check_is_fitted(self)
-        return check_inputs(self, X, [self.kernel], reset)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = kernels.is_precomputed(self.kernel)
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        return tags
-
-
-def pair_scores(H, G, cosine):
-    """Inner products (m, p) of rows, or their cosines."""
-    if cosine:
-        unit = H / np.maximum(row_norms(H), _TINY)[:, None]
-        return unit @ (unit if G is H else G / np.maximum(row_norms(G), _TINY)[:, None]).T
-    return H @ G.T
-
-
-@dataclass
-class _Candidate:
-    """A kernel machine with its Gram matrix, which leave-one-out and the fit share."""
-
-    cosine: bool
-    gamma: float | None
-    centerer: KernelCenterer | None
-    model: OperatorKernelRegressor
-    inputs: object
-    targets: np.ndarray  # (n, d), NaN for nodes whose links are not known
-    training: Training
-    loss: Loss
-    space: Space
-
-    def choose(self, alpha, error):
-        """The best alpha, the scores (l, l) of pairs of known nodes, left out, and their error (a function of them)."""
-        alphas = _alphas(self.training) if isinstance(alpha, str) else [float(alpha)]
-        self.loss = choice.resolve(self.model, self.training, self.loss, self.targets, alphas)
-        self.model.set_params(loss=self.loss)
-        if len(self.training.Y) < (2 if self._closed_form else 3):  # nothing is left: the smoothest model
-            return alphas[-1], pair_scores(self.training.Y, self.training.Y, self.cosine), 0.0
-        left_out = self._pairs_left_out if self._closed_form else self._folds_left_out
-        if len(alphas) > 1:
-            alphas = alphas[:: _THIN if self._closed_form else _THIN_FOLDS]
-            alphas = [alphas[choice.best_index([error(scores) for scores in left_out(alphas)])]]
-        (scores,) = left_out(alphas)
-        return alphas[0], scores, error(scores)
-
-    @property
-    def _closed_form(self):
-        return self.training.closed_form and self.loss.quadratic
-
-    def _pairs_left_out(self, alphas):
-        """For each alpha the scores (l, l) of pairs, both nodes left out: that one is linked says much of the other."""
-        self.training.prepare_path(alphas)
-        for alpha in alphas:
-            (term,) = self.training.terms_at(alpha)
-            penalty = alpha * len(self.training.Y)
-            products, squares = leave_pairs_out(term.K, self.training.Y, penalty, center=self.centerer is not None)
-            if self.cosine:
-                products = np.clip(products / np.maximum(np.sqrt(squares * squares.T), _TINY), -1.0, 1.0)
-            yield products
-
-    def _folds_left_out(self, alphas):
-        """For each alpha the scores (l, l) of pairs, both nodes left out with their folds."""
-        known = self.training.rows
-        scores = np.zeros((len(alphas), len(known), len(known)))
-        pairs = pairs_of_folds(len(known))
-        parts = choice.split(self.model, [(known[a], known[b]) for a, b in pairs], self.inputs, self.targets, None)
-        for (X, Y, _, _, X_test, _), (_, test) in zip(parts, pairs, strict=True):
-            if self.centerer is not None:  # of the others
-                Y = Y - np.nanmean(Y, axis=0)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)  # of models that only serve to choose
-                for one, fitted in zip(scores[::-1], self.model.fit_path(X, Y, alphas[::-1]), strict=True):
-                    H = fitted.predict(X_test)
-                    one[np.ix_(test, test)] = pair_scores(H, H, self.cosine)
-        return iter(scores)
-
-
-def pairs_of_folds(n):
-    """List of (train, test) in which every pair of n >= 3 samples is in a test set: all unions of two folds."""
-    folds = [test for _, test in KFold(min(_FOLDS, n), shuffle=True, random_state=0).split(np.arange(n))]
-    tests = [np.sort(np.concatenate(two)) for two in itertools.combinations(folds, 2)]
-    return [(np.setdiff1d(np.arange(n), test), test) for test in tests]
-
-
-def _alphas(training):
-    """The default grid without its smallest, where what is left out is lost in rounding."""
-    alphas = training.alphas()
-    return alphas[alphas >= _SMALLEST * alphas[-1]]
+    def _check_X(self, X):
+        check_is_fitted(self)
+        return check_inputs(self, X, [self.kernel_], reset=False)
 
 
 def _coordinates(K):
     """Rows V (l, d) with ``V V' = K``, by the eigenvectors whose eigenvalues are above rounding."""
-    values, vectors = scipy.linalg.eigh(K, driver="evd", check_finite=False)
-    kept = values > _RANK * max(values[-1], 0.0)
-    if not kept.any():  # one node and centring
+    values, vectors = spectrum(K, _RANK)
+    if not len(values):  # one node and centring
         return np.zeros((len(K), 1))
-    return vectors[:, kept] * np.sqrt(values[kept])
+    return vectors * np.sqrt(values)

@@ -11,7 +11,7 @@ _MOVED, _LEAST_MOVED = 0.1, 1e-6  # share of the trace that goes to the directio
 
 
 def alternate(training: Training, loss, alpha, solve, init):
-    """Function and operator in turn: ``(training with the operator, problem, solution, objectives)``.
+    """Function and operator in turn: ``(training with the operator, problem, solution, objectives, left)``.
 
     Alone, the two can stop short of the optimum: a direction that the operator has all but dropped does not come back.
     The least objective over functions is convex in M with derivative ``-alpha/2 C'KC``, C the coefficients before the
@@ -20,11 +20,12 @@ def alternate(training: Training, loss, alpha, solve, init):
 
     solve : function of a problem and a start that gives its solution
     objectives : of the rounds that were kept, mean loss and penalty; they never increase
+    left : bound on what is left to gain, relative to the objective
     """
     _ = training.terms[0].input_spectrum  # one factorisation for all rounds
     setting, total, d = training.learns, training.weights.sum(), len(training.center)
     assert setting is not None
-    best, moved, M = None, _MOVED, np.eye(d)
+    best, moved, left, M = None, _MOVED, np.inf, np.eye(d)
     objectives: list[float] = []
     for _ in range(setting.max_iter):
         problem = training.problem(loss, alpha)
@@ -35,7 +36,9 @@ def alternate(training: Training, loss, alpha, solve, init):
             best, init = (training, problem, solution), solution.dual
             Q = training.inner_products(solution.dual, alpha)
             values, vectors = scipy.linalg.eigh(Q)
-            if alpha / 2 * (d * values[-1] - np.vdot(M, Q)) <= setting.tol * abs(objective):
+            bound = alpha / 2 * (d * values[-1] - np.vdot(M, Q))
+            left = float(bound / abs(objective)) if objective else 0.0
+            if left <= setting.tol:
                 break
             alternated, wanted = setting.best(M @ Q @ M), d * np.outer(vectors[:, -1], vectors[:, -1])
         else:
@@ -45,4 +48,4 @@ def alternate(training: Training, loss, alpha, solve, init):
         M = (1 - moved) * alternated + moved * wanted
         training = training.with_operator(M)
     assert best is not None
-    return *best, np.array(objectives)
+    return *best, np.array(objectives), left

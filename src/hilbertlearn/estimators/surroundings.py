@@ -9,6 +9,7 @@ import numpy as np
 from .. import kernels
 from ..problem import PerDirection, Separable
 
+_LU_ERROR = 1e-8  # of predictions, relative to the outputs
 _SAME = 1e-10  # relative difference of eigenvalues that share one
 
 
@@ -23,8 +24,18 @@ class Surroundings:
     beta: float
     kernel: kernels.Deformed
 
+    def rounding(self, alpha):
+        """Relative error to expect of the deformed kernel in its eigenbasis."""
+        return np.finfo(float).eps * (self.beta * self.kernel.scale / float(alpha))
+
     def term(self, alpha, M, spectrum):
         """The labelled samples' term, from the operator's matrix and eigenpairs (None for the identity)."""
+        if not np.isfinite(self.rounding(alpha)):
+            raise ValueError(
+                f"manifold={self.beta:g} is too large beside alpha={alpha:g}; lower manifold, or raise alpha"
+            )
+        if self.rounding(alpha) * self.kernel.K.diagonal().max() > _LU_ERROR * alpha:
+            _ = self.kernel.spectrum  # slower than one LU, whose errors the small alpha would blow up
         return deformed_term(self.kernel, self.beta / alpha, self.labelled, M, spectrum)
 
     def coefficients(self, A, alpha, spectrum):

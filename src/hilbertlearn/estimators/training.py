@@ -241,12 +241,13 @@ def _semi_supervised(settings, X, Y, weights, rows, n_samples, space, center, co
     if directions > _MOST_DIRECTIONS:
         raise ValueError(
             f"manifold: the operator has {directions} different eigenvalues, each with a kernel of its own, more than "
-            f"{_MOST_DIRECTIONS}; use operator=None, or a space with fewer components, such as "
-            "space=spaces.Eigen(n_components=20)"
+            f"{_MOST_DIRECTIONS}; use operator=None, a matrix of lower rank, or for curves a space with fewer "
+            "components, such as space=spaces.Eigen(n_components=20)"
         )
+    once = np.ones(len(rows_all))  # weights are those of the loss, they leave kernel and graph alone
     if hasattr(scalar, "resolve"):
-        scalar = scalar.resolve(X_all, weights_all)
-    gamma = kernels.resolve_gamma(scalar, settings.gamma, X_all, weights_all)
+        scalar = scalar.resolve(X_all, once)
+    gamma = kernels.resolve_gamma(scalar, settings.gamma, X_all, once)
     K = kernels.training_gram(scalar, X_all, gamma=gamma, params=settings.kernel_params)
     labelled = np.searchsorted(rows_all, rows)
     deformed = kernels.Deformed(K, kernels.smoothness(graph, K, rows_all))

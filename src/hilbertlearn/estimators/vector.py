@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
+from ..functions import rows_of_none
 from ..metrics import r2_score
 from ..spaces import Metric, Vector
 from .base import KernelMachine
@@ -113,4 +115,9 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
 
     def score(self, X, y, sample_weight=None):
         """Mean R2 over outputs, at the observed entries of y."""
+        y = rows_of_none(y)
+        if not np.isfinite(np.asarray(y, dtype=float)).any():
+            raise ValueError(
+                "y has no observed output to score; give at least two samples with one (shuffle the folds)"
+            )
         return r2_score(y, self.predict(X), sample_weight)

@@ -27,6 +27,11 @@ class Deformed:
         self.K, self.S = K, S
         self._last: tuple = (None, None, None)
 
+    @property
+    def scale(self):
+        """What 1 / r is to be compared with: the largest k(x, x) times a bound on the norm of S, if a Laplacian."""
+        return 2 * float(self.S.diagonal().max()) * max(float(self.K.diagonal().max()), 0.0)
+
     @cached_property
     def spectrum(self):
         """Values s (q,) and vectors B (N, q) with ``k~ = B diag(1 / (1 + r s)) B'`` on the samples, for every r.

@@ -19,19 +19,20 @@ SMOOTHERS = ("laplacian", "normalized", "('iterated', k)", "('diffusion', t)", "
 def diffusion(W, beta=1.0, normalized=False):
     """Diffusion kernel ``exp(-beta L)`` (n, n) of the nodes of a graph (Kondor and Lafferty 2002).
 
-    W : (n, n) adjacency matrix, dense or sparse
+    W : a graph in any form that ``graphs.read_graph`` takes
     """
     check_number(beta, "beta", strict=False)
-    values, vectors = _spectrum(laplacian(W, normalized))
+    values, vectors = _spectrum(laplacian(read_weights(W, "W"), normalized))
     return (vectors * np.exp(-beta * values)) @ vectors.T
 
 
 def node_kernel(kernel, W, beta=1.0):
-    """Gram matrix (n, n) of the nodes of a graph W.
+    """Gram matrix (n, n) of the nodes of a graph W, in any form that ``graphs.read_graph`` takes.
 
     kernel : "diffusion" for ``exp(-beta L)``, "normalized_laplacian" for ``(I + beta L)^-1`` of the normalised
         Laplacian (Smola and Kondor 2003), or a PSD matrix (n, n), which is checked and used as it is
     """
+    W = read_weights(W, "W")
     if not isinstance(kernel, str):
         K = check_symmetric_psd(kernel, "output_kernel", f"give one of {', '.join(NODE_KERNELS)}, or a PSD matrix")
         if len(K) != W.shape[0]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 
+from ..losses.balls import row_norms
 from ..problem import PerDirection, Separable, spectrum
 from .linear_step import cholesky, solve_once, symmetric_inverse
 from .solution import Solution
 
 _REFINEMENTS = 3
+_ALIKE = 1e-3  # determinant of two samples' inverse, relative to unrelated ones, below which sums cancel
 _EPS = np.finfo(float).eps
 _BLOCK_COLUMNS = 1000  # of the products that several penalties share
 
@@ -113,12 +115,15 @@ def leave_pairs_out(K, Y, penalty, *, center=False):
     Y : (n, d) coordinates
     center : bool, rows of Y have mean zero, and the others are to have it when two are left out
     """
-    G = _inverse(K, penalty)
-    if G is None:
+    inverse = _inverse(K, penalty)
+    if inverse is None:
         lam, Q = spectrum(K)
-        G = (np.eye(len(K)) - (Q * (lam / (lam + penalty))) @ Q.T) / penalty
+        G = np.eye(len(K)) - (Q * (lam / (lam + penalty))) @ Q.T
+    else:
+        G = penalty * inverse  # its scale does not count, and squares of it must not vanish
     R, own = G @ Y, np.diag(G)
-    determinants = np.multiply.outer(own, own) - G**2
+    largest = np.multiply.outer(own, own)
+    determinants = np.maximum(largest - G**2, _EPS * largest)
     np.fill_diagonal(determinants, 1.0)
     # h_i = y_i - a r_i - b r_j, where a and b are (n, n); all below by their coefficients of y_i, y_j, r_i and r_j
     a, b = np.broadcast_to(own, G.shape) / determinants, -G / determinants
@@ -137,7 +142,18 @@ def leave_pairs_out(K, Y, penalty, *, center=False):
     def product(p, q):
         return sum(p[k] * q[m] * inner[min(k, m), max(k, m)] for k in range(4) for m in range(4))
 
-    return product(h, other), np.maximum(product(h, h), 0.0)
+    products, squares = product(h, other), np.maximum(product(h, h), 0.0)
+    # of samples nearly alike these sums cancel: their predictions one by one
+    i, j = np.nonzero(np.triu(determinants < _ALIKE * largest, k=1))
+    ahead, behind = (
+        (1 + of_y[p, q])[:, None] * Y[p]
+        + of_y[p, q][:, None] * Y[q]
+        - (own[q, None] * R[p] - G[p, q][:, None] * R[q]) / determinants[p, q][:, None]
+        for p, q in ((i, j), (j, i))
+    )
+    products[i, j] = products[j, i] = np.einsum("ij,ij->i", ahead, behind)
+    squares[i, j], squares[j, i] = row_norms(ahead) ** 2, row_norms(behind) ** 2
+    return products, squares
 
 
 class _SmoothInPenalty:

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.linalg
 from sklearn.utils import check_array
 
-from ..functions import brings_points
+from ..functions import brings_points, rows_of_none
 from ..operators import as_learned, operator_matrix
 from .base import Space
 
@@ -87,6 +87,7 @@ def _checked(y):
             f"y must be numbers of shape (n,) or (n, d), got a {type(y).__name__}; use FunctionalRegressor"
         )
     try:
+        y = rows_of_none(y)
         return check_array(y, dtype=np.float64, ensure_2d=False, ensure_all_finite="allow-nan", input_name="y")
     except ValueError as error:
         raise ValueError(f"y must be numbers of shape (n,) or (n, d): {error}") from error
