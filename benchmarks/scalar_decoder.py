@@ -47,8 +47,9 @@ def main(n=1000, m=10_000, looped=1000):
                 return scalar.decode(W, Y, loss)
 
         predictions = {loops: ours(loops)[some] for loops in targets}  # also compiles
-        *times, t_some = best_of(*(lambda loops=loops: ours(loops) for loops in targets), theirs)
-        for (loops, at_least), t_ours in zip(targets.items(), times, strict=True):
+        for loops, at_least in targets.items():
+            # one at a time beside the loop: threads of BLAS, which wait for more to do, would slow down compiled ones
+            t_ours, t_some = best_of(lambda loops=loops: ours(loops), theirs)
             excess = objective(W[some], Y, loss, predictions[loops]) - objective(W[some], Y, loss, found)
             report("scalar_decoder", f"scipy.optimize.minimize_scalar, {loss!r}, {loops}",
                    speedup=t_some * m / len(some) / t_ours, at_least=at_least, seconds=t_ours,

@@ -44,6 +44,8 @@ def decode(W, Y, loss):
         if compiled and len(pieces[0]) > 1:
             return np.concatenate(compiled.in_threads(lambda part: compiled.by_pieces(part, terms, low, *pieces), W))
         return _by_pieces(W, terms, low, *pieces)
+    if compiled and not compiled.has_formula(loss):
+        compiled = None
     grid = _grid(Y, loss)
     on_grid = loss.value(grid[:, None], Y)
 
@@ -170,7 +172,7 @@ def _by_grid(W, Y, loss, grid, on_grid, compiled):
     objectives = compiled.product(W, on_grid) if compiled else (on_grid @ W.T).T
     query, j, z = basins(objectives, grid)
     left, right = grid[np.maximum(j - 1, 0)], grid[np.minimum(j + 1, len(grid) - 1)]
-    if compiled and compiled.has_formula(loss):
+    if compiled:
         z = compiled.newton(W, query, z, left, right, Y, loss, _MAX_STEPS, _NEGLIGIBLE)
     else:
         unsure = _by_polynomials(z, W, query, j, left, right, Y, loss)
