@@ -8,6 +8,7 @@ import numpy as np
 
 from ..problem import Separable
 from . import interior_point
+from .interior_point import times
 from .solution import Solution
 
 _SMALL = 400  # samples up to which an interior-point method is as fast
@@ -34,7 +35,7 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None) -> Solu
         return problem.gap(b[:, None], Qb[:, None])
 
     options = {"tol": tol, "max_iter": max_iter, "callback": callback}
-    least = gap(b, Q @ b)
+    least = gap(b, times(Q, b))
     history = [least]
     if least > tol and (init is not None or len(Q) > _SMALL):
         low, high = (b <= 0, b >= top) if init is not None else _from_half(problem, top)
@@ -58,7 +59,7 @@ def _from_half(problem, top):
         root_weights=None if problem.root_weights is None else top[rows],
     )
     b = solve(part, tol=_COARSE).dual[:, 0]
-    excess = K[:, rows] @ b / part.penalty - top
+    excess = times(K[rows], b) / part.penalty - top
     near = np.abs(excess) <= np.quantile(np.abs(excess), _MARGIN)
     low, high = ~near & (excess > 0), ~near & (excess <= 0)
     low[rows], high[rows] = b <= 0, b >= top[rows]
@@ -78,11 +79,11 @@ def _exchange(Q, top, gap, low, high, *, tol, max_iter, callback):
         b = np.where(high, top, 0.0)
         if len(inside):
             system = interior_point.factored(Q[np.ix_(inside, inside)])
-            b[inside] = system((top - Q @ b)[inside])
-        gradient = Q @ b - top
+            b[inside] = system((top - times(Q, b))[inside])
+        gradient = times(Q, b) - top
         below, above = b < 0, b > top
         clipped = np.clip(b, 0.0, top)
-        history.append(gap(clipped, gradient + top if not (below | above).any() else Q @ clipped))
+        history.append(gap(clipped, gradient + top if not (below | above).any() else times(Q, clipped)))
         if history[-1] < least:
             best, least = clipped, history[-1]
         if callback is not None:
