@@ -53,6 +53,9 @@ LOSSES = {
 }
 with_losses = pytest.mark.parametrize("name", LOSSES)
 
+# few rounds are enough for most of what is tested here, and that is told
+pytestmark = pytest.mark.filterwarnings("ignore:.*of the objective to gain")
+
 
 @dataclass
 class Case:

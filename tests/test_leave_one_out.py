@@ -9,7 +9,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from hilbertlearn import OperatorKernelRegressor, RegularizationPathCV
 from hilbertlearn.problem import Separable
-from hilbertlearn.solvers.spectral import leave_one_out, leave_pairs_out
+from hilbertlearn.solvers.pairs import leave_pairs_out
+from hilbertlearn.solvers.spectral import leave_one_out
 
 N, D = 9, 3
 GAMMA = 0.3

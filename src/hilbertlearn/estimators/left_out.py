@@ -13,7 +13,7 @@ from sklearn.preprocessing import KernelCenterer
 
 from ..losses import Loss
 from ..losses.balls import row_norms
-from ..solvers.spectral import leave_pairs_out
+from ..solvers.pairs import leave_pairs_out
 from ..spaces import Space
 from . import choice
 from .training import Training

@@ -88,9 +88,7 @@ class Affinity(BaseEstimator):
             return diffusion(W, setting)
         if kind == "diffusion":
             return np.eye(W.shape[0]) - diffusion(W, setting)
-        return sparse_or_dense(
-            laplacian(W, normalized=kind == "normalized", power=setting if kind == "iterated" else 1)
-        )
+        return laplacian(W, normalized=kind == "normalized", power=setting if kind == "iterated" else 1)
 
     def graph(self, K):
         """Weights (n, n): positive kernel values between neighbours, sparse unless all pairs are."""

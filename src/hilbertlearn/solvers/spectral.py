@@ -5,13 +5,11 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 
-from ..losses.balls import row_norms
-from ..problem import PerDirection, Separable, spectrum
+from ..problem import PerDirection, Separable
 from .linear_step import cholesky, solve_once, symmetric_inverse
 from .solution import Solution
 
 _REFINEMENTS = 3
-_ALIKE = 1e-3  # determinant of two samples' inverse, relative to unrelated ones, below which sums cancel
 _EPS = np.finfo(float).eps
 _BLOCK_COLUMNS = 1000  # of the products that several penalties share
 
@@ -62,7 +60,7 @@ def leave_one_out(term: Separable | PerDirection, Y, penalties, *, center=False,
     T = root * _rotated(Y - mean, E)
     shift = _rotated(others - mean, E)
     penalties = np.asarray(penalties, dtype=float)
-    inverse = _inverse(term.K, penalties[0]) if E is None and len(penalties) == 1 and not term.factored else None
+    inverse = shifted_inverse(term.K, penalties[0]) if E is None and len(penalties) == 1 and not term.factored else None
     if inverse is not None:
         residuals = penalties[0] * (inverse @ T - shift * (inverse @ root))
         yield penalties[0], residuals / (root * np.maximum(penalties[0] * np.diag(inverse)[:, None], _EPS))
@@ -103,59 +101,6 @@ def _by_direction(term: PerDirection, Y, penalties, center, weights):
         yield float(s), residuals
 
 
-def leave_pairs_out(K, Y, penalty, *, center=False):
-    """Inner products of what the squared loss predicts for two samples when both are left out.
-
-    With ``G = (K + s I)^-1`` the residuals of a set S of samples left out together are ``G_SS^-1 (G Y)_S``; here S has
-    two. For pairs i, j the predictions are h_i and h_j: returns ``<h_i, h_j>`` and ``<h_i, h_i>``, each (n, n).
-
-    Parameters
-    ----------
-    K : (n, n) Gram matrix, the operator is the identity
-    Y : (n, d) coordinates
-    center : bool, rows of Y have mean zero, and the others are to have it when two are left out
-    """
-    inverse = _inverse(K, penalty)
-    if inverse is None:
-        lam, Q = spectrum(K)
-        G = np.eye(len(K)) - (Q * (lam / (lam + penalty))) @ Q.T
-    else:
-        G = penalty * inverse  # its scale does not count, and squares of it must not vanish
-    R, own = G @ Y, np.diag(G)
-    largest = np.multiply.outer(own, own)
-    determinants = np.maximum(largest - G**2, _EPS * largest)
-    np.fill_diagonal(determinants, 1.0)
-    # h_i = y_i - a r_i - b r_j, where a and b are (n, n); all below by their coefficients of y_i, y_j, r_i and r_j
-    a, b = np.broadcast_to(own, G.shape) / determinants, -G / determinants
-    of_y = np.zeros_like(G)
-    if center and len(K) > 2:  # then the others are moved by the mean of these two, and what they predict with them
-        ones = G.sum(axis=1)
-        of_y = (1 - a * ones[:, None] - b * ones) / (len(K) - 2)
-    h = (1 + of_y, of_y, -a, -b)
-    other = (h[1].T, h[0].T, h[3].T, h[2].T)  # h_j
-    cross = {(0, 1): Y @ Y.T, (0, 3): Y @ R.T, (2, 3): R @ R.T}
-    inner = {(0, 1): cross[0, 1], (0, 3): cross[0, 3], (2, 3): cross[2, 3], (1, 2): cross[0, 3].T}
-    for (first, second), of in zip(((0, 0), (0, 2), (2, 2)), cross.values(), strict=True):
-        inner[first, second] = np.broadcast_to(np.diag(of)[:, None], G.shape)
-        inner[first + 1, second + 1] = inner[first, second].T
-
-    def product(p, q):
-        return sum(p[k] * q[m] * inner[min(k, m), max(k, m)] for k in range(4) for m in range(4))
-
-    products, squares = product(h, other), np.maximum(product(h, h), 0.0)
-    # of samples nearly alike these sums cancel: their predictions one by one
-    i, j = np.nonzero(np.triu(determinants < _ALIKE * largest, k=1))
-    ahead, behind = (
-        (1 + of_y[p, q])[:, None] * Y[p]
-        + of_y[p, q][:, None] * Y[q]
-        - (own[q, None] * R[p] - G[p, q][:, None] * R[q]) / determinants[p, q][:, None]
-        for p, q in ((i, j), (j, i))
-    )
-    products[i, j] = products[j, i] = np.einsum("ij,ij->i", ahead, behind)
-    squares[i, j], squares[j, i] = row_norms(ahead) ** 2, row_norms(behind) ** 2
-    return products, squares
-
-
 class _SmoothInPenalty:
     """``P @ (lam / (lam + t))`` for many t, P (n, r): an analytic function of log t.
 
@@ -190,7 +135,7 @@ class _SmoothInPenalty:
         return (self.values @ weights.T).reshape(len(self.P), *t.shape)
 
 
-def _inverse(K, s):
+def shifted_inverse(K, s):
     """``(K + s I)^-1`` (n, n), several times cheaper than eigenvectors; None where rounding made K indefinite."""
     try:
         return symmetric_inverse(cholesky(K, s))
