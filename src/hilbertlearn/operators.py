@@ -208,7 +208,7 @@ class Learned(BaseEstimator):
     tol : what is at most left to gain, relative to the objective, when it stops
     """
 
-    def __init__(self, max_iter=50, tol=1e-3):
+    def __init__(self, max_iter=50, tol=5e-3):
         self.max_iter, self.tol = max_iter, tol
 
     def matrix(self, Y, weights=None, space=None):
