@@ -263,7 +263,7 @@ def test_learnt_coordinates_minimise_the_quotient():
         return quotient(K @ a, a @ K @ a, alpha)
 
     assert_allclose(objective(model.dual_coef_[:, 0]), model.quotients_[0])
-    starts = RNG.normal(size=(5, L))
+    starts = np.random.default_rng(0).normal(size=(5, L))
     best = min(minimize(objective, start, method="BFGS", options={"maxiter": 300}).fun for start in starts)
     assert model.quotients_[0] <= best * (1 + 1e-9)
     assert_allclose(model.quotients_[0], best, rtol=1e-4)
