@@ -18,6 +18,8 @@ NAMES = (
     "scalar_decoder",
     "top_candidates",
     "loss_trick",
+    "structured_weights",
+    "vector_fields",
     "semi_supervised",
     "margin",
     "link_scores",

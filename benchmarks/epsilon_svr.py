@@ -3,7 +3,8 @@
 import numpy as np
 
 from hilbertlearn.losses import EpsilonSVR
-from hilbertlearn.problem import Problem, Separable
+from hilbertlearn.problem import Problem
+from hilbertlearn.terms import Separable
 
 from .data import curves, gram
 from .splitting import side_by_side

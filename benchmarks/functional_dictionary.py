@@ -8,7 +8,7 @@ import numpy as np
 import scipy.linalg
 from sklearn.base import clone
 
-from hilbertlearn import FunctionalRegressor, kernels, operators
+from hilbertlearn import FunctionalRegressor, kernels, losses, operators
 from hilbertlearn.solvers import columns, spectral
 from hilbertlearn.spaces import Fourier
 
@@ -19,8 +19,8 @@ GAMMA = 0.05
 
 def by_columns_and_by_eigh(model, X, Y):
     """Largest difference between dual variables of the two ways to solve, relative; 0 for M = I, which has neither."""
-    training, loss, _ = clone(model)._prepare(X, Y, None)
-    problem = training.problem(loss, model.alpha)
+    training = clone(model).prepare(X, Y)
+    problem = training.problem(losses.Squared(), model.alpha, training.centre(losses.Squared()))
     if problem.separable.M is None:
         return 0.0
     iterative, exact = columns.solve(problem, tol=1e-12), spectral.solve(problem, tol=1e-12)

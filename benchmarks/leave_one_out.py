@@ -3,8 +3,8 @@
 import numpy as np
 import scipy.linalg
 
-from hilbertlearn.problem import Separable
-from hilbertlearn.solvers.spectral import leave_one_out
+from hilbertlearn.held_out import leave_one_out
+from hilbertlearn.terms import Separable
 
 from .data import curves, gram
 from .timing import best_of, report

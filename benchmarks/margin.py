@@ -5,8 +5,9 @@ import numpy as np
 import scipy.sparse
 
 from hilbertlearn.losses import Hinge
-from hilbertlearn.problem import Problem, Separable
+from hilbertlearn.problem import Problem
 from hilbertlearn.solvers import box_qp
+from hilbertlearn.terms import Separable
 
 from .data import curves, gram
 from .timing import report, seconds

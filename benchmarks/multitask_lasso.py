@@ -12,8 +12,9 @@ import scipy.linalg
 from sklearn.linear_model import MultiTaskLasso
 
 from hilbertlearn.losses import EpsilonInsensitive
-from hilbertlearn.problem import Problem, Separable
+from hilbertlearn.problem import Problem
 from hilbertlearn.solvers import solve
+from hilbertlearn.terms import Separable
 
 from .data import curves, gram
 from .timing import best_of, report

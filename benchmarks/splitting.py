@@ -7,8 +7,9 @@ The proximal gradient is stopped after ``patience`` times the default's time: it
 
 import time
 
-from hilbertlearn.problem import Problem, Separable
+from hilbertlearn.problem import Problem
 from hilbertlearn.solvers import proximal_gradient, solve
+from hilbertlearn.terms import Separable
 
 from .data import curves, four_losses, gram
 from .timing import REPEATS, report, seconds

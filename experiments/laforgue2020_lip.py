@@ -44,7 +44,7 @@ def corrupted(X, Y, rng):
 
 def model(m, grid, **settings):
     return FunctionalRegressor(
-        kernels.Integral("laplacian", RATE, grid=grid),
+        kernels.IntegratedKernel("laplacian", RATE, grid=grid),
         space=spaces.Fourier(m, constant=False, rate=2),
         grid=grid,
         center=False,

@@ -113,7 +113,7 @@ def grams(X, train, test, rates):
     X = (X - X[train].mean(axis=(0, 1))) / X[train].std(axis=(0, 1))
     out = {}
     for rate in rates:
-        K = kernels.Integral("rbf", rate)(X[np.concatenate([train, test])], X[train])
+        K = kernels.IntegratedKernel("rbf", rate)(X[np.concatenate([train, test])], X[train])
         out[rate] = K[: len(train)], K[len(train) :]
     return out
 

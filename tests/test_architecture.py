@@ -15,6 +15,8 @@ SOURCE = Path(__file__).parents[1] / "src" / PACKAGE
 ROOMS = [
     "_validation",
     "_statistics",
+    "_fitting",
+    "_linalg",
     "functions",
     "outputs",
     "graphs",
@@ -23,8 +25,11 @@ ROOMS = [
     "losses",
     "output_losses",
     "spaces",
+    "terms",
     "problem",
     "solvers",
+    "training",
+    "held_out",
     "decoders",
     "metrics",
     "estimators",
@@ -175,3 +180,221 @@ def test_plain_import_loads_the_core_only():
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     assert run.stdout.split() == []
+
+
+# ---------------------------------------------------------------- what rooms may know of each other
+
+TERMS = "terms"  # the only room that may ask what a term, a Gram matrix or factors are made of
+LEARNT_BY_COPY = "_fitting"  # the only one that may handle an object's attributes as a whole
+HOLD_TERMS = ("term", "terms", "gram", "grams", "factors")  # names of variables and attributes that hold them
+NOT_OURS = ("_num_samples", "_safe_indexing", "_check_sample_weight", "_getframe")  # of scikit-learn, of sys
+
+
+def trees(root):
+    """Triples (path, package, tree) of all modules below `root`, see ``modules``."""
+    for path, package in modules(root):
+        yield path, package, ast.parse((root.parent / path).read_text(encoding="utf-8"))
+
+
+def found_by(walker, root, without=()):
+    """Messages ``path:line: text``, in order, of a walker(tree, package) over all rooms but some."""
+    found = []
+    for path, package, tree in trees(root):
+        if room_of(path.with_suffix("").parts) not in without:
+            found += [(path.as_posix(), line, text) for line, text in walker(tree, package)]
+    return [f"{path}:{line}: {text}" for path, line, text in sorted(found)]
+
+
+def imports_of(tree, package):
+    """Triples (line, tuple of the whole name, local name) of all ``from ... import``, at any depth of the code."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else ()
+            base += tuple(node.module.split(".")) if node.module else ()
+            yield from ((node.lineno, (*base, alias.name), alias.asname or alias.name) for alias in node.names)
+
+
+def is_private(name):
+    return name.startswith("_") and not name.startswith("__") and name != "_"
+
+
+def called(node, *names):
+    """Whether a node is a call of a function with one of these names, and arguments."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names and node.args
+
+
+def text_of(node):
+    return ast.unparse(node).split("\n")[0]
+
+
+def class_tests(tree, package):
+    """Tests of the class of an object against a class of the room of terms."""
+    own = {local for _, name, local in imports_of(tree, package) if room_of(name) == TERMS and name[-1][0].isupper()}
+
+    def is_term(node):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            return node.value.id == TERMS
+        return isinstance(node, ast.Name) and node.id in own
+
+    def is_type(node):
+        return called(node, "type") or (isinstance(node, ast.Attribute) and node.attr == "__class__")
+
+    for node in ast.walk(tree):
+        asked = []
+        if called(node, "isinstance", "issubclass"):
+            asked = node.args[1:]
+        elif isinstance(node, ast.Compare) and any(map(is_type, [node.left, *node.comparators])):
+            asked = [node.left, *node.comparators]
+        elif isinstance(node, ast.MatchClass):
+            asked = [node.cls]
+        if any(is_term(part) for one in asked for part in ast.walk(one)):
+            yield getattr(node, "lineno", 0), f"{text_of(node)} asks for the class of a term"
+
+
+def looks_inside(tree, package):
+    """Looks into an object's attributes as a whole, or whether a term has one."""
+    for node in ast.walk(tree):
+        if (isinstance(node, ast.Attribute) and node.attr == "__dict__") or called(node, "vars"):
+            yield node.lineno, f"{text_of(node)} looks into an object"
+        elif called(node, "hasattr", "getattr"):
+            holder = node.args[0]
+            while isinstance(holder, (ast.Subscript, ast.Call)):
+                holder = holder.value if isinstance(holder, ast.Subscript) else holder.func
+            name = holder.attr if isinstance(holder, ast.Attribute) else getattr(holder, "id", "")
+            if name in HOLD_TERMS:
+                yield node.lineno, f"{text_of(node)} looks into a term"
+
+
+def private_names(tree):
+    """Names with an underscore that a module defines: functions, classes, methods, attributes of self or of a class."""
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield node.name
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and _own(node.value, ()):
+            yield node.attr
+
+
+def _own(node, classes):
+    """Whether an expression is self, cls, super() or a class of the module."""
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name) and node.func.id == "super"
+    return isinstance(node, ast.Name) and (node.id in ("self", "cls") or node.id in classes)
+
+
+def trespasses(tree, package):
+    """Uses of what is private to another module; inside one module anything goes."""
+    defined = set(private_names(tree))
+    classes = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+    for line, name, _ in imports_of(tree, package):
+        if is_private(name[-1]) and not (name[0] != PACKAGE and name[-1] in NOT_OURS) and not is_module(name):
+            yield line, f"{name[-1]} of {'.'.join(name[:-1])} is private"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            holder, attribute = node.value, node.attr
+        elif called(node, "getattr", "setattr", "hasattr", "delattr") and isinstance(node.args[1], ast.Constant):
+            holder, attribute = node.args[0], node.args[1].value
+        else:
+            continue
+        if is_private(attribute) and attribute not in {*defined, *NOT_OURS} and not _own(holder, classes):
+            yield node.lineno, f"{text_of(node)}: {attribute} is private to another module"
+
+
+def is_module(name):
+    """Whether a tuple of names is a module of the package, the name of which may be private."""
+    path = SOURCE.parent.joinpath(*name)
+    return path.with_suffix(".py").exists() or (path / "__init__.py").exists()
+
+
+def dense_matrices(tree, package):
+    """Reads of the matrix of a term; solvers ask for products, factors and ``gram.dense()``."""
+    for node in ast.walk(tree):
+        named = called(node, "getattr", "hasattr") and getattr(node.args[1], "value", None) == "K"
+        if named or (isinstance(node, ast.Attribute) and node.attr == "K"):
+            yield node.lineno, f"{text_of(node)} reads the matrix of a term"
+
+
+def effects(tree, package):
+    """Statements ``_ = ...``: what is computed for its effect is a call by itself."""
+    for node in ast.walk(tree):
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and any(
+            isinstance(target, ast.Name) and target.id == "_" for target in targets
+        ):
+            yield node.lineno, f"{text_of(node)} is for its effect"
+
+
+WALKERS = {
+    class_tests: (TERMS,),
+    looks_inside: (LEARNT_BY_COPY,),
+    trespasses: (),
+    dense_matrices: (TERMS,),
+    effects: (),
+}
+
+
+@pytest.mark.parametrize("walker", WALKERS, ids=lambda walker: walker.__name__)
+def test_rooms_know_of_each_other_what_is_public(walker):
+    assert found_by(walker, SOURCE, WALKERS[walker]) == []
+
+
+@pytest.mark.parametrize(
+    ("walker", "source"),
+    [
+        (class_tests, "from ..terms import Separable\nisinstance(x, Separable)"),
+        (class_tests, "from ..terms.separable import Spectral as S\nissubclass(type(x), (int, S))"),
+        (class_tests, "from ..terms import Sum\nx = 1 if type(t) is Sum else 2"),
+        (class_tests, "from ..terms import Sum\nassert t.__class__ == Sum"),
+        (class_tests, "from .. import terms\nisinstance(x, terms.Gram | None)"),
+        (class_tests, "from ..terms import Sum\nmatch t:\n    case Sum():\n        pass"),
+        (looks_inside, "if 'norm' in x.__dict__:\n    pass"),
+        (looks_inside, "self.__dict__ = {}"),
+        (looks_inside, "names = vars(x)"),
+        (looks_inside, "hasattr(term, 'gram')"),
+        (looks_inside, "getattr(problem.terms[0], 'gram', None)"),
+        (looks_inside, "getattr(self.factors, 'inputs')"),
+        (looks_inside, "hasattr(training.gram(), 'S')"),
+        (trespasses, "from .base import _hidden"),
+        (trespasses, "from ..losses.base import Loss, _hidden"),
+        (trespasses, "from sklearn.utils import _print_elapsed_time"),
+        (trespasses, "def f(other):\n    return other._matrix"),
+        (trespasses, "import numpy as np\nnp._core"),
+        (trespasses, "space._coordinates(y)"),
+        (trespasses, "estimator._axes_ = 1"),
+        (trespasses, "getattr(estimator, '_axes_', None)"),
+        (trespasses, "class A:\n    def f(self, x):\n        return x._g()"),
+        (trespasses, "self.space._read(y)"),
+        (dense_matrices, "problem.separable.K @ A"),
+        (dense_matrices, "getattr(term, 'K', None)"),
+        (effects, "_ = term.norm"),
+        (effects, "_: float = term.norm"),
+    ],
+)
+def test_a_walker_finds(tmp_path, walker, source):
+    root = house(tmp_path, {"solvers/spectral": source})
+    (message,) = found_by(walker, root, WALKERS[walker])
+    assert message.startswith(f"{PACKAGE}/solvers/spectral.py:")
+
+
+@pytest.mark.parametrize(
+    ("walker", "module", "source"),
+    [
+        (class_tests, "terms/base", "from .separable import Separable\nisinstance(x, Separable)"),
+        (class_tests, "solvers/spectral", "from ..terms import PATH\nif use is PATH:\n    isinstance(use, str)"),
+        (class_tests, "solvers/spectral", "from ..kernels import Deformed\nisinstance(x, Deformed)"),
+        (class_tests, "solvers/spectral", "from ..terms import Term\ndef f(x: Term):\n    return Term"),
+        (looks_inside, "_fitting", "self.__dict__ = new.__dict__\nvars(new)"),
+        (looks_inside, "solvers/spectral", "hasattr(kernel, 'resolve')\ngetattr(self, name)\nvariables = 1"),
+        (trespasses, "solvers/spectral", "from .._validation import check\nfrom sklearn.utils import _safe_indexing"),
+        (trespasses, "datasets/readers", "from . import _files\nfrom .. import __version__"),
+        (trespasses, "solvers/spectral", "self._x\ncls._y()\nsuper()._z()\nx.__class__\nx.y_"),
+        (trespasses, "solvers/spectral", "def _f():\n    pass\nclass A:\n    _b = 1\nA._b\nA._inherited\nother._b"),
+        (trespasses, "solvers/spectral", "class A:\n    def f(self, o):\n        self._c = 1\n        return o._c"),
+        (dense_matrices, "terms/base", "self.K"),
+        (dense_matrices, "solvers/spectral", "K = gram.dense()\nK.T\nf(K=K)"),
+        (effects, "solvers/spectral", "value, _ = f()\nfor _ in range(3):\n    f()\n_x = 1"),
+    ],
+)
+def test_a_walker_accepts(tmp_path, walker, module, source):
+    assert found_by(walker, house(tmp_path, {module: source}), WALKERS[walker]) == []

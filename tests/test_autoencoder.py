@@ -67,8 +67,8 @@ def test_gradient_equals_finite_differences(name, params, sizes, loss):
     assert found.solution.gap < 1e-11
     for layer, gradient in enumerate(found.gradients):
         direction = noise.normal(size=gradient.shape)
-        ahead, behind = (network.evaluate(moved(parameters, layer, h * direction)).value for h in (1e-4, -1e-4))
-        expected = (ahead - behind) / 2e-4
+        ahead, behind = (network.evaluate(moved(parameters, layer, h * direction)).value for h in (1e-5, -1e-5))
+        expected = (ahead - behind) / 2e-5
         assert np.vdot(gradient, direction) == pytest.approx(expected, rel=2e-4, abs=1e-6 * np.linalg.norm(gradient))
 
 

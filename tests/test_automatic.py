@@ -168,8 +168,8 @@ def test_gram_matrix_inside_an_output_built_kernel(form):
 def test_default_alphas_of_output_built_kernels_do_not_tell_weights_from_copies(form):
     times = np.arange(N) % 3 + 1
     settings = {"kernel": kernels.OutputBuilt(form), "gamma": GAMMA}
-    weighted, *_ = OperatorKernelRegressor(**settings)._prepare(X, Y, times)
-    repeated, *_ = OperatorKernelRegressor(**settings)._prepare(X.repeat(times, axis=0), Y.repeat(times, axis=0), None)
+    weighted = OperatorKernelRegressor(**settings).prepare(X, Y, times)
+    repeated = OperatorKernelRegressor(**settings).prepare(X.repeat(times, axis=0), Y.repeat(times, axis=0))
     assert_allclose(weighted.alphas(), repeated.alphas(), rtol=0.02)
 
 

@@ -264,7 +264,7 @@ def test_infinite_numbers_of_losses(loss):
     ("loss", "words"),
     [
         (losses.InfConv(losses.Squared(), losses.Hinge()), ["InfConv: second", "Euclidean", "Hinge()"]),
-        (losses.InfConv(losses.Huber(1, p=1), losses.Squared()), ["InfConv: first", "p=2"]),
+        (losses.InfConv(losses.Huber(1, p=1.5), losses.Squared()), ["InfConv: first", "p=2"]),
         (losses.InfConv(1, losses.Squared()), ["InfConv: first", "got 1"]),
         (losses.Hinge(margin=5), ["Hinge: margin", "value", "prox_conjugate", "got 5"]),
     ],

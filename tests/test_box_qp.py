@@ -6,8 +6,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from hilbertlearn.losses import Hinge
-from hilbertlearn.problem import Problem, Separable
+from hilbertlearn.problem import Problem
 from hilbertlearn.solvers import box_qp, interior_point
+from hilbertlearn.terms import Separable
 
 
 def margin_problem(n, alpha, *, n_features=5, d=4, gamma=0.1, weights=None, seed=0):

@@ -4,11 +4,12 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from decoders_by_hand import decode
 from numpy.testing import assert_allclose, assert_array_equal
 from refusals import assert_refused
 
 from hilbertlearn.decoders import candidates
-from hilbertlearn.decoders.candidates import decode, spread, top_k, top_k_of_lists
+from hilbertlearn.decoders.candidates import spread, top_k, top_k_of_lists
 from hilbertlearn.output_losses.scalars import Absolute
 
 rng = np.random.default_rng(0)

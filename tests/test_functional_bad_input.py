@@ -212,8 +212,8 @@ def test_irregular_outputs_ask_for_more():
     path = RegularizationPathCV(regressor(), cv="loo")
     assert_refused(lambda: path.fit(X, CURVES), ["cv='loo'", "closed form", "cv=5"])
     assert_refused(regressor(space="bspline").fit(X, CURVES).loo_residuals, ["loo_residuals()", "closed form"])
-    refused = ["solver='spectral'", "use 'auto'", "'conjugate_gradient'"]
-    assert_refused(lambda: regressor(solver="spectral").fit(X, CURVES), refused)
+    refused = ["solver='columns'", "use 'auto'", "'conjugate_gradient'"]
+    assert_refused(lambda: regressor(solver="columns").fit(X, CURVES), refused)
 
 
 @pytest.mark.parametrize("operator", [operators.PerAxis(), operators.Integral(), "integral"])
@@ -410,7 +410,7 @@ def test_more_components_than_points():
     """All eigenfunctions on a grid are the grid; redundant atoms are the kernel ``sum of phi(s) phi(t)``."""
     on_grid, eigen = (regressor(space=space).fit(X, Y) for space in ("grid", spaces.Eigen(n_components=100)))
     assert_allclose(eigen.predict(X), on_grid.predict(X), atol=1e-8)
-    atoms = spaces.Fourier(40).resolve(T, WEIGHTS)(T)
+    atoms = spaces.Fourier(40).atoms(T, WEIGHTS)(T)
     found = regressor(space=spaces.Fourier(40), gamma=1.0, center=False).fit(X, Y).predict(X)
     assert_allclose(found, dense(Y, WEIGHTS, atoms.T @ atoms), atol=1e-6)
     for space in (spaces.PrincipalComponents(100), spaces.BSpline(30)):

@@ -174,7 +174,7 @@ def test_inputs_of_a_named_kernel(kernel):
     assert_allclose(regressor(kernel=kernel).fit(irregular, Y).predict(irregular[:4]), expected)
 
 
-@pytest.mark.parametrize("kernel", [kernels.L2, kernels.Integral, kernels.ChannelSum, kernels.Additive])
+@pytest.mark.parametrize("kernel", [kernels.L2, kernels.IntegratedKernel, kernels.ChannelSum, kernels.Additive])
 def test_inputs_of_a_kernel_of_curves(kernel):
     functions, irregular = fdata_grid(INPUTS), fdata_irregular(POINTS, VALUES, domain_range=(1, 6))
     expected = regressor(kernel=kernel(grid=T)).fit(INPUTS, Y).predict(INPUTS[:4])
@@ -256,7 +256,10 @@ def test_cross_validated_predictions():
 
 
 def squared_errors(model, x, y):
-    """Of each curve: the mean over its points, or on a grid the integral of what is left in the span of the splines."""
+    """Of each curve: the mean over its points, or on a grid the integral of what is left in the span of the splines.
+
+    A loss that is not squared sees what is outside of the span too.
+    """
     if hasattr(y, "points"):
         starts = getattr(y, "start_indices", None)
         points = y.points if starts is None else np.split(y.points[:, 0], starts[1:])
@@ -270,7 +273,7 @@ def squared_errors(model, x, y):
     atoms = BSpline.design_matrix(units, knots, 3).toarray()
     errors = (plain(y) - plain(model.predict(x))).reshape(-1, M) * root
     Q = np.linalg.qr(root[:, None] * atoms)[0]
-    return ((errors @ Q) ** 2).sum(axis=1)
+    return ((errors @ Q if model.loss_.quadratic else errors) ** 2).sum(axis=1)
 
 
 def assert_errors_of_folds(path, x, y, cost=lambda squares: squares, **settings):

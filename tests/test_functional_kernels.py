@@ -8,7 +8,7 @@ from scipy.integrate import dblquad, quad, trapezoid
 from sklearn.base import clone
 
 from hilbertlearn.functions import IrregularFunctions
-from hilbertlearn.kernels import L2, Additive, ChannelSum, Integral, gram, training_gram
+from hilbertlearn.kernels import L2, Additive, ChannelSum, IntegratedKernel, gram, training_gram
 
 rng = np.random.default_rng(5)
 GRID = np.sort(np.r_[0.0, rng.uniform(0, 1, 7), 1.0])
@@ -18,13 +18,13 @@ SCALES = np.array([0.5, 2.0, 7.0])
 
 KERNELS = [
     L2(0.7, grid=GRID),
-    Integral("laplacian", 0.8, grid=GRID),
-    Integral("rbf", 0.3, grid=GRID),
+    IntegratedKernel("laplacian", 0.8, grid=GRID),
+    IntegratedKernel("rbf", 0.3, grid=GRID),
     ChannelSum(1.5, SCALES, grid=GRID),
     ChannelSum([0.5, 1.0, 2.0], SCALES, grid=GRID),
     Additive(0.2, 1.3, grid=GRID),
 ]
-UNRESOLVED = [L2(), Integral("laplacian"), Integral("rbf"), ChannelSum(), Additive()]
+UNRESOLVED = [L2(), IntegratedKernel("laplacian"), IntegratedKernel("rbf"), ChannelSum(), Additive()]
 
 
 def ids(parameter):
@@ -40,7 +40,7 @@ def by_hand(kernel, x, z):
     """The kernel of two curves (m, channels) on GRID, from its definition."""
     if isinstance(kernel, L2):
         return np.exp(-kernel.gamma * trapezoids(((x - z) ** 2).sum(axis=1)))
-    if isinstance(kernel, Integral):
+    if isinstance(kernel, IntegratedKernel):
         distance = np.abs(x - z) if kernel.name == "laplacian" else (x - z) ** 2
         return trapezoids(np.exp(-kernel.gamma * distance.sum(axis=1)))
     if isinstance(kernel, ChannelSum):
@@ -75,8 +75,11 @@ def test_values_by_hand(kernel):
     ("kernel", "expected"),
     [
         (L2(0.4), lambda x, z: np.exp(-0.4 * quad(lambda t: (x(t) - z(t)) ** 2, 0, 1)[0])),
-        (Integral("laplacian", 7.0), lambda x, z: quad(lambda t: np.exp(-7 * abs(x(t) - z(t))), 0, 1, points=[0.5])[0]),
-        (Integral("rbf", 2.0), lambda x, z: quad(lambda t: np.exp(-2 * (x(t) - z(t)) ** 2), 0, 1)[0]),
+        (
+            IntegratedKernel("laplacian", 7.0),
+            lambda x, z: quad(lambda t: np.exp(-7 * abs(x(t) - z(t))), 0, 1, points=[0.5])[0],
+        ),
+        (IntegratedKernel("rbf", 2.0), lambda x, z: quad(lambda t: np.exp(-2 * (x(t) - z(t)) ** 2), 0, 1)[0]),
         (
             ChannelSum(0.5, [3.0]),
             lambda x, z: np.exp(-quad(lambda t: (x(t) - z(t)) ** 2, 0, 1)[0] / (0.25 * 3)),
@@ -114,7 +117,7 @@ def test_gram_is_symmetric_positive_and_exact_on_the_diagonal(kernel):
 def test_diagonal_of_the_integral_is_one_for_any_number_of_points(name):
     for m in range(1, 60):  # for some the quadrature weights do not sum to 1 exactly
         curves = rng.normal(size=(3, m))
-        assert_array_equal(np.diag(Integral(name, 0.5)(curves, curves)), 1.0)
+        assert_array_equal(np.diag(IntegratedKernel(name, 0.5)(curves, curves)), 1.0)
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=ids)
@@ -151,7 +154,7 @@ def test_containers_give_the_same_gram(kernel):
     assert_allclose(kernel(grids[0], Z), expected, rtol=1e-12)
 
 
-ONE_CHANNEL = [L2(0.7), Integral("laplacian", 0.8), ChannelSum(1.0, 2.0), Additive(0.2, 1.3)]
+ONE_CHANNEL = [L2(0.7), IntegratedKernel("laplacian", 0.8), ChannelSum(1.0, 2.0), Additive(0.2, 1.3)]
 
 
 @pytest.mark.parametrize("kernel", ONE_CHANNEL, ids=ids)
@@ -206,7 +209,7 @@ def test_a_curve_without_observations_is_refused():
     holes = X.copy()
     holes[4, :, 1] = np.nan
     assert_refused(lambda: L2(1.0)(holes, holes), ["X", "curve 4", "channel 1"])
-    assert_refused(lambda: Integral().resolve(holes), ["X", "curve 4", "channel 1"])
+    assert_refused(lambda: IntegratedKernel().resolve(holes), ["X", "curve 4", "channel 1"])
     assert_refused(lambda: L2(1.0)(X, holes), ["Z", "curve 4", "channel 1"])
 
 
@@ -228,8 +231,8 @@ COUNTS = np.array([1, *[2] * 7, 1])  # the trapezoid rule on an even grid: inner
 @pytest.mark.parametrize(
     ("kernel", "distance", "found"),
     [
-        (Integral("laplacian"), lambda d: np.abs(d).sum(axis=1), lambda k: 1 / k.gamma),
-        (Integral("rbf"), lambda d: (d**2).sum(axis=1), lambda k: 1 / (2 * k.gamma)),
+        (IntegratedKernel("laplacian"), lambda d: np.abs(d).sum(axis=1), lambda k: 1 / k.gamma),
+        (IntegratedKernel("rbf"), lambda d: (d**2).sum(axis=1), lambda k: 1 / (2 * k.gamma)),
         (Additive(), lambda d: (d**2).sum(axis=1), lambda k: k.bandwidth_values**2 / 2),
     ],
     ids=["laplacian", "rbf", "additive"],
@@ -250,7 +253,7 @@ def test_median_of_many_curves_is_that_of_some(name):
     level = np.random.default_rng(0).normal(size=(1000, 1)) * np.ones(300)
     differences = np.abs(level[:, 0] - level[:, :1])[np.triu_indices(1000, 1)]
     expected = 1 / np.median(differences) if name == "laplacian" else 1 / (2 * np.median(differences**2))
-    assert Integral(name).resolve(level).gamma == pytest.approx(expected, rel=0.15)
+    assert IntegratedKernel(name).resolve(level).gamma == pytest.approx(expected, rel=0.15)
 
 
 def test_training_scales_are_sums_of_squared_norms():
@@ -304,8 +307,8 @@ def test_settings_clone_and_change(kernel):
         (L2(0.0), ["L2: gamma", "> 0", "0.0"]),
         (L2("scale"), ["L2: gamma", "median", "scale"]),
         (L2(np.nan), ["L2: gamma", "nan"]),
-        (Integral("rbf", -1.0), ["Integral: gamma", "-1.0"]),
-        (Integral("gaussian", 1.0), ["Integral: name", "gaussian", "laplacian", "rbf"]),
+        (IntegratedKernel("rbf", -1.0), ["IntegratedKernel: gamma", "-1.0"]),
+        (IntegratedKernel("gaussian", 1.0), ["IntegratedKernel: name", "gaussian", "laplacian", "rbf"]),
         (ChannelSum(0.0, 1.0), ["ChannelSum: bandwidth", "0.0"]),
         (ChannelSum([1.0, 2.0], 1.0), ["ChannelSum: bandwidth", "3", "[1.0, 2.0]"]),
         (ChannelSum("wide", 1.0), ["ChannelSum: bandwidth", "wide"]),

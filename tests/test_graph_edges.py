@@ -5,12 +5,12 @@ import cvxpy as cp
 import numpy as np
 import pytest
 import scipy.sparse
+from hidden import hidden
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics.pairwise import rbf_kernel
 
 from hilbertlearn import LinkPredictor, OperatorKernelRegressor, RegularizationPathCV, losses
 from hilbertlearn.graphs import read_graph
-from hilbertlearn.outputs import hidden
 
 RNG = np.random.default_rng(0)
 N, KNOWN = 20, 12

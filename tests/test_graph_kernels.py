@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse
+from hidden import hidden
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse.csgraph import laplacian as scipy_laplacian
 from sklearn.base import clone
@@ -18,10 +19,8 @@ from hilbertlearn import (
     spaces,
 )
 from hilbertlearn.graphs import laplacian, read_graph
-from hilbertlearn.kernels import Affinity, Deformed, diffusion, node_kernel
-from hilbertlearn.outputs import hidden
-from hilbertlearn.problem import PerDirection
-from hilbertlearn.solvers.linear_step import linear_step, solve_once
+from hilbertlearn.kernels import Affinity, diffusion, node_kernel
+from hilbertlearn.terms import Deformed, PerDirection
 
 N, KNOWN, D, ALPHA, BETA, GAMMA = 16, 10, 3, 0.03, 0.2, 0.6
 RNG = np.random.default_rng(1)
@@ -210,24 +209,25 @@ def test_deformed_kernel_is_its_definition(gram, sparse, r):
     for by_spectrum in (False, True):
         kernel = Deformed(gram, SPARSE_L if sparse else L)
         if by_spectrum:
-            assert kernel.spectrum[1].shape[1] == np.linalg.matrix_rank(gram)
-        found = kernel.gram(r, rows)
+            kernel = kernel.factored()
+            assert kernel.basis[1].shape[1] == np.linalg.matrix_rank(gram)
+        found = kernel.at(r, rows).K
         expected = (gram + deformed_by_hand(gram, L, r, gram, gram))[np.ix_(rows, rows)]
         assert_allclose(found, expected, atol=2e-8)
         assert_array_equal(found, found.T)
         assert np.linalg.eigvalsh(found)[0] > -1e-9
         at_all = gram[:, rows] + deformed_by_hand(gram, L, r, gram, gram[:, rows])
-        assert_allclose(gram @ kernel.coefficients(A, r, rows), at_all @ A, atol=2e-8)
+        assert_allclose(gram @ kernel.at(r, rows).expand(A), at_all @ A, atol=2e-8)
         if gram is K:  # at new points too
             at_new = CROSS[:, rows] + deformed_by_hand(gram, L, r, CROSS, gram[:, rows])
-            assert_allclose(CROSS @ kernel.coefficients(A, r, rows), at_new @ A, atol=1e-7)
+            assert_allclose(CROSS @ kernel.at(r, rows).expand(A), at_new @ A, atol=1e-7)
 
 
 def test_deformed_kernel_remembers_nothing_wrong():
     kernel, rows, others = Deformed(K, L), np.array([0, 1, 2]), np.array([4, 5, 6])
     for r, own in [(1.0, rows), (2.0, rows), (2.0, others), (1.0, others), (1.0, rows)]:
         expected = (K + deformed_by_hand(K, L, r, K, K))[np.ix_(own, own)]
-        assert_allclose(kernel.gram(r, own), expected, atol=1e-10)
+        assert_allclose(kernel.at(r, own).K, expected, atol=1e-10)
 
 
 def test_a_path_gives_the_same_models_as_single_fits():
@@ -355,8 +355,8 @@ def test_one_kernel_for_each_direction():
     assert_allclose(term.apply(A).ravel(), dense @ A.ravel())
     assert term.norm == pytest.approx(np.linalg.norm(dense, 2), rel=0.03)
     expected = np.linalg.solve(0.7 * np.eye(6 * D) + dense / 3.0, A.ravel())
-    for solve in (linear_step(term, 3.0).solve, lambda R, shift: solve_once(term, 3.0, R, shift)):
-        assert_allclose(solve(A, 0.7).ravel(), expected)
+    for use in ("once", "iterations", "path"):
+        assert_allclose(term.factor(use).solve(A, 0.7, 3.0).ravel(), expected)
     root = np.sqrt(RNG.uniform(1, 2, 6))
     scaled = np.kron(np.diag(root), np.eye(D)) @ dense @ np.kron(np.diag(root), np.eye(D))
     assert_allclose(term.scaled(root).apply(A).ravel(), scaled @ A.ravel())

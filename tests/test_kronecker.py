@@ -9,9 +9,10 @@ from numpy.testing import assert_allclose
 from sklearn.metrics.pairwise import rbf_kernel
 
 from hilbertlearn import FunctionalRegressor, RegularizationPathCV, operators, spaces
+from hilbertlearn._linalg import spectrum
 from hilbertlearn.losses import Huber
 from hilbertlearn.operators import Kronecker
-from hilbertlearn.problem import Separable, spectrum
+from hilbertlearn.terms import Separable
 
 S = np.linspace(0, 1, 6)
 FINE = np.linspace(0, 1, 17)

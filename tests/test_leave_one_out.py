@@ -8,9 +8,8 @@ from numpy.testing import assert_allclose
 from sklearn.metrics.pairwise import rbf_kernel
 
 from hilbertlearn import OperatorKernelRegressor, RegularizationPathCV
-from hilbertlearn.problem import Separable
-from hilbertlearn.solvers.pairs import leave_pairs_out
-from hilbertlearn.solvers.spectral import leave_one_out
+from hilbertlearn.held_out import leave_one_out, leave_pairs_out
+from hilbertlearn.terms import Separable
 
 N, D = 9, 3
 GAMMA = 0.3

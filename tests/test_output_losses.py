@@ -9,12 +9,13 @@ from sklearn.base import clone
 from sklearn.metrics import f1_score, hamming_loss, jaccard_score
 from sklearn.metrics.pairwise import polynomial_kernel
 
-from hilbertlearn import kernels
+from hilbertlearn import kernels, losses, output_losses
 from hilbertlearn.output_losses import (
     F1,
     Chi2,
     CostMatrix,
     Edit,
+    EpsilonAbsolute,
     Hamming,
     Hellinger,
     Jaccard,
@@ -23,6 +24,7 @@ from hilbertlearn.output_losses import (
     OutputLoss,
     Rank,
     Spearman,
+    SquaredError,
     Wasserstein1d,
     ZeroOne,
     as_output_loss,
@@ -246,7 +248,7 @@ NAMED = {
     "edit": Edit,
 }
 OTHERS = [
-    "squared",
+    "squared_error",
     "absolute",
     "huber",
     "cauchy",
@@ -256,7 +258,7 @@ OTHERS = [
     "hinge",
     "logistic",
     "pinball",
-    "epsilon_insensitive",
+    "epsilon_absolute",
     "diffusion",
 ]
 
@@ -266,6 +268,25 @@ def test_names_give_objects():
         assert type(as_output_loss(name)) is kind
     for name in OTHERS:
         assert type(as_output_loss(name)).__name__.lower() == name.replace("_", "")
+
+
+def test_names_that_users_know_stay():
+    assert type(as_output_loss("squared")) is SquaredError
+    assert type(as_output_loss("epsilon_insensitive")) is EpsilonAbsolute
+
+
+def test_a_name_shared_with_losses_of_residuals_is_the_same_function():
+    ours, theirs = ({n for n, item in vars(room).items() if isinstance(item, type)} for room in (losses, output_losses))
+    assert ours & theirs == {"Hinge", "Huber"}
+
+
+def test_losses_know_whether_their_decoder_chooses_or_averages():
+    choosing = {"candidates", "threshold", "sets", "assignment", "ranking"}
+    for name in (*NAMED, *OTHERS):
+        loss = as_output_loss(name)
+        assert loss.discrete == (loss.decoder in choosing)
+    for loss in (CostMatrix(np.eye(2)), KernelLoss(), as_output_loss(lambda Z, Y: np.zeros((len(Z), len(Y))))):
+        assert loss.discrete and loss.decoder == "candidates"
 
 
 def test_unknown_names_are_told_the_known_ones():

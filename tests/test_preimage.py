@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from decoders_by_hand import decode_gaussian
 from numpy.testing import assert_allclose, assert_array_equal
 from refusals import assert_refused
 from scipy.optimize import minimize
 from scipy.special import eval_gegenbauer, eval_legendre
 
 from hilbertlearn.decoders import directions
-from hilbertlearn.decoders.gaussian import decode as decode_gaussian
 from hilbertlearn.decoders.gaussian import preimage
 from hilbertlearn.output_losses.directions import Diffusion
 from hilbertlearn.output_losses.objects import KernelLoss

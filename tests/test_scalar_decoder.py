@@ -16,7 +16,7 @@ from hilbertlearn.output_losses.scalars import (
     L2L1,
     Absolute,
     Cauchy,
-    EpsilonInsensitive,
+    EpsilonAbsolute,
     Fair,
     GemanMcClure,
     Hinge,
@@ -24,12 +24,12 @@ from hilbertlearn.output_losses.scalars import (
     Logistic,
     Pinball,
     ResidualLoss,
-    Squared,
+    SquaredError,
 )
 
 # loss: its formula as a function of the prediction and the truth
 BY_HAND = [
-    (Squared(), lambda z, y: (z - y) ** 2),
+    (SquaredError(), lambda z, y: (z - y) ** 2),
     (Absolute(), lambda z, y: abs(z - y)),
     (Huber(0.6), lambda z, y: (z - y) ** 2 / 2 if abs(z - y) < 0.6 else 0.6 * abs(z - y) - 0.18),
     (Cauchy(0.5), lambda z, y: 0.25 * np.log(1 + (z - y) ** 2 / 0.25)),
@@ -38,8 +38,8 @@ BY_HAND = [
     (Fair(0.7), lambda z, y: 0.7 * abs(z - y) - 0.49 * np.log(1 + abs(z - y) / 0.7)),
     (L2L1(), lambda z, y: np.sqrt(1 + (z - y) ** 2) - 1),
     (Pinball(0.2), lambda z, y: 0.2 * (y - z) if y > z else 0.8 * (z - y)),
-    (EpsilonInsensitive(0.3), lambda z, y: max(abs(z - y) - 0.3, 0)),
-    (EpsilonInsensitive(0), lambda z, y: abs(z - y)),
+    (EpsilonAbsolute(0.3), lambda z, y: max(abs(z - y) - 0.3, 0)),
+    (EpsilonAbsolute(0), lambda z, y: abs(z - y)),
     (Hinge(), lambda z, y: max(1 - z * y, 0)),
     (Logistic(), lambda z, y: np.log(1 + np.exp(-z * y))),
 ]
@@ -98,8 +98,8 @@ def test_derivatives_are_limits_of_differences(loss):
 
 def test_squared_loss_of_vectors():
     Z, Y = 1e4 + rng.normal(size=(6, 3)), 1e4 + rng.normal(size=(5, 3))
-    assert_allclose(Squared()(Z, Y), ((Z[:, None] - Y) ** 2).sum(axis=2), rtol=1e-10)
-    assert_array_equal(Squared().check(Y), Y)
+    assert_allclose(SquaredError()(Z, Y), ((Z[:, None] - Y) ** 2).sum(axis=2), rtol=1e-10)
+    assert_array_equal(SquaredError().check(Y), Y)
 
 
 def test_settings_are_searchable():
@@ -177,7 +177,7 @@ def test_minimiser_is_accurate(loss):
 def test_closed_forms():
     Y = rng.normal(size=31)
     W = rng.random((20, 31))
-    assert_allclose(scalar.decode(W, Y, Squared()), W @ Y / W.sum(axis=1))
+    assert_allclose(scalar.decode(W, Y, SquaredError()), W @ Y / W.sum(axis=1))
     assert_allclose(scalar.decode(np.ones((1, 31)), Y, Absolute()), np.median(Y))
     assert_allclose(scalar.decode(np.ones((1, 31)), Y, Pinball(0.25)), np.sort(Y)[7])
     labels = np.array([1.0, -1.0, 1.0])
@@ -243,7 +243,7 @@ def test_odd_shapes(loss):
     assert np.isfinite(scalar.decode(np.zeros((2, 2)), np.array([-1.0, 1.0]), loss)).all()
 
 
-@pytest.mark.parametrize("loss", [Cauchy(0.5), Huber(0.5), Absolute(), EpsilonInsensitive(0.2)], ids=repr)
+@pytest.mark.parametrize("loss", [Cauchy(0.5), Huber(0.5), Absolute(), EpsilonAbsolute(0.2)], ids=repr)
 @pytest.mark.usefixtures("loops")
 def test_repeated_outputs_add_their_weights(loss):
     Y, W = rng.normal(size=20), rng.normal(size=(30, 20))
@@ -300,11 +300,11 @@ def test_few_weights_do_not_load_numba():
         (GemanMcClure("a"), [1.0], ["GemanMcClure: c", "'a'"]),
         (Fair(np.inf), [1.0], ["Fair: c", "inf"]),
         (Pinball(1.0), [1.0], ["Pinball: tau", "between 0 and 1", "1.0"]),
-        (EpsilonInsensitive(-0.1), [1.0], ["EpsilonInsensitive: epsilon", "-0.1"]),
+        (EpsilonAbsolute(-0.1), [1.0], ["EpsilonAbsolute: epsilon", "-0.1"]),
         (Absolute(), ["a", "b"], ["y", "Absolute", "numbers", "str"]),
         (Absolute(), [[1.0], [2.0]], ["y", "(2, 1)", "ravel"]),
         (Absolute(), [[1.0, 2.0]], ["y", "(1, 2)", "squared"]),
-        (Squared(), np.zeros((2, 2, 2)), ["y", "(2, 2, 2)"]),
+        (SquaredError(), np.zeros((2, 2, 2)), ["y", "(2, 2, 2)"]),
         (Cauchy(), [1.0, np.nan], ["y", "Cauchy", "NaN"]),
         (Hinge(), [0.0, 1.0], ["y", "Hinge", "-1 and 1", "0, 1"]),
         (Logistic(), [2.0], ["y", "Logistic", "got 2"]),

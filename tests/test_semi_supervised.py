@@ -328,7 +328,7 @@ def test_without_penalty_samples_without_output_are_ignored(name):
     assert with_all.alpha_ == supervised.alpha_
     tiny = clone(model).set_params(manifold=1e-13, alpha=0.05, gamma=GAMMA, tol=1e-9).fit(X, y)
     limit = clone(model).set_params(alpha=0.05, gamma=GAMMA, tol=1e-9).fit(X[ROWS], known)
-    assert_allclose(tiny._coordinates(NEW), limit._coordinates(NEW), atol=2e-5)
+    assert_allclose(tiny.coordinates(NEW), limit.coordinates(NEW), atol=2e-5)
 
 
 # ---------------------------------------------------------------- graphs as they come
@@ -346,7 +346,7 @@ def test_sparse_laplacian_of_a_sparse_graph():
     chain = np.diag(np.ones(N - 1), 1) + np.diag(np.ones(N - 1), -1)
     penalty = np.diag(chain.sum(axis=1)) - chain
     model = regressor(graph=scipy.sparse.csr_array(chain)).fit(X, Y)
-    assert scipy.sparse.issparse(model._smoothness)
+    assert scipy.sparse.issparse(model.state_.left_out.penalty)
     assert_allclose(model.predict(NEW), ridge(CROSS, Y, penalty=penalty), atol=1e-8)
 
 
@@ -379,7 +379,7 @@ def test_pickle_and_clone(name):
     copy = pickle.loads(pickle.dumps(model))
     assert_array_equal(copy.predict(NEW), model.predict(NEW))
     fresh = clone(model)
-    assert not hasattr(fresh, "dual_coef_") and not hasattr(fresh, "_smoothness") and fresh.manifold == BETA
+    assert not hasattr(fresh, "dual_coef_") and not hasattr(fresh, "state_") and fresh.manifold == BETA
     assert_array_equal(fresh.fit(X, y).predict(NEW), model.predict(NEW))
     if name in ("vectors", "operator"):
         assert_array_equal(copy.loo_residuals(), model.loo_residuals())

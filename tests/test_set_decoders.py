@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from hilbertlearn.decoders.histograms import mean, sqrt_mean
 from hilbertlearn.decoders.sets import f1_sets, threshold
-from hilbertlearn.output_losses import F1, Hamming, Hellinger, Squared
+from hilbertlearn.output_losses import F1, Hamming, Hellinger, SquaredError
 
 rng = np.random.default_rng(11)
 
@@ -89,7 +89,7 @@ def objective(w, Z, Y):
 def test_weighted_mean_is_the_minimum_in_its_box():
     Y = rng.normal(size=(6, 2))
     for w in rng.normal(size=(60, 6)) + 0.1:
-        z, plain = mean(w[None], Y, Squared())[0], w @ Y
+        z, plain = mean(w[None], Y, SquaredError())[0], w @ Y
         if w.sum() <= 0:  # no minimum: the value of regression
             assert_allclose(z, plain)
             continue
@@ -103,18 +103,18 @@ def test_weighted_mean_is_the_minimum_in_its_box():
 def test_positive_weights_give_the_weighted_mean_and_sum_one_gives_regression():
     Y, W = rng.normal(size=(9, 3)), rng.random((5, 9))
     expected = [np.average(Y, axis=0, weights=w) for w in W]
-    assert_allclose(mean(W, Y, Squared()), expected)
+    assert_allclose(mean(W, Y, SquaredError()), expected)
     W = rng.normal(size=(50, 9))
     W /= W.sum(axis=1, keepdims=True)
-    assert_allclose(mean(W, Y, Squared()), W @ Y, rtol=1e-9)
+    assert_allclose(mean(W, Y, SquaredError()), W @ Y, rtol=1e-9)
 
 
 def test_numbers_are_decoded_as_vectors_of_one_entry():
     y, W = rng.normal(size=7), rng.normal(size=(20, 7))
-    assert_allclose(mean(W, y, Squared()), mean(W, y[:, None], Squared())[:, 0])
+    assert_allclose(mean(W, y, SquaredError()), mean(W, y[:, None], SquaredError())[:, 0])
 
 
 def test_weights_that_almost_cancel_stay_among_the_outputs():
     y = np.array([0.0, 1.0])
-    z = mean(np.array([[-1.0, 1 + 1e-320], [-1.0, 1 + 1e-15]]), y, Squared())
+    z = mean(np.array([[-1.0, 1 + 1e-320], [-1.0, 1 + 1e-15]]), y, SquaredError())
     assert (np.abs(z) <= 1 + 1e-9).all()

@@ -57,7 +57,7 @@ BAD_FITS = [
     ({"output_loss": "edit"}, LABELS, ["strings", "edit"]),
     ({"output_loss": "hinge"}, LABELS, ["Hinge", "-1 and 1", "0, 1, 2", "zero_one"]),
     ({"output_loss": "absolute"}, VECTORS, ["Absolute", "numbers (n,)", "(12, 3)"]),
-    ({"output_loss": "squared"}, changed(VECTORS, np.nan), ["Squared", "NaN", "known output"]),
+    ({"output_loss": "squared"}, changed(VECTORS, np.nan), ["SquaredError", "NaN", "known output"]),
     ({"output_loss": "diffusion"}, VECTORS, ["Diffusion", "norm 1", "row 0"]),
     ({"output_loss": ol.CostMatrix(np.ones((2, 3)))}, LABELS, ["C must be a square matrix", "(2, 3)"]),
     ({"output_loss": ol.CostMatrix(np.ones((2, 2)))}, LABELS, ["label 2", "(2, 2)", "larger C"]),
@@ -161,11 +161,12 @@ def test_candidates_that_are_refused(settings, y, good):
         ([good, good, []], ["candidates of query 2", "at least one"]),
         ([good, [], good], ["candidates of query 1", "at least one"]),
         ([good, good], ["2 lists for 3 queries"]),
-        ([], ["candidates", "at least one"]),
         ([good, good, [None]], ["candidates of query 2", "known"]),
     ]:
-        assert_refused(lambda pool=candidates: model.predict(X[:3], pool), words)
-        assert_refused(lambda pool=candidates: model.predict_topk(X[:3], 2, pool), words)
+        assert_refused(lambda pool=candidates: model.predict(X[:3], candidates_per_query=pool), words)
+        assert_refused(lambda pool=candidates: model.predict_topk(X[:3], 2, candidates_per_query=pool), words)
+    for call in (lambda: model.predict(X[:3], []), lambda: model.predict_topk(X[:3], 2, [])):
+        assert_refused(call, ["candidates", "at least one"])
     assert_refused(lambda: predictor(**settings, candidates=[]).fit(X, y).predict(X), ["candidates", "at least one"])
 
 
@@ -227,5 +228,5 @@ def test_one_sample_or_one_output(settings, y, alpha):
 
 def test_fewer_candidates_than_asked_for():
     model = predictor(output_kernel=overlap).fit(X, OBJECTS)
-    found, scores = model.predict_topk(X[:2], 5, [OBJECTS[:1], OBJECTS[:3]])
+    found, scores = model.predict_topk(X[:2], 5, candidates_per_query=[OBJECTS[:1], OBJECTS[:3]])
     assert [len(f) for f in found] == [1, 3] == [len(s) for s in scores]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numbers
 import os
+import sys
+import warnings
 
 import numpy as np
 import scipy.linalg
@@ -75,6 +77,14 @@ def check_memory(n, copies):
             f"{total / 2**30:.0f} GiB; fit on fewer samples, or replace the kernel by a feature map such as "
             "sklearn.kernel_approximation.Nystroem followed by a linear model"
         )
+
+
+def warn(message, category=UserWarning):
+    """A warning at the line of the user's that led here, however deep in the package this is."""
+    depth, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(os.path.dirname(__file__)):
+        depth, frame = depth + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=depth)
 
 
 def _physical_memory() -> float:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import numbers
+import reprlib
 from dataclasses import dataclass, field
 
 import numpy as np
 from sklearn.utils import check_array
 
-DEFAULT_POINTS = 101  # of the grid behind curves that have none in common
+from ._validation import check_choice
+
+DEFAULT_POINTS = 101  # of the grid that curves without a common one are put on
 
 
 class IrregularFunctions:
@@ -108,6 +111,9 @@ class Curves:
     def __len__(self):
         return len(self.values)
 
+    def __getitem__(self, rows):
+        return Curves(self.values[rows], self.axes, self.domain)
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -147,6 +153,20 @@ class Layout:
         return IrregularFunctions(points, values, domain[0])
 
 
+@dataclass(frozen=True)
+class Functions:
+    """Functions as they were read, with how they were handed over: reading them again costs nothing."""
+
+    data: Curves | IrregularFunctions
+    layout: Layout
+
+    def __len__(self):
+        return len(self.data)
+
+    def __getitem__(self, rows):
+        return Functions(self.data[rows], self.layout)
+
+
 def brings_points(Y):
     """Whether Y is a container of functions that knows their points: ours, or one of scikit-fda's."""
     return isinstance(Y, IrregularFunctions) or hasattr(Y, "data_matrix") or hasattr(Y, "start_indices")
@@ -166,6 +186,8 @@ def read_functions(Y, grid=None, name="y"):
     grid : None, an increasing array (m,), or a tuple of such arrays for functions of several variables; scikit-fda's
         objects bring their own
     """
+    if isinstance(Y, Functions):
+        return Y.data, Y.layout
     if isinstance(Y, IrregularFunctions):
         return Y, Layout("IrregularFunctions")
     if hasattr(Y, "data_matrix"):
@@ -173,8 +195,12 @@ def read_functions(Y, grid=None, name="y"):
         domain = tuple((float(low), float(high)) for low, high in Y.domain_range)
         matrix = np.array(Y.data_matrix, dtype=float)
         check_grids(axes, matrix.shape[1:-1], name)
-        _check_same(grid, axes, name)
-        return Curves(_finite_or_nan(matrix, name), axes, domain), Layout("FDataGrid", names=_names(Y))
+        given = axes if grid is None else as_axes(grid)
+        if len(given) != len(axes) or not all(map(same_points, given, axes)):
+            raise ValueError(f"grid must be None or equal to the grid_points that {name} brings along")
+        if np.isinf(matrix).any():
+            raise ValueError(f"{name} contains infinity; use NaN for points that were not observed")
+        return Curves(matrix, axes, domain), Layout("FDataGrid", names=_names(Y))
     if hasattr(Y, "start_indices"):
         if Y.dim_domain != 1:
             raise ValueError(f"{name}: irregular functions must have one variable, got {Y.dim_domain}; use a FDataGrid")
@@ -209,27 +235,41 @@ def sampled(X, grid=None, name="X") -> Curves:
     """
     curves, _ = read_functions(X, grid, name)
     if isinstance(curves, IrregularFunctions):
-        axes = (np.linspace(*curves.domain, DEFAULT_POINTS),) if grid is None else as_axes(grid)
-        check_grids(axes, [axis.size for axis in axes], name)
-        if len(axes) != 1:
-            raise ValueError(f"grid must be one array of points for irregular curves, got {len(axes)}")
-        (axis,) = axes
-        return Curves(interpolated(curves, axis), (axis,), (curves.domain,))
+        return resampled(curves, grid, name)
     if len(curves.axes) != 1:
         raise ValueError(f"{name} must be functions of one variable for this kernel, got {len(curves.axes)}")
     return curves
 
 
+def resampled(curves: IrregularFunctions, grid, name) -> Curves:
+    """Irregular curves interpolated on a grid (m,), by default on 101 points of their domain."""
+    low, high = curves.domain
+    axes = (np.linspace(low, high, DEFAULT_POINTS if low < high else 1),) if grid is None else as_axes(grid)
+    if len(axes) != 1:
+        raise ValueError(f"grid must be one increasing array of points for irregular curves, got {len(axes)}")
+    check_grids(axes, [axes[0].size], name)
+    return Curves(interpolated(curves, axes[0]), axes, (curves.domain,))
+
+
 def interpolated(curves: IrregularFunctions, axis):
     """Linear interpolation (n, m, p) of irregular curves at the points of axis; constant beyond their ends."""
-    out = np.full((len(curves), len(axis), curves.n_curves), np.nan)
+    out = np.empty((len(curves), len(axis), curves.n_curves))
     for rows, points, values in zip(out, curves.points, curves.values, strict=True):
-        for column, value in zip(rows.T, values.reshape(len(points), curves.n_curves).T, strict=True):
-            seen = np.isfinite(value)
-            if seen.any():
-                order = np.argsort(points[seen])
-                column[:] = np.interp(axis, points[seen][order], value[seen][order])
+        order = np.argsort(points)
+        for column, value in zip(rows.T, values.reshape(len(points), curves.n_curves)[order].T, strict=True):
+            column[:] = _through(points[order], value, axis)
     return out
+
+
+def _through(points, values, at):
+    """Linear interpolation through the finite values at increasing points; NaN if there is none."""
+    seen = np.isfinite(values)
+    return np.interp(at, points[seen], values[seen]) if seen.any() else np.full(len(at), np.nan)
+
+
+def interpolate_rows(axis, rows, points):
+    """Values (n, p) at points of functions with values rows (n, m) on the axis: linear, constant beyond its ends."""
+    return np.array([np.interp(points, axis, row) for row in rows]).reshape(len(rows), len(points))
 
 
 def fill_gaps(values, axes):
@@ -244,9 +284,8 @@ def fill_gaps(values, axes):
         lines = np.moveaxis(values, k, -1)
         for index in np.argwhere(np.isnan(lines).any(axis=-1)):
             line = lines[tuple(index)]
-            seen = np.isfinite(line)
-            if seen.any():
-                line[~seen] = np.interp(axis[~seen], axis[seen], line[seen])
+            gaps = np.isnan(line)
+            line[gaps] = _through(axis, line, axis[gaps])
     return values
 
 
@@ -256,15 +295,37 @@ def to_unit(points, domain):
     return np.clip((np.asarray(points, dtype=float) - low) / (high - low if high > low else 1.0), 0.0, 1.0)
 
 
-def quadrature(points, rule="trapezoid"):
-    """Weights (m,), of sum 1, of increasing points: by the trapezoid rule, or all equal."""
-    if rule == "equal" or len(points) == 1:
-        return np.full(len(points), 1.0 / len(points))
-    steps = np.diff(points)
-    weights = np.zeros(len(points))
-    weights[:-1] += steps / 2
-    weights[1:] += steps / 2
+def quadrature(points, weights="trapezoid", name="weights"):
+    """Weights (m,), of sum 1, of increasing points (m,): what integrals over the unit interval are computed with.
+
+    weights : "trapezoid" for the trapezoid rule, "equal", or non-negative numbers (m,) of any positive sum
+    """
+    m = len(points)
+    if isinstance(weights, str):
+        check_choice(weights, name, ("trapezoid", "equal"))
+        steps = np.diff(points, prepend=points[0], append=points[-1])
+        weights = np.ones(m) if weights == "equal" or m == 1 else steps[:-1] + steps[1:]
+    else:
+        wanted = f"{name} must be 'trapezoid', 'equal' or {m} non-negative numbers, one for each point of the grid"
+        weights = non_negative(weights, m, wanted)
+        if not weights.any():
+            raise ValueError(f"{wanted}, got zeros only")
+        weights = weights / weights.max()  # so that the sum is finite
     return weights / weights.sum()
+
+
+def non_negative(values, number, wanted):
+    """Values as an array of so many finite floats >= 0, or a ValueError that says what is wanted and what was seen."""
+    try:
+        given = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        given = np.array(np.nan)  # refused below
+    fine = np.isfinite(given) & (given >= 0)
+    if given.shape != (number,):
+        raise ValueError(f"{wanted}, got {reprlib.repr(values)} of shape {given.shape}")
+    if not fine.all():
+        raise ValueError(f"{wanted}, got {given[~fine][0]:g} at index {np.argmin(fine)}")
+    return given
 
 
 def check_inside(points, domain, name):
@@ -328,20 +389,6 @@ def _axes_of(grid, array, name):
         )
     check_grids(axes, shape[: len(axes)], name)
     return axes
-
-
-def _check_same(grid, axes, name):
-    if grid is None:
-        return
-    given = as_axes(grid)
-    if len(given) != len(axes) or not all(map(same_points, given, axes)):
-        raise ValueError(f"grid must be None or equal to the grid_points that {name} brings along")
-
-
-def _finite_or_nan(values, name):
-    if np.isinf(values).any():
-        raise ValueError(f"{name} contains infinity; use NaN for points that were not observed")
-    return values
 
 
 def _names(Y):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
+import operator
+from functools import reduce
 
 import numpy as np
 import scipy.sparse
+import scipy.sparse.csgraph
 from sklearn.utils import column_or_1d
 
-from ._validation import SYMMETRY_TOLERANCE, check_number
+from ._validation import SYMMETRY_TOLERANCE, check_number, warn
 
 
 def read_graph(graph, name="adjacency"):
@@ -64,7 +66,7 @@ def _checked(W, weights, name):
         )
     loops = int(np.count_nonzero(W.diagonal()))
     if loops:
-        warnings.warn(f"{name} has {loops} self-loops, which were dropped: they say nothing of pairs", stacklevel=4)
+        warn(f"{name} has {loops} self-loops, which were dropped: they say nothing of pairs")
     if scipy.sparse.issparse(W):
         W.setdiag(0.0)
         W.eliminate_zeros()
@@ -103,27 +105,11 @@ def laplacian(W, normalized=False, power=1):
     Sparse if W is; the rows of isolated nodes are zero.
     """
     check_number(power, "power", integer=True)
-    degrees = np.asarray(W.sum(axis=1)).ravel()
-    if normalized:
-        root = np.where(degrees > 0, 1 / np.sqrt(np.where(degrees > 0, degrees, 1.0)), 0.0)
-        W = _scaled(W, root)
-        degrees = (degrees > 0).astype(float)
+    one = scipy.sparse.csgraph.laplacian(W, normed=normalized)
     if scipy.sparse.issparse(W):
-        one = scipy.sparse.diags_array(degrees, format="csr") - W
-    else:
-        one = -W
-        one.flat[:: len(one) + 1] += degrees
-    L = one
-    for _ in range(power - 1):
-        L = L @ one
-    return L
-
-
-def _scaled(W, root):
-    if scipy.sparse.issparse(W):
-        D = scipy.sparse.diags_array(root, format="csr")
-        return scipy.sparse.csr_array(D @ W @ D)
-    return W * root[:, None] * root
+        one = scipy.sparse.csr_array(one)
+        one.eliminate_zeros()
+    return reduce(operator.matmul, [one] * power)
 
 
 def _from_networkx(graph, name):

@@ -9,14 +9,16 @@ import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import KFold, check_cv
-from sklearn.utils import get_tags, indexable
+from sklearn.utils import _safe_indexing, get_tags, indexable
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
+from . import held_out
+from ._fitting import store, transactional
 from ._statistics import weighted_quantile
 from ._validation import check_choice, check_number
 from .estimators import OperatorKernelRegressor
-from .estimators.choice import best_index, fold_errors, resolve
+from .losses import as_loss
 
 _SCORED_GROUPS = 10  # leave-one-out predictions are scored in this many groups when a scorer is given
 
@@ -60,12 +62,9 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
     """
 
     def __init__(self, estimator=None, alphas=None, *, cv=None, scoring=None, aggregate="mean"):
-        self.estimator = estimator
-        self.alphas = alphas
-        self.cv = cv
-        self.scoring = scoring
-        self.aggregate = aggregate
+        store(self, locals())
 
+    @transactional
     def fit(self, X, y, sample_weight=None):
         """Compute the error curve, choose alpha, and fit the estimator with it to all the data."""
         check_choice(self.aggregate, "aggregate", ("mean", "median"))
@@ -77,25 +76,33 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
                 f"estimator must be an estimator of hilbertlearn with a path over alpha, got {base!r}; LinkPredictor "
                 "chooses its alpha itself, with alpha='auto'"
             )
-        training, loss, space = base._prepare(X, y, sample_weight)
+        training, loss, options = base.prepare(X, y, sample_weight), as_loss(base.loss), base.options()
         alphas = training.alphas() if self.alphas is None else _check_alphas(self.alphas)
-        X, y = indexable(X, y)
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X)
-        closed_form = training.closed_form and loss.quadratic and len(training.Y) > 1
+        closed_form = training.closed_form and loss.quadratic and len(training.rows) > 1
         if self.cv == "loo" and not closed_form:
             raise ValueError(
                 "cv='loo' has a closed form for the squared loss, one (kernel, operator) term and outputs without gaps "
                 "only; use cv=5"
             )
+        factors = None
         if self.cv == "loo" or (self.cv is None and closed_form):
-            errors, weights = self._leave_one_out(base, training, space, alphas)
-        elif len(training.Y) == 1:  # nothing to hold out: the smoothest model
+            training, factors = training.prepared(alphas)
+            errors, weights = self._leave_one_out(base, training, alphas, factors)
+        elif len(training.rows) == 1:  # nothing to hold out: the smoothest model
             errors, weights = np.zeros((1, len(alphas))), np.ones(1)
         else:
             folds = self._folds(X, y, training.rows)
             scorer = None if self.scoring is None else check_scoring(base, self.scoring)
-            errors, weights = fold_errors(base, alphas, folds, X, y, sample_weight, scorer=scorer), np.ones(len(folds))
+            error = base.held_out_error if scorer is None else _scored(scorer, base, *indexable(X, y))
+            errors = held_out.fold_errors(
+                training,
+                folds,
+                alphas,
+                lambda part: held_out.settled(part, loss, alphas, options),
+                options,
+                error=lambda training, found, test: error(training, base.checked(found), test),
+            )
+            weights = np.ones(len(folds))
         if not np.isfinite(errors).all():
             raise ValueError(
                 "scoring gave NaN or infinity in a fold, as R2 does for fewer than two samples and a Ball's own loss "
@@ -103,16 +110,15 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
             )
         curve, spread = error_curve(errors, weights, self.aggregate)
         order = np.argsort(alphas)
-        alpha = float(alphas[order[best_index(curve[order])]])
+        alpha = float(alphas[order[held_out.best_index(curve[order])]])
         base.set_params(alpha=alpha)
-        loss = resolve(base, training, loss, y, alphas)
-        base._learn(training, loss, space, alpha, init=None)  # the factorisation is at hand
+        loss = held_out.settled(training, loss, alphas, options)
+        base.settle(held_out.Choice(alpha, loss, training, factors))
         self.alphas_, self.errors_, self.standard_errors_, self.n_splits_ = alphas, curve, spread, len(errors)
         self.alpha_, self.best_estimator_ = alpha, base
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(base, name):
                 setattr(self, name, getattr(base, name))
-        return self
 
     predict = _passed_through("predict")
     transform = _passed_through("transform")
@@ -125,28 +131,34 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
     def _wrapped(self):
         return OperatorKernelRegressor() if self.estimator is None else self.estimator
 
-    def _leave_one_out(self, base, training, space, alphas):
+    def _leave_one_out(self, base, training, alphas, factors):
         """Errors (n or groups, n_alphas) of the distinct samples, and their weights."""
-        data = training.distinct()
-        residuals = data.loo(alphas, base.center)
+        data, space = training.distinct(), training.space
+        residuals = held_out.residual_path(data, alphas, factors if data is training else None)
         if self.scoring is None:
-            return np.stack([data.loo_errors(r) for r in residuals], axis=1), data.weights
+            return np.stack([space.held_out_errors(data.Y, r) for r in residuals], axis=1), data.weights
         scorer = check_scoring(base, self.scoring)
         groups = np.array_split(np.arange(len(data.Y)), max(1, min(_SCORED_GROUPS, len(data.Y) // 2)))
         errors = np.empty((len(groups), len(alphas)))
         for column, r in zip(errors.T, residuals, strict=True):
             for i, rows in enumerate(groups):
-                held_out = _HeldOut(space.decode(data.Y[rows] - r[rows]))
-                column[i] = -scorer(held_out, None, space.decode(data.Y[rows]))
+                predictions = _HeldOut(space.decode(data.Y[rows] - r[rows]))
+                column[i] = -scorer(predictions, None, space.decode(data.Y[rows]))
         return errors, np.ones(len(groups))
 
     def _folds(self, X, y, rows):
-        """Folds of the samples that count for a number, the splitter's own otherwise."""
+        """Folds (train, test) of the samples that count, as positions among them, for a number or a splitter."""
         cv = 5 if self.cv is None else self.cv
         if isinstance(cv, numbers.Integral):
-            folds = KFold(min(check_number(int(cv), "cv", low=1, integer=True), len(rows))).split(rows)
-            return [(rows[train], rows[test]) for train, test in folds]
-        return list(check_cv(cv).split(X, y))
+            number = min(check_number(int(cv), "cv", low=1, integer=True), len(rows))
+            return list(KFold(number).split(rows))
+        folds = []
+        for parts in check_cv(cv).split(X, y):
+            train, test = (np.flatnonzero(np.isin(rows, np.arange(_num_samples(X))[part])) for part in parts)
+            if not len(train) or not len(test):
+                raise ValueError("cv: a fold has no observed output with a positive weight; use other folds")
+            folds.append((train, test))
+        return folds
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -154,6 +166,16 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
         for name in ("estimator_type", "regressor_tags", "classifier_tags", "target_tags", "input_tags"):
             setattr(tags, name, copy.deepcopy(getattr(wrapped, name)))
         return tags
+
+
+def _scored(scorer, base, X, y):
+    """The error of a fit to a part of the data: minus the score of the model it makes."""
+
+    def error(training, found, test):
+        rows = training.rows[test]
+        return -scorer(base.with_fit(found), _safe_indexing(X, rows), _safe_indexing(y, rows))
+
+    return error
 
 
 class _HeldOut(RegressorMixin, BaseEstimator):

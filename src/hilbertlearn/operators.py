@@ -7,65 +7,16 @@ functions, the space behind the coordinates: it has one axis for each variable, 
 from __future__ import annotations
 
 import math
-from functools import reduce
 
 import numpy as np
 import scipy.linalg
 from sklearn.base import BaseEstimator
 
 from . import kernels
+from ._linalg import Kronecker, kronecker, psd_root, spectrum
 from ._statistics import covariance
 from ._validation import check_choice, check_number, check_symmetric_psd
-
-
-class Kronecker:
-    """Kronecker product of matrices, one for each axis of the coordinates, applied axis by axis and never formed.
-
-    Stands for a matrix on the right of products: ``A @ kronecker`` for A (n, product of the numbers of rows).
-    """
-
-    __array_ufunc__ = None  # numpy then leaves ``A @ self`` to __rmatmul__
-
-    def __init__(self, factors):
-        self.factors = tuple(factors)  # matrices; an integer is the identity of that size
-
-    @property
-    def shape(self):
-        sizes = [(f, f) if isinstance(f, int) else f.shape for f in self.factors]
-        return math.prod(rows for rows, _ in sizes), math.prod(columns for _, columns in sizes)
-
-    @property
-    def T(self):
-        return Kronecker(f if isinstance(f, int) else f.T for f in self.factors)
-
-    def __rmatmul__(self, A):
-        after, columns = self.shape
-        shape = (*A.shape[:-1], columns)
-        if not after or not columns:  # a factor of rank 0
-            return np.zeros(shape)
-        out = A.reshape(-1, after)
-        for f in self.factors:  # the axes before are in their new sizes, those after still in the old ones
-            rows = f if isinstance(f, int) else len(f)
-            after //= rows
-            if not isinstance(f, int):
-                block = out.reshape(-1, rows, after)
-                out = block[:, :, 0] @ f if after == 1 else np.matmul(f.T, block)
-        return np.ascontiguousarray(out.reshape(shape))
-
-    def __array__(self, dtype=None, copy=None):
-        dense = reduce(np.kron, (np.eye(f) if isinstance(f, int) else f for f in self.factors))
-        return dense if dtype is None else dense.astype(dtype)
-
-
-def kronecker(factors, sizes):
-    """The product of PSD matrices, None for identities: None when all are, a plain matrix when only one axis counts."""
-    if all(f is None for f in factors):
-        return None
-    if math.prod(sizes) == max(sizes):  # the other axes have one point
-        largest = int(np.argmax(sizes))
-        scale = math.prod(float(f[0, 0]) for k, f in enumerate(factors) if f is not None and k != largest)
-        return scale * (np.eye(sizes[largest]) if factors[largest] is None else factors[largest])
-    return Kronecker(size if f is None else f for f, size in zip(factors, sizes, strict=True))
+from .graphs import laplacian
 
 
 class Identity(BaseEstimator):
@@ -101,7 +52,7 @@ class Integral(BaseEstimator):
             kernels.check_kernel(self.kernel)
         except (TypeError, ValueError) as error:
             raise type(error)(f"{name}: {error}") from error
-        if isinstance(self.kernel, str) and self.kernel == "precomputed":
+        if kernels.is_precomputed(self.kernel):
             raise ValueError(f"{name}: kernel='precomputed' has no values between points; give a name or a callable")
         check_number(self.gamma, f"{name}: gamma")
 
@@ -171,8 +122,7 @@ class TaskGraph(BaseEstimator):
             if self.M is None and not np.isfinite(Y).all():  # distances over different samples
                 similarity = _psd_part(similarity)
             return self.mu * similarity + (1 - self.mu) * np.eye(d)
-        laplacian = np.diag(similarity.sum(axis=1)) - similarity
-        return scipy.linalg.inv(self.mu * laplacian + (1 - self.mu) * np.eye(d))
+        return scipy.linalg.inv(self.mu * laplacian(similarity) + (1 - self.mu) * np.eye(d))
 
 
 class Covariance(BaseEstimator):
@@ -219,10 +169,9 @@ class Learned(BaseEstimator):
     @staticmethod
     def best(S):
         """The operator (d, d) for inner products S (d, d) of a function's coordinates; None when all are zero."""
-        values, vectors = scipy.linalg.eigh(S)
-        roots = np.sqrt(np.maximum(values, 0.0))
-        total = roots.sum()
-        return (vectors * (len(S) * roots / total)) @ vectors.T if total > 0 else None
+        root = psd_root(S)
+        total = np.trace(root)
+        return len(S) / total * root if total > 0 else None
 
 
 class Decay(BaseEstimator):
@@ -245,8 +194,9 @@ class Decay(BaseEstimator):
 
 
 def _psd_part(S):
-    values, vectors = scipy.linalg.eigh(S)
-    return (vectors * np.maximum(values, 0)) @ vectors.T
+    """S (d, d), symmetric, without its negative eigenvalues."""
+    values, vectors = spectrum(S, rounding=0.0)
+    return (vectors * values) @ vectors.T
 
 
 def task_similarity(Y, gamma="median", weights=None):
@@ -259,10 +209,9 @@ def task_similarity(Y, gamma="median", weights=None):
     distances = square + square.T - 2 * (filled.T * weights) @ filled
     distances = np.divide(np.maximum(distances, 0), counts, out=np.zeros_like(distances), where=counts > 0)
     np.fill_diagonal(distances, 0.0)
-    off = distances[np.triu_indices_from(distances, k=1)]
-    off = off[off > 0]
     if check_number(gamma, "TaskGraph: gamma", choices=("median",)) == "median":
-        gamma = 1.0 / np.median(off) if len(off) else 1.0
+        apart = distances[distances > 0]  # each pair of tasks twice
+        gamma = 1.0 / np.median(apart) if len(apart) else 1.0
     similarity = np.exp(-gamma * distances)
     similarity[counts == 0] = 0.0  # never seen together: no edge
     return similarity
@@ -324,20 +273,18 @@ def _given(operator, space, name):
         raise TypeError(
             f"{name} must be a matrix, a name or an object of hilbertlearn.operators, got {operator!r}"
         ) from error
-    if space is not None:
-        if len(space.axes) > 1 or space.sizes[-1] > 1:
-            raise ValueError(
-                "operator: a matrix is for one curve of one variable; for several curves use "
-                "operators.PerAxis(matrix, curves=matrix)"
-            )
-        axis = space.axes[0]
-        if M.shape != (axis.n_atoms, axis.n_atoms):
-            raise ValueError(
-                f"operator must have shape {(axis.n_atoms, axis.n_atoms)}, one row an atom or a point of the grid, "
-                f"got {M.shape}"
-            )
-        return axis.lifted(M)
-    return M
+    if space is None:
+        return M
+    if len(space.axes) > 1 or space.sizes[-1] > 1:
+        raise ValueError(
+            "operator: a matrix is for one curve of one variable; for several curves use "
+            "operators.PerAxis(matrix, curves=matrix)"
+        )
+    axis = space.axes[0]
+    shape = (axis.n_atoms, axis.n_atoms)
+    if M.shape != shape:
+        raise ValueError(f"operator must have shape {shape}, one row an atom or a point of the grid, got {M.shape}")
+    return axis.lifted(M)
 
 
 def _checked(M, name):

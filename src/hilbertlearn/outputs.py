@@ -2,9 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 
-from .functions import IrregularFunctions, brings_points, read_functions
+
+@dataclass(frozen=True)
+class Outputs:
+    """Outputs as they were read: reading them again costs nothing."""
+
+    items: Any  # an array of numbers, or a list
+    known: np.ndarray  # (n,) booleans
+    form: tuple  # in which predictions are given back, see ``form_of``
+
+    @classmethod
+    def of(cls, y):
+        if isinstance(y, Outputs):
+            return y
+        items, known = read_outputs(y)
+        return cls(items, known, form_of(y))
+
+    def __len__(self):
+        return len(self.known)
+
+    def __getitem__(self, rows):
+        return Outputs(take(self.items, rows), self.known[rows], self.form)
 
 
 def read_outputs(y, like=None):
@@ -13,6 +36,8 @@ def read_outputs(y, like=None):
     Numbers become a float array (n,) or (n, d), anything else a list. Unknown outputs are None, NaN, or rows of NaN.
     If ``like``, outputs read before, are a list, these are one too: some sequences of numbers may be of one length.
     """
+    if isinstance(y, Outputs):
+        return y.items, y.known
     y = plain(y)
     if isinstance(y, list):
         known = np.array([not _is_missing(item) for item in y], dtype=bool)
@@ -48,31 +73,6 @@ def take(outputs, rows):
     return outputs[rows] if isinstance(outputs, np.ndarray) else [outputs[i] for i in rows]
 
 
-def hidden(y, rows):
-    """A copy of outputs y, in any container, in which those of some samples are not known."""
-    if hasattr(y, "data_matrix"):
-        values = np.array(y.data_matrix, dtype=float)
-        values[rows] = np.nan
-        return y.copy(data_matrix=values)
-    if brings_points(y):
-        curves, _ = read_functions(y)
-        gone = np.isin(np.arange(len(curves)), rows)
-        left = [np.full_like(v, np.nan) if out else v for v, out in zip(curves.values, gone, strict=True)]
-        return IrregularFunctions(curves.points, left, curves.domain)
-    y = plain(y)
-    if isinstance(y, list):
-        numbers, _ = read_outputs(y)
-        y = numbers if isinstance(numbers, np.ndarray) and numbers.ndim > 1 else y  # a list of rows
-    if isinstance(y, np.ndarray) and (y.dtype.kind == "f" or (y.dtype.kind in "biu" and y.ndim > 1)):
-        y = y.astype(float)
-        y[rows] = np.nan
-        return y
-    labels: list = list(y)  # they stay labels
-    for i in rows:
-        labels[i] = None
-    return labels
-
-
 def distinct(outputs):
     """Indices (c,) of the first of each distinct output, in order, and for each output its number among them (n,).
 
@@ -105,13 +105,6 @@ def _key(item):
 
 def _is_missing(item):
     return item is None or (isinstance(item, (float, np.floating)) and np.isnan(item))
-
-
-def depth(item):
-    """How many sequences are around an item's parts; sets, strings and other objects are parts."""
-    if isinstance(item, np.ndarray) and item.dtype != object:
-        return item.ndim
-    return 1 + max(map(depth, item), default=0) if isinstance(item, (list, tuple, np.ndarray)) else 0
 
 
 def form_of(y):

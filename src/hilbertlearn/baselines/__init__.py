@@ -11,20 +11,3 @@ from .links import KernelMetricLearning, LocalLinkModel, NaiveLinkPredictor
 from .ranking import PairwiseRanker
 from .structured import KernelDependencyEstimation, RobustNadarayaWatson
 from .structured_svm import StructuredSVM
-
-__all__ = [
-    "EMKernelCompletion",
-    "FunctionalKernelRidge",
-    "FunctionalNadarayaWatson",
-    "KernelAdditiveRegressor",
-    "KernelCCALinks",
-    "KernelDependencyEstimation",
-    "KernelMatrixRegression",
-    "KernelMetricLearning",
-    "LocalLinkModel",
-    "NaiveLinkPredictor",
-    "PairwiseRanker",
-    "RobustNadarayaWatson",
-    "StructuredSVM",
-    "TripleBasisRegressor",
-]

@@ -10,17 +10,20 @@ import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import Ridge
-from sklearn.utils import check_array, get_tags
+from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from .. import kernels
+from .._fitting import snapshot, store, transactional
 from .._statistics import mean_rows
 from .._validation import check_number
 from ..estimators import FunctionalRegressor
-from ..estimators.base import blank
-from ..functions import IrregularFunctions
+from ..estimators.state import Expansion
+from ..functions import brings_points
 from ..operators import Integral
 from ..spaces import PrincipalComponents, function_space
+from ..training import counting, take_samples
+from .structured import local_weights
 
 
 class FunctionalNadarayaWatson(FunctionalRegressor):
@@ -47,30 +50,29 @@ class FunctionalNadarayaWatson(FunctionalRegressor):
     operator = None  # what else the parent class calls a setting has no part in it
 
     def __init__(self, kernel="rbf", *, gamma="median", kernel_params=None, grid=None):
-        self.kernel = kernel
-        self.gamma = gamma
-        self.kernel_params = kernel_params
-        self.grid = grid
+        store(self, locals())
 
+    @transactional
     def fit(self, X, y, sample_weight=None):
         """Keep the samples; NaN in y means not observed, samples of weight 0 are left out."""
         kernels.check_kernel(self.kernel)
         kernels.check_params([self.kernel], self.kernel_params)
-        new = blank(self)  # a fit that fails changes nothing
-        X, weights = new._read(X, y, sample_weight)
+        X, weights = self._read(X, y, sample_weight)
+        y = self.read_outputs(y)
         space = function_space("grid", y, grid=self.grid, sample_weight=weights)
         filled = space.complete(y)
         Y = filled if space.sampled else space.encode(y)
-        rows = self._counting(weights, Y)
-        Y = np.where(np.isfinite(Y[rows]).any(axis=0), Y[rows], filled[rows])
-        X, weights = self._take(X, rows), weights[rows]
-        new.kernel_ = self.kernel.resolve(X, weights) if hasattr(self.kernel, "resolve") else self.kernel
-        new.gamma_ = kernels.resolve_gamma(new.kernel_, self.gamma, X, weights)
-        new.X_fit_, new.curves_, new.space_ = X, Y, space
-        new._columns, new._weights, new._integrals = rows, weights, []
-        new._mean = mean_rows(Y, weights)
-        self.__dict__ = new.__dict__
-        return self
+        rows = counting(weights, Y)
+        self.curves_ = Y = np.where(np.isfinite(Y[rows]).any(axis=0), Y[rows], filled[rows])
+        X, weights = take_samples(X, rows, [self.kernel]), weights[rows]
+        self.state_ = Expansion(
+            kernels=(kernels.InputKernel.of(self.kernel, self.gamma, self.kernel_params, X, weights),),
+            X_fit=X,
+            columns=rows,
+            predictors=[LocalMeans(Y, weights)],
+            space=space,
+            center=np.zeros(Y.shape[1]),
+        )
 
     def summary(self):
         """A line on what was kept."""
@@ -82,20 +84,6 @@ class FunctionalNadarayaWatson(FunctionalRegressor):
             "FunctionalNadarayaWatson has no closed form; use sklearn.model_selection.cross_val_predict"
         )
 
-    def _coordinates(self, X):
-        return self._expansion(X, {0: self._local_means}, self.curves_.shape[1])
-
-    def _local_means(self, K):
-        """Weighted means (m, d) of the curves for kernel values K (m, n) with the samples."""
-        if K.min(initial=0.0) < 0:
-            raise ValueError(f"kernel must not be negative, its values are weights; got {K.min():.3g}, use 'rbf'")
-        # the largest weight of a row becomes 1, so that small ones do not underflow in products
-        K = K / np.maximum(K.max(axis=1, keepdims=True), np.finfo(float).tiny) * self._weights
-        observed = np.isfinite(self.curves_)
-        total = K @ observed
-        means = np.broadcast_to(self._mean, total.shape).copy()
-        return np.divide(K @ np.where(observed, self.curves_, 0.0), total, out=means, where=total > 0)
-
     @property
     def fit_path(self):
         raise AttributeError("FunctionalNadarayaWatson has no alpha; search gamma, or its kernel, with GridSearchCV")
@@ -106,20 +94,30 @@ class FunctionalNadarayaWatson(FunctionalRegressor):
         return tags
 
 
+class LocalMeans:
+    """Weighted means (m, d) of curves (n, d), NaN where not observed, for kernel values (m, n) with their samples."""
+
+    def __init__(self, curves, weights):
+        self.curves, self.weights, self.mean = curves, weights, mean_rows(curves, weights)
+
+    def __call__(self, K):
+        K = local_weights(K) * self.weights
+        observed = np.isfinite(self.curves)
+        total = K @ observed
+        means = np.broadcast_to(self.mean, total.shape).copy()
+        return np.divide(K @ np.where(observed, self.curves, 0.0), total, out=means, where=total > 0)
+
+
 class _NamedSetting(MultiOutputMixin, RegressorMixin, BaseEstimator):
-    """A ``FunctionalRegressor`` under another name: ``build`` says with which settings."""
+    """A ``FunctionalRegressor`` under another name: ``build()`` returns it with its settings, not fitted."""
 
-    def build(self) -> FunctionalRegressor:
-        """The estimator behind the name, not fitted."""
-        raise TypeError(f"{type(self).__name__} must define build()")
-
+    @transactional
     def fit(self, X, y, sample_weight=None):
         """Fit to inputs X and outputs y as ``FunctionalRegressor`` does; NaN in y means not observed."""
-        self.model_ = self.build().fit(self._inputs(X), y, sample_weight)
+        self.model_ = snapshot(self.build()).fit(self._inputs(X), y, sample_weight)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.model_, name):
                 setattr(self, name, getattr(self.model_, name))
-        return self
 
     def predict(self, X, grid=None):
         """Functions predicted for X, on the training grid or on another, in the container of the training outputs."""
@@ -132,16 +130,18 @@ class _NamedSetting(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return self.model_.score(self._inputs(X), y, sample_weight)
 
     def _inputs(self, X):
-        """X as ``build()`` takes it."""
-        return X
+        """X as ``build()`` takes it: without a kernel it is curves, (n, m) or (n, m, channels) if in a plain array."""
+        if hasattr(self, "kernel") or brings_points(X) or hasattr(X, "iloc"):
+            return X
+        return check_array(X, dtype=np.float64, order="C", allow_nd=True, ensure_all_finite="allow-nan", input_name="X")
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        model = self.build()
-        tags.input_tags = get_tags(model).input_tags
-        tags.input_tags.allow_nan = getattr(model.kernel, "missing_points", False)
-        tags.input_tags.sparse = isinstance(model.kernel, str)
-        tags.regressor_tags.poor_score = not isinstance(model.kernel, str)  # on vectors, which are no curves
+        kernel = getattr(self, "kernel", kernels.L2)
+        tags.input_tags.pairwise = kernels.is_precomputed(kernel)
+        tags.input_tags.allow_nan = getattr(kernel, "missing_points", False)
+        tags.input_tags.sparse = isinstance(kernel, str)
+        tags.regressor_tags.poor_score = not isinstance(kernel, str)  # on vectors, which are no curves
         return tags
 
 
@@ -157,9 +157,7 @@ class FunctionalKernelRidge(_NamedSetting):
         ``exp(-output_gamma |s - t|)`` with the domain mapped to [0, 1]
     grid, alpha, center : as in ``FunctionalRegressor``
 
-    Attributes
-    ----------
-    model_ : the fitted ``FunctionalRegressor``
+    ``model_`` is the fitted ``FunctionalRegressor``.
     """
 
     def __init__(
@@ -173,13 +171,7 @@ class FunctionalKernelRidge(_NamedSetting):
         alpha="auto",
         center=True,
     ):
-        self.kernel = kernel
-        self.gamma = gamma
-        self.output_kernel = output_kernel
-        self.output_gamma = output_gamma
-        self.grid = grid
-        self.alpha = alpha
-        self.center = center
+        store(self, locals())
 
     def build(self):
         return FunctionalRegressor(
@@ -207,9 +199,7 @@ class KernelAdditiveRegressor(_NamedSetting):
     input_grid : points of the inputs given as arrays, by default evenly spaced
     grid, alpha : as in ``FunctionalRegressor``
 
-    Attributes
-    ----------
-    model_ : the fitted ``FunctionalRegressor``
+    ``model_`` is the fitted ``FunctionalRegressor``.
     """
 
     def __init__(
@@ -223,13 +213,7 @@ class KernelAdditiveRegressor(_NamedSetting):
         grid=None,
         alpha="auto",
     ):
-        self.bandwidth_points = bandwidth_points
-        self.bandwidth_values = bandwidth_values
-        self.bandwidth_out = bandwidth_out
-        self.n_components = n_components
-        self.input_grid = input_grid
-        self.grid = grid
-        self.alpha = alpha
+        store(self, locals())
 
     def build(self):
         width = check_number(self.bandwidth_out, "bandwidth_out")
@@ -240,9 +224,6 @@ class KernelAdditiveRegressor(_NamedSetting):
             grid=self.grid,
             alpha=self.alpha,
         )
-
-    def _inputs(self, X):
-        return _curves(X)
 
 
 class TripleBasisRegressor(_NamedSetting):
@@ -280,14 +261,7 @@ class TripleBasisRegressor(_NamedSetting):
         grid=None,
         random_state=None,
     ):
-        self.input_basis = input_basis
-        self.output_basis = output_basis
-        self.n_features = n_features
-        self.gamma = gamma
-        self.alpha = alpha
-        self.input_grid = input_grid
-        self.grid = grid
-        self.random_state = random_state
+        store(self, locals())
 
     def build(self):
         ridge = FourierFeatureRidge(
@@ -295,9 +269,6 @@ class TripleBasisRegressor(_NamedSetting):
         )
         # a kernel of curves, which is not used, lets inputs through in any container
         return FunctionalRegressor(kernels.L2(), space=self.output_basis, grid=self.grid, regressor=ridge)
-
-    def _inputs(self, X):
-        return _curves(X)
 
 
 class FourierFeatureRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -313,20 +284,16 @@ class FourierFeatureRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     """
 
     def __init__(self, basis="fourier", grid=None, n_features=300, gamma="median", alpha=1e-3, random_state=None):
-        self.basis = basis
-        self.grid = grid
-        self.n_features = n_features
-        self.gamma = gamma
-        self.alpha = alpha
-        self.random_state = random_state
+        store(self, locals())
 
+    @transactional
     def fit(self, X, y, sample_weight=None):
         """Fit to curves X and vectors y (n,) or (n, d)."""
         check_number(self.alpha, "alpha")
         check_number(self.n_features, "n_features", integer=True)
         y = np.asarray(y, dtype=float)
         weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-        self.space_ = function_space(self.basis, X, grid=self.grid, sample_weight=weights)
+        self.space_ = function_space(snapshot(self.basis), X, grid=self.grid, sample_weight=weights)
         coefficients = self.space_.complete(X)
         gamma = kernels.resolve_gamma("rbf", self.gamma, coefficients, weights)
         self.sampler_ = RBFSampler(gamma=gamma, n_components=self.n_features, random_state=self.random_state)
@@ -334,16 +301,8 @@ class FourierFeatureRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.center_ = np.average(y, axis=0, weights=weights)
         self.ridge_ = Ridge(alpha=self.alpha * weights.sum(), fit_intercept=False)
         self.ridge_.fit(features, y - self.center_, weights)
-        return self
 
     def predict(self, X):
         """Vectors predicted for X, of the shape of the training ones."""
         check_is_fitted(self)
         return self.ridge_.predict(self.sampler_.transform(self.space_.complete(X))) + self.center_
-
-
-def _curves(X):
-    """Input curves, checked when they are a plain array: (n, m) or (n, m, channels), NaN where not observed."""
-    if isinstance(X, IrregularFunctions) or any(hasattr(X, name) for name in ("data_matrix", "start_indices", "iloc")):
-        return X
-    return check_array(X, dtype=np.float64, allow_nd=True, ensure_all_finite="allow-nan", input_name="X")

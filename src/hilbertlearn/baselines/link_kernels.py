@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import scipy.linalg
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import KernelCenterer, normalize
 
-from .._validation import check_choice, check_number
+from .._fitting import store
+from .._linalg import cholesky, cholesky_solve, spectrum
+from .._validation import check_choice, check_number, warn
 from ..kernels import node_kernel
-from ..kernels.graph import NODE_KERNELS
-from .links import LinkBaseline, kept_spectrum
+from .links import RANK, LinkBaseline
 
 
 class OutputKernelBaseline(LinkBaseline):
     """What methods share that learn from a kernel of the labelled nodes: ``_learn_kernel(G)`` in place of the graph."""
 
-    def _check_settings(self):
-        if isinstance(self.output_kernel, str):
-            check_choice(self.output_kernel, "output_kernel", NODE_KERNELS)
-        check_number(self.beta, "beta", strict=False)
-        check_number(self.alpha, "alpha")
+    def __init__(
+        self, kernel="rbf", *, gamma="median", kernel_params=None, output_kernel="diffusion", beta=1.0, alpha=1e-3
+    ):
+        store(self, locals())
 
     def _learn(self, W):
+        check_number(self.alpha, "alpha")
         self._learn_kernel(node_kernel(self.output_kernel, W, self.beta))
 
 
@@ -42,44 +41,33 @@ class KernelMatrixRegression(OutputKernelBaseline):
     Parameters
     ----------
     kernel, gamma, kernel_params : of the nodes' inputs, as in ``OperatorKernelRegressor``
-    output_kernel : "diffusion", "normalized_laplacian" or a PSD matrix
-        (l, l) of the labelled nodes
-    beta : number >= 0 of the output kernel
+    output_kernel, beta : of the labelled nodes, as in ``LinkPredictor``
     alpha : positive number
 
     Attributes
     ----------
-    X_fit_ : the labelled nodes, or their Gram matrix
-    n_labelled_ : number l of labelled nodes
+    X_fit_, n_labelled_ : the labelled nodes, or their Gram matrix, and their number l
     kernel_, gamma_ : as used
     dual_coef_ : (l, r), A is its product with its transpose
     """
 
-    def __init__(
-        self, kernel="rbf", *, gamma="median", kernel_params=None, output_kernel="diffusion", beta=1.0, alpha=1e-3
-    ):
-        self.kernel = kernel
-        self.gamma = gamma
-        self.kernel_params = kernel_params
-        self.output_kernel = output_kernel
-        self.beta = beta
-        self.alpha = alpha
-
     def _learn_kernel(self, G):
         K = self._training_gram()
-        values, U = kept_spectrum(K)
-        outputs = U.T @ G @ U
-        penalty = self.alpha * len(G) / 2
-        strengths, directions = scipy.linalg.eigh(outputs - np.diag(penalty / values), driver="evd")
+        values, U = scipy.linalg.eigh(K, driver="evd")  # all of them: where they are small, K^-1 q is not
+        values, outputs = np.maximum(values, 0.0), U.T @ G @ U
+        penalty, shift = self.alpha * len(G) / 2, 2 * np.linalg.norm(G, 1)
+        # (G - penalty K^-1) q = strength q, in which K^-1 would drown G, is with q = U root b the well conditioned
+        # root^2 b = (I - root outputs root) b / (shift - strength), the matrix on the right between I / 2 and I
+        root = np.sqrt(values / (shift * values + penalty))
+        right = np.eye(len(G)) - root[:, None] * outputs * root
+        sizes, b = scipy.linalg.eigh(np.diag(root**2), right, driver="gvd")  # sizes: ||root b||^2
+        strengths = shift - 1 / np.maximum(sizes, np.finfo(float).tiny)
         positive = strengths > 0
-        strengths, directions = strengths[positive], directions[:, positive]
-        # K^-1 q from the eigenvalue equation (G - penalty K^-1) q = strength q, which does not divide by values
+        strengths, directions = strengths[positive], root[:, None] * b[:, positive] / np.sqrt(sizes[positive])
+        # K^-1 q from the first equation, which does not divide by values
         inverses = outputs @ directions / (penalty + np.multiply.outer(values, strengths))
         self.dual_coef_ = U @ (inverses * np.sqrt(strengths))
-        self._known = self._represent(K)
-
-    def _represent(self, R):
-        return R @ self.dual_coef_
+        self._known_ = self._represent(K)
 
 
 class KernelCCALinks(OutputKernelBaseline):
@@ -95,17 +83,14 @@ class KernelCCALinks(OutputKernelBaseline):
     Parameters
     ----------
     kernel, gamma, kernel_params : of the nodes' inputs, as in ``OperatorKernelRegressor``
-    output_kernel : "diffusion", "normalized_laplacian" or a PSD matrix
-        (l, l) of the labelled nodes
-    beta : number >= 0 of the output kernel
+    output_kernel, beta : of the labelled nodes, as in ``LinkPredictor``
     alpha : positive number
     n_components : number of functions, at most as many as the centred kernels allow; all of them together would be
         those of the inputs alone
 
     Attributes
     ----------
-    X_fit_ : the labelled nodes, or their Gram matrix
-    n_labelled_ : number l of labelled nodes
+    X_fit_, n_labelled_ : the labelled nodes, or their Gram matrix, and their number l
     kernel_, gamma_ : as used
     dual_coef_ : (l, r) functions are ``f = sum_i dual_coef_i k_c(., x_i)`` with the centred kernel k_c
     correlations_ : (r,) the maxima, descending
@@ -122,35 +107,25 @@ class KernelCCALinks(OutputKernelBaseline):
         alpha=1e-3,
         n_components=20,
     ):
-        self.kernel = kernel
-        self.gamma = gamma
-        self.kernel_params = kernel_params
-        self.output_kernel = output_kernel
-        self.beta = beta
-        self.alpha = alpha
-        self.n_components = n_components
-
-    def _check_settings(self):
-        super()._check_settings()
-        check_number(self.n_components, "n_components", integer=True)
+        store(self, locals())
 
     def _learn_kernel(self, G):
+        check_number(self.n_components, "n_components", integer=True)
         K = self._training_gram()
-        self._centerer = KernelCenterer().fit(K)
-        values, U = kept_spectrum(self._centerer.transform(K))
-        output_values, Q = kept_spectrum(KernelCenterer().fit_transform(G))
+        self._centerer_ = KernelCenterer().fit(K)
+        values, U = spectrum(self._centerer_.transform(K), RANK)
+        output_values, Q = spectrum(KernelCenterer().fit_transform(G), RANK)
         penalty = self.alpha * len(G)
         # coordinates in which the two sums under the square root are squared lengths
-        whitened = (U * np.sqrt(values / (values + penalty))).T @ (
-            Q * np.sqrt(output_values / (output_values + penalty))
-        )
-        left, correlations, _ = scipy.linalg.svd(whitened, full_matrices=False)
+        whitened = U * np.sqrt(values / (values + penalty))
+        output_whitened = Q * np.sqrt(output_values / (output_values + penalty))
+        left, correlations, _ = scipy.linalg.svd(whitened.T @ output_whitened, full_matrices=False)
         self.correlations_ = correlations[: self.n_components]
         self.dual_coef_ = (U / np.sqrt(values * (values + penalty))) @ left[:, : self.n_components]
-        self._known = self._represent(K)
+        self._known_ = self._represent(K)
 
     def _represent(self, R):
-        features = self._centerer.transform(R) @ self.dual_coef_
+        features = super()._represent(self._centerer_.transform(R))
         return normalize(features) if features.shape[1] else features
 
 
@@ -174,9 +149,7 @@ class EMKernelCompletion(OutputKernelBaseline):
     Parameters
     ----------
     kernel, gamma, kernel_params : of the nodes' inputs, as in ``OperatorKernelRegressor``
-    output_kernel : "diffusion", "normalized_laplacian" or a PSD matrix
-        (l, l) of the labelled nodes
-    beta : number >= 0 of the output kernel
+    output_kernel, beta : of the labelled nodes, as in ``LinkPredictor``
     model : "input" for the model ``w (K + alpha l I)`` with the best factor w; "spectral" for the eigenvectors of K
         with free eigenvalues, at least ``w alpha l``, by steps from there
     alpha : positive number
@@ -184,8 +157,7 @@ class EMKernelCompletion(OutputKernelBaseline):
 
     Attributes
     ----------
-    X_fit_ : the nodes of fit, or their Gram matrix
-    n_labelled_ : number l of labelled nodes
+    X_fit_, n_labelled_ : the nodes of fit, or their Gram matrix, and the number l of labelled ones
     kernel_, gamma_ : as used
     completed_ : (n, n) the completed output kernel D
     model_ : (n, n) the model M it was completed by
@@ -208,99 +180,79 @@ class EMKernelCompletion(OutputKernelBaseline):
         tol=1e-5,
         max_iter=500,
     ):
-        self.kernel = kernel
-        self.gamma = gamma
-        self.kernel_params = kernel_params
-        self.output_kernel = output_kernel
-        self.beta = beta
-        self.model = model
-        self.alpha = alpha
-        self.tol = tol
-        self.max_iter = max_iter
+        store(self, locals())
 
-    def _check_settings(self):
-        super()._check_settings()
+    def _learn_kernel(self, G):
         check_choice(self.model, "model", ("input", "spectral"))
         check_number(self.tol, "tol", strict=False)
         check_number(self.max_iter, "max_iter", integer=True)
-
-    def _learn_kernel(self, G):
-        values, V = kept_spectrum(self._training_gram())
+        values, V = spectrum(self._training_gram(), RANK)
         known = V[: len(G)]
         if not np.trace(G) > 0:
             raise ValueError("output_kernel is zero; give one with a positive diagonal")
         nugget = self.alpha * len(G)
-        factor = np.trace(_solve(known, values, nugget, G)) / len(G)
-        nugget *= factor  # the model is V spectrum V' + nugget I
-        spectrum = self._iterate(known, factor * values, nugget, G)
-        self._set_completion(values, V, spectrum, nugget, G)
+        factor = np.trace(cholesky_solve(_factor(known, values, nugget), G)) / len(G)
+        nugget *= factor  # the model is V diag(levels) V' + nugget I
+        levels = self._iterate(known, factor * values, nugget, G)
+        self._set_completion(values, V, levels, nugget, G)
 
-    def _iterate(self, known, spectrum, nugget, G):
-        """The spectrum of the model after alternating steps; sets `objectives_` and `n_iter_`."""
+    def _iterate(self, known, levels, nugget, G):
+        """The levels of the model after alternating steps; sets `objectives_` and `n_iter_`."""
         steps = self.max_iter if self.model == "spectral" else 1
         objectives, converged = [], steps == 1
         while True:
-            objective, variances = _e_step(known, spectrum, nugget, G)
+            objective, variances = _e_step(known, levels, nugget, G)
             objectives.append(objective)
             converged = converged or (len(objectives) > 1 and objectives[-2] - objective <= self.tol * len(G))
             if converged or len(objectives) == steps:
                 break
-            spectrum = np.maximum(variances - nugget, 0.0)
+            levels = np.maximum(variances - nugget, 0.0)
         if not converged:
-            warnings.warn(
+            warn(
                 f"EMKernelCompletion: divergence still falls by {objectives[-2] - objectives[-1]:.1e} a step after "
                 f"{steps} steps; raise max_iter or tol",
                 ConvergenceWarning,
-                stacklevel=5,
             )
         self.objectives_, self.n_iter_ = np.array(objectives), len(objectives)
-        return spectrum
+        return levels
 
-    def _set_completion(self, values, V, spectrum, nugget, G):
-        root = np.sqrt(spectrum)
+    def _set_completion(self, values, V, levels, nugget, G):
+        root, l = np.sqrt(levels), len(G)
         features = V * root
-        known = features[: len(G)]
-        regression = _solve(V[: len(G)], spectrum, nugget, known)  # M_ll^-1 F_l
+        known = features[:l]
+        regression = cholesky_solve(_factor(V[:l], levels, nugget), known)  # M_ll^-1 F_l
         # of nodes whose links are unknown: F (I - F_l' M_ll^-1 F_l + F_l' M_ll^-1 G M_ll^-1 F_l) F'
-        self._metric = np.eye(len(root)) - known.T @ regression + regression.T @ G @ regression
-        self._known = G @ regression
-        self._features = V * (root / values)
-        self.model_ = features @ features.T
-        self.model_.flat[:: len(V) + 1] += nugget
-        self.completed_ = features @ self._metric @ features.T
-        self.completed_.flat[:: len(V) + 1] += nugget
-        self.completed_[:, : len(G)] = features @ self._known.T
-        self.completed_[: len(G)] = self.completed_[:, : len(G)].T
-        self.completed_[: len(G), : len(G)] = G
+        self._metric_ = np.eye(len(root)) - known.T @ regression + regression.T @ G @ regression
+        self._known_ = G @ regression
+        self._features_ = V * (root / values)
+        noise = nugget * np.eye(len(V))
+        self.model_ = features @ features.T + noise
+        self.completed_ = features @ self._metric_ @ features.T + noise
+        self.completed_[:, :l] = features @ self._known_.T
+        self.completed_[:l] = self.completed_[:, :l].T
+        self.completed_[:l, :l] = G
 
     def decision_function(self, X):
         """Scores (m, l) of the pairs of X, taken as nodes whose links are unknown, with the labelled nodes."""
-        return self._represent(self._rows(X)) @ self._known.T
+        return self._represent(self._rows(X)) @ self._known_.T
 
     def _represent(self, R):
-        return R @ self._features
+        return R @ self._features_
 
     def _compare(self, first, second):
-        return first @ self._metric @ second.T
+        return first @ self._metric_ @ second.T
 
 
-def _factor(known, spectrum, nugget):
+def _factor(known, levels, nugget):
     """Cholesky factor of the model M_ll (l, l); known (l, r) are the eigenvectors' rows of the labelled nodes."""
-    M = (known * spectrum) @ known.T
-    M.flat[:: len(M) + 1] += nugget
-    return scipy.linalg.cho_factor(M, lower=True, check_finite=False)
+    return cholesky((known * levels) @ known.T, nugget)
 
 
-def _solve(known, spectrum, nugget, right):
-    return scipy.linalg.cho_solve(_factor(known, spectrum, nugget), right, check_finite=False)
-
-
-def _e_step(known, spectrum, nugget, G):
+def _e_step(known, levels, nugget, G):
     """Divergence of the completion from the model, up to a constant, and its variances ``v_j' D v_j`` (r,)."""
-    factor = _factor(known, spectrum, nugget)
-    solved = scipy.linalg.cho_solve(factor, np.hstack([known, G]), check_finite=False)
-    regression = solved[:, : len(spectrum)]
-    objective = np.trace(solved[:, len(spectrum) :]) / 2 + np.log(np.diag(factor[0])).sum()
+    factor = _factor(known, levels, nugget)
+    regression, whitened = cholesky_solve(factor, known), cholesky_solve(factor, G)
+    objective = np.trace(whitened) / 2 + np.log(np.diag(factor)).sum()
     # v_j' D v_j = c_j + c_j^2 v_j' M_ll^-1 (G - M_ll) M_ll^-1 v_j with c_j of M, as M v_j = c_j v_j
-    change = np.einsum("ij,ij->j", regression, G @ regression) - np.einsum("ij,ij->j", known, regression)
-    return objective, spectrum + nugget + (spectrum + nugget) ** 2 * change
+    change = np.einsum("ij,ij->j", regression, G @ regression - known)
+    return objective, levels + nugget + (levels + nugget) ** 2 * change

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
-import scipy.linalg
 from scipy.optimize import minimize
 from scipy.special import expit
 from scipy.stats import rankdata
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.linear_model import ridge_regression
 
-from .._validation import check_choice, check_number
+from .._fitting import store, transactional
+from .._validation import check_choice, warn
 from ..metrics import normalized_rank_loss
 from ..output_losses import Rank
-from .structured_svm import with_constant
+from .structured_svm import LinearScores
 
 _ROUNDINGS = (0.3, 0.1, 0.03, 0.01)  # widths of the hinge's corner, one fit after the other
 
 
-class PairwiseRanker(BaseEstimator):
+class PairwiseRanker(LinearScores):
     """Scores of items, linear in the features of who ranks, by a surrogate of the rank loss over pairs.
 
     Minimises the mean over samples of ``sum_ij gamma_ij phi(s_i - s_j) / sum_ij gamma_ij``, over the pairs with
@@ -46,35 +43,22 @@ class PairwiseRanker(BaseEstimator):
     """
 
     def __init__(self, loss="linear", *, alpha=1e-3, tol=1e-6, max_iter=500):
-        self.loss = loss
-        self.alpha = alpha
-        self.tol = tol
-        self.max_iter = max_iter
+        store(self, locals())
 
+    @transactional
     def fit(self, X, y):
         """Fit to X (n, d) and ratings y (n, items), the larger the better, NaN where an item is not rated."""
         check_choice(self.loss, "loss", ("linear", "hinge", "logistic"))
-        check_number(self.alpha, "alpha")
-        check_number(self.tol, "tol")
-        check_number(self.max_iter, "max_iter", integer=True)
-        X = validate_data(self, X, dtype=np.float64)
-        Y = Rank().check(y)
-        if len(Y) != len(X):
-            raise ValueError(f"X and y must have as many samples, got {len(X)} and {len(Y)}")
-        features = with_constant(X)
+        features, Y = self._read(X, y, Rank())
         pairs = _Pairs(Y)
         if self.loss == "linear":
-            theta = self._ridge(features, pairs.slopes(np.ones(len(pairs.gamma))))
+            targets = pairs.slopes(np.ones(len(pairs.gamma)))
+            theta = ridge_regression(features, targets, self.alpha * len(Y), solver="cholesky").T
         else:
             theta = np.zeros((features.shape[1], Y.shape[1]))
             for surrogate in [_logistic] if self.loss == "logistic" else map(_rounded_hinge, _ROUNDINGS):
                 theta = self._descend(theta, features, pairs, surrogate)
         self.coef_, self.intercept_ = theta[:-1].T, theta[-1]
-        return self
-
-    def _ridge(self, features, targets):
-        gram = features.T @ features + self.alpha * len(features) * np.eye(features.shape[1])
-        return scipy.linalg.solve(gram, features.T @ targets, assume_a="pos")
 
     def _descend(self, theta, features, pairs, surrogate):
         n, shape = len(features), theta.shape
@@ -88,14 +72,12 @@ class PairwiseRanker(BaseEstimator):
         found = minimize(objective, theta.ravel(), jac=True, method="L-BFGS-B", options=options)
         if found.status == 1:
             message = f"PairwiseRanker: not converged after {self.max_iter} iterations; raise max_iter, tol or alpha"
-            warnings.warn(message, ConvergenceWarning, stacklevel=3)
+            warn(message, ConvergenceWarning)
         return found.x.reshape(shape)
 
     def decision_function(self, X):
         """Scores (m, items)."""
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        return X @ self.coef_.T + self.intercept_
+        return self._linear(X)
 
     def predict(self, X):
         """Rankings (m, items): the numbers 1 to the number of items, the largest for the most preferred."""

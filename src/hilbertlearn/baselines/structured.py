@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.linalg
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.preprocessing import KernelCenterer
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from .. import decoders, kernels
+from .._fitting import snapshot, store, transactional
+from .._linalg import cholesky, cholesky_solve, spectrum
 from .._validation import check_number
-from ..kernels.outputs import as_output_kernel
+from ..kernels import as_output_kernel
 from ..output_losses import KernelLoss, as_output_loss
 from ..outputs import read_outputs, take
 
@@ -36,32 +37,28 @@ class RobustNadarayaWatson(RegressorMixin, BaseEstimator):
     """
 
     def __init__(self, kernel="rbf", *, gamma="median", output_loss="cauchy"):
-        self.kernel = kernel
-        self.gamma = gamma
-        self.output_loss = output_loss
+        store(self, locals())
 
+    @transactional
     def fit(self, X, y, sample_weight=None):
         """Keep the samples X (n, d) and y (n,); those of weight 0 count for nothing."""
         kernels.check_kernel(self.kernel)
-        loss = as_output_loss(self.output_loss)
+        loss = snapshot(as_output_loss(self.output_loss))
         if loss.decoder not in ("scalar", "mean"):
             raise ValueError(f"output_loss={self.output_loss!r} is not a loss of numbers; use 'cauchy' or 'huber'")
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        X, y = validate_data(self, X, y, dtype=np.float64, order="C", y_numeric=True)
         self.sample_weight_ = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         self.output_loss_ = loss
         self.X_fit_, self.y_fit_ = X, loss.check(y)
-        self.gamma_ = kernels.resolve_gamma(self.kernel, self.gamma, X, self.sample_weight_)
-        return self
+        self._kernel_ = kernels.InputKernel.of(self.kernel, self.gamma, None, X, self.sample_weight_)
+        self.gamma_ = self._kernel_.gamma
 
     def weights(self, X):
         """Weights (m, n) of the training samples for each of X, the largest kernel value of a row scaled to one."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        K = kernels.gram(self.kernel, X, self.X_fit_, gamma=self.gamma_)
-        if K.min(initial=0.0) < 0:
-            raise ValueError(f"kernel must not be negative, its values are weights; got {K.min():.3g}, use 'rbf'")
-        K[K.max(axis=1) == 0] = 1.0
-        return K / K.max(axis=1, keepdims=True) * self.sample_weight_
+        K = self._kernel_(validate_data(self, X, dtype=np.float64, order="C", reset=False), self.X_fit_)
+        K = local_weights(K)
+        return np.where(K.any(axis=1, keepdims=True), K, 1.0) * self.sample_weight_
 
     def predict(self, X):
         """Predictions (m,)."""
@@ -97,61 +94,51 @@ class KernelDependencyEstimation(BaseEstimator):
     """
 
     def __init__(self, kernel="rbf", *, gamma="median", output_kernel="rbf", n_components=None, alpha=1e-3):
-        self.kernel = kernel
-        self.gamma = gamma
-        self.output_kernel = output_kernel
-        self.n_components = n_components
-        self.alpha = alpha
+        store(self, locals())
 
+    @transactional
     def fit(self, X, y):
         """Fit to X (n, d) and n outputs y: rows of an array, labels, or a list of objects the output kernel takes."""
         kernels.check_kernel(self.kernel)
         check_number(self.alpha, "alpha")
         if self.n_components is not None:
             check_number(self.n_components, "n_components", integer=True)
-        X = validate_data(self, X, dtype=np.float64)
+        X = validate_data(self, X, dtype=np.float64, order="C")
         y, outputs = _known_outputs(y, "y")
-        if len(y) != len(X):
-            raise ValueError(f"X and y must have as many samples, got {len(X)} and {len(y)}")
-        self.X_fit_, self.outputs_ = X, y
+        check_lengths(X, y)
+        self.X_fit_, self.outputs_, self._references_ = X, y, outputs
         kernel = as_output_kernel(self.output_kernel)
-        self.output_kernel_ = kernel.resolve(outputs) if hasattr(kernel, "resolve") else kernel
-        self.gamma_ = kernels.resolve_gamma(self.kernel, self.gamma, X)
-        self._references = outputs
-        self.coordinates_ = self._principal_components(np.asarray(self.output_kernel_(outputs, outputs), dtype=float))
-        K = kernels.training_gram(self.kernel, X, gamma=self.gamma_)
-        system = K + len(X) * self.alpha * np.eye(len(X))
-        self.dual_coef_ = scipy.linalg.solve(system, self.coordinates_, assume_a="pos")
-        return self
-
-    def _principal_components(self, K):
-        """Coordinates (n, r) of the training outputs, after setting what `transform` needs."""
-        self._centerer = KernelCenterer().fit(K)
-        centred = self._centerer.transform(K)
-        values, vectors = scipy.linalg.eigh(centred)
-        kept = np.flatnonzero(values > _RANK * max(values[-1], np.finfo(float).tiny))[::-1][: self.n_components]
-        self.components_ = vectors[:, kept] / np.sqrt(values[kept])
-        return centred @ self.components_
+        self.output_kernel_ = kernel.resolve(outputs) if hasattr(kernel, "resolve") else snapshot(kernel)
+        K = np.asarray(self.output_kernel_(outputs, outputs), dtype=float)
+        self._centerer_ = KernelCenterer().fit(K)
+        centred = self._centerer_.transform(K)
+        values, vectors = spectrum(centred, _RANK)
+        self.components_ = (vectors / np.sqrt(values))[:, ::-1][:, : self.n_components]
+        self.coordinates_ = centred @ self.components_
+        self._kernel_ = kernels.InputKernel.of(self.kernel, self.gamma, None, X)
+        self.gamma_ = self._kernel_.gamma
+        factor = cholesky(self._kernel_.training(X), len(X) * self.alpha)
+        self.dual_coef_ = cholesky_solve(factor, self.coordinates_)
 
     def transform(self, outputs):
         """Components (b, r) of outputs in canonical form."""
-        K = np.asarray(self.output_kernel_(outputs, self._references), dtype=float)
-        return self._centerer.transform(K) @ self.components_
+        K = np.asarray(self.output_kernel_(outputs, self._references_), dtype=float)
+        return self._centerer_.transform(K) @ self.components_
 
     def predict(self, X, candidates=None):
         """The best for each of X of the candidates, by default the training outputs, in the form they are given."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        given, pool = (
-            (self.outputs_, self._references) if candidates is None else _known_outputs(candidates, "candidates")
-        )
-        predicted = kernels.gram(self.kernel, X, self.X_fit_, gamma=self.gamma_) @ self.dual_coef_
+        X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        given, pool = self.outputs_, self._references_
+        if candidates is not None:
+            given, pool = _known_outputs(candidates, "candidates")
+        predicted = self._kernel_(X, self.X_fit_) @ self.dual_coef_
         best, _ = decoders.candidates.top_k(2 * predicted, self._blocks(pool), 1)
         return take(given, best[:, 0])
 
     def _blocks(self, pool):
         """Blocks of candidates for `top_k`: minus squared distances, without the part of the query alone."""
-        size = max(1, _BLOCK_ENTRIES // len(self._references))
+        size = max(1, _BLOCK_ENTRIES // len(self._references_))
         for start in range(0, len(pool), size):
             V = self.transform(take(pool, range(start, min(start + size, len(pool)))))
             yield V, -np.einsum("ij,ij->i", V, V)
@@ -160,8 +147,7 @@ class KernelDependencyEstimation(BaseEstimator):
         """Minus the mean squared distance in the output kernel's space."""
         loss = KernelLoss(self.output_kernel_)
         predicted, true = read_outputs(self.predict(X))[0], _known_outputs(y, "y")[1]
-        if len(predicted) != len(true):
-            raise ValueError(f"X and y must have as many samples, got {len(predicted)} and {len(true)}")
+        check_lengths(predicted, true)
         return -float(np.mean([loss(take(predicted, [i]), take(true, [i])) for i in range(len(true))]))
 
 
@@ -173,3 +159,17 @@ def _known_outputs(y, name):
     if not len(known) or not known.all():
         raise ValueError(f"{name} must be known outputs, at least one; remove those that are None or NaN")
     return y, outputs
+
+
+def check_lengths(X, y):
+    """Raise unless there are as many outputs as inputs."""
+    if len(y) != len(X):
+        raise ValueError(f"X and y must have as many samples, got {len(X)} and {len(y)}")
+
+
+def local_weights(K):
+    """Kernel values (m, n) over the largest of their row, so that small ones do not underflow; zeros stay zeros."""
+    if K.min(initial=0.0) < 0:
+        raise ValueError(f"kernel must not be negative, its values are weights; got {K.min():.3g}, use 'rbf'")
+    largest = K.max(axis=1, keepdims=True)
+    return K / np.where(largest > 0, largest, 1.0)

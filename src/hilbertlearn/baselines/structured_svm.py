@@ -2,21 +2,40 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._validation import check_number
+from .._fitting import store, transactional
+from .._validation import check_number, warn
 from ..metrics import hamming_loss
 from ..output_losses import Hamming
 from ..outputs import distinct
+from .structured import check_lengths
 
 
-class StructuredSVM(BaseEstimator):
+class LinearScores(BaseEstimator):
+    """What methods share whose scores are linear in x, with a constant feature that counts like the others."""
+
+    def _read(self, X, y, output_loss):
+        """Inputs (n, d + 1) with the constant feature, and outputs as the loss takes them."""
+        check_number(self.alpha, "alpha")
+        check_number(self.tol, "tol")
+        check_number(self.max_iter, "max_iter", integer=True)
+        X = validate_data(self, X, dtype=np.float64)
+        Y = output_loss.check(y)
+        check_lengths(X, Y)
+        return np.column_stack([X, np.ones(len(X))]), Y
+
+    def _linear(self, X):
+        """``X @ coef_.T + intercept_`` of new inputs."""
+        check_is_fitted(self)
+        return validate_data(self, X, dtype=np.float64, reset=False) @ self.coef_.T + self.intercept_
+
+
+class StructuredSVM(LinearScores):
     """Support vector machine for sets of labels: Hamming loss, margin rescaling (Tsochantaridis et al. 2005).
 
     The score of a set is a sum of linear functions of x, one for each label in it, and of a number for each pair of
@@ -40,41 +59,30 @@ class StructuredSVM(BaseEstimator):
     """
 
     def __init__(self, *, alpha=1e-2, tol=1e-2, max_iter=200, random_state=None):
-        self.alpha = alpha
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
+        store(self, locals())
 
+    @transactional
     def fit(self, X, y):
         """Fit to X (n, d) and 0/1 labels y (n, labels)."""
-        check_number(self.alpha, "alpha")
-        check_number(self.tol, "tol")
-        check_number(self.max_iter, "max_iter", integer=True)
-        X = validate_data(self, X, dtype=np.float64)
-        Y = Hamming().check(y)
-        if len(Y) != len(X):
-            raise ValueError(f"X and y must have as many samples, got {len(X)} and {len(Y)}")
+        features, Y = self._read(X, y, Hamming())
         first, own = distinct(Y)
         self.candidates_ = Y[first]
-        dual = _SetDual(with_constant(X), self.candidates_, own, self.alpha)
+        dual = _SetDual(features, self.candidates_, own, self.alpha)
         rng = check_random_state(self.random_state)
         for passes in range(1, self.max_iter + 1):
-            for i in rng.permutation(len(X)):
+            for i in rng.permutation(len(Y)):
                 dual.step(i)
             self.gap_, self.n_iter_ = dual.gap(), passes
             if self.gap_ <= self.tol:
                 break
         else:
             message = f"StructuredSVM: gap {self.gap_:.2g} > tol after {self.max_iter} passes; raise max_iter or alpha"
-            warnings.warn(message, ConvergenceWarning, stacklevel=2)
-        self.coef_, self.intercept_, self.pairs_ = dual.linear[:, :-1], dual.linear[:, -1], dual.pairs
-        return self
+            warn(message, ConvergenceWarning)
+        self.coef_, self.intercept_, self.pairs_ = dual.linear[:, :-1].copy(), dual.linear[:, -1].copy(), dual.pairs
 
     def predict(self, X):
         """Sets (m, labels) as 0/1 rows."""
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        scores = (X @ self.coef_.T + self.intercept_) @ self.candidates_.T + _pairs(self.candidates_) @ self.pairs_
+        scores = self._linear(X) @ self.candidates_.T + _pairs(self.candidates_) @ self.pairs_
         return self.candidates_[scores.argmax(axis=1)]
 
     def score(self, X, y):
@@ -100,9 +108,7 @@ class _SetDual:
 
     def _worst(self, rows):
         """For the samples `rows`: the candidates of largest violation, and by how much each exceeds its mean."""
-        directions = np.hstack(
-            [self.X[rows] @ self.linear.T, np.broadcast_to(self.pairs, (len(rows), len(self.pairs)))]
-        )
+        directions = np.hstack([self.X[rows] @ self.linear.T, np.tile(self.pairs, (len(rows), 1))])
         violations = self.losses[:, self.own[rows]].T + directions @ self.features.T
         worst = violations.argmax(axis=1)
         means = self.mean_losses[rows] + np.einsum("ij,ij->i", self.means[rows], directions)
@@ -131,7 +137,3 @@ def _pairs(Y):
     """Products (n, labels (labels - 1) / 2) of all pairs of labels."""
     rows, columns = np.triu_indices(Y.shape[1], 1)
     return Y[:, rows] * Y[:, columns]
-
-
-def with_constant(X):
-    return np.column_stack([X, np.ones(len(X))])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from inspect import getdoc
+
 import numpy as np
 import scipy.linalg
 import scipy.sparse
@@ -9,14 +11,8 @@ from sklearn.utils import Bunch, check_random_state
 
 from .._validation import check_number, check_symmetric_psd
 from ..kernels import diffusion
+from .synthetic import check_share
 
-ERDOS_RENYI = (
-    "A random graph (adjacency) in which each pair is linked with the same probability, and inputs of nodes (X)."
-)
-MIXTURE = (
-    "A random graph (adjacency) in which pairs of the same class (target) are linked with one probability, others with "
-    "another, and inputs of nodes (X)."
-)
 INERTIA_ROUNDING = 1e-12  # of the sum of eigenvalues: a share that is reached but for rounding is reached
 
 
@@ -36,17 +32,16 @@ def make_erdos_renyi(n_nodes=700, density=0.01, *, inertia=0.95, beta=0.9, rando
 
     Returns
     -------
-    Bunch with, for n nodes,
+    Bunch with DESCR, this text, and for n nodes,
         adjacency (n, n) : 0/1, sparse and symmetric, no self-loops
         X (n, n_components) : inputs, by ``kernel_pca_inputs``
         output_kernel (n, n) : the diffusion kernel
         beta : as given
-        DESCR : a description
     """
     check_number(n_nodes, "n_nodes", low=1, integer=True)
-    _check_probability(density, "density")
-    adjacency = _random_graph(n_nodes, lambda rows, columns: density, random_state)
-    return _with_inputs(adjacency, inertia, beta, DESCR=ERDOS_RENYI)
+    check_share(density, "density")
+    one_class = np.zeros(n_nodes, dtype=int)
+    return _network(one_class, density, 0.0, inertia, beta, random_state, DESCR=getdoc(make_erdos_renyi))
 
 
 def make_mixture_network(
@@ -74,15 +69,11 @@ def make_mixture_network(
     check_number(n_classes, "n_classes", integer=True)
     if n_classes > n_nodes:
         raise ValueError(f"n_classes must be at most n_nodes, {n_nodes}, got {n_classes}")
-    _check_probability(p_intra, "p_intra")
-    _check_probability(p_inter, "p_inter")
+    check_share(p_intra, "p_intra")
+    check_share(p_inter, "p_inter")
     target = np.arange(n_nodes) * n_classes // n_nodes
-
-    def probability(rows, columns):
-        return np.where(target[rows] == target[columns], p_intra, p_inter)
-
-    adjacency = _random_graph(n_nodes, probability, random_state)
-    return _with_inputs(adjacency, inertia, beta, target=target, DESCR=MIXTURE)
+    facts = {"target": target, "DESCR": getdoc(make_mixture_network)}
+    return _network(target, p_intra, p_inter, inertia, beta, random_state, **facts)
 
 
 def kernel_pca_inputs(K, inertia=0.95):
@@ -91,16 +82,7 @@ def kernel_pca_inputs(K, inertia=0.95):
     With ``H = I - 1/n`` and the eigenvalues of ``H K H`` in descending order, the first eigenvectors are kept until the
     sum of their eigenvalues is the given share of the trace, each scaled by the root of its eigenvalue. Components that
     are zero but for rounding are never kept; so there are at most n - 1. Signs of components are arbitrary, distances
-    are not.
-
-    Parameters
-    ----------
-    K : (n, n) positive semi-definite
-    inertia : share of the trace, above 0 and at most 1
-
-    Returns
-    -------
-    X (n, n_components)
+    are not. K (n, n) is positive semi-definite, inertia above 0 and at most 1; the result is (n, n_components).
     """
     if not 0 < check_number(inertia, "inertia") <= 1:
         raise ValueError(f"inertia must be above 0 and at most 1, got {inertia}")
@@ -116,20 +98,18 @@ def kernel_pca_inputs(K, inertia=0.95):
     return vectors[:, :n_components] * np.sqrt(values[:n_components])
 
 
-def _random_graph(n_nodes, probability, random_state):
-    """Adjacency matrix, sparse, each pair linked with the probability of (rows, columns)."""
-    rows, columns = np.triu_indices(n_nodes, k=1)
-    linked = check_random_state(random_state).uniform(size=len(rows)) < probability(rows, columns)
-    upper = scipy.sparse.csr_array((np.ones(linked.sum()), (rows[linked], columns[linked])), shape=(n_nodes, n_nodes))
-    return scipy.sparse.csr_array(upper + upper.T)
+def linked(rows, columns, n_nodes):
+    """Adjacency matrix (n_nodes, n_nodes), sparse: 1 for each rows[i] and columns[i], in either order."""
+    half = scipy.sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=(n_nodes, n_nodes))
+    return (half + half.T).astype(bool).astype(float)
 
 
-def _with_inputs(adjacency, inertia, beta, **facts):
+def _network(classes, p_intra, p_inter, inertia, beta, random_state, **facts):
+    """Bunch of a random graph, whose nodes are linked by a probability that depends on their classes, and of inputs."""
+    rows, columns = np.triu_indices(len(classes), k=1)
+    probability = np.where(classes[rows] == classes[columns], p_intra, p_inter)
+    drawn = check_random_state(random_state).uniform(size=len(rows)) < probability
+    adjacency = linked(rows[drawn], columns[drawn], len(classes))
     kernel = diffusion(adjacency, beta)
     X = kernel_pca_inputs(kernel, inertia)
     return Bunch(adjacency=adjacency, X=X, output_kernel=kernel, beta=beta, **facts)
-
-
-def _check_probability(value, name):
-    if not 0 <= check_number(value, name, strict=False) <= 1:
-        raise ValueError(f"{name} must be between 0 and 1, got {value}")

@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from inspect import getdoc
 
 import numpy as np
 from sklearn.utils import Bunch, check_array
 
 from .. import functions
 from ..functions import IrregularFunctions
-from ._files import check_rows, read_arrays
-
-DTI = (
-    "Fractional anisotropy along two tracts of the brain, one row a scan: X the corpus callosum, Y the right "
-    "corticospinal tract. The data come with the R package refund, which asks for the acknowledgement: the MRI/DTI "
-    "data were collected at Johns Hopkins University and the Kennedy-Krieger Institute. Papers use the first scans of "
-    "the 100 patients with multiple sclerosis: rows first_ms_visit."
-)
-LIP_EMG = (
-    "Electromyogram of a muscle of the lower lip (X) and acceleration of the lip (Y) in 32 repetitions of a sentence "
-    "by one speaker (Ramsay and Silverman, Functional Data Analysis)."
-)
-SPEECH = (
-    "Words synthesised with an articulatory model (Mitra et al. 2009): 13 mel-frequency cepstral coefficients of the "
-    "sound (X) and trajectories of the vocal tract (Y), a sample every step_s seconds. Papers use 413 words: keep_413."
-)
+from ._files import check_sizes, read_arrays, split_rows
 
 
 def load_dti(path):
-    """Tract profiles of diffusion tensor imaging, of the R package refund.
+    """Fractional anisotropy along two tracts of the brain by diffusion tensor imaging, one row a scan.
+
+    The data come with the R package refund, which asks for the acknowledgement: the MRI/DTI data were collected at
+    Johns Hopkins University and the Kennedy-Krieger Institute.
 
     Parameters
     ----------
@@ -36,25 +24,25 @@ def load_dti(path):
 
     Returns
     -------
-    Bunch with, for n = 382 scans,
+    Bunch with DESCR, this text, and for n = 382 scans,
         X (n, 93), Y (n, 55) : profiles along the corpus callosum and the right corticospinal tract; NaN not observed
         grid_in (93,), grid_out (55,) : positions along the tracts, evenly spaced on [0, 1]
         subject, visit, visit_time (days), n_scans, case (1 for multiple sclerosis), sex, pasat (NaN not known) : (n,)
-        first_ms_visit : mask (n,) of the 100 first scans of patients that papers use
-        DESCR : a description
+        first_ms_visit : mask (n,) of the first scans of the 100 patients with multiple sclerosis, which papers use
 
     ``fill_gaps(X)`` gives inputs without NaN the way the papers do.
     """
-    facts = ("subject", "visit", "visit_time", "n_scans", "case", "sex", "pasat", "first_ms_visit")
-    arrays, file = read_arrays(path, "dti.npz", ("cca", "rcst", *facts))
+    names = ("cca", "rcst", "subject", "visit", "visit_time", "n_scans", "case", "sex", "pasat", "first_ms_visit")
+    arrays, _ = read_arrays(path, "dti.npz", dict.fromkeys(names, "n"))
     X, Y = arrays.pop("cca"), arrays.pop("rcst")
-    check_rows(file, {"cca": X, "rcst": Y, **arrays})
     grids = {"grid_in": np.linspace(0, 1, X.shape[1]), "grid_out": np.linspace(0, 1, Y.shape[1])}
-    return Bunch(X=X, Y=Y, **grids, **arrays, DESCR=DTI)
+    return Bunch(X=X, Y=Y, **grids, **arrays, DESCR=getdoc(load_dti))
 
 
 def load_lip_emg(path):
     """Acceleration of the lower lip and activity of a muscle that moves it.
+
+    One speaker repeats a sentence (Ramsay and Silverman, Functional Data Analysis).
 
     Parameters
     ----------
@@ -62,23 +50,21 @@ def load_lip_emg(path):
 
     Returns
     -------
-    Bunch with
+    Bunch with DESCR, this text, and
         X (32, 641), Y (32, 641) : electromyogram and acceleration, one row a repetition
         grid_in, grid_out (641,) : the common times, 0 to 0.64 seconds
-        DESCR : a description
     """
-    arrays, file = read_arrays(path, "lip_emg.npz", ("emg", "lip_acc", "time"))
+    arrays, file = read_arrays(path, "lip_emg.npz", {"emg": "n", "lip_acc": "n", "time": ""})
     X, Y, time = arrays["emg"], arrays["lip_acc"], arrays["time"]
-    check_rows(file, {"emg": X, "lip_acc": Y})
     if not X.shape[1:] == Y.shape[1:] == time.shape:
         raise ValueError(
             f"{file}: emg and lip_acc must have one column for each time, got shapes {X.shape}, {Y.shape}, {time.shape}"
         )
-    return Bunch(X=X, Y=Y, grid_in=time, grid_out=time.copy(), DESCR=LIP_EMG)
+    return Bunch(X=X, Y=Y, grid_in=time, grid_out=time.copy(), DESCR=getdoc(load_lip_emg))
 
 
 def load_speech(path):
-    """Sound and vocal tract of synthesised words of different lengths.
+    """Sound and vocal tract of words of different lengths, synthesised with an articulatory model (Mitra et al. 2009).
 
     Parameters
     ----------
@@ -88,34 +74,33 @@ def load_speech(path):
 
     Returns
     -------
-    Bunch with, for n = 416 words of 60 to 290 samples,
+    Bunch with DESCR, this text, and for n = 416 words of 60 to 290 samples,
         X : IrregularFunctions, values (m_i, 13), the mel-frequency cepstral coefficients
         Y : IrregularFunctions, values (m_i, 14), the trajectories; the points of both are seconds from the word's start
         words (n,) : their spelling
         channels (14,) : names of the trajectories by what their values show
         channels_authors_loader (14,) : names that the authors' program gives them; they differ from the fifth on
-        keep_413 : mask (n,) without the three words that sound exactly like another
+        keep_413 : mask (n,) without the three words that sound exactly like another, which papers leave out
         step_s : seconds between samples
-        DESCR : a description
 
     ``prepare_speech`` makes arrays of them.
     """
+    sound, sound_file = read_arrays(path, "mfcc13.npz", {"values": "", "offsets": ""})
     names = ("values", "offsets", "words", "channels", "channels_authors_loader", "step_s", "keep_413")
-    folder = Path(path)
-    sound, sound_file = read_arrays(folder, "mfcc13.npz", ("values", "offsets"))
-    tract, tract_file = read_arrays(folder, "vocal_tract.npz", names)
-    if not np.array_equal(sound["offsets"], tract["offsets"]):
+    tract, tract_file = read_arrays(path, "vocal_tract.npz", dict.fromkeys(names, "") | {"words": "n", "keep_413": "n"})
+    offsets, step = tract.pop("offsets"), float(tract.pop("step_s"))
+    if not np.array_equal(sound["offsets"], offsets):
         raise ValueError(
             f"{sound_file} and {tract_file}: offsets must be equal, for sound and trajectories go together"
         )
-    check_rows(
-        tract_file, {"words": tract["words"], "keep_413": tract["keep_413"], "offsets[1:]": tract["offsets"][1:]}
-    )
-    step = float(tract["step_s"])
-    X = _words(sound["values"], tract["offsets"], step, sound_file)
-    Y = _words(tract["values"].T, tract["offsets"], step, tract_file)
-    facts = {name: tract[name] for name in names[2:] if name != "step_s"}
-    return Bunch(X=X, Y=Y, **facts, step_s=step, DESCR=SPEECH)
+    check_sizes(tract_file, {"words": len(tract["words"]), "offsets[1:]": len(offsets) - 1})
+
+    def functions_of(values, file):
+        words = split_rows(values, offsets, file, "samples")
+        return IrregularFunctions([step * np.arange(len(word)) for word in words], words)
+
+    X, Y = functions_of(sound["values"], sound_file), functions_of(tract.pop("values").T, tract_file)
+    return Bunch(X=X, Y=Y, **tract, step_s=step, DESCR=getdoc(load_speech))
 
 
 def prepare_speech(data, channel, train=None):
@@ -161,10 +146,7 @@ def prepare_speech(data, channel, train=None):
 def fill_gaps(Y, grid=None):
     """Curves (n, m) with NaN replaced by linear interpolation between observed points; constant beyond the ends.
 
-    Parameters
-    ----------
-    Y : (n, m), each row with at least one observed value
-    grid : (m,) increasing points; evenly spaced by default
+    Each row of Y (n, m) has at least one observed value; grid (m,) are increasing points, evenly spaced by default.
     """
     Y = check_array(Y, dtype=np.float64, ensure_all_finite="allow-nan", input_name="Y")
     grid = np.arange(Y.shape[1]) if grid is None else np.asarray(grid, dtype=float)
@@ -175,16 +157,6 @@ def fill_gaps(Y, grid=None):
     return functions.fill_gaps(Y[:, :, None], (grid,))[:, :, 0]
 
 
-def _words(values, offsets, step, file):
-    """IrregularFunctions from values (N, p) of all words one after the other."""
-    if len(offsets) < 2 or offsets[0] != 0 or offsets[-1] != len(values) or (np.diff(offsets) <= 0).any():
-        raise ValueError(f"{file}: offsets must increase from 0 to the number of samples, {len(values)}; got {offsets}")
-    words = np.split(values, offsets[1:-1])
-    return IrregularFunctions([step * np.arange(len(word)) for word in words], words)
-
-
 def _reflected(values, length):
     """Values (m, ...) extended to (length, ...) by reflection at the end, the last value repeated."""
-    m = len(values)
-    position = np.arange(length) % (2 * m)
-    return values[np.where(position < m, position, 2 * m - 1 - position)]
+    return np.pad(values, [(0, length - len(values)), *[(0, 0)] * (values.ndim - 1)], mode="symmetric")

@@ -3,21 +3,16 @@ rankings."""
 
 from __future__ import annotations
 
+from inspect import getdoc
+
 import numpy as np
 from scipy.stats import rankdata
 from sklearn.datasets import load_digits
 from sklearn.utils import Bunch, check_random_state
 
 from .._validation import check_number
+from .synthetic import check_share
 
-DIGITS = (
-    "Handwritten digits of 8 x 8 grey levels that come with scikit-learn: upper halves (X) and lower halves as "
-    "histograms (Y)."
-)
-RATINGS = (
-    "Generated ratings of movies, of the shape of MovieLens 100k: users with an age, a gender and an occupation (X) "
-    "and their ratings from 1 to 5, NaN where there is none (Y)."
-)
 LEAST_RATINGS = 20  # of each user, as in MovieLens 100k
 RATING_SHARES = (0.06, 0.11, 0.27, 0.35, 0.21)  # of the ratings 1 to 5, about those of MovieLens 100k
 OCCUPATIONS = [
@@ -90,8 +85,7 @@ def make_robust_regression(
     check_number(n_samples, "n_samples", integer=True)
     check_number(noise_variance, "noise_variance", strict=False)
     check_number(outlier_size, "outlier_size", strict=False)
-    if check_number(outlier_probability, "outlier_probability", strict=False) > 1:
-        raise ValueError(f"outlier_probability must be between 0 and 1, got {outlier_probability!r}")
+    check_share(outlier_probability, "outlier_probability")
     rng = check_random_state(random_state)
     x = rng.uniform(-1, 1, size=n_samples)
     clean = np.sin(6 * np.pi * x)
@@ -102,28 +96,25 @@ def make_robust_regression(
 
 
 def digits_halves():
-    """Upper half to lower half of the digits that come with scikit-learn; needs no files.
+    """Upper half to lower half of the handwritten digits that come with scikit-learn; needs no files.
 
     The task of Ciliberto et al. 2016, section 6, has 16 x 16 images (``load_usps``). As there, the lower half is a
     histogram: its grey levels are divided by their sum.
 
     Returns
     -------
-    Bunch with, for n = 1797 images,
+    Bunch with DESCR, this text, and for n = 1797 images,
         X (n, 32) : upper halves, row by row, grey levels in [0, 1]
         Y (n, 32) : lower halves, row by row, non-negative with sum 1
         images (n, 8, 8) : grey levels in [0, 1]
         target (n,) : the digits
-        DESCR : a description
     """
     data = load_digits()
-    images = data.images / 16
-    X, Y = image_halves(images)
-    return Bunch(X=X, Y=Y, images=images, target=data.target, DESCR=DIGITS)
+    return image_halves(data.images / 16, target=data.target, DESCR=getdoc(digits_halves))
 
 
-def image_halves(images):
-    """Upper halves (n, h w / 2), and lower halves as histograms of sum 1 (n, h w / 2), of images (n, h, w)."""
+def image_halves(images, **facts):
+    """Bunch of images (n, h, w), their upper halves X (n, h w / 2) and their lower halves Y as histograms of sum 1."""
     n, height, _ = images.shape
     upper = images[:, : height // 2].reshape(n, -1).copy()
     lower = images[:, height // 2 :].reshape(n, -1)
@@ -131,7 +122,7 @@ def image_halves(images):
     if (sums <= 0).any():
         row = np.flatnonzero(sums <= 0)[0]
         raise ValueError(f"image {row} has an empty lower half, which is no histogram; leave it out")
-    return upper, lower / sums
+    return Bunch(X=upper, Y=lower / sums, images=images, **facts)
 
 
 def make_movie_ratings(n_users=943, n_movies=1682, n_ratings=100_000, *, random_state=None):
@@ -151,12 +142,7 @@ def make_movie_ratings(n_users=943, n_movies=1682, n_ratings=100_000, *, random_
 
     Returns
     -------
-    Bunch with
-        X (n_users, 23) : features of the users, see ``user_features``; feature_names (23,)
-        Y (n_users, n_movies) : ratings 1 to 5, the larger the better, NaN not rated
-        age, gender ("M", "F"), occupation : (n_users,)
-        genres (n_movies, 19) : 0/1; genre_names (19,); titles (n_movies,)
-        DESCR : a description
+    Bunch with what that of ``load_movielens`` has, of n = n_users users and d = n_movies movies
     """
     for name, value in (("n_users", n_users), ("n_movies", n_movies), ("n_ratings", n_ratings)):
         check_number(value, name, integer=True)
@@ -169,7 +155,7 @@ def make_movie_ratings(n_users=943, n_movies=1682, n_ratings=100_000, *, random_
     age = np.clip(np.round(rng.normal(34, 12, size=n_users)), 7, 73).astype(int)
     gender = np.where(rng.uniform(size=n_users) < 0.29, "F", "M")
     occupation = np.array(OCCUPATIONS)[_zipf(len(OCCUPATIONS), rng, n_users)]
-    X, feature_names = user_features(age, gender, occupation, OCCUPATIONS)
+    X = user_features(age, gender, occupation, OCCUPATIONS)
     genres = _genres(n_movies, rng)
 
     quality = rng.normal(size=n_movies)
@@ -182,27 +168,31 @@ def make_movie_ratings(n_users=943, n_movies=1682, n_ratings=100_000, *, random_
     rated = _rated(popularity + 0.3 * preference, n_ratings, rng)
     cuts = np.quantile(appeal[rated], np.cumsum(RATING_SHARES)[:-1])
     Y = np.where(rated, 1.0 + np.searchsorted(cuts, appeal), np.nan)
+    titles = np.array([f"movie {m + 1}" for m in range(n_movies)])
+    return movie_ratings(Y, age, gender, occupation, OCCUPATIONS, genres, titles, getdoc(make_movie_ratings))
+
+
+def movie_ratings(Y, age, gender, occupation, occupations, genres, titles, description):
+    """Bunch of ratings Y, of what is known of users and movies, and of features of the users."""
     return Bunch(
-        X=X,
+        X=user_features(age, gender, occupation, occupations),
         Y=Y,
-        feature_names=feature_names,
+        feature_names=np.array(["age", "female", *occupations]),
         age=age,
         gender=gender,
         occupation=occupation,
         genres=genres,
         genre_names=np.array(GENRES),
-        titles=np.array([f"movie {m + 1}" for m in range(n_movies)]),
-        DESCR=RATINGS,
+        titles=titles,
+        DESCR=description,
     )
 
 
 def user_features(age, gender, occupation, occupations):
-    """Features (n, 2 + o) of users and their names: age, standardised over all users; 1 for women; 1 for each of the o
-    occupations that is the user's."""
-    spread = age.std()
-    columns = [(age - age.mean()) / (spread if spread > 0 else 1.0), gender == "F"]
-    columns += [occupation == name for name in occupations]
-    return np.stack(columns, axis=1).astype(float), np.array(["age", "female", *occupations])
+    """Features (n, 2 + o) of users: age, standardised over all of them; 1 for women; 1 for each of the o occupations
+    that is the user's."""
+    columns = [_unit_variance(age), gender == "F", *(occupation == name for name in occupations)]
+    return np.stack(columns, axis=1).astype(float)
 
 
 def make_label_rankings(n_samples=500, *, n_features=5, n_labels=6, noise=0.3, random_state=None):

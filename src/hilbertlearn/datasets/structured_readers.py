@@ -3,38 +3,21 @@
 from __future__ import annotations
 
 import csv
+from inspect import getdoc
 from pathlib import Path
 
 import numpy as np
 from sklearn.utils import Bunch
 
 from .._validation import check_number
-from ._files import check_rows, read_arrays
-from .structured import GENRES, image_halves, user_features
+from ._files import check_sizes, read_arrays, split_rows
+from .structured import GENRES, image_halves, movie_ratings
 
-YEAST = (
-    "Yeast genes by expression and phylogeny (X) and the functional classes each of them has (Y), in the usual split "
-    "(Elisseeff and Weston 2001)."
-)
-USPS = "Handwritten digits of 16 x 16 grey levels (USPS): upper halves (X) and lower halves as histograms (Y)."
-CANDIDATES = (
-    "Mass spectra with the molecules that have the right formula: fingerprints (MACCS, 166 bits) and scores by input "
-    "output kernel regression (Bach et al. 2018). There are no spectra to learn from."
-)
-FINGERPRINTS = (
-    "Molecules by a kernel of their mass spectra (K) and their fingerprints (Y), distributed as 'fp' with Su and "
-    "Rousu, Multilabel classification through random graph ensembles. Not the data of Brouard et al. 2016."
-)
-MOVIELENS = (
-    "MovieLens 100k (Harper and Konstan 2015): features of users (X) and their ratings of movies from 1 to 5, NaN "
-    "where there is none (Y)."
-)
-LABEL_RANKINGS = "Features (X) and the rank of each label, 1 for the best (Y)."
 MOVIELENS_FILES = {"u.user": 5, "u.item": 5 + len(GENRES), "u.data": 4}  # and how many fields a line has
 
 
 def load_yeast(path):
-    """Multi-label classification of yeast genes.
+    """Yeast genes by expression and phylogeny and the functional classes each of them has (Elisseeff and Weston 2001).
 
     Parameters
     ----------
@@ -43,21 +26,21 @@ def load_yeast(path):
 
     Returns
     -------
-    Bunch with, for n = 2417 genes, 1500 for training and then 917 for testing,
+    Bunch with DESCR, this text, and for n = 2417 genes, 1500 for training and then 917 for testing,
         X (n, 103) : features, rows of norm 1
         Y (n, 14) : 0/1
         train : mask (n,) of the usual training set
         label_names (14,)
-        DESCR : a description
     """
-    arrays, file = read_arrays(path, "yeast.npz", ("X_train", "Y_train", "X_test", "Y_test", "label_names"))
-    X, Y, train = _pooled(file, arrays, ("X_train", "X_test"), ("Y_train", "Y_test"))
-    check_rows(file, {"label_names": arrays["label_names"], "columns of Y_train": Y.T})
-    return Bunch(X=X, Y=Y.astype(int), train=train, label_names=arrays["label_names"], DESCR=YEAST)
+    axes = {"X_train": "r", "Y_train": "rl", "X_test": "t", "Y_test": "t", "label_names": "l"}
+    arrays, file = read_arrays(path, "yeast.npz", axes)
+    X, train = _pooled(file, arrays, "X_train", "X_test")
+    Y, _ = _pooled(file, arrays, "Y_train", "Y_test")
+    return Bunch(X=X, Y=Y.astype(int), train=train, label_names=arrays["label_names"], DESCR=getdoc(load_yeast))
 
 
 def load_usps(path):
-    """Upper half to lower half of handwritten digits (Ciliberto et al. 2016, section 6 and table 2).
+    """Upper half to lower half of handwritten digits, USPS (Ciliberto et al. 2016, section 6 and table 2).
 
     The lower half is a histogram, its grey levels divided by their sum, as in the paper. The paper trains on 1000
     images, as many of each digit, and tests on 5000; these are more than the usual test set has, so it must draw from
@@ -70,28 +53,30 @@ def load_usps(path):
 
     Returns
     -------
-    Bunch with, for n = 9298 images, 7291 of the usual training set and then 2007,
+    Bunch with DESCR, this text, and for n = 9298 images, 7291 of the usual training set and then 2007,
         X (n, 128) : upper halves, row by row, grey levels in [0, 1]
         Y (n, 128) : lower halves, row by row, non-negative with sum 1
         images (n, 16, 16) : grey levels in [0, 1]
         target (n,) : the digits
         train : mask (n,) of the usual training set
-        DESCR : a description
     """
-    arrays, file = read_arrays(path, "usps.npz", ("X_train_code", "y_train", "X_test_code", "y_test"))
-    codes, target, train = _pooled(file, arrays, ("X_train_code", "X_test_code"), ("y_train", "y_test"))
+    axes = {"X_train_code": "r", "y_train": "r", "X_test_code": "t", "y_test": "t"}
+    arrays, file = read_arrays(path, "usps.npz", axes)
+    codes, train = _pooled(file, arrays, "X_train_code", "X_test_code")
+    target, _ = _pooled(file, arrays, "y_train", "y_test")
     if codes.shape[1:] != (256,) or codes.min() < 0 or codes.max() > 2000:
         raise ValueError(
             f"{file}: X_train_code and X_test_code must have 256 columns of grey levels from 0 to 2000, "
             f"got shape {codes.shape} and levels from {codes.min()} to {codes.max()}"
         )
     images = codes.reshape(-1, 16, 16) / 2000
-    X, Y = image_halves(images)
-    return Bunch(X=X, Y=Y, images=images, target=target.astype(int), train=train, DESCR=USPS)
+    return image_halves(images, target=target.astype(int), train=train, DESCR=getdoc(load_usps))
 
 
 def load_metabolite_candidates(path):
     """Molecules that a mass spectrum may come from, for decoding over candidates and top-k accuracy.
+
+    They have the right formula. There are no spectra to learn from.
 
     Parameters
     ----------
@@ -100,35 +85,30 @@ def load_metabolite_candidates(path):
 
     Returns
     -------
-    Bunch with, for n = 120 spectra of 2 to 7705 candidates,
-        candidates : list of n arrays (n_candidates, 166), the fingerprints, 0/1; candidates may share one
-        scores : list of n arrays (n_candidates,), higher is better, by the authors of the data
+    Bunch with DESCR, this text, and for n = 120 spectra of 2 to 7705 candidates,
+        candidates : list of n arrays (n_candidates, 166), the fingerprints (MACCS), 0/1; candidates may share one
+        scores : list of n arrays (n_candidates,), higher is better, by input output kernel regression (Bach et al.
+            2018)
         true_index (n,) : number of the true molecule among the candidates of its spectrum
         spectrum_id, formula, inchikey (n,) : of the true molecules
-        DESCR : a description
     """
-    facts = ("true_index", "spectrum_id", "formula", "inchikey")
-    arrays, file = read_arrays(
-        path, "impact_candidates.npz", ("fingerprint_packed", "n_bits", "iokr_score", "offsets", *facts)
-    )
-    packed, scores, offsets = arrays["fingerprint_packed"], arrays["iokr_score"], arrays["offsets"]
-    check_rows(file, {"fingerprint_packed": packed, "iokr_score": scores})
-    check_rows(file, {"offsets[1:]": offsets[1:], **{name: arrays[name] for name in facts}})
-    if offsets[0] != 0 or offsets[-1] != len(packed) or (np.diff(offsets) <= 0).any():
-        raise ValueError(f"{file}: offsets must increase from 0 to the number of candidates, {len(packed)}")
+    rows = {"fingerprint_packed": "c", "iokr_score": "c", "n_bits": "", "offsets": ""}
+    facts = dict.fromkeys(("true_index", "spectrum_id", "formula", "inchikey"), "n")
+    arrays, file = read_arrays(path, "impact_candidates.npz", rows | facts)
+    packed, scores, n_bits, offsets = (arrays.pop(name) for name in rows)
+    check_sizes(file, {"offsets[1:]": len(offsets) - 1, "true_index": len(arrays["true_index"])})
+    bits = np.unpackbits(packed, axis=1)[:, : int(n_bits)]
+    candidates, scores = (split_rows(each, offsets, file, "candidates") for each in (bits, scores.astype(float)))
     if (arrays["true_index"] < 0).any() or (arrays["true_index"] >= np.diff(offsets)).any():
         raise ValueError(f"{file}: true_index must be less than the number of candidates of the spectrum")
-    bits = np.unpackbits(packed, axis=1)[:, : int(arrays["n_bits"])]
-    return Bunch(
-        candidates=np.split(bits, offsets[1:-1]),
-        scores=np.split(scores.astype(float), offsets[1:-1]),
-        **{name: arrays[name] for name in facts},
-        DESCR=CANDIDATES,
-    )
+    return Bunch(candidates=candidates, scores=scores, **arrays, DESCR=getdoc(load_metabolite_candidates))
 
 
 def load_metabolite_fingerprints(path):
     """Molecular fingerprints from mass spectra.
+
+    Distributed as 'fp' with Su and Rousu, Multilabel classification through random graph ensembles. Not the data of
+    Brouard et al. 2016.
 
     Parameters
     ----------
@@ -136,19 +116,16 @@ def load_metabolite_fingerprints(path):
 
     Returns
     -------
-    Bunch with, for n = 490 molecules,
+    Bunch with DESCR, this text, and for n = 490 molecules,
         K (n, n) : kernel of the spectra, for ``kernel="precomputed"``
         Y (n, 286) : fingerprints, 0/1
-        DESCR : a description
     """
-    arrays, file = read_arrays(path, "fp490.npz", ("K", "Y"))
-    K, Y = arrays["K"], arrays["Y"]
-    check_rows(file, {"K": K, "columns of K": K.T, "Y": Y})
-    return Bunch(K=K, Y=Y.astype(int), DESCR=FINGERPRINTS)
+    arrays, _ = read_arrays(path, "fp490.npz", {"K": "nn", "Y": "n"})
+    return Bunch(K=arrays["K"], Y=arrays["Y"].astype(int), DESCR=getdoc(load_metabolite_fingerprints))
 
 
 def load_movielens(path):
-    """Ratings of movies by users, of the original files of MovieLens 100k.
+    """Ratings of movies by users, of the original files of MovieLens 100k (Harper and Konstan 2015).
 
     ``make_movie_ratings`` generates data of the same form for those who do not have the files.
 
@@ -159,19 +136,17 @@ def load_movielens(path):
 
     Returns
     -------
-    Bunch with, for n = 943 users and d = 1682 movies, both in the order of the files,
+    Bunch with DESCR, this text, and for n = 943 users and d = 1682 movies, both in the order of the files,
         X (n, 23) : features of the users: age, standardised over all users; 1 for women; 1 for their occupation, of 21
         feature_names (23,)
         Y (n, d) : ratings 1 to 5, the larger the better, NaN not rated
         age, gender ("M", "F"), occupation : (n,)
         genres (d, 19) : 0/1; genre_names (19,); titles (d,)
-        DESCR : a description
     """
     folder = Path(path)
     users, items, ratings = (_fields(folder / name, n_fields) for name, n_fields in MOVIELENS_FILES.items())
     age, gender, occupation = _numbers(users[:, 1], folder / "u.user", "ages").astype(int), users[:, 2], users[:, 3]
-    X, feature_names = user_features(age, gender, occupation, np.unique(occupation))
-    genres = _numbers(items[:, 5:].ravel(), folder / "u.item", "genres").reshape(len(items), len(GENRES))
+    genres = _numbers(items[:, 5:], folder / "u.item", "genres").astype(int)
 
     file = folder / "u.data"
     rows, columns = _positions(ratings[:, 0], users[:, 0], file), _positions(ratings[:, 1], items[:, 0], file)
@@ -179,18 +154,8 @@ def load_movielens(path):
     Y[rows, columns] = _numbers(ratings[:, 2], file, "ratings")
     if (~np.isnan(Y)).sum() < len(ratings):
         raise ValueError(f"{file}: a user rates a movie twice; there must be one line for each pair of them")
-    return Bunch(
-        X=X,
-        Y=Y,
-        feature_names=feature_names,
-        age=age,
-        gender=gender,
-        occupation=occupation,
-        genres=genres.astype(int),
-        genre_names=np.array(GENRES),
-        titles=items[:, 1],
-        DESCR=MOVIELENS,
-    )
+    occupations, titles = np.unique(occupation), items[:, 1]
+    return movie_ratings(Y, age, gender, occupation, occupations, genres, titles, getdoc(load_movielens))
 
 
 def load_label_rankings(path, n_labels=None):
@@ -205,11 +170,10 @@ def load_label_rankings(path, n_labels=None):
 
     Returns
     -------
-    Bunch with, for n lines,
+    Bunch with DESCR, this text, and for n lines,
         X (n, n_features)
         Y (n, n_labels) : the rank of each label, 1 for the best; NaN for a label that an order does not have
         label_names (n_labels,) : labels of the orders in alphabetical order (L2 before L10), or headings of the ranks
-        DESCR : a description
     """
     file = Path(path)
     if not file.is_file():
@@ -223,23 +187,18 @@ def load_label_rankings(path, n_labels=None):
         label_names, Y = _orders([row[-1] for row in rows], file)
     else:
         label_names, Y = _ranks(rows, heading, n_labels, file)
-    features = np.array([row[: -(n_labels or 1)] for row in rows])
-    X = _numbers(features.ravel(), file, "features").reshape(features.shape)
-    return Bunch(X=X, Y=Y, label_names=label_names, DESCR=LABEL_RANKINGS)
+    X = _numbers([row[: -(n_labels or 1)] for row in rows], file, "features")
+    return Bunch(X=X, Y=Y, label_names=label_names, DESCR=getdoc(load_label_rankings))
 
 
-def _pooled(file, arrays, inputs, outputs):
-    """Inputs and outputs of both sets, one after the other, and the mask of the first."""
-    for x, y in zip(inputs, outputs):
-        check_rows(file, {x: arrays[x], y: arrays[y]})
-    parts = [[arrays[name] for name in names] for names in (inputs, outputs)]
-    for (first, second), names in zip(parts, (inputs, outputs)):
-        if first.shape[1:] != second.shape[1:]:
-            raise ValueError(
-                f"{file}: {' and '.join(names)} must have as many columns, got shapes {first.shape} and {second.shape}"
-            )
-    X, Y = map(np.concatenate, parts)
-    return X, Y, np.arange(len(X)) < len(parts[0][0])
+def _pooled(file, arrays, *names):
+    """The two arrays of these names one after the other, and the mask of the first."""
+    first, second = (arrays[name] for name in names)
+    if first.shape[1:] != second.shape[1:]:
+        raise ValueError(
+            f"{file}: {' and '.join(names)} must have as many columns, got shapes {first.shape} and {second.shape}"
+        )
+    return np.concatenate([first, second]), np.arange(len(first) + len(second)) < len(first)
 
 
 def _fields(file, n_fields):
@@ -262,7 +221,7 @@ def _fields(file, n_fields):
 
 
 def _numbers(fields, file, what):
-    """Fields (n,) as numbers."""
+    """Fields, strings, as an array of numbers of the same shape."""
     try:
         return np.asarray(fields).astype(float)
     except ValueError as error:
@@ -326,7 +285,6 @@ def _ranks(rows, heading, n_labels, file):
     width = len(rows[0])
     if n_labels >= width:
         raise ValueError(f"n_labels must be less than {width}, the number of columns of {file}; got {n_labels}")
-    ranks = np.array([row[-n_labels:] for row in rows])
     named = heading is not None and len(heading) == width
     names = heading[-n_labels:] if named else [f"L{j + 1}" for j in range(n_labels)]
-    return np.array(names), _numbers(ranks.ravel(), file, "ranks").reshape(ranks.shape)
+    return np.array(names), _numbers([row[-n_labels:] for row in rows], file, "ranks")

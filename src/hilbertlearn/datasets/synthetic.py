@@ -107,18 +107,15 @@ def make_frequency_curves(
             f"got {n_frequencies} and {max_frequency}"
         )
     grid_in = 2 * np.pi * _unit_grid(n_points_in, "n_points_in")
-    span = max_frequency - 1 + width
-    grid_out = 1 - width / 2 + span * _unit_grid(n_points_out, "n_points_out")
-
+    grid_out = 1 - width / 2 + (max_frequency - 1 + width) * _unit_grid(n_points_out, "n_points_out")
     rng = check_random_state(random_state)
     # the n_frequencies smallest of random numbers are a random subset
     chosen = rng.uniform(size=(n_samples, max_frequency)).argsort(axis=1)[:, :n_frequencies]
     coefficients = np.zeros((n_samples, max_frequency))
-    drawn = rng.uniform(-amplitude, amplitude, size=chosen.shape)
-    np.put_along_axis(coefficients, chosen, drawn, axis=1)
+    np.put_along_axis(coefficients, chosen, rng.uniform(-amplitude, amplitude, size=chosen.shape), axis=1)
     X = coefficients @ np.cos(np.multiply.outer(np.arange(1, max_frequency + 1), grid_in))
     Y = coefficients @ frequency_atoms(grid_out, max_frequency=max_frequency, width=width)
-    X = X + noise_in * rng.normal(size=X.shape)
+    X += noise_in * rng.normal(size=X.shape)
     return X, Y + noise_out * rng.normal(size=Y.shape), grid_in, grid_out
 
 
@@ -166,17 +163,11 @@ def corrupt_curves(Y, fraction, *, intensity=2.0, mode="add", widths=OUTLIER_WID
     Parameters
     ----------
     Y : (n, m) at evenly spaced points, NaN where not observed (and not observed it stays)
-    fraction : share of the curves, between 0 and 1
+    fraction, random_state : as for ``corrupt_labels``, and so is what is returned
     intensity : the paper's zeta
     mode : "add" the outlier to the curve, as the paper's appendix B.2.1 says and its authors' published code does, or
         "replace" the curve by it, as section 5 says
     widths : widths of the processes, the domain of Y having length 1
-    random_state : None, a seed or a RandomState
-
-    Returns
-    -------
-    Y : a corrupted copy
-    changed : mask (n,) of the corrupted samples
     """
     Y = _outputs(Y, ndim=2)
     check_number(intensity, "intensity")
@@ -185,8 +176,7 @@ def corrupt_curves(Y, fraction, *, intensity=2.0, mode="add", widths=OUTLIER_WID
     rows = _some(len(Y), fraction, "fraction", rng)
     processes = _gaussian_processes(_unit_grid(Y.shape[1], "points of Y"), widths, "widths", rng)
     outliers = rng.uniform(-intensity / 2, intensity / 2, size=(len(rows), len(widths))) @ processes
-    kept = Y[rows] if mode == "add" else 0.0 * Y[rows]  # zero, but NaN where not observed
-    Y[rows] = kept + outliers
+    Y[rows] = outliers + (Y[rows] if mode == "add" else 0.0 * Y[rows])  # which is zero, but NaN where not observed
     return Y, _mask(len(Y), rows)
 
 
@@ -198,10 +188,8 @@ def corrupt_points(Y, fraction, *, points_fraction=0.1, random_state=None):
 
     Parameters
     ----------
-    Y : (n, m) or (n, m, p), NaN where not observed (and not observed it stays)
-    fraction : share of the curves, between 0 and 1: the paper's tau
+    Y, fraction, random_state : as for ``corrupt_labels``; fraction is the paper's tau, and gaps stay where they are
     points_fraction : share of their observed values, between 0 and 1: the paper's xi
-    random_state : None, a seed or a RandomState
 
     Returns
     -------
@@ -220,23 +208,21 @@ def corrupt_points(Y, fraction, *, points_fraction=0.1, random_state=None):
 def drop_points(Y, fraction, *, random_state=None):
     """Outputs with values that are no longer observed (Bouche et al. 2021, figure 2).
 
-    In each curve floor(fraction m_i) of its m_i observed values become NaN, drawn at random for each curve anew.
-
-    Parameters
-    ----------
-    Y : (n, m) or (n, m, p), NaN where not observed already
-    fraction : share of the observed values of each curve, between 0 and 1
-    random_state : None, a seed or a RandomState
-
-    Returns
-    -------
-    Y : a copy with gaps
-    dropped : mask of the shape of Y of the values removed
+    In each curve of Y (n, m) or (n, m, p), floor(fraction m_i) of its m_i observed values become NaN, drawn at random
+    for each curve anew; fraction is between 0 and 1. random_state is None, a seed or a RandomState. Returns a copy of Y
+    with gaps and the mask, of its shape, of the values removed.
     """
     Y = _outputs(Y)
     dropped = _some_values(Y, np.arange(len(Y)), fraction, "fraction", check_random_state(random_state))
     Y[dropped] = np.nan
     return Y, dropped
+
+
+def check_share(value, name):
+    """value if it is a number between 0 and 1."""
+    if check_number(value, name, strict=False) > 1:
+        raise ValueError(f"{name} must be between 0 and 1, got {value!r}")
+    return value
 
 
 def _gaussian_processes(grid, widths, name, rng):
@@ -265,9 +251,9 @@ def _outputs(Y, ndim=None):
 
 def _some(total, fraction, name, rng):
     """Indices (floor(fraction total),) drawn at random, in random order."""
-    if check_number(fraction, name, strict=False) > 1:
-        raise ValueError(f"{name} must be a share between 0 and 1, got {fraction!r}")
-    return rng.permutation(total)[: int(fraction * total + 1e-9)]  # 0.29 * 100 is a little less than 29
+    return rng.permutation(total)[
+        : int(check_share(fraction, name) * total + 1e-9)
+    ]  # 0.29 * 100 is a little less than 29
 
 
 def _some_values(Y, rows, fraction, name, rng):

@@ -12,5 +12,3 @@ DECODERS = {
     "scalar": scalar.decode,
     "directions": directions.decode,
 }
-
-__all__ = ["DECODERS", "candidates", "gaussian"]

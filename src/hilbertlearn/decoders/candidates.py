@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..outputs import take
-
-_SCORES = 2**19  # of one tile, 4 MB: they are looked at while still in the cache
-_QUERIES = 1024  # of one tile, at most
-_LOSSES = 2**22  # entries of a block of losses, 32 MB
+_SCORES = 2**19  # scores of some queries and candidates at once, 4 MB: they are looked at while still in the cache
+_QUERIES = 1024  # of these queries, at most
+_LOSSES = 2**22  # losses of some candidates at all outputs, computed at once, 32 MB
 
 
-def decode(W, Y, loss):
-    """Of the outputs Y (n,) themselves, those that minimise ``sum_i W[q, i] loss(z, Y[i])``, for all m queries."""
-    indices, _ = top_k(-np.asarray(W, dtype=float), loss_blocks(Y, Y, loss), 1)
-    return take(Y, indices[:, 0])
+def slices(total, size):
+    """Slices that cover range(total), each of at most `size` (at least one)."""
+    size = max(int(size), 1)
+    return (slice(start, min(start + size, total)) for start in range(0, total, size))
 
 
-def loss_blocks(candidates, Y, loss):
-    """Stream of blocks for `top_k` with queries -W: losses (b, n) of predicting candidates where Y (n,) is true."""
-    size = max(_LOSSES // max(len(Y), 1), 1)
-    for start in range(0, len(candidates), size):
-        yield loss(take(candidates, range(start, min(start + size, len(candidates)))), Y), None
+def best_outputs(W, Y, score):
+    """Indices (m,) of the outputs z in Y (n,) of largest ``sum_i W[q, i] score(z, Y[i])``, of equal ones the first."""
+    blocks = ((score(Y[some], Y), None) for some in slices(len(Y), _LOSSES // max(len(Y), 1)))
+    return top_k(W, blocks, 1)[0][:, 0]
 
 
 def top_k(queries, blocks, k):
@@ -126,6 +123,13 @@ def spread(scores, near, count):
     return chosen
 
 
+def best_of_starts(W, starts, climb):
+    """The highest points (m, d) to which ``climb(W, Z)`` leads from starts (m, s, d); it gives points and heights."""
+    z, height = climb(np.repeat(W, starts.shape[1], axis=0), starts.reshape(-1, starts.shape[2]))
+    best = height.reshape(starts.shape[:2]).argmax(axis=1)
+    return z.reshape(starts.shape)[np.arange(len(best)), best]
+
+
 def _k_largest(scores, k):
     """Mask (m, b) of the k largest of each row of scores (m, b), b >= k; of ties the first ones."""
     least = np.partition(scores, scores.shape[1] - k, axis=1)[:, -k][:, None]
@@ -142,8 +146,6 @@ def _check_finite(features, name):
 
 def _tiles(m, b):
     """Pairs of slices that cover m queries and b candidates, with at most _SCORES scores each."""
-    height = min(m, _QUERIES)
-    width = max(_SCORES // max(height, 1), 1)
-    for left in range(0, b, width):
-        for top in range(0, m, _QUERIES):
-            yield slice(top, min(top + _QUERIES, m)), slice(left, min(left + width, b))
+    for columns in slices(b, _SCORES // max(min(m, _QUERIES), 1)):
+        for rows in slices(m, _QUERIES):
+            yield rows, columns

@@ -8,13 +8,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.polynomial import chebyshev
 
-from .candidates import spread
+from .candidates import best_of_starts, slices, spread
 from .scalar import basins
 
-_BLOCK = 2**21  # entries of a matrix of objectives
-_ANCHORS = 1000  # outputs, besides their antipodes, among which the sphere's decoder looks for starts
-_STARTS = 3  # of these, besides the mean direction
-_MAX_STEPS = 100
+_BLOCK = 2**21  # objectives of some queries computed at once, 16 MB
+_STARTS = 3  # outputs or antipodes from which the search on the sphere starts, besides the mean direction
 
 
 def decode(W, Y, loss):
@@ -35,9 +33,7 @@ def circle(W, Y, loss):
     size = 2 ** int(np.ceil(np.log2(4 * len(a))))
     grid = 2 * np.pi / size * np.arange(-1, size + 1)  # closed by one point on either side
     out = np.empty(len(W))
-    rows_at_once = max(_BLOCK // size, 1)
-    for start in range(0, len(W), rows_at_once):
-        rows = slice(start, start + rows_at_once)
+    for rows in slices(len(W), _BLOCK // size):
         spectrum = W[rows] @ waves.real + 1j * (W[rows] @ waves.imag)
         spectrum[:, 1:] /= 2
         values = np.fft.irfft(spectrum, n=size, axis=1) * size
@@ -70,21 +66,18 @@ def sphere(W, Y, loss):
     Starts are the plain mean direction, and good training outputs or their antipodes, apart from each other.
     """
     W, Y = np.asarray(W, dtype=float), np.asarray(Y, dtype=float)
-    series = _with_derivatives(loss.zonal(Y.shape[1]))
-    anchors = Y[:: -(-len(Y) // _ANCHORS)]
+    kernel_series = loss.zonal(Y.shape[1])
+    series = [chebyshev.chebder(kernel_series, order) for order in range(3)]
+    anchors = Y[:: -(-len(Y) // 1000)]  # of more outputs, about 1000 at even steps
     anchors = np.concatenate([anchors, -anchors])
     near = anchors @ anchors.T > np.cos(min(2 * np.sqrt(loss.t), np.pi / 2))
     kernel = chebyshev.chebval(np.clip(anchors @ Y.T, -1, 1), series[0])
     out = np.empty((len(W), Y.shape[1]))
-    rows_at_once = max(_BLOCK // (8 * max(len(Y), len(anchors))), 1)
-    for first in range(0, len(W), rows_at_once):
-        rows = slice(first, first + rows_at_once)
+    for rows in slices(len(W), _BLOCK // (8 * max(len(Y), len(anchors)))):
         starts = anchors[spread(W[rows] @ kernel.T, near, _STARTS)]
         mean = _unit(W[rows] @ Y, otherwise=starts[:, 0])
         starts = np.concatenate([starts, mean[:, None]], axis=1)
-        z, height = _ascend(np.repeat(W[rows], _STARTS + 1, axis=0), starts.reshape(-1, Y.shape[1]), Y, series)
-        best = height.reshape(-1, _STARTS + 1).argmax(axis=1)
-        out[rows] = z.reshape(starts.shape)[np.arange(len(best)), best]
+        out[rows] = best_of_starts(W[rows], starts, lambda W, Z: _ascend(W, Z, Y, series))
     return out
 
 
@@ -98,7 +91,7 @@ def _ascend(W, Z, Y, series):
     value, step = _newton_step(W, Z, Y, series)
     radius = np.full(len(Z), 0.5)
     active = np.arange(len(Z))
-    for _ in range(_MAX_STEPS):
+    for _ in range(100):
         length = np.linalg.norm(step[active], axis=1)
         going = np.minimum(length, radius[active]) > 1e-10
         active, length = active[going], length[going]
@@ -128,11 +121,6 @@ def _newton_step(W, Z, Y, series):
     size = np.maximum(np.abs(values), 1e-10 * np.abs(values).max(axis=1, keepdims=True) + np.finfo(float).tiny)
     step = np.einsum("pij,pj->pi", vectors, np.einsum("pij,pi->pj", vectors, tangent) / size)
     return value.sum(axis=1), step - np.einsum("ij,ij->i", step, Z)[:, None] * Z
-
-
-def _with_derivatives(c):
-    """A Chebyshev series and its first two derivatives."""
-    return c, chebyshev.chebder(c), chebyshev.chebder(c, 2)
 
 
 def _unit(vectors, otherwise):

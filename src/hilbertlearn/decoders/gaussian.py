@@ -4,20 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .candidates import spread, top_k
+from .candidates import best_of_starts, best_outputs, slices, spread
 
-_ENTRIES = 2**18  # of a block's kernel matrix, 2 MB
-_ANCHORS = 1000  # outputs among which further starts are looked for
-_STARTS = 6  # of these, besides the best output and the weighted mean
-_TOLERANCE = 1e-8  # of a step, in units of the kernel's bandwidth 1 / sqrt(gamma)
-_MAX_STEPS = 500
-
-
-def decode(W, Y, loss):
-    """Vectors (m, d) that minimise ``sum_i W[q, i] loss(z, Y[i])``, loss = `KernelLoss` of the "rbf" kernel."""
-    if getattr(loss, "kernel", None) != "rbf":
-        raise ValueError(f"decoder 'gaussian' needs output_loss=KernelLoss('rbf'), got {loss!r}; use 'candidates'")
-    return preimage(W, Y, loss.gamma)
+_ENTRIES = 2**18  # kernel values computed at once, 2 MB: they fit in the cache
+_STARTS = 6  # outputs from which the search starts, besides the best one and the weighted mean
 
 
 def preimage(W, Y, gamma):
@@ -31,20 +21,18 @@ def preimage(W, Y, gamma):
         return preimage(W, Y[:, None], gamma)[:, 0]
     center = Y.mean(axis=0)
     Y = Y - center  # smaller numbers, less rounding in the distances
-    best = top_k(W, _kernel_blocks(Y, gamma), 1)[0][:, 0]
-    anchors = Y[:: -(-len(Y) // _ANCHORS)]
+    best = best_outputs(W, Y, lambda Z, Y: _kernel(Z, Y, gamma))
+    anchors = Y[:: -(-len(Y) // 1000)]  # of more outputs, about 1000 at even steps
     near = _kernel(anchors, anchors, gamma) > np.exp(-1.0)  # closer than one bandwidth
     kernel = _kernel(anchors, Y, gamma)
     out = np.empty((len(W), Y.shape[1]))
-    size = max(_ENTRIES // (len(Y) * (_STARTS + 2)), 1)
-    for first in range(0, len(W), size):
-        rows = slice(first, first + size)
+    for rows in slices(len(W), _ENTRIES // (len(Y) * (_STARTS + 2))):
         others = anchors[spread(W[rows] @ kernel.T, near, _STARTS)]
-        starts = np.concatenate([Y[best[rows], None], others, _mean(W[rows], Y)[:, None]], axis=1)
-        weights = np.repeat(W[rows], starts.shape[1], axis=0)
-        z, height = _ascend(weights, starts.reshape(-1, Y.shape[1]), Y, gamma)
-        chosen = height.reshape(starts.shape[:2]).argmax(axis=1)
-        out[rows] = z.reshape(starts.shape)[np.arange(len(chosen)), chosen]
+        positive = np.maximum(W[rows], 0.0)
+        total = positive.sum(axis=1, keepdims=True)
+        mean = positive @ Y / np.where(total > 0, total, 1.0)  # zero, the centre, where no weight is positive
+        starts = np.concatenate([Y[best[rows], None], others, mean[:, None]], axis=1)
+        out[rows] = best_of_starts(W[rows], starts, lambda W, Z: _ascend(W, Z, Y, gamma))
     return out + center
 
 
@@ -58,9 +46,9 @@ def _ascend(W, Z, Y, gamma):
     value, step = _fixed_point(W, Z, Y, gamma)
     factor = np.ones(len(Z))
     active = np.arange(len(Z))
-    for _ in range(_MAX_STEPS):
+    for _ in range(500):
         length = factor[active] * np.linalg.norm(step[active], axis=1)
-        active = active[length * np.sqrt(gamma) > _TOLERANCE]
+        active = active[length * np.sqrt(gamma) > 1e-8]  # in units of the kernel's bandwidth
         if not len(active):
             break
         trial = Z[active] + factor[active, None] * step[active]
@@ -88,17 +76,3 @@ def _fixed_point(W, Z, Y, gamma):
 def _kernel(Z, Y, gamma):
     squares = np.einsum("ij,ij->i", Z, Z)[:, None] + np.einsum("ij,ij->i", Y, Y)
     return np.exp(-gamma * np.maximum(squares - 2 * Z @ Y.T, 0.0))
-
-
-def _kernel_blocks(Y, gamma):
-    """Blocks of training outputs as candidates, for `top_k`."""
-    size = max(_ENTRIES // len(Y), 1)
-    for first in range(0, len(Y), size):
-        yield _kernel(Y[first : first + size], Y, gamma), None
-
-
-def _mean(W, Y):
-    """Means of Y (n, d) under the positive parts of W (m, n); zero, the centre, where there are none."""
-    positive = np.maximum(W, 0.0)
-    total = positive.sum(axis=1, keepdims=True)
-    return positive @ Y / np.where(total > 0, total, 1.0)

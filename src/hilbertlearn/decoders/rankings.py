@@ -11,10 +11,11 @@ from functools import cache
 import numpy as np
 from scipy.stats import rankdata
 
-EXACT_ITEMS = 12  # up to so many items, all subsets are gone through
-TWO_STARTS = 200  # beyond so many items, the second start rarely finds more
-_BLOCK_ENTRIES = 2**22  # of the preferences, or the subsets' gains, of several queries at once
-_ROUNDING = 1e-12  # relative; a smaller preference is none, a smaller gain no gain
+from .candidates import best_outputs, slices
+
+EXACT_ITEMS = 12  # up to so many items the best ranking is found by going through all 2^12 subsets
+_BLOCK_ENTRIES = 2**22  # numbers held at once for some queries, 32 MB: preferences, or gains of subsets
+_ROUNDING = 1e-12  # relative: a preference or a gain smaller than this is none
 
 
 def assignment(W, Y, loss):
@@ -33,20 +34,15 @@ def feedback_arc_set(W, Y, loss):
     """
     items = Y.shape[1]
     exact = items <= EXACT_ITEMS
-    starts = None if exact else Y[_best_outputs(W, Y, loss)]
-    block = max(1, _BLOCK_ENTRIES // (items * (2**items if exact else items)))
+    starts = None if exact else Y[best_outputs(-W, Y, loss)]
     rankings = np.empty((len(W), items))
-    for first in range(0, len(W), block):
-        rows = slice(first, first + block)
-        G = _without_rounding(loss.preferences(W[rows], Y))
+    for rows in slices(len(W), _BLOCK_ENTRIES // (items * (2**items if exact else items))):
+        G = loss.preferences(W[rows], Y)
+        # where the ratings of a pair cancel, the greedy order must see no preference
+        G = np.where(np.abs(G) > _ROUNDING * np.abs(G).max(axis=(1, 2), keepdims=True), G, 0.0)
         orders = _exact(G) if starts is None else np.array([_search(g, y) for g, y in zip(G, starts[rows])])
         np.put_along_axis(rankings[rows], orders, np.arange(items, 0, -1.0)[None], axis=1)
     return rankings
-
-
-def _without_rounding(G):
-    """G with 0 where the ratings of a pair cancel, which the greedy order must see as no preference."""
-    return np.where(np.abs(G) > _ROUNDING * np.abs(G).max(axis=(1, 2), keepdims=True), G, 0.0)
 
 
 def _exact(G):
@@ -88,7 +84,7 @@ def _subsets(items):
 def _search(G, y):
     """A local optimum from the greedy order, or from the output y where that is better."""
     found, start = _insert(G, _greedy(G)), _complete(G, y)
-    if len(G) > TWO_STARTS and _value(G, start) <= _value(G, found):
+    if len(G) > 200 and _value(G, start) <= _value(G, found):  # with many items the second start rarely finds more
         return found
     return max(found, _insert(G, start), key=lambda order: _value(G, order))
 
@@ -161,16 +157,3 @@ def _complete(G, y):
 
 def _better_way(G, items):
     return items if _value(G, items) >= 0 else items[::-1]
-
-
-def _best_outputs(W, Y, loss):
-    """For each query the output in Y (m,) of least loss."""
-    best, where = np.full(len(W), np.inf), np.zeros(len(W), dtype=int)
-    block = max(1, _BLOCK_ENTRIES // max(len(Y), 1))
-    for start in range(0, len(Y), block):
-        scores = W @ loss(Y[start : start + block], Y).T
-        least = scores.argmin(axis=1)
-        value = np.take_along_axis(scores, least[:, None], axis=1)[:, 0]
-        where = np.where(value < best, start + least, where)
-        best = np.minimum(value, best)
-    return where

@@ -13,21 +13,18 @@ from __future__ import annotations
 import numpy as np
 from numpy.polynomial import chebyshev
 
-_POINTS_PER_WIDTH = 3  # of the grid, on the distance over which the loss bends
-_EVEN_POINTS = 25  # over the whole range, however wide it is
-_ON_GRID = 2**24  # losses of all outputs on the grid, 128 MB
-_NEAR = 0.2  # of the largest second difference on the grid
-_AGREE = 0.1  # of the grid's step
-_NODES = 16  # of the polynomial in a basin
-_BLOCK = 2**22  # entries of a matrix of objectives, 32 MB
-_ROWS = 2048  # queries of one scan over the kinks: vectors of them fit in the cache
-_PIECES = 64  # knots of a scan between two looks for minima
-_CACHED = 2**15  # entries of a matrix of loss terms: several of them fit in the second-level cache
-_NEGLIGIBLE = 1e-5  # Newton step relative to the width: the one after it would be of its squared order
-_SAME = 1e-7  # distance of minimisers relative to the width, if they are the same one
-_ACCURATE = 1e-8  # error of a polynomial's minimiser, relative to the width, that needs no Newton step
-_MAX_STEPS = 60
-_COMPILED_FROM = 2**22  # weights: loading numba takes longer than what it saves on fewer
+from .candidates import slices
+
+_POINTS_PER_WIDTH = 3  # grid points on the distance over which the loss bends, `loss.width`
+_EVEN_POINTS = 25  # grid points over the whole range of predictions, however wide it is
+_ON_GRID = 2**24  # losses of all outputs at all grid points, at most: 128 MB
+_NODES = 16  # at which the objective in a basin is interpolated by a polynomial
+_ROWS = 2048  # queries that go together from kink to kink: vectors of this length fit in the cache
+_PIECES = 64  # kinks after which these queries are searched for minima
+_CACHED = 2**15  # loss terms computed at once, 256 kB: several such matrices fit in the second-level cache
+_NEGLIGIBLE = 1e-5  # Newton step, relative to the width, that is the last: the next would be about its square
+_MAX_STEPS = 60  # of Newton's method, or of bisection, which needs about 40
+_COMPILED_FROM = 2**22  # number of weights: with fewer, loading numba takes longer than what it saves
 
 
 def decode(W, Y, loss):
@@ -50,7 +47,7 @@ def decode(W, Y, loss):
     on_grid = loss.value(grid[:, None], Y)
 
     def some(part):
-        blocks = _blocks(len(part), _BLOCK // len(grid))
+        blocks = slices(len(part), 2**22 // len(grid))  # 32 MB of objectives on the grid
         return np.concatenate(
             [np.empty(0), *(_by_grid(part[rows], Y, loss, grid, on_grid, compiled) for rows in blocks)]
         )
@@ -91,7 +88,7 @@ def _by_pieces(W, terms, low, knots, owner, slope_jumps, curvature_jumps):
     bent = bool(terms[2].any() or curvature_jumps.any())
     unit = max(abs(slope_jumps).max(), abs(curvature_jumps).max()) or 1.0  # in which most jumps are 1 or -1
     kinks = list(zip(*(part.tolist() for part in (knots, owner, slope_jumps / unit, curvature_jumps / unit))))
-    for rows in _blocks(len(W), _ROWS):
+    for rows in slices(len(W), _ROWS):
         m = rows.stop - rows.start
         value, slope, curvature = (W[rows] @ term / unit for term in terms)
         if len(kinks) > 1:
@@ -204,13 +201,13 @@ def basins(F, grid):
     """Points near which the global minimum of objectives F (m, g) on the grid may be: query, grid point, start (p,).
 
     A parabola through a local minimum and its neighbours is deeper than the grid by at most an eighth of their second
-    difference; twice that is granted to each. Points hardly above the lowest, by a fraction of the largest such
+    difference; twice that is granted to each. Points hardly above the lowest, by less than a fifth of the largest such
     difference, are others to start from: there may be two minima next to it, or one that no point shows.
     """
     lowest, steps = F.min(axis=1), np.diff(grid)
     bends = np.abs(np.diff(np.diff(F, axis=1) / steps, axis=1))
     bends *= 2 * np.minimum(steps[1:], steps[:-1]) ** 2 / (steps[1:] + steps[:-1])
-    near = (lowest + _NEAR * bends.max(axis=1))[:, None] > F
+    near = (lowest + 0.2 * bends.max(axis=1))[:, None] > F
     local = np.ones(F.shape, dtype=bool)
     np.less(F[:, 1:], F[:, :-1], out=local[:, 1:])
     local[:, :-1] &= F[:, :-1] <= F[:, 1:]
@@ -224,7 +221,7 @@ def basins(F, grid):
     start, local, near = grid[j] + shift, local[query, j], near[query, j]
     keep = near | (F[query, j] - np.abs(curvature) * h1 * h2 / 4 <= lowest[query])
     # a point whose parabola agrees with that of a minimum beside it shows nothing new
-    agree = (np.diff(query) == 0) & (np.abs(np.diff(start)) < _AGREE * np.minimum(h1, h2)[1:])
+    agree = (np.diff(query) == 0) & (np.abs(np.diff(start)) < 0.1 * np.minimum(h1, h2)[1:])
     keep[1:] &= ~(agree & local[:-1]) | local[1:]
     keep[:-1] &= ~(agree & local[1:]) | local[:-1]
     return query[keep], j[keep], start[keep]
@@ -245,7 +242,7 @@ def _by_polynomials(z, W, query, j, left, right, Y, loss):
     half = (right - left)[members] / 2
     z[members] = np.clip(left[members] + half * (1 + u), left[members], right[members])
     sure = np.zeros(len(z), dtype=bool)
-    sure[members[error * half <= _ACCURATE * loss.width]] = True
+    sure[members[error * half <= 1e-8 * loss.width]] = True  # accurate enough without a Newton step
     return np.flatnonzero(~sure)
 
 
@@ -257,7 +254,7 @@ def _coefficients(W, query, left, right, Y, loss):
     at_nodes = loss.value(left + (right - left) / 2 * (1 + nodes[:, None]), Y)
     weighted = transform.T @ at_nodes
     # few rows at a time, which are still in the cache when they are multiplied
-    return np.concatenate([W[query[part]] @ weighted.T for part in _blocks(len(query), _CACHED // len(Y))])
+    return np.concatenate([W[query[part]] @ weighted.T for part in slices(len(query), _CACHED // len(Y))])
 
 
 def _polynomial_minimisers(coefficients):
@@ -306,7 +303,7 @@ def _newton(W, query, z, left, right, Y, loss):
 def _derivatives(W, query, z, Y, loss):
     """Slope and second derivative (p,) of the objective of row query[p] of W at z[p]."""
     slope, curvature = np.empty(len(z)), np.empty(len(z))
-    for part in _blocks(len(z), _CACHED // len(Y)):
+    for part in slices(len(z), _CACHED // len(Y)):
         weights = W[query[part]]
         first, second = loss.derivatives(z[part, None], Y)
         slope[part], curvature[part] = _dots(weights, first), _dots(weights, second)
@@ -315,7 +312,8 @@ def _derivatives(W, query, z, Y, loss):
 
 def _deepest(W, query, z, Y, loss):
     """Of the minimisers z (p,) of each query, the one of least objective (m,); a query's minimisers are adjacent."""
-    different = (np.diff(query, prepend=-1) > 0) | (np.abs(np.diff(z, prepend=np.inf)) > _SAME * loss.width)
+    # several starts may lead to the same minimiser
+    different = (np.diff(query, prepend=-1) > 0) | (np.abs(np.diff(z, prepend=np.inf)) > 1e-7 * loss.width)
     different |= z == loss.span(Y)[1]  # which bisection only comes close to
     query, z = query[different], z[different]
     first = np.flatnonzero(np.diff(query, prepend=-1))
@@ -323,7 +321,7 @@ def _deepest(W, query, z, Y, loss):
     counts = np.diff(np.append(first, len(query)))
     several = np.flatnonzero(np.repeat(counts > 1, counts))
     value = np.empty(len(several))
-    for part in _blocks(len(several), _CACHED // len(Y)):
+    for part in slices(len(several), _CACHED // len(Y)):
         pairs = several[part]
         value[part] = _dots(W[query[pairs]], loss.value(z[pairs, None], Y))
     order = several[np.lexsort((value, query[several]))]
@@ -335,9 +333,3 @@ def _deepest(W, query, z, Y, loss):
 def _dots(A, B):
     """Inner products (p,) of the rows of A and B; faster than einsum."""
     return (A[:, None, :] @ B[:, :, None])[:, 0, 0]
-
-
-def _blocks(total, size):
-    """Slices that cover range(total), each of at most `size` (at least one)."""
-    size = max(int(size), 1)
-    return (slice(start, min(start + size, total)) for start in range(0, total, size))

@@ -14,8 +14,8 @@ import numpy as np
 
 from ..output_losses.scalars import L2L1, Cauchy, Fair, GemanMcClure
 
-_LANES = 64  # queries of one scan over the kinks: their weights fit in the second-level cache
-_CHUNK = 512  # columns of a product at a time: four rows of them fit in the first-level cache
+_LANES = 64  # queries that go together from kink to kink: their weights fit in the second-level cache
+_CHUNK = 512  # outputs that a product sums over at a time: four rows of them fit in the first-level cache
 _FORMULAS = {Cauchy: 0, GemanMcClure: 1, Fair: 2, L2L1: 3}  # numbers of the losses in `_terms`
 
 

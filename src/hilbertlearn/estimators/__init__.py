@@ -5,11 +5,3 @@ from .functional import FunctionalRegressor
 from .links import LinkPredictor
 from .structured import StructuredPredictor
 from .vector import OperatorKernelRegressor
-
-__all__ = [
-    "FunctionalRegressor",
-    "KernelAutoencoder",
-    "LinkPredictor",
-    "OperatorKernelRegressor",
-    "StructuredPredictor",
-]

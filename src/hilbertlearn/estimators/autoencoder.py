@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numbers
 import sys
-import warnings
 
 import numpy as np
 import scipy.linalg
@@ -14,10 +13,10 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_array, check_is_fitted
 
 from .. import kernels
-from .._validation import check_memory, check_number
+from .._fitting import snapshot, store, transactional
+from .._validation import check_memory, check_number, warn
 from ..losses import as_loss
 from ..spaces import OutputKernel
-from .base import blank
 from .inputs import check_inputs
 from .layers import Network, check_inner, descend, start
 
@@ -123,38 +122,21 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         tol=1e-5,
         verbose=0,
     ):
-        self.n_components = n_components
-        self.kernel = kernel
-        self.gamma = gamma
-        self.kernel_params = kernel_params
-        self.inner_kernel = inner_kernel
-        self.inner_gamma = inner_gamma
-        self.inner_params = inner_params
-        self.loss = loss
-        self.alpha = alpha
-        self.max_iter = max_iter
-        self.tol = tol
-        self.verbose = verbose
+        store(self, locals())
 
     # ---------------------------------------------------------------- fit
 
+    @transactional
     def fit(self, X, y=None):
         """Learn the codes of X; y is ignored.
 
         X : (n, n_features) array, sparse matrix, (n, n) Gram matrix for ``kernel="precomputed"``, or a list of objects
         """
-        new = blank(self)  # a fit that fails changes nothing
-        new._fit(X)
-        self.__dict__ = new.__dict__
-        return self
-
-    def _fit(self, X):
         loss, sizes = self._check_settings()
         X = check_inputs(self, X, [self.kernel], reset=True)
         check_memory(_num_samples(X), copies=6)  # K, coordinates, dual variables, inner K, its factor and gradient
-        kernel = self.kernel.resolve(X, None) if hasattr(self.kernel, "resolve") else self.kernel
-        gamma = kernels.resolve_gamma(kernel, self.gamma, X)
-        K = kernels.training_gram(kernel, X, gamma=gamma, params=self.kernel_params)
+        kernel = kernels.InputKernel.of(self.kernel, self.gamma, self.kernel_params, X)
+        K = kernel.training(X)
         if not K.any():
             raise ValueError("kernel is zero on all samples of X, which leaves nothing to encode; use another kernel")
         space = OutputKernel(K).space(np.arange(len(K)))
@@ -169,7 +151,8 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             network, parameters, max_iter=self.max_iter, tol=self.tol, callback=self._show if self.verbose else None
         )
         self._warn(found.solution, result)
-        self.kernel_, self.gamma_, self.pivots_, self.factor_ = kernel, gamma, pivots, factor
+        self._kernel_, self.kernel_, self.gamma_ = kernel, kernel.kernel, kernel.gamma
+        self.pivots_, self.factor_ = pivots, factor
         self.X_fit_ = _safe_indexing(X, pivots)
         self._store(network, found, path, sizes)
 
@@ -183,12 +166,12 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         check_number(self.alpha, "alpha")
         check_number(self.max_iter, "max_iter", integer=True)
         check_number(self.tol, "tol")
-        if isinstance(self.kernel, (list, tuple)):
+        if isinstance(self.kernel, (list, tuple)) or kernels.brings_operator(self.kernel):
             raise TypeError(f"kernel must be a name or a callable (X, Z) -> Gram, got {self.kernel!r}")
         kernels.check_kernel(self.kernel)
         kernels.check_params([self.kernel], self.kernel_params)
         check_inner(self.inner_kernel, self.inner_gamma, self.inner_params)
-        loss = as_loss(self.loss)
+        loss = snapshot(as_loss(self.loss))
         if loss.on_margins or loss.pointwise or np.isfinite(loss.largest_residual):
             raise ValueError(
                 f"loss={loss!r} is no finite function of the norm of a residual, which an autoencoder needs; use "
@@ -202,23 +185,21 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def _warn(self, solution, result):
         if solution.gap > self.tol:
-            warnings.warn(
+            warn(
                 f"{type(self).__name__}: the last layer's gap {solution.gap:.1e} > tol {self.tol:.1e} after "
                 f"{solution.n_iter} iterations; raise alpha or tol",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         if result.status == _ITERATION_LIMIT:
-            warnings.warn(
+            warn(
                 f"{type(self).__name__}: the objective still fell by more than tol {self.tol:.1e} after {result.nit} "
                 "iterations; raise max_iter or tol",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
     def _store(self, network, found, path, sizes):
         self.loss_, self.inner_kernels_ = network.loss, list(network.inner)
-        self.coefs_, self._layer_codes = found.coefs, found.codes
+        self.coefs_, self._layer_codes_ = found.coefs, found.codes
         self.bottleneck_ = int(np.argmin(sizes))
         self.codes_ = found.codes[self.bottleneck_]
         self.dual_coef_ = found.solution.dual / (network.alpha * len(network.V))
@@ -237,8 +218,7 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         X = check_inputs(self, X, [self.kernel_], reset=False)
         if kernels.is_precomputed(self.kernel_):
             return _coordinates(self.factor_, X[:, self.pivots_])
-        G = kernels.gram(self.kernel_, X, self.X_fit_, gamma=self.gamma_, params=self.kernel_params)
-        return _coordinates(self.factor_, G)
+        return _coordinates(self.factor_, self._kernel_(X, self.X_fit_))
 
     def transform(self, X):
         """Codes (m, n_components) of X; for ``kernel="precomputed"`` X has kernel values (m, n) with the samples."""
@@ -247,7 +227,7 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def _encode(self, V):
         Z = V @ self.coefs_[0]
         for layer in range(self.bottleneck_):
-            Z = self.inner_kernels_[layer].gram(Z, self._layer_codes[layer]) @ self.coefs_[layer + 1]
+            Z = self.inner_kernels_[layer].gram(Z, self._layer_codes_[layer]) @ self.coefs_[layer + 1]
         return Z
 
     def inverse_transform(self, X):
@@ -259,10 +239,10 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             raise ValueError(f"X must be codes, as transform gives them, with {size} columns, got {Z.shape[1]}")
         last = len(self.coefs_) - 1
         for layer in range(self.bottleneck_, last):
-            Z = self.inner_kernels_[layer].gram(Z, self._layer_codes[layer]) @ self.coefs_[layer + 1]
+            Z = self.inner_kernels_[layer].gram(Z, self._layer_codes_[layer]) @ self.coefs_[layer + 1]
         if not len(self.support_):
             return np.zeros((len(Z), self.dual_coef_.shape[1]))
-        codes = self._layer_codes[last][self.support_]
+        codes = self._layer_codes_[last][self.support_]
         return self.inner_kernels_[last].gram(Z, codes) @ self.dual_coef_[self.support_]
 
     def score(self, X, y=None):

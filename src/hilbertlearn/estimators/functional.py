@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import _num_samples
 
-from .._statistics import mean_rows, pointwise_median
-from ..functions import IrregularFunctions, as_axes, brings_points, check_grids, read_functions
-from ..kernels import OutputBuilt
-from ..losses import as_loss
+from .._fitting import store
+from .._linalg import Kronecker
+from .._statistics import pointwise_median
+from ..functions import Functions, IrregularFunctions, as_axes, brings_points, check_grids, read_functions
+from ..kernels import brings_operator
+from ..losses import Squared
 from ..metrics import integrated_squared_error
-from ..operators import Integral, Kronecker, PerAxis
-from ..problem import LinearPredictor
+from ..operators import Integral, PerAxis
 from ..spaces import function_space
+from ..terms import LinearPredictor
+from ..training import best_constant
 from .base import KernelMachine
-from .training import kernel_terms
+from .state import State
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FunctionalState(State):
+    """The state of a model of functions, which can be evaluated between the points of their grid."""
+
+    integrals: list  # for each term the integral operator on the domain behind its operator, or None
 
 
 class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
@@ -111,43 +123,40 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         max_iter=1000,
         verbose=0,
     ):
-        self.kernel = kernel
-        self.gamma = gamma
-        self.kernel_params = kernel_params
-        self.space = space
-        self.grid = grid
-        self.operator = operator
-        self.loss = loss
-        self.alpha = alpha
-        self.center = center
-        self.graph = graph
-        self.manifold = manifold
-        self.irregular = irregular
-        self.regressor = regressor
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.verbose = verbose
+        store(self, locals())
 
-    def _space(self, y, sample_weight):
-        centre = None
-        if self.center:
-            centre = mean_rows if self.regressor is not None or as_loss(self.loss).bound == np.inf else pointwise_median
+    def read_outputs(self, y):
+        if isinstance(y, Functions):
+            return y
+        irregular = brings_points(y) and not hasattr(y, "data_matrix")
+        return Functions(*read_functions(y, None if irregular else self.grid))
+
+    def output_space(self, y, sample_weight):
         return function_space(
-            self.space, y, grid=self.grid, irregular=self.irregular, sample_weight=sample_weight, centre=centre
+            self.space,
+            y,
+            grid=self.grid,
+            irregular=self.irregular,
+            sample_weight=sample_weight,
+            centre=self._centre if self.center else None,
         )
 
-    def _store(self, training, problem, solution, space, alpha):
-        super()._store(training, problem, solution, space, alpha)
-        pairs = zip(kernel_terms(self.kernel, self.operator), training.terms, strict=True)
-        self._integrals = [
-            None if isinstance(kernel, OutputBuilt) else _integral(operator, term, space)
-            for (kernel, operator), term in pairs
-        ]
+    def _centre(self, curves, sample_weight, measure):
+        """The curve (d,) that the loss likes best, for values (n, d) under a measure (d,)."""
+        loss, root = Squared() if self.regressor is not None else self._loss(), np.sqrt(measure)
+        if loss.needs_residuals:
+            loss = loss.resolve(root * (curves - pointwise_median(curves, sample_weight)), measure, sample_weight)
+        return best_constant(root * curves, sample_weight, loss, measure) / root
+
+    def make_state(self, found):
+        state, space = super().make_state(found), found.training.space
         points = (-1, *(space.sizes if space.n_curves > 1 else space.sizes[:-1]))
-        self.saturated_, self.outlier_scores_ = (
-            array.reshape(points) if array.ndim == 2 else array for array in (self.saturated_, self.outlier_scores_)
+        held, scores = (
+            array.reshape(points) if array.ndim == 2 else array for array in (state.saturated, state.outlier_scores)
         )
+        pairs = zip(found.training.recipe.pairs, found.training.terms, strict=True)
+        integrals = [_integral(kernel, operator, term, space) for (kernel, operator), term in pairs]
+        return FunctionalState.of(found, integrals=integrals, saturated=held, residual_sizes=scores)
 
     def predict(self, X, grid=None):
         """Functions predicted for X, in the container of the training outputs.
@@ -158,11 +167,10 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         grid : increasing points (m,), or a tuple of them for several variables; None for the training grid. A list of
             arrays, one a sample, gives each function at points of its own.
         """
-        check_is_fitted(self)
-        X = self._check_X(X, reset=False)
+        X = self._check_X(X)
         space = self.space_
         if grid is None:
-            return space.decode(self._coordinates(X))
+            return space.decode(self.state_.coordinates(X))
         if hasattr(grid, "__len__") and not len(grid):
             raise ValueError("grid is empty; give at least one point, or None for the training grid")
         if isinstance(grid, list) and np.ndim(grid[0]) == 1:
@@ -178,8 +186,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         An array y is on the training grid, or, after training on irregular curves without ``grid``, at even steps of
         their domain.
         """
-        check_is_fitted(self)
-        checked = self._check_X(X, reset=False)
+        checked = self._check_X(X)
         true, _ = read_functions(y, self._grids_of(y))
         irregular = isinstance(true, IrregularFunctions)
         curves, expected = true.n_curves if irregular else true.values.shape[-1], self.space_.n_curves
@@ -215,7 +222,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         if brings_points(y):
             return None
         irregular = self.space_.layout.kind in ("IrregularFunctions", "FDataIrregular")
-        if irregular and self.grid is None and np.ndim(y) > 1:
+        if irregular and not self.space_.given_grid and np.ndim(y) > 1:
             low, high = self.space_.domain[0]
             return (np.linspace(low, high, np.shape(y)[1]),)
         return self.space_.grids
@@ -243,14 +250,15 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
 
     def _parts(self, X):
         """Pairs (coefficients (n, d), integral operator still to be applied or None) that add up to the predictions."""
-        if hasattr(self, "regressor_") or not any(self._integrals):
-            yield self._coordinates(X), None
+        state = self.state_
+        integrals = getattr(state, "integrals", ())
+        if not any(integrals):
+            yield state.coordinates(X), None
             return
-        yield np.broadcast_to(self.center_, (_num_samples(X), len(self.center_))), None
-        coefficients = LinearPredictor(self.dual_coef_[self._columns])
-        for k, (predictor, integral) in enumerate(zip(self._predictors, self._integrals, strict=True)):
-            term = {k: predictor if integral is None else coefficients}
-            yield self._expansion(X, term, len(self.center_)), integral
+        yield np.broadcast_to(state.center, (_num_samples(X), len(state.center))), None
+        coefficients = LinearPredictor(state.dual_coef[state.columns])
+        for k, (predictor, integral) in enumerate(zip(state.predictors, integrals, strict=True)):
+            yield state.expansion(X, {k: predictor if integral is None else coefficients}), integral
 
     def _right(self, integral, units):
         """The matrix (d, points) behind ``_parts``."""
@@ -260,12 +268,12 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         return Kronecker([*self.space_.extended(operator, units).factors[:-1], between_curves])
 
 
-def _integral(operator, term, space):
+def _integral(kernel, operator, term, space):
     """The integral operator on the domain behind an operator, and what acts between curves; None where there is none.
 
     Only point values need it: they say nothing about the points between them, the operator's kernel does.
     """
-    if not space.pointwise:
+    if not space.pointwise or brings_operator(kernel):
         return None
     between_curves = space.n_curves
     if isinstance(operator, PerAxis):

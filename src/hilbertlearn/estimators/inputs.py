@@ -21,9 +21,10 @@ def check_inputs(estimator, X, kernels, reset):
             return list(X)
         X = numbers
     if getattr(X, "ndim", 0) == 2 and (hasattr(X, "iloc") or X.dtype.kind in "biuf"):
-        return validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64, ensure_all_finite=gaps)
+        options = {"accept_sparse": "csr", "dtype": np.float64, "order": "C", "ensure_all_finite": gaps}
+        return validate_data(estimator, X, reset=reset, **options)
     if hasattr(X, "dtype") and X.dtype.kind in "biuf":
-        options = {"ensure_2d": False, "allow_nd": True, "input_name": "X", "dtype": np.float64}
+        options = {"ensure_2d": False, "allow_nd": True, "input_name": "X", "dtype": np.float64, "order": "C"}
         return check_array(X, accept_sparse="csr", ensure_all_finite=gaps, **options)
     return X
 
@@ -39,7 +40,7 @@ def _rows(estimator, X, kernels, reset):
             )
     if getattr(X, "ndim", 2) > 2:  # curves are rows of numbers to a kernel of vectors
         X = np.reshape(X, (len(X), -1))
-    X = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64)
+    X = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64, order="C")
     if "precomputed" in kernels and scipy.sparse.issparse(X):
         X = X.toarray()
     if "precomputed" in kernels and reset and X.shape[0] != X.shape[1]:
@@ -53,8 +54,8 @@ def _values_of_curves(estimator, X, reset):
     """Values of curves on a grid, which at predict must be that of fit."""
     curves = sampled(X) if not hasattr(X, "data_matrix") else read_functions(X, name="X")[0]
     if reset:
-        estimator._X_axes = curves.axes
-    known = getattr(estimator, "_X_axes", curves.axes)
+        estimator.X_axes_ = curves.axes
+    known = getattr(estimator, "X_axes_", curves.axes)
     as_many = [len(axis) for axis in known] == [len(axis) for axis in curves.axes]
     if as_many and not all(map(same_points, known, curves.axes)):
         seen, wanted = (", ".join(f"[{axis[0]:g}, {axis[-1]:g}]" for axis in axes) for axes in (curves.axes, known))

@@ -12,10 +12,11 @@ import scipy.optimize
 
 from .. import kernels, solvers
 from .._validation import check_choice, check_number
+from ..held_out import leave_one_out
 from ..losses import Loss
-from ..problem import Problem, Separable
+from ..problem import Problem
 from ..solvers import Solution
-from ..solvers.spectral import leave_one_out
+from ..terms import Separable
 
 INNER_KERNELS = ("rbf", "linear", "poly", "polynomial")  # those with a derivative below
 _PARAMS = {"degree": 3, "coef0": 1}  # of polynomials; scikit-learn's defaults
@@ -79,7 +80,7 @@ def start(V, sizes, name, gamma, params):
     Codes are kernel principal components of the layer before, not centred; functions have norm one. Components beyond
     the rank are zero, and a descent leaves them there: the derivative of the codes' Gram matrix vanishes.
     """
-    d = V.shape[1]
+    d, params = V.shape[1], None if params is None else dict(params)
     few = [max(d - sizes[0], 0), d - 1]
     values, vectors = scipy.linalg.eigh(V.T @ V, subset_by_index=few, check_finite=False)
     roots, parameters = [None], [_leading(values, vectors, sizes[0])]

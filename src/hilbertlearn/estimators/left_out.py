@@ -11,15 +11,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 from sklearn.preprocessing import KernelCenterer
 
-from ..losses import Loss
-from ..losses.balls import row_norms
-from ..solvers.pairs import leave_pairs_out
-from ..spaces import Space
-from . import choice
-from .training import Training
+from .._linalg import row_norms
+from ..held_out import FOLDS, Choice, best_index, leave_pairs_out, settled
+from ..kernels import InputKernel
+from ..losses import as_loss
+from ..training import Training, fit_path
 from .vector import OperatorKernelRegressor
 
-_FOLDS = 5  # where leaving out has no closed form
 _THIN, _THIN_FOLDS = 2, 4  # every so many alphas of the default grid are tried: pairs left out, folds
 _SMALLEST = 1e-9  # alpha tried, relative to the largest
 _TINY = np.finfo(float).tiny
@@ -33,70 +31,65 @@ def pair_scores(H, G, cosine):
     return H @ G.T
 
 
-@dataclass
+@dataclass(frozen=True)
 class Candidate:
-    """A kernel machine with its Gram matrix, which leave-one-out and the fit share."""
+    """A kernel machine with its training data, which leaving out and the fit share."""
 
     cosine: bool
-    gamma: float | None
+    kernel: InputKernel
     centerer: KernelCenterer | None
     model: OperatorKernelRegressor
-    inputs: object
-    targets: np.ndarray  # (n, d), NaN for nodes whose links are not known
     training: Training
-    loss: Loss
-    space: Space
 
     def choose(self, alpha, error):
-        """The best alpha, the scores (l, l) of pairs of known nodes, left out, and their error (a function of them)."""
-        alphas = _alphas(self.training) if isinstance(alpha, str) else [float(alpha)]
-        self.loss = choice.resolve(self.model, self.training, self.loss, self.targets, alphas)
-        self.model.set_params(loss=self.loss)
-        if len(self.training.Y) < (2 if self._closed_form else 3):  # nothing is left: the smoothest model
-            return alphas[-1], pair_scores(self.training.Y, self.training.Y, self.cosine), 0.0
-        left_out = self._pairs_left_out if self._closed_form else self._folds_left_out
-        if len(alphas) > 1:
-            alphas = alphas[:: _THIN if self._closed_form else _THIN_FOLDS]
-            alphas = [alphas[choice.best_index([error(scores) for scores in left_out(alphas)])]]
-        (scores,) = left_out(alphas)
-        return alphas[0], scores, error(scores)
+        """The choice of alpha, the scores (l, l) of pairs of known nodes, left out, and their error (a function)."""
+        training = self.training
+        alphas = _alphas(training) if isinstance(alpha, str) else [float(alpha)]
+        loss = settled(training, as_loss(self.model.loss), alphas, self.model.options())
+        closed_form = training.closed_form and loss.quadratic
+        if len(training.Y) < (2 if closed_form else 3):  # nothing is left: the smoothest model
+            return Choice(alphas[-1], loss, training), pair_scores(training.Y, training.Y, self.cosine), 0.0
 
-    @property
-    def _closed_form(self):
-        return self.training.closed_form and self.loss.quadratic
+        def left_out(alphas):
+            return self._pairs_left_out(alphas) if closed_form else self._folds_left_out(loss, alphas)
+
+        if len(alphas) > 1:
+            alphas = alphas[:: _THIN if closed_form else _THIN_FOLDS]
+            alphas = [float(alphas[best_index([error(scores) for scores in left_out(alphas)])])]
+        (scores,) = left_out(alphas)
+        return Choice(alphas[0], loss, training), scores, error(scores)
 
     def _pairs_left_out(self, alphas):
         """For each alpha the scores (l, l) of pairs, both nodes left out: that one is linked says much of the other."""
-        if self.training.around is not None:  # without a graph each alpha takes one inverse, and no eigenvectors
-            self.training.prepare_path(alphas)
+        training = self.training
+        if training.depends_on_alpha:  # without a graph each alpha takes one inverse, and no eigenvectors
+            training, _ = training.prepared(alphas)
         for alpha in alphas:
-            (term,) = self.training.terms_at(alpha)
-            penalty = alpha * len(self.training.Y)
-            products, squares = leave_pairs_out(term.K, self.training.Y, penalty, center=self.centerer is not None)
+            K, penalty = training.term_at(alpha).as_separable().gram.dense(), alpha * len(training.Y)
+            products, squares = leave_pairs_out(K, training.Y, penalty, center=self.centerer is not None)
             if self.cosine:
                 products = np.clip(products / np.maximum(np.sqrt(squares * squares.T), _TINY), -1.0, 1.0)
             yield products
 
-    def _folds_left_out(self, alphas):
+    def _folds_left_out(self, loss, alphas):
         """For each alpha the scores (l, l) of pairs, both nodes left out with their folds."""
-        known = self.training.rows
-        scores = np.zeros((len(alphas), len(known), len(known)))
-        pairs = pairs_of_folds(len(known))
-        parts = choice.split(self.model, [(known[a], known[b]) for a, b in pairs], self.inputs, self.targets, None)
-        for (X, Y, _, _, X_test, _), (_, test) in zip(parts, pairs, strict=True):
-            if self.centerer is not None:  # of the others
-                Y = Y - np.nanmean(Y, axis=0)
+        training, n = self.training, len(self.training.rows)
+        scores = np.zeros((len(alphas), n, n))
+        for train, test in pairs_of_folds(n):
+            part = training.take(train)
+            center = np.zeros(part.Y.shape[1]) if self.centerer is None else part.Y.mean(axis=0)  # of the others
+            path = fit_path(part, loss, alphas[::-1], self.model.options(), center)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)  # of models that only serve to choose
-                for one, fitted in zip(scores[::-1], self.model.fit_path(X, Y, alphas[::-1]), strict=True):
-                    H = fitted.predict(X_test)
+                for one, found in zip(scores[::-1], path, strict=True):
+                    H = found.coordinates_at(training.cross(test, part)) - center
                     one[np.ix_(test, test)] = pair_scores(H, H, self.cosine)
         return iter(scores)
 
 
 def pairs_of_folds(n):
     """List of (train, test) in which every pair of n >= 3 samples is in a test set: all unions of two folds."""
-    folds = [test for _, test in KFold(min(_FOLDS, n), shuffle=True, random_state=0).split(np.arange(n))]
+    folds = [test for _, test in KFold(min(FOLDS, n), shuffle=True, random_state=0).split(np.arange(n))]
     tests = [np.sort(np.concatenate(two)) for two in itertools.combinations(folds, 2)]
     return [(np.setdiff1d(np.arange(n), test), test) for test in tests]
 

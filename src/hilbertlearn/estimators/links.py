@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import scipy.sparse
 from sklearn.base import BaseEstimator, clone
@@ -10,11 +13,12 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .. import kernels
+from .._fitting import snapshot, store, transactional
+from .._linalg import spectrum
 from .._validation import check_choice, check_number
 from ..graphs import read_graph
 from ..metrics import best_f1_threshold, link_average_precision, link_roc_auc
-from ..problem import spectrum
-from .base import blank, check_regressor
+from .base import check_regressor
 from .inputs import check_inputs
 from .left_out import Candidate, pair_scores, pairs_of_folds
 from .vector import OperatorKernelRegressor
@@ -29,7 +33,7 @@ class LinkEstimator(BaseEstimator):
 
     def _read_nodes(self, X, y):
         """Inputs of n nodes, and the graph (l, l) of the first of them, both checked, with the kernel."""
-        if isinstance(self.kernel, (list, tuple, kernels.OutputBuilt)):
+        if isinstance(self.kernel, (list, tuple)) or kernels.brings_operator(self.kernel):
             raise TypeError(
                 f"kernel must be a single kernel of the nodes, got {self.kernel!r}; for a sum give a callable"
             )
@@ -133,26 +137,11 @@ class LinkPredictor(LinkEstimator):
         max_iter=1000,
         verbose=0,
     ):
-        self.kernel = kernel
-        self.gamma = gamma
-        self.kernel_params = kernel_params
-        self.output_kernel = output_kernel
-        self.beta = beta
-        self.loss = loss
-        self.alpha = alpha
-        self.scoring = scoring
-        self.center = center
-        self.cosine = cosine
-        self.graph = graph
-        self.manifold = manifold
-        self.regressor = regressor
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.verbose = verbose
+        store(self, locals())
 
     # ---------------------------------------------------------------- fit
 
+    @transactional
     def fit(self, X, y):
         """Fit to nodes with features X and the graph y of the first l of them.
 
@@ -161,17 +150,14 @@ class LinkPredictor(LinkEstimator):
         X : (n, n_features) or whatever the kernel takes, n >= l
         y : (l, l) adjacency matrix, dense or sparse, a networkx graph, or groups (n,): equal labels are linked
         """
-        new = blank(self)  # a fit that fails changes nothing
-        X, W = new._read(X, y)
-        new.kernel_, new._cosine = self.kernel, self.cosine  # settings changed later change no scores
+        X, W = self._read(X, y)
+        self._cosine_ = self.cosine  # settings changed later change no scores
         K = kernels.node_kernel(self.output_kernel, W, self.beta)
-        new.embedding_ = V = _coordinates(KernelCenterer().fit_transform(K) if self.center else K)
-        scores = (new._fit_machine if self.regressor is None else new._fit_regressor)(X, V, W)
-        new.fitted_ = new._embedded(X if _num_samples(X) == len(V) else _safe_indexing(X, np.arange(len(V))))
-        new.left_out_score_ = _SCORING[self.scoring](W, scores)
-        new.threshold_ = best_f1_threshold(W, scores)[0]
-        self.__dict__ = new.__dict__
-        return self
+        self.embedding_ = V = _coordinates(KernelCenterer().fit_transform(K) if self.center else K)
+        scores = (self._fit_machine if self.regressor is None else self._fit_regressor)(X, V, W)
+        self.fitted_ = self._embedded(X if _num_samples(X) == len(V) else _safe_indexing(X, np.arange(len(V))))
+        self.left_out_score_ = _SCORING[self.scoring](W, scores)
+        self.threshold_ = best_f1_threshold(W, scores)[0]
 
     def _read(self, X, y):
         """Inputs, and the known graph (l, l), both checked with all plain settings."""
@@ -194,41 +180,42 @@ class LinkPredictor(LinkEstimator):
         if not self.manifold and _num_samples(X) > len(V):  # further nodes do not count
             X = _safe_indexing(X, np.arange(len(V)))
             X = X[:, : len(V)] if kernels.is_precomputed(self.kernel) else X
-        kernel = self.kernel.resolve(X, np.ones(_num_samples(X))) if hasattr(self.kernel, "resolve") else self.kernel
-        best, alpha, scores, least = None, 0.0, V, np.inf
-        for gamma in self._gammas(kernel, X):
-            candidate = self._candidate(kernel, gamma, X, V)
-            own_alpha, own_scores, error = candidate.choose(self.alpha, lambda scores: self._error(W, V, scores))
+        best: Any = None
+        choice, scores, least = best, V, np.inf
+        for kernel in self._kernels(X):
+            candidate = self._candidate(kernel, X, V)
+            own_choice, own_scores, error = candidate.choose(self.alpha, lambda scores: self._error(W, V, scores))
             if error < least:
-                best, alpha, scores, least = candidate, own_alpha, own_scores, error
+                best, choice, scores, least = candidate, own_choice, own_scores, error
         if best is None:
             raise ValueError("y: the links' scores are not finite; use another output_kernel or beta")
-        best.model._learn(best.training, best.loss, best.space, alpha, init=None)
-        self.model_, self._centerer, self.kernel_, self.gamma_ = best.model, best.centerer, kernel, best.gamma
-        self.X_fit_ = X
-        self.alpha_, self.loss_ = alpha, best.model.loss_
+        best.model.settle(choice)
+        self.model_, self._centerer_, self._kernel_ = best.model, best.centerer, best.kernel
+        self.X_fit_, self.kernel_, self.gamma_ = X, best.kernel.kernel, best.kernel.gamma
+        self.alpha_, self.loss_ = choice.alpha, best.model.loss_
         self.dual_gap_, self.n_iter_ = best.model.dual_gap_, best.model.n_iter_
         return scores
 
-    def _gammas(self, kernel, X):
-        """Numbers to choose from; None for kernels without."""
-        if self.gamma != "auto":
-            return [kernels.resolve_gamma(kernel, self.gamma, X)]
-        median = kernels.resolve_gamma(kernel, "median", X)
-        return [None] if median is None else list(median * _GAMMAS)
+    def _kernels(self, X):
+        """Kernels to choose from, with numbers for gamma where they have one."""
+        gamma = "median" if self.gamma == "auto" else self.gamma
+        first = kernels.InputKernel.of(self.kernel, gamma, self.kernel_params, X, np.ones(_num_samples(X)))
+        if self.gamma != "auto" or first.gamma is None:
+            return [first]
+        return [replace(first, gamma=first.gamma * factor) for factor in _GAMMAS]
 
-    def _candidate(self, kernel, gamma, X, V):
-        """The kernel machine with that gamma, ready to be fitted."""
-        centerer, inputs, params = None, X, self.kernel_params
+    def _candidate(self, kernel, X, V):
+        """The kernel machine with that kernel, ready to be fitted."""
+        centerer, inputs, own = None, X, kernel
         if self.center:
-            K = kernels.training_gram(kernel, X, gamma=gamma, params=params)
+            K = kernel.training(X)
             centerer = KernelCenterer().fit(K)
-            kernel, inputs, params = "precomputed", centerer.transform(K), None
+            own, inputs = kernels.InputKernel("precomputed"), centerer.transform(K)
         model = OperatorKernelRegressor(
-            kernel,
-            gamma="median" if gamma is None else gamma,
-            kernel_params=params,
-            loss=self.loss,
+            own.kernel,
+            gamma="median" if own.gamma is None else own.gamma,
+            kernel_params=own.params,
+            loss=snapshot(self.loss),
             center=False,
             graph=self.graph,
             manifold=self.manifold,
@@ -239,7 +226,7 @@ class LinkPredictor(LinkEstimator):
         )
         targets = np.full((_num_samples(X), V.shape[1]), np.nan)
         targets[: len(V)] = V
-        return Candidate(self.cosine, gamma, centerer, model, inputs, targets, *model._prepare(inputs, targets, None))
+        return Candidate(self.cosine, kernel, centerer, model, model.prepare(inputs, targets))
 
     def _error(self, W, V, scores):
         """What "auto" makes small, for the embedding V (l, d) and scores (l, l)."""
@@ -253,6 +240,7 @@ class LinkPredictor(LinkEstimator):
         if self.manifold:
             raise ValueError("regressor knows no graph of samples; set manifold=0, or regressor=None")
         known = X if _num_samples(X) == len(V) else _safe_indexing(X, np.arange(len(V)))
+        self.kernel_ = snapshot(self.kernel)  # inputs are read for it
         self.model_ = clone(self.regressor).fit(known, V)
         self.n_iter_ = getattr(self.model_, "n_iter_", 1)
         scores = self._scores(V, V)
@@ -294,13 +282,12 @@ class LinkPredictor(LinkEstimator):
             return np.asarray(self.model_.predict(X), dtype=float).reshape(_num_samples(X), -1)
         if kernels.is_precomputed(self.kernel_):
             X = X[:, : _num_samples(self.X_fit_)]
-        if self._centerer is not None:
-            X = kernels.gram(self.kernel_, X, self.X_fit_, gamma=self.gamma_, params=self.kernel_params)
-            X = self._centerer.transform(X)
+        if self._centerer_ is not None:
+            X = self._centerer_.transform(self._kernel_(X, self.X_fit_))
         return self.model_.predict(X)
 
     def _scores(self, H, G):
-        return pair_scores(H, G, self._cosine)
+        return pair_scores(H, G, self._cosine_)
 
     def _check_X(self, X):
         check_is_fitted(self)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
+from .._fitting import store
 from ..functions import rows_of_none
 from ..metrics import r2_score
-from ..spaces import Metric, Vector
+from ..spaces import Metric, Vector, read_vectors
 from .base import KernelMachine
 
 
@@ -40,12 +41,13 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         Regularisation. "auto": leave-one-out of the squared loss over a logarithmic grid (5 folds with gaps in y or
         sums of terms); losses with a bound then try 1e-4 to 10 times it, by their own loss over 5 folds.
     center : bool
-        Fit around the mean of y, or around its median for losses that resist outliers.
+        Fit around the constant that the loss itself likes best: the mean of y for the squared loss, a median for
+        losses that grow linearly, in between for Huber's.
     graph : (n, n) weights over all samples, networkx graph, ``kernels.Affinity`` or None for 10 nearest neighbours
     manifold : float
         Weight beta of the penalty ``beta/2 sum_ij L_ij <h(x_i), h(x_j)>`` over all samples, those whose y is NaN too
         (semi-supervised learning); 0 leaves samples without outputs out.
-    solver : "auto", "spectral", "splitting", "proximal_gradient", "conjugate_gradient" or "box_qp"
+    solver : "auto" for the cheapest that suits the problem, or one of ``hilbertlearn.solvers.NAMES``
     tol : float
         Relative duality gap at which the solver stops.
     max_iter : int
@@ -56,7 +58,7 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     ----------
     dual_coef_ : (n, d) coefficients: predictions are ``k(x, X) @ dual_coef_ @ operator_ + center_``
     dual_gap_ : relative duality gap of the solution
-    n_iter_ : iterations of the solver
+    solver_, n_iter_ : the solver in use, and its iterations
     alpha_, gamma_, loss_, operator_, center_ : the values used
     support_ : indices of the samples whose coefficients are not zero
     saturated_ : samples (n,), or points (n, d) for p = 1, held at the loss's bound: the candidates for outliers
@@ -95,23 +97,13 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         max_iter=1000,
         verbose=0,
     ):
-        self.kernel = kernel
-        self.gamma = gamma
-        self.kernel_params = kernel_params
-        self.operator = operator
-        self.output_metric = output_metric
-        self.loss = loss
-        self.alpha = alpha
-        self.center = center
-        self.graph = graph
-        self.manifold = manifold
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.verbose = verbose
+        store(self, locals())
 
-    def _space(self, y, sample_weight):
-        return Vector.of(y) if self.output_metric is None else Metric.of(y, self.output_metric, sample_weight)
+    def read_outputs(self, y):
+        return read_vectors(y)
+
+    def output_space(self, y, sample_weight):
+        return Vector(y.ndim == 1) if self.output_metric is None else Metric.of(y, self.output_metric, sample_weight)
 
     def score(self, X, y, sample_weight=None):
         """Mean R2 over outputs, at the observed entries of y."""

@@ -2,32 +2,59 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
-import scipy.linalg
+
+from ..terms import ONCE, Factors, Term
 
 
-class WeightPredictor:
-    """Weights (m, c) of distinct outputs at points with kernel values G (m, n), by a Cholesky factor of ``DKD + s I``.
+@dataclass(frozen=True, eq=False)
+class RidgeWeights:
+    """Weights ``D (D K D + s I)^-1 D k_x`` of n samples at points with kernel values (m, N)."""
 
-    root : (n,) square roots of the sample weights, the diagonal of D
-    groups : (n,) the number of each sample's output
-    """
+    factors: Factors
+    penalty: float
+    root: np.ndarray  # (n,) square roots of the sample weights, the diagonal of D
+    center: bool  # what is missing to a sum of one goes to the mean of the outputs
+    lift: Any = None  # (N, n) what turns values of the kernel into those of the one a graph deforms
 
-    def __init__(self, factor, root, groups, n_outputs):
-        self.factor, self.root, self.groups, self.n_outputs = factor, root, groups, n_outputs
-
-    def of_samples(self, G):
-        """Weights (m, n) of the samples."""
-        return (self.root[:, None] * scipy.linalg.cho_solve((self.factor, True), (G * self.root).T)).T
+    @classmethod
+    def of(cls, term: Term, data, alpha, factors: Factors | None = None):
+        """For a term whose operator is the identity; data : what has the samples' ``weights`` and ``centered``."""
+        factors, n = term.factor(ONCE) if factors is None else factors, len(data.weights)
+        penalty = alpha * data.weights.sum()
+        unit = np.eye(n)
+        lift = term.expand(unit)
+        lift = None if lift is unit else lift
+        return cls(factors.detached(1.0, penalty), penalty, np.sqrt(data.weights), data.centered, lift)
 
     def __call__(self, G):
-        return sum_by_group(self.of_samples(G), self.groups, self.n_outputs)
+        """Weights (m, n) of the samples."""
+        G = G if self.lift is None else G @ self.lift
+        weights = self.factors.solve((G * (self.root / self.penalty)).T, 1.0, self.penalty).T
+        weights *= self.root
+        if self.center:
+            weights += np.multiply.outer(1 - weights.sum(axis=1), self.root**2 / (self.root @ self.root))
+        return weights
+
+
+@dataclass(frozen=True, eq=False)
+class OutputWeights:
+    """Weights (m, c) of distinct outputs, from those of the samples."""
+
+    samples: RidgeWeights
+    groups: np.ndarray  # (n,) the number of each sample's output
+    number: int
+
+    def __call__(self, G):
+        return sum_by_group(self.samples(G), self.groups, self.number)
 
 
 def sum_by_group(weights, groups, number):
     """Sums (m, number) of the columns of weights (m, n) that belong to each group."""
     if number == len(groups) and (np.diff(groups) == 1).all():
         return weights  # each column is a group of its own, in order
-    out = np.zeros((number, len(weights)))
-    np.add.at(out, groups, weights.T)
-    return out.T
+    order = np.argsort(groups, kind="stable")
+    return np.add.reduceat(weights[:, order], np.searchsorted(groups[order], np.arange(number)), axis=1)

@@ -1,37 +1,20 @@
 """Kernels: functions of two lists of inputs that return a Gram matrix."""
 
-from .deformed import Deformed
-from .functional import L2, Additive, ChannelSum, Integral
-from .gram import check_kernel, check_params, diagonal, gram, is_precomputed, resolve_gamma, training_gram
+from .functional import L2, Additive, ChannelSum, IntegratedKernel
+from .gram import (
+    InputKernel,
+    brings_operator,
+    check_kernel,
+    check_params,
+    diagonal,
+    gram,
+    is_operator_valued,
+    is_precomputed,
+    resolve_gamma,
+    scalar,
+    training_gram,
+)
 from .graph import Affinity, as_graph, diffusion, node_kernel, smoothness
-from .objects import Pairwise, Tanimoto
+from .objects import Named, NGrams, Pairwise, Precomputed, Tanimoto, TanimotoGaussian, as_output_kernel
 from .output_built import OutputBuilt
-from .outputs import Named, NGrams, Precomputed, TanimotoGaussian, as_output_kernel
-
-__all__ = [
-    "L2",
-    "Additive",
-    "Affinity",
-    "ChannelSum",
-    "Deformed",
-    "Integral",
-    "NGrams",
-    "Named",
-    "OutputBuilt",
-    "Pairwise",
-    "Precomputed",
-    "Tanimoto",
-    "TanimotoGaussian",
-    "as_graph",
-    "as_output_kernel",
-    "check_kernel",
-    "check_params",
-    "diagonal",
-    "diffusion",
-    "gram",
-    "is_precomputed",
-    "node_kernel",
-    "resolve_gamma",
-    "smoothness",
-    "training_gram",
-]
+from .vector_fields import CurlFree, DivergenceFree, Helmholtz, OperatorValued

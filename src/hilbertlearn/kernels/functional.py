@@ -18,17 +18,36 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, clone
+from sklearn.utils import gen_batches
 
 from .._validation import check_choice, check_number
 from ..functions import fill_gaps, quadrature, same_points, sampled
 from .gram import gram, median_rate, resolve_gamma
 
-_METRICS = {"laplacian": "cityblock", "rbf": "sqeuclidean"}  # what the rate multiplies
-_BLOCK_ENTRIES = 2**18  # kernel values that fit in the cache
-_MEDIAN_CURVES, _MEDIAN_POINTS = 200, 50  # a median of at most a million distances
+_METRICS = {"laplacian": "cityblock", "rbf": "sqeuclidean"}  # the distances d in exp(-gamma d), by scipy's names
+_BLOCK_ENTRIES = 2**18  # kernel values computed at once, 2 MB: they are summed while still in the cache
 
 
-class L2(BaseEstimator):
+class CurveKernel(BaseEstimator):
+    """What kernels on curves share: how these are read, and settings that wait for the training curves.
+
+    A kernel defines ``_gram(x, z, points)`` for curves (n, m, channels) at points (m,), x is z where they are the same,
+    and ``_numbers(x, points, mass)``, the settings that follow from training curves x with weights mass (n,).
+    """
+
+    missing_points = True
+
+    def resolve(self, X, sample_weight=None):
+        """The kernel with numbers for what depends on the training curves."""
+        x, points = _read(X, self.grid, "X")
+        mass = np.ones(len(x)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+        return clone(self).set_params(**self._numbers(x, points, mass))
+
+    def __call__(self, X, Z):
+        return self._gram(*_pair(X, Z, self.grid))
+
+
+class L2(CurveKernel):
     """Gaussian kernel of the L2 distance: ``exp(-gamma ||x - z||^2)``, squared distances summed over the channels.
 
     Parameters
@@ -38,26 +57,18 @@ class L2(BaseEstimator):
         interpolated there
     """
 
-    missing_points = True
-
     def __init__(self, gamma="median", grid=None):
         self.gamma, self.grid = gamma, grid
 
-    def resolve(self, X, sample_weight=None):
-        """The kernel with a number for gamma."""
+    def _numbers(self, x, points, mass):
         check_number(self.gamma, "L2: gamma", choices=("median",))
-        vectors = _vectors(*_read(X, self.grid, "X"))
-        gamma = resolve_gamma("rbf", self.gamma, vectors, _mass(sample_weight, len(vectors)))
-        return clone(self).set_params(gamma=gamma)
+        return {"gamma": resolve_gamma("rbf", self.gamma, _vectors(x, points), mass)}
 
-    def __call__(self, X, Z):
-        gamma = _number(self.gamma, "L2: gamma")
-        x, z, points = _pair(X, Z, self.grid)
-        rows = _vectors(x, points)
-        return gram("rbf", rows, None if z is x else _vectors(z, points), gamma=gamma)
+    def _gram(self, x, z, points):
+        return _gaussian(x, z, points, _number(self.gamma, "L2: gamma"))
 
 
-class Integral(BaseEstimator):
+class IntegratedKernel(CurveKernel):
     """Kernel of the values, integrated over the points: ``k(x, z) = ∫ exp(-gamma d(x(t), z(t))) dt``.
 
     The distance d of two values is that of the kernel's name; with several channels they are vectors. Laforgue et al.
@@ -70,34 +81,24 @@ class Integral(BaseEstimator):
     gamma : a number, or "median" for 1 / median distance ("laplacian") or 1 / (2 median distance) ("rbf"), the median
         over pairs of training curves and over points at which they differ; of many, 200 curves and 50 points are
         taken at even steps
-    grid : points (m,) of curves given as arrays, by default evenly spaced; curves that have no points in common are
-        interpolated there
+    grid : as in ``L2``
     """
-
-    missing_points = True
 
     def __init__(self, name="laplacian", gamma="median", grid=None):
         self.name, self.gamma, self.grid = name, gamma, grid
 
-    def resolve(self, X, sample_weight=None):
-        """The kernel with a number for gamma."""
-        check_choice(self.name, "Integral: name", tuple(_METRICS))
-        gamma = check_number(self.gamma, "Integral: gamma", choices=("median",))
-        if gamma == "median":
-            gamma = _median_rate(self.name, X, self.grid, sample_weight)
-        return clone(self).set_params(gamma=float(gamma))
+    def _numbers(self, x, points, mass):
+        check_choice(self.name, "IntegratedKernel: name", tuple(_METRICS))
+        gamma = check_number(self.gamma, "IntegratedKernel: gamma", choices=("median",))
+        return {"gamma": _median_rate(self.name, x, points, mass) if gamma == "median" else float(gamma)}
 
-    def __call__(self, X, Z):
-        check_choice(self.name, "Integral: name", tuple(_METRICS))
-        gamma = _number(self.gamma, "Integral: gamma")
-        x, z, points = _pair(X, Z, self.grid)
-        weights = quadrature(points)
+    def _gram(self, x, z, points):
+        check_choice(self.name, "IntegratedKernel: name", tuple(_METRICS))
+        gamma = _number(self.gamma, "IntegratedKernel: gamma")
         at_points = [np.ascontiguousarray(a.transpose(1, 0, 2)) for a in (x, z)]
         G = np.zeros((len(x), len(z)))
-        step = max(1, _BLOCK_ENTRIES // len(z))
-        for start in range(0, len(x), step):
-            block = slice(start, start + step)
-            for u, v, weight in zip(*at_points, weights, strict=True):
+        for block in gen_batches(len(x), max(1, _BLOCK_ENTRIES // len(z))):
+            for u, v, weight in zip(*at_points, quadrature(points), strict=True):
                 values = _exponential(self.name, gamma, u[block], v)
                 values *= weight
                 G[block] += values
@@ -106,7 +107,7 @@ class Integral(BaseEstimator):
         return G
 
 
-class ChannelSum(BaseEstimator):
+class ChannelSum(CurveKernel):
     """Sum of one Gaussian kernel for each channel: ``sum_l exp(-||x^l - z^l||^2 / (bandwidth^2 scale_l))``.
 
     Bouche et al. 2021, supplementary section C.3 (13 channels of speech, bandwidth 1): scale_l is the sum of
@@ -117,46 +118,38 @@ class ChannelSum(BaseEstimator):
     bandwidth : a number, or one for each channel
     scales : positive numbers, one for each channel, or "training" for the sums over the training curves (with sample
         weights, weighted sums); a channel in which all training curves are zero gets 1
-    grid : points (m,) of curves given as arrays, by default evenly spaced; curves that have no points in common are
-        interpolated there
+    grid : as in ``L2``
     """
-
-    missing_points = True
 
     def __init__(self, bandwidth=1.0, scales="training", grid=None):
         self.bandwidth, self.scales, self.grid = bandwidth, scales, grid
 
-    def resolve(self, X, sample_weight=None):
-        """The kernel with numbers for the scales."""
-        x, points = _read(X, self.grid, "X")
+    def _numbers(self, x, points, mass):
         scales = self.scales
         if isinstance(scales, str):
             check_choice(scales, "ChannelSum: scales", ("training",))
-            sums = np.einsum("i,t,itl->l", _mass(sample_weight, len(x)), quadrature(points), x**2)
+            sums = np.einsum("i,t,itl->l", mass, quadrature(points), x**2)
             scales = np.where(sums > 0, sums, 1.0)
-        resolved = clone(self).set_params(scales=scales)
-        resolved._widths(x.shape[2])  # refuses bad numbers at fit already
-        return resolved
+        self._widths(scales, x.shape[2])  # refuses bad numbers at fit already
+        return {"scales": scales}
 
-    def __call__(self, X, Z):
-        x, z, points = _pair(X, Z, self.grid)
-        G = np.zeros((len(x), len(z)))
-        for l, width in enumerate(self._widths(x.shape[2])):
-            rows = _vectors(x[:, :, l : l + 1], points)
-            columns = None if z is x else _vectors(z[:, :, l : l + 1], points)
-            G += gram("rbf", rows, columns, gamma=1.0 / width)
-        return G
-
-    def _widths(self, channels):
-        """What the squared distances of each channel are divided by, shape (channels,)."""
+    def _gram(self, x, z, points):
         if isinstance(self.scales, str):
             check_choice(self.scales, "ChannelSum: scales", ("training",))
             raise _unresolved("ChannelSum: scales", self.scales)
+        G = np.zeros((len(x), len(z)))
+        for l, width in enumerate(self._widths(self.scales, x.shape[2])):
+            own = x[:, :, l : l + 1]
+            G += _gaussian(own, own if z is x else z[:, :, l : l + 1], points, 1.0 / width)
+        return G
+
+    def _widths(self, scales, channels):
+        """What the squared distances of each channel are divided by, shape (channels,)."""
         bandwidths = _positive(self.bandwidth, "ChannelSum: bandwidth", channels)
-        return bandwidths**2 * _positive(self.scales, "ChannelSum: scales", channels)
+        return bandwidths**2 * _positive(scales, "ChannelSum: scales", channels)
 
 
-class Additive(BaseEstimator):
+class Additive(CurveKernel):
     """``k(x, z) = ∫∫ exp(-(s - t)^2 / bandwidth_points^2) exp(-||x(s) - z(t)||^2 / bandwidth_values^2) ds dt``.
 
     The input kernel of the kernel additive model (Reimherr and Sriperumbudur 2017; Bouche et al. 2021, supplementary
@@ -167,29 +160,24 @@ class Additive(BaseEstimator):
     ----------
     bandwidth_points : a number; the grid counts as [0, 1]
     bandwidth_values : a number, or "median" for the root of twice the median squared distance between values of two
-        training curves at the same point, taken as in ``Integral``
-    grid : points (m,) of curves given as arrays, by default evenly spaced; curves that have no points in common are
-        interpolated there
+        training curves at the same point, taken as in ``IntegratedKernel``
+    grid : as in ``L2``
     """
-
-    missing_points = True
 
     def __init__(self, bandwidth_points=0.1, bandwidth_values="median", grid=None):
         self.bandwidth_points, self.bandwidth_values, self.grid = bandwidth_points, bandwidth_values, grid
 
-    def resolve(self, X, sample_weight=None):
-        """The kernel with a number for bandwidth_values."""
+    def _numbers(self, x, points, mass):
         check_number(self.bandwidth_points, "Additive: bandwidth_points")
         bandwidth = check_number(self.bandwidth_values, "Additive: bandwidth_values", choices=("median",))
         if bandwidth == "median":
-            bandwidth = _median_rate("rbf", X, self.grid, sample_weight) ** -0.5
-        return clone(self).set_params(bandwidth_values=float(bandwidth))
+            bandwidth = _median_rate("rbf", x, points, mass) ** -0.5
+        return {"bandwidth_values": float(bandwidth)}
 
-    def __call__(self, X, Z):
+    def _gram(self, x, z, points):
         along = check_number(self.bandwidth_points, "Additive: bandwidth_points")
         across = _number(self.bandwidth_values, "Additive: bandwidth_values")
-        x, z, points = _pair(X, Z, self.grid)
-        weights = quadrature(points)
+        q = quadrature(points)
         span = (points - points[0]) / (np.ptp(points) or 1.0) / along
         graphs = _graphs(x / across, span)
         others = graphs if z is x else _graphs(z / across, span)
@@ -199,7 +187,7 @@ class Additive(BaseEstimator):
             for start in range(i if z is x else 0, len(z), step):  # of a symmetric matrix one half
                 block = others[start : start + step]
                 values = _exponential("rbf", 1.0, graph, block.reshape(-1, block.shape[2]))
-                G[i, start : start + step] = (weights @ values).reshape(len(block), -1) @ weights
+                G[i, start : start + step] = (q @ values).reshape(len(block), -1) @ q
         return np.triu(G) + np.triu(G, 1).T if z is x else G
 
 
@@ -215,30 +203,28 @@ def _vectors(x, points):
     return (np.sqrt(quadrature(points))[:, None] * x).reshape(len(x), -1)
 
 
+def _gaussian(x, z, points, gamma):
+    """``exp(-gamma ||x_i - z_j||^2)``, the norm that of L2."""
+    return gram("rbf", _vectors(x, points), None if z is x else _vectors(z, points), gamma=gamma)
+
+
 def _graphs(x, span):
     """Points (s, x(s)), shape (n, m, 1 + channels), of curves x (n, m, channels)."""
     return np.concatenate([np.broadcast_to(span[:, None], (*x.shape[:2], 1)), x], axis=2)
 
 
-def _median_rate(name, X, grid, sample_weight):
+def _median_rate(name, x, points, mass):
     """The rate at which the kernel of two values is 1/e (laplacian) or 1/sqrt(e) (rbf) at their median distance.
 
     The median is over pairs of curves, each with the product of their weights, and over points, each with its
     quadrature weight, at which they differ: copies of a curve are no pair. 1 if none differ.
     """
-    x, points = _read(X, grid, "X")
-    mass = _mass(sample_weight, len(x))
-    rows, columns = _evenly(len(x), _MEDIAN_CURVES), _evenly(len(points), _MEDIAN_POINTS)
+    rows, columns = _evenly(len(x), 200), _evenly(len(points), 50)  # at most a million distances
     pairs = np.triu_indices(len(rows), k=1)
     pair_mass = np.multiply.outer(mass[rows], mass[rows])[pairs]
     distances = np.array([cdist(x[rows, t], x[rows, t], _METRICS[name])[pairs] for t in columns])
     total = np.multiply.outer(quadrature(points[columns]), pair_mass)
     return median_rate(name, distances, total)
-
-
-def _mass(sample_weight, n):
-    """Weights (n,) of the curves."""
-    return np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
 
 
 def _evenly(n, most):
@@ -263,22 +249,13 @@ def _pair(X, Z, grid):
 
 
 def _read(X, grid, name):
-    """Values (n, m, channels) without gaps, and points (m,), of curves in any container."""
+    """Values (n, m, channels) with gaps filled, and points (m,), of curves in any container."""
     curves = sampled(X, grid, name)
-    (points,) = curves.axes
-    return _filled(curves.values, points, name), points
-
-
-def _filled(values, points, name):
-    """Values (n, m, channels) with NaN interpolated linearly within each curve and channel, constant at the ends."""
-    gaps = np.isnan(values)
-    if not gaps.any():
-        return values
-    empty = np.argwhere(gaps.all(axis=1))
+    empty = np.argwhere(np.isnan(curves.values).all(axis=1))
     if len(empty):
         i, l = empty[0]
         raise ValueError(f"{name}: curve {i} has no observed point in channel {l}; leave the curve out")
-    return fill_gaps(values, (points,))
+    return fill_gaps(curves.values, curves.axes), curves.axes[0]
 
 
 def _described(points):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -17,6 +19,7 @@ from sklearn.metrics.pairwise import (
 )
 from sklearn.utils import _safe_indexing
 
+from .._fitting import snapshot
 from .._statistics import weighted_quantile
 from .._validation import check_number, check_symmetric_psd
 
@@ -32,7 +35,7 @@ _DISTANCES = {  # what gamma multiplies
 _POSITIVE = {"rbf", "laplacian", "linear", "cosine", "chi2", "poly", "polynomial"}
 # the exponent at the median distance; for rbf the median then is one bandwidth
 _AT_MEDIAN = {"rbf": 0.5, "laplacian": 1.0, "chi2": 1.0}
-_OVERFLOW = "X is too large, its kernel overflows; scale X, for example with StandardScaler"
+OVERFLOW = "X is too large, its kernel overflows; scale X, for example with StandardScaler"
 _BLOCK_ENTRIES = 2**18
 _DIAGONAL_ROWS = 64  # of the Gram matrices that k(x, x) is read from
 _MEDIAN_ROWS = 1000  # rows the median is taken over
@@ -54,6 +57,21 @@ def check_kernel(kernel):
 def is_precomputed(kernel):
     """Whether inputs are kernel values already."""
     return isinstance(kernel, str) and kernel == PRECOMPUTED
+
+
+def is_operator_valued(kernel):
+    """Whether values are matrices (d, d), of a kernel that brings its own operator for each pair of samples."""
+    return getattr(kernel, "operator_valued", False)
+
+
+def brings_operator(kernel):
+    """Whether a kernel comes with operators of its own, so that the setting ``operator`` has no part in it."""
+    return getattr(kernel, "brings_operator", False)
+
+
+def scalar(kernel):
+    """The kernel that inputs are read for: itself, or the one inside a kernel built from outputs."""
+    return getattr(kernel, "scalar", kernel)
 
 
 def check_params(kernels, params):
@@ -109,9 +127,12 @@ def gram(kernel, X, Z=None, *, gamma=None, params=None):
         if kernel == "rbf":
             return _rbf(X, Z, gamma)
         return pairwise_kernels(X, Z, metric=kernel, filter_params=True, gamma=gamma, **(params or {}))
-    G = kernel(X, X if Z is None else Z)
+    # kernel objects may treat X with itself in another way, to rounding; a model that was stored has a copy
+    G = kernel(X, X if Z is None else Z[:] if Z is X else Z)
     G = np.asarray(G.toarray() if scipy.sparse.issparse(G) else G, dtype=float)
-    shape = (_length(X), _length(X if Z is None else Z))
+    shape = (length(X), length(X if Z is None else Z))
+    if is_operator_valued(kernel):  # a block (d, d) for each pair of samples
+        shape += G.shape[2:]
     if G.shape != shape:
         raise ValueError(
             f"kernel must return a matrix of shape {shape} for that many samples, got {G.shape}; "
@@ -124,19 +145,61 @@ def gram(kernel, X, Z=None, *, gamma=None, params=None):
 
 def diagonal(kernel, X, *, gamma=None):
     """``k(x, x)`` (n,), without the whole Gram matrix."""
-    blocks = (X[i : i + _DIAGONAL_ROWS] for i in range(0, _length(X), _DIAGONAL_ROWS))
+    blocks = (X[i : i + _DIAGONAL_ROWS] for i in range(0, length(X), _DIAGONAL_ROWS))
     return np.concatenate([np.diag(gram(kernel, block, gamma=gamma)) for block in blocks])
 
 
 def training_gram(kernel, X, *, gamma=None, params=None):
     """Gram matrix (n, n) of the samples, checked to be PSD where the kernel does not guarantee it."""
     K = gram(kernel, X, gamma=gamma, params=params)
-    if kernel != "rbf" and not np.isfinite(K.sum(axis=0)).all():  # one pass over the matrix; rbf checks its exponents
-        raise ValueError(_OVERFLOW)
-    if isinstance(kernel, str) and kernel in _POSITIVE and not params:  # parameters may undo it, as coef0 < 0 does
+    named = isinstance(kernel, str)  # the values of others were checked, and rbf checks its exponents
+    if named and kernel != "rbf" and not np.isfinite(K.sum(axis=0)).all():  # one pass over the matrix
+        raise ValueError(OVERFLOW)
+    if named and kernel in _POSITIVE and not params:  # parameters may undo it, as coef0 < 0 does
+        return K
+    if getattr(kernel, "positive_definite", False):  # so says its class
         return K
     remedy = "use a positive definite kernel, or add a multiple of the identity"
+    if is_operator_valued(kernel):
+        n, d = K.shape[1:3]
+        flat = check_symmetric_psd(K.swapaxes(1, 2).reshape(n * d, n * d), "kernel", remedy)
+        return flat.reshape(n, d, n, d).swapaxes(1, 2)
     return check_symmetric_psd(K, "X (kernel='precomputed')" if kernel == PRECOMPUTED else "kernel", remedy)
+
+
+@dataclass(frozen=True)
+class InputKernel:
+    """A kernel with numbers for all settings: what a fitted model keeps of ``kernel``, ``gamma`` and ``kernel_params``.
+
+    Settings that are changed later do not reach it.
+    """
+
+    kernel: Any
+    gamma: float | None = None
+    params: dict | None = None
+
+    @classmethod
+    def of(cls, kernel, gamma, params, X, weights=None):
+        """The kernel for training inputs X; what is left to the data comes from them, with weights (n,)."""
+        kernel = kernel.resolve(X, weights) if hasattr(kernel, "resolve") else snapshot(kernel)
+        return cls(kernel, resolve_gamma(kernel, gamma, X, weights), None if params is None else dict(params))
+
+    @property
+    def precomputed(self) -> bool:
+        """Whether inputs are kernel values already."""
+        return is_precomputed(self.kernel)
+
+    def entries(self, n, d):
+        """Numbers in one value of the kernel, for n samples and d outputs."""
+        return self.kernel.entries(n, d) if is_operator_valued(self.kernel) else 1
+
+    def training(self, X):
+        """Gram matrix (n, n) of the samples, checked."""
+        return training_gram(self.kernel, X, gamma=self.gamma, params=self.params)
+
+    def __call__(self, X, Z=None):
+        """Kernel values (m, n) of X with Z, or with itself; X itself where it holds kernel values."""
+        return gram(self.kernel, X, Z, gamma=self.gamma, params=self.params)
 
 
 def _rbf(X, Z, gamma):
@@ -163,9 +226,9 @@ def _exponent_factor(X, gamma):
     """Rows ``(sqrt(2 gamma) x, -gamma ||x||^2, 1)``."""
     squares = -gamma * np.einsum("ij,ij->i", X, X)
     if not np.isfinite(squares).all():  # else all exponents are finite too
-        raise ValueError(_OVERFLOW)
+        raise ValueError(OVERFLOW)
     return np.column_stack([np.sqrt(2 * gamma) * X, squares, np.ones(len(X))])
 
 
-def _length(X):
+def length(X):
     return X.shape[0] if hasattr(X, "shape") else len(X)

@@ -12,8 +12,7 @@ from ..graphs import laplacian, read_weights
 
 _DENSE = 0.2  # share of pairs that are linked beyond which products with a dense matrix are faster
 NODE_KERNELS = ("diffusion", "normalized_laplacian")
-_WITH_SETTING = ("iterated", "diffusion", "diffusion_kernel")
-SMOOTHERS = ("laplacian", "normalized", "('iterated', k)", "('diffusion', t)", "('diffusion_kernel', t)")
+_SETTINGS = {"iterated": "k", "diffusion": "t", "diffusion_kernel": "t"}  # of the smoothers that have one
 
 
 def diffusion(W, beta=1.0, normalized=False):
@@ -22,8 +21,7 @@ def diffusion(W, beta=1.0, normalized=False):
     W : a graph in any form that ``graphs.read_graph`` takes
     """
     check_number(beta, "beta", strict=False)
-    values, vectors = _spectrum(laplacian(read_weights(W, "W"), normalized))
-    return (vectors * np.exp(-beta * values)) @ vectors.T
+    return _of_eigenvalues(lambda values: np.exp(-beta * values), laplacian(read_weights(W, "W"), normalized))
 
 
 def node_kernel(kernel, W, beta=1.0):
@@ -44,12 +42,14 @@ def node_kernel(kernel, W, beta=1.0):
     check_number(beta, "beta", strict=False)
     if kernel == "diffusion":
         return diffusion(W, beta)
-    values, vectors = _spectrum(laplacian(W, normalized=True))
-    return (vectors / (1 + beta * values)) @ vectors.T
+    return _of_eigenvalues(lambda values: 1 / (1 + beta * values), laplacian(W, normalized=True))
 
 
-def _spectrum(L):
-    return scipy.linalg.eigh(L.toarray() if scipy.sparse.issparse(L) else L, driver="evd", check_finite=False)
+def _of_eigenvalues(function, L):
+    """The matrix (n, n) with the eigenvectors of the symmetric L and a function of its eigenvalues."""
+    L = L.toarray() if scipy.sparse.issparse(L) else L
+    values, vectors = scipy.linalg.eigh(L, driver="evd", check_finite=False)
+    return (vectors * function(values)) @ vectors.T
 
 
 class Affinity(BaseEstimator):
@@ -72,10 +72,9 @@ class Affinity(BaseEstimator):
         if self.n_neighbors is not None and not _is_fraction(self.n_neighbors):
             check_number(self.n_neighbors, "Affinity: n_neighbors", integer=True)
         kind, setting = self._smoother()
-        if kind == "iterated":
-            check_number(setting, "Affinity: smoother ('iterated', k): k", integer=True)
-        elif kind in ("diffusion", "diffusion_kernel"):
-            check_number(setting, f"Affinity: smoother ('{kind}', t): t")
+        if kind in _SETTINGS:
+            letter = _SETTINGS[kind]
+            check_number(setting, f"Affinity: smoother ('{kind}', {letter}): {letter}", integer=kind == "iterated")
 
     def penalty(self, K):
         """The matrix S (n, n) for samples with Gram matrix K (n, n); sparse where the graph is and S stays so."""
@@ -117,9 +116,10 @@ class Affinity(BaseEstimator):
         smoother = self.smoother
         if isinstance(smoother, str) and smoother in ("laplacian", "normalized"):
             return smoother, None
-        if isinstance(smoother, (tuple, list)) and len(smoother) == 2 and smoother[0] in _WITH_SETTING:
+        if isinstance(smoother, (tuple, list)) and len(smoother) == 2 and smoother[0] in _SETTINGS:
             return smoother[0], smoother[1]
-        raise ValueError(f"Affinity: unknown smoother {smoother!r}; known: {', '.join(SMOOTHERS)}")
+        known = ", ".join(f"('{kind}', {letter})" for kind, letter in _SETTINGS.items())
+        raise ValueError(f"Affinity: unknown smoother {smoother!r}; known: laplacian, normalized, {known}")
 
 
 def _is_fraction(value):

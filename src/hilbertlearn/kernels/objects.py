@@ -1,9 +1,14 @@
-"""Kernels on objects: settings with ``get_params``, called as ``kernel(X, Z) -> Gram``."""
+"""Kernels of objects, structured outputs and inputs alike: settings, called as ``kernel(Y, Z) -> Gram``."""
 
 from __future__ import annotations
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
+from sklearn.metrics.pairwise import cosine_similarity
+from sklearn.utils.extmath import row_norms, safe_sparse_dot
+
+from .._validation import check_number
+from .gram import PRECOMPUTED, check_kernel, gram, resolve_gamma
 
 
 class Tanimoto(BaseEstimator):
@@ -14,10 +19,8 @@ class Tanimoto(BaseEstimator):
 
     def __call__(self, X, Z):
         X, Z = (A.astype(float) if hasattr(A, "astype") else np.asarray(A, dtype=float) for A in (X, Z))
-        products = X @ Z.T
-        products = np.asarray(products.todense() if hasattr(products, "todense") else products, dtype=float)
-        squares = _squared_norms(X)[:, None] + _squared_norms(Z)
-        union = squares - products
+        products = safe_sparse_dot(X, Z.T, dense_output=True)
+        union = row_norms(X, squared=True)[:, None] + row_norms(Z, squared=True) - products
         return np.divide(products, union, out=np.ones_like(products), where=union > 0)
 
 
@@ -41,6 +44,98 @@ class Pairwise(BaseEstimator):
         return G
 
 
-def _squared_norms(X):
-    squares = X.multiply(X) if hasattr(X, "multiply") else np.square(X, dtype=float)
-    return np.asarray(squares.sum(axis=1), dtype=float).ravel()
+class Named(BaseEstimator):
+    """A kernel of scikit-learn's ``pairwise_kernels`` on rows of numbers; gamma may be "median" or "scale"."""
+
+    def __init__(self, name="rbf", gamma="median"):
+        self.name, self.gamma = name, gamma
+
+    def resolve(self, X, sample_weight=None):
+        """The kernel with a number for gamma."""
+        check_kernel(self.name)
+        return clone(self).set_params(gamma=resolve_gamma(self.name, self.gamma, _rows(X), sample_weight))
+
+    def __call__(self, X, Z):
+        if isinstance(self.gamma, str):
+            raise ValueError(f"Named: gamma={self.gamma!r} is not a number yet; call resolve(X) with training data")
+        return gram(self.name, _rows(X), _rows(Z), gamma=self.gamma)
+
+
+class Precomputed(BaseEstimator):
+    """Entries of a given Gram matrix (N, N): the objects are integers from 0 to N - 1, so that they can be split."""
+
+    def __init__(self, matrix):
+        self.matrix = matrix
+
+    def __call__(self, X, Z):
+        matrix = np.asarray(self.matrix, dtype=float)
+        rows, columns = (self._ids(ids, len(matrix)) for ids in (X, Z))
+        return matrix[np.ix_(rows, columns)]
+
+    def _ids(self, ids, size):
+        ids = np.asarray(ids, dtype=float)
+        if ids.ndim != 1 or (ids != np.floor(ids)).any() or (ids < 0).any() or (ids >= size).any():
+            raise ValueError(f"Precomputed: objects must be integers from 0 to {size - 1}, rows of the matrix")
+        return ids.astype(int)
+
+
+class TanimotoGaussian(BaseEstimator):
+    """``exp(-gamma (t(x, x) + t(z, z) - 2 t(x, z)))``, t Tanimoto's kernel of fingerprints (Laforgue et al. 2020)."""
+
+    def __init__(self, gamma=1.0):
+        self.gamma = gamma
+
+    def __call__(self, X, Z):
+        check_number(self.gamma, "TanimotoGaussian: gamma")
+        return np.exp(-2 * self.gamma * (1 - Tanimoto()(X, Z)))  # t(x, x) = 1
+
+
+class NGrams(BaseEstimator):
+    """Cosine of the counts of substrings of up to n characters: a normalised kernel of strings."""
+
+    def __init__(self, n=3):
+        self.n = n
+
+    def __call__(self, X, Z):
+        from sklearn.feature_extraction.text import CountVectorizer  # takes long to load
+
+        check_number(self.n, "NGrams: n", integer=True)
+        if not all(isinstance(text, str) for text in (*X, *Z)):
+            raise ValueError("NGrams: objects must be strings")
+        # a character that no text has begins each one, so that the empty string is like itself
+        left, right = (["\x02" + text for text in texts] for texts in (X, Z))
+        counter = CountVectorizer(analyzer=self._substrings).fit([*left, *right])
+        return cosine_similarity(counter.transform(left), counter.transform(right))
+
+    def _substrings(self, text):
+        # scikit-learn's own analyser of characters would merge runs of white space
+        return [text[i : i + k] for k in range(1, self.n + 1) for i in range(len(text) - k + 1)]
+
+
+def as_output_kernel(kernel):
+    """The kernel of outputs behind a name, a Gram matrix (outputs are its row numbers), an object or a callable."""
+    if isinstance(kernel, str):
+        check_kernel(kernel)
+        if kernel == PRECOMPUTED:
+            raise ValueError("output_kernel='precomputed': give the Gram matrix itself, and its row numbers as outputs")
+        return Named(kernel)
+    if isinstance(kernel, np.ndarray):
+        if kernel.ndim != 2 or kernel.shape[0] != kernel.shape[1]:
+            raise ValueError(f"output_kernel: a matrix must be square, got shape {kernel.shape}")
+        return Precomputed(kernel)
+    if not callable(kernel):
+        raise TypeError(
+            f"output_kernel must be a name, a matrix, an object or a callable (Y, Z) -> Gram, got {kernel!r}"
+        )
+    return kernel
+
+
+def _rows(X):
+    try:
+        X = np.asarray(X, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"output_kernel: kernels by name take rows of numbers, got {type(X[0]).__name__}; give an object or a "
+            "callable (Y, Z) -> Gram"
+        ) from None
+    return X[:, None] if X.ndim == 1 else X

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from .._validation import check_choice
-from .gram import check_kernel
+from .gram import check_kernel, length
 
 FORMS = ("i", "ii", "iii", "iv", "v", "vi")
+PAIRWISE = ("iv", "v", "vi")
+_AXES = {"i": 1, "iii": 0, "iv": 2, "vi": 1}  # of the values of families, beside points and training inputs
 
 
 class OutputBuilt(BaseEstimator):
@@ -27,9 +27,9 @@ class OutputBuilt(BaseEstimator):
     vi      sum_ij mu_ij l_ij(s) l_ij(t) z_ij (x) z_ij                             n^3
     ======  =====================================================================  ==============================
 
-    with ``z_ij = y_i + y_j`` and ``l_ij(s) = k(s, x_i) k(s, x_j)``: the paper leaves the families k_i, k_ij and
-    k(s, x_i, x_j) open, here they are k localised at the samples. Sums of rank-one terms are kept as products of
-    n x n matrices, never as one Gram matrix a term.
+    with ``z_ij = nu_i y_i + nu_j y_j`` and ``l_ij(s) = k(s, x_i) k(s, x_j)``: the paper leaves the families k_i, k_ij
+    and k(s, x_i, x_j) open, here they are k localised at the samples, unless ``families`` are given. Sums of rank-one
+    terms are then kept as products of n x n matrices, never as one Gram matrix a term.
 
     Parameters
     ----------
@@ -37,30 +37,46 @@ class OutputBuilt(BaseEstimator):
     kernel : the scalar kernel k, a name or a callable; a name uses the estimator's gamma
     weights : None for mu proportional to the sample weights (1/n without them, products of two for pairs), or a
         function of the centred outputs (n, d) that returns non-negative mu of shape (n,), or (n, n) for pairs
+    nu : None for 1, or a function of the centred outputs (n, d) that returns numbers in [0, 1] of shape (n,); for pairs
+    families : None, or the families in place of ``kernel``, as a function of points S and the n training inputs X whose
+        values have these shapes, for each of the len(S) points s:
+
+        - form i: (len(S), n, n), ``k_i(s, x_t)`` at [s, t, i]; each k_i a positive kernel, which is checked
+        - form iii: (len(S), n), ``k(s, x_i)`` at [s, i]; any function k
+        - form iv: (len(S), n, n, n), ``k_ij(s, x_t)`` at [s, t, i, j]; each k_ij a positive kernel, which is checked
+        - form vi: (len(S), n, n), ``k(s, x_i, x_j)`` at [s, i, j]; any function k
     """
 
-    def __init__(self, form="ii", kernel="rbf", weights=None):
-        self.form, self.kernel, self.weights = form, kernel, weights
+    brings_operator = True
+
+    def __init__(self, form="ii", kernel="rbf", weights=None, nu=None, families=None):
+        self.form, self.kernel, self.weights, self.nu, self.families = form, kernel, weights, nu, families
+
+    @property
+    def scalar(self):
+        """The kernel that inputs are read for and whose values the term is made of."""
+        return self.kernel if self.families is None else Families(self.form, self.families)
 
     def validate(self):
         check_choice(self.form, "OutputBuilt: form", FORMS)
         check_kernel(self.kernel)
+        if self.nu is not None and self.form not in PAIRWISE:
+            raise ValueError(f"OutputBuilt: nu is for the pairwise forms {', '.join(PAIRWISE)}, not {self.form!r}")
+        if self.families is not None and self.form not in _AXES:
+            raise ValueError(f"OutputBuilt: form {self.form!r} has one kernel and no families; give it as kernel")
 
     def operator(self, Y, sample_weight):
         """The operator (d, d) of forms ii and v, which are separable; None for the others."""
-        mu = self._mu(Y, sample_weight)
         if self.form == "ii":
-            return (Y.T * mu) @ Y
+            return (Y.T * self.mixture(Y, sample_weight)) @ Y
         if self.form == "v":
-            return Y.T @ (np.diag(mu.sum(0) + mu.sum(1)) + mu + mu.T) @ Y
+            mu, Z = self.mixture(Y, sample_weight), self.parts(Y)
+            return Z.T @ (np.diag(mu.sum(0) + mu.sum(1)) + mu + mu.T) @ Z
         return None
 
-    def term(self, G, Y, sample_weight):
-        """The map ``A -> sum of terms applied to A`` for the kernel values G (n, n) and outputs Y (n, d)."""
-        return RankOneTerms(self.form, G, Y, self._mu(Y, sample_weight))
-
-    def _mu(self, Y, sample_weight):
-        pairs = self.form in ("iv", "v", "vi")
+    def mixture(self, Y, sample_weight):
+        """The weights mu, (n,) or (n, n) for pairs, of centred outputs Y (n, d)."""
+        pairs = self.form in PAIRWISE
         shape = (len(Y), len(Y)) if pairs else (len(Y),)
         if self.weights is None:
             share = sample_weight / sample_weight.sum()
@@ -70,81 +86,34 @@ class OutputBuilt(BaseEstimator):
             raise ValueError(f"OutputBuilt: weights must return non-negative numbers of shape {shape}, got {mu.shape}")
         return mu
 
-
-class RankOneTerms:
-    """Forms i, iii, iv and vi as a map on dual variables; the interface of ``problem.Separable`` without spectra."""
-
-    def __init__(self, form, G, Y, mu, root_weights=None):
-        self.form, self.G, self.Y = form, G, Y
-        self.mu = (mu + mu.T) / 2 if mu.ndim == 2 else mu  # the pair (i, j) acts like (j, i)
-        self.root = np.ones(len(Y)) if root_weights is None else root_weights
-
-    def scaled(self, root_weights):
-        return RankOneTerms(self.form, self.G, self.Y, self.mu, self.root * root_weights)
-
-    def apply(self, A):
-        return self.root[:, None] * self.predictor(self.root[:, None] * A)(self.G)
-
-    def predictor(self, A):
-        """The function ``G (m, n) -> values (m, d)`` whose unscaled dual variables are A (n, d)."""
-        return RankOnePredictor(self.form, self.G, self.Y, self.mu, A)
-
-    def margin_gram(self, Y):
-        """``<y_i, K(x_i, x_j) y_j>``, shape (n, n)."""
-        G, H = self.G, self.G * (Y @ self.Y.T)
-        if self.form in ("i", "iii"):
-            inner = (H * self.mu) @ H.T
-        else:  # sum_lm mu_lm (H_il G_im + G_il H_im) (H_jl G_jm + G_jl H_jm), one l at a time
-            inner = np.zeros_like(G)
-            for i, mu in enumerate(self.mu):
-                features = H[:, i : i + 1] * G + G[:, i : i + 1] * H
-                inner += (features * mu) @ features.T
-        return (inner if self.form in ("iii", "vi") else inner * G) * np.multiply.outer(self.root, self.root)
-
-    @property
-    def trace(self) -> float:
-        """Scale of the term, as ``Separable.trace``: here the sum of the weights times its norm."""
-        return float(self.root @ self.root) * self.norm
-
-    @cached_property
-    def norm(self) -> float:
-        """Largest eigenvalue of the map, by power iterations (the proximal gradient backtracks if it is short)."""
-        A = np.random.default_rng(0).normal(size=self.Y.shape)
-        size = 0.0
-        for _ in range(30):
-            length = np.linalg.norm(A)
-            if length == 0:
-                return 0.0
-            A = self.apply(A / length)
-            size = float(np.linalg.norm(A))
-        return 1.05 * size
+    def parts(self, Y):
+        """What z_ij is the sum of, ``nu_i y_i`` (n, d), of centred outputs Y (n, d)."""
+        if self.nu is None:
+            return Y
+        nu = np.asarray(self.nu(Y), dtype=float)
+        if nu.shape != (len(Y),) or not ((nu >= 0) & (nu <= 1)).all():
+            raise ValueError(f"OutputBuilt: nu must return numbers in [0, 1] of shape {(len(Y),)}, got {nu!r}")
+        return nu[:, None] * Y
 
 
-class RankOnePredictor:
-    """Values at new points, from their kernel values with the samples."""
+class Families(BaseEstimator):
+    """Values of the user's families, more than a number for each pair of a point and a training input."""
 
-    def __init__(self, form, G, Y, mu, A):
-        self.form, self.Y = form, Y
-        products = A @ Y.T  # <a_t, y_i>
-        if form == "i":
-            self.state = G * products * mu
-        elif form == "iii":
-            self.state = ((G * products).sum(axis=0) * mu)[:, None] * Y
-        elif form == "vi":
-            H = G * products
-            self.state = 2 * mu * (H.T @ G + G.T @ H)
-        else:
-            self.state = (G, products, mu)
+    operator_valued = True
+    positive_definite = True  # forms iii and vi whatever the function; for i and iv checked where their term is made
 
-    def __call__(self, G):
-        if self.form == "iii":
-            return G @ self.state
-        if self.form in ("i", "vi"):
-            return (G * (G @ self.state)) @ self.Y
-        train, products, mu = self.state
-        out = np.zeros((len(G), self.Y.shape[1]))
-        for i, y in enumerate(self.Y):  # all pairs (i, j) of one i
-            pairs = train[:, i : i + 1] * train * (products[:, i : i + 1] + products) * mu[i]
-            local = G[:, i : i + 1] * G * (G @ pairs)
-            out += local @ self.Y + np.multiply.outer(local.sum(axis=1), y)
-        return out
+    def __init__(self, form, families):
+        self.form, self.families = form, families
+
+    def entries(self, n, d):
+        """Numbers in one value, for n samples."""
+        return n ** _AXES[self.form]
+
+    def __call__(self, X, Z):
+        values, n = np.asarray(self.families(X, Z), dtype=float), length(Z)
+        shape = (length(X), n, *[n] * _AXES[self.form])
+        if values.shape != shape:
+            raise ValueError(
+                f"OutputBuilt: families must return shape {shape} for form {self.form!r}, got {values.shape}"
+            )
+        return values

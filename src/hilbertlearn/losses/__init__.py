@@ -31,20 +31,3 @@ def as_loss(loss) -> Loss:
         raise TypeError(f"loss must be a name or an object of hilbertlearn.losses, got {type(loss).__name__}")
     loss.validate()
     return loss
-
-
-__all__ = [
-    "Ball",
-    "EpsilonInsensitive",
-    "EpsilonSVR",
-    "ExpNorm",
-    "Hinge",
-    "Huber",
-    "InfConv",
-    "LogNorm",
-    "Loss",
-    "Norm",
-    "PowerNorm",
-    "Squared",
-    "as_loss",
-]

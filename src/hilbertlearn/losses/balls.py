@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._linalg import row_norms
+
 _MAX_NEWTON = 60
 
 
@@ -17,11 +19,6 @@ def dual_exponent(p: float) -> float:
     if p == 1:
         return np.inf
     return 1.0 if np.isinf(p) else p / (p - 1)
-
-
-def row_norms(A):
-    """Euclidean norm of each row, shape (n,)."""
-    return np.sqrt(np.einsum("ij,ij->i", A, A))
 
 
 def p_norms(A, p: float, measure=None):

@@ -7,8 +7,9 @@ import numbers
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
+from .._linalg import row_norms
 from .._statistics import weighted_quantile
-from .balls import p_norms, row_norms, scale_rows
+from .balls import p_norms, scale_rows
 
 EPSILON_QUANTILE = 0.25  # of the residual norms: a quarter of the rows may drop out of the model
 KAPPA_QUANTILE = 0.5  # half of the residuals count as ordinary
@@ -22,22 +23,15 @@ class Loss(BaseEstimator):
     through the Euclidean norm; losses with another geometry override the ``row_*`` methods.
     """
 
-    on_margins = False  # True: a function of <y_i, h(x_i)> instead of the residual (the hinge)
-
-    @property
-    def curvature(self) -> float:
-        """c of the conjugate's quadratic part."""
-        return 0.0
-
-    @property
-    def pointwise(self) -> bool:
-        """True when the loss acts on point values, so that the space must have them."""
-        return False
-
-    @property
-    def largest_residual(self) -> float:
-        """The loss is infinite beyond this norm."""
-        return np.inf
+    on_margins = False  # True: a function of <z_i, h(x_i)> instead of the residual (the hinge)
+    by_row, by_entry = True, False  # whether the three functions act on norms of rows, on single entries, or on both
+    pointwise = False  # True: it acts on point values, so that the space must have them
+    curvature = 0.0  # c of the conjugate's quadratic part
+    quadratic = False  # True: the conjugate is half the squared norm and no more, so that the problem is linear
+    sparse = False  # True: small residuals give dual rows that are exactly zero
+    tapers = False  # True: dual variable over residual falls as residuals grow, it grows no faster than a square
+    largest_residual = np.inf  # the loss is infinite beyond this norm
+    bound = np.inf  # on the norm of a dual row; finite for losses that grow linearly, and these resist outliers
 
     def value(self, r):
         """Loss at residual norms r; by default from the conjugate, which needs curvature > 0."""
@@ -59,20 +53,9 @@ class Loss(BaseEstimator):
     def validate(self):
         """Raise a ValueError that names the setting which is out of range."""
 
-    @property
-    def bound(self) -> float:
-        """Largest norm a dual row can have; finite for losses that grow linearly, and these resist outliers."""
-        return np.inf
-
-    @property
-    def quadratic(self) -> bool:
-        """True when the conjugate is half the squared norm and no more: then the problem is a linear system."""
-        return False
-
-    @property
-    def sparse(self) -> bool:
-        """True when small residuals give dual rows that are exactly zero."""
-        return False
+    def targets_of(self, Y):
+        """What margins are taken with, z_i (n, d), from coordinates Y (n, d); for losses of the margin."""
+        return Y
 
     def row_value(self, R, measure=None):
         """Loss of each row of residuals R (n, d), shape (n,)."""

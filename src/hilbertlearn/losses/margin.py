@@ -18,17 +18,30 @@ class Hinge(Loss):
     margin : object or None
         Another function f of the margin: an object with ``value(t)``, ``conjugate(b)`` = f*(-b) and
         ``prox_conjugate(b, step)`` = argmin over x of ``(x - b)^2 / 2 + step f*(-x)``, all elementwise.
+    targets : callable or None
+        What margins ``<z_i, h(x_i)>`` are taken with: a function of the outputs' coordinates (n, d) that gives z
+        (n, d); None for the outputs themselves (Laforgue et al. 2020, proposition 1, has any z_i).
     """
 
     on_margins = True
 
-    def __init__(self, margin=None):
-        self.margin = margin
+    def __init__(self, margin=None, targets=None):
+        self.margin, self.targets = margin, targets
 
     def validate(self):
         missing = [n for n in ("value", "conjugate", "prox_conjugate") if not hasattr(self.margin, n)]
         if self.margin is not None and missing:
             raise ValueError(f"Hinge: margin must have the methods {', '.join(missing)}; got {self.margin!r}")
+        if self.targets is not None and not callable(self.targets):
+            raise TypeError(f"Hinge: targets must be a function of coordinates (n, d) or None, got {self.targets!r}")
+
+    def targets_of(self, Y):
+        if self.targets is None:
+            return Y
+        Z = np.asarray(self.targets(Y), dtype=float)
+        if Z.shape != Y.shape or not np.isfinite(Z).all():
+            raise ValueError(f"Hinge: targets must return finite numbers of shape {Y.shape}, got shape {Z.shape}")
+        return Z
 
     @property
     def bound(self):

@@ -6,19 +6,24 @@ import numbers
 
 import numpy as np
 
-from .balls import dual_exponent, p_norms, project_ball, row_norms
+from .._linalg import row_norms
+from .balls import dual_exponent, p_norms, project_ball
 from .base import EPSILON_QUANTILE, KAPPA_QUANTILE, Loss, check_positive, indicator, residual_quantile
 
 
 class _PNormLoss(Loss):
     """Half the squared norm convolved with a function of the p-norm; on the real line every p is the same."""
 
-    curvature = property(lambda self: 1.0)
+    curvature = 1.0
 
     @property
     def pointwise(self):
         """Every p but 2 looks at point values."""
         return self.p != 2
+
+    @property
+    def by_row(self):
+        return self.p == 2
 
     def _check_p(self):
         if not isinstance(self.p, numbers.Real) or not float(self.p) >= 1:
@@ -48,8 +53,16 @@ class Huber(_PNormLoss):
         return np.minimum(r, self.kappa)
 
     @property
+    def by_entry(self):
+        return self.p == 1
+
+    @property
+    def tapers(self):
+        return self.p in (1, 2)
+
+    @property
     def bound(self):
-        return self.kappa
+        return float(self.kappa)
 
     @property
     def quadratic(self):
@@ -101,6 +114,10 @@ class EpsilonInsensitive(_PNormLoss):
 
     def prox_conjugate(self, r, step):
         return np.maximum(r - step * self.epsilon, 0.0)
+
+    @property
+    def by_entry(self):
+        return np.isinf(self.p)
 
     @property
     def sparse(self):

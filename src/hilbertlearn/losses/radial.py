@@ -14,21 +14,27 @@ _BISECTIONS = 80
 class Squared(Loss):
     """``||r||^2 / 2``: ridge regression."""
 
-    curvature = property(lambda self: 1.0)
-    quadratic = property(lambda self: True)
+    by_entry = quadratic = True
+    curvature = 1.0
 
     def value(self, r):
         return r**2 / 2
 
 
-class Norm(Loss):
-    """``scale ||r||``."""
+class _Scaled(Loss):
+    """A loss with a setting ``scale``."""
 
     def __init__(self, scale=1.0):
         self.scale = scale
 
     def validate(self):
         check_positive(self, "scale")
+
+
+class Norm(_Scaled):
+    """``scale ||r||``."""
+
+    tapers = True
 
     def value(self, r):
         return self.scale * r
@@ -44,7 +50,7 @@ class Norm(Loss):
 
     @property
     def bound(self):
-        return self.scale
+        return float(self.scale)
 
 
 class PowerNorm(Loss):
@@ -56,6 +62,10 @@ class PowerNorm(Loss):
     def validate(self):
         check_positive(self, "scale")
         check_positive(self, "eta", above=1)
+
+    @property
+    def tapers(self):
+        return self.eta <= 2
 
     def value(self, r):
         return self.scale / self.eta * r**self.eta
@@ -79,14 +89,8 @@ class PowerNorm(Loss):
         return power_prox(r, step * weight, exponent)
 
 
-class LogNorm(Loss):
+class LogNorm(_Scaled):
     """``scale ||r|| log ||r||``, made convex by its biconjugate: constant for norms below 1/e."""
-
-    def __init__(self, scale=1.0):
-        self.scale = scale
-
-    def validate(self):
-        check_positive(self, "scale")
 
     def value(self, r):
         r = np.maximum(r, np.exp(-1))
@@ -99,9 +103,7 @@ class LogNorm(Loss):
         with np.errstate(over="ignore"):  # far from the optimum
             return np.exp(r / self.scale - 1)
 
-    @property
-    def sparse(self):
-        return True
+    sparse = True
 
     def prox_conjugate(self, r, step):
         # x = r - scale z with z e^z = (step / scale) e^(r/scale - 1)
@@ -109,14 +111,8 @@ class LogNorm(Loss):
         return np.maximum(r - self.scale * z, 0.0)
 
 
-class ExpNorm(Loss):
+class ExpNorm(_Scaled):
     """``scale (exp ||r|| - 1)``: hardly tolerates large residuals."""
-
-    def __init__(self, scale=1.0):
-        self.scale = scale
-
-    def validate(self):
-        check_positive(self, "scale")
 
     def value(self, r):
         with np.errstate(over="ignore"):  # an infinite loss is the right answer far from the optimum
@@ -135,14 +131,8 @@ class ExpNorm(Loss):
         return np.where(r <= self.scale, r, x)
 
 
-class Ball(Loss):
+class Ball(_Scaled):
     """Zero for ``||r|| <= scale``, infinite beyond: every sample is fitted up to scale."""
-
-    def __init__(self, scale=1.0):
-        self.scale = scale
-
-    def validate(self):
-        check_positive(self, "scale")
 
     @property
     def largest_residual(self):
@@ -160,9 +150,7 @@ class Ball(Loss):
     def prox_conjugate(self, r, step):
         return np.maximum(r - step * self.scale, 0.0)
 
-    @property
-    def sparse(self):
-        return True
+    sparse = True
 
 
 class EpsilonSVR(Loss):
@@ -186,9 +174,7 @@ class EpsilonSVR(Loss):
     def prox_conjugate(self, r, step):
         return np.clip(r - step * self.epsilon, 0.0, 1.0)
 
-    @property
-    def bound(self):
-        return 1.0
+    bound = 1.0
 
     @property
     def sparse(self):
@@ -201,10 +187,11 @@ class EpsilonSVR(Loss):
 
 
 class InfConv(Loss):
-    """Infimal convolution ``inf_s first(s) + second(r - s)`` of two radial losses.
+    """Infimal convolution ``inf_s first(s) + second(r - s)`` of two losses of the same kind.
 
     ``InfConv(Squared(), Norm(kappa))`` is the Huber loss, ``InfConv(Squared(), Ball(epsilon))`` the
-    epsilon-insensitive one: conjugates add, so any two losses compose (Laforgue et al. 2020, proposition 1).
+    epsilon-insensitive one: conjugates add, so any two losses compose (Laforgue et al. 2020, proposition 1). Both act
+    on the norms of rows, or both on single entries: ``Huber(p=1)``, ``EpsilonInsensitive(p=inf)``, ``Squared``.
     """
 
     def __init__(self, first, second):
@@ -212,9 +199,54 @@ class InfConv(Loss):
 
     def validate(self):
         for name, part in (("first", self.first), ("second", self.second)):
-            if not isinstance(part, Loss) or part.on_margins or getattr(part, "p", 2) != 2:
-                raise ValueError(f"InfConv: {name} must be a loss of the Euclidean norm (p=2), got {part!r}")
+            if not isinstance(part, Loss) or part.on_margins or not (part.by_row or part.by_entry):
+                raise ValueError(
+                    f"InfConv: {name} must be a loss of the Euclidean norm (p=2) or of single entries (Huber(p=1), "
+                    f"EpsilonInsensitive(p=inf)), got {part!r}"
+                )
             part.validate()
+        if not (self.by_row or self.by_entry):
+            odd, other = ("second", "first") if self.first.by_row else ("first", "second")
+            raise ValueError(
+                f"InfConv: {odd} must act on rows (p=2), as {other} does, not on single entries, got {self.first!r} "
+                f"and {self.second!r}"
+            )
+
+    @property
+    def by_row(self):
+        return self.first.by_row and self.second.by_row
+
+    @property
+    def by_entry(self):
+        return self.first.by_entry and self.second.by_entry
+
+    @property
+    def pointwise(self):
+        return not self.by_row
+
+    def row_value(self, R, measure=None):
+        return self._over_entries(self.value, R, measure) if self.pointwise else super().row_value(R, measure)
+
+    def row_conjugate(self, A, measure=None):
+        if self.pointwise:
+            return self._over_entries(self.conjugate, A, measure)
+        return super().row_conjugate(A, measure)
+
+    def _over_entries(self, function, A, measure):
+        """Integral (n,) of a function of the absolute point values."""
+        measure = np.ones(A.shape[1]) if measure is None else measure
+        return function(np.abs(A) / np.sqrt(measure)) @ measure
+
+    def row_prox(self, A, step, measure=None):
+        if not self.pointwise:
+            return super().row_prox(A, step, measure)
+        root = 1.0 if measure is None else np.sqrt(measure)
+        return np.copysign(self.prox_conjugate(np.abs(A) / root, step) * root, A)
+
+    def saturated(self, A, measure=None):
+        if not self.pointwise or np.isinf(self.bound):
+            return super().saturated(A, measure)
+        return (np.abs(A) if measure is None else np.abs(A) / np.sqrt(measure)) >= self.bound * (1 - 1e-6)
 
     @property
     def curvature(self):
@@ -248,8 +280,7 @@ class InfConv(Loss):
 
     @property
     def bound(self):
-        bounds = (self.first.bound, self.second.bound)
-        return "auto" if "auto" in bounds else min(bounds)
+        return min(self.first.bound, self.second.bound)
 
     @property
     def sparse(self):

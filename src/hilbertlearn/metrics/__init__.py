@@ -12,20 +12,3 @@ from .structured import (
     top_k_accuracy,
 )
 from .vector import r2_score
-
-__all__ = [
-    "r2_score",
-    "functional_mse",
-    "functional_nmse",
-    "integrated_squared_error",
-    "hamming_loss",
-    "f1_by_sample",
-    "normalized_rank_loss",
-    "kendall_tau",
-    "top_k_accuracy",
-    "hellinger_distance",
-    "squared_hellinger_loss",
-    "link_roc_auc",
-    "link_average_precision",
-    "best_f1_threshold",
-]

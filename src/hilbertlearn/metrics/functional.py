@@ -82,20 +82,16 @@ def _paired(Y_true, Y_pred, grid):
         )
     axes = [(points,) for points in true.points] if irregular else [true.axes] * len(true)
     if irregular:
-        _check_same_points(true, pred)
+        for i, (a, b) in enumerate(zip(true.points, pred.points, strict=True)):
+            if not same_points(a, b):
+                raise ValueError(
+                    f"Y_true and Y_pred must have the same points, those of curve {i} differ; predict at Y_true.points"
+                )
     pairs = [(a, _columns(y), _columns(z)) for a, y, z in zip(axes, true.values, pred.values, strict=True)]
     p, q = pairs[0][1].shape[1], pairs[0][2].shape[1]
     if p != q:
         raise ValueError(f"Y_true and Y_pred must have the same number of functions a sample, got {p} and {q}")
     return pairs
-
-
-def _check_same_points(true, pred):
-    for i, (a, b) in enumerate(zip(true.points, pred.points, strict=True)):
-        if not same_points(a, b):
-            raise ValueError(
-                f"Y_true and Y_pred must have the same points, those of curve {i} differ; predict at Y_true.points"
-            )
 
 
 def _columns(values):

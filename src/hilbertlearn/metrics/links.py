@@ -36,15 +36,7 @@ def link_average_precision(adjacency, scores, pairs="upper"):
     """Average precision, the area under the curve of precision by recall as a step function.
 
     The mean over links of the share of links among the pairs that have at least the link's score. Chance gives the
-    share of links among all pairs.
-
-    Parameters
-    ----------
-    adjacency, scores, pairs : as for ``link_roc_auc``
-
-    Returns
-    -------
-    float between 0 and 1, NaN when no pair is a link
+    share of links among all pairs. NaN when no pair is a link. Parameters as for ``link_roc_auc``.
     """
     links, everything = _sorted_scores(adjacency, scores, pairs)
     if len(links) == 0:
@@ -55,9 +47,7 @@ def link_average_precision(adjacency, scores, pairs="upper"):
 def best_f1_threshold(adjacency, scores, pairs="upper"):
     """The threshold from which on a score is called a link such that F1 is largest.
 
-    Parameters
-    ----------
-    adjacency, scores, pairs : as for ``link_roc_auc``
+    Parameters as for ``link_roc_auc``.
 
     Returns
     -------
@@ -70,15 +60,14 @@ def best_f1_threshold(adjacency, scores, pairs="upper"):
         return np.inf, 1.0
     lowest = np.unique(links)[::-1]  # elsewhere a higher threshold loses no link
     f1 = 2 * _at_least(links, lowest) / (len(links) + _at_least(everything, lowest))
-    best = int(f1.argmax())
-    threshold = lowest[best]
+    threshold = lowest[f1.argmax()]
     n_rejected = np.searchsorted(everything, threshold)
     if n_rejected > 0:
         rejected = everything[n_rejected - 1]
         between = rejected + (threshold - rejected) / 2
         if between > rejected:  # not so for neighbouring floating-point numbers
             threshold = between
-    return float(threshold), float(f1[best])
+    return float(threshold), float(f1.max())
 
 
 def _at_least(ordered, values):
@@ -101,11 +90,8 @@ def _sorted_scores(adjacency, scores, pairs):
         kept = counted[rows, columns]
         links, everything = scores[rows[kept], columns[kept]], scores[counted]
     else:
-        truth, everything = adjacency[counted], scores[counted]
-        known = ~np.isnan(truth)
-        if not known.all():
-            truth, everything = truth[known], everything[known]
-        links = everything[truth > 0]
+        everything = scores[counted & ~np.isnan(adjacency)]
+        links = scores[counted & (adjacency > 0)]
     if np.isnan(everything).any():
         raise ValueError("scores has NaN where adjacency is known; leave these pairs out by a mask in pairs")
     return np.sort(links), np.sort(everything)

@@ -24,23 +24,16 @@ def hamming_loss(Y_true, Y_pred, sample_weight=None):
     -------
     float between 0 and 1, NaN when no label of a sample of positive weight is known
     """
-    true, pred = _rows(Y_true, Y_pred)
-    known = ~np.isnan(true)
-    _check_predicted(pred, known, "labels")
-    wrong = known & (true != pred)
-    count = known.sum(axis=1)
-    return _mean(wrong.sum(axis=1) / np.maximum(count, 1), sample_weight, count > 0)
+    true, pred, known = _known_rows(Y_true, Y_pred, "labels")
+    wrong, count = (known & (true != pred)).sum(axis=1), known.sum(axis=1)
+    return _mean(wrong / np.maximum(count, 1), sample_weight, count > 0)
 
 
 def f1_by_sample(Y_true, Y_pred, sample_weight=None):
     """F1 of each sample's label set, ``2 |A ∩ B| / (|A| + |B|)``, averaged over samples.
 
-    Two empty sets agree: their F1 is 1.
-
-    Parameters
-    ----------
-    Y_true, Y_pred : 0/1 arrays (n, d), or sequences of n sets of labels
-    sample_weight : (n,) non-negative; default 1
+    Two empty sets agree: their F1 is 1. Y_true and Y_pred are 0/1 arrays (n, d), or sequences of n sets of labels;
+    sample_weight (n,) is non-negative and 1 by default.
     """
     common, total = _common_labels(Y_true, Y_pred)
     return _mean(np.where(total > 0, 2 * common / np.maximum(total, 1), 1.0), sample_weight)
@@ -66,9 +59,7 @@ def normalized_rank_loss(Y_true, Y_pred, sample_weight=None):
     -------
     float between 0 and 1, NaN when no sample of positive weight has an order
     """
-    true, pred = _rows(Y_true, Y_pred)
-    known = ~np.isnan(true)
-    _check_predicted(pred, known, "scores")
+    true, pred, known = _known_rows(Y_true, Y_pred, "scores")
     losses = np.full(len(true), np.nan)
     for i, rated in enumerate(known):
         better, signs = _differences(true[i, rated]), np.sign(_differences(pred[i, rated]))
@@ -94,9 +85,7 @@ def kendall_tau(Y_true, Y_pred, sample_weight=None):
     -------
     float between -1 and 1, NaN when no sample of positive weight has an order
     """
-    true, pred = _rows(Y_true, Y_pred)
-    known = ~np.isnan(true)
-    _check_predicted(pred, known, "ranks")
+    true, pred, known = _known_rows(Y_true, Y_pred, "ranks")
     taus = np.full(len(true), np.nan)
     for i, ranked in enumerate(known):
         a, b = np.sign(_differences(true[i, ranked])), np.sign(_differences(pred[i, ranked]))
@@ -151,10 +140,7 @@ def top_k_accuracy(true_index, scores, k=1, *, ties="average", sample_weight=Non
 def hellinger_distance(Y_true, Y_pred, sample_weight=None):
     """Hellinger distance ``||√y - √z|| / √2`` of histograms, between 0 and 1, averaged over samples.
 
-    Parameters
-    ----------
-    Y_true, Y_pred : (n, d) non-negative with rows of sum 1
-    sample_weight : (n,) non-negative; default 1
+    Y_true and Y_pred are (n, d), non-negative with rows of sum 1; sample_weight (n,) is non-negative and 1 by default.
     """
     return _mean(np.sqrt(_squared_root_distances(Y_true, Y_pred) / 2), sample_weight)
 
@@ -188,10 +174,14 @@ def _rows(Y_true, Y_pred):
     return true, pred
 
 
-def _check_predicted(pred, known, what):
+def _known_rows(Y_true, Y_pred, what):
+    """Both as float arrays (n, d), and the mask of what Y_true knows, where predictions must be."""
+    true, pred = _rows(Y_true, Y_pred)
+    known = ~np.isnan(true)
     holes = np.flatnonzero((np.isnan(pred) & known).any(axis=1))
     if len(holes):
         raise ValueError(f"Y_pred is NaN at an entry of sample {holes[0]} that Y_true knows; predict {what} there")
+    return true, pred, known
 
 
 def _common_labels(Y_true, Y_pred):
@@ -199,8 +189,7 @@ def _common_labels(Y_true, Y_pred):
     if _are_sets(Y_true) and _are_sets(Y_pred):
         if len(Y_true) != len(Y_pred):
             raise ValueError(f"Y_true and Y_pred must have as many sets, got {len(Y_true)} and {len(Y_pred)}")
-        sizes = [(len(a & b), len(a) + len(b)) for a, b in zip(Y_true, Y_pred, strict=True)]
-        return np.array(sizes).T
+        return np.array([(len(a & b), len(a) + len(b)) for a, b in zip(Y_true, Y_pred)]).T
     true, pred = _rows(Y_true, Y_pred)
     for Y, name in ((true, "Y_true"), (pred, "Y_pred")):
         odd = Y[~np.isin(Y, (0, 1))]
@@ -250,6 +239,7 @@ def _squared_root_distances(Y_true, Y_pred):
 def _mean(values, sample_weight, counted=None):
     """Weighted mean of the values that count, by default all; NaN when their weight is 0."""
     weights = _check_sample_weight(sample_weight, values, dtype=np.float64, ensure_non_negative=True)
-    counted = np.ones(len(values), dtype=bool) if counted is None else counted
-    total = weights[counted].sum()
-    return float(weights[counted] @ values[counted] / total) if total > 0 else float("nan")
+    if counted is not None:
+        weights, values = weights[counted], values[counted]
+    total = weights.sum()
+    return float(weights @ values / total) if total > 0 else float("nan")

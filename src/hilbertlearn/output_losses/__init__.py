@@ -11,14 +11,14 @@ from .scalars import (
     L2L1,
     Absolute,
     Cauchy,
-    EpsilonInsensitive,
+    EpsilonAbsolute,
     Fair,
     GemanMcClure,
     Hinge,
     Huber,
     Logistic,
     Pinball,
-    Squared,
+    SquaredError,
 )
 from .sets import F1, Hamming, Jaccard
 
@@ -33,7 +33,7 @@ _NAMES = {
     "hellinger": Hellinger,
     "chi2": Chi2,
     "wasserstein1d": Wasserstein1d,
-    "squared": Squared,
+    "squared_error": SquaredError,
     "absolute": Absolute,
     "huber": Huber,
     "cauchy": Cauchy,
@@ -43,9 +43,12 @@ _NAMES = {
     "hinge": Hinge,
     "logistic": Logistic,
     "pinball": Pinball,
-    "epsilon_insensitive": EpsilonInsensitive,
+    "epsilon_absolute": EpsilonAbsolute,
     "edit": Edit,
     "diffusion": Diffusion,
+    # other names for two of them, which users know
+    "squared": SquaredError,
+    "epsilon_insensitive": EpsilonAbsolute,
 }
 
 
@@ -65,35 +68,3 @@ def as_output_loss(loss) -> OutputLoss:
             f"output_loss must be a name, an object of output_losses or a callable (Z, Y) -> matrix, got {loss!r}"
         )
     return Custom(loss)
-
-
-__all__ = [
-    "Absolute",
-    "Cauchy",
-    "Chi2",
-    "CostMatrix",
-    "Custom",
-    "Diffusion",
-    "Edit",
-    "EpsilonInsensitive",
-    "F1",
-    "Fair",
-    "GemanMcClure",
-    "Hamming",
-    "Hellinger",
-    "Hinge",
-    "Huber",
-    "Jaccard",
-    "Kendall",
-    "KernelLoss",
-    "L2L1",
-    "Logistic",
-    "OutputLoss",
-    "Pinball",
-    "Rank",
-    "Spearman",
-    "Squared",
-    "Wasserstein1d",
-    "ZeroOne",
-    "as_output_loss",
-]

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import numpy as np
 from sklearn.base import BaseEstimator
+
+
+def as_floats(outputs):
+    """Outputs as an array of floats, None when they are something else."""
+    try:
+        return np.asarray(outputs, dtype=float)
+    except (TypeError, ValueError):
+        return None
 
 
 class OutputLoss(BaseEstimator):
     """A loss ``Delta(z, y)`` of predicting z where y is true; subclasses hold settings only.
 
     ``decoder`` names the decoder that ``decoder="auto"`` takes: the prediction minimises ``sum_i w_i Delta(z, y_i)``.
+    ``discrete`` says that predictions of its decoder are values that outputs have, so that integers stay integers; a
+    loss whose decoder averages sets it to False.
     """
 
     decoder = "candidates"
+    discrete = True
 
     def check(self, outputs):
         """Canonical outputs (an array, or a list) from known ones, or a ValueError that says what they must be."""

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.polynomial import chebyshev
 
 from .._validation import check_number
-from .base import OutputLoss
+from .base import OutputLoss, as_floats
 
-_SHORTEST = 1e-5  # diffusion time; the series has about sqrt(37 / t) terms
-_UNIT = 1e-6  # deviation from norm one that counts as rounding
+_SHORTEST = 1e-5  # diffusion time t, at which the series of the kernel has about sqrt(37 / t) terms, 2000
 
 
 class Diffusion(OutputLoss):
@@ -34,6 +33,7 @@ class Diffusion(OutputLoss):
     """
 
     decoder = "directions"
+    discrete = False
 
     def __init__(self, t=0.1):
         self.t = t
@@ -41,21 +41,18 @@ class Diffusion(OutputLoss):
     def check(self, outputs):
         if check_number(self.t, "Diffusion: t") < _SHORTEST:
             raise ValueError(f"Diffusion: t must be at least {_SHORTEST:g}, got {self.t!r}; scale it up")
-        try:
-            Y = np.asarray(outputs, dtype=float)
-        except (TypeError, ValueError):
-            Y = np.empty((0, 0, 0))
-        if Y.ndim not in (1, 2) or (Y.ndim == 2 and Y.shape[1] < 2):
+        Y = as_floats(outputs)
+        if Y is None or Y.ndim not in (1, 2) or (Y.ndim == 2 and Y.shape[1] < 2):
             raise ValueError(
                 f"y: Diffusion needs angles (n,) in radians or unit vectors (n, d) with d >= 2, got "
-                f"{type(outputs).__name__} of shape {np.shape(Y)}; convert y to one of them"
+                f"{type(outputs).__name__} of shape {'unknown' if Y is None else Y.shape}; convert y to one of them"
             )
         if not np.isfinite(Y).all():
             raise ValueError("y: Diffusion needs finite directions, got NaN or infinity in a known output; remove it")
         if Y.ndim == 1:
             return Y
         norms = np.linalg.norm(Y, axis=1)
-        off = np.flatnonzero(np.abs(norms - 1) > _UNIT)
+        off = np.flatnonzero(np.abs(norms - 1) > 1e-6)  # more than rounding
         if len(off):
             raise ValueError(
                 f"y: Diffusion needs vectors of norm 1, but row {off[0]} has norm {norms[off[0]]:.6g} "

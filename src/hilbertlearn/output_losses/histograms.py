@@ -8,8 +8,6 @@ from sklearn.metrics.pairwise import additive_chi2_kernel, manhattan_distances
 from .base import OutputLoss
 from .objects import as_matrix
 
-_SUM_TOLERANCE = 1e-6  # what is within it of one is rounding, and scaled away
-
 
 class _Histograms(OutputLoss):
     def check(self, outputs):
@@ -21,7 +19,7 @@ class _Histograms(OutputLoss):
             row = int(np.argmax(lowest < 0))
             raise ValueError(f"y: histograms must be non-negative, row {row} has the entry {lowest[row]:g}")
         sums = histograms.sum(axis=1)
-        wrong = np.abs(sums - 1) > _SUM_TOLERANCE
+        wrong = np.abs(sums - 1) > 1e-6  # less is rounding, and scaled away
         if wrong.any():
             row = int(np.argmax(wrong))
             raise ValueError(
@@ -34,6 +32,7 @@ class Hellinger(_Histograms):
     """``1/sqrt(2) sum_k (sqrt(z_k) - sqrt(y_k))^2``, the squared distance of Ciliberto et al. 2016, eq. 23."""
 
     decoder = "sqrt_mean"
+    discrete = False
 
     def __call__(self, Z, Y):
         squares = Z.sum(axis=1)[:, None] + Y.sum(axis=1) - 2 * (np.sqrt(Z) @ np.sqrt(Y).T)

@@ -8,16 +8,15 @@ from .._validation import check_number
 from ..kernels import check_kernel, diagonal, gram
 from ..kernels.gram import PRECOMPUTED
 from ..outputs import distinct
-from .base import OutputLoss
+from .base import OutputLoss, as_floats
 
 
 def as_matrix(outputs, wanted):
     """Outputs as floats (n, d), or a ValueError that says what is wanted."""
-    try:
-        matrix = np.asarray(outputs, dtype=float)
-    except (TypeError, ValueError):
+    matrix = as_floats(outputs)
+    if matrix is None:
         kinds = sorted({type(item).__name__ for item in outputs})
-        raise ValueError(f"y must be {wanted}, got a list of {', '.join(kinds)}") from None
+        raise ValueError(f"y must be {wanted}, got a list of {', '.join(kinds)}")
     if matrix.ndim != 2 or matrix.shape[1] == 0:
         raise ValueError(f"y must be {wanted}, got shape {matrix.shape}")
     return matrix
@@ -32,7 +31,8 @@ class ZeroOne(OutputLoss):
         return outputs
 
     def __call__(self, Z, Y):
-        _, group = distinct([*_items(Z), *_items(Y)])
+        items = [outputs + 0.0 if isinstance(outputs, np.ndarray) else outputs for outputs in (Z, Y)]  # -0.0 is 0.0
+        _, group = distinct([*items[0], *items[1]])
         return (group[: len(Z), None] != group[len(Z) :]).astype(float)
 
 
@@ -52,11 +52,8 @@ class CostMatrix(OutputLoss):
 
     def check(self, outputs):
         C = self._costs()
-        try:
-            labels = np.asarray(outputs, dtype=float)
-        except (TypeError, ValueError):
-            labels = np.empty((0, 0))
-        if labels.ndim != 1 or not (labels == np.rint(labels)).all():
+        labels = as_floats(outputs)
+        if labels is None or labels.ndim != 1 or not (labels == np.rint(labels)).all():
             raise ValueError(
                 "y must be a list of integers, the rows and columns of the cost matrix C; number the outputs"
             )
@@ -153,10 +150,6 @@ class Custom(OutputLoss):
         if not np.isfinite(losses).all():
             raise ValueError("output_loss returned NaN or infinity; check the outputs it was given")
         return losses
-
-
-def _items(outputs):
-    return outputs + 0.0 if isinstance(outputs, np.ndarray) else outputs  # -0.0 equals 0.0
 
 
 def _codes(text):

@@ -6,9 +6,7 @@ import numpy as np
 from scipy.special import expit
 
 from .._validation import check_number
-from .base import OutputLoss
-
-_LARGEST_SCORE = 10.0  # of the logistic loss: a probability of 1 - 5e-5
+from .base import OutputLoss, as_floats
 
 
 class ScalarLoss(OutputLoss):
@@ -19,13 +17,17 @@ class ScalarLoss(OutputLoss):
     """
 
     decoder = "scalar"
+    discrete = False
+    width = 1.0
 
     def check(self, outputs):
         self.validate()
         return _numbers(outputs, type(self).__name__)
 
     def validate(self):
-        """Raise when a setting is out of range."""
+        """Raise when a setting is out of range, by default when one is no number > 0."""
+        for name, value in self.get_params().items():
+            check_number(value, f"{type(self).__name__}: {name}")
 
     def __call__(self, Z, Y):
         return self.value(np.asarray(Z, dtype=float)[:, None], np.asarray(Y, dtype=float)[None, :])
@@ -37,11 +39,6 @@ class ScalarLoss(OutputLoss):
     def derivatives(self, z, y):
         """First and second derivatives of the loss in z, elementwise; from the right where there are two."""
         raise NotImplementedError
-
-    @property
-    def width(self):
-        """The distance over which the loss bends."""
-        return 1.0
 
     def kinks(self, y):
         """List of (positions (n,), jump of the slope, jump of the second derivative), None for smooth losses."""
@@ -70,13 +67,13 @@ class ResidualLoss(ScalarLoss):
         raise NotImplementedError
 
 
-class Squared(ResidualLoss):
-    """``||z - y||^2``, on numbers (n,) or vectors (n, d)."""
+class SquaredError(ResidualLoss):
+    """``||z - y||^2``, on numbers (n,) or vectors (n, d); ``losses.Squared`` is half of it."""
 
     decoder = "mean"
 
     def check(self, outputs):
-        return _numbers(outputs, "Squared", vectors=True)
+        return _numbers(outputs, "SquaredError", vectors=True)
 
     def __call__(self, Z, Y):
         Z, Y = np.asarray(Z, dtype=float), np.asarray(Y, dtype=float)
@@ -116,9 +113,6 @@ class Huber(ResidualLoss):
     def __init__(self, delta=1.0):
         self.delta = delta
 
-    def validate(self):
-        check_number(self.delta, "Huber: delta")
-
     def at(self, r):
         inner = np.minimum(np.abs(r), self.delta)
         return inner * (np.abs(r) - inner / 2)
@@ -138,7 +132,8 @@ class Pinball(ResidualLoss):
         self.tau = tau
 
     def validate(self):
-        if check_number(self.tau, "Pinball: tau") >= 1:
+        super().validate()
+        if self.tau >= 1:
             raise ValueError(f"Pinball: tau must be between 0 and 1, got {self.tau!r}")
 
     def at(self, r):
@@ -151,14 +146,14 @@ class Pinball(ResidualLoss):
         return [(y, 1.0, 0.0)]
 
 
-class EpsilonInsensitive(ResidualLoss):
-    """``max(|r| - epsilon, 0)``."""
+class EpsilonAbsolute(ResidualLoss):
+    """``max(|r| - epsilon, 0)``; ``losses.EpsilonInsensitive`` is half its square."""
 
     def __init__(self, epsilon=0.1):
         self.epsilon = epsilon
 
     def validate(self):
-        check_number(self.epsilon, "EpsilonInsensitive: epsilon", strict=False)
+        check_number(self.epsilon, "EpsilonAbsolute: epsilon", strict=False)
 
     def at(self, r):
         return np.maximum(np.abs(r) - self.epsilon, 0.0)
@@ -170,18 +165,19 @@ class EpsilonInsensitive(ResidualLoss):
         return [(y - self.epsilon, 1.0, 0.0), (y + self.epsilon, 1.0, 0.0)]
 
 
-class Cauchy(ResidualLoss):
-    """``c^2 log(1 + r^2 / c^2)``: the paper's with gamma = c^2, so that c is a residual's size. Not convex."""
+class _ScaledLoss(ResidualLoss):
+    """A smooth loss that bends at residuals of about the size c."""
 
     def __init__(self, c=1.0):
         self.c = c
 
-    def validate(self):
-        check_number(self.c, "Cauchy: c")
-
     @property
     def width(self):
         return self.c
+
+
+class Cauchy(_ScaledLoss):
+    """``c^2 log(1 + r^2 / c^2)``: the paper's with gamma = c^2, so that c is a residual's size. Not convex."""
 
     def at(self, r):
         return self.c**2 * np.log1p((r / self.c) ** 2)
@@ -197,18 +193,8 @@ class Cauchy(ResidualLoss):
         return slope, curvature
 
 
-class GemanMcClure(ResidualLoss):
+class GemanMcClure(_ScaledLoss):
     """``r^2 / (1 + r^2 / c^2)``, at most c^2; the paper's has c = 1. Not convex."""
-
-    def __init__(self, c=1.0):
-        self.c = c
-
-    def validate(self):
-        check_number(self.c, "GemanMcClure: c")
-
-    @property
-    def width(self):
-        return self.c
 
     def at(self, r):
         return r**2 * _shrinkage(r, self.c)
@@ -224,18 +210,8 @@ class GemanMcClure(ResidualLoss):
         return square, curvature
 
 
-class Fair(ResidualLoss):
+class Fair(_ScaledLoss):
     """``c |r| - c^2 log(1 + |r| / c)``: convex, linear far out."""
-
-    def __init__(self, c=1.0):
-        self.c = c
-
-    def validate(self):
-        check_number(self.c, "Fair: c")
-
-    @property
-    def width(self):
-        return self.c
 
     def at(self, r):
         size = np.abs(r) / self.c
@@ -303,7 +279,7 @@ class Logistic(_MarginLoss):
         return -y * wrong, wrong * (1 - wrong)
 
     def span(self, Y):
-        return -_LARGEST_SCORE, _LARGEST_SCORE
+        return -10.0, 10.0  # probabilities 5e-5 and 1 - 5e-5
 
 
 def _shrinkage(r, c):
@@ -317,12 +293,11 @@ def _shrinkage(r, c):
 def _numbers(outputs, name, vectors=False):
     """Outputs as finite floats (n,), or also (n, d)."""
     shapes = "numbers (n,) or vectors (n, d)" if vectors else "numbers (n,)"
-    try:
-        Y = np.asarray(outputs, dtype=float)
-    except (TypeError, ValueError):
+    Y = as_floats(outputs)
+    if Y is None:
         raise ValueError(
             f"y: {name} needs {shapes}, got {type(outputs[0]).__name__}; take an output_loss for such outputs"
-        ) from None
+        )
     if Y.ndim != 1 and not (vectors and Y.ndim == 2):
         remedy = "use y.ravel()" if Y.ndim == 2 and Y.shape[1] == 1 else "take output_loss='squared' for vectors"
         raise ValueError(f"y: {name} needs {shapes}, got shape {Y.shape}; {remedy}")

@@ -1,70 +1,77 @@
-"""Solvers of the dual problem: each is a function ``solve(problem, tol, max_iter, init, callback) -> Solution``."""
+"""Solvers of the dual problem.
+
+A solver is a module with
+
+- ``suits(problem)``: whether it can solve the problem,
+- ``cost(problem, factors)``: about how many multiply-adds it takes; ``"auto"`` takes the cheapest that suits,
+- ``solve(problem, *, tol, max_iter, init, callback, factors) -> Solution``.
+
+``factors`` are those of the problem's term, if somebody has paid for them already.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 
-from ..problem import PerDirection, Separable
-from . import active_rows, box_qp, columns, conjugate_gradient, proximal_gradient, sampled, spectral, splitting
+import numpy as np
+
+from . import active_rows, box_qp, columns, conjugate_gradient, proximal_gradient, spectral, splitting
+from .interior import admitted, inside
 from .solution import Solution
 
 SOLVERS = {
-    "spectral": spectral.solve,
-    "splitting": splitting.solve,
-    "proximal_gradient": proximal_gradient.solve,
-    "conjugate_gradient": conjugate_gradient.solve,
-    "box_qp": box_qp.solve,
+    "spectral": spectral,
+    "columns": columns,
+    "splitting": splitting,
+    "active_rows": active_rows,
+    "conjugate_gradient": conjugate_gradient,
+    "proximal_gradient": proximal_gradient,
+    "box_qp": box_qp,
 }
 NAMES = ("auto", *SOLVERS)
 
 
-def solve(problem, method="auto", *, tol=1e-6, max_iter=1000, init=None, callback=None) -> Solution:
-    """The dual optimum by the named method, or by the fastest that fits the problem."""
-    options = {"tol": tol, "max_iter": max_iter, "callback": callback}
-    if problem.loss.on_margins:
+def choose(problem, method="auto", factors=None) -> str:
+    """The name of the solver in use: ``method`` if it suits, for "auto" the cheapest that does. Solves nothing.
+
+    For a loss of the margin the problem is that of its ``margins()``.
+    """
+    # losses that forbid residuals need factors to be admitted any
+    hard = np.isfinite(problem.loss.largest_residual) and problem.term.inversion is not None
+    return _candidates(problem, method, True if hard else factors)[0]
+
+
+def _candidates(problem, method, factors):
+    """Names of solvers to be tried, in order, each where the one before gives up."""
+    suitable = [name for name, solver in SOLVERS.items() if solver.suits(problem)]
+    by_cost = sorted(suitable, key=lambda name: SOLVERS[name].cost(problem, factors))
+    if method == "auto":
+        return by_cost
+    if method not in suitable:
+        good = ", ".join(map(repr, suitable))
+        raise ValueError(f"solver={method!r} cannot solve this problem; use 'auto' or one of {good}")
+    return [method, *(name for name in by_cost if name != method)]
+
+
+def solve(problem, method="auto", *, tol=1e-6, max_iter=1000, init=None, callback=None, factors=None) -> Solution:
+    """The dual optimum by the named method, or by the cheapest that suits the problem."""
+    if problem.loss.on_margins:  # the factors are of another map
         margins = problem.margins()
         start = None if init is None else problem.to_margins(init)
-        solution = _solver(margins, method)(margins, init=start, **options)
+        solution = _solve(margins, method, tol=tol, max_iter=max_iter, init=start, callback=callback, factors=None)
         return dataclasses.replace(solution, dual=problem.from_margins(solution.dual))
-    return _solver(problem, method)(problem, init=init, **options)
+    if np.isfinite(problem.loss.largest_residual):
+        factors = problem.term.factor("path") if factors is None else factors
+        problem = dataclasses.replace(problem, inside=inside(problem, factors))
+    hard = problem.inside is not None  # some of the tolerance is for the step inside
+    options = {"tol": tol / 2 if hard else tol, "max_iter": max_iter, "init": init, "callback": callback}
+    solution = _solve(problem, method, factors=factors, **options)
+    return admitted(problem, solution, tol) if hard else solution
 
 
-def _solver(problem, method):
-    closed_form = problem.direct is not None and problem.loss.quadratic and problem.mask is None
-    first = problem.terms[0]
-    one_term = len(problem.terms) == 1 and isinstance(getattr(first, "term", first), (Separable, PerDirection))
-    fits = {
-        "spectral": closed_form,
-        "splitting": one_term,
-        "proximal_gradient": True,
-        "conjugate_gradient": problem.loss.quadratic,
-        "box_qp": problem.loss.on_margins and problem.loss.bound < float("inf"),
-    }
-    if method == "auto":
-        if closed_form:
-            return _columns_or_spectral if columns.promising(problem) else spectral.solve
-        elif fits["box_qp"]:
-            method = "box_qp"
-        elif one_term and problem.direct is None and problem.loss.quadratic:
-            return sampled.solve_by_value if sampled.few_values(problem.terms[0]) else sampled.solve
-        elif fits["splitting"]:  # with gaps also for the squared loss: conjugate gradients need up to 20 times as many
-            term = problem.separable
-            if problem.loss.sparse and term is not None and term.M is None and not term.factored:
-                return active_rows.solve
-            method = "splitting"
-        else:
-            method = "conjugate_gradient" if fits["conjugate_gradient"] else "proximal_gradient"
-    if not fits[method]:
-        good = ", ".join(repr(name) for name, fit in fits.items() if fit)
-        raise ValueError(f"solver={method!r} cannot solve this problem; use 'auto' or one of {good}")
-    if method == "conjugate_gradient" and one_term and problem.direct is None:
-        return sampled.solve  # the same with a preconditioner for this case
-    return SOLVERS[method]
-
-
-def _columns_or_spectral(problem, **options) -> Solution:
-    solution = columns.solve(problem, **options)
-    return solution if solution.converged else spectral.solve(problem, **options)
-
-
-__all__ = ["NAMES", "SOLVERS", "Solution", "solve"]
+def _solve(problem, method, *, factors, **options):
+    for name in _candidates(problem, method, factors):
+        solution = SOLVERS[name].solve(problem, factors=factors, **options)
+        if not solution.gave_up:
+            break
+    return dataclasses.replace(solution, solver=name)

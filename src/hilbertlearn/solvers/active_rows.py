@@ -6,7 +6,6 @@ import dataclasses
 
 import numpy as np
 
-from ..problem import Separable
 from . import splitting
 from .solution import Solution
 
@@ -14,7 +13,17 @@ _WARM_UP = 8  # iterations on all rows that show which ones will be zero
 _FEW = 0.4  # fraction of nonzero rows up to which it pays to leave out the others
 
 
-def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None) -> Solution:
+def suits(problem):
+    """A loss that leaves rows at zero, M = I."""
+    return problem.loss.sparse and problem.separable is not None and problem.separable.M is None
+
+
+def cost(problem, factors):
+    """Less than the splitting of the whole problem, unless its factors are there."""
+    return splitting.cost(problem, factors) * (0.5 if factors is None else 2.0)
+
+
+def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors=None) -> Solution:
     """Solve on the rows that can be nonzero, M = I; the rest is checked by the gap of the whole problem.
 
     A zero row stays zero while its residual is within the loss's threshold; rows beyond it join in the next round. When
@@ -30,11 +39,11 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None) -> Solu
         if not len(rows) or len(rows) > _FEW * len(problem.Y):
             return _after(solution, splitting.solve(problem, max_iter=left, init=solution.dual, **options))
         part = splitting.solve(
-            _restricted(problem, rows), tol=tol / 4, max_iter=left, init=solution.dual[rows], callback=callback
+            problem.take(rows), tol=tol / 4, max_iter=left, init=solution.dual[rows], callback=callback
         )
         dual = np.zeros_like(problem.Y)
         dual[rows] = part.dual
-        fitted = problem.separable.K[:, rows] @ part.dual / problem.penalty
+        fitted = problem.separable.apply_from(rows, part.dual) / problem.penalty
         gap = problem.gap(dual, fitted)
         solution = _after(solution, Solution(dual, gap, part.n_iter, gap <= tol, [gap]))
         joining = np.setdiff1d(_nonzero(problem.prox(problem.Y - fitted, 1.0)), rows)
@@ -49,14 +58,3 @@ def _nonzero(A):
 
 def _after(first: Solution, second: Solution) -> Solution:
     return dataclasses.replace(second, n_iter=first.n_iter + second.n_iter, history=first.history + second.history)
-
-
-def _restricted(problem, rows):
-    """The problem with the dual variables of all other rows held at zero, M = I."""
-    return dataclasses.replace(
-        problem,
-        terms=(Separable(problem.separable.K[np.ix_(rows, rows)]),),
-        Y=problem.Y[rows],
-        mask=None if problem.mask is None else problem.mask[rows],
-        root_weights=None if problem.root_weights is None else problem.root_weights[rows],
-    )

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 
-from ..problem import Separable
+from .._linalg import transposed_times
 from . import interior_point
-from .interior_point import times
 from .solution import Solution
 
 _SMALL = 400  # samples up to which an interior-point method is as fast
@@ -20,14 +17,24 @@ _GROWTH = 0.5  # samples that may join those inside in a round, relative to thei
 _FEWEST = 50
 
 
-def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None) -> Solution:
+def suits(problem):
+    """The hinge, in the variables of its margins."""
+    return problem.loss.on_margins and np.isfinite(problem.loss.bound)
+
+
+def cost(problem, factors):
+    """Small systems, as much as one factorisation of all."""
+    return len(problem.Y) ** 3 / 6
+
+
+def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors=None) -> Solution:
     """minimise ``b' Q b / 2 - <w, b>`` over ``0 <= b <= w`` (b and w scaled by 1/sqrt(w) when there are weights).
 
     Few samples are inside the box at the optimum: once it is known which, a small system gives them. A guess comes from
     the start, or from the same problem with half of the samples; exchanges then settle it, and an interior-point method
     does where they go round in circles.
     """
-    Q = problem.terms[0].K / problem.penalty
+    Q = problem.separable.gram.dense() / problem.penalty
     top = np.ones(len(Q)) if problem.root_weights is None else problem.root_weights
     b = np.clip(top if init is None else init[:, 0], 0.0, top)
 
@@ -35,7 +42,7 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None) -> Solu
         return problem.gap(b[:, None], Qb[:, None])
 
     options = {"tol": tol, "max_iter": max_iter, "callback": callback}
-    least = gap(b, times(Q, b))
+    least = gap(b, transposed_times(Q, b))
     history = [least]
     if least > tol and (init is not None or len(Q) > _SMALL):
         low, high = (b <= 0, b >= top) if init is not None else _from_half(problem, top)
@@ -49,17 +56,11 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None) -> Solu
 
 def _from_half(problem, top):
     """Which samples (n,), (n,) are guessed to be at 0 and at the top: by their margins when half of them are fitted."""
-    K = problem.terms[0].K
+    K = problem.separable.gram.dense()
     rows = np.sort(np.random.default_rng(0).permutation(len(K))[: len(K) // 2])
-    part = dataclasses.replace(
-        problem,
-        terms=(Separable(K[np.ix_(rows, rows)]),),
-        Y=problem.Y[rows],
-        penalty=problem.penalty * float((top[rows] ** 2).sum() / (top**2).sum()),
-        root_weights=None if problem.root_weights is None else top[rows],
-    )
+    part = problem.take(rows, share=float((top[rows] ** 2).sum() / (top**2).sum()))
     b = solve(part, tol=_COARSE).dual[:, 0]
-    excess = times(K[rows], b) / part.penalty - top
+    excess = transposed_times(K[rows], b) / part.penalty - top
     near = np.abs(excess) <= np.quantile(np.abs(excess), _MARGIN)
     low, high = ~near & (excess > 0), ~near & (excess <= 0)
     low[rows], high[rows] = b <= 0, b >= top[rows]
@@ -79,11 +80,11 @@ def _exchange(Q, top, gap, low, high, *, tol, max_iter, callback):
         b = np.where(high, top, 0.0)
         if len(inside):
             system = interior_point.factored(Q[np.ix_(inside, inside)])
-            b[inside] = system((top - times(Q, b))[inside])
-        gradient = times(Q, b) - top
+            b[inside] = system((top - transposed_times(Q, b))[inside])
+        gradient = transposed_times(Q, b) - top
         below, above = b < 0, b > top
         clipped = np.clip(b, 0.0, top)
-        history.append(gap(clipped, gradient + top if not (below | above).any() else times(Q, clipped)))
+        history.append(gap(clipped, gradient + top if not (below | above).any() else transposed_times(Q, clipped)))
         if history[-1] < least:
             best, least = clipped, history[-1]
         if callback is not None:

@@ -18,14 +18,23 @@ def affordable(problem):
     return int(2 * n / d)
 
 
-def promising(problem):
+def promising(problem, factors=None):
     """Whether the attempt is worth making: many samples, few coordinates, no factors at hand."""
-    term = problem.separable
-    large = len(problem.Y) >= _LARGE and affordable(problem) >= _WORTH
-    return large and term is not None and term.M is not None and not term.factored
+    return factors is None and len(problem.Y) >= _LARGE and affordable(problem) >= _WORTH
 
 
-def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None) -> Solution:
+def suits(problem):
+    """The squared loss of a separable term with an operator, everything observed."""
+    return problem.linear and problem.separable is not None and problem.separable.M is not None
+
+
+def cost(problem, factors):
+    """The iterations that an attempt is made for, where it is."""
+    n, d = problem.Y.shape
+    return 2 * _WORTH * n**2 * d if promising(problem, factors) else np.inf
+
+
+def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors=None) -> Solution:
     """``c A + K A M / s = Y``: in the eigenbasis of M one system ``c + gamma_j K / s`` for each column, all at once.
 
     Each column has its own steps, so that the well-conditioned ones of small gamma_j do not wait for the others. Stops
@@ -35,7 +44,7 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None) -> Solu
     gamma, E = term.operator_spectrum
     weights, T = gamma / problem.penalty, problem.Y @ E
     A = np.zeros_like(T) if init is None else init @ E
-    residual = T - c * A - (term.K @ A) * weights if init is not None else T.copy()
+    residual = T - c * A - term.gram.apply(A) * weights if init is not None else T.copy()
     direction, square = residual.copy(), np.einsum("ij,ij->j", residual, residual)
     limit = min(affordable(problem), max_iter)
     # directions that M drops have the fitted value 0 and cost their whole square
@@ -44,7 +53,7 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None) -> Solu
     iteration = 0
     while history[-1] > tol / 2 and iteration < limit:
         iteration += 1
-        image = (term.K @ direction) * weights + c * direction
+        image = term.gram.apply(direction) * weights + c * direction
         curvature = np.einsum("ij,ij->j", direction, image)
         length = np.divide(square, curvature, out=np.zeros_like(square), where=curvature > 0)
         A += length * direction
@@ -59,7 +68,7 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None) -> Solu
             break
     dual = problem.Y / c + (A - T / c) @ E.T
     gap = problem.gap(dual)
-    return Solution(dual, gap, iteration, gap <= tol, [*history, gap])
+    return Solution(dual, gap, iteration, gap <= tol, [*history, gap], gave_up=gap > tol and iteration < max_iter)
 
 
 def _expected(history, tol):

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.linalg
 
-from .linear_step import cholesky
+from .._linalg import cholesky, cholesky_solve, transposed_times
 
 _JITTER = 1e-14  # relative to the mean of the diagonal, raised until the system can be factored
 _SMALLEST_JITTER = 1e-200  # of a kernel of zeros; its inverse must not overflow
@@ -29,12 +28,12 @@ def minimise(Q, top, gap, b, *, tol, max_iter, callback=None):
     """
 
     def with_gap(b):
-        return b, gap(b, times(Q, b))
+        return b, gap(b, transposed_times(Q, b))
 
     best = with_gap(b)
     history = [best[1]]
     b = top / 2
-    gradient = times(Q, b) - top
+    gradient = transposed_times(Q, b) - top
     spread = np.abs(gradient).mean() or 1.0
     low, high = np.maximum(gradient, 0) + spread, np.maximum(-gradient, 0) + spread  # multipliers of the two bounds
     wanted, length = _AHEAD * tol, 1.0
@@ -59,18 +58,13 @@ def minimise(Q, top, gap, b, *, tol, max_iter, callback=None):
         step = _direction(solve_system, residual, b, rest, low, high, target, second_order)
         length = _BOUNDARY * _length(step, b, rest, low, high)
         b, low, high = (part + length * change for part, change in zip((b, low, high), step, strict=True))
-        gradient = times(Q, b) - top
+        gradient = transposed_times(Q, b) - top
         history.append(gap(b, gradient + top))
         if history[-1] < best[1]:
             best = b, history[-1]
         if callback is not None:
             callback(len(history) - 1, history[-1])
     return *best, history
-
-
-def times(Q, b):
-    """``Q.T @ b`` by the BLAS that factors: waking up the threads of numpy's costs more than the product."""
-    return scipy.linalg.blas.dgemv(1.0, Q.T, b)
 
 
 def factored(Q, diagonal=0.0):
@@ -84,7 +78,7 @@ def factored(Q, diagonal=0.0):
         except np.linalg.LinAlgError:
             jitter *= 100
             continue
-        return lambda r: scipy.linalg.cho_solve((factor, True), r, check_finite=False)
+        return lambda r: cholesky_solve(factor, r)
 
 
 def _direction(solve_system, residual, b, rest, low, high, target, second_order):
@@ -118,5 +112,5 @@ def _snapped(Q, top, b, low, high):
         return b
     solve_system = factored(Q[np.ix_(free, free)])
     for _ in range(_POLISHING):
-        b[free] = np.clip(b[free] - solve_system((times(Q, b) - top)[free]), 0.0, top[free])
+        b[free] = np.clip(b[free] - solve_system((transposed_times(Q, b) - top)[free]), 0.0, top[free])
     return b

@@ -7,7 +7,17 @@ import numpy as np
 from .solution import Solution
 
 
-def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None) -> Solution:
+def suits(problem):
+    """Everything: it asks for nothing but products with the map and the prox."""
+    return True
+
+
+def cost(problem, factors):
+    """As many iterations as the conditioning asks for: the last resort."""
+    return 1e6 * len(problem.Y) ** 2 * problem.Y.shape[1]
+
+
+def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors=None) -> Solution:
     """Lambert et al. 2022, algorithm 1, with the gap as stopping rule (Beck & Teboulle 2009; O'Donoghue & Candes 2015).
 
     The fitted values of the extrapolated point follow from those of the last two iterates, because they are linear:

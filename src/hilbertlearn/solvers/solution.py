@@ -1,4 +1,4 @@
-"""What every solver returns."""
+"""What every solver is given and returns."""
 
 from __future__ import annotations
 
@@ -16,3 +16,6 @@ class Solution:
     n_iter: int
     converged: bool
     history: list[float] = field(default_factory=list)  # relative gaps, in the order they were checked
+    solver: str = ""  # the name of the solver
+    gave_up: bool = False  # another solver that suits would be faster
+    function: np.ndarray | None = None  # (n, d) of the function the gap belongs to, where that is not of ``dual``

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..problem import Sampled, relative_gap
+from ..problem import relative_gap
 from .anderson import Anderson
-from .linear_step import linear_step
-from .sampled import sampled_step
 from .solution import Solution
 
 _RELAXATION = 1.6
@@ -16,7 +14,19 @@ _BALANCE_BEYOND = 1.5  # factors of rho closer to 1 are not worth starting afres
 _CHECK_AT_LEAST_EVERY = 25
 
 
-def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None) -> Solution:
+def suits(problem):
+    """Any loss, while systems with the map can be solved."""
+    return problem.term.inversion is not None
+
+
+def cost(problem, factors):
+    """The factors, and some sixty steps with them."""
+    n, d = problem.Y.shape
+    made = 0.0 if factors is not None else (0.5 if problem.term.M is None else 7.5) * n**3
+    return made + 60 * n**2 * d * (4 if problem.term.inversion == "direct" else 100)
+
+
+def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors=None, certificate=None) -> Solution:
     """Alternate ``(c + rho) X + K X M / s = Y + rho (2 Z - W)`` with Z, the prox of g* at W, for one term.
 
     W moves along X - Z, accelerated; rho is balanced so that this residual and the change of Z stay alike. The gap of
@@ -24,9 +34,8 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None) -> Solu
     first order around X, cost none, and their distance is a steady fraction of that gap: it says when to look.
     """
     c, Y = problem.loss.curvature, problem.Y
-    (term,) = problem.terms
-    step = (sampled_step if isinstance(term, Sampled) else linear_step)(term, problem.penalty)
-    rho = 1.5 if c > 0 else 0.3
+    factors = problem.term.factor("iterations") if factors is None else factors
+    rho = 1.5 if c > 0 else _start(problem)
     W = np.zeros_like(Y)
     if init is not None:  # at the optimum rho (W - Z) is minus the gradient of the smooth part at Z
         Z = problem.prox(init, 1 / rho)
@@ -37,12 +46,12 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None) -> Solu
     for iteration in range(1, max_iter + 1):
         Z = problem.prox(W, 1 / rho)
         R = Y + rho * (2 * Z - W)
-        X = step.solve(R, c + rho)
+        X = factors.solve(R, c + rho, problem.penalty)
         F = R - (c + rho) * X  # fitted values of X
         quadratic = 2 * np.vdot(Z, F) - np.vdot(X, F)
         distance = relative_gap(problem.primal(X, F), problem.dual_value(Z, quadratic), problem.floor)
         if distance <= fraction * tol or iteration - last_check >= _CHECK_AT_LEAST_EVERY or iteration == max_iter:
-            history.append(problem.gap(Z))
+            history.append(problem.gap(Z) if certificate is None else certificate(Z, F))
             last_check = iteration
             if callback is not None:
                 callback(iteration, history[-1])
@@ -62,6 +71,12 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None) -> Solu
             W = accelerated.step(W, _RELAXATION * (X - Z))
         previous = Z
     return Solution(Z, history[-1], max_iter, False, history)
+
+
+def _start(problem):
+    """rho for c = 0: W - Z is a residual over rho, and should not be of another size than the dual variables."""
+    size = np.linalg.norm(problem.prox(problem.Y, 1.0))
+    return max(0.3, 0.1 * float(np.linalg.norm(problem.Y)) / size) if size > 0 else 0.3
 
 
 def _balance(primal_residual, dual_residual):

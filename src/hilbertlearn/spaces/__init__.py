@@ -4,24 +4,5 @@ from .base import Space
 from .dictionaries import BSpline, Fourier, PrincipalComponents, Wavelet
 from .functional import FunctionSpace, function_space
 from .settings import Dictionary, Eigen, Grid, as_space
-from .structured import KernelSpace, OutputKernel, WeightSpace
-from .vector import Metric, Vector
-
-__all__ = [
-    "BSpline",
-    "Dictionary",
-    "Eigen",
-    "Fourier",
-    "FunctionSpace",
-    "Grid",
-    "KernelSpace",
-    "Metric",
-    "OutputKernel",
-    "PrincipalComponents",
-    "Space",
-    "Vector",
-    "Wavelet",
-    "WeightSpace",
-    "as_space",
-    "function_space",
-]
+from .structured import KernelSpace, OutputKernel, ProbeSpace, WeightSpace
+from .vector import Metric, Vector, read_vectors

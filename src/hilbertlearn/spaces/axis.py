@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.linalg
 
-_RANK = 1e-10  # eigenvalues of a dictionary's Gram matrix this small beside the largest are dependence
-_ORTHONORMAL = 1e-12
+from .._linalg import spectrum
+from ..functions import interpolate_rows
 
 
 class GridAxis:
@@ -14,15 +13,15 @@ class GridAxis:
 
     Parameters
     ----------
-    points, weights : (m,) grid in [0, 1] and quadrature weights of sum 1
+    points, quadrature : (m,) grid in [0, 1] and its weights, of sum 1
     operator : the operator that "auto" stands for, with ``gram(points, others)``
     """
 
     pointwise = True
     around_mean = False
 
-    def __init__(self, points, weights, operator):
-        self.points, self.weights, self.root = points, weights, np.sqrt(weights)
+    def __init__(self, points, quadrature, operator):
+        self.points, self.quadrature, self.root = points, quadrature, np.sqrt(quadrature)
         self.size = self.n_atoms = len(points)
         self.operator = operator
 
@@ -40,8 +39,7 @@ class GridAxis:
 
     def basis(self, points):
         """Values (d, p) of the basis functions: hats over sqrt(q_j)."""
-        hats = np.array([np.interp(points, self.points, unit) for unit in np.eye(self.size)])
-        return hats.reshape(self.size, len(points)) / self.root[:, None]
+        return interpolate_rows(self.points, np.eye(self.size), points) / self.root[:, None]
 
     def integral(self, gram):
         """Matrix (d, d) of the integral operator of a kernel."""
@@ -64,29 +62,27 @@ class BasisAxis:
     Parameters
     ----------
     atoms : callable ``points (p,) -> (k, p)`` with ``scale_weights`` (k,), the diagonal of B
-    points, weights : (m,) quadrature points in [0, 1] and weights of sum 1; inner products are theirs
+    points, quadrature : (m,) points in [0, 1] and their weights, of sum 1; inner products are theirs
     """
 
     pointwise = False
 
-    def __init__(self, atoms, points, weights):
-        self.atoms, self.points, self.weights = atoms, points, weights
+    def __init__(self, atoms, points, quadrature):
+        self.atoms, self.points, self.quadrature = atoms, points, quadrature
         self.around_mean = getattr(atoms, "around_mean", False)
         values = atoms(points)
-        gram = (values * weights) @ values.T
+        gram = (values * quadrature) @ values.T
         self.n_atoms = len(values)
-        if np.abs(gram - np.eye(self.n_atoms)).max() <= _ORTHONORMAL * self.n_atoms:
+        if np.abs(gram - np.eye(self.n_atoms)).max() <= 1e-12 * self.n_atoms:  # orthonormal up to rounding
             self.to_basis = self.from_atoms = None
         else:
-            g, E = scipy.linalg.eigh(gram)
-            kept = g > _RANK * g[-1]
-            if not kept.any():
+            g, E = spectrum(gram, 1e-10)  # less is what rounding leaves of atoms that depend on others
+            if not len(g):
                 raise ValueError("space: every atom of the dictionary is zero on the grid; give other atoms")
-            root = np.sqrt(g[kept])
-            self.to_basis = (E[:, kept] / root).T  # (d, k)
-            self.from_atoms = (E[:, kept] * root).T  # (d, k), coefficients of atoms -> coordinates
+            self.to_basis = (E / np.sqrt(g)).T  # (d, k)
+            self.from_atoms = (E * np.sqrt(g)).T  # (d, k), coefficients of atoms -> coordinates
         self.on_grid = self.basis(points)
-        self.analysis = self.on_grid * weights
+        self.analysis = self.on_grid * quadrature
         self.size = len(self.on_grid)
 
     @property

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 
 class Space:
-    """Outputs as rows of coordinates in an orthonormal basis; subclasses give ``encode`` and ``decode``."""
+    """Outputs as rows of coordinates in an orthonormal basis; subclasses give ``encode``, and most ``decode``."""
 
     @property
     def pointwise(self) -> bool:
@@ -22,7 +24,7 @@ class Space:
 
     def decode(self, coordinates):
         """Outputs from coordinates (n, d)."""
-        raise NotImplementedError
+        return coordinates
 
     def decode_differences(self, coordinates):
         """Differences of outputs from differences of coordinates (n, d)."""
@@ -36,9 +38,13 @@ class Space:
         """What is left of outputs after predicted coordinates (n, d): the loss is a function of these rows."""
         return self.encode(y) - coordinates
 
+    def outside(self, y):
+        """Norms (n,) of what outputs have beside their coordinates, where losses are to see it; None otherwise."""
+        return None
+
     def held_out_errors(self, Y, residuals):
         """Error (n,) of each sample whose coordinates are Y (n, d) and whose residuals, held out, are given."""
-        return (residuals**2).sum(axis=1)
+        return np.nansum(residuals**2, axis=1)
 
     def complete(self, y):
         """Coordinates (n, d) with gaps filled, for models that cannot have any."""

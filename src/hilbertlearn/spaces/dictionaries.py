@@ -1,9 +1,9 @@
 """Dictionaries of functions on the unit interval: settings that become atoms when grid and training curves are known.
 
-A basis is any object with ``resolve(grid, weights, curves, sample_weight) -> Atoms``:
+A basis is any object with ``atoms(grid, quadrature, curves, sample_weight) -> Atoms``:
 
 grid : (m,) increasing quadrature points in [0, 1]
-weights : (m,) quadrature weights of sum 1
+quadrature : (m,) weights of these points, non-negative, of sum 1
 curves : (n, m) training curves on the grid, NaN where not observed, or None when they have no grid in common
 sample_weight : (n,), or None when all count the same
 """
@@ -16,15 +16,14 @@ from functools import partial
 
 import numpy as np
 import scipy.interpolate
-import scipy.linalg
 from sklearn.base import BaseEstimator
 
+from .._linalg import spectrum
 from .._statistics import covariance
 from .._validation import check_choice, check_number
+from ..functions import interpolate_rows
 
-FINEST = 6  # wavelet scales when the level is left to the grid
-DIGITS = 40  # binary digits of a point that wavelets look at
-RANK_TOLERANCE = 1e-12  # eigenvalues below this fraction of the largest are rounding
+_DIGITS = 40  # binary digits of a point that wavelets look at: points closer than 2^-40, about 1e-12, are the same
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,7 @@ class Fourier(BaseEstimator):
     def __init__(self, n_components=10, constant=True, rate=0.0):
         self.n_components, self.constant, self.rate = n_components, constant, rate
 
-    def resolve(self, grid, weights, curves=None, sample_weight=None):
+    def atoms(self, grid, quadrature, curves=None, sample_weight=None):
         check_number(self.n_components, "Fourier: n_components", integer=True)
         check_number(self.rate, "Fourier: rate", strict=False)
         order = np.arange(self.n_components) + (0 if self.constant else 1)
@@ -82,7 +81,7 @@ class BSpline(BaseEstimator):
     def __init__(self, n_components=15, degree=3, width=None):
         self.n_components, self.degree, self.width = n_components, degree, width
 
-    def resolve(self, grid, weights, curves=None, sample_weight=None):
+    def atoms(self, grid, quadrature, curves=None, sample_weight=None):
         n = check_number(self.n_components, "BSpline: n_components", integer=True)
         degree = check_number(self.degree, "BSpline: degree", strict=False, integer=True)
         if self.width is None:
@@ -104,11 +103,9 @@ class Wavelet(BaseEstimator):
     """Orthogonal wavelets: scaling functions of scale 0 and wavelets of scales 0 ... level - 1.
 
     Atoms of scale j are ``2^(j/2) f(2^j t - k)``, orthonormal on the line; all those that are not zero on [0, 1] are
-    kept and restricted to it. These are the atoms from which PyWavelets synthesises with ``mode="symmetric"``: the
-    extension of a signal beyond its ends serves to compute coefficients, it does not change the atoms. Here
-    coefficients come from the atoms' inner products on [0, 1], so no extension is needed; and restricted
-    atoms still span all polynomials that the wavelets reproduce, whereas atoms reflected at the ends have slope 0
-    there. The family is redundant at the ends, its Gram matrix has no eigenvalue above 1.
+    kept and restricted to it, as PyWavelets synthesises with ``mode="symmetric"``. Coefficients come from their inner
+    products on [0, 1], so that no extension beyond the ends is needed, and they still span all polynomials that the
+    wavelets reproduce. The family is redundant at the ends, its Gram matrix has no eigenvalue above 1.
 
     Parameters
     ----------
@@ -122,12 +119,12 @@ class Wavelet(BaseEstimator):
     def __init__(self, name="db2", level=None, decay=1.0):
         self.name, self.level, self.decay = name, level, decay
 
-    def resolve(self, grid, weights, curves=None, sample_weight=None):
+    def atoms(self, grid, quadrature, curves=None, sample_weight=None):
         check_number(self.decay, "Wavelet: decay", low=1, strict=False)
         low, high = _filters(self.name)
         level = self.level
         if level is None:
-            level = int(np.clip(np.log2(len(grid)) - 1, 1, FINEST))
+            level = int(np.clip(np.log2(len(grid)) - 1, 1, 6))
         check_number(level, "Wavelet: level", integer=True)
         sizes = [len(_translates(low, j)) for j in (0, *range(level))]
         scale = np.repeat([0, *range(level)], sizes)
@@ -149,7 +146,7 @@ class PrincipalComponents(BaseEstimator):
     def __init__(self, n_components=10):
         self.n_components = n_components
 
-    def resolve(self, grid, weights, curves=None, sample_weight=None):
+    def atoms(self, grid, quadrature, curves=None, sample_weight=None):
         check_number(self.n_components, "PrincipalComponents: n_components", integer=True)
         if curves is None:
             raise ValueError(
@@ -157,15 +154,15 @@ class PrincipalComponents(BaseEstimator):
                 "grid first, or use another basis such as 'bspline'"
             )
         sample_weight = np.ones(len(curves)) if sample_weight is None else sample_weight
-        seen = sample_weight @ np.isfinite(curves) > 0
+        seen = (sample_weight @ np.isfinite(curves) > 0) & (quadrature > 0)
         if not seen.any():
             raise ValueError("PrincipalComponents: no training curve has an observed value; use another basis")
-        root = np.sqrt(weights[seen] / weights[seen].sum())
-        values, vectors = scipy.linalg.eigh(root[:, None] * covariance(curves[:, seen], sample_weight) * root)
-        keep = np.flatnonzero(values > RANK_TOLERANCE * np.abs(values).max())[::-1][: self.n_components]
-        # Curves that do not vary are their mean, and any atom does.
-        atoms = vectors[:, keep].T / root if len(keep) else np.ones((1, seen.sum()))
-        return Atoms(partial(_interpolated, grid[seen], atoms), np.ones(len(atoms)), around_mean=True)
+        root = np.sqrt(quadrature[seen] / quadrature[seen].sum())
+        _, vectors = spectrum(root[:, None] * covariance(curves[:, seen], sample_weight) * root, 1e-12)
+        atoms = vectors.T[::-1][: self.n_components] / root
+        if not len(atoms):  # curves that do not vary are their mean, and any atom does
+            atoms = np.ones((1, seen.sum()))
+        return Atoms(partial(interpolate_rows, grid[seen], atoms), np.ones(len(atoms)), around_mean=True)
 
 
 class _Function(BaseEstimator):
@@ -174,7 +171,7 @@ class _Function(BaseEstimator):
     def __init__(self, function):
         self.function = function
 
-    def resolve(self, grid, weights, curves=None, sample_weight=None):
+    def atoms(self, grid, quadrature, curves=None, sample_weight=None):
         values = _checked(self.function, grid)
         if not len(values):
             raise ValueError("basis: the callable returned no atoms; return at least one row")
@@ -187,10 +184,10 @@ class _Union(BaseEstimator):
     def __init__(self, bases):
         self.bases = bases
 
-    def resolve(self, grid, weights, curves=None, sample_weight=None):
-        parts = [basis.resolve(grid, weights, curves, sample_weight) for basis in self.bases]
-        weights = np.concatenate([part.scale_weights for part in parts])
-        return Atoms(partial(_stacked, parts), weights, any(part.around_mean for part in parts))
+    def atoms(self, grid, quadrature, curves=None, sample_weight=None):
+        parts = [basis.atoms(grid, quadrature, curves, sample_weight) for basis in self.bases]
+        scale_weights = np.concatenate([part.scale_weights for part in parts])
+        return Atoms(partial(_stacked, parts), scale_weights, any(part.around_mean for part in parts))
 
 
 _NAMES = {"fourier": Fourier, "bspline": BSpline, "wavelet": Wavelet, "principal_components": PrincipalComponents}
@@ -202,7 +199,7 @@ def as_basis(basis):
         return _NAMES[check_choice(basis, "basis", tuple(_NAMES))]()
     if isinstance(basis, type):
         raise TypeError(f"basis must be an object, got the class {basis.__name__}; pass {basis.__name__}()")
-    if hasattr(basis, "resolve"):
+    if hasattr(basis, "atoms"):
         return basis
     if isinstance(basis, list | tuple):
         if not len(basis):
@@ -231,11 +228,6 @@ def _bumps(starts, width, degree, points):
     """B-splines on degree + 2 evenly spaced knots from start to start + width, zero outside."""
     bump = scipy.interpolate.BSpline.basis_element(np.linspace(0.0, 1.0, degree + 2), extrapolate=False)
     return np.nan_to_num(bump((points - starts[:, None]) / width))
-
-
-def _interpolated(grid, values, points):
-    """Values (n_atoms, m) on the grid, at points: linear between grid points, constant beyond."""
-    return np.stack([np.interp(points, grid, row) for row in values])
 
 
 def _stacked(parts, points):
@@ -308,9 +300,9 @@ def _scaling_functions(low, j, points):
     start = np.linalg.lstsq(np.vstack([zero - np.eye(size), np.ones(size)]), np.eye(size + 1)[-1], rcond=None)[0]
 
     cell, x = np.divmod(2.0**j * np.minimum(points, np.nextafter(1.0, 0.0)), 1.0)  # at 1, the limit from the left
-    digits = (x * 2.0**DIGITS).astype(np.int64)
+    digits = (x * 2.0**_DIGITS).astype(np.int64)
     values = np.tile(start, (len(points), 1))
-    for position in range(DIGITS):
+    for position in range(_DIGITS):
         last = (digits >> position & 1).astype(bool)[:, None]
         values = np.where(last, values @ one.T, values @ zero.T)
 

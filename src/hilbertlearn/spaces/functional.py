@@ -11,16 +11,15 @@ import numpy as np
 from .._statistics import mean_rows
 from .._validation import check_choice
 from ..functions import (
-    DEFAULT_POINTS,
     IrregularFunctions,
     Layout,
-    as_axes,
     brings_points,
-    check_grids,
     check_inside,
     fill_gaps,
+    interpolate_rows,
     interpolated,
     read_functions,
+    resampled,
     same_points,
     to_unit,
 )
@@ -49,6 +48,7 @@ class FunctionSpace(Space):
     grid: object = None  # as the user gave it
     projected: bool = False  # irregular functions by averaged projections
     sampled: bool = False  # trained on observed values
+    given_grid: bool = False  # whether the user gave the grids
     mean: np.ndarray | None = None  # (m_1, ..., m_k, p) of the training functions where they were observed
     origin: np.ndarray | None = None  # (m_1, ..., m_k, p) what combinations of the basis are added to
 
@@ -70,7 +70,7 @@ class FunctionSpace(Space):
     @property
     def _point_weights(self):
         """Quadrature weights of the points of the grid."""
-        return reduce(np.multiply.outer, (axis.weights for axis in self.axes)).ravel()
+        return reduce(np.multiply.outer, (axis.quadrature for axis in self.axes)).ravel()
 
     # ---------------------------------------------------------------- outputs to coordinates
 
@@ -80,15 +80,13 @@ class FunctionSpace(Space):
         if not self._partial(data) and not self.sampled:
             return self._coordinates(data.values)
         observed = self._observed(data)
-        m = max((len(values) for _, values in observed), default=0)
-        out = np.full((len(observed), self._d if self.projected else m), np.nan)
+        if not self.projected:
+            return _padded([values for _, values in observed])
+        out = np.empty((len(observed), self._d))
         for row, (B, values) in zip(out, observed, strict=True):
-            if self.projected:
-                seen = B.reshape(len(values), self._d // self.n_curves, self.n_curves).any(axis=(0, 1))
-                row[:] = B.T @ values  # Bouche et al. 2021, equation 13
-                row.reshape(-1, self.n_curves)[:, ~seen] = np.nan
-            else:
-                row[: len(values)] = values
+            seen = B.reshape(len(values), self._d // self.n_curves, self.n_curves).any(axis=(0, 1))
+            row[:] = B.T @ values  # Bouche et al. 2021, equation 13
+            row.reshape(-1, self.n_curves)[:, ~seen] = np.nan
         return out
 
     def sampling(self, y) -> Sampling | None:
@@ -96,15 +94,29 @@ class FunctionSpace(Space):
             return None
         return block_sampling([B for B, _ in self._observed(self.read(y))], self._d)
 
+    def outside(self, y):
+        """Norms (n,) of what curves have outside the basis, which the loss sees beside their projections.
+
+        None on a grid, for projected residuals, and where values are what the loss is of.
+        """
+        if self.projected or self.sampled or all(axis.pointwise for axis in self.axes):
+            return None
+        data = self.read(y)
+        if self._partial(data):
+            return None
+        values = data.values - self._origin
+        inside = self._coordinates(values)
+        squares = (values**2).reshape(len(values), -1, self.n_curves).sum(axis=2) @ self._point_weights
+        left = squares - np.einsum("ij,ij->i", inside, inside)
+        outside = np.sqrt(np.where(left > _ROUNDING * squares, left, 0.0))
+        return outside if np.nansum(outside) > 0 else None
+
     def residuals(self, y, coordinates):
         data = self.read(y)
         if self.projected or not (self.sampled or self._partial(data)):
             return self.encode(y) - coordinates
-        observed = self._observed(data)
-        out = np.full((len(observed), max((len(v) for _, v in observed), default=0)), np.nan)
-        for row, (B, values), c in zip(out, observed, coordinates, strict=True):
-            row[: len(values)] = values - B @ c
-        return out
+        observed = zip(self._observed(data), coordinates, strict=True)
+        return _padded([values - B @ own for (B, values), own in observed])
 
     def complete(self, y):
         """Coordinates (n, d) with gaps filled by linear interpolation along each curve; NaN for curves not seen."""
@@ -149,11 +161,13 @@ class FunctionSpace(Space):
     def _d(self):
         return math.prod(self.sizes)
 
+    @property
+    def _origin(self):
+        return 0.0 if self.origin is None else self.origin
+
     def _coordinates(self, values):
         """Coordinates (n, d) of values (n, m_1, ..., m_k, p)."""
-        for k, axis in enumerate(self.axes, start=1):
-            values = np.moveaxis(axis.encode(np.moveaxis(values, k, -1)), -1, k)
-        return values.reshape(len(values), self._d)
+        return _mapped(values, [axis.encode for axis in self.axes]).reshape(len(values), self._d)
 
     def _observed(self, data):
         """For each sample the map (m_i, d) from coordinates to its observed values, and these (m_i,).
@@ -161,24 +175,19 @@ class FunctionSpace(Space):
         Both are scaled so that squares sum to the mean over the points of each curve, weighted by the quadrature on a
         common grid.
         """
-        out = []
-        if isinstance(data, IrregularFunctions):
-            cuts = np.cumsum([len(points) for points in data.points])[:-1]
-            units = to_unit(np.concatenate(data.points) if len(data) else np.empty(0), self.domain[0])
-            origin = np.broadcast_to(self.origin_at((units,)), (len(units), self.n_curves))
-            parts = zip(np.split(self.axes[0].basis(units).T, cuts), data.values, np.split(origin, cuts), strict=True)
-            for B, values, part in parts:
-                out.append(self._seen(B, values.reshape(len(B), self.n_curves) - part, np.ones(len(B))))
-            return out
-        on_grid = np.asarray(Kronecker(axis.basis(axis.points) for axis in self.axes)).T
-        weights = self._point_weights
-        for values in data.values - (0.0 if self.origin is None else self.origin):
-            out.append(self._seen(on_grid, values.reshape(-1, self.n_curves), weights))
-        return out
+        if not isinstance(data, IrregularFunctions):
+            on_grid = np.asarray(Kronecker(axis.basis(axis.points) for axis in self.axes)).T
+            curves = (data.values - self._origin).reshape(len(data), -1, self.n_curves)
+            return [self._seen(on_grid, values, self._point_weights) for values in curves]
+        cuts = np.cumsum([len(points) for points in data.points])[:-1]
+        units = to_unit(np.concatenate(data.points) if len(data) else np.empty(0), self.domain[0])
+        origin = np.broadcast_to(self.origin_at((units,)), (len(units), self.n_curves))
+        parts = zip(np.split(self.axes[0].basis(units).T, cuts), data.values, np.split(origin, cuts), strict=True)
+        return [self._seen(B, values.reshape(part.shape) - part, np.ones(len(B))) for B, values, part in parts]
 
     def _seen(self, B, values, weights):
-        """Map and values at the finite entries of values (m, p), scaled by the roots of their weights."""
-        rows, curves = np.nonzero(np.isfinite(values))
+        """Map and values at the finite entries of values (m, p) that count, scaled by the roots of their weights."""
+        rows, curves = np.nonzero(np.isfinite(values) & (weights > 0)[:, None])
         root = np.sqrt(weights[rows] / np.bincount(curves, weights[rows])[curves])
         block = np.zeros((len(rows), B.shape[1], self.n_curves))
         block[np.arange(len(rows)), :, curves] = B[rows] * root[:, None]
@@ -188,18 +197,14 @@ class FunctionSpace(Space):
 
     def decode(self, coordinates):
         """Functions on the training grid, in the container of the training outputs."""
-        origin = 0.0 if self.origin is None else self.origin
-        return self.layout.wrap(self._on_grid(coordinates) + origin, self.grids, self.domain)
+        return self.layout.wrap(self._on_grid(coordinates) + self._origin, self.grids, self.domain)
 
     def decode_differences(self, coordinates):
         return self.layout.wrap(self._on_grid(coordinates), self.grids, self.domain)
 
     def _on_grid(self, coordinates):
         """Values (n, m_1, ..., m_k, p) of combinations of the basis."""
-        values = coordinates.reshape(len(coordinates), *self.sizes)
-        for k, axis in enumerate(self.axes, start=1):
-            values = np.moveaxis(axis.decode(np.moveaxis(values, k, -1)), -1, k)
-        return values
+        return _mapped(coordinates.reshape(len(coordinates), *self.sizes), [axis.decode for axis in self.axes])
 
     def origin_at(self, units):
         """Values of the origin on a product of unit grids; 0 if there is none."""
@@ -213,7 +218,7 @@ class FunctionSpace(Space):
         """Values (m_1, ..., m_k, p) on the training grid, interpolated linearly on a product of unit grids."""
         for k, (axis, points) in enumerate(zip(self.axes, units, strict=True)):
             lines = np.moveaxis(values, k, -1).reshape(-1, len(axis.points))
-            at = np.array([np.interp(points, axis.points, line) for line in lines])
+            at = interpolate_rows(axis.points, lines, points)
             values = np.moveaxis(at.reshape(*np.delete(values.shape, k), len(points)), -1, k)
         return values
 
@@ -251,29 +256,38 @@ class FunctionSpace(Space):
         return replace(self, axes=(self.axes[k],), grids=(self.grids[k],), domain=(self.domain[k],), n_curves=1)
 
 
+def _mapped(values, maps):
+    """Values (n, m_1, ..., m_k, p) after maps of the last axis, one for each of the axes m_1 ... m_k."""
+    for k, change in enumerate(maps, start=1):
+        values = np.moveaxis(change(np.moveaxis(values, k, -1)), -1, k)
+    return values
+
+
+def _padded(rows):
+    """Rows of different lengths as a matrix (n, m), NaN beyond their ends."""
+    out = np.full((len(rows), max(map(len, rows), default=0)), np.nan)
+    for line, row in zip(out, rows, strict=True):
+        line[: len(row)] = row
+    return out
+
+
 def function_space(setting, y, *, grid=None, irregular="exact", sample_weight=None, centre=None) -> FunctionSpace:
     """The space that a setting becomes for training outputs y; weights (n,) count where it learns from them.
 
-    centre : function of curves (n, d) and weights that gives the one (d,) whose part outside the basis is the origin,
-        for a basis of deviations from it
+    centre : function of curves (n, d), weights (n,) and a measure (d,) that gives the one (d,) whose part outside the
+        basis is the origin, for a basis of deviations from it
     """
-    setting = as_space(setting)
-    irregular = check_choice(irregular, "irregular", ("exact", "projected"))
+    setting, given_grid = as_space(setting), grid is not None
+    projected = check_choice(irregular, "irregular", ("exact", "projected")) == "projected"
     irregular_points = brings_points(y) and not hasattr(y, "data_matrix")
     data, layout = read_functions(y, None if irregular_points else grid)
     if not len(data):
         raise ValueError("y has no curve; give at least one")
+    curves = data
     if isinstance(data, IrregularFunctions):
-        domain: tuple = (data.domain,)
-        low, high = data.domain
-        grids = (np.linspace(low, high, DEFAULT_POINTS if low < high else 1),) if grid is None else as_axes(grid)
-        if len(grids) != 1:
-            raise ValueError("grid must be one increasing array of points for irregular functions")
-        check_grids(grids, [grids[0].size], "the prediction")
-        check_inside(grids[0], data.domain, "grid")
-        values, grid = interpolated(data, grids[0]), None
-    else:
-        domain, grids, values = data.domain, data.axes, data.values
+        curves, grid = resampled(data, grid, "the prediction"), None
+        check_inside(curves.axes[0], data.domain, "grid")
+    values, grids, domain = curves.values, curves.axes, curves.domain
     weights = np.ones(len(values)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     axes = []
     for k, (points, low_high) in enumerate(zip(grids, domain, strict=True), start=1):
@@ -283,17 +297,25 @@ def function_space(setting, y, *, grid=None, irregular="exact", sample_weight=No
     never = np.isnan(flat).all(axis=0)
     if never.any():
         flat = np.where(never, fill_gaps(values, grids).reshape(flat.shape), flat)
-    mean = mean_rows(flat, weights).reshape(values.shape[1:])
     space = FunctionSpace(
-        tuple(axes), grids, domain, values.shape[-1], layout, grid, projected=irregular == "projected", mean=mean
+        tuple(axes),
+        grids,
+        domain,
+        values.shape[-1],
+        layout,
+        grid,
+        projected=projected,
+        mean=mean_rows(flat, weights).reshape(values.shape[1:]),
+        given_grid=given_grid,
     )
-    if space.projected and isinstance(data, IrregularFunctions) and all(axis.pointwise for axis in axes):
+    if projected and isinstance(data, IrregularFunctions) and space.pointwise:
         raise ValueError(
             "irregular='projected' averages over a basis, which space='grid' has not; use spaces.Fourier()"
         )
     if centre is not None and any(axis.around_mean for axis in axes):
-        whole = centre(flat, weights).reshape(1, *values.shape[1:])
+        measure = np.repeat(space._point_weights, space.n_curves)
+        whole = centre(flat, weights, measure).reshape(1, *values.shape[1:])
         outside = (whole - space._on_grid(space._coordinates(whole)))[0]
         if np.abs(outside).max(initial=0.0) > _ROUNDING * np.abs(whole).max(initial=0.0):
             space = replace(space, origin=outside)
-    return replace(space, sampled=space._partial(data) and not space.projected)
+    return replace(space, sampled=space._partial(data) and not projected)

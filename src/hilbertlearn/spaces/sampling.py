@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse
 
+from .._linalg import row_norms
+
 
 @dataclass(frozen=True)
 class Sampling:
@@ -65,23 +67,17 @@ class Sampling:
         sizes = np.zeros(self.n)
         for _ in range(50):
             B = self.push(self.pull(B))
-            sizes = np.sqrt(np.einsum("ij,ij->i", B, B))
+            sizes = row_norms(B)
             B /= np.where(sizes > 0, sizes, 1.0)[:, None]
         return 1.05 * float(sizes.max(initial=0.0))
 
 
 def block_sampling(blocks, d):
     """A ``Sampling`` from one dense matrix (m_i, d) a sample."""
-    m = max((len(block) for block in blocks), default=0)
-    counts = np.zeros((len(blocks), m), dtype=int)
-    data, columns = [], []
-    for i, block in enumerate(blocks):
-        line, column = np.nonzero(block)
-        data.append(block[line, column])
-        columns.append(column + i * d)
-        counts[i, : len(block)] = np.bincount(line, minlength=len(block))
-    starts = np.concatenate([[0], np.cumsum(counts.ravel())])
-    parts = (
-        (np.concatenate(data), np.concatenate(columns), starts) if blocks else (np.empty(0), np.empty(0, int), starts)
-    )
-    return Sampling(scipy.sparse.csr_array(parts, shape=(len(blocks) * m, len(blocks) * d)), len(blocks), m, d)
+    n, m = len(blocks), max(map(len, blocks), default=0)
+    if not n * m:
+        return Sampling(scipy.sparse.csr_array((n * m, n * d)), n, m, d)
+    padded = [np.pad(block, ((0, m - len(block)), (0, 0))) for block in blocks]
+    matrix = scipy.sparse.csr_array(scipy.sparse.block_diag(padded, format="csr"))
+    matrix.eliminate_zeros()  # rows without an entry are those that are not observed
+    return Sampling(matrix, n, m, d)

@@ -6,16 +6,14 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-import scipy.linalg
 from sklearn.base import BaseEstimator
 
-from .._validation import check_choice, check_number
-from ..functions import quadrature
+from .._linalg import spectrum
+from .._validation import check_number
+from ..functions import non_negative, quadrature
 from ..operators import Integral
 from .axis import BasisAxis, GridAxis
 from .dictionaries import Atoms, as_basis
-
-_SMALLEST_EIGENVALUE = 1e-12  # of an integral operator, beside its largest, whose eigenfunction is more than rounding
 
 
 class Grid(BaseEstimator):
@@ -26,15 +24,21 @@ class Grid(BaseEstimator):
 
     Parameters
     ----------
-    weights : "trapezoid" or "equal" quadrature weights
+    weights : quadrature weights, by which functions have norms and inner products: "trapezoid", "equal", or an array
+        (m,) of positive numbers, one a point, which are scaled to sum 1. Each variable of a function has the same.
     """
 
     def __init__(self, weights="trapezoid"):
         self.weights = weights
 
     def axis(self, points, curves=None, sample_weight=None):
-        rule = check_choice(self.weights, "Grid: weights", ("trapezoid", "equal"))
-        return GridAxis(points, quadrature(points, rule), Integral())
+        q = quadrature(points, self.weights, "Grid: weights")
+        if not q.all():
+            raise ValueError(
+                f"Grid: weights must be > 0, got 0 at index {np.argmin(q)}, where values would not matter; leave the "
+                "point out of y and grid, or use spaces.Eigen(weights=...) or Dictionary(weights=...)"
+            )
+        return GridAxis(points, q, Integral())
 
 
 class Eigen(BaseEstimator):
@@ -48,25 +52,25 @@ class Eigen(BaseEstimator):
     ----------
     kernel, gamma : as in ``operators.Integral``
     n_components : number of eigenfunctions; fewer when the operator has fewer eigenvalues above rounding
+    weights : as in ``Grid``; points of weight 0 are fine
     """
 
-    def __init__(self, kernel="laplacian", n_components=20, gamma=10.0):
-        self.kernel, self.n_components, self.gamma = kernel, n_components, gamma
+    def __init__(self, kernel="laplacian", n_components=20, gamma=10.0, weights="trapezoid"):
+        self.kernel, self.n_components, self.gamma, self.weights = kernel, n_components, gamma, weights
 
     def axis(self, points, curves=None, sample_weight=None):
         operator = Integral(self.kernel, self.gamma)
         operator.validate("Eigen")
-        number = min(check_number(self.n_components, "Eigen: n_components", integer=True), len(points))
-        weights = quadrature(points)
-        root = np.sqrt(weights)
+        number = check_number(self.n_components, "Eigen: n_components", integer=True)
+        q = quadrature(points, self.weights, "Eigen: weights")
+        root = np.sqrt(q)
         S = root[:, None] * operator.gram(points, points) * root
-        values, vectors = scipy.linalg.eigh(S, subset_by_index=(len(points) - number, len(points) - 1))
-        kept = values > _SMALLEST_EIGENVALUE * max(values[-1], 0.0)
-        if not kept.any():
+        values, vectors = spectrum(S, 1e-12)  # eigenfunctions of smaller ones are rounding
+        if not len(values):
             raise ValueError("Eigen: kernel is zero on the grid; give another kernel or gamma")
-        values, vectors = values[kept][::-1], vectors[:, kept][:, ::-1]
+        values, vectors = values[::-1][:number], vectors[:, ::-1][:, :number]
         coefficients = root[:, None] * vectors / values
-        return BasisAxis(Atoms(partial(_eigenfunctions, operator, points, coefficients), values), points, weights)
+        return BasisAxis(Atoms(partial(_eigenfunctions, operator, points, coefficients), values), points, q)
 
 
 def _eigenfunctions(operator, grid, coefficients, points):
@@ -84,26 +88,21 @@ class Dictionary(BaseEstimator):
     basis : ``Fourier``, ``BSpline``, ``Wavelet``, ``PrincipalComponents``, one of their names, a callable
         ``points (p,) in [0, 1] -> (k, p)``, or a list of those
     eigenvalues : (k,) non-negative weights of the atoms; None for the basis's own, ones unless it says otherwise
+    weights : as in ``Grid``; points of weight 0 are fine
     """
 
-    def __init__(self, basis="fourier", eigenvalues=None):
-        self.basis, self.eigenvalues = basis, eigenvalues
+    def __init__(self, basis="fourier", eigenvalues=None, weights="trapezoid"):
+        self.basis, self.eigenvalues, self.weights = basis, eigenvalues, weights
 
     def axis(self, points, curves=None, sample_weight=None):
-        weights = quadrature(points)
-        atoms = as_basis(self.basis).resolve(points, weights, curves, sample_weight)
+        q = quadrature(points, self.weights, "Dictionary: weights")
+        atoms = as_basis(self.basis).atoms(points, q, curves, sample_weight)
         if self.eigenvalues is None:
-            return BasisAxis(atoms, points, weights)
+            return BasisAxis(atoms, points, q)
         number = len(atoms.scale_weights)
-        try:
-            values = np.asarray(self.eigenvalues, dtype=float)
-        except (TypeError, ValueError):
-            values = np.empty(0)  # refused below
-        if values.shape != (number,) or not (np.isfinite(values) & (values >= 0)).all():
-            raise ValueError(
-                f"Dictionary: eigenvalues must be {number} non-negative numbers, one an atom, got {self.eigenvalues!r}"
-            )
-        return BasisAxis(replace(atoms, scale_weights=values), points, weights)
+        wanted = f"Dictionary: eigenvalues must be {number} non-negative numbers, one an atom"
+        values = non_negative(self.eigenvalues, number, wanted)
+        return BasisAxis(replace(atoms, scale_weights=values), points, q)
 
 
 _NAMES = {"grid": Grid, "eigen": Eigen}
@@ -111,12 +110,12 @@ _NAMES = {"grid": Grid, "eigen": Eigen}
 
 def as_space(space):
     """The space behind a name, an object, or a basis (its ``Dictionary``)."""
-    if isinstance(space, str) and space in _NAMES:
-        return _NAMES[space]()
-    if hasattr(space, "axis") and not isinstance(space, type):
-        return space
     if isinstance(space, type):
         raise TypeError(f"space must be an object, got the class {space.__name__}; pass {space.__name__}()")
+    if isinstance(space, str) and space in _NAMES:
+        return _NAMES[space]()
+    if hasattr(space, "axis"):
+        return space
     try:
         return Dictionary(as_basis(space))
     except (TypeError, ValueError) as error:

@@ -11,10 +11,12 @@ import scipy.linalg
 from sklearn.base import BaseEstimator
 
 from .. import kernels
+from .._linalg import pivoted_cholesky
 from .._validation import check_number, check_symmetric_psd
 from ..outputs import distinct, read_outputs, take
 from .base import Space
 
+_PROBES = 5
 _TOLERANCE = 1e-10  # what is left of k(y, y), relative to the largest, when an output counts as dependent
 
 
@@ -42,22 +44,19 @@ class OutputKernel(BaseEstimator):
         references = take(outputs, first)
         if hasattr(kernel, "resolve"):
             kernel = kernel.resolve(references, np.bincount(group, sample_weight))
-        factor, pivots = _pivoted(kernel, references) if self.rank is None else _leading(kernel, references, self.rank)
+        if self.rank is None:
+            K = kernels.gram(kernel, references)
+            K = check_symmetric_psd(K, "output_kernel", "use a positive definite kernel of the outputs")
+            L, pivots = pivoted_cholesky(K, _TOLERANCE)
+        else:
+            L, pivots = _leading(kernel, references, self.rank)
         if not len(pivots):
             raise ValueError("output_kernel is zero on all outputs; use another kernel")
-        return KernelSpace(kernel, take(references, pivots), factor)
-
-
-def _pivoted(kernel, references):
-    """Cholesky factor (d, d) and pivots (d,) of the whole Gram matrix, up to dependence."""
-    K = kernels.gram(kernel, references)
-    K = check_symmetric_psd(K, "output_kernel", "use a positive definite kernel of the outputs")
-    factor, pivots, rank, _ = scipy.linalg.lapack.dpstrf(K, lower=1, tol=_TOLERANCE * max(K.diagonal().max(), 0.0))
-    return np.tril(factor[:rank, :rank]), pivots[:rank] - 1
+        return KernelSpace(kernel, take(references, pivots), np.tril(L[pivots]))
 
 
 def _leading(kernel, references, rank):
-    """The same for the first pivots alone, column by column: n times rank kernel values, never the whole matrix."""
+    """As ``pivoted_cholesky`` for the first pivots: n times rank kernel values, column by column, no whole matrix."""
     left = kernels.diagonal(kernel, references).astype(float)
     least = _TOLERANCE * max(left.max(), 0.0)
     L = np.zeros((len(left), min(rank, len(left))))
@@ -69,7 +68,7 @@ def _leading(kernel, references, rank):
         left = np.maximum(left - L[:, j] ** 2, 0.0)
         left[p] = 0.0
         pivots.append(p)
-    return np.tril(L[pivots, : len(pivots)]), np.array(pivots, dtype=int)
+    return L[:, : len(pivots)], np.array(pivots, dtype=int)
 
 
 @dataclass(frozen=True)
@@ -79,6 +78,7 @@ class KernelSpace(Space):
     kernel: Any
     pivots: Any  # outputs
     factor: np.ndarray  # (d, d), lower
+    rules: Any = None  # what an estimator knows of the outputs beside
 
     def encode(self, y):
         outputs, known = read_outputs(y, like=self.pivots)
@@ -96,9 +96,6 @@ class KernelSpace(Space):
         """``k(z, z)`` (n,); more than the coordinates' where outputs are not in the span of the pivots."""
         return kernels.diagonal(self.kernel, outputs)
 
-    def decode(self, coordinates):
-        return coordinates
-
 
 @dataclass(frozen=True)
 class WeightSpace(Space):
@@ -110,16 +107,19 @@ class WeightSpace(Space):
 
     outputs: Any  # (c,) distinct, canonical
     loss: Any
+    rules: Any = None  # what an estimator knows of the outputs beside
 
     def encode(self, y):
+        number = self.numbers(y)[:, None]
+        return np.where(number >= 0, number == np.arange(len(self.outputs)), np.nan)
+
+    def numbers(self, y):
+        """Which of the distinct outputs each of y is (n,), -1 if none: samples of weight 0 may have others."""
         outputs, known = read_outputs(y, like=self.outputs)
         checked = self.loss.check(take(outputs, np.flatnonzero(known)))
         number = distinct([*self.outputs, *checked])[1][len(self.outputs) :]
-        seen = number < len(self.outputs)  # samples of weight 0 may have other outputs
-        rows = np.flatnonzero(known)[seen]
-        out = np.full((len(known), len(self.outputs)), np.nan)
-        out[rows] = 0.0
-        out[rows, number[seen]] = 1.0
+        out = np.full(len(known), -1)
+        out[known] = np.where(number < len(self.outputs), number, -1)
         return out
 
     @cached_property
@@ -131,5 +131,10 @@ class WeightSpace(Space):
         best = np.argmin((Y - residuals) @ self.losses.T, axis=1)
         return self.losses[best, np.argmax(Y, axis=1)]
 
-    def decode(self, coordinates):
-        return coordinates
+
+class ProbeSpace(WeightSpace):
+    """Random combinations of the unit vectors of ``WeightSpace``: their duality gap stands for that of all."""
+
+    def encode(self, y):
+        probes, number = np.random.default_rng(0).normal(size=(len(self.outputs), _PROBES)), self.numbers(y)
+        return np.where(number[:, None] >= 0, probes[number], np.nan)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
 from sklearn.utils import check_array
 
+from .._linalg import spectrum
 from ..functions import brings_points, rows_of_none
 from ..operators import as_learned, operator_matrix
 from .base import Space
@@ -25,14 +25,9 @@ class Vector(Space):
     def pointwise(self):
         return True
 
-    @classmethod
-    def of(cls, y):
-        """The space of outputs y (n, d) or (n,)."""
-        return cls(_checked(y).ndim == 1)
-
     def encode(self, y):
         """Coordinates (n, d) of outputs (n, d) or (n,)."""
-        y = _checked(y)
+        y = read_vectors(y)
         return y[:, None] if y.ndim == 1 else y
 
     def decode(self, coordinates):
@@ -40,8 +35,8 @@ class Vector(Space):
         return coordinates[:, 0] if self.one_output else coordinates
 
 
-@dataclass(frozen=True)
-class Metric(Space):
+@dataclass(frozen=True, kw_only=True)
+class Metric(Vector):
     """Real vectors with the inner product ``y' A z``: coordinates are ``A^1/2 y``.
 
     Model 1 of Brouard et al. 2016, section 5.2. Entries are mixed, so that vectors are known whole or not at all.
@@ -49,13 +44,16 @@ class Metric(Space):
 
     root: np.ndarray  # (d, d)
     inverse: np.ndarray  # (d, d), pseudo-inverse of the root
-    one_output: bool
+
+    @property
+    def pointwise(self):
+        return False
 
     @classmethod
     def of(cls, y, metric, sample_weight):
         """The space of outputs y (n, d), or (n,); metric as ``operators.operator_matrix`` takes it."""
-        y = _checked(y)
-        Y = y[:, None] if y.ndim == 1 else y
+        plain = Vector(read_vectors(y).ndim == 1)
+        Y = plain.encode(y)
         seen = np.isfinite(Y)
         known = seen.any(axis=1) & (sample_weight > 0)
         if (seen != seen[:, :1]).any():
@@ -67,21 +65,21 @@ class Metric(Space):
             raise ValueError("output_metric: Learned is an operator; use operator=Learned()")
         A = operator_matrix(metric, Y[known], sample_weight[known], name="output_metric")
         A = np.eye(Y.shape[1]) if A is None else np.asarray(A)
-        values, vectors = scipy.linalg.eigh(A)
-        roots = np.sqrt(np.where(values > _RANK * max(values[-1], 0.0), values, 0.0))
-        inverse = np.divide(1.0, roots, out=np.zeros_like(roots), where=roots > 0)
-        return cls((vectors * roots) @ vectors.T, (vectors * inverse) @ vectors.T, y.ndim == 1)
+        values, vectors = spectrum(A, _RANK)
+        root, inverse = ((vectors * scale) @ vectors.T for scale in (np.sqrt(values), 1 / np.sqrt(values)))
+        return cls(plain.one_output, root=root, inverse=inverse)
 
     def encode(self, y):
-        y = _checked(y)
-        return (y[:, None] if y.ndim == 1 else y) @ self.root
+        return super().encode(y) @ self.root
 
     def decode(self, coordinates):
-        y = coordinates @ self.inverse
-        return y[:, 0] if self.one_output else y
+        return super().decode(coordinates @ self.inverse)
 
 
-def _checked(y):
+def read_vectors(y):
+    """Outputs (n,) or (n, d) as floats, NaN where not observed."""
+    if isinstance(y, np.ndarray) and y.dtype == np.float64 and 0 < y.ndim <= 2 and y.size and not np.isinf(y).any():
+        return y
     if brings_points(y):
         raise ValueError(
             f"y must be numbers of shape (n,) or (n, d), got a {type(y).__name__}; use FunctionalRegressor"

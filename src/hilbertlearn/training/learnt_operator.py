@@ -5,36 +5,34 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 
-from .training import Training
+from .data import Training
+from .fit import Fit, Options
 
 _MOVED, _LEAST_MOVED = 0.1, 1e-6  # share of the trace that goes to the direction the certificate asks for
 
 
-def alternate(training: Training, loss, alpha, solve, init):
-    """Function and operator in turn: ``(training with the operator, problem, solution, objectives, left)``.
+def alternate(training: Training, loss, alpha, options: Options, center, init) -> Fit:
+    """Function and operator in turn; ``objectives`` of the rounds that were kept never increase.
 
     Alone, the two can stop short of the optimum: a direction that the operator has all but dropped does not come back.
     The least objective over functions is convex in M with derivative ``-alpha/2 C'KC``, C the coefficients before the
     operator, so ``alpha/2 (d lambda_max(C'KC) - tr(M C'KC))`` bounds what is left to gain. Some of the trace is moved
     to the eigenvector behind it (a step of Frank and Wolfe), less when the objective does not fall.
-
-    solve : function of a problem and a start that gives its solution
-    objectives : of the rounds that were kept, mean loss and penalty; they never increase
-    left : bound on what is left to gain, relative to the objective
     """
-    _ = training.terms[0].input_spectrum  # one factorisation for all rounds
-    setting, total, d = training.learns, training.weights.sum(), len(training.center)
+    setting, total, d = training.learns, training.weights.sum(), len(center)
     assert setting is not None
+    training, factors = training.prepared([alpha, alpha])  # one factorisation for all rounds
     best, moved, left, M = None, _MOVED, np.inf, np.eye(d)
     objectives: list[float] = []
     for _ in range(setting.max_iter):
-        problem = training.problem(loss, alpha)
-        solution = solve(problem, init)
+        problem = training.problem(loss, alpha, center)
+        solution = options.solve(problem, alpha, init, training.fitting(factors, loss))
+        found = Fit(training, problem, solution, alpha, center)
         objective = problem.objective(solution.dual) / total
         if best is None or objective < objectives[-1]:
             objectives.append(float(objective))
-            best, init = (training, problem, solution), solution.dual
-            Q = training.inner_products(solution.dual, alpha)
+            best, init = found, solution.dual
+            Q = training.grams[0].inner_products(found.coefficients)
             values, vectors = scipy.linalg.eigh(Q)
             bound = alpha / 2 * (d * values[-1] - np.vdot(M, Q))
             left = float(bound / abs(objective)) if objective else 0.0
@@ -47,5 +45,6 @@ def alternate(training: Training, loss, alpha, solve, init):
                 break
         M = (1 - moved) * alternated + moved * wanted
         training = training.with_operator(M)
+        factors = None if factors is None else factors.with_operator(M)
     assert best is not None
-    return *best, np.array(objectives), left
+    return Fit(best.training, best.problem, best.solution, alpha, center, np.array(objectives), left)

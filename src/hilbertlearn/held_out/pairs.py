@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..losses.balls import row_norms
-from ..problem import spectrum
-from .spectral import shifted_inverse
+from .._linalg import row_norms, shifted_inverse, spectrum
 
 _ALIKE = 1e-3  # determinant of two samples' inverse, relative to unrelated ones, below which sums cancel
 _BLOCK = 2**15  # pairs at a time: a dozen arrays of that size fit in the cache

@@ -1,0 +1,49 @@
+"""Fits that succeed whole or change nothing."""
+
+from __future__ import annotations
+
+import copy
+from functools import wraps
+
+
+def blank(estimator):
+    """A copy with the settings and nothing learnt: learnt attributes, private ones too, end in an underscore."""
+    new = copy.copy(estimator)
+    for name in [name for name in vars(new) if name.endswith("_") and not name.endswith("__")]:
+        delattr(new, name)
+    return new
+
+
+def transactional(fit):
+    """The method ``fit`` on a blank copy whose state the estimator takes over at the end.
+
+    So a fit that fails, or is interrupted, leaves an earlier one as it was, and nothing of an earlier one is left by
+    one that succeeds.
+    """
+
+    @wraps(fit)
+    def whole(self, *args, **kwargs):
+        new = blank(self)
+        fit(new, *args, **kwargs)
+        self.__dict__ = new.__dict__
+        return self
+
+    return whole
+
+
+def snapshot(setting):
+    """A copy of a settings object, and of those inside it, that later changes of the settings do not reach."""
+    if isinstance(setting, type) or not hasattr(setting, "get_params"):
+        return setting
+    new = copy.copy(setting)
+    for name, value in setting.get_params(deep=False).items():
+        if hasattr(value, "get_params"):
+            setattr(new, name, snapshot(value))
+    return new
+
+
+def store(estimator, given):
+    """Keep the arguments of a constructor, ``locals()`` there, as settings of the same names, and nothing else."""
+    for name, value in given.items():
+        if name not in ("self", "__class__"):
+            setattr(estimator, name, value)

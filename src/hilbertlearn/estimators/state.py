@@ -1,0 +1,204 @@
+"""What a fitted kernel machine has learnt: one frozen object, which predictions and public attributes are read from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
+
+from ..held_out import leave_one_out
+from ..kernels import InputKernel
+from ..losses import Loss
+from ..spaces import Space
+from ..terms import Deformed, DeformedGram, DenseGram, Term
+from ..training import Fit, take_samples
+
+_PREDICT_BYTES = 2**27  # kernel values held at once while predicting
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Expansion:
+    """A function made of kernel values with samples."""
+
+    kernels: tuple[InputKernel, ...]
+    X_fit: Any  # the samples that predictions are made from
+    columns: np.ndarray  # which of the samples given these are
+    predictors: list  # for each kernel the function of its values that gives coordinates
+    space: Space
+    center: np.ndarray
+
+    def coordinates(self, X):
+        """Predicted coordinates (m, d) of checked inputs."""
+        out = self.expansion(X, dict(enumerate(self.predictors)))
+        out += self.center
+        return out
+
+    def expansion(self, X, predictors):
+        """Sum (m, d) of predictors, by kernel, at the kernel values with the samples, block by block of rows."""
+        n, d = len(self.columns), len(self.center)
+        out = np.zeros((_num_samples(X), d))
+        for rows, part in blocks_of(X, n * max(kernel.entries(n, d) for kernel in self.kernels)) if n else ():
+            for k, predictor in predictors.items():
+                out[rows] += predictor(self.values(k, part))
+        return out
+
+    def values(self, k, X):
+        """Values of kernel k between checked inputs and the samples."""
+        kernel = self.kernels[k]
+        if kernel.precomputed:
+            return X if X.shape[1] == len(self.columns) else X[:, self.columns]
+        return kernel(X, self.X_fit)
+
+    @property
+    def scalar_kernels(self):
+        """What inputs are read for."""
+        return [kernel.kernel for kernel in self.kernels]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class State(Expansion):
+    """A function with its certificate. Arrays are as long as the samples given to fit, in their order."""
+
+    alpha: float
+    loss: Loss
+    operator: Any  # (d, d), None for the identity or several terms
+    coefficients: Any  # (n, d), public as ``dual_coef``
+    dual_gap: float
+    n_iter: int
+    solver: str
+    support: np.ndarray
+    saturated: np.ndarray
+    residual_sizes: Any  # (n,) or (n, d), public as ``outlier_scores``
+    objectives: np.ndarray | None = None
+    left_out: LeftOut | None = None  # where leave-one-out has a closed form
+
+    @classmethod
+    def of(cls, found: Fit, **more):
+        """The state of a fit; more : fields of a subclass, or in place of these."""
+        training, solution = found.training, found.solution
+        n, rows, columns = training.n_samples, training.rows, training.columns
+        coefficients, term = found.coefficients, found.problem.separable
+        kept = np.arange(len(columns))
+        if found.loss.sparse and term is not None and not training.depends_on_alpha:
+            kept = np.flatnonzero(coefficients.any(axis=1))  # prediction needs the samples in use only
+        fields = {
+            "kernels": training.kernels,
+            "X_fit": take_samples(training.X, kept, training.kernels),
+            "columns": columns[kept],
+            "predictors": found.predictors(np.ascontiguousarray(coefficients[kept])),
+            "space": training.space,
+            "center": found.center,
+            "alpha": found.alpha,
+            "loss": found.loss,
+            "operator": training.terms[0].M if len(training.terms) == 1 else None,
+            "coefficients": spread(coefficients, columns, n),
+            "dual_gap": float(solution.gap),
+            "n_iter": max(solution.n_iter, 1),
+            "solver": solution.solver,
+            "support": rows[solution.dual.any(axis=1)],
+            "saturated": spread(found.saturated, rows, n),
+            "residual_sizes": spread(found.outlier_scores(), rows, n),
+            "objectives": found.objectives,
+            "left_out": LeftOut.of(found),
+        }
+        return cls(**{**fields, **more})
+
+    @property
+    def dual_coef(self):
+        return self.coefficients
+
+    @property
+    def outlier_scores(self):
+        return self.residual_sizes
+
+    def training_term(self) -> Term:
+        """The map of the only kernel between the samples, made anew, scaled by their weights."""
+        left = self.left_out
+        assert left is not None
+        K = self.kernels[0](self.X_fit)
+        deformed = left.penalty is not None
+        gram = DeformedGram(Deformed(K, left.penalty), left.manifold, left.own) if deformed else DenseGram(K)
+        term = left.term.with_gram(gram).at(self.alpha)
+        term = term if np.isfinite(left.Y).all() else term.observed(np.isfinite(left.Y))
+        return term if (left.weights == 1).all() else term.scaled(np.sqrt(left.weights))
+
+    def loo_residuals(self):
+        """Leave-one-out residuals (n, d) in coordinates, NaN for samples that were left out of the fit."""
+        left = self.left_out
+        if left is None:
+            raise ValueError(
+                "loo_residuals() has a closed form for the squared loss, one (kernel, operator) term and no missing "
+                "outputs; use RegularizationPathCV with cv=5, or sklearn.model_selection.cross_val_predict"
+            )
+        residuals = np.full((len(self.saturated), left.Y.shape[1]), np.nan)
+        weights, penalty = left.weights, self.alpha * left.weights.sum()
+        ((_, residuals[left.rows]),) = leave_one_out(
+            self.training_term(), left.Y, [penalty], center=left.centered, weights=weights
+        )
+        return residuals
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """What leave-one-out residuals are computed from beside the kernel."""
+
+    Y: np.ndarray  # (n, d) coordinates, neither centred nor scaled
+    weights: np.ndarray
+    rows: np.ndarray  # which of the samples given these are
+    centered: bool
+    term: Term  # without its Gram matrix
+    own: np.ndarray  # where the samples are among those of the kernel
+    penalty: Any = None  # of a graph, (N, N)
+    manifold: float = 0.0
+
+    @classmethod
+    def of(cls, found: Fit):
+        """None where there is no closed form."""
+        training = found.training
+        if not found.loss.quadratic or not training.closed_form:
+            return None
+        gram, recipe = training.grams[0], training.recipe
+        return cls(
+            training.Y,
+            training.weights,
+            training.rows,
+            recipe.center,
+            training.terms[0].with_gram(None),
+            np.searchsorted(training.columns, training.rows),
+            gram.kernel.S if gram.depends_on_alpha else None,
+            float(recipe.manifold),
+        )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RegressorState:
+    """Another model fitted to the coordinates."""
+
+    regressor: Any
+    space: Space
+    scalar_kernels: list  # what inputs are read for
+
+    @property
+    def n_iter(self):
+        return getattr(self.regressor, "n_iter_", 1)  # scikit-learn asks for it beside max_iter
+
+    def coordinates(self, X):
+        return np.asarray(self.regressor.predict(X), dtype=float).reshape(_num_samples(X), -1)
+
+
+def blocks_of(X, width):
+    """Pairs (rows, X there) such that kernel values of `width` numbers a row fit in memory."""
+    m, block = _num_samples(X), max(1, int(_PREDICT_BYTES / (8 * max(width, 1))))
+    for start in range(0, m, block):
+        rows = slice(start, start + block)
+        yield rows, X if block >= m else _safe_indexing(X, np.arange(m)[rows])
+
+
+def spread(values, rows, n):
+    """Values of rows as an array for all n samples, zero for the others."""
+    out = np.zeros((n, *values.shape[1:]), dtype=values.dtype)
+    out[rows] = values
+    return out

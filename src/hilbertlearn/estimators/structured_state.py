@@ -1,0 +1,129 @@
+"""What a fitted model of objects has learnt beside a function."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .. import kernels
+from .._linalg import row_norms
+from ..output_losses import KernelLoss
+from ..outputs import take
+from ..spaces import WeightSpace
+from .state import State, spread
+from .weights import OutputWeights, RidgeWeights
+
+_SCORED_AT_ONCE = 200
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class OutputRules:
+    """What the training outputs are, and how predictions of them are made."""
+
+    form: tuple  # in which predictions are given back
+    outputs: Any  # distinct
+    references: Any  # the same in the form that the loss takes
+    groups: np.ndarray  # the number of each sample's output among them, -1 if it has none that counts
+    kernel: Any
+    loss: Any
+    decoder: str
+    candidates: Any
+
+    @property
+    def by_both(self) -> bool:
+        """Whether there are an output kernel and a loss: the function is in the kernel's space, the loss decodes."""
+        return self.kernel is not None and self.loss is not None
+
+    def losses_of(self, outputs):
+        """Losses (b, c) of outputs where the distinct training outputs are true, and no bias."""
+        return np.asarray(self.loss(self.loss.check_predictions(outputs), self.references), dtype=float), None
+
+    def pairwise_losses(self, predicted, true):
+        """Losses (n,) of predictions, without a loss squared distances in the output kernel's space."""
+        loss = KernelLoss(self.kernel) if self.loss is None else self.loss
+        predicted, true = loss.check_predictions(predicted), loss.check(true)
+        losses = np.empty(len(true))
+        for start in range(0, len(losses), _SCORED_AT_ONCE):
+            part = np.arange(start, min(start + _SCORED_AT_ONCE, len(losses)))
+            losses[part] = np.diag(loss(take(predicted, part), take(true, part)))
+        return losses
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class StructuredState(State):
+    """The state of a model of objects."""
+
+    rows: np.ndarray  # samples with an output
+    groups: np.ndarray  # of these samples, the number of their output
+    ridge: Any = None  # RidgeWeights, where predictions need weights of samples
+
+    @classmethod
+    def of(cls, found, **more):
+        training = found.training
+        rules, ridge = training.space.rules, None
+        groups = rules.groups if len(rules.groups) == len(training.rows) else rules.groups[training.rows]
+        if rules.by_both and is_ridge(training, found.loss):
+            ridge = RidgeWeights.of(training.term_at(found.alpha), training, found.alpha, found.factors)
+        return super().of(found, **{"rows": training.rows, "groups": groups, "ridge": ridge, **more})
+
+    @classmethod
+    def later(cls, found):
+        """Of a fit to probes of the loss trick: weights are solved for at predict."""
+        training = found.training
+        rules = training.space.rules
+        ridge = RidgeWeights.of(training.term_at(found.alpha), training, found.alpha, found.factors)
+        return LaterState.of(
+            found,
+            coefficients=None,
+            residual_sizes=None,
+            ridge=ridge,
+            space=WeightSpace(rules.references, rules.loss, rules),
+            center=np.zeros(len(rules.references)),
+            predictors=[OutputWeights(ridge, rules.groups[training.rows], len(rules.references))],
+        )
+
+    def ridge_weights(self):
+        """Weights of the samples, None where the model is not kernel ridge regression."""
+        if self.ridge is not None or self.left_out is None or self.operator is not None:
+            return self.ridge
+        term = self.training_term()
+        return RidgeWeights.of(term, self.left_out, self.alpha)
+
+
+class LaterState(StructuredState):
+    """Coefficients and what depends on them are computed when they are asked for."""
+
+    @cached_property
+    def dual_coef(self):
+        """Coefficients (n, c): weights are linear in kernel values."""
+        ridge, number = self.ridge, len(self.center)
+        units = ridge.root[:, None] * (self.groups[:, None] == np.arange(number))
+        solved = ridge.factors.solve(units, 1.0, ridge.penalty) / ridge.penalty
+        return spread(ridge.root[:, None] * solved, self.rows, len(self.saturated))
+
+    @cached_property
+    def outlier_scores(self):
+        sizes = row_norms(self.dual_coef[self.rows]) / self.ridge.root**2
+        return spread(sizes / (np.median(sizes) or 1.0), self.rows, len(self.saturated))
+
+    def loo_residuals(self):
+        units = (self.groups[:, None] == np.arange(len(self.center))).astype(float)
+        assert self.left_out is not None
+        return State.loo_residuals(replace(self, left_out=replace(self.left_out, Y=units)))
+
+
+def is_ridge(training, loss):
+    """Whether the model is kernel ridge regression, so that weights of samples come before coordinates."""
+    separable = training.terms[0].as_separable() if len(training.terms) == 1 else None
+    return loss.quadratic and training.mask is None and separable is not None and separable.M is None
+
+
+def gaussian_rate(loss, kernel):
+    """gamma of the Gaussian kernel of outputs whose distances are minimised, None if there is none."""
+    if loss is None:
+        return kernel.gamma if isinstance(kernel, kernels.Named) and kernel.name == "rbf" else None
+    gaussian = isinstance(loss, KernelLoss) and isinstance(loss.kernel, str) and loss.kernel == "rbf"
+    return loss.gamma if gaussian else None

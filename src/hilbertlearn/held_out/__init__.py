@@ -1,0 +1,6 @@
+"""Samples left out: leave-one-out and pairs in closed form, folds, and the choice of settings by them."""
+
+from .choice import Choice, best_index, choose, settled
+from .folds import FOLDS, fold_errors, own_error
+from .loo import leave_one_out, residual_path
+from .pairs import leave_pairs_out

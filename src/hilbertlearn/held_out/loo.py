@@ -1,0 +1,61 @@
+"""The squared loss with one sample left out at a time, in closed form for a whole path of penalties."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..terms import ONCE, PATH, Factors, Term
+from ..training import Training
+
+
+def leave_one_out(term: Term, Y, penalties, *, center=False, weights=None, factors: Factors | None = None):
+    """Leave-one-out residuals of the squared loss for each penalty s = alpha * sum(w); yields (s, residuals (n, d)).
+
+    Brouard et al. 2016, section 4, with s held fixed when a sample is left out. With ``center`` the model is fitted to
+    ``Y - mean`` and the mean is that of the other samples: by linearity in the targets its exact effect needs the
+    residuals of one more column, of ones.
+
+    Parameters
+    ----------
+    term : the map, scaled by sqrt(w) on both sides when there are weights
+    Y : (n, d) coordinates, neither centred nor scaled, NaN where not observed and the term leaves that out
+    factors : of the term, where they are there already
+    """
+    own = np.ones(len(Y)) if weights is None else weights
+    root = np.sqrt(own)[:, None]
+    gone = np.isnan(Y)
+    mean, shift = np.zeros(Y.shape[1]), None
+    if center:
+        observed = own[:, None] * ~gone
+        total = observed.sum(axis=0)
+        values = np.nan_to_num(Y)
+        mean = np.divide((observed * values).sum(axis=0), total, out=np.zeros_like(mean), where=total > 0)
+        shift = _mean_of_others(values, observed) - mean
+    if factors is None:
+        factors = term.factor(ONCE if len(penalties) == 1 else PATH)
+    targets = root * np.nan_to_num(Y - mean)
+    for s, residuals in zip(penalties, factors.left_out(targets, shift, root, np.asarray(penalties, dtype=float))):
+        yield float(s), np.where(gone, np.nan, residuals) if gone.any() else residuals
+
+
+def residual_path(training: Training, alphas, factors: Factors | None = None):
+    """For each alpha the leave-one-out residuals (n, d) of the squared loss."""
+    weights = None if training.root_weights is None else training.weights
+    options: dict = {"center": training.recipe.center, "weights": weights}
+    total = training.weights.sum()
+    if training.depends_on_alpha:  # a kernel for each alpha
+        for alpha in alphas:
+            ((_, residuals),) = leave_one_out(training.term_at(alpha), training.Y, [alpha * total], **options)
+            yield residuals
+        return
+    penalties = [alpha * total for alpha in alphas]
+    for _, residuals in leave_one_out(training.term_at(alphas[0]), training.Y, penalties, factors=factors, **options):
+        yield residuals
+
+
+def _mean_of_others(Y, weights):
+    """Mean of the rows of Y without row i, for each i, weights (n, d); what only one row has stays its own."""
+    total = weights.sum(axis=0)
+    rest = total - weights
+    alone = rest <= total * 1e-14
+    return (np.sum(weights * Y, axis=0) - weights * Y * ~alone) / np.where(alone, np.where(total > 0, total, 1.0), rest)

@@ -1,0 +1,168 @@
+"""Kernels whose values are matrices: any function of the user, and kernels of vector fields.
+
+Called as ``kernel(X, Z)`` they return blocks (n, m, d, d): ``K(x_i, z_j)`` is a matrix (d, d) of its own for each pair,
+not one operator times a number, so that the outputs may be tied to each other in a way that depends on the inputs.
+
+The kernels of vector fields are made of the second derivatives of a Gaussian (Narcowich & Ward 1994; Fuselier 2006;
+Macêdo & Castro 2010; Álvarez, Rosasco & Lawrence 2012): inputs are points (n, d), outputs vectors (n, d) at them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+
+from .._validation import check_number
+from .gram import OVERFLOW, resolve_gamma
+
+_BLOCK_PAIRS = 2**14  # of points, whose differences stay in the cache
+_LARGEST = 1e150  # coordinate whose square is a number
+
+
+class OperatorValued(BaseEstimator):
+    """The kernel of a function ``(X, Z) -> blocks (n, m, d, d)``, d the number of outputs.
+
+    It must be positive: ``K(x, z) = K(z, x)'``, and the (n d, n d) matrix of all blocks between samples positive
+    semi-definite, which is checked at fit unless the class says ``positive_definite = True``. A kernel with settings of
+    its own is a subclass with another ``__init__`` and a method ``function(X, Z)``.
+    """
+
+    operator_valued = brings_operator = True
+
+    def __init__(self, function):
+        self.function = function
+
+    def validate(self):
+        if not callable(self.function):
+            raise TypeError(f"OperatorValued: function must be a callable (X, Z) -> blocks, got {self.function!r}")
+
+    def entries(self, n, d):
+        """Numbers in one value, for d outputs."""
+        return d * d
+
+    def __call__(self, X, Z):
+        blocks = np.asarray(self.function(X, Z), dtype=float)
+        if blocks.ndim != 4 or blocks.shape[2] != blocks.shape[3]:
+            raise ValueError(
+                f"{type(self).__name__}: function must return an array (n, m, d, d), a square matrix for each pair of "
+                f"samples, got shape {blocks.shape}; a scalar kernel is given as it is, with an operator"
+            )
+        return blocks
+
+
+class Helmholtz(OperatorValued):
+    """``share`` times ``CurlFree`` plus ``1 - share`` times ``DivergenceFree``: any smooth field is such a sum.
+
+    Parameters
+    ----------
+    share : a number in [0, 1], of the curl-free part; at 1 / d there is no tie between the outputs
+    gamma : a number, "median" for 1 / (2 median squared distance) of training inputs, or "scale"
+    """
+
+    positive_definite = True
+
+    def __init__(self, share=0.5, gamma="median"):
+        self.share, self.gamma = share, gamma
+
+    def validate(self):
+        name = type(self).__name__
+        check_number(self.gamma, f"{name}: gamma", choices=("median", "scale"))
+        if check_number(self.share, f"{name}: share", strict=False) > 1:
+            raise ValueError(f"{name}: share must be in [0, 1], got {self.share!r}")
+
+    def resolve(self, X, sample_weight=None):
+        """The kernel with a number for gamma."""
+        self.validate()
+        return clone(self).set_params(gamma=resolve_gamma("rbf", self.gamma, self._points(X, "X"), sample_weight))
+
+    def function(self, X, Z):
+        self.validate()
+        if isinstance(self.gamma, str):
+            name = f"{type(self).__name__}: gamma={self.gamma!r}"
+            raise ValueError(f"{name} is not a number yet; call resolve(X) with training data, or give a number")
+        x, z = self._points(X, "X"), self._points(Z, "Z")
+        if x.shape[1] != z.shape[1]:
+            raise ValueError(f"X and Z must be points of the same dimension, got {x.shape[1]} and {z.shape[1]}")
+        return _gaussian_blocks(x, z, float(self.gamma), float(self.share))
+
+    def _points(self, X, name):
+        """Points (n, d) as floats."""
+        try:
+            points = np.asarray(X, dtype=float)
+        except (TypeError, ValueError):  # sparse, ragged, or no numbers
+            points = np.empty(())
+        if points.ndim != 2:
+            raise ValueError(
+                f"{type(self).__name__}: {name} must be a dense array of numbers (n, d), points of a vector field, got "
+                f"{f'shape {points.shape}' if points.ndim else type(X).__name__}; give it two axes"
+            )
+        if points.shape[1] == 1 and self.share < 1:
+            raise ValueError(
+                f"{type(self).__name__}: {name} has one column, but divergence-free fields on a line are constant; use "
+                "kernels.CurlFree"
+            )
+        return points
+
+
+class CurlFree(Helmholtz):
+    """``K(x, z) = (I - 2 gamma u u') exp(-gamma ||u||^2)``, u = x - z: gradients of functions, such as forces.
+
+    It is minus the Hessian of ``exp(-gamma ||u||^2)`` over 2 gamma, which makes ``K(x, x)`` the identity.
+
+    Parameters
+    ----------
+    gamma : a number, "median" for 1 / (2 median squared distance) of training inputs, or "scale"
+    """
+
+    share = 1.0
+
+    def __init__(self, gamma="median"):
+        self.gamma = gamma
+
+
+class DivergenceFree(Helmholtz):
+    """``K(x, z) = (I + 2 gamma (u u' - ||u||^2 I) / (d - 1)) exp(-gamma ||u||^2)``, u = x - z: flows without sources.
+
+    It is the Hessian of ``exp(-gamma ||u||^2)`` minus its trace times I, over 2 gamma (d - 1), which makes ``K(x, x)``
+    the identity. It needs d >= 2.
+
+    Parameters
+    ----------
+    gamma : a number, "median" for 1 / (2 median squared distance) of training inputs, or "scale"
+    """
+
+    share = 0.0
+
+    def __init__(self, gamma="median"):
+        self.gamma = gamma
+
+
+def _gaussian_blocks(X, Z, gamma, share):
+    """Blocks (n, m, d, d), in memory (n, d, m, d): as one (n d, m d) matrix, which is what they are used as.
+
+    With v = sqrt(2 gamma) (x - z) and c = (1 - share) / (d - 1) they are
+    ``((1 - c ||v||^2) I + (c - share) v v') exp(-||v||^2 / 2)``.
+    """
+    (n, d), m = X.shape, len(Z)
+    blocks = np.empty((n, d, m, d))
+    c = (1 - share) / max(d - 1, 1)
+    X, Z = np.sqrt(2 * gamma) * X.T, np.sqrt(2 * gamma) * Z.T
+    if max(np.abs(X).max(initial=0.0), np.abs(Z).max(initial=0.0)) > _LARGEST:
+        raise ValueError(OVERFLOW)
+    step = max(1, _BLOCK_PAIRS // max(m, 1))
+    for start in range(0, n, step):
+        rows = slice(start, start + step)
+        v = X[:, rows, None] - Z[:, None, :]  # (d, rows, m)
+        squares = np.einsum("aij,aij->ij", v, v)
+        gaussian = np.exp(-squares / 2)
+        diagonal = (1 - c * squares) * gaussian
+        gaussian *= c - share
+        for a in range(d):
+            weighted = gaussian * v[a]
+            for b in range(a + 1):
+                entry = weighted * v[b]
+                if a == b:
+                    entry += diagonal
+                blocks[rows, a, :, b] = entry
+                blocks[rows, b, :, a] = entry
+    return blocks.swapaxes(1, 2)

@@ -1,0 +1,182 @@
+"""What every linear map of the problem is, what its factors are, and Gram matrices.
+
+A `Term` is the map ``A -> sum_j K(x_i, x_j) a_j`` of an operator-valued kernel K on dual variables A (n, d). Three
+methods say what it is; the rest is derived from them, or said by those that can do better. A term holds no factors:
+`Term.factor` makes them, and whoever paid for them passes them on.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+ONCE, ITERATIONS, PATH = "once", "iterations", "path"  # what factors are for: one system, many, many penalties
+
+
+class LinearPredictor:
+    """Values ``G @ coef`` at points with kernel values G (m, n) with the samples."""
+
+    def __init__(self, coef):
+        self.coef = coef
+
+    def __call__(self, G):
+        return G @ self.coef
+
+
+class Term(ABC):
+    """The map of an operator-valued kernel on the dual variables of n samples."""
+
+    closed_form = False  # whether samples can be left out by a formula
+    masked = False  # whether the map itself leaves out what was not observed
+    takes_gaps = False  # whether ``observed`` makes it do so
+    inversion: str | None = None  # how ``shift X + map(X) / s = R`` is solved: "direct", "iterative" or not at all
+    M = None  # the output operator (d, d) where there is one beside the identity
+
+    @abstractmethod
+    def apply(self, A):
+        """The map at A (n, d)."""
+
+    @abstractmethod
+    def scaled(self, root_weights):
+        """The map ``D map(D A)`` with D = diag(root_weights)."""
+
+    @abstractmethod
+    def predictor(self, C):
+        """The function ``kernel values with the samples -> values (m, d)`` whose coefficients are C (n, d)."""
+
+    def at(self, alpha) -> Term:
+        """The map for that alpha: a graph's penalty changes the kernel with it."""
+        return self
+
+    def coordinates(self, A):
+        """Coefficients (n, d) in coordinates of the output space, from dual variables."""
+        return A
+
+    def expand(self, C):
+        """Coefficients (N, d) of the kernel at the N samples that predictions are made from."""
+        return C
+
+    def observed(self, mask) -> Term:
+        """The map on the observed entries alone, where it can take the place of a mask."""
+        return self
+
+    def with_operator(self, M) -> Term:
+        """The same kernel of the inputs with another operator."""
+        raise TypeError(f"{type(self).__name__} has no operator of its own")
+
+    def with_gram(self, gram) -> Term:
+        """The same map with the kernel's values in another form, or without them (None)."""
+        raise TypeError(f"{type(self).__name__} is not made of a Gram matrix")
+
+    def take(self, rows) -> Term:
+        """The map of some of the samples."""
+        raise TypeError(f"{type(self).__name__} cannot be cut to some of its samples")
+
+    def margin_gram(self, Y):
+        """``<y_i, K(x_i, x_j) y_j>``, shape (n, n)."""
+        raise TypeError(f"{type(self).__name__} has no margins")
+
+    def factor(self, use=ONCE) -> Any:
+        """What solves systems with the map; None where ``inversion`` is."""
+        return None
+
+    def krylov(self):
+        """Conjugate gradients of its own for linear systems, None for the common ones."""
+        return None
+
+    def preconditioner(self) -> Factors | None:
+        """Factors of a map near this one, for conjugate gradients."""
+        return self.factor(ITERATIONS)
+
+    def as_separable(self):
+        """Itself where it is ``A -> K A M``, else None."""
+        return None
+
+    @property
+    def norm(self) -> float:
+        """Largest eigenvalue, from above up to a few per cent; who takes steps by it notices when it is short."""
+        A = np.random.default_rng(0).normal(size=self.shape)
+        size = 0.0
+        for _ in range(30):
+            length = np.linalg.norm(A)
+            if length == 0:
+                return 0.0
+            A = self.apply(A / length)
+            size = float(np.linalg.norm(A))
+        return 1.05 * size
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Shape (n, d) of what the map is applied to."""
+        raise TypeError(f"{type(self).__name__} takes any number of columns")
+
+    @property
+    def scale(self) -> float:
+        """What alpha times the sum of weights is to be compared with, the same for repeated and weighted samples."""
+        return self.norm
+
+
+class Factors(ABC):
+    """Solves ``shift X + map(X) / s = R`` again and again, for the map of one term."""
+
+    every_penalty = False  # whether other shifts and penalties cost no factorisation
+
+    @abstractmethod
+    def solve(self, R, shift, penalty):
+        """X (n, d) for R (n, d) and s = penalty."""
+
+    def detached(self, shift, penalty) -> Factors:
+        """Factors for that shift and penalty alone that hold nothing else."""
+        return self
+
+    def fitted(self, problem, A):
+        """Fitted values of A, by the BLAS that the factors came from."""
+        return problem.fitted(A)
+
+    def left_out(self, T, shift, root, penalties):
+        """Yield residuals (n, d) for each penalty, of samples left out one at a time, with the penalty held fixed.
+
+        T : (n, d) targets, multiplied by ``root``
+        shift : (n, d) what the targets of the others change by when sample i is left out, None for nothing
+        root : (n, 1) square roots of the sample weights, by which the map is scaled
+        """
+        raise TypeError(f"{type(self).__name__} has no formula for samples left out")
+
+
+class Sum(Term):
+    """The sum of several terms."""
+
+    def __init__(self, terms):
+        self.terms = tuple(terms)
+
+    def apply(self, A):
+        return sum(term.apply(A) for term in self.terms)
+
+    def scaled(self, root_weights):
+        return Sum(term.scaled(root_weights) for term in self.terms)
+
+    def predictor(self, C):
+        raise TypeError("each term of a sum has a predictor, of its own kernel's values")
+
+    def margin_gram(self, Y):
+        return sum(term.margin_gram(Y) for term in self.terms)
+
+    def take(self, rows):
+        return Sum(term.take(rows) for term in self.terms)
+
+    def preconditioner(self):
+        """Factors of the separable term nearest to the sum of the separable ones."""
+        from .separable import nearest
+
+        parts = [part for term in self.terms if (part := term.as_separable()) is not None]
+        return nearest(parts).factor(ITERATIONS) if parts else None
+
+    @property
+    def norm(self):
+        return sum(term.norm for term in self.terms)
+
+    @property
+    def scale(self):
+        return sum(term.scale for term in self.terms)

@@ -1,0 +1,145 @@
+"""Semi-supervision as a kernel: the penalty of a graph over labelled and unlabelled samples deforms it.
+
+The problem with the penalty ``beta/2 sum_ij S_ij <h(x_i), h(x_j)>`` beside ``alpha/2 ||h||^2`` is the one without it
+for the kernel ``k~(x, z) = k(x, z) - k_x' (I + r S K)^-1 r S k_z``, ``r = beta / alpha`` (Brouard et al. 2016, theorems
+5 to 7, in the form of a kernel). An eigenvalue m of the operator has ``r m``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+
+from .._linalg import eigenspaces, pivoted_cholesky, spectrum
+from .base import Term
+from .directions import PerDirection
+from .separable import DenseGram, Gram, Separable
+
+_DEPENDENT = 1e-12  # what is left of k(x, x), relative to the largest, when a sample adds nothing to the others
+_LU_ERROR = 1e-8  # of predictions, relative to the outputs, beyond which the slower eigenbasis is taken
+
+
+@dataclass(frozen=True)
+class Deformed:
+    """The kernel k~ between N samples, for every ratio r.
+
+    K : (N, N) Gram matrix of k
+    S : (N, N) PSD matrix of the penalty, dense or sparse
+    basis : None, or values s (q,) and vectors B (N, q) with ``k~ = B diag(1 / (1 + r s)) B'`` on the samples
+    """
+
+    K: np.ndarray
+    S: Any
+    basis: Any = None
+
+    def factored(self) -> Deformed:
+        """The same with a basis that serves every r, from factors of K = C C' and of C' S C; one LU serves one r."""
+        if self.basis is not None:
+            return self
+        C, _ = pivoted_cholesky(self.K, _DEPENDENT)
+        inner = C.T @ (self.S @ C)
+        values, vectors = scipy.linalg.eigh((inner + inner.T) / 2, driver="evd", check_finite=False)
+        return replace(self, basis=(np.maximum(values, 0.0), C @ vectors))
+
+    @property
+    def scale(self):
+        """What 1 / r is to be compared with: the largest k(x, x) times a bound on the norm of S, if a Laplacian."""
+        return 2 * float(self.S.diagonal().max()) * max(float(self.K.diagonal().max()), 0.0)
+
+    def at(self, r, rows) -> AtRatio:
+        """The kernel for one ratio, between some of the samples."""
+        if self.basis is not None:
+            values, B = self.basis
+            half = B[rows] / np.sqrt(1 + r * values)
+            return AtRatio(half @ half.T, self, r, rows)
+        # all samples with these: (I + r K S)^-1 K[:, rows], nothing is subtracted
+        system = np.ascontiguousarray(self.S @ self.K)  # its transpose K S is the Fortran array that LAPACK factors
+        system *= r
+        system.flat[:: len(system) + 1] += 1.0
+        factor = scipy.linalg.lu_factor(system.T, overwrite_a=True, check_finite=False)
+        columns = scipy.linalg.lu_solve(factor, self.K[:, rows], check_finite=False)
+        return AtRatio((columns[rows] + columns[rows].T) / 2, self, r, rows, columns)
+
+
+class AtRatio(DenseGram):
+    """The deformed kernel between labelled samples for one ratio; predictions are made from all samples."""
+
+    def __init__(self, K, kernel: Deformed, r, rows, columns=None, root=None):
+        super().__init__(K, root)
+        self.kernel, self.r, self.rows, self.columns = kernel, r, rows, columns
+
+    def _with(self, K, root):
+        return AtRatio(K, self.kernel, self.r, self.rows, self.columns, root)
+
+    def expand(self, C):
+        out = np.zeros((len(self.kernel.K), C.shape[1]))
+        out[self.rows] = C
+        if self.columns is not None:
+            out -= self.r * (self.kernel.S @ (self.columns @ C))
+        elif self.r > 0:
+            values, B = self.kernel.basis
+            out -= self.r * (self.kernel.S @ (B @ ((B[self.rows].T @ C) / (1 + self.r * values)[:, None])))
+        return out
+
+
+class DeformedGram(Gram):
+    """Labelled samples under the deformed kernel, which depends on alpha: ``term_at`` gives it, the rest is about k."""
+
+    depends_on_alpha = True
+
+    def __init__(self, kernel: Deformed, beta, rows, root_weights=None):
+        self.kernel, self.beta, self.rows, self.root = kernel, beta, rows, root_weights
+
+    def factored(self):
+        """The same, prepared for many alphas."""
+        return DeformedGram(self.kernel.factored(), self.beta, self.rows, self.root)
+
+    def dense(self):
+        return DenseGram(self.kernel.K[np.ix_(self.rows, self.rows)], self.root).dense()
+
+    def apply(self, A):
+        return self.dense() @ A
+
+    def scaled(self, root_weights):
+        root = root_weights if self.root is None else self.root * root_weights
+        return DeformedGram(self.kernel, self.beta, self.rows, root)
+
+    def take(self, rows):
+        """Fewer labelled samples; the others stay, unlabelled."""
+        root = None if self.root is None else self.root[rows]
+        return DeformedGram(self.kernel, self.beta, self.rows[rows], root)
+
+    def cross(self, rows, columns):
+        return self.kernel.K[self.rows[rows]]
+
+    def inner_products(self, C):
+        return C.T @ (self.kernel.K @ C)
+
+    @property
+    def diagonal(self):
+        diagonal = self.kernel.K.diagonal()[self.rows]
+        return diagonal if self.root is None else diagonal * self.root**2
+
+    def rounding(self, alpha):
+        """Relative error to expect of the deformed kernel in its eigenbasis."""
+        return np.finfo(float).eps * (self.beta * self.kernel.scale / float(alpha))
+
+    def term_at(self, alpha, M):
+        if not np.isfinite(self.rounding(alpha)):
+            raise ValueError(
+                f"manifold={self.beta:g} is too large beside alpha={alpha:g}; lower manifold, or raise alpha"
+            )
+        kernel, r = self.kernel, self.beta / alpha
+        if M is not None or self.rounding(alpha) * kernel.K.diagonal().max() > _LU_ERROR * alpha:
+            kernel = kernel.factored()  # slower than one LU, whose errors a small alpha would blow up
+        if M is None:
+            term: Term = Separable(kernel.at(r, self.rows))
+        else:
+            spaces = eigenspaces(spectrum(M))
+            grams = [kernel.at(r * value, self.rows) for value, _ in spaces]
+            nothing = AtRatio(None, kernel, 0.0, self.rows)
+            term = PerDirection(grams, [value for value, _ in spaces], [E for _, E in spaces], M, nothing)
+        return term if self.root is None else term.scaled(self.root)

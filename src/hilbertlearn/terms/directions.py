@@ -1,0 +1,93 @@
+"""A kernel of its own for each eigenvalue of the operator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from .base import Factors, Term
+from .separable import Separable, as_gram
+
+
+class PerDirection(Term):
+    """The map ``A -> sum_j m_j K_j A E_j E_j'``: in the eigenspaces of the operator it is a scalar kernel.
+
+    grams : list of K_j, Gram matrices (n, n)
+    values : (j,) the eigenvalues m_j, all different and positive
+    vectors : list of E_j (d, k_j), orthonormal
+    M : (d, d) the operator
+    dropped : Gram matrix that expands coefficients in directions that the operator drops, None if it expands nothing
+    """
+
+    closed_form = True
+    inversion = "direct"
+
+    def __init__(self, grams, values, vectors, M, dropped=None):
+        self.vectors, self.M, self.dropped = vectors, M, dropped
+        self.parts = [Separable(as_gram(K).times(m)) for m, K in zip(values, grams, strict=True)]
+
+    def apply(self, A):
+        out = np.zeros_like(A)
+        for part, E in zip(self.parts, self.vectors, strict=True):
+            out += part.apply(A @ E) @ E.T
+        return out
+
+    def predictor(self, C):
+        raise TypeError("predictions of kernels by direction are made from the kernel before its deformation")
+
+    def scaled(self, root_weights):
+        return self._with([part.gram.scaled(root_weights) for part in self.parts])
+
+    def take(self, rows):
+        return self._with([part.gram.take(rows) for part in self.parts])
+
+    def _with(self, grams):
+        return PerDirection(grams, np.ones(len(grams)), self.vectors, self.M, self.dropped)
+
+    def expand(self, C):
+        rest = C - sum(C @ E @ E.T for E in self.vectors)
+        out = rest if self.dropped is None else self.dropped.expand(rest)
+        return out + sum(part.expand(C @ E) @ E.T for part, E in zip(self.parts, self.vectors, strict=True))
+
+    def margin_gram(self, Y):
+        return sum(part.margin_gram(Y @ E) for part, E in zip(self.parts, self.vectors, strict=True))
+
+    def factor(self, use="once"):
+        return Directions(self.vectors, [part.factor(use) for part in self.parts])
+
+    @cached_property
+    def norm(self) -> float:
+        return max((part.norm for part in self.parts), default=0.0)
+
+
+@dataclass(frozen=True)
+class Directions(Factors):
+    """Factors of its own in each eigenspace of the operator; in those it drops, the map is zero."""
+
+    vectors: list
+    parts: list[Factors]
+
+    @property
+    def every_penalty(self):
+        return all(part.every_penalty for part in self.parts)
+
+    def solve(self, R, shift, penalty):
+        out = R / shift
+        for E, part in zip(self.vectors, self.parts, strict=True):
+            T = R @ E
+            out += (part.solve(T, shift, penalty) - T / shift) @ E.T
+        return out
+
+    def left_out(self, T, shift, root, penalties):
+        rest = T / root - (0.0 if shift is None else shift)
+        paths = [
+            part.left_out(T @ E, None if shift is None else shift @ E, root, penalties)
+            for E, part in zip(self.vectors, self.parts, strict=True)
+        ]
+        for _ in penalties:
+            residuals = rest.copy()
+            for E, path in zip(self.vectors, paths, strict=True):
+                residuals += (next(path) - rest @ E) @ E.T
+            yield residuals

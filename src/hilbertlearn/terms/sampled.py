@@ -1,0 +1,140 @@
+"""Functions seen at points of their own: dual variables are one for each value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from .._linalg import spectrum
+from .base import Factors, Term
+from .separable import Separable
+
+_FEW = 5000  # values: their Gram matrix takes 200 MB, its factorisation as long as some hundred iterations
+
+
+class Sampled(Term):
+    """A separable term seen through a sampling: ``B -> S (K (S' B) M)`` on values (n, m) at each sample's points."""
+
+    masked = True
+
+    def __init__(self, term, sampling):
+        self.term, self.sampling = term, sampling
+
+    @property
+    def M(self):
+        return self.term.M
+
+    @property
+    def inversion(self):
+        """Few values are solved for by one factorisation of the Gram matrix between them, many by iterations."""
+        if self.term.as_separable() is None:
+            return None
+        return "direct" if int(self.sampling.observed.sum()) <= _FEW else "iterative"
+
+    def apply(self, B):
+        return self.sampling.push(self.term.apply(self.sampling.pull(B)))
+
+    def predictor(self, C):
+        return self.term.predictor(C)
+
+    def coordinates(self, A):
+        return self.sampling.pull(A)
+
+    def scaled(self, root_weights):
+        return Sampled(self.term.scaled(root_weights), self.sampling)
+
+    def take(self, rows):
+        return Sampled(self.term.take(rows), self.sampling.take(rows))
+
+    def factor(self, use="once"):
+        if self.inversion == "direct":
+            return Scattered(self.sampling.observed, self.by_value().factor(use))
+        return self.krylov()
+
+    def krylov(self):
+        return None if self.inversion is None else Krylov(self)
+
+    def by_value(self) -> Separable:
+        """The same map on the observed values (N, 1), as one Gram matrix between them, (N, N)."""
+        R, samples = self.sampling.seen, np.flatnonzero(self.sampling.observed) // self.sampling.m
+        gram = R @ R.T if self.M is None else (R @ self.M) @ R.T
+        gram *= self.term.K[np.ix_(samples, samples)]
+        return Separable(gram)
+
+    @cached_property
+    def norm(self) -> float:
+        return self.term.norm * self.sampling.norm
+
+    @property
+    def scale(self) -> float:
+        return self.term.scale
+
+
+@dataclass(frozen=True)
+class Scattered(Factors):
+    """Factors of a map on some entries of (n, m), flattened; on the others the map is zero."""
+
+    seen: np.ndarray  # (n m,) which entries
+    inner: Factors  # of the map on columns (N, 1)
+
+    @property
+    def every_penalty(self):
+        return self.inner.every_penalty
+
+    def solve(self, R, shift, penalty):
+        X = R.ravel() / shift
+        X[self.seen] = self.inner.solve(R.ravel()[self.seen][:, None], shift, penalty)[:, 0]
+        return X.reshape(R.shape)
+
+
+class Krylov(Factors):
+    """Solves ``shift X + S K S' X M / s = R`` for values X, R (n, m) by conjugate gradients from the last solution.
+
+    With ``P = sqrt(K x M / s)`` in the eigenbases of K and M, ``X = (R - S P U) / shift`` where U (r_K, r_M) solves
+    ``(shift + P S' S P) U = P S' R``. That is preconditioned by the same system with the block ``S_i' S_i`` of each
+    sample replaced by their mean, which is diagonal in known bases.
+    """
+
+    def __init__(self, term: Sampled):
+        inner, self.sampling = term.term, term.sampling
+        self.values, self.Q = spectrum(inner.K)
+        if inner.M is None:
+            self.L = np.eye(self.sampling.d)
+        else:
+            gamma, E = inner.operator_spectrum
+            self.L = np.asarray(E) * np.sqrt(gamma)  # M = L L'
+        self.mu, self.V = np.linalg.eigh(self.L.T @ self.sampling.mean_gram() @ self.L)
+        self.U, self.n_iter = np.zeros((len(self.values), len(self.mu))), 0
+
+    def start(self, X, penalty):
+        """Begin at the solution X of a similar system."""
+        self.U = self._adjoint(X, penalty)
+
+    def solve(self, R, shift, penalty, *, error=1e-9, max_iter=1000):
+        """X with ``||X - X*|| <= error ||R|| / shift``, as the residual of the system in U bounds it."""
+        eigenvalues = np.multiply.outer(self.values / penalty, np.maximum(self.mu, 0.0))
+        goal = error**2 * shift * np.vdot(R, R)
+        U, left = self.U, R - self._values(self.U, penalty)
+        residual = self._adjoint(left, penalty) - shift * U
+        direction, rate = np.zeros_like(U), 1.0
+        for _ in range(max_iter):
+            if np.vdot(residual, residual) <= goal:
+                break
+            conjugate = (residual @ self.V / (shift + eigenvalues)) @ self.V.T
+            rate, previous = np.vdot(residual, conjugate), rate
+            direction = conjugate + rate / previous * direction
+            values = self._values(direction, penalty)
+            image = shift * direction + self._adjoint(values, penalty)
+            length = rate / np.vdot(direction, image)
+            U, left, residual = U + length * direction, left - length * values, residual - length * image
+            self.n_iter += 1
+        self.U = U
+        return left / shift
+
+    def _values(self, U, penalty):
+        return self.sampling.push((self.Q @ (np.sqrt(self.values / penalty)[:, None] * U)) @ self.L.T)
+
+    def _adjoint(self, X, penalty):
+        return np.sqrt(self.values / penalty)[:, None] * (self.Q.T @ (self.sampling.pull(X) @ self.L))

@@ -1,0 +1,100 @@
+"""The constant that a loss likes best: what a model is fitted around."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._statistics import geometric_median, mean_rows
+from ..problem import Problem, relative_gap
+from ..solvers import splitting
+from ..solvers.anderson import Anderson
+from ..terms import Constant
+
+_TOL = 1e-9  # of the certificate, and of the constant relative to the spread of the outputs
+_MAX_ITER = 500
+_CHECK_EVERY = 4
+_SMOOTHED = 1e-10  # curvature of the conjugate that makes a loss smooth, relative
+_SHRUNK = (0.0, 1e-12, 1e-9, 1e-6, 1e-3, 0.1)  # shares that dual variables are cut by until they are feasible
+
+
+def best_constant(Y, weights, loss, measure=None, outside=None):
+    """The constant c (d,) of the smallest ``sum_i w_i loss(y_i - c)``, for Y (n, d) with NaN where not observed.
+
+    That is the model of infinite alpha: the mean for the squared loss, a median of rows or entries for losses that
+    grow linearly, and continuous in their settings in between. It is the package's dual problem for the kernel 1
+    without a penalty: dual variables that sum to zero. Losses of the margin have no constant, and of those that forbid
+    large residuals none might be admitted: theirs is the mean.
+
+    outside : (n,) norms of what outputs have beside their coordinates, or None
+    """
+    if loss.on_margins:
+        return np.zeros(Y.shape[1])
+    mean = mean_rows(Y, weights)
+    if loss.quadratic or np.isfinite(loss.largest_residual):
+        return mean
+    # where steps are as small as the bound on dual variables, begin near the end
+    origin = mean if loss.tapers or np.isinf(loss.bound) else geometric_median(Y, weights)
+    mask, targets, d = np.isfinite(Y), np.nan_to_num(Y - origin), Y.shape[1]
+    if outside is not None:
+        targets, mask = np.column_stack([targets, outside]), np.column_stack([mask, np.ones(len(Y), dtype=bool)])
+    term, root = Constant(np.sqrt(weights)[:, None] * mask, d), np.sqrt(weights)
+    problem = Problem((term,), root[:, None] * targets, loss, 1.0, None if mask.all() else mask, root, measure)
+    with np.errstate(over="ignore", invalid="ignore"):  # far from the optimum
+        certificate = _Certificate(problem, term, np.sqrt(np.mean(targets**2)))
+        certificate(np.zeros_like(targets), term.root * np.append(mean - origin, np.zeros(targets.shape[1] - d)))
+        if certificate.size > 0 and (loss.tapers or (loss.curvature > 0 and (loss.by_row or loss.by_entry))):
+            _descend(problem, term, certificate)
+        elif certificate.size > 0:
+            splitting.solve(problem, tol=_TOL, max_iter=_MAX_ITER, certificate=certificate)
+    return origin + certificate.best[:d]
+
+
+class _Certificate:
+    """The duality gap of a constant, or how far it has moved since the last time, relative, where that is more.
+
+    Keeps the best constant it was asked of.
+    """
+
+    def __init__(self, problem, term, size):
+        self.problem, self.term, self.size = problem, term, size
+        self.last = self.best = np.zeros(problem.Y.shape[1])
+        self.least = problem.primal(np.zeros_like(problem.Y), np.zeros_like(problem.Y))
+
+    def __call__(self, Z, F):
+        """Z : (n, d) dual variables, which need not sum to zero; F : fitted values of the constant, or near it."""
+        constant = self.term.constant(F)
+        moved, self.last = np.abs(constant - self.last).max() / max(self.size, np.finfo(float).tiny), constant
+        primal = self.problem.primal(np.zeros_like(F), self.term.root * constant)
+        if primal <= self.least:
+            self.least, self.best = primal, constant
+        if moved > _TOL:  # the gap would not help
+            return moved
+        centred = Z - self.term.root * self.term.constant(Z)
+        for share in _SHRUNK:
+            dual = self.problem.dual_value((1 - share) * centred, 0.0)
+            if np.isfinite(dual):
+                break
+        return max(relative_gap(primal, dual, self.problem.floor), moved)
+
+
+def _descend(problem, term, certificate):
+    """Accelerated steps of majorisation: c times the mean dual variable of the residuals.
+
+    For a loss that tapers, the parabola through a residual that lies above it has the curvature dual variable /
+    residual, and longer steps are safe. A loss that has no gradient everywhere is made smooth, to rounding.
+    """
+    loss, Y = problem.loss, problem.Y
+    slope = np.linalg.norm(problem.prox(Y, 1.0)) / np.linalg.norm(Y)
+    c = loss.curvature or _SMOOTHED / max(float(slope), _SMOOTHED)
+    constant, accelerated = np.zeros(Y.shape[1]), Anderson((Y.shape[1],))
+    for iteration in range(_MAX_ITER):
+        F = term.root * constant
+        R = problem.observed(Y - F)
+        A = problem.prox(R / c, 1 / c)
+        if iteration % _CHECK_EVERY == 0 and certificate(A, F) <= _TOL:
+            return
+        step = c * term.constant(A)
+        if loss.tapers:
+            curvature = c * term.constant(term.root * np.divide(A, R, out=np.ones_like(A), where=R != 0))
+            step[: term.free] /= np.maximum(curvature[: term.free], np.finfo(float).tiny)
+        constant = accelerated.step(constant, step)

@@ -1,0 +1,128 @@
+"""One fit: from training data, a loss and alpha to a function with its certificate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .. import solvers
+from .._linalg import row_norms
+from ..losses import Loss
+from ..problem import Problem
+from ..solvers import Solution
+from ..terms import Factors
+from .data import Training
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A solved problem, and the function it stands for."""
+
+    training: Training
+    problem: Problem
+    solution: Solution
+    alpha: float
+    center: np.ndarray  # (d,)
+    objectives: Any = None  # of the rounds in which an operator was learnt
+    left: float = 0.0  # bound on what was left to gain there, relative to the objective
+    factors: Factors | None = None  # that were passed on
+
+    @property
+    def loss(self) -> Loss:
+        return self.problem.loss
+
+    @property
+    def root(self):
+        """Square roots of the sample weights, (n, 1)."""
+        return np.sqrt(self.training.weights)[:, None]
+
+    @property
+    def coefficients(self):
+        """Coefficients (N, d) of the function at the samples that predictions are made from."""
+        solution, term = self.solution, self.problem.terms[0]
+        function = solution.dual if solution.function is None else solution.function
+        return term.expand(self.root * term.coordinates(function) / self.problem.penalty)
+
+    def predictors(self, coefficients):
+        """For each term the function of kernel values that gives its part of the coordinates."""
+        return [term.predictor(coefficients) for term in self.training.terms]
+
+    def coordinates_at(self, values):
+        """Coordinates (m, d) predicted from kernel values, by kernel, with the samples."""
+        return sum(p(G) for p, G in zip(self.predictors(self.coefficients), values, strict=True)) + self.center
+
+    @property
+    def saturated(self):
+        """Samples (n,), or points (n, d), held at the loss's bound."""
+        problem, dual = self.problem, self.solution.dual
+        bounded = problem.to_margins(dual) if self.loss.on_margins else dual
+        return self.loss.saturated(bounded / self.root, problem.measure)
+
+    def outlier_scores(self):
+        """Sizes (n,) of residuals, or (n, d) of each point for a loss of points, over their median; 0 if not seen."""
+        problem, dual = self.problem, self.solution.dual
+        # for the squared loss the dual variables are the residuals
+        quadratic = self.loss.quadratic
+        residuals = self.loss.curvature * dual if quadratic else problem.observed(problem.Y - problem.fitted(dual))
+        residuals = residuals / self.root
+        if self.loss.pointwise:
+            sizes = np.abs(residuals) if problem.measure is None else np.abs(residuals) / np.sqrt(problem.measure)
+        else:
+            sizes = row_norms(residuals) / np.sqrt(self._observed_share)
+        typical = np.median(sizes[problem.mask] if sizes.ndim == 2 and problem.mask is not None else sizes)
+        return sizes / (typical if typical > 0 else 1.0)
+
+    @property
+    def _observed_share(self):
+        """Share (n,) of each sample's entries, or of its domain, that was observed."""
+        problem = self.problem
+        if problem.mask is None or self.training.encoded.sampling is not None:
+            return 1.0
+        weights = np.ones(problem.Y.shape[1]) if problem.measure is None else problem.measure
+        return problem.mask @ weights / weights.sum()
+
+
+@dataclass(frozen=True)
+class Options:
+    """How problems are solved."""
+
+    solver: str = "auto"
+    tol: float = 1e-6
+    max_iter: int = 1000
+    progress: Any = field(default=None, compare=False)  # function of alpha that gives the solver's callback
+
+    def solve(self, problem, alpha, init, factors) -> Solution:
+        callback = None if self.progress is None else self.progress(alpha)
+        options = {"tol": self.tol, "max_iter": self.max_iter, "callback": callback}
+        return solvers.solve(problem, self.solver, init=init, factors=factors, **options)
+
+
+def fit(
+    training: Training, loss, alpha, options: Options, *, center=None, factors: Factors | None = None, init=None
+) -> Fit:
+    """The function of smallest objective.
+
+    center : the constant (d,) to fit around, None for the loss's own
+    factors : of ``training.term_at(alpha)``, where they are there already
+    init : dual variables to start from
+    """
+    center = training.centre(loss) if center is None else center
+    if training.learns is not None:
+        from .learnt_operator import alternate
+
+        return alternate(training, loss, alpha, options, center, init)
+    problem = training.problem(loss, alpha, center)
+    solution = options.solve(problem, alpha, init, training.fitting(factors, loss))
+    return Fit(training, problem, solution, alpha, center, factors=factors)
+
+
+def fit_path(training: Training, loss, alphas, options: Options, center=None):
+    """Yield a fit for each alpha, each started at the one before; kernel and factors are shared."""
+    training, factors = training.prepared(alphas)
+    center, init = training.centre(loss) if center is None else center, None
+    for alpha in alphas:
+        found = fit(training, loss, alpha, options, center=center, factors=factors, init=init)
+        init = found.solution.dual
+        yield found
