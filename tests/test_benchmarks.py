@@ -21,7 +21,9 @@ from benchmarks import (
     scalar_decoder,
     semi_supervised,
     splitting,
+    structured_weights,
     top_candidates,
+    vector_fields,
 )
 
 SMALL = {
@@ -42,6 +44,8 @@ SMALL = {
     semi_supervised: {"labelled": 20, "unlabelled": 60, "d": 3},
     margin: {"n": 60, "d": 5},
     link_scores: {"nodes": 60, "known": 30, "n_features": 3},
+    vector_fields: {"n": 40, "repeats": 2},
+    structured_weights: {"n": 100, "repeats": 3},
 }
 
 

@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from . import held_out
-from ._fitting import store, transactional
+from ._fitting import snapshot, store, transactional
 from ._statistics import weighted_quantile
 from ._validation import check_choice, check_number
 from .estimators import OperatorKernelRegressor
@@ -76,18 +76,20 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
                 f"estimator must be an estimator of hilbertlearn with a path over alpha, got {base!r}; LinkPredictor "
                 "chooses its alpha itself, with alpha='auto'"
             )
-        training, loss, options = base.prepare(X, y, sample_weight), as_loss(base.loss), base.options()
+        training, loss, options = base.prepare(X, y, sample_weight), snapshot(as_loss(base.loss)), base.options()
         alphas = training.alphas() if self.alphas is None else _check_alphas(self.alphas)
         closed_form = training.closed_form and loss.quadratic and len(training.rows) > 1
+        if self.scoring is not None and not training.space.decodes:  # scorers compare outputs
+            closed_form = False
         if self.cv == "loo" and not closed_form:
             raise ValueError(
                 "cv='loo' has a closed form for the squared loss, one (kernel, operator) term and outputs without gaps "
-                "only; use cv=5"
+                "only, and a scorer needs predictions that are outputs; use cv=5"
             )
         factors = None
         if self.cv == "loo" or (self.cv is None and closed_form):
             training, factors = training.prepared(alphas)
-            errors, weights = self._leave_one_out(base, training, alphas, factors)
+            errors, weights = self._leave_one_out(base, training, alphas, factors, indexable(y)[0])
         elif len(training.rows) == 1:  # nothing to hold out: the smoothest model
             errors, weights = np.zeros((1, len(alphas))), np.ones(1)
         else:
@@ -131,7 +133,7 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
     def _wrapped(self):
         return OperatorKernelRegressor() if self.estimator is None else self.estimator
 
-    def _leave_one_out(self, base, training, alphas, factors):
+    def _leave_one_out(self, base, training, alphas, factors, y):
         """Errors (n or groups, n_alphas) of the distinct samples, and their weights."""
         data, space = training.distinct(), training.space
         residuals = held_out.residual_path(data, alphas, factors if data is training else None)
@@ -143,7 +145,7 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
         for column, r in zip(errors.T, residuals, strict=True):
             for i, rows in enumerate(groups):
                 predictions = _HeldOut(space.decode(data.Y[rows] - r[rows]))
-                column[i] = -scorer(predictions, None, space.decode(data.Y[rows]))
+                column[i] = -scorer(predictions, None, _safe_indexing(y, data.rows[rows]))
         return errors, np.ones(len(groups))
 
     def _folds(self, X, y, rows):

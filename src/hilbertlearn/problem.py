@@ -174,7 +174,8 @@ class Problem:
     @property
     def _targets(self):
         """What margins are taken with, z_i (n, d): the outputs, unless the loss says otherwise."""
-        return self.loss.targets_of(self.Y if self.root_weights is None else self.Y / self.root_weights[:, None])
+        Y = self.Y if self.root_weights is None else self.Y / self.root_weights[:, None]
+        return self.observed(self.loss.targets_of(Y))
 
     def from_margins(self, b):
         """Dual variables A (n, d) from b (n, 1)."""

@@ -119,8 +119,9 @@ class KernelMachine(BaseEstimator):
         loss, recipe = self._check_settings()
         output_space = self.output_space if output_space is None else output_space
         X, weights = self._read(X, y, sample_weight)
-        y = self.read_outputs(y)
-        encoded = Encoded.of(output_space(y, weights), y)
+        y, kept = self.read_outputs(y), np.flatnonzero(weights > 0)
+        some = y if len(kept) == len(y) else y[kept]
+        encoded = Encoded.of(output_space(some, weights[kept]), some)
         self._check_loss(loss, encoded)
         return build(recipe, X, y, weights, encoded)
 
@@ -137,11 +138,6 @@ class KernelMachine(BaseEstimator):
         alphas = [check_number(alpha, "alphas") for alpha in alphas]
         for found in fit_path(training, loss, alphas, new.options()):
             yield new.with_fit(new.checked(found))
-
-    def checked(self, found: Fit) -> Fit:
-        """The fit, after saying what is wrong with it."""
-        self._warn(found)
-        return found
 
     def with_fit(self, found: Fit):
         """A fitted copy of the estimator, from a fit to its training data or a part of them."""
@@ -228,8 +224,8 @@ class KernelMachine(BaseEstimator):
         model.fit(take_samples(X, rows, scalars), targets, **options)
         return RegressorState(regressor=model, space=space, scalar_kernels=scalars)
 
-    def _warn(self, found: Fit):
-        """Say what is wrong with a fit: no function where a loss forbids residuals, gaps that are open, rounding."""
+    def checked(self, found: Fit) -> Fit:
+        """The fit, after saying what is wrong with it: residuals that a loss forbids, gaps that are open, rounding."""
         loss, solution, setting = found.loss, found.solution, found.training.learns
         if np.isfinite(loss.largest_residual) and not np.isfinite(solution.gap):
             raise ValueError(
@@ -256,6 +252,7 @@ class KernelMachine(BaseEstimator):
             )
         for message in messages:
             warn(f"{type(self).__name__}: {message}", ConvergenceWarning)
+        return found
 
     def _progress(self, alpha):
         def show(iteration, gap):

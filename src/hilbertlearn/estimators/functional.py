@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
@@ -55,12 +55,12 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
       equation 13), then everything is in closed form. Right when each curve has many points spread evenly.
 
     On a grid a curve with gaps counts for the share of the domain that was observed. In the other spaces the mean is
-    over its observed points, whatever their number, and once one curve has a gap the loss is that of values for all
-    curves: robust losses then also see what the dictionary cannot express.
+    over its observed points, whatever their number. Losses that are not squared see the whole residual there, also what
+    the dictionary cannot express, with gaps and without; with "projected" what is left in the dictionary's span.
 
     Parameters
     ----------
-    kernel : as in ``OperatorKernelRegressor``, or a kernel of curves: ``kernels.L2``, ``Integral``, ``ChannelSum``
+    kernel : as in ``OperatorKernelRegressor``, or one of curves: ``kernels.L2``, ``IntegratedKernel``, ``ChannelSum``
     gamma, kernel_params : of a named kernel
     space : "grid", "eigen", an object of ``hilbertlearn.spaces``, or a basis such as ``spaces.Fourier(10)``
     grid : increasing points (m,) of y on its common grid, a tuple of them for several variables, None for even steps on
@@ -71,7 +71,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     loss : str or object of ``hilbertlearn.losses``; p other than 2 acts on point values and needs ``space="grid"``
     alpha : float or "auto", as in ``OperatorKernelRegressor``
     center : bool
-        Fit around the mean curve, or the median curve for losses that resist outliers.
+        Fit around the curve that the loss likes best: the mean for the squared loss, a median for the norm.
     graph, manifold : as in ``OperatorKernelRegressor``; curves that are all NaN are not known. An operator with more
         than 50 eigenvalues is refused: use ``space="eigen"`` or a dictionary
     irregular : "exact" or "projected", see above
@@ -149,14 +149,14 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         return best_constant(root * curves, sample_weight, loss, measure) / root
 
     def make_state(self, found):
-        state, space = super().make_state(found), found.training.space
-        points = (-1, *(space.sizes if space.n_curves > 1 else space.sizes[:-1]))
-        held, scores = (
-            array.reshape(points) if array.ndim == 2 else array for array in (state.saturated, state.outlier_scores)
-        )
-        pairs = zip(found.training.recipe.pairs, found.training.terms, strict=True)
+        space, pairs = found.training.space, zip(found.training.recipe.pairs, found.training.terms, strict=True)
         integrals = [_integral(kernel, operator, term, space) for (kernel, operator), term in pairs]
-        return FunctionalState.of(found, integrals=integrals, saturated=held, residual_sizes=scores)
+        state = FunctionalState.of(found, integrals=integrals)
+        if state.saturated.ndim == 1:
+            return state
+        points = (-1, *(space.sizes if space.n_curves > 1 else space.sizes[:-1]))
+        held, sizes = state.saturated.reshape(points), state.residual_sizes.reshape(points)
+        return replace(state, saturated=held, residual_sizes=sizes)
 
     def predict(self, X, grid=None):
         """Functions predicted for X, in the container of the training outputs.

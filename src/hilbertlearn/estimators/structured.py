@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +13,7 @@ from sklearn.utils.validation import _check_sample_weight, _num_samples
 from .. import decoders, kernels
 from .._fitting import snapshot, store
 from .._validation import check_choice, check_number
-from ..held_out import Choice
+from ..held_out import choose
 from ..output_losses import as_output_loss
 from ..outputs import Outputs, distinct, in_form, plain, read_outputs, take
 from ..spaces import OutputKernel, ProbeSpace, WeightSpace
@@ -20,7 +21,7 @@ from ..terms import ONCE
 from ..training import fit, kernel_terms
 from .base import KernelMachine
 from .state import State
-from .structured_state import OutputRules, StructuredState, gaussian_rate, is_ridge
+from .structured_state import LaterState, OutputRules, StructuredState, gaussian_rate, is_ridge
 from .weights import sum_by_group
 
 _FEW = 2000  # distinct outputs whose losses of each other are kept in memory to decode by
@@ -130,6 +131,8 @@ class StructuredPredictor(KernelMachine):
             many = probed and len(first) > _MANY * len(rows)
             space = ProbeSpace(references, loss) if many else WeightSpace(references, loss)
         else:
+            if any(kernels.is_operator_valued(kernels.scalar(k)) for k, _ in kernel_terms(self.kernel, self.operator)):
+                raise ValueError("kernel: values that are matrices need outputs that are vectors; use a scalar kernel")
             setting = kernel if isinstance(kernel, OutputKernel) else OutputKernel(kernel)
             space = setting.space(known, sample_weight[rows])
         groups = np.full(len(y), -1)
@@ -143,7 +146,7 @@ class StructuredPredictor(KernelMachine):
             kernel=used,
             loss=loss,
             decoder=self._choose_decoder(loss, used),
-            candidates=self.candidates,
+            candidates=copy.copy(self.candidates),
         )
         return replace(space, rules=rules)
 
@@ -179,17 +182,16 @@ class StructuredPredictor(KernelMachine):
             return
         # weights at predict cost one Cholesky factor at fit; as many right-hand sides as outputs several times that
         training = self.prepare(X, y, sample_weight, lambda y, weights: self._space(y, weights, probed=True))
-        choice = Choice(float(self.alpha), self._loss(), training)
         if isinstance(training.space, ProbeSpace):
-            factors = training.term_at(choice.alpha).factor(ONCE)
-            found = fit(training, choice.loss, choice.alpha, self.options(), factors=factors)
+            factors = training.term_at(self.alpha).factor(ONCE)
+            found = fit(training, self._loss(), float(self.alpha), self.options(), factors=factors)
             if found.solution.converged:
-                self.state_ = StructuredState.later(found)
+                self.state_ = LaterState.of(found)
                 return
             # at the limit of rounding: the eigenbases, for all outputs
             counts = np.isin(np.arange(training.n_samples), training.rows).astype(float)
-            choice = replace(choice, training=training.with_space(self.output_space(training.y, counts)))
-        self.settle(choice)
+            training = training.with_space(self.output_space(training.y, counts))
+        self.settle(choose(training, self._loss(), self.alpha, self.options()))
 
     def settle(self, choice):
         training = choice.training

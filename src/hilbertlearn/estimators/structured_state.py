@@ -64,37 +64,39 @@ class StructuredState(State):
     def of(cls, found, **more):
         training = found.training
         rules, ridge = training.space.rules, None
-        groups = rules.groups if len(rules.groups) == len(training.rows) else rules.groups[training.rows]
+        groups = rules.groups[rules.groups >= 0]
         if rules.by_both and is_ridge(training, found.loss):
             ridge = RidgeWeights.of(training.term_at(found.alpha), training, found.alpha, found.factors)
         return super().of(found, **{"rows": training.rows, "groups": groups, "ridge": ridge, **more})
-
-    @classmethod
-    def later(cls, found):
-        """Of a fit to probes of the loss trick: weights are solved for at predict."""
-        training = found.training
-        rules = training.space.rules
-        ridge = RidgeWeights.of(training.term_at(found.alpha), training, found.alpha, found.factors)
-        return LaterState.of(
-            found,
-            coefficients=None,
-            residual_sizes=None,
-            ridge=ridge,
-            space=WeightSpace(rules.references, rules.loss, rules),
-            center=np.zeros(len(rules.references)),
-            predictors=[OutputWeights(ridge, rules.groups[training.rows], len(rules.references))],
-        )
 
     def ridge_weights(self):
         """Weights of the samples, None where the model is not kernel ridge regression."""
         if self.ridge is not None or self.left_out is None or self.operator is not None:
             return self.ridge
-        term = self.training_term()
-        return RidgeWeights.of(term, self.left_out, self.alpha)
+        return RidgeWeights.of(self.training_term(), self.left_out, self.alpha)
 
 
 class LaterState(StructuredState):
-    """Coefficients and what depends on them are computed when they are asked for."""
+    """Of a fit to probes of the loss trick: weights are solved for at predict, coefficients when they are asked for."""
+
+    @classmethod
+    def of(cls, found, **more):
+        training = found.training
+        rules = training.space.rules
+        ridge, number = (
+            RidgeWeights.of(training.term_at(found.alpha), training, found.alpha, found.factors),
+            len(rules.references),
+        )
+        return super().of(
+            found,
+            coefficients=None,
+            residual_sizes=None,
+            ridge=ridge,
+            space=WeightSpace(rules.references, rules.loss, rules),
+            center=np.zeros(number),
+            predictors=[OutputWeights(ridge, rules.groups[rules.groups >= 0], number)],
+            **more,
+        )
 
     @cached_property
     def dual_coef(self):

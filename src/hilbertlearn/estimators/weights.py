@@ -25,9 +25,7 @@ class RidgeWeights:
         """For a term whose operator is the identity; data : what has the samples' ``weights`` and ``centered``."""
         factors, n = term.factor(ONCE) if factors is None else factors, len(data.weights)
         penalty = alpha * data.weights.sum()
-        unit = np.eye(n)
-        lift = term.expand(unit)
-        lift = None if lift is unit else lift
+        lift = term.expand(np.eye(n)) if term.expands else None
         return cls(factors.detached(1.0, penalty), penalty, np.sqrt(data.weights), data.centered, lift)
 
     def __call__(self, G):

@@ -36,9 +36,7 @@ def choose(problem, method="auto", factors=None) -> str:
 
     For a loss of the margin the problem is that of its ``margins()``.
     """
-    # losses that forbid residuals need factors to be admitted any
-    hard = np.isfinite(problem.loss.largest_residual) and problem.term.inversion is not None
-    return _candidates(problem, method, True if hard else factors)[0]
+    return _candidates(problem, method, factors)[0]
 
 
 def _candidates(problem, method, factors):

@@ -14,8 +14,9 @@ _FEW = 0.4  # fraction of nonzero rows up to which it pays to leave out the othe
 
 
 def suits(problem):
-    """A loss that leaves rows at zero, M = I."""
-    return problem.loss.sparse and problem.separable is not None and problem.separable.M is None
+    """A loss that leaves rows at zero and forbids no residual, M = I."""
+    term, soft = problem.separable, np.isinf(problem.loss.largest_residual)
+    return problem.loss.sparse and soft and term is not None and term.M is None
 
 
 def cost(problem, factors):

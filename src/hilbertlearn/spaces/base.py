@@ -8,6 +8,8 @@ import numpy as np
 class Space:
     """Outputs as rows of coordinates in an orthonormal basis; subclasses give ``encode``, and most ``decode``."""
 
+    decodes = True  # whether ``decode`` gives outputs, without a decoder
+
     @property
     def pointwise(self) -> bool:
         """Whether coordinates are point values, as losses with p other than 2 need."""

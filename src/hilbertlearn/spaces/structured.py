@@ -79,6 +79,7 @@ class KernelSpace(Space):
     pivots: Any  # outputs
     factor: np.ndarray  # (d, d), lower
     rules: Any = None  # what an estimator knows of the outputs beside
+    decodes = False
 
     def encode(self, y):
         outputs, known = read_outputs(y, like=self.pivots)
@@ -108,6 +109,7 @@ class WeightSpace(Space):
     outputs: Any  # (c,) distinct, canonical
     loss: Any
     rules: Any = None  # what an estimator knows of the outputs beside
+    decodes = False
 
     def encode(self, y):
         number = self.numbers(y)[:, None]

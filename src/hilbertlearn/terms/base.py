@@ -1,4 +1,4 @@
-"""What every linear map of the problem is, what its factors are, and Gram matrices.
+"""What every linear map of the problem is, and what its factors are.
 
 A `Term` is the map ``A -> sum_j K(x_i, x_j) a_j`` of an operator-valued kernel K on dual variables A (n, d). Three
 methods say what it is; the rest is derived from them, or said by those that can do better. A term holds no factors:
@@ -31,6 +31,7 @@ class Term(ABC):
     closed_form = False  # whether samples can be left out by a formula
     masked = False  # whether the map itself leaves out what was not observed
     takes_gaps = False  # whether ``observed`` makes it do so
+    expands = False  # whether predictions are made from more samples than have dual variables, see ``expand``
     inversion: str | None = None  # how ``shift X + map(X) / s = R`` is solved: "direct", "iterative" or not at all
     M = None  # the output operator (d, d) where there is one beside the identity
 

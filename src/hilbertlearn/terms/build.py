@@ -32,8 +32,5 @@ def make_gram(kernel, K) -> Gram:
 @singledispatch
 def make_term(kernel, gram: Gram, operator, outputs: TrainingOutputs) -> Term:
     """The term of a kernel with Gram matrix `gram` and the setting `operator`; other kinds of kernels register."""
-    return Separable(gram, operators.operator_matrix(operator, *_learnt_from(outputs)))
-
-
-def _learnt_from(outputs):
-    return outputs.coordinates, outputs.weights, outputs.functions
+    M = operators.operator_matrix(operator, outputs.coordinates, outputs.weights, outputs.functions)
+    return Separable(gram, M)

@@ -67,6 +67,8 @@ class Deformed:
 class AtRatio(DenseGram):
     """The deformed kernel between labelled samples for one ratio; predictions are made from all samples."""
 
+    expands = True
+
     def __init__(self, K, kernel: Deformed, r, rows, columns=None, root=None):
         super().__init__(K, root)
         self.kernel, self.r, self.rows, self.columns = kernel, r, rows, columns
@@ -98,7 +100,7 @@ class DeformedGram(Gram):
         return DeformedGram(self.kernel.factored(), self.beta, self.rows, self.root)
 
     def dense(self):
-        return DenseGram(self.kernel.K[np.ix_(self.rows, self.rows)], self.root).dense()
+        raise TypeError("the deformed kernel depends on alpha; ask for term_at(alpha)")
 
     def apply(self, A):
         return self.dense() @ A

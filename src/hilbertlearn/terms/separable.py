@@ -64,7 +64,7 @@ class Gram(ABC):
     def diagonal(self):
         """``k(x, x)`` (n,)."""
 
-    depends_on_alpha = False
+    depends_on_alpha = expands = False
 
     def times(self, factor) -> Gram:
         """The multiple ``factor K``."""
@@ -138,6 +138,10 @@ class Separable(Term):
     @property
     def K(self):
         return self.gram.dense()
+
+    @property
+    def expands(self):
+        return self.gram.expands
 
     def apply(self, A):
         return self.gram.apply(A if self.M is None else A @ self.M)
@@ -217,12 +221,16 @@ class Spectral(Factors):
         return Spectral(self.inputs, None if M is None else spectrum(M))
 
     def solve(self, R, shift, penalty):
-        (values, Q), E = self.inputs, self._E
-        eigenvalues = np.multiply.outer(values, self._gamma / penalty)
+        Q, E, eigenvalues = self.inputs.vectors, self._E, self._eigenvalues
         coefficients = Q.T @ (R if E is None else R @ E)
-        coefficients *= eigenvalues / (shift + eigenvalues)
+        coefficients *= eigenvalues / (shift * penalty + eigenvalues)
         change = Q @ coefficients  # what the kept eigenpairs take away from R / shift
         return (R - (change if E is None else change @ E.T)) / shift
+
+    @cached_property
+    def _eigenvalues(self):
+        """Of the map, (r_K, r_M)."""
+        return np.multiply.outer(self.inputs.values, self._gamma)
 
     @property
     def _gamma(self):

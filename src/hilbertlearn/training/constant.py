@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
+from .._linalg import row_norms
 from .._statistics import geometric_median, mean_rows
+from .._validation import warn
 from ..problem import Problem, relative_gap
 from ..solvers import splitting
 from ..solvers.anderson import Anderson
 from ..terms import Constant
 
 _TOL = 1e-9  # of the certificate, and of the constant relative to the spread of the outputs
+_TOLD = 1e-3  # beyond which it is said
 _MAX_ITER = 500
 _CHECK_EVERY = 4
 _SMOOTHED = 1e-10  # curvature of the conjugate that makes a loss smooth, relative
@@ -29,6 +33,8 @@ def best_constant(Y, weights, loss, measure=None, outside=None):
     """
     if loss.on_margins:
         return np.zeros(Y.shape[1])
+    counts = weights > 0
+    Y, weights, outside = Y[counts], weights[counts], None if outside is None else outside[counts]
     mean = mean_rows(Y, weights)
     if loss.quadratic or np.isfinite(loss.largest_residual):
         return mean
@@ -42,10 +48,17 @@ def best_constant(Y, weights, loss, measure=None, outside=None):
     with np.errstate(over="ignore", invalid="ignore"):  # far from the optimum
         certificate = _Certificate(problem, term, np.sqrt(np.mean(targets**2)))
         certificate(np.zeros_like(targets), term.root * np.append(mean - origin, np.zeros(targets.shape[1] - d)))
+        certificate.value = 0.0
         if certificate.size > 0 and (loss.tapers or (loss.curvature > 0 and (loss.by_row or loss.by_entry))):
             _descend(problem, term, certificate)
         elif certificate.size > 0:
             splitting.solve(problem, tol=_TOL, max_iter=_MAX_ITER, certificate=certificate)
+    if certificate.value > _TOLD:
+        warn(
+            f"loss={loss!r}: the constant that the model is fitted around is known to {certificate.value:.0e} only; "
+            "scale the outputs, or set center=False",
+            ConvergenceWarning,
+        )
     return origin + certificate.best[:d]
 
 
@@ -67,6 +80,7 @@ class _Certificate:
         primal = self.problem.primal(np.zeros_like(F), self.term.root * constant)
         if primal <= self.least:
             self.least, self.best = primal, constant
+        self.value = moved
         if moved > _TOL:  # the gap would not help
             return moved
         centred = Z - self.term.root * self.term.constant(Z)
@@ -74,7 +88,8 @@ class _Certificate:
             dual = self.problem.dual_value((1 - share) * centred, 0.0)
             if np.isfinite(dual):
                 break
-        return max(relative_gap(primal, dual, self.problem.floor), moved)
+        self.value = max(relative_gap(primal, dual, self.problem.floor), moved)
+        return self.value
 
 
 def _descend(problem, term, certificate):
@@ -95,6 +110,7 @@ def _descend(problem, term, certificate):
             return
         step = c * term.constant(A)
         if loss.tapers:
-            curvature = c * term.constant(term.root * np.divide(A, R, out=np.ones_like(A), where=R != 0))
+            size, dual = (row_norms(R)[:, None], row_norms(A)[:, None]) if loss.by_row else (R, A)
+            curvature = c * term.constant(term.root * np.divide(dual, size, out=np.ones_like(dual), where=size != 0))
             step[: term.free] /= np.maximum(curvature[: term.free], np.finfo(float).tiny)
         constant = accelerated.step(constant, step)

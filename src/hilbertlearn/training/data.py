@@ -219,7 +219,7 @@ class Training:
             weights=weights,
             kernels=own,
             grams=tuple(grams),
-            terms=make_terms(self.recipe, own, grams, encoded, weights),
+            terms=make_terms(self.recipe, grams, encoded, weights),
             encoded=encoded,
         )
 
@@ -233,7 +233,7 @@ class Training:
     def with_space(self, space: Space) -> Training:
         """The same samples with outputs in another space."""
         encoded = Encoded.of(space, self.y).take(self.rows)
-        terms = make_terms(self.recipe, self.kernels, self.grams, encoded, self.weights)
+        terms = make_terms(self.recipe, self.grams, encoded, self.weights)
         return replace(self, encoded=encoded, terms=terms)
 
     def distinct(self) -> Training:
@@ -283,20 +283,21 @@ class Training:
 def build(recipe: Recipe, X, y, weights, encoded: Encoded) -> Training:
     """Gram matrices and terms of the samples with a positive weight and an output.
 
-    X : checked inputs; y : outputs as read; weights : (n,); encoded : y in its space
+    X : checked inputs; y : outputs as read; weights : (n,); encoded : outputs of positive weight in their space
     """
-    rows = counting(weights, encoded.Y)
-    n, every = len(weights), rows
+    kept = np.flatnonzero(weights > 0)
+    own = counting(weights[kept], encoded.Y)
+    n, rows = len(weights), kept[own]
+    every = kept if recipe.manifold else rows
     if recipe.manifold:
         check_graph(recipe, encoded.sampling)
-        every = np.flatnonzero(weights > 0)
     # a Cholesky factor beside each K, or what an eigendecomposition works with
-    wide = max(encoded.Y.shape[1] if kernels.is_operator_valued(kernel) else 1 for kernel, _ in recipe.pairs)
-    check_memory(len(every) * wide, copies=len(recipe.pairs) + (1 if recipe.pairs[0][1] is None else 3))
+    d, scalars = encoded.coordinates.shape[1], [kernels.scalar(kernel) for kernel, _ in recipe.pairs]
+    entries = max(kernels.InputKernel(kernel).entries(len(every), d) for kernel in scalars)
+    check_memory(len(every), copies=entries * (len(recipe.pairs) + (1 if recipe.pairs[0][1] is None else 3)))
     graph = kernels.as_graph(recipe.graph, n) if recipe.manifold else None
-    scalars = [kernels.scalar(kernel) for kernel, _ in recipe.pairs]
     X = take_samples(X, every, scalars)
-    encoded = encoded.take(rows) if len(rows) < n else encoded
+    encoded = encoded.take(own) if len(own) < len(kept) else encoded
     weights, own = weights[rows], np.searchsorted(every, rows)
     # weights are those of the loss, they leave the kernel of a graph alone
     of_inputs = weights if graph is None else np.ones(len(every))
@@ -309,7 +310,7 @@ def build(recipe: Recipe, X, y, weights, encoded: Encoded) -> Training:
         else:
             penalty = kernels.smoothness(graph, K, every)
             grams.append(DeformedGram(Deformed(K, penalty), float(recipe.manifold), own))
-    terms = make_terms(recipe, resolved, grams, encoded, weights)
+    terms = make_terms(recipe, grams, encoded, weights)
     if graph is not None:
         _check_directions(recipe, terms[0], encoded)
     return Training(
@@ -327,7 +328,7 @@ def build(recipe: Recipe, X, y, weights, encoded: Encoded) -> Training:
     )
 
 
-def make_terms(recipe, resolved, grams, encoded: Encoded, weights):
+def make_terms(recipe, grams, encoded: Encoded, weights):
     """The terms of kernels with these Gram matrices, operators learnt from encoded outputs."""
     coordinates, space = encoded.coordinates, encoded.space
     center = mean_rows(coordinates, weights) if recipe.center else np.zeros(coordinates.shape[1])
