@@ -44,7 +44,11 @@ def test_curves_of_weight_zero_are_left_out(loss, space):
 def test_a_gap_in_a_curve_of_weight_zero_refuses_nothing():
     w, rough = np.ones(N), CURVES.copy()
     rough[0, 3], w[0] = np.nan, 0
-    FunctionalRegressor(space=spaces.Fourier(5), loss=losses.Ball(2.0), alpha=1e-2).fit(X, rough, w)
+    settings = {"space": spaces.Fourier(5), "loss": losses.Ball(2.0), "alpha": 1e-2, "gamma": 0.3}
+    weighted = FunctionalRegressor(**settings).fit(X, rough, w)
+    without = FunctionalRegressor(**settings).fit(X[1:], rough[1:])
+    assert weighted.dual_gap_ <= 1e-6
+    assert_allclose(weighted.predict(X), without.predict(X), atol=1e-3)
 
 
 def test_margins_with_other_targets_leave_gaps_alone():
