@@ -50,14 +50,15 @@ class Sampled(Term):
 
     def factor(self, use="once"):
         if self.inversion == "direct":
-            return Scattered(self.sampling.observed, self.by_value().factor(use))
+            return Scattered(self.sampling.observed, self.by_value.factor(use))
         return self.krylov()
 
     def krylov(self):
         return None if self.inversion is None else Krylov(self)
 
+    @cached_property
     def by_value(self) -> Separable:
-        """The same map on the observed values (N, 1), as one Gram matrix between them, (N, N)."""
+        """The same map on the observed values (N, 1), as one Gram matrix between them, (N, N); shared by a path."""
         R, samples = self.sampling.seen, np.flatnonzero(self.sampling.observed) // self.sampling.m
         gram = R @ R.T if self.M is None else (R @ self.M) @ R.T
         gram *= self.term.K[np.ix_(samples, samples)]
