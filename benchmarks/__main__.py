@@ -4,9 +4,13 @@ import importlib
 import sys
 
 NAMES = (
+    "default_fit",
     "ridge",
+    "matern",
     "prediction",
     "leave_one_out",
+    "adaptive_rank",
+    "gaps",
     "splitting",
     "robust_fit",
     "multitask_lasso",
@@ -15,6 +19,7 @@ NAMES = (
     "functional_dictionary",
     "memory",
     "ranking_decoder",
+    "set_decoder",
     "scalar_decoder",
     "top_candidates",
     "loss_trick",

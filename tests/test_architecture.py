@@ -16,6 +16,7 @@ ROOMS = [
     "_validation",
     "_statistics",
     "_fitting",
+    "_progress",
     "_linalg",
     "functions",
     "outputs",

@@ -308,8 +308,8 @@ def test_fit_path_alphas(alpha):
 
 NO_CLOSED_FORM = {
     "huber": (OperatorKernelRegressor(loss="huber"), Y),
-    "terms": (OperatorKernelRegressor([("rbf", None), ("linear", None)], alpha=0.1), Y),
-    "gaps": (OperatorKernelRegressor(alpha=0.1), GAPS),
+    "terms": (OperatorKernelRegressor([("rbf", None), ("linear", [[1.0, 0.3], [0.3, 1.0]])], alpha=0.1), Y),
+    "gaps": (OperatorKernelRegressor(alpha=0.1, operator=[[1.0, 0.3], [0.3, 1.0]]), GAPS),
 }
 
 

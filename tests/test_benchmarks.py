@@ -5,9 +5,12 @@ import json
 import pytest
 
 from benchmarks import (
+    adaptive_rank,
+    default_fit,
     epsilon_svr,
     functional_dictionary,
     functional_robust,
+    gaps,
     leave_one_out,
     link_scores,
     loss_trick,
@@ -20,6 +23,7 @@ from benchmarks import (
     robust_fit,
     scalar_decoder,
     semi_supervised,
+    set_decoder,
     splitting,
     structured_weights,
     top_candidates,
@@ -27,9 +31,12 @@ from benchmarks import (
 )
 
 SMALL = {
+    default_fit: {"n": 50, "d": 2, "many": 60, "sets": 60, "labels": 6, "repeats": 1},
     ridge: {"n": 80, "d": 3},
     prediction: {"n": 50, "m": 60, "d": 3},
     leave_one_out: {"n": 60, "d": 5, "n_alphas": 4},
+    adaptive_rank: {"n": 60, "d": 3, "repeats": 1},
+    gaps: {"n": 60, "repeats": 2},
     splitting: {"n": 60, "d": 6},
     robust_fit: {"n": 60, "d": 5},
     multitask_lasso: {"n": 60, "d": 5},
@@ -38,6 +45,7 @@ SMALL = {
     functional_dictionary: {"n": 200, "m": 20, "components": 5, "n_check": 100},
     memory: {"n": 1500},
     ranking_decoder: {"items": 15, "n": 30, "queries": 3},
+    set_decoder: {"n": 80, "labels": 12, "queries": 20},
     scalar_decoder: {"n": 40, "m": 60, "looped": 10},
     top_candidates: {"m": 5, "candidates": 300, "r": 4, "k": 3},
     loss_trick: {"n": 200},

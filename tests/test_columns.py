@@ -69,7 +69,7 @@ def test_gives_up_where_eigh_is_faster_and_the_default_solver_goes_on(monkeypatc
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(100, 3)), rng.normal(size=(100, 2))
     auto, direct = (
-        OperatorKernelRegressor(operator=operators.Decay(1), alpha=1e-9, solver=solver).fit(X, Y)
+        OperatorKernelRegressor(gamma="median", operator=operators.Decay(1), alpha=1e-9, solver=solver).fit(X, Y)
         for solver in ("auto", "spectral")
     )
     assert auto.dual_gap_ <= 1e-6

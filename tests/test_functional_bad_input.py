@@ -128,7 +128,8 @@ def test_inputs():
         assert_refused(lambda model=model: model.predict(Y[:, 1:]), ["X has 7 features", "expecting 8"])
         assert_refused(lambda kernel=kernel: regressor(kernel=kernel).fit(Y[:-1], Y), ["X and y", "9", "10"])
     assert_refused(
-        lambda: regressor().fit(curves, Y).predict(fdata_grid(Y[:, :5], T[:5])), ["X has 5 features", "expecting 8"]
+        lambda: regressor(kernel="rbf").fit(curves, Y).predict(fdata_grid(Y[:, :5], T[:5])),
+        ["X has 5 features", "expecting 8"],
     )
     model = regressor(kernel=kernels.L2()).fit(curves, Y)
     words = ["same grid", "8 points on [0, 1]", "sample both at the same points"]

@@ -37,7 +37,7 @@ FOLDS = KFold(3, shuffle=True, random_state=0)
 
 
 def regressor(**settings):
-    return FunctionalRegressor(**{"alpha": 0.01, **settings})
+    return FunctionalRegressor(**{"alpha": 0.01, "gamma": "median", **settings})
 
 
 def fdata_grid(values, points=T, **options):
@@ -308,13 +308,13 @@ def test_paths_of_another_loss(container):
 def test_leave_one_out_along_a_path(container):
     """The closed form holds alpha n fixed, so each fit by hand has alpha n / (n - 1)."""
     x, y = CONTAINERS[container]()
-    path = RegularizationPathCV(regressor(kernel="linear", **BASIS), [1e-2, 1.0]).fit(x, y)
+    path = RegularizationPathCV(regressor(kernel="cosine", **BASIS), [1e-2, 1.0]).fit(x, y)
     assert path.n_splits_ == N
     for alpha, error in zip(path.alphas_, path.errors_, strict=True):
         by_hand = []
         for i in range(N):
             rest = np.delete(np.arange(N), i)
-            model = regressor(kernel="linear", alpha=alpha * N / (N - 1), **BASIS).fit(x[rest], y[rest])
+            model = regressor(kernel="cosine", alpha=alpha * N / (N - 1), **BASIS).fit(x[rest], y[rest])
             by_hand.append(squared_errors(model, x[[i]], y[[i]]))
         assert error == pytest.approx(np.mean(by_hand))
     own = path.predict(x[:2], grid=[0.1] if container == "arrays" else [2.5])
@@ -420,7 +420,7 @@ def test_settings_changed_after_the_fit_wait_for_the_next():
 def test_fit_leaves_data_and_settings_alone():
     x, y, functions = X.copy(), Y.copy(), fdata_grid(Y.copy())
     curves = copy.deepcopy(CURVES)
-    for model in (FunctionalRegressor(), regressor(space="principal_components"), regressor(regressor=Ridge())):
+    for model in (FunctionalRegressor("rbf"), regressor(space="principal_components"), regressor(regressor=Ridge())):
         params = repr(model)
         model.fit(x, y), model.fit(functions, functions), model.fit(x, curves)
         assert repr(model) == params

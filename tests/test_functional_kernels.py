@@ -272,7 +272,7 @@ def test_resolve_returns_numbers_and_leaves_the_settings(kernel):
     assert type(resolved) is type(kernel)
     assert kernel.get_params() == settings
     words = {key for key, value in resolved.get_params().items() if isinstance(value, str)}
-    assert words <= {"name"}
+    assert words <= {"name", "shape"}
     again = resolved.resolve(Z)  # numbers stay
     assert_allclose(again(X, Z), resolved(X, Z), rtol=1e-14)
     assert_allclose(gram(clone(resolved), X, Z), resolved(X, Z), rtol=1e-14)

@@ -175,10 +175,11 @@ def test_leave_one_out_with_a_scorer_on_copies_of_one_sample():
 def test_default_validation():
     assert RegularizationPathCV().fit(X, Y).n_splits_ == N
     assert RegularizationPathCV(model(loss=losses.Huber(np.inf)), ALPHAS).fit(X, Y).n_splits_ == N
+    assert RegularizationPathCV(model(), ALPHAS).fit(X, GAPS).n_splits_ == np.isfinite(GAPS).any(axis=1).sum()
     for estimator, outputs in (
         (model(loss="huber"), Y),
-        (model(), GAPS),
-        (OperatorKernelRegressor([("rbf", None), ("linear", None)]), Y),
+        (model(operator=M), GAPS),
+        (OperatorKernelRegressor([("rbf", None), ("linear", M)]), Y),
     ):
         assert RegularizationPathCV(estimator, ALPHAS).fit(X, outputs).n_splits_ == 5
 

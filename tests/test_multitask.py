@@ -34,7 +34,14 @@ with_manifold = pytest.mark.parametrize("lambda_2", [0.0, LAMBDA_2], ids=["super
 def regressor(lambda_2=0.0, **settings):
     """The paper's model of KNOWN labelled samples."""
     return OperatorKernelRegressor(
-        **{**PLAIN, "alpha": LAMBDA_1 / KNOWN, "manifold": 2 * lambda_2 / KNOWN, "graph": GRAPH, **settings}
+        **{
+            "scale": False,
+            **PLAIN,
+            "alpha": LAMBDA_1 / KNOWN,
+            "manifold": 2 * lambda_2 / KNOWN,
+            "graph": GRAPH,
+            **settings,
+        }
     )
 
 

@@ -90,7 +90,7 @@ def test_odd_data(case, loss):
 def test_all_losses(loss, case):
     inputs, outputs = DATA[case]
     outputs = np.sign(outputs) if loss == "hinge" else outputs
-    assert_finite(OperatorKernelRegressor(loss=LOSSES[loss]).fit(inputs, outputs), inputs, outputs)
+    assert_finite(OperatorKernelRegressor(gamma="median", loss=LOSSES[loss]).fit(inputs, outputs), inputs, outputs)
 
 
 @pytest.mark.parametrize("case", ["one sample", "two samples", "gaps", "duplicated inputs", "constant outputs"])
@@ -128,7 +128,7 @@ def test_rank_deficient_kernels(loss, alpha):
     for kernel, inputs in (("linear", np.zeros((N, 3))), ("precomputed", np.zeros((N, N))), ("cosine", 0 * X)):
         nothing = OperatorKernelRegressor(kernel, loss=loss, alpha=alpha).fit(inputs, Y)
         assert_finite(nothing, inputs, Y)
-        assert_allclose(nothing.predict(inputs), np.tile(nothing.center_, (N, 1)))
+        assert_allclose(nothing.predict(inputs), np.tile(nothing.center_ * nothing.scale_, (N, 1)))
 
 
 @pytest.mark.parametrize("name", ["rbf", "laplacian", "linear", "cosine", "poly", "polynomial", "chi2"])

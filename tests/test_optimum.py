@@ -136,7 +136,9 @@ def test_a_solver_that_does_not_fit_is_refused(name):
 
 
 def test_a_sum_of_terms_has_no_spectral_step():
-    data = make(many=True)
+    """Unless none of them has an operator: then it is one term."""
+    check(make(many=True), LOSSES["squared"], fit(make(many=True), Squared(), solver="spectral"))
+    data = make(many=True, structured=True)
     for solver in ("spectral", "splitting"):
         with pytest.raises(ValueError, match="cannot solve"):
             fit(data, Squared(), solver=solver)

@@ -89,7 +89,7 @@ def test_clone_of_a_list_of_terms():
 @pytest.mark.parametrize("loss", ["huber", "epsilon_insensitive"])
 def test_fit_leaves_the_settings_as_they_were(loss):
     model = OperatorKernelRegressor(loss=loss, operator="covariance").fit(X, Y)
-    assert model.loss == loss and model.alpha == "auto" and model.gamma == "median" and model.operator == "covariance"
+    assert model.loss == loss and model.alpha == "auto" and model.gamma == "auto" and model.operator == "covariance"
     auto = losses.Huber()
     OperatorKernelRegressor(loss=auto, alpha=0.01).fit(X, Y)
     assert auto.kappa == "auto"

@@ -83,8 +83,8 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
             closed_form = False
         if self.cv == "loo" and not closed_form:
             raise ValueError(
-                "cv='loo' has a closed form for the squared loss, one (kernel, operator) term and outputs without gaps "
-                "only, and a scorer needs predictions that are outputs; use cv=5"
+                "cv='loo' has a closed form for the squared loss, one (kernel, operator) term and no gaps that its "
+                "operator mixes only, and a scorer needs predictions that are outputs; use cv=5"
             )
         factors = None
         if self.cv == "loo" or (self.cv is None and closed_form):

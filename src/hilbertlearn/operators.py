@@ -106,6 +106,10 @@ class TaskGraph(BaseEstimator):
     def __init__(self, M=None, mu=0.5, form="laplacian", gamma="median"):
         self.M, self.mu, self.form, self.gamma = M, mu, form, gamma
 
+    @property
+    def from_outputs(self):
+        return self.M is None
+
     def matrix(self, Y, weights=None, space=None):
         d = Y.shape[1]
         check_number(self.mu, "TaskGraph: mu", strict=False)
@@ -130,6 +134,8 @@ class Covariance(BaseEstimator):
 
     Entries that were not observed are left out of each covariance; what is then not PSD is cut off.
     """
+
+    from_outputs = True
 
     def __init__(self, shrinkage=0.1):
         self.shrinkage = shrinkage
@@ -157,6 +163,8 @@ class Learned(BaseEstimator):
     max_iter : rounds at most
     tol : what is at most left to gain, relative to the objective, when it stops
     """
+
+    from_outputs = True
 
     def __init__(self, max_iter=50, tol=5e-3):
         self.max_iter, self.tol = max_iter, tol
@@ -233,6 +241,12 @@ def as_learned(operator):
     if isinstance(operator, str) and operator == "learned":
         return Learned()
     return operator if isinstance(operator, Learned) else None
+
+
+def is_from_outputs(operator):
+    """Whether an operator, a setting, is made of the training outputs, so that their scales count."""
+    known = _NAMES.get(operator, Identity)() if isinstance(operator, str) else operator
+    return bool(getattr(known, "from_outputs", False))
 
 
 def operator_matrix(operator, Y, weights=None, space=None, name="operator"):

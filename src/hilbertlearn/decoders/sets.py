@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.sparse import csr_array
+
+_ENTRIES = 2**18  # of the products of a block of queries, which stay in the cache from size to size
+_AT_ONCE = 16  # sizes between two looks at which queries are done
 
 
 def threshold(W, Y, loss):
@@ -18,18 +22,71 @@ def f1_sets(W, Y, loss):
 
     The loss is one less ``2 |z and y| / (|z| + |y|)``, linear in z once ``|z| = s`` is fixed: the best set of size s is
     the s labels of largest gain ``sum_i 2 w_i y_ik / (s + |y_i|)`` (general F-measure maximiser of Dembczynski et al.
-    2011). The gains of all s come from the products ``W Y`` over the outputs of one size.
+    2011). The gains of all s come from the products ``W Y`` over the outputs of one size. Sizes go up until no larger
+    set can be better, which a bound says (`_may_improve`); of sets of the same value the smallest is taken.
     """
+    n, labels = Y.shape
     sizes = Y.sum(axis=1).astype(int)
-    kept = np.unique(sizes[sizes > 0])
-    by_size = np.array([W[:, sizes == t] @ Y[sizes == t] for t in kept]).reshape(len(kept), *W.shape[:1], Y.shape[1])
-    best = W[:, sizes == 0].sum(axis=1)  # of the empty set, which agrees with empty sets only
-    sets = np.zeros((len(W), Y.shape[1]))
-    for s in range(1, Y.shape[1] + 1):
-        gains = np.tensordot(2 / (s + kept), by_size, axes=1)
-        labels = np.argpartition(-gains, s - 1, axis=1)[:, :s]
-        value = np.take_along_axis(gains, labels, axis=1).sum(axis=1)
-        better = value > best
-        best[better], sets[better] = value[better], 0.0
-        sets[np.flatnonzero(better)[:, None], labels[better]] = 1.0
-    return sets
+    kept = np.union1d(1, sizes[sizes > 0])  # never without a size, also of empty sets only
+    samples, members = np.nonzero(Y)
+    cells = np.searchsorted(kept, sizes)[samples] * labels + members
+    sums = csr_array((np.ones(len(cells)), (cells, samples)), shape=(len(kept) * labels, n))
+    empty = W[:, sizes == 0].sum(axis=1)  # value of the empty set, which agrees with empty sets only
+    size, gains = np.zeros(len(W), dtype=int), np.empty((len(W), labels))
+    block = max(1, _ENTRIES // max(1, len(kept) * labels, n // 8))
+    for start in range(0, len(W), block):
+        rows = slice(start, start + block)
+        # a copy: as a view of the transpose it would have the queries side by side, which products and sorting dislike
+        products = np.ascontiguousarray((sums @ W[rows].T).T).reshape(-1, len(kept), labels)
+        size[rows] = _best_sizes(products, kept, empty[rows])
+        gains[rows] = ((2 / (size[rows, None, None] + kept)) @ products)[:, 0]
+    return _largest(gains, size)
+
+
+def _best_sizes(products, kept, best):
+    """Sizes (m,) of the sets of largest value, 0 where none has more than best (m,).
+
+    products (m, sizes, labels) are ``W Y`` over the outputs of each of the sizes kept (sizes,).
+    """
+    m, _, labels = products.shape
+    best, size = best.copy(), np.zeros(m, dtype=int)
+    rows, start, stop = np.arange(m), 1, min(4, labels + 1)
+    while len(rows) and start <= labels:
+        gains = (2 / (np.arange(start, stop)[:, None] + kept)) @ products
+        values = np.empty((len(rows), stop - start))
+        for s in range(start, stop):
+            of_size = gains[:, s - start]
+            of_size.partition(labels - s, axis=1)
+            of_size[:, labels - s :].sum(axis=1, out=values[:, s - start])
+        better = values.max(axis=1) > best[rows]
+        size[rows[better]] = start + values[better].argmax(axis=1)
+        best[rows[better]] = values[better].max(axis=1)
+        start, stop = stop, min(stop + min(stop, _AT_ONCE), labels + 1)
+        if start <= labels:
+            undecided = _may_improve(products, kept, start, best[rows])
+            rows, products = rows[undecided], products[undecided]
+    return size
+
+
+def _may_improve(products, kept, s, best):
+    """Whether (m,) a set of s labels or more might have a larger value than best (m,); products, kept as above.
+
+    For any ``a``, the factor ``2 (|z| + a) / (|z| + t)`` of the product of size t is monotone in ``|z|``, so that its
+    values at s and at all labels bound ``(|z| + a) gain_k <= u_k`` whatever the signs. If z is better than best,
+    ``sum_{k in z} u_k > (|z| + a) best``, thus ``sum_k max(u_k - best, 0) > a best``: noise of many labels, each below
+    best, does not add up. An a about s keeps the fewest queries.
+    """
+    a, ends = s + 2, np.array([[s], [products.shape[2]]])
+    factors = 2 * (ends + a) / (ends + kept)
+    above = factors.mean(axis=0) @ products
+    above += (np.ptp(factors, axis=0) / 2) @ np.abs(products)
+    above -= best[:, None]
+    return np.maximum(above, 0.0, out=above).sum(axis=1) > a * best
+
+
+def _largest(gains, size):
+    """Sets (m, labels) of the size (m,) labels of largest gains (m, labels), of equal ones those that come first."""
+    least = np.take_along_axis(np.sort(gains, axis=1), gains.shape[1] - np.maximum(size, 1)[:, None], axis=1)
+    sets, tied = gains > least, gains == least
+    sets |= tied & (tied.cumsum(axis=1) <= (size - sets.sum(axis=1))[:, None])
+    return sets.astype(float)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import re
 import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from sklearn.utils.validation import _check_sample_weight, _num_samples, check_i
 
 from .. import held_out, kernels, solvers
 from .._fitting import blank, snapshot, transactional
+from .._progress import Progress, Silence
 from .._statistics import mean_rows
 from .._validation import check_choice, check_number, warn
 from ..losses import as_loss
@@ -22,8 +24,8 @@ from ..training import (
     Fit,
     Options,
     Recipe,
+    Samples,
     Training,
-    build,
     counting,
     fit,
     fit_path,
@@ -47,22 +49,35 @@ class KernelMachine(BaseEstimator):
     state_: Any  # what a fit has learnt
     regressor = None  # a setting of the estimators whose spaces are more than vectors
     graph, manifold = None, 0.0  # settings of those that learn from samples without outputs
+    alpha_per_output = False  # a setting of those whose outputs are columns
 
-    alpha_, loss_, center_, solver_ = learnt("alpha"), learnt("loss"), learnt("center"), learnt("solver")
+    loss_, center_, solver_ = learnt("loss"), learnt("center"), learnt("solver")
     operator_, space_, X_fit_ = learnt("operator"), learnt("space"), learnt("X_fit")
     dual_coef_, dual_gap_, n_iter_ = learnt("dual_coef"), learnt("dual_gap"), learnt("n_iter")
     support_, saturated_, outlier_scores_ = learnt("support"), learnt("saturated"), learnt("outlier_scores")
-    regressor_ = learnt("regressor")
+    regressor_, choice_ = learnt("regressor"), learnt("choice")
+
+    @property
+    def alpha_(self):
+        state = self.state_
+        return state.alpha if state.alpha_by_output is None else state.alpha_by_output
 
     @property
     def gamma_(self):
-        gammas = [kernel.gamma for kernel in self.state_.kernels]
+        gammas = [kernel.rate for kernel in self.state_.kernels]
         return gammas[0] if len(gammas) == 1 else gammas
 
     @property
     def kernel_(self):
         used = self.state_.scalar_kernels
         return used[0] if len(used) == 1 else used
+
+    @property
+    def metric_(self):
+        metric = getattr(self.kernel_, "metric", None)
+        if metric is None:
+            raise AttributeError("metric_ is that of kernels.Metric; set kernel=kernels.Metric()")
+        return metric
 
     @property
     def objectives_(self):
@@ -106,29 +121,35 @@ class KernelMachine(BaseEstimator):
         if self.regressor is not None:
             self.state_ = self._fit_regressor(X, y, sample_weight)
             return
-        training = self.prepare(X, y, sample_weight)
-        self.settle(held_out.choose(training, self._loss(), self.alpha, self.options()))
+        samples = self.read(X, y, sample_weight)
+        choice = held_out.choose(samples, self._loss(), self.alpha, self.options())
+        self.settle(held_out.by_output(choice, self.options()) if self.alpha_per_output else choice)
 
-    def prepare(self, X, y, sample_weight=None, output_space=None) -> Training:
-        """Check everything that can be checked cheaply, then read inputs and outputs and build the kernels.
+    def prepare(self, X, y, sample_weight=None) -> Training:
+        """The samples with their kernels, chosen where these are left to the data; what paths and folds begin with."""
+        return held_out.choose_kernels(self.read(X, y, sample_weight), self._loss(), self.alpha, self.options())
+
+    def read(self, X, y, sample_weight=None, output_space=None) -> Samples:
+        """Check everything that can be checked cheaply, then read inputs and outputs.
 
         output_space : in place of the estimator's own
         """
         if self.regressor is not None:
             raise ValueError("regressor has no path over alpha; set regressor=None, or search its own settings")
-        loss, recipe = self._check_settings()
+        loss, recipe = self._check_settings(X)
         output_space = self.output_space if output_space is None else output_space
         X, weights = self._read(X, y, sample_weight)
         y, kept = self.read_outputs(y), np.flatnonzero(weights > 0)
         some = y if len(kept) == len(y) else y[kept]
         encoded = Encoded.of(output_space(some, weights[kept]), some)
         self._check_loss(loss, encoded)
-        return build(recipe, X, y, weights, encoded)
+        return Samples.of(recipe, X, y, weights, encoded)
 
     def settle(self, choice: held_out.Choice):
         """Solve the problem of the training data with what was chosen, and keep what was learnt."""
         found = fit(choice.training, choice.loss, choice.alpha, self.options(), factors=choice.factors)
-        self.state_ = self.make_state(self.checked(found))
+        state = self.make_state(self.checked(found))
+        self.state_ = replace(state, choice=held_out.table(choice.trials), alpha_by_output=choice.alpha_by_output)
 
     def fit_path(self, X, y, alphas, sample_weight=None):
         """Yield a fitted copy of the estimator for each alpha; kernel and factorisation are shared, starts are warm."""
@@ -147,20 +168,23 @@ class KernelMachine(BaseEstimator):
 
     def options(self) -> Options:
         """How problems are solved."""
-        return Options(self.solver, self.tol, self.max_iter, self._progress if self.verbose else None)
+        name = type(self).__name__
+        said, progress = (Progress(name), self._progress) if self.verbose else (Silence(name), None)
+        return Options(self.solver, self.tol, self.max_iter, progress, said)
 
     def _loss(self):
         return snapshot(as_loss(self.loss))
 
-    def _check_settings(self):
+    def _check_settings(self, X):
         """The loss, and how samples become a problem; all plain settings are checked."""
         check_number(self.alpha, "alpha", choices=("auto",))
         check_number(self.tol, "tol")
         check_number(self.max_iter, "max_iter", integer=True)
         check_choice(self.solver, "solver", solvers.NAMES)
         check_choice(self.center, "center", (True, False))
+        check_choice(self.alpha_per_output, "alpha_per_output", (True, False))
         check_number(self.manifold, "manifold", strict=False)
-        pairs = kernel_terms(self.kernel, self.operator)
+        shapes, pairs = self._shapes(X), self.pairs(X)
         kernels.check_params([kernels.scalar(kernel) for kernel, _ in pairs], self.kernel_params)
         recipe = Recipe(
             pairs=[(snapshot(kernel), snapshot(operator)) for kernel, operator in pairs],
@@ -170,6 +194,7 @@ class KernelMachine(BaseEstimator):
             space=self.output_space,
             graph=self.graph,
             manifold=self.manifold,
+            shapes=tuple(snapshot(shape) for shape in shapes) if len(shapes) > 1 else (),
         )
         return self._loss(), recipe
 
@@ -190,7 +215,7 @@ class KernelMachine(BaseEstimator):
         """Checked inputs and the weight (n,) of each sample."""
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
-        X = check_inputs(self, X, self._input_kernels(), reset=True)
+        X = check_inputs(self, X, self._input_kernels(X), reset=True)
         n = _num_samples(X)
         if _num_samples(y) != n:
             raise ValueError(f"X and y must have as many samples, got inconsistent numbers {n} and {_num_samples(y)}")
@@ -199,9 +224,19 @@ class KernelMachine(BaseEstimator):
             weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         return X, weights
 
-    def _input_kernels(self):
+    def _shapes(self, X):
+        """The kernels, settings, that are left to choose from; one where none are."""
+        if isinstance(self.kernel, (list, tuple)):
+            return [self.kernel]
+        return kernels.alternatives(self.kernel, self.gamma, X)
+
+    def pairs(self, X=None):
+        """The (kernel, operator) terms behind the settings, with the first of the kernels to choose from."""
+        return next(kernel_terms(shape, self.operator) for shape in self._shapes(X))
+
+    def _input_kernels(self, X):
         """The kernels, settings, that inputs are read for."""
-        return [snapshot(kernels.scalar(kernel)) for kernel, _ in kernel_terms(self.kernel, self.operator)]
+        return [snapshot(kernels.scalar(kernel)) for kernel, _ in self.pairs(X)]
 
     def _fit_regressor(self, X, y, sample_weight):
         """Fit another model to the coordinates, gaps filled; alpha, loss and solver have no part in it."""
@@ -220,7 +255,7 @@ class KernelMachine(BaseEstimator):
                 raise ValueError(f"regressor={model!r} takes no sample_weight; give another regressor, or no weights")
             options["sample_weight"] = weights[rows]
         targets = Y[rows, 0] if Y.shape[1] == 1 else Y[rows]
-        scalars = self._input_kernels()
+        scalars = self._input_kernels(X)
         model.fit(take_samples(X, rows, scalars), targets, **options)
         return RegressorState(regressor=model, space=space, scalar_kernels=scalars)
 
@@ -322,7 +357,7 @@ class KernelMachine(BaseEstimator):
         lines = [
             f"{type(self).__name__}: {n} samples, {d} coordinates",
             f"loss       {_short(self.loss_)}",
-            f"alpha      {self.alpha_:.3g}    {kernel}",
+            f"alpha      {_short(self.alpha_)}    {kernel}",
             f"support    {len(self.support_)} of {n} samples, {int(self.saturated_.sum())} held at the loss's bound",
             f"certified  relative duality gap {self.dual_gap_:.1e} after {self.n_iter_} iterations of {self.solver_}",
         ]

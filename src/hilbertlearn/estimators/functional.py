@@ -60,8 +60,9 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
 
     Parameters
     ----------
-    kernel : as in ``OperatorKernelRegressor``, or one of curves: ``kernels.L2``, ``IntegratedKernel``, ``ChannelSum``
-    gamma, kernel_params : of a named kernel
+    kernel : as in ``OperatorKernelRegressor``, or one of curves: ``kernels.L2``, ``IntegratedKernel``, ``ChannelSum``;
+        for curves in a container or (n, m, channels) "auto" is the best shape of ``kernels.L2``
+    gamma, kernel_params : of a named kernel, as in ``OperatorKernelRegressor``
     space : "grid", "eigen", an object of ``hilbertlearn.spaces``, or a basis such as ``spaces.Fourier(10)``
     grid : increasing points (m,) of y on its common grid, a tuple of them for several variables, None for even steps on
         [0, 1]. For irregular y the points of the space: knots on a grid, quadrature in a dictionary, and where
@@ -104,9 +105,9 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
 
     def __init__(
         self,
-        kernel="rbf",
+        kernel="auto",
         *,
-        gamma="median",
+        gamma="auto",
         kernel_params=None,
         space="grid",
         grid=None,

@@ -217,6 +217,7 @@ class LinkPredictor(LinkEstimator):
             kernel_params=own.params,
             loss=snapshot(self.loss),
             center=False,
+            scale=False,
             graph=self.graph,
             manifold=self.manifold,
             solver=self.solver,

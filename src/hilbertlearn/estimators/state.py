@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -74,6 +74,8 @@ class State(Expansion):
     residual_sizes: Any  # (n,) or (n, d), public as ``outlier_scores``
     objectives: np.ndarray | None = None
     left_out: LeftOut | None = None  # where leave-one-out has a closed form
+    alpha_by_output: Any = None  # (d,), where each output has its own
+    choice: dict = field(default_factory=dict)  # settings that were tried, with their errors
 
     @classmethod
     def of(cls, found: Fit, **more):
@@ -130,8 +132,9 @@ class State(Expansion):
         left = self.left_out
         if left is None:
             raise ValueError(
-                "loo_residuals() has a closed form for the squared loss, one (kernel, operator) term and no missing "
-                "outputs; use RegularizationPathCV with cv=5, or sklearn.model_selection.cross_val_predict"
+                "loo_residuals() has a closed form for the squared loss and one (kernel, operator) term, with missing "
+                "outputs if the operator is diagonal; use RegularizationPathCV with cv=5, or "
+                "sklearn.model_selection.cross_val_predict"
             )
         residuals = np.full((len(self.saturated), left.Y.shape[1]), np.nan)
         weights, penalty = left.weights, self.alpha * left.weights.sum()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,12 @@ from sklearn.utils.validation import _check_sample_weight, _num_samples
 from .. import decoders, kernels
 from .._fitting import snapshot, store
 from .._validation import check_choice, check_number
-from ..held_out import choose
+from ..held_out import choose, table
 from ..output_losses import as_output_loss
 from ..outputs import Outputs, distinct, in_form, plain, read_outputs, take
 from ..spaces import OutputKernel, ProbeSpace, WeightSpace
 from ..terms import ONCE
-from ..training import fit, kernel_terms
+from ..training import fit
 from .base import KernelMachine
 from .state import State
 from .structured_state import LaterState, OutputRules, StructuredState, gaussian_rate, is_ridge
@@ -53,7 +54,7 @@ class StructuredPredictor(KernelMachine):
     Parameters
     ----------
     kernel, gamma, kernel_params, operator, loss, alpha, graph, manifold, solver, tol, max_iter, verbose
-        As in ``OperatorKernelRegressor``. For an output loss alone ``alpha="auto"`` is chosen by its leave-one-out
+        As in ``OperatorKernelRegressor``. For an output loss alone "auto" settings are chosen by its leave-one-out
         error over the training outputs.
     output_kernel : name, Gram matrix with integer outputs, object, callable, or ``spaces.OutputKernel`` with a rank
     output_loss : name, object of ``hilbertlearn.output_losses`` or callable ``(Z, Y) -> losses``
@@ -81,9 +82,9 @@ class StructuredPredictor(KernelMachine):
 
     def __init__(
         self,
-        kernel="rbf",
+        kernel="auto",
         *,
-        gamma="median",
+        gamma="auto",
         kernel_params=None,
         operator=None,
         output_kernel=None,
@@ -131,7 +132,7 @@ class StructuredPredictor(KernelMachine):
             many = probed and len(first) > _MANY * len(rows)
             space = ProbeSpace(references, loss) if many else WeightSpace(references, loss)
         else:
-            if any(kernels.is_operator_valued(kernels.scalar(k)) for k, _ in kernel_terms(self.kernel, self.operator)):
+            if any(kernels.is_operator_valued(kernels.scalar(k)) for k, _ in self.pairs()):
                 raise ValueError("kernel: values that are matrices need outputs that are vectors; use a scalar kernel")
             setting = kernel if isinstance(kernel, OutputKernel) else OutputKernel(kernel)
             space = setting.space(known, sample_weight[rows])
@@ -157,7 +158,7 @@ class StructuredPredictor(KernelMachine):
             raise ValueError(
                 f"loss={self.loss!r}: output_loss alone takes the squared loss; give output_kernel too for another"
             )
-        terms = kernel_terms(self.kernel, self.operator)
+        terms = self.pairs()
         if len(terms) > 1 or terms[0][1] is not None or kernels.brings_operator(terms[0][0]):
             raise ValueError("output_loss alone takes one kernel and operator=None; give output_kernel too for more")
 
@@ -176,22 +177,26 @@ class StructuredPredictor(KernelMachine):
         return "candidates" if self.candidates is not None or self.regressor is not None else own
 
     def _learn(self, X, y, sample_weight):
-        later = self.output_kernel is None and self.regressor is None and not isinstance(self.alpha, str)
-        if not later or self.center or self.manifold or self.solver != "auto":
+        if self.regressor is not None:
             super()._learn(X, y, sample_weight)
             return
         # weights at predict cost one Cholesky factor at fit; as many right-hand sides as outputs several times that
-        training = self.prepare(X, y, sample_weight, lambda y, weights: self._space(y, weights, probed=True))
+        later = self.output_kernel is None and self.solver == "auto" and not self.center and not self.manifold
+        known = not isinstance(self.alpha, str) and not isinstance(self.gamma, str)
+        space = partial(self._space, probed=True) if later and known else None
+        choice = choose(self.read(X, y, sample_weight, space), self._loss(), self.alpha, self.options())
+        training = choice.training
+        if later and choice.factors is None and not isinstance(training.space, ProbeSpace):
+            training = training.with_space(partial(self._space, probed=True)(*training.counted()))
         if isinstance(training.space, ProbeSpace):
-            factors = training.term_at(self.alpha).factor(ONCE)
-            found = fit(training, self._loss(), float(self.alpha), self.options(), factors=factors)
+            factors = training.term_at(choice.alpha).factor(ONCE)
+            found = fit(training, choice.loss, choice.alpha, self.options(), factors=factors)
             if found.solution.converged:
-                self.state_ = LaterState.of(found)
+                self.state_ = LaterState.of(found, choice=table(choice.trials))
                 return
             # at the limit of rounding: the eigenbases, for all outputs
-            counts = np.isin(np.arange(training.n_samples), training.rows).astype(float)
-            training = training.with_space(self.output_space(training.y, counts))
-        self.settle(choose(training, self._loss(), self.alpha, self.options()))
+            choice = replace(choice, training=training.with_space(self.output_space(*training.counted())))
+        self.settle(choice)
 
     def settle(self, choice):
         training = choice.training

@@ -1,6 +1,7 @@
 """Samples left out: leave-one-out and pairs in closed form, folds, and the choice of settings by them."""
 
-from .choice import Choice, best_index, choose, settled
+from .choice import Choice, by_output, choose, choose_kernels, settled
 from .folds import FOLDS, fold_errors, own_error
 from .loo import leave_one_out, residual_path
 from .pairs import leave_pairs_out
+from .trials import Trial, best_index, table

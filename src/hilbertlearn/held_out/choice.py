@@ -1,25 +1,35 @@
-"""Settings left to the data: alpha, and what is "auto" in a loss, from residuals of samples held out."""
+"""Settings left to the data: the kernel, alpha, and what is "auto" in a loss, from residuals of samples held out."""
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from .._statistics import pointwise_median
 from ..losses import Loss, Squared
 from ..terms import Factors
-from ..training import Options, Training
-from .folds import fold_errors, full_rows, held_out_residuals, shuffled_folds
+from ..training import Options, Samples, Training, build
+from .criterion import Criterion, Norms, robust_weights
+from .folds import full_rows, held_out_residuals, search_folds
 from .loo import residual_path
+from .rounds import relearn, rounds_of
+from .search import (
+    drawn,
+    error_curve,
+    families_of,
+    has_plain_kernels,
+    is_open,
+    search,
+    size,
+    with_closed_form,
+)
+from .trials import Trial, best_index
 
-_AS_GOOD = 1e-4  # relative difference between errors that does not count
-_ROUNDING = 1e-12  # squared errors this small beside that of the smoothest model are rounding
-_THIN = 2  # every second alpha of the default grid is tried over folds
-_ROBUST_RANGE = (1e-4, 10, 11)  # smallest, largest and number of alphas tried, relative to the squared loss's
-_PATIENCE = 5  # a path towards small alphas, the slow ones, stops when that many in a row were no better
-_TOL, _MAX_ITER = 1e-4, 200  # gap and iterations of models that only serve to choose
+_REWEIGHTED = 3  # times that weights are renewed between searches
 
 
 @dataclass(frozen=True)
@@ -30,81 +40,163 @@ class Choice:
     loss: Loss
     training: Training  # as the choice left it: prepared for many alphas or not
     factors: Factors | None = None  # of its term, where the choice has paid for them
+    trials: tuple[Trial, ...] = ()
+    alpha_by_output: Any = None  # (d,), where each output has its own: the operator is min / these
 
 
-def choose(training: Training, loss: Loss, alpha, options: Options) -> Choice:
-    """alpha, and the loss with its settings as numbers; alpha : a number or "auto"."""
-    if not isinstance(alpha, str):
-        return Choice(float(alpha), settled(training, loss, [float(alpha)], options), training)
-    chosen = _from_ridge(training, loss, training.alphas(), options)
-    if not np.isfinite(chosen.loss.bound) or len(training.Y) == 1:
-        return chosen
-    # outliers blow up the alpha of the squared loss: try smaller ones as well, by the loss itself
-    alphas = chosen.alpha * np.geomspace(*_ROBUST_RANGE)
-    return replace(chosen, alpha=_search(training, chosen.loss, alphas, options))
+def choose(samples: Samples, loss: Loss, alpha, options: Options) -> Choice:
+    """Kernel, alpha, and the loss with its settings as numbers; alpha : a number or "auto".
+
+    Kernels are compared by leave-one-out errors of the squared loss, which have a formula: for samples near those given
+    where these have none, and for a loss with a bound under weights that hold large residuals back. The model of more
+    samples than were looked at keeps their penalty, alpha times the sum of weights.
+    """
+    automatic = isinstance(alpha, str)
+    if len(samples.rows) == 1 or not (automatic or is_open(samples)):  # nothing to hold out, or nothing to choose
+        return _given(samples, loss, alpha, options)
+    if not has_plain_kernels(samples):
+        return _by_folds(samples, loss, alpha, options)
+    some = samples.some(drawn(samples, size(samples)))
+    near, families, weights = with_closed_form(some).distinct(), families_of(samples), None
+    if np.isfinite(loss.largest_residual):  # what is smoother than the median rule's might not reach every sample
+        families = [(families[0][0], families[0][1].closed())]
+    criterion, unit = Criterion(), 1.0
+    if _is_robust(loss):
+        found, weights, unit, loss = _search_robust(near, families, loss, alpha, options)
+        criterion = Criterion(loss)
+    else:
+        found = search(near, families, criterion, alpha, options)
+    if rounds_of(near):
+        given = alpha if automatic else float(alpha) / unit
+        found, _ = relearn(near, found, criterion, given, options, weights)
+        samples = samples.with_shapes([found.shape])
+    curve, trials = found.curve, found.trials
+    if near is samples and weights is None:  # the search has seen the problem itself
+        training, factors = curve.training, curve.factors
+    else:
+        training, factors = build(samples.with_shape(found.shape), found.kernels), None
+    chosen = unit * curve.alpha * (curve.total / float(training.weights.sum())) if automatic else float(alpha)
+    if automatic and (not training.closed_form or loss.on_margins):
+        judged = training if some is samples else training.take(drawn(samples, len(some.rows)))
+        chosen, more = search_folds(judged, loss if loss.on_margins else Squared(), chosen, options)
+        trials += more
+    if loss.needs_residuals:
+        loss = settled(training, loss, [chosen], options, factors)
+    return Choice(chosen, loss, training, factors, trials)
 
 
-def settled(training: Training, loss: Loss, alphas, options: Options) -> Loss:
-    """The loss with its settings as numbers, for models along a path of alphas."""
+def choose_kernels(samples: Samples, loss: Loss, alpha, options: Options) -> Training:
+    """The samples with the kernel that ``choose`` takes, for those who go on by themselves."""
+    return choose(samples, loss, alpha, options).training if is_open(samples) else _built(samples)
+
+
+def by_output(choice: Choice, options: Options) -> Choice:
+    """The same choice with an alpha for each output, by its own leave-one-out errors; no factor is made twice.
+
+    A penalty ``sum_j alpha_j ||h_j||^2`` is that of the diagonal operator ``alpha / alpha_j``.
+    """
+    training = choice.training
+    term = training.term
+    if not choice.loss.quadratic or not training.closed_form or term is None or term.M is not None:
+        raise ValueError(
+            "alpha_per_output=True goes with the squared loss, operator=None and kernels without operators of their "
+            "own; set alpha_per_output=False"
+        )
+    some = training.take(drawn(training, size(training)))
+    alphas, data = training.alphas(), some.distinct()
+    data, factors = (training, choice.factors) if data is training else data.prepared(alphas)
+    share = training.weights.sum() / data.weights.sum()
+    path = residual_path(data, alphas * share, factors)
+    errors = np.array([data.weights @ np.nan_to_num(residuals) ** 2 for residuals in path])
+    own = np.array([alphas[best_index(column)] for column in errors.T])
+    least = float(own.min())
+    training = training.with_operator(np.diag(least / own))
+    factors = None if choice.factors is None else choice.factors.with_operator(np.diag(least / own))
+    return replace(choice, alpha=least, training=training, factors=factors, alpha_by_output=own)
+
+
+def _by_folds(samples: Samples, loss: Loss, alpha, options: Options) -> Choice:
+    """The choice of alpha where no samples near those given have a formula."""
+    training = _built(samples)
+    trials: tuple[Trial, ...] = ()
+    if isinstance(alpha, str):
+        chosen, trials = search_folds(training, Squared(), float(np.sqrt(np.prod(training.alphas()[[0, -1]]))), options)
+    else:
+        chosen = float(alpha)
+    loss = settled(training, loss, [chosen], options)
+    if isinstance(alpha, str) and not loss.quadratic:
+        chosen, more = search_folds(training, loss, chosen, options)
+        trials += more
+    return Choice(chosen, loss, training, None, trials)
+
+
+def _is_robust(loss: Loss) -> bool:
+    """Whether large residuals are held back."""
+    numbers = loss.resolve(np.array([[1.0], [2.0]])) if loss.needs_residuals else loss
+    return bool(np.isfinite(numbers.bound)) and not loss.on_margins
+
+
+def _given(samples, loss, alpha, options):
+    training = _built(samples)
+    alpha = float(training.alphas()[-1] if isinstance(alpha, str) else alpha)  # the smoothest model of one sample
+    return Choice(alpha, settled(training, loss, [alpha], options), training)
+
+
+def _built(samples):
+    """With the kernels as they are given, or the first, at the median rule's rate."""
+    (shape, family), *_ = families_of(samples)
+    return build(samples.with_shape(shape), family.kernels)
+
+
+def _search_robust(samples: Samples, families, loss: Loss, alpha, options: Options) -> tuple:
+    """Kernel, weights and the constants of a loss with a bound in turn.
+
+    Weights are those of iteratively reweighted least squares, at first from distances to the median, then from
+    residuals left out: an outlier has no part in the model that it is judged by. As long as they are rough, all kernels
+    are looked at. Returns what was found, the weights, the unit of alpha (see ``robust_weights``) and the loss.
+    """
+    Y, setting = samples.encoded.coordinates, loss
+    weights, unit = robust_weights(None, Y - pointwise_median(Y, samples.weights), samples)
+    found = search(samples, families, Norms(), alpha, options, weights)
+    trials = found.trials
+    for wide in (True, False):
+        training = build(samples.with_shape(found.shape), found.kernels)
+        for _ in range(_REWEIGHTED):
+            own = replace(training, weights=training.weights * weights)
+            residuals = next(residual_path(own, [found.curve.penalty / own.weights.sum()]))
+            loss = setting.resolve(_rows(setting, training, residuals), training.measure, training.weights)
+            weights, unit = robust_weights(loss, residuals, training)
+        given = alpha if isinstance(alpha, str) else float(alpha) / unit
+        found = search(samples, families, Criterion(loss), given, options, weights, around=None if wide else found)
+        trials += found.trials
+    return replace(found, trials=trials), weights, unit, loss
+
+
+def settled(training: Training, loss: Loss, alphas, options: Options, factors: Factors | None = None) -> Loss:
+    """The loss with its settings as numbers, for models along a path of alphas.
+
+    factors : of the training data's term, where they are there already
+    """
     if not loss.needs_residuals:
         return loss
-    few = np.sort(alphas) if training.closed_form else [float(np.median(alphas))]
-    return _from_ridge(training, loss, few, options).loss
-
-
-def _from_ridge(training: Training, loss, alphas, options) -> Choice:
-    """The best of increasing alphas for the squared loss, and the loss with settings from its held-out residuals."""
-    if len(training.Y) == 1:  # nothing to hold out: the smoothest model
-        return Choice(float(alphas[-1]), loss.resolve(training.Y - training.Y), training)
-    factors, data = None, training
-    if training.closed_form:
-        data = training.distinct()
-        alpha = alphas[0]
-        if len(alphas) > 1:
-            prepared, own = data.prepared(alphas)
-            with np.errstate(over="ignore", invalid="ignore"):  # best_index says what overflows
-                errors = [
-                    data.space.held_out_errors(data.Y, r) @ data.weights for r in residual_path(prepared, alphas, own)
-                ]
-            alpha = alphas[best_index(errors)]
-            training, factors = (prepared, own) if data is training else (training, None)
-            data = prepared
-        residuals = next(residual_path(data, [alpha], factors)) if loss.needs_residuals else None
+    if len(training.rows) == 1:
+        return loss.resolve(training.Y - training.Y)
+    some = training.take(drawn(training, size(training)))
+    if some.closed_form:
+        alpha = error_curve(some, Criterion(), np.sort(alphas)).alpha if len(alphas) > 1 else alphas[0]
+        share = training.weights.sum() / some.weights.sum()
+        data = some.distinct()
+        residuals = next(residual_path(data, [alpha * share], factors if data is training else None))
     else:
-        alpha = _search(training, Squared(), alphas[::_THIN], replace(options, solver="auto"))
-        residuals = None
-        if loss.needs_residuals:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)
-                residuals = held_out_residuals(training, Squared(), alpha, _quick(replace(options, solver="auto")))
-    if residuals is not None and training.encoded.sampling is None:
-        residuals = full_rows(loss, data.space, data.y[data.rows], residuals)
-    return Choice(float(alpha), loss.resolve(residuals, training.measure, data.weights), training, factors)
+        data = some
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # of models that only serve to choose
+            residuals = held_out_residuals(some, Squared(), float(np.median(alphas)), options.quick())
+    return loss.resolve(_rows(loss, data, residuals), data.measure, data.weights)
 
 
-def best_index(errors):
-    """Index, in order of increasing alpha, of the last error that is as good as the smallest.
-
-    Errors often are flat towards small alpha; there the largest alpha is better conditioned and as good.
-    """
-    errors = np.asarray(errors)
-    finite = errors[np.isfinite(errors)]
-    if not len(finite):
-        raise ValueError("y is too large, its squared errors overflow; divide y by its standard deviation")
-    as_good = finite.min() + _AS_GOOD * abs(finite.min()) + _ROUNDING * abs(finite[-1])
-    return int(np.flatnonzero(errors <= as_good)[-1])
-
-
-def _search(training: Training, loss, alphas, options):
-    """The alpha with the smallest error over folds."""
-    if len(alphas) == 1:
-        return alphas[0]
-    folds = shuffled_folds(len(training.Y))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # of models that only serve to choose
-        errors = fold_errors(training, folds, alphas, loss, _quick(options), patience=_PATIENCE)
-    return float(alphas[best_index(errors.mean(axis=0))])
-
-
-def _quick(options: Options) -> Options:
-    return Options(options.solver, max(options.tol, _TOL), _MAX_ITER)
+def _rows(loss, data, residuals):
+    """Residuals as the loss sees them."""
+    if data.encoded.sampling is not None:
+        return residuals
+    return full_rows(loss, data.space, data.y[data.rows], residuals)

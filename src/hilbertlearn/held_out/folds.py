@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import time
+import warnings
 from collections.abc import Callable
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 
-from ..training import Fit, Options, Training, fit_path
+from ..training import Fit, Options, Training, fit, fit_path
+from .trials import Trial, best_index, trials_of
 
 FOLDS = 5  # where leaving out has no closed form
-_PLATEAU = 0.01  # relative distance from the first error of a path
+_TRIED = 13  # alphas that such a search takes, more or less
+_FINEST = 2.0  # step between alphas at which a search over folds ends
 
 
 def shuffled_folds(n):
@@ -37,34 +42,88 @@ def full_rows(loss, space, y, residuals):
     return residuals if outside is None else np.column_stack([residuals, outside])
 
 
-def fold_errors(
-    training: Training, folds, alphas, loss, options: Options, *, error: Callable = own_error, patience=None
-):
+def fold_errors(training: Training, folds, alphas, loss, options: Options, *, error: Callable = own_error):
     """Errors (n_folds, n_alphas) on held-out folds, positions among the training samples.
 
     Each fold's kernel is factored once; paths run from the largest alpha down, the order in which warm starts help.
 
     loss : one with numbers for its settings, or a function of a fold's training data that gives it
     error : function of training data, a fit to a part of it and the positions held out
-    patience : a path ends after that many alphas in a row without a smaller error; the rest counts as infinite
     """
     order = np.argsort(alphas)[::-1]
     errors = np.full((len(folds), len(alphas)), np.inf)
     for row, (train, test) in zip(errors, folds, strict=True):
         part = training.take(train)
         path = fit_path(part, loss(part) if callable(loss) else loss, [alphas[i] for i in order], options)
-        for step, (i, found) in enumerate(zip(order, path, strict=False)):
+        for i, found in zip(order, path, strict=True):
             row[i] = error(training, found, test)
-            if patience is not None and _steps_without_gain(row[order[: step + 1]]) >= patience:
-                break
     return errors
 
 
-def _steps_without_gain(errors):
-    """Steps of a path since its smallest error; those as bad as the first, where the model is all smoothed away, do not
-    count: errors may lie on that plateau for long before they fall."""
-    since = errors[np.argmin(errors) + 1 :]
-    return int(np.sum(np.abs(since - errors[0]) > _PLATEAU * errors[0]))
+def search_folds(training: Training, loss, alpha, options: Options) -> tuple[float, tuple[Trial, ...]]:
+    """The alpha of smallest mean error over folds, around a first guess, and what was tried.
+
+    All folds are at the same alpha at any time, and their mean alone decides: two decades apart over the whole range,
+    then between, around the best.
+    """
+    folds = _Folds(training, loss, options.quick())
+    options.said.begin(f"choice of alpha, {len(folds.folds)} folds", _TRIED)
+    alphas, step = training.alphas(), 100.0
+    below, above = (int(np.log(max(ratio, 1.0)) / np.log(step)) for ratio in (alpha / alphas[0], alphas[-1] / alpha))
+    for power in range(above, -below - 1, -1):  # from the largest down: the order in which warm starts help
+        folds.at(alpha * step**power)
+    while step > _FINEST:
+        step, best = np.sqrt(step), folds.best()
+        for near in (best * step, best / step):
+            folds.at(near)
+    return folds.best(), folds.trials()
+
+
+class _Folds:
+    """Models of all folds, one alpha at a time, each begun at the nearest of those before."""
+
+    def __init__(self, training: Training, loss, options: Options):
+        self.training, self.loss, self.options = training, loss, options
+        self.folds = shuffled_folds(len(training.rows))
+        self.parts = [training.take(train).prepared([1.0, 1.0]) for train, _ in self.folds]
+        self.centres = [part.centre(loss) for part, _ in self.parts]
+        self.errors: dict[float, np.ndarray] = {}
+        self.seconds: dict[float, float] = {}
+        self._duals: dict[float, list] = {}
+
+    def at(self, alpha):
+        begun = time.perf_counter()
+        nearest = min(self._duals, key=lambda known: abs(np.log(known / alpha)), default=None)
+        errors, duals = np.empty(len(self.folds)), []
+        with warnings.catch_warnings(), np.errstate(over="ignore", invalid="ignore"):
+            warnings.simplefilter("ignore", ConvergenceWarning)  # of models that only serve to choose
+            for k, (_, test) in enumerate(self.folds):
+                (part, factors), init = self.parts[k], None if nearest is None else self._duals[nearest][k]
+                settings = {"center": self.centres[k], "factors": factors, "init": init}
+                found = fit(part, self.loss, alpha, self.options, **settings)
+                errors[k] = own_error(self.training, found, test)
+                duals.append(found.solution.dual)
+        self.errors[alpha], self._duals[alpha] = errors, duals
+        self.seconds[alpha] = time.perf_counter() - begun
+        best = self.best()
+        self.options.said.step(
+            f"alpha {alpha:.2g}: error {self.mean(alpha):.4g}, best {self.mean(best):.4g} at {best:.2g}"
+        )
+
+    def mean(self, alpha) -> float:
+        """Over the folds that gave a number; infinite where fewer than half did."""
+        finite = self.errors[alpha][np.isfinite(self.errors[alpha])]
+        return float(finite.mean()) if 2 * len(finite) > len(self.folds) else np.inf
+
+    def best(self) -> float:
+        alphas = sorted(self.errors)
+        return alphas[best_index([self.mean(alpha) for alpha in alphas])]
+
+    def trials(self) -> tuple[Trial, ...]:
+        alphas = sorted(self.errors)
+        spread = [np.std(self.errors[alpha]) / np.sqrt(len(self.folds)) for alpha in alphas]
+        means = [self.mean(alpha) for alpha in alphas]
+        return trials_of(self.training, alphas, means, spread, sum(self.seconds.values()))
 
 
 def held_out_residuals(training: Training, loss, alpha, options: Options):

@@ -6,88 +6,252 @@ import numpy as np
 
 from .._linalg import row_norms, shifted_inverse, spectrum
 
-_ALIKE = 1e-3  # determinant of two samples' inverse, relative to unrelated ones, below which sums cancel
+_CANCELLED = 1e-4  # squared length of a prediction relative to the terms of its sum; below, it is formed by itself
+_LOST = 1e-3  # all terms of a sum but the largest, relative to that one; below, its prediction is formed by itself too
+_HIDDEN = 1e-5  # length of a prediction relative to its two parts; below, the inverse does not hold it
+_CENTRED = 8  # how many rounding errors an entry of a centred Gram matrix may have
 _BLOCK = 2**15  # pairs at a time: a dozen arrays of that size fit in the cache
-_BLOCK_ENTRIES = 2**22  # of predictions of pairs nearly alike
+_BLOCK_ENTRIES = 2**22  # of predictions of pairs one by one
 _EPS = np.finfo(float).eps
 
 
 def leave_pairs_out(K, Y, penalty, *, center=False):
     """Inner products of what the squared loss predicts for two samples when both are left out.
 
-    With ``G = (K + s I)^-1`` the residuals of a set S of samples left out together are ``G_SS^-1 (G Y)_S``; here S has
-    two. For pairs i, j the predictions are h_i and h_j: returns ``<h_i, h_j>`` and ``<h_i, h_i>``, each (n, n).
+    With ``G = (K + s I)^-1`` the residuals of a set S of samples left out together are ``G_SS^-1 (G Y)_S``, and the
+    predictions ``Y_S - G_SS^-1 (G Y)_S = -G_SS^-1 G_ST Y_T``, where T are the others (Brouard et al. 2016, section 4).
+    Here S has two. The last form is computed: where K is nearly diagonal predictions are small, the difference before
+    it cancels, and what rounding leaves of it is made of the very Y_S that are to be predicted.
 
     Parameters
     ----------
     K : (n, n) Gram matrix, the operator is the identity
     Y : (n, d) coordinates
+    penalty : s > 0
     center : bool, rows of Y have mean zero, and the others are to have it when two are left out
+
+    Returns
+    -------
+    products : (n, n) ``<h_i, h_j>`` of the predictions for i and j, symmetric
+    squares : (n, n) ``<h_i, h_i>`` when j is left out with i
+        Both are zero on the diagonal, which is no pair.
     """
-    n, inverse = len(K), shifted_inverse(K, penalty)
-    if inverse is None:
-        lam, Q = spectrum(K)
-        G = np.eye(n) - (Q * (lam / (lam + penalty))) @ Q.T
-    else:
-        G = penalty * inverse  # its scale does not count, and squares of it must not vanish
-    R = G @ Y
-    YY, YR, RR = Y @ Y.T, Y @ R.T, R @ R.T
-    yy, yr, rr = np.diag(YY), np.diag(YR), np.diag(RR)
-    products, squares = np.empty_like(G), np.empty_like(G)
-    alike = []
-    for start in range(0, n, max(1, _BLOCK // n)):
-        rows = slice(start, start + max(1, _BLOCK // n))
-        first, second, near = _coefficients(G, rows, center and n > 2)
-        # inner products of (y_i, y_j, r_i, r_j) with each other
-        i_j, i_rj, ri_j, ri_rj = YY[rows], YR[rows], YR[:, rows].T, RR[rows]
-        i_i, i_ri, ri_ri = yy[rows, None], yr[rows, None], rr[rows, None]
-        inner = [[i_i, i_j, i_ri, i_rj], [i_j, yy, ri_j, yr], [i_ri, ri_j, ri_ri, ri_rj], [i_rj, yr, ri_rj, rr]]
-        products[rows] = _product(first, second, inner)
-        squares[rows] = np.maximum(_product(first, first, inner), 0.0)
-        alike.append(np.argwhere(near) + np.array([start, 0]))
-    _one_by_one(np.concatenate(alike), G, Y, R, center, products, squares)
+    n = len(K)
+    products, squares = np.zeros((n, n)), np.zeros((n, n))
+    if n > (3 if center else 2):  # fewer leave nothing, or nothing beside the mean
+        pairs = _Pairs(K, Y, penalty, center)
+        cancelled = pairs.by_inner_products(products, squares)
+        pairs.one_by_one(cancelled, products, squares)
     return products, squares
 
 
-def _coefficients(G, rows, center):
-    """Coefficients of y_i, y_j, r_i and r_j in h_i and in h_j, for i in rows and all j; None is zero, and which pairs
-    i < j are nearly alike."""
-    own = np.diag(G)
-    largest = np.multiply.outer(own[rows], own)
-    determinants = np.maximum(largest - G[rows] ** 2, _EPS * largest)
-    diagonal = np.arange(len(G))[rows, None] == np.arange(len(G))
-    determinants[diagonal] = 1.0
-    a, a_other, b = own / determinants, own[rows, None] / determinants, G[rows] / determinants
-    near = (determinants < _ALIKE * largest) & (np.arange(len(G))[rows, None] < np.arange(len(G)))
-    if not center:  # h_i = y_i - a r_i + b r_j
-        return [1.0, None, -a, b], [None, 1.0, b, -a_other], near
-    # the others are moved by the mean of these two, and what they predict with them
-    ones = G.sum(axis=1)
-    moved = (1 - a * ones[rows, None] + b * ones) / (len(G) - 2)
-    moved_other = (1 - a_other * ones + b * ones[rows, None]) / (len(G) - 2)
-    return [1 + moved, moved, -a, b], [moved_other, 1 + moved_other, b, -a_other], near
+class _Pairs:
+    """Predictions of pairs left out, all times -1.
+
+    Let D² be the diagonal of G, scaled such that its maximum is 1, and ``R = D^-1 G D^-1``, with r at i, j. Then
+
+        D_i h_i = (u - r v) / (1 - r²)        u = sum over k in T of R_ik D_k y_k, v the same for j
+
+    and the diagonal of G, which may be all that is large in it, has no part in u and v. Each is a sum over all but i,
+    of which the term of j is taken away.
+
+    If K is centred then G is (K + c 1 1' + s I)^-1, c chosen, plus a constant. Y_T has mean zero: constants do not
+    count in u and v. In the inverse of two by two they do, as ``D_i D_j e_i e_j``.
+    """
+
+    def __init__(self, K, Y, penalty, center):
+        self.gram, self.center = K, center
+        n = len(K)
+        K, level = _decentred(K) if center else (K, 0.0)
+        G = _inverse(K, penalty)
+        roots = np.sqrt(G.diagonal())
+        self.largest = roots.max()
+        self.D = roots / self.largest  # squares of it must not vanish
+        G *= np.multiply.outer(1 / roots, 1 / roots)
+        self.R = G
+        np.fill_diagonal(self.R, 0.0)
+        self.e = np.sqrt(level / (level + penalty) / (n * penalty)) / roots
+        if center:
+            # What constants the weights have would cancel only later. The median does not hear the few that differ
+            # from the others, one of which may be left out.
+            self.Z, self.W = Y, self.R * self.D
+            self.W -= np.partition(self.W, n // 2, axis=1)[:, n // 2, None]
+            np.fill_diagonal(self.W, 0.0)
+        else:
+            self.Z, self.W = self.D[:, None] * Y, self.R
+        # Beside the term that weighs most all others may be lost; they are summed first, for when that is left out.
+        everyone, lengths = np.arange(n), row_norms(self.Z)
+        lengths += center * lengths.mean()  # the mean is subtracted
+        self.lengths = lengths * self.D if center else lengths
+        weights = np.abs(self.W)
+        weights *= lengths
+        self.first = weights.argmax(axis=1)
+        largest = weights[everyone, self.first]
+        self.lost = weights.sum(axis=1) - largest < _LOST * largest
+        weights = self.W[everyone, self.first]
+        self.W[everyone, self.first] = 0.0
+        self.rest, self.total_of_rest = self.W @ self.Z, self.W.sum(axis=1)
+        self.W[everyone, self.first] = weights
+        self.sums, self.totals = self.rest + weights[:, None] * self.Z[self.first], self.total_of_rest + weights
+
+    # ---------------------------------------------------------------- all at once
+
+    def by_inner_products(self, products, squares):
+        """Fill in all pairs, from inner products of ``sums`` and Z; returns those (m, 2) that may have cancelled."""
+        Z, N, n = self.Z, self.sums, len(self.Z)
+        ZZ, NZ, NN = Z @ Z.T, N @ Z.T, N @ N.T
+        zz, nz, nn = ZZ.diagonal(), NZ.diagonal(), NN.diagonal()
+        found = [np.stack([np.flatnonzero(self.lost), self.first[self.lost]], axis=1)]
+        size = max(1, _BLOCK // n)
+        for start in range(0, n, size):
+            rows, columns = slice(start, start + size), slice(start, n)
+            here, there = (rows, columns), (columns, rows)
+            i, j = (rows, None), columns
+            # u = N_i + a_i Z_i + b_i Z_j and v = N_j + a_j Z_j + b_j Z_i
+            b_i = b_j = -self.W[here]
+            a_i = a_j = None
+            if self.center:  # the others are moved by the mean of these two
+                b_j = -self.W[there].T
+                a_i, a_j = (self.totals[i] + b_i) / (n - 2), (self.totals[j] + b_j) / (n - 2)
+                b_i, b_j = a_i + b_i, a_j + b_j
+            nz_ij, nz_ji, zz_ij = NZ[here], NZ[there].T, ZZ[here]
+            uu, terms_u = _square(a_i, b_i, nn[i], zz[i], zz[j], nz[i], nz_ij, zz_ij)
+            vv, terms_v = _square(a_j, b_j, nn[j], zz[j], zz[i], nz[j], nz_ji, zz_ij)
+            uv = NN[here] + (b_j * nz[i] + b_i * nz[j]) + b_i * b_j * zz_ij
+            if a_i is not None and a_j is not None:
+                uv += (a_j * nz_ij + a_i * nz_ji) + (a_i * b_j * zz[i] + a_j * b_i * zz[j]) + a_i * a_j * zz_ij
+            f_i, f_j, g = _inverse_of_two(self.R[here], self.e[i], self.e[j])
+            ff_i, ff_j, gg = f_i**2, f_j**2, g**2
+            square_i, square_j = ff_i * uu - 2 * f_i * g * uv + gg * vv, ff_j * vv - 2 * f_j * g * uv + gg * uu
+            near = square_i < _CANCELLED * (ff_i * terms_u + gg * terms_v)
+            near |= square_j < _CANCELLED * (ff_j * terms_v + gg * terms_u)
+            products[here] = ((f_i * f_j + gg) * uv - g * (f_i * uu + f_j * vv)) / (self.D[i] * self.D[j])
+            products[there] = products[here].T
+            squares[there] = (np.maximum(square_j, 0.0) / self.D[j] ** 2).T
+            squares[here] = np.maximum(square_i, 0.0) / self.D[i] ** 2
+            found.append(np.argwhere(np.triu(near, 1)) + start)
+        np.fill_diagonal(products, 0.0)
+        np.fill_diagonal(squares, 0.0)
+        i, j = np.sort(np.concatenate(found), axis=1).T
+        return np.stack(np.divmod(np.unique(i * n + j), n), axis=1)
+
+    # ---------------------------------------------------------------- one by one
+
+    def one_by_one(self, pairs, products, squares):
+        """Put in pairs (m, 2) from the predictions themselves."""
+        size = max(1, _BLOCK_ENTRIES // self.Z.shape[1])
+        for start in range(0, len(pairs), size):
+            i, j = pairs[start : start + size].T
+            u, v = self._weighted(i, j), self._weighted(j, i)
+            f_i, f_j, g = (c[:, None] for c in _inverse_of_two(self.R[i, j], self.e[i], self.e[j]))
+            h_i, h_j = self._prediction(i, j, f_i * u, g * v), self._prediction(j, i, f_j * v, g * u)
+            products[i, j] = products[j, i] = np.einsum("ij,ij->i", h_i, h_j)
+            squares[i, j], squares[j, i] = row_norms(h_i) ** 2, row_norms(h_j) ** 2
+
+    def _weighted(self, i, j):
+        """u (m, d), or v for j and i."""
+        weights = self.W[i, j]
+        u, totals = self.sums[i] - weights[:, None] * self.Z[j], self.totals[i] - weights
+        first = self.first[i] == j
+        u[first], totals[first] = self.rest[i[first]], self.total_of_rest[i[first]]
+        if self.center:
+            u += (totals / (len(self.Z) - 2))[:, None] * (self.Z[i] + self.Z[j])
+        return u
+
+    def _prediction(self, i, j, ahead, behind):
+        """h_i (m, d), from its two parts unless they cancel.
+
+        They do where j is between i and the others. What G says of i and these others is then what j makes of them, and
+        what counts when j is left out is lost beside it; K has it.
+        """
+        h = ahead - behind
+        parts = _largest(ahead) + _largest(behind)
+        hidden = np.flatnonzero(_largest(h) < _HIDDEN * parts)
+        h /= self.D[i, None]
+        if len(hidden) and not self.e.any():  # entries of a centred K are not so precise
+            parts = parts[hidden] / self.D[i[hidden]]
+            better = self._terms_from_gram(i[hidden], j[hidden]) < parts  # not where K is far from diagonal
+            hidden = hidden[better]
+            h[hidden] = self._from_gram(i[hidden], j[hidden])
+        return h
+
+    def _from_gram(self, i, j):
+        """h_i (m, d) as ``K_iT (K_TT + s I)^-1 Y_T``, the inverse being ``G_TT - G_TS G_SS^-1 G_ST``."""
+        own, f, g = self._gram_of_others(i, j)
+        m, weights = np.arange(len(i)), own + own @ self.R
+        at_i, at_j = weights[m, i], weights[m, j]
+        weights -= (f * at_i - g * at_j)[:, None] * self.R[i] + (f * at_j - g * at_i)[:, None] * self.R[j]
+        weights[m, i] = weights[m, j] = 0.0
+        if not self.center:
+            return weights @ self.Z
+        weights *= self.D
+        return weights @ self.Z + (weights.sum(axis=1) / (len(self.Z) - 2))[:, None] * (self.Z[i] + self.Z[j])
+
+    def _terms_from_gram(self, i, j):
+        """Size (m,) of the terms that ``_from_gram`` sums."""
+        own, f, _ = self._gram_of_others(i, j)
+        return f * (np.abs(own) @ (self.lengths + np.abs(self.R) @ self.lengths))
+
+    def _gram_of_others(self, i, j):
+        """``-K_iT D_T`` (m, n), zero at i and j, and the inverse of two by two."""
+        m, own = np.arange(len(i)), self.gram[i] * (-(self.largest**2) * self.D)
+        own[m, i] = own[m, j] = 0.0
+        f, _, g = _inverse_of_two(self.R[i, j], 0.0, 0.0)
+        return own, f, g
 
 
-def _product(p, q, inner):
-    """``<sum_k p_k v_k, sum_m q_m v_m>`` from inner products of the v."""
-    return sum(p[k] * q[m] * inner[k][m] for k in range(4) for m in range(4) if p[k] is not None and q[m] is not None)
+def _square(a, b, nn, zz, zz_other, nz, nz_other, zz_both):
+    """Squared length of ``N + a Z + b Z_other`` from inner products, and the sum of those of its terms."""
+    terms, rest = nn + b**2 * zz_other, b * nz_other
+    if a is not None:
+        terms += a**2 * zz
+        rest += a * (nz + b * zz_both)
+    return terms + 2 * rest, terms
 
 
-def _one_by_one(pairs, G, Y, R, center, products, squares):
-    """Of samples nearly alike the sums cancel: put in what comes from their predictions."""
-    n, own, ones = len(G), np.diag(G), G.sum(axis=1)
-    size = max(1, _BLOCK_ENTRIES // Y.shape[1])
-    for start in range(0, len(pairs), size):
-        i, j = pairs[start : start + size].T
-        largest = own[i] * own[j]
-        determinants = np.maximum(largest - G[i, j] ** 2, _EPS * largest)
-        predictions = []
-        for p, q in ((i, j), (j, i)):
-            h = Y[p] - (own[q, None] * R[p] - G[p, q][:, None] * R[q]) / determinants[:, None]
-            if center and n > 2:
-                rest = 1 - (own[q] * ones[p] - G[p, q] * ones[q]) / determinants
-                h += rest[:, None] * (Y[p] + Y[q]) / (n - 2)
-            predictions.append(h)
-        ahead, behind = predictions
-        products[i, j] = products[j, i] = np.einsum("ij,ij->i", ahead, behind)
-        squares[i, j], squares[j, i] = row_norms(ahead) ** 2, row_norms(behind) ** 2
+def _inverse_of_two(r, e_i, e_j):
+    """f_i, f_j and g with ``D_i h_i = f_i u - g v`` and ``D_j h_j = f_j v - g u``.
+
+    They are the inverse of the matrix of ones and r, to which (e_i, e_j) times its transpose is added, which may be far
+    larger. The determinant is a sum of what is not negative.
+    """
+    apart = np.maximum(1 - r**2, _EPS)
+    if not np.any(e_i):
+        return 1 / apart, 1 / apart, r / apart
+    f_i, f_j = 1 + e_j**2, 1 + e_i**2
+    determinant = apart + (e_i - e_j) ** 2 + 2 * (e_i * e_j) * np.maximum(1 - r, _EPS)
+    return f_i / determinant, f_j / determinant, (r + e_i * e_j) / determinant
+
+
+def _largest(A):
+    """Largest absolute value in each row; squares might vanish."""
+    return np.abs(A).max(axis=1)
+
+
+def _decentred(K):
+    """A centred K with the eigenvalue 0 of the constant vector raised to the mean of the others, and that mean.
+
+    Centring puts a share of the diagonal into all other entries, beside which what these say may be small; this takes
+    it out again. A matrix that is not centred is returned as it is, with 0.
+    """
+    n, level = len(K), np.trace(K) / (len(K) - 1)
+    if np.abs(K.sum(axis=1)).max() > n * _EPS * level:
+        return K, 0.0
+    raised = K + level / n
+    raised[np.abs(raised) < _CENTRED * _EPS * level / n] = 0.0  # K does not say more
+    return raised, level
+
+
+def _inverse(K, penalty):
+    """``(K + s I)^-1`` (n, n). From Cholesky factors small entries are precise relative to themselves, as K's are."""
+    inverse = shifted_inverse(K, penalty)
+    if inverse is not None:
+        return inverse
+    # s is less than the rounding errors of K, and might as well be as large as these
+    (lam, Q), rounding = spectrum(K), len(K) * _EPS
+    penalty = max(penalty, rounding * lam[-1])
+    G = np.eye(len(K)) - (Q * (lam / (lam + penalty))) @ Q.T
+    G[np.abs(G) < rounding] = 0.0
+    own = 1 - (Q**2).sum(axis=1)
+    np.fill_diagonal(G, np.where(own < rounding, 0.0, own) + Q**2 @ (penalty / (lam + penalty)))
+    return G / penalty

@@ -1,13 +1,16 @@
 """Kernels: functions of two lists of inputs that return a Gram matrix."""
 
+from .family import Best, Family, SharedDistances, alternatives, is_fixed, is_searched
 from .functional import L2, Additive, ChannelSum, IntegratedKernel
 from .gram import (
     InputKernel,
     brings_operator,
+    centred_linear,
     check_kernel,
     check_params,
     diagonal,
     gram,
+    has_gamma,
     is_operator_valued,
     is_precomputed,
     resolve_gamma,
@@ -15,6 +18,8 @@ from .gram import (
     training_gram,
 )
 from .graph import Affinity, as_graph, diffusion, node_kernel, smoothness
-from .objects import Named, NGrams, Pairwise, Precomputed, Tanimoto, TanimotoGaussian, as_output_kernel
+from .metric import Metric
+from .objects import Matern, Named, NGrams, Pairwise, Precomputed, Tanimoto, TanimotoGaussian, as_output_kernel
 from .output_built import OutputBuilt
+from .stationary import distances, metric, profile
 from .vector_fields import CurlFree, DivergenceFree, Helmholtz, OperatorValued

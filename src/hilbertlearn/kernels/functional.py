@@ -10,7 +10,7 @@ curve is completed on its own, so that all kernels stay positive semi-definite. 
 curves have in common would lose that: they are not distances in one space.)
 
 A setting that depends on the training data is a word until ``resolve(X, sample_weight)`` returns the same kernel with
-the numbers behind it.
+the numbers behind it. "auto" leaves a bandwidth to held-out errors and is the median where nothing searches.
 """
 
 from __future__ import annotations
@@ -23,12 +23,15 @@ from sklearn.utils import gen_batches
 from .._validation import check_choice, check_number
 from ..functions import fill_gaps, quadrature, same_points, sampled
 from .gram import gram, median_rate, resolve_gamma
+from .stationary import MATERN, Bandwidth
 
 _METRICS = {"laplacian": "cityblock", "rbf": "sqeuclidean"}  # the distances d in exp(-gamma d), by scipy's names
+_SHAPES = ("rbf", *MATERN, "linear")  # of kernels of the L2 distance, or of the inner product
+_RULES = ("median", "auto")
 _BLOCK_ENTRIES = 2**18  # kernel values computed at once, 2 MB: they are summed while still in the cache
 
 
-class CurveKernel(BaseEstimator):
+class CurveKernel(Bandwidth, BaseEstimator):
     """What kernels on curves share: how these are read, and settings that wait for the training curves.
 
     A kernel defines ``_gram(x, z, points)`` for curves (n, m, channels) at points (m,), x is z where they are the same,
@@ -48,24 +51,39 @@ class CurveKernel(BaseEstimator):
 
 
 class L2(CurveKernel):
-    """Gaussian kernel of the L2 distance: ``exp(-gamma ||x - z||^2)``, squared distances summed over the channels.
+    """Kernel of the L2 distance, squared distances summed over the channels: ``exp(-gamma ||x - z||^2)`` by default.
 
     Parameters
     ----------
-    gamma : a number, or "median" for 1 / (2 median squared distance) over pairs of distinct training curves
+    gamma : a number, or "median" or "auto" for 1 / (2 median squared distance) over pairs of distinct training curves
     grid : points (m,) of curves given as arrays, by default evenly spaced; curves that have no points in common are
         interpolated there
+    shape : "rbf", "matern12", "matern32" or "matern52", as ``Matern`` with nu = 1/2, 3/2 and 5/2, or "linear" for the
+        inner product ``∫ <x(t), z(t)> dt``, in which gamma has no part
     """
 
-    def __init__(self, gamma="median", grid=None):
-        self.gamma, self.grid = gamma, grid
+    def __init__(self, gamma="auto", grid=None, shape="rbf"):
+        self.gamma, self.grid, self.shape = gamma, grid, shape
+
+    @property
+    def searched(self):
+        """Whether gamma is left to held-out errors."""
+        return super().searched and self.shape != "linear"
+
+    def with_rate(self, factor):
+        """The same kernel with gamma multiplied by factor; the linear one has no rate."""
+        return clone(self) if self.shape == "linear" else super().with_rate(factor)
 
     def _numbers(self, x, points, mass):
-        check_number(self.gamma, "L2: gamma", choices=("median",))
-        return {"gamma": resolve_gamma("rbf", self.gamma, _vectors(x, points), mass)}
+        if check_choice(self.shape, "L2: shape", _SHAPES) == "linear":
+            return {}
+        check_number(self.gamma, "L2: gamma", choices=_RULES)
+        return {"gamma": resolve_gamma("rbf", self.setting(), _vectors(x, points), mass)}
 
     def _gram(self, x, z, points):
-        return _gaussian(x, z, points, _number(self.gamma, "L2: gamma"))
+        shape = check_choice(self.shape, "L2: shape", _SHAPES)
+        gamma = None if shape == "linear" else _number(self.gamma, "L2: gamma")
+        return _of_distance(shape, x, z, points, gamma)
 
 
 class IntegratedKernel(CurveKernel):
@@ -78,19 +96,19 @@ class IntegratedKernel(CurveKernel):
     Parameters
     ----------
     name : "laplacian" for the city-block distance, "rbf" for the squared Euclidean one
-    gamma : a number, or "median" for 1 / median distance ("laplacian") or 1 / (2 median distance) ("rbf"), the median
-        over pairs of training curves and over points at which they differ; of many, 200 curves and 50 points are
-        taken at even steps
+    gamma : a number, or "median" or "auto" for 1 / median distance ("laplacian") or 1 / (2 median distance) ("rbf"),
+        the median over pairs of training curves and over points at which they differ; of many, 200 curves and 50
+        points are taken at even steps
     grid : as in ``L2``
     """
 
-    def __init__(self, name="laplacian", gamma="median", grid=None):
+    def __init__(self, name="laplacian", gamma="auto", grid=None):
         self.name, self.gamma, self.grid = name, gamma, grid
 
     def _numbers(self, x, points, mass):
         check_choice(self.name, "IntegratedKernel: name", tuple(_METRICS))
-        gamma = check_number(self.gamma, "IntegratedKernel: gamma", choices=("median",))
-        return {"gamma": _median_rate(self.name, x, points, mass) if gamma == "median" else float(gamma)}
+        gamma = check_number(self.gamma, "IntegratedKernel: gamma", choices=_RULES)
+        return {"gamma": _median_rate(self.name, x, points, mass) if isinstance(gamma, str) else float(gamma)}
 
     def _gram(self, x, z, points):
         check_choice(self.name, "IntegratedKernel: name", tuple(_METRICS))
@@ -115,11 +133,14 @@ class ChannelSum(CurveKernel):
 
     Parameters
     ----------
-    bandwidth : a number, or one for each channel
+    bandwidth : a number, or one for each channel, or "auto", which is 1 where nothing searches for a better one
     scales : positive numbers, one for each channel, or "training" for the sums over the training curves (with sample
         weights, weighted sums); a channel in which all training curves are zero gets 1
     grid : as in ``L2``
     """
+
+    rate = ("bandwidth", -0.5)
+    start = 1.0
 
     def __init__(self, bandwidth=1.0, scales="training", grid=None):
         self.bandwidth, self.scales, self.grid = bandwidth, scales, grid
@@ -130,22 +151,25 @@ class ChannelSum(CurveKernel):
             check_choice(scales, "ChannelSum: scales", ("training",))
             sums = np.einsum("i,t,itl->l", mass, quadrature(points), x**2)
             scales = np.where(sums > 0, sums, 1.0)
-        self._widths(scales, x.shape[2])  # refuses bad numbers at fit already
-        return {"scales": scales}
+        bandwidth = self.setting()
+        self._widths(bandwidth, scales, x.shape[2])  # refuses bad numbers at fit already
+        return {"bandwidth": bandwidth, "scales": scales}
 
     def _gram(self, x, z, points):
         if isinstance(self.scales, str):
             check_choice(self.scales, "ChannelSum: scales", ("training",))
             raise _unresolved("ChannelSum: scales", self.scales)
+        if self.searched:
+            raise _unresolved("ChannelSum: bandwidth", self.bandwidth)
         G = np.zeros((len(x), len(z)))
-        for l, width in enumerate(self._widths(self.scales, x.shape[2])):
+        for l, width in enumerate(self._widths(self.bandwidth, self.scales, x.shape[2])):
             own = x[:, :, l : l + 1]
-            G += _gaussian(own, own if z is x else z[:, :, l : l + 1], points, 1.0 / width)
+            G += _of_distance("rbf", own, own if z is x else z[:, :, l : l + 1], points, 1.0 / width)
         return G
 
-    def _widths(self, scales, channels):
+    def _widths(self, bandwidth, scales, channels):
         """What the squared distances of each channel are divided by, shape (channels,)."""
-        bandwidths = _positive(self.bandwidth, "ChannelSum: bandwidth", channels)
+        bandwidths = _positive(bandwidth, "ChannelSum: bandwidth", channels)
         return bandwidths**2 * _positive(scales, "ChannelSum: scales", channels)
 
 
@@ -159,18 +183,20 @@ class Additive(CurveKernel):
     Parameters
     ----------
     bandwidth_points : a number; the grid counts as [0, 1]
-    bandwidth_values : a number, or "median" for the root of twice the median squared distance between values of two
-        training curves at the same point, taken as in ``IntegratedKernel``
+    bandwidth_values : a number, or "median" or "auto" for the root of twice the median squared distance between values
+        of two training curves at the same point, taken as in ``IntegratedKernel``
     grid : as in ``L2``
     """
 
-    def __init__(self, bandwidth_points=0.1, bandwidth_values="median", grid=None):
+    rate = ("bandwidth_values", -0.5)
+
+    def __init__(self, bandwidth_points=0.1, bandwidth_values="auto", grid=None):
         self.bandwidth_points, self.bandwidth_values, self.grid = bandwidth_points, bandwidth_values, grid
 
     def _numbers(self, x, points, mass):
         check_number(self.bandwidth_points, "Additive: bandwidth_points")
-        bandwidth = check_number(self.bandwidth_values, "Additive: bandwidth_values", choices=("median",))
-        if bandwidth == "median":
+        bandwidth = check_number(self.bandwidth_values, "Additive: bandwidth_values", choices=_RULES)
+        if isinstance(bandwidth, str):
             bandwidth = _median_rate("rbf", x, points, mass) ** -0.5
         return {"bandwidth_values": float(bandwidth)}
 
@@ -203,9 +229,9 @@ def _vectors(x, points):
     return (np.sqrt(quadrature(points))[:, None] * x).reshape(len(x), -1)
 
 
-def _gaussian(x, z, points, gamma):
-    """``exp(-gamma ||x_i - z_j||^2)``, the norm that of L2."""
-    return gram("rbf", _vectors(x, points), None if z is x else _vectors(z, points), gamma=gamma)
+def _of_distance(shape, x, z, points, gamma):
+    """A kernel by name of the curves as vectors, such as ``exp(-gamma ||x_i - z_j||^2)``; the norm that of L2."""
+    return gram(shape, _vectors(x, points), None if z is x else _vectors(z, points), gamma=gamma)
 
 
 def _graphs(x, span):
@@ -264,7 +290,7 @@ def _described(points):
 
 def _number(value, name):
     """A positive number; a setting that still waits for the training curves is an error."""
-    if isinstance(check_number(value, name, choices=("median",)), str):
+    if isinstance(check_number(value, name, choices=_RULES), str):
         raise _unresolved(name, value)
     return float(value)
 
@@ -283,5 +309,8 @@ def _positive(value, name, channels):
     except (TypeError, ValueError):
         numbers = np.empty((0, 0))  # refused below
     if numbers.shape not in ((), (channels,)) or not (np.isfinite(numbers) & (numbers > 0)).all():
-        raise ValueError(f"{name} must be finite numbers > 0, one or {channels} (one for each channel), got {value!r}")
+        raise ValueError(
+            f"{name} must be finite numbers > 0, one or {channels} (one for each channel), got {value!r}; "
+            "the bandwidth may be 'auto'"
+        )
     return np.broadcast_to(numbers, (channels,))

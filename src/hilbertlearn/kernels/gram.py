@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,31 +10,25 @@ import scipy.sparse
 from sklearn.metrics.pairwise import (
     KERNEL_PARAMS,
     PAIRWISE_KERNEL_FUNCTIONS,
-    additive_chi2_kernel,
-    euclidean_distances,
-    manhattan_distances,
     pairwise_kernels,
     rbf_kernel,
 )
 from sklearn.utils import _safe_indexing
+from sklearn.utils.extmath import safe_sparse_dot
 
 from .._fitting import snapshot
 from .._statistics import weighted_quantile
 from .._validation import check_number, check_symmetric_psd
+from .stationary import MATERN, OVERFLOW, Bandwidth, distances, profile
 
 PRECOMPUTED = "precomputed"
-NAMES = sorted(set(PAIRWISE_KERNEL_FUNCTIONS) | {PRECOMPUTED})
+NAMES = sorted({*PAIRWISE_KERNEL_FUNCTIONS, *MATERN, PRECOMPUTED})
 _WITHOUT_GAMMA = (PRECOMPUTED, "linear", "cosine", "additive_chi2")
-_DISTANCES = {  # what gamma multiplies
-    "rbf": partial(euclidean_distances, squared=True),
-    "laplacian": manhattan_distances,
-    "chi2": lambda X: -additive_chi2_kernel(X),
-}
+_OF_PRODUCTS = ("linear", "poly", "polynomial")  # depend on where the origin is
 # positive definite by construction
-_POSITIVE = {"rbf", "laplacian", "linear", "cosine", "chi2", "poly", "polynomial"}
+_POSITIVE = {"rbf", *MATERN, "laplacian", "linear", "cosine", "chi2", "poly", "polynomial"}
 # the exponent at the median distance; for rbf the median then is one bandwidth
-_AT_MEDIAN = {"rbf": 0.5, "laplacian": 1.0, "chi2": 1.0}
-OVERFLOW = "X is too large, its kernel overflows; scale X, for example with StandardScaler"
+_AT_MEDIAN = {"rbf": 0.5, **dict.fromkeys(MATERN, 0.5), "laplacian": 1.0, "chi2": 1.0}
 _BLOCK_ENTRIES = 2**18
 _DIAGONAL_ROWS = 64  # of the Gram matrices that k(x, x) is read from
 _MEDIAN_ROWS = 1000  # rows the median is taken over
@@ -74,6 +67,11 @@ def scalar(kernel):
     return getattr(kernel, "scalar", kernel)
 
 
+def has_gamma(kernel):
+    """Whether a kernel is a name whose values depend on gamma."""
+    return isinstance(kernel, str) and kernel not in _WITHOUT_GAMMA
+
+
 def check_params(kernels, params):
     """Raise unless params is None or a dictionary of parameters that one of the kernels, by name, has."""
     if params is None:
@@ -90,21 +88,22 @@ def check_params(kernels, params):
 def resolve_gamma(kernel, gamma, X, weights=None):
     """The number behind ``gamma``: itself, or from X by the median or by scikit-learn's scale rule.
 
-    ``"median"`` is 1 / (2 median squared distance) for rbf, 1 / median city-block distance for laplacian and 1 / median
-    chi-squared distance for chi2, over pairs of distinct samples; kernels without a distance fall back on ``"scale"``,
-    1 / (number of features * variance). None for kernels without a gamma.
+    ``"median"`` is 1 / (2 median squared distance) for rbf and Matérn's kernels, 1 / median city-block distance for
+    laplacian and 1 / median chi-squared distance for chi2, over pairs of distinct samples; kernels without a distance
+    fall back on ``"scale"``, 1 / (number of features * variance). ``"auto"`` begins at the median. None for kernels
+    without a gamma.
     """
-    check_number(gamma, "gamma", choices=("median", "scale"))
-    if not isinstance(kernel, str) or kernel in _WITHOUT_GAMMA:
+    check_number(gamma, "gamma", choices=("auto", "median", "scale"))
+    if not has_gamma(kernel):
         return None
     if not isinstance(gamma, str):
         return float(gamma)
     weights = np.ones(X.shape[0]) if weights is None else weights
-    if gamma == "median" and kernel in _DISTANCES:
+    if gamma in ("auto", "median") and kernel in _AT_MEDIAN:
         rows = np.unique(np.linspace(0, X.shape[0] - 1, min(X.shape[0], _MEDIAN_ROWS)).astype(int))
-        distances = _DISTANCES[kernel](_safe_indexing(X, rows))
-        pairs = np.triu_indices_from(distances, k=1)
-        values, mass = distances[pairs], np.multiply.outer(weights[rows], weights[rows])[pairs]
+        between = distances(kernel, _safe_indexing(X, rows))
+        pairs = np.triu_indices_from(between, k=1)
+        values, mass = between[pairs], np.multiply.outer(weights[rows], weights[rows])[pairs]
         return median_rate(kernel, values, mass)
     share = weights / (weights.sum() * X.shape[1])
     variance = float(
@@ -119,13 +118,18 @@ def median_rate(kernel, distances, mass):
     return _AT_MEDIAN[kernel] / weighted_quantile(distances[apart], 0.5, mass[apart]) if apart.any() else 1.0
 
 
-def gram(kernel, X, Z=None, *, gamma=None, params=None):
-    """Kernel values (n, m) of X with Z, or of X with itself."""
+def gram(kernel, X, Z=None, *, gamma=None, params=None, origin=None):
+    """Kernel values (n, m) of X with Z, or of X with itself; linear and polynomial ones around an origin (p,)."""
     if isinstance(kernel, str):
         if kernel == PRECOMPUTED:
             return X
         if kernel == "rbf":
             return _rbf(X, Z, gamma)
+        if kernel in MATERN:
+            D = distances(kernel, X, Z)
+            return profile(kernel, D, gamma, out=D, symmetric=Z is None)
+        if origin is not None and kernel in _OF_PRODUCTS:
+            return _around(origin, kernel, X, Z, gamma, **(params or {}))
         return pairwise_kernels(X, Z, metric=kernel, filter_params=True, gamma=gamma, **(params or {}))
     # kernel objects may treat X with itself in another way, to rounding; a model that was stored has a copy
     G = kernel(X, X if Z is None else Z[:] if Z is X else Z)
@@ -149,9 +153,9 @@ def diagonal(kernel, X, *, gamma=None):
     return np.concatenate([np.diag(gram(kernel, block, gamma=gamma)) for block in blocks])
 
 
-def training_gram(kernel, X, *, gamma=None, params=None):
+def training_gram(kernel, X, *, gamma=None, params=None, origin=None):
     """Gram matrix (n, n) of the samples, checked to be PSD where the kernel does not guarantee it."""
-    K = gram(kernel, X, gamma=gamma, params=params)
+    K = gram(kernel, X, gamma=gamma, params=params, origin=origin)
     named = isinstance(kernel, str)  # the values of others were checked, and rbf checks its exponents
     if named and kernel != "rbf" and not np.isfinite(K.sum(axis=0)).all():  # one pass over the matrix
         raise ValueError(OVERFLOW)
@@ -171,23 +175,41 @@ def training_gram(kernel, X, *, gamma=None, params=None):
 class InputKernel:
     """A kernel with numbers for all settings: what a fitted model keeps of ``kernel``, ``gamma`` and ``kernel_params``.
 
-    Settings that are changed later do not reach it.
+    Settings that are changed later do not reach it. Values of linear and polynomial kernels are those of ``x - origin``
+    where there is an origin (p,).
     """
 
     kernel: Any
     gamma: float | None = None
     params: dict | None = None
+    origin: np.ndarray | None = None
 
     @classmethod
-    def of(cls, kernel, gamma, params, X, weights=None):
-        """The kernel for training inputs X; what is left to the data comes from them, with weights (n,)."""
+    def of(cls, kernel, gamma, params, X, weights=None, centred=False):
+        """The kernel for training inputs X; what is left to the data comes from them, with weights (n,).
+
+        centred : whether linear and polynomial kernels have their origin at the weighted mean of X
+        """
         kernel = kernel.resolve(X, weights) if hasattr(kernel, "resolve") else snapshot(kernel)
-        return cls(kernel, resolve_gamma(kernel, gamma, X, weights), None if params is None else dict(params))
+        origin = _mean(X, weights) if centred and isinstance(kernel, str) and kernel in _OF_PRODUCTS else None
+        return cls(kernel, resolve_gamma(kernel, gamma, X, weights), None if params is None else dict(params), origin)
 
     @property
     def precomputed(self) -> bool:
         """Whether inputs are kernel values already."""
         return is_precomputed(self.kernel)
+
+    @property
+    def rate(self):
+        """What the estimator's gamma is for a name, and the setting in its place of an object; None without one."""
+        value = getattr(self.kernel, self.kernel.rate[0]) if isinstance(self.kernel, Bandwidth) else self.gamma
+        return None if isinstance(value, str) else value  # a word is left where the kernel makes no use of it
+
+    def with_rate(self, factor) -> InputKernel:
+        """The same kernel with its rate multiplied by factor."""
+        if isinstance(self.kernel, Bandwidth):
+            return replace(self, kernel=self.kernel.with_rate(factor))
+        return replace(self, gamma=None if self.gamma is None else self.gamma * float(factor))
 
     def entries(self, n, d):
         """Numbers in one value of the kernel, for n samples and d outputs."""
@@ -195,11 +217,40 @@ class InputKernel:
 
     def training(self, X):
         """Gram matrix (n, n) of the samples, checked."""
-        return training_gram(self.kernel, X, gamma=self.gamma, params=self.params)
+        return training_gram(self.kernel, X, gamma=self.gamma, params=self.params, origin=self.origin)
 
     def __call__(self, X, Z=None):
         """Kernel values (m, n) of X with Z, or with itself; X itself where it holds kernel values."""
-        return gram(self.kernel, X, Z, gamma=self.gamma, params=self.params)
+        return gram(self.kernel, X, Z, gamma=self.gamma, params=self.params, origin=self.origin)
+
+
+def centred_linear(X, Z, origin):
+    """``<x - o, z - o>`` (n, m) of rows X and Z, None for X, dense or sparse, around an origin o (p,)."""
+    Z = X if Z is None else Z
+    with np.errstate(over="ignore", invalid="ignore"):  # whoever asks checks the values
+        if not (scipy.sparse.issparse(X) or scipy.sparse.issparse(Z)):
+            centred = X - origin
+            return centred @ (centred if Z is X else Z - origin).T
+        G = safe_sparse_dot(X, Z.T, dense_output=True) - (X @ origin)[:, None]  # rows stay sparse
+        G += origin @ origin - Z @ origin
+        return G
+
+
+def _around(origin, kernel, X, Z, gamma, degree=3, coef0=1):
+    """The linear kernel, or ``(gamma <x, z> + coef0)^degree`` with scikit-learn's defaults, around an origin (p,)."""
+    G = centred_linear(X, Z, origin)
+    if kernel == "linear":
+        return G
+    with np.errstate(over="ignore", invalid="ignore"):
+        G *= gamma
+        G += coef0
+        return np.power(G, degree, out=G)
+
+
+def _mean(X, weights):
+    """Weighted mean (p,) of the rows of X, dense or sparse."""
+    weights = np.ones(X.shape[0]) if weights is None else np.asarray(weights, dtype=float)
+    return np.asarray((weights / weights.sum()) @ X).ravel()
 
 
 def _rbf(X, Z, gamma):

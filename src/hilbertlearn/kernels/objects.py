@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.metrics.pairwise import cosine_similarity
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from .._validation import check_number
-from .gram import PRECOMPUTED, check_kernel, gram, resolve_gamma
+from .gram import PRECOMPUTED, check_kernel, gram, has_gamma, resolve_gamma
+from .stationary import Bandwidth, check_nu, distances, profile, unresolved
+
+_GAMMAS = ("median", "scale", "auto")
 
 
 class Tanimoto(BaseEstimator):
@@ -44,21 +48,67 @@ class Pairwise(BaseEstimator):
         return G
 
 
-class Named(BaseEstimator):
-    """A kernel of scikit-learn's ``pairwise_kernels`` on rows of numbers; gamma may be "median" or "scale"."""
+class Named(Bandwidth, BaseEstimator):
+    """A kernel by name on rows of numbers; gamma may be "median", "scale" or "auto", which begins at the median."""
 
     def __init__(self, name="rbf", gamma="median"):
         self.name, self.gamma = name, gamma
 
+    @property
+    def searched(self):
+        """Whether gamma is left to held-out errors."""
+        return super().searched and has_gamma(self.name)
+
     def resolve(self, X, sample_weight=None):
         """The kernel with a number for gamma."""
         check_kernel(self.name)
-        return clone(self).set_params(gamma=resolve_gamma(self.name, self.gamma, _rows(X), sample_weight))
+        check_number(self.gamma, "gamma", choices=_GAMMAS)
+        gamma = self.start if self.gamma == "auto" else self.gamma
+        return clone(self).set_params(gamma=resolve_gamma(self.name, gamma, _rows(X), sample_weight))
 
     def __call__(self, X, Z):
         if isinstance(self.gamma, str):
-            raise ValueError(f"Named: gamma={self.gamma!r} is not a number yet; call resolve(X) with training data")
+            raise unresolved("Named: gamma", self.gamma)
         return gram(self.name, _rows(X), _rows(Z), gamma=self.gamma)
+
+
+class Matern(Bandwidth, BaseEstimator):
+    """Matérn's kernel of rows of numbers, dense or sparse: of functions that are smooth to a degree and not more.
+
+    ``2^(1 - nu) / Gamma(nu) t^nu K_nu(t)`` with ``t = sqrt(4 nu gamma) ||x - z||`` (Rasmussen and Williams 2006, eq.
+    4.14, for the length scale ``1 / sqrt(2 gamma)``). Its functions are those with
+    nu + p / 2 square-integrable derivatives in p variables (Sobolev's space).
+
+    Parameters
+    ----------
+    nu : a number > 0: 0.5 is exp(-t), 1.5 and 2.5 have closed forms too, and inf is the rbf kernel; others take some
+        thirty times longer
+    gamma : a number, "median" for 1 / (2 median squared distance) of training inputs as for rbf, "scale", or "auto" for
+        the median where nothing searches for a better one
+    """
+
+    positive_definite = True
+
+    def __init__(self, nu=1.5, gamma="auto"):
+        self.nu, self.gamma = nu, gamma
+
+    def validate(self):
+        check_nu(self.nu, "Matern: nu")
+        check_number(self.gamma, "Matern: gamma", choices=_GAMMAS)
+
+    def resolve(self, X, sample_weight=None):
+        """The kernel with a number for gamma."""
+        self.validate()
+        gamma = resolve_gamma("rbf", self.setting(), _rows(X, "Matern: X must be"), sample_weight)
+        return clone(self).set_params(gamma=gamma)
+
+    def __call__(self, X, Z):
+        self.validate()
+        if isinstance(self.gamma, str):
+            raise unresolved("Matern: gamma", self.gamma)
+        x, z = _rows(X, "Matern: X must be"), None if Z is X else _rows(Z, "Matern: Z must be")
+        D = distances("matern", x, z)
+        return profile("matern", D, self.gamma, out=D, nu=self.nu, symmetric=Z is X)
 
 
 class Precomputed(BaseEstimator):
@@ -79,14 +129,25 @@ class Precomputed(BaseEstimator):
         return ids.astype(int)
 
 
-class TanimotoGaussian(BaseEstimator):
-    """``exp(-gamma (t(x, x) + t(z, z) - 2 t(x, z)))``, t Tanimoto's kernel of fingerprints (Laforgue et al. 2020)."""
+class TanimotoGaussian(Bandwidth, BaseEstimator):
+    """``exp(-gamma (t(x, x) + t(z, z) - 2 t(x, z)))``, t Tanimoto's kernel of fingerprints (Laforgue et al. 2020).
+
+    gamma : a number, or "auto", which is 1 where nothing searches for a better one
+    """
+
+    start = 1.0
 
     def __init__(self, gamma=1.0):
         self.gamma = gamma
 
+    def resolve(self, X, sample_weight=None):
+        """The kernel with a number for gamma."""
+        check_number(self.gamma, "TanimotoGaussian: gamma", choices=("auto",))
+        return clone(self).set_params(gamma=self.setting())
+
     def __call__(self, X, Z):
-        check_number(self.gamma, "TanimotoGaussian: gamma")
+        if isinstance(check_number(self.gamma, "TanimotoGaussian: gamma", choices=("auto",)), str):
+            raise unresolved("TanimotoGaussian: gamma", self.gamma)
         return np.exp(-2 * self.gamma * (1 - Tanimoto()(X, Z)))  # t(x, x) = 1
 
 
@@ -130,12 +191,13 @@ def as_output_kernel(kernel):
     return kernel
 
 
-def _rows(X):
+def _rows(X, what="output_kernel: kernels by name take"):
+    if scipy.sparse.issparse(X):
+        return X
     try:
         X = np.asarray(X, dtype=float)
     except (TypeError, ValueError):
         raise ValueError(
-            f"output_kernel: kernels by name take rows of numbers, got {type(X[0]).__name__}; give an object or a "
-            "callable (Y, Z) -> Gram"
+            f"{what} rows of numbers, got {type(X[0]).__name__}; give an object or a callable (Y, Z) -> Gram"
         ) from None
     return X[:, None] if X.ndim == 1 else X

@@ -99,6 +99,8 @@ class OutputBuilt(BaseEstimator):
 class Families(BaseEstimator):
     """Values of the user's families, more than a number for each pair of a point and a training input."""
 
+    plain = False  # values are not a Gram matrix
+
     operator_valued = True
     positive_definite = True  # forms iii and vi whatever the function; for i and iv checked where their term is made
 

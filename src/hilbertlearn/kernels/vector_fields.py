@@ -13,7 +13,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from .._validation import check_number
-from .gram import OVERFLOW, resolve_gamma
+from .gram import resolve_gamma
+from .stationary import OVERFLOW, Bandwidth, unresolved
 
 _BLOCK_PAIRS = 2**14  # of points, whose differences stay in the cache
 _LARGEST = 1e150  # coordinate whose square is a number
@@ -50,13 +51,14 @@ class OperatorValued(BaseEstimator):
         return blocks
 
 
-class Helmholtz(OperatorValued):
+class Helmholtz(Bandwidth, OperatorValued):
     """``share`` times ``CurlFree`` plus ``1 - share`` times ``DivergenceFree``: any smooth field is such a sum.
 
     Parameters
     ----------
     share : a number in [0, 1], of the curl-free part; at 1 / d there is no tie between the outputs
-    gamma : a number, "median" for 1 / (2 median squared distance) of training inputs, or "scale"
+    gamma : a number, "median" for 1 / (2 median squared distance) of training inputs, "scale", or "auto", which begins
+        at the median
     """
 
     positive_definite = True
@@ -66,20 +68,19 @@ class Helmholtz(OperatorValued):
 
     def validate(self):
         name = type(self).__name__
-        check_number(self.gamma, f"{name}: gamma", choices=("median", "scale"))
+        check_number(self.gamma, f"{name}: gamma", choices=("median", "scale", "auto"))
         if check_number(self.share, f"{name}: share", strict=False) > 1:
             raise ValueError(f"{name}: share must be in [0, 1], got {self.share!r}")
 
     def resolve(self, X, sample_weight=None):
         """The kernel with a number for gamma."""
         self.validate()
-        return clone(self).set_params(gamma=resolve_gamma("rbf", self.gamma, self._points(X, "X"), sample_weight))
+        return clone(self).set_params(gamma=resolve_gamma("rbf", self.setting(), self._points(X, "X"), sample_weight))
 
     def function(self, X, Z):
         self.validate()
         if isinstance(self.gamma, str):
-            name = f"{type(self).__name__}: gamma={self.gamma!r}"
-            raise ValueError(f"{name} is not a number yet; call resolve(X) with training data, or give a number")
+            raise unresolved(f"{type(self).__name__}: gamma", self.gamma)
         x, z = self._points(X, "X"), self._points(Z, "Z")
         if x.shape[1] != z.shape[1]:
             raise ValueError(f"X and Z must be points of the same dimension, got {x.shape[1]} and {z.shape[1]}")
@@ -111,7 +112,8 @@ class CurlFree(Helmholtz):
 
     Parameters
     ----------
-    gamma : a number, "median" for 1 / (2 median squared distance) of training inputs, or "scale"
+    gamma : a number, "median" for 1 / (2 median squared distance) of training inputs, "scale", or "auto", which begins
+        at the median
     """
 
     share = 1.0
@@ -128,7 +130,8 @@ class DivergenceFree(Helmholtz):
 
     Parameters
     ----------
-    gamma : a number, "median" for 1 / (2 median squared distance) of training inputs, or "scale"
+    gamma : a number, "median" for 1 / (2 median squared distance) of training inputs, "scale", or "auto", which begins
+        at the median
     """
 
     share = 0.0

@@ -17,7 +17,7 @@ def suits(problem):
 def cost(problem, factors):
     """With gaps up to 20 times as many iterations as the splitting has; with functions at points of their own, few."""
     n, d = problem.Y.shape
-    return 20 * splitting.cost(problem, factors) if problem.term.inversion == "direct" else 500 * n**2 * d
+    return 500 * n**2 * d if problem.term.iterates else 20 * splitting.cost(problem, factors)
 
 
 def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors=None) -> Solution:

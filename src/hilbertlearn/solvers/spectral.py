@@ -13,11 +13,11 @@ def suits(problem):
 
 
 def cost(problem, factors):
-    """A Cholesky factorisation, or an eigendecomposition where there is an operator."""
+    """A Cholesky factorisation, or an eigendecomposition where there is an operator; with gaps one for each pattern."""
     n, d = problem.Y.shape
     if factors is not None and factors.every_penalty:
         return 4 * n**2 * d
-    return (n**3 / 6 if problem.term.M is None else 7.5 * n**3) + 2 * n**2 * d
+    return problem.term.factor_cost(n) + 2 * n**2 * d
 
 
 def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors=None) -> Solution:

@@ -20,10 +20,14 @@ def suits(problem):
 
 
 def cost(problem, factors):
-    """The factors, and some sixty steps with them."""
+    """The factors, and some sixty steps with them; twenty for the squared loss, whose gaps are all that a prox sees."""
     n, d = problem.Y.shape
-    made = 0.0 if factors is not None else (0.5 if problem.term.M is None else 7.5) * n**3
-    return made + 60 * n**2 * d * (4 if problem.term.inversion == "direct" else 100)
+    term, steps = problem.term, 20 if problem.loss.quadratic else 60
+    made, step = (0.5 if term.M is None else 7.5) * n**3, 4 * n**2 * d
+    if term.iterates:  # one matrix between all values, or iterations in each step
+        values = (6 * term.factor_cost(n)) ** (1 / 3)
+        made, step = (0.5 * values**3, values**2) if term.inversion == "direct" else (made, 100 * n**2 * d)
+    return (0.0 if factors is not None else made) + steps * step
 
 
 def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors=None, certificate=None) -> Solution:
@@ -34,7 +38,8 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
     first order around X, cost none, and their distance is a steady fraction of that gap: it says when to look.
     """
     c, Y = problem.loss.curvature, problem.Y
-    factors = problem.term.factor("iterations") if factors is None else factors
+    # gaps are the prox's, and may as well be missing from the map: one factor then serves all columns
+    factors = problem.term.unmasked().factor("iterations") if factors is None else factors.unmasked()
     rho = 1.5 if c > 0 else _start(problem)
     W = np.zeros_like(Y)
     if init is not None:  # at the optimum rho (W - Z) is minus the gradient of the smooth part at Z

@@ -5,4 +5,4 @@ from .dictionaries import BSpline, Fourier, PrincipalComponents, Wavelet
 from .functional import FunctionSpace, function_space
 from .settings import Dictionary, Eigen, Grid, as_space
 from .structured import KernelSpace, OutputKernel, ProbeSpace, WeightSpace
-from .vector import Metric, Vector, read_vectors
+from .vector import Metric, Vector, read_vectors, spread_of

@@ -48,6 +48,10 @@ class Space:
         """Error (n,) of each sample whose coordinates are Y (n, d) and whose residuals, held out, are given."""
         return np.nansum(residuals**2, axis=1)
 
+    def spread(self, Y, weights):
+        """Standard deviations (d,) of coordinates Y (n, d) that are outputs of their own kind each; None otherwise."""
+        return None
+
     def complete(self, y):
         """Coordinates (n, d) with gaps filled, for models that cannot have any."""
         return self.encode(y)

@@ -17,6 +17,8 @@ from ..outputs import distinct, read_outputs, take
 from .base import Space
 
 _PROBES = 5
+_TIED = 1e-9  # relative difference of weighted losses that is rounding: the order of outputs must not decide
+_ROUNDING = 1e-13
 _TOLERANCE = 1e-10  # what is left of k(y, y), relative to the largest, when an output counts as dependent
 
 
@@ -130,8 +132,11 @@ class WeightSpace(Space):
         return np.asarray(self.loss(self.outputs, self.outputs), dtype=float)
 
     def held_out_errors(self, Y, residuals):
-        best = np.argmin((Y - residuals) @ self.losses.T, axis=1)
-        return self.losses[best, np.argmax(Y, axis=1)]
+        """Losses (n,) of the best outputs under the weights; of those that are equally good the mean."""
+        scores = (Y - residuals) @ self.losses.T
+        low, high = scores.min(axis=1, keepdims=True), np.abs(scores).max(axis=1, keepdims=True)
+        tied = scores <= low + _TIED * high + _ROUNDING * np.abs(self.losses).max()  # weights are differences of ones
+        return np.einsum("ij,ij->i", tied, self.losses[:, np.argmax(Y, axis=1)].T) / tied.sum(axis=1)
 
 
 class ProbeSpace(WeightSpace):

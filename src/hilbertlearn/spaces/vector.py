@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import check_array
 
 from .._linalg import spectrum
+from .._statistics import mean_rows, pointwise_median
 from ..functions import brings_points, rows_of_none
 from ..operators import as_learned, operator_matrix
 from .base import Space
@@ -20,6 +21,7 @@ class Vector(Space):
     """Real vectors, NaN where not observed; a 1-D array is one output and comes back as 1-D."""
 
     one_output: bool = False
+    scale: np.ndarray | None = None  # (d,) what outputs are divided by, None for nothing
 
     @property
     def pointwise(self):
@@ -28,11 +30,16 @@ class Vector(Space):
     def encode(self, y):
         """Coordinates (n, d) of outputs (n, d) or (n,)."""
         y = read_vectors(y)
-        return y[:, None] if y.ndim == 1 else y
+        y = y[:, None] if y.ndim == 1 else y
+        return y if self.scale is None else y / self.scale
 
     def decode(self, coordinates):
         """Outputs from coordinates (n, d)."""
-        return coordinates[:, 0] if self.one_output else coordinates
+        values = coordinates if self.scale is None else coordinates * self.scale
+        return values[:, 0] if self.one_output else values
+
+    def spread(self, Y, weights):
+        return spread_of(Y, weights) if Y.shape[1] > 1 else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,10 +56,13 @@ class Metric(Vector):
     def pointwise(self):
         return False
 
+    def spread(self, Y, weights):
+        return None  # entries are mixed
+
     @classmethod
-    def of(cls, y, metric, sample_weight):
+    def of(cls, y, metric, sample_weight, scale=None):
         """The space of outputs y (n, d), or (n,); metric as ``operators.operator_matrix`` takes it."""
-        plain = Vector(read_vectors(y).ndim == 1)
+        plain = Vector(read_vectors(y).ndim == 1, scale)
         Y = plain.encode(y)
         seen = np.isfinite(Y)
         known = seen.any(axis=1) & (sample_weight > 0)
@@ -67,13 +77,25 @@ class Metric(Vector):
         A = np.eye(Y.shape[1]) if A is None else np.asarray(A)
         values, vectors = spectrum(A, _RANK)
         root, inverse = ((vectors * scale) @ vectors.T for scale in (np.sqrt(values), 1 / np.sqrt(values)))
-        return cls(plain.one_output, root=root, inverse=inverse)
+        return cls(plain.one_output, scale, root=root, inverse=inverse)
 
     def encode(self, y):
         return super().encode(y) @ self.root
 
     def decode(self, coordinates):
         return super().decode(coordinates @ self.inverse)
+
+
+def spread_of(y, sample_weight, robust=False):
+    """Standard deviations (d,) of outputs (n, d), NaN where not observed, 1 where there is none.
+
+    robust : those of a normal sample with the same mean distance from the median, which outliers move less
+    """
+    if robust:
+        spread = np.sqrt(np.pi / 2) * mean_rows(np.abs(y - pointwise_median(y, sample_weight)), sample_weight)
+    else:
+        spread = np.sqrt(mean_rows((y - mean_rows(y, sample_weight)) ** 2, sample_weight))
+    return np.where(spread > 0, spread, 1.0)
 
 
 def read_vectors(y):

@@ -6,6 +6,7 @@ from .deformed import Deformed, DeformedGram
 from .directions import PerDirection
 from .general import General
 from .padded import Constant, Padded, PaddedFactors
+from .patterns import ByPattern
 from .rank_one import RankOneTerms
 from .sampled import Sampled
-from .separable import DenseGram, Gram, Separable
+from .separable import DenseGram, Gram, Separable, merged

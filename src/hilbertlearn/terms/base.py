@@ -32,6 +32,7 @@ class Term(ABC):
     masked = False  # whether the map itself leaves out what was not observed
     takes_gaps = False  # whether ``observed`` makes it do so
     expands = False  # whether predictions are made from more samples than have dual variables, see ``expand``
+    iterates = False  # whether ``krylov`` gives something
     inversion: str | None = None  # how ``shift X + map(X) / s = R`` is solved: "direct", "iterative" or not at all
     M = None  # the output operator (d, d) where there is one beside the identity
 
@@ -63,6 +64,10 @@ class Term(ABC):
         """The map on the observed entries alone, where it can take the place of a mask."""
         return self
 
+    def unmasked(self) -> Term:
+        """The map on all entries where ``factor`` is cheaper for it: a prox under a mask keeps the others at zero."""
+        return self
+
     def with_operator(self, M) -> Term:
         """The same kernel of the inputs with another operator."""
         raise TypeError(f"{type(self).__name__} has no operator of its own")
@@ -82,6 +87,10 @@ class Term(ABC):
     def factor(self, use=ONCE) -> Any:
         """What solves systems with the map; None where ``inversion`` is."""
         return None
+
+    def factor_cost(self, n) -> float:
+        """About how many multiply-adds ``factor(ONCE)`` takes with n samples."""
+        return (1 / 6 if self.M is None else 7.5) * n**3  # a Cholesky factor, or an eigendecomposition
 
     def krylov(self):
         """Conjugate gradients of its own for linear systems, None for the common ones."""
@@ -128,8 +137,16 @@ class Factors(ABC):
     def solve(self, R, shift, penalty):
         """X (n, d) for R (n, d) and s = penalty."""
 
+    def with_operator(self, M) -> Factors | None:
+        """The same with another operator, None where that takes as long as new ones."""
+        return None
+
     def detached(self, shift, penalty) -> Factors:
         """Factors for that shift and penalty alone that hold nothing else."""
+        return self
+
+    def unmasked(self) -> Factors:
+        """Those of ``Term.unmasked``."""
         return self
 
     def fitted(self, problem, A):

@@ -53,8 +53,15 @@ class Sampled(Term):
             return Scattered(self.sampling.observed, self.by_value.factor(use))
         return self.krylov()
 
+    def factor_cost(self, n):
+        return float(self.sampling.observed.sum()) ** 3 / 6  # of the Gram matrix between values
+
+    @property
+    def iterates(self):
+        return self.inversion is not None
+
     def krylov(self):
-        return None if self.inversion is None else Krylov(self)
+        return Krylov(self) if self.iterates else None
 
     @cached_property
     def by_value(self) -> Separable:

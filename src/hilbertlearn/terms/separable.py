@@ -16,16 +16,20 @@ from .._linalg import (
     Spectrum,
     cholesky,
     cholesky_solve,
+    expected_rank,
+    full_spectrum,
+    low_rank_spectrum,
     psd_root,
     shifted_inverse,
     spectrum,
     symmetric_inverse,
     symmetric_product,
 )
-from .base import ITERATIONS, PATH, Factors, LinearPredictor, Term
+from .base import ITERATIONS, ONCE, PATH, Factors, LinearPredictor, Term
 
 _EPS = np.finfo(float).eps
 _BLOCK_COLUMNS = 1000  # of the products that several penalties share
+_LOW_RANK = {ONCE: 1 / 10, ITERATIONS: 1 / 4, PATH: 1 / 2}  # ranks, relative to n, up to which few eigenpairs pay
 _SMALL = 50  # samples up to which the norm of a Gram matrix is computed, not estimated
 
 
@@ -143,6 +147,18 @@ class Separable(Term):
     def expands(self):
         return self.gram.expands
 
+    @property
+    def takes_gaps(self):
+        """Where columns do not mix, each is a problem of the samples it was observed in."""
+        if self.gram.depends_on_alpha or self.gram.expands:  # the samples not observed are part of the kernel
+            return False
+        return self.M is None or (isinstance(self.M, np.ndarray) and not (self.M - np.diag(self.M.diagonal())).any())
+
+    def observed(self, mask):
+        from .patterns import ByPattern
+
+        return ByPattern(self, mask) if self.takes_gaps else self
+
     def apply(self, A):
         return self.gram.apply(A if self.M is None else A @ self.M)
 
@@ -174,10 +190,20 @@ class Separable(Term):
     def margin_gram(self, Y):
         return self.K * (Y @ Y.T if self.M is None else Y @ self.M @ Y.T)
 
-    def factor(self, use="once"):
-        if self.M is not None or use == PATH:
-            return Spectral(spectrum(self.K), None if self.M is None else self.operator_spectrum)
-        return Inverse(self) if use == ITERATIONS else Cholesky(self)
+    def factor(self, use=ONCE):
+        use = use if self.M is None else PATH
+        pairs = low_rank_spectrum(self.K, _LOW_RANK[use])
+        if pairs is None and use != PATH:
+            return Inverse(self) if use == ITERATIONS else Cholesky(self)
+        pairs = full_spectrum(self.K) if pairs is None else pairs
+        return Spectral(pairs, None if self.M is None else self.operator_spectrum)
+
+    def factor_cost(self, n):
+        """A few eigenpairs cost less: at the speed of products with few columns, which iterations have, about n r^2."""
+        if self.M is None:
+            return super().factor_cost(n)
+        rank = expected_rank(self.K)
+        return n * rank**2 if rank < n / 4 else super().factor_cost(n)
 
     def as_separable(self):
         return self
@@ -241,26 +267,37 @@ class Spectral(Factors):
         return None if self.operator is None else self.operator.vectors
 
     def left_out(self, T, shift, root, penalties):
-        """In the eigenbasis of M, residual / (1 - leverage) (Brouard et al. 2016, section 4, for every M)."""
+        """In the eigenbasis of M, residual / (1 - leverage) (Brouard et al. 2016, section 4, for every M).
+
+        Both are formed from what is left of each eigenvalue, not as differences: at small penalties these would cancel.
+        """
         (lam, Q), E = self.inputs, self._E
         # directions that M drops are predicted by the constant alone
         rest = None if E is None or E.shape[1] == E.shape[0] else T / root - (0.0 if shift is None else shift)
         targets = T if E is None else T @ E
         moved = shift if E is None or shift is None else shift @ E
-        coefficients = Q.T @ targets
-        ratios = np.divide.outer(penalties, self._gamma)  # the shrinkage of eigenvalue lam is lam / (lam + s / gamma)
-        leverage = SmoothInPenalty(Q**2, lam, ratios)
-        ones = SmoothInPenalty(Q * (Q.T @ root[:, 0]), lam, ratios) if shift is not None else None
+        coefficients, ones = Q.T @ targets, Q.T @ root[:, 0]
+        ratios = np.divide.outer(
+            penalties, self._gamma
+        )  # what is left of eigenvalue lam is t / (lam + t), t = s / gamma
+        # what is not in the span of the eigenvectors is left as it is; with all of them there is nothing, not rounding
+        whole = Q.shape[1] == len(T)
+        outside = None if whole else targets - Q @ coefficients
+        free = 0.0 if whole else (root[:, 0] - Q @ ones)[:, None, None]
+        unspanned = 0.0 if whole else np.maximum(1 - np.einsum("ij,ij->i", Q, Q), 0.0)[:, None, None]
+        left = SmoothInPenalty(Q**2, lam, ratios)
+        of_ones = SmoothInPenalty(Q * ones, lam, ratios) if shift is not None else None
         block, columns = max(1, _BLOCK_COLUMNS // max(targets.shape[1], 1)), targets.shape[1]
         for start in range(0, len(penalties), block):
             t = ratios[start : start + block]  # (b, r_M); b penalties share one product
-            W = lam[:, None, None] / (lam[:, None, None] + t)
+            W = t / (lam[:, None, None] + t)
             W = W * coefficients[:, None, :]  # (r_K, b, d)
-            fitted = (Q @ W.reshape(len(lam), len(t) * columns)).reshape(len(T), len(t), columns)
-            residuals = targets[:, None, :] - fitted
-            if ones is not None:
-                residuals -= moved[:, None, :] * (root[:, :, None] - ones(t))
-            residuals /= root[:, :, None] * np.maximum(1 - leverage(t), _EPS)
+            residuals = (Q @ W.reshape(len(lam), len(t) * columns)).reshape(len(T), len(t), columns)
+            if outside is not None:
+                residuals += outside[:, None, :]
+            if of_ones is not None:
+                residuals -= moved[:, None, :] * (free + of_ones(t))
+            residuals /= root[:, :, None] * np.maximum(unspanned + left(t), _EPS)
             for i in range(len(t)):
                 if E is None:
                     yield residuals[:, i]
@@ -271,7 +308,7 @@ class Spectral(Factors):
 
 
 class SmoothInPenalty:
-    """``P @ (lam / (lam + t))`` for many t, P (n, r): an analytic function of log t.
+    """``P @ (t / (lam + t))`` for many t, P (n, r): an analytic function of log t.
 
     Chebyshev interpolation in log t is exact to rounding with six nodes a unit of log t (the poles are at distance pi
     from the real line), so that thousands of values of t cost about as much as a hundred.
@@ -287,13 +324,13 @@ class SmoothInPenalty:
             self.nodes = (low + high) / 2 + (high - low) / 2 * np.cos(angles)
             self.signs = np.where(np.arange(number + 1) % 2, -1.0, 1.0)
             self.signs[[0, -1]] *= 0.5
-            self.values = P @ (lam[:, None] / (lam[:, None] + np.exp(self.nodes)))
+            self.values = P @ (np.exp(self.nodes) / (lam[:, None] + np.exp(self.nodes)))
 
     def __call__(self, t):
         """Values (n, *t.shape), or (n, b, 1) broadcast over directions when M is the identity."""
         flat = t.ravel()
         if self.nodes is None:
-            return (self.P @ (self.lam[:, None] / (self.lam[:, None] + flat))).reshape(len(self.P), *t.shape)
+            return (self.P @ (flat / (self.lam[:, None] + flat))).reshape(len(self.P), *t.shape)
         distance = np.subtract.outer(np.log(flat), self.nodes)
         exact = distance == 0
         distance[exact] = 1.0
@@ -397,3 +434,11 @@ def nearest(terms) -> Separable:
     K = sum(weight * S for weight, S in zip(a, inputs, strict=True))
     M = sum(weight * S for weight, S in zip(b, outputs, strict=True))
     return Separable(K, None if all(t.M is None for t in terms) and d == 1 else M)
+
+
+def merged(terms) -> Separable | None:
+    """One term in place of a sum of them that have no operator, None where some have."""
+    parts = [term.as_separable() for term in terms]
+    if any(part is None or part.M is not None or part.gram.depends_on_alpha for part in parts):
+        return None
+    return Separable(sum(part.K for part in parts))

@@ -1,5 +1,6 @@
 """Training data, encoded once, and fits of them."""
 
 from .constant import best_constant
-from .data import Encoded, Recipe, Training, build, counting, kernel_terms, take_samples
+from .data import Training, build
 from .fit import Fit, Options, fit, fit_path
+from .samples import Encoded, Recipe, Samples, counting, kernel_terms, take_samples

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import _num_samples
 
 from .. import kernels, operators
 from .._linalg import eigenspaces, spectrum
 from .._statistics import mean_rows
-from .._validation import check_memory
 from ..problem import Problem
 from ..spaces import Space
-from ..spaces.sampling import Sampling
 from ..terms import (
     PATH,
     Deformed,
@@ -31,8 +26,10 @@ from ..terms import (
     TrainingOutputs,
     make_gram,
     make_term,
+    merged,
 )
 from .constant import best_constant
+from .samples import Encoded, Samples, take_samples
 
 _ALPHAS_PER_DECADE = 4
 _MOST_DIRECTIONS = 50  # deformed kernels of one model
@@ -40,79 +37,14 @@ _SMALLEST, _LARGEST = 1e-11, 10.0  # default alphas, relative to the mean of k(x
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe:
-    """How samples become a problem: the settings of an estimator that say so."""
+class Training(Samples):
+    """Samples with their kernels and terms; folds take rows of this."""
 
-    pairs: list[tuple]  # (kernel, operator), see ``kernel_terms``
-    gamma: Any
-    params: dict | None
-    center: bool
-    space: Callable  # outputs as read, and sample weights -> Space
-    graph: Any = None
-    manifold: float = 0.0
-
-
-@dataclass(frozen=True, kw_only=True)
-class Encoded:
-    """Outputs in coordinates of their space."""
-
-    space: Space
-    Y: np.ndarray  # (n, d), or values (n, m) at points under a sampling; NaN where not observed; not centred
-    sampling: Sampling | None
-    coordinates: np.ndarray  # (n, d): Y, or under a sampling what interpolation fills in
-    outside: Any  # (n,), or None: norms of what outputs have beside their coordinates
-
-    @classmethod
-    def of(cls, space: Space, y):
-        """Outputs y, as read, in a space."""
-        Y, sampling = space.encode(y), space.sampling(y)
-        coordinates = Y if sampling is None else space.complete(y)
-        return cls(space=space, Y=Y, sampling=sampling, coordinates=coordinates, outside=space.outside(y))
-
-    def take(self, rows):
-        return replace(
-            self,
-            Y=self.Y[rows],
-            sampling=None if self.sampling is None else self.sampling.take(rows),
-            coordinates=self.coordinates[rows],
-            outside=None if self.outside is None else self.outside[rows],
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Training:
-    """Samples that count, encoded, with their terms; outputs are read once, and folds take rows of this."""
-
-    recipe: Recipe
-    y: Any  # all outputs given, as read
-    X: Any  # the samples that predictions are made from
-    columns: np.ndarray  # (N,) which of the samples given these are
-    rows: np.ndarray  # (n,) which of them have outputs and count
-    n_samples: int  # how many were given
-    weights: np.ndarray  # (n,)
     kernels: tuple[kernels.InputKernel, ...]
     grams: tuple  # of each kernel, between the n samples
     terms: tuple[Term, ...]  # not scaled by weights
-    encoded: Encoded
 
     # ---------------------------------------------------------------- what is there
-
-    @property
-    def space(self) -> Space:
-        return self.encoded.space
-
-    @property
-    def Y(self):
-        return self.encoded.Y
-
-    @property
-    def mask(self):
-        observed = np.isfinite(self.Y)
-        return None if observed.all() else observed
-
-    @property
-    def measure(self):
-        return self.space.measure
 
     @property
     def root_weights(self):
@@ -127,12 +59,17 @@ class Training:
     def centered(self) -> bool:
         return self.recipe.center
 
+    @cached_property
+    def term(self) -> Term | None:
+        """The whole map where it is one term: the only one, or several without an operator."""
+        return self.terms[0] if len(self.terms) == 1 else merged(self.terms)
+
     @property
     def closed_form(self) -> bool:
         """Whether leave-one-out residuals of the squared loss have a formula."""
-        if len(self.terms) > 1 or self.learns is not None or not self.terms[0].closed_form:
+        if self.term is None or self.learns is not None or not self.term.closed_form:
             return False
-        return self.mask is None or self.terms[0].takes_gaps
+        return self.mask is None or self.term.takes_gaps
 
     @property
     def depends_on_alpha(self) -> bool:
@@ -149,9 +86,10 @@ class Training:
         return best_constant(encoded.coordinates, self.weights, loss, self.measure, encoded.outside)
 
     def term_at(self, alpha) -> Term:
-        """The map of the only kernel for that alpha, scaled by the weights."""
-        term = self.terms[0].at(alpha)
-        term = term if self.mask is None else term.observed(self.mask)
+        """The map of the only kernel for that alpha, on what was observed if gaps have a closed form, and weighted."""
+        assert self.term is not None
+        term = self.term.at(alpha)
+        term = term.observed(self.mask) if self.mask is not None and self.closed_form else term
         return term if self.root_weights is None else term.scaled(self.root_weights)
 
     def problem(self, loss, alpha, center) -> Problem:
@@ -159,9 +97,10 @@ class Training:
         encoded, root = self.encoded, self.root_weights
         pushed = center if encoded.sampling is None else encoded.sampling.push(center)
         Y = np.nan_to_num(self.Y - pushed)
-        terms = [self.term_at(alpha)] if len(self.terms) == 1 else self.terms
-        if len(self.terms) > 1 and root is not None:
-            terms = [term.scaled(root) for term in terms]
+        if self.term is not None:  # of other losses than the squared one the prox takes the gaps
+            terms = [self.term_at(alpha) if loss.quadratic else self.term_at(alpha).unmasked()]
+        else:
+            terms = [term if root is None else term.scaled(root) for term in self.terms]
         if self.pads(loss):
             Y, terms = np.column_stack([Y, encoded.outside]), [Padded(term) for term in terms]
         Y = Y if root is None else Y * root[:, None]
@@ -183,7 +122,7 @@ class Training:
 
     def prepared(self, alphas) -> tuple[Training, Any]:
         """The same data, and factors, for which every further alpha costs little."""
-        if len(alphas) < 2 or len(self.terms) > 1 or not self.terms[0].closed_form:
+        if len(alphas) < 2 or self.term is None or not self.term.closed_form:
             return self, None
         if self.depends_on_alpha:
             gram = self.grams[0].factored()
@@ -224,11 +163,15 @@ class Training:
         )
 
     def _kernel_of(self, k, setting, X, weights):
-        """The kernel of some samples: the same where nothing in its settings is left to the data."""
-        given = not isinstance(self.recipe.gamma, str) or self.kernels[k].gamma is None
-        if given and not hasattr(setting, "resolve"):
+        """The kernel of some samples: the same where nothing in its settings is a rule that depends on the data."""
+        recipe = self.recipe
+        if kernels.is_fixed(setting, recipe.gamma, self.kernels[k]):
             return self.kernels[k]
-        return kernels.InputKernel.of(setting, self.recipe.gamma, self.recipe.params, X, weights)
+        return kernels.InputKernel.of(setting, recipe.gamma, recipe.params, X, weights, recipe.center)
+
+    def counted(self):
+        """All outputs given, and ones (n_samples,) for those that count."""
+        return self.y, np.isin(np.arange(self.n_samples), self.rows).astype(float)
 
     def with_space(self, space: Space) -> Training:
         """The same samples with outputs in another space."""
@@ -237,22 +180,16 @@ class Training:
         return replace(self, encoded=encoded, terms=terms)
 
     def distinct(self) -> Training:
-        """The same data with repeated samples merged, their weights added.
-
-        Leaving out one of two copies tests nothing, and integer weights must select what repetition selects.
-        """
-        seen: dict = {}
-        keys = _row_keys(self.X if not self.depends_on_alpha else self._labelled, self.Y)
-        group = np.array([seen.setdefault(key, len(seen)) for key in keys])
-        if len(seen) == len(group):
+        """The same data with repeated samples merged, see ``Samples.distinct``; under a graph too."""
+        first, mass = self._groups(self.X if not self.depends_on_alpha else self._labelled)
+        if len(first) == len(self.rows):
             return self
-        first = np.unique(group, return_index=True)[1]
         return replace(
             self,
             X=self.X if self.depends_on_alpha else self._samples(first),
             columns=self.columns if self.depends_on_alpha else self.columns[first],
             rows=self.rows[first],
-            weights=np.bincount(group, weights=self.weights),
+            weights=mass,
             grams=tuple(gram.take(first) for gram in self.grams),
             terms=tuple(term.take(first) for term in self.terms),
             encoded=self.encoded.take(first),
@@ -280,52 +217,25 @@ class Training:
 # ---------------------------------------------------------------- making it
 
 
-def build(recipe: Recipe, X, y, weights, encoded: Encoded) -> Training:
-    """Gram matrices and terms of the samples with a positive weight and an output.
+def build(samples: Samples, chosen, values=None) -> Training:
+    """Gram matrices and terms of samples, for kernels with numbers for all settings.
 
-    X : checked inputs; y : outputs as read; weights : (n,); encoded : outputs of positive weight in their space
+    values : the Gram matrices (N, N), where they are there already
     """
-    kept = np.flatnonzero(weights > 0)
-    own = counting(weights[kept], encoded.Y)
-    n, rows = len(weights), kept[own]
-    every = kept if recipe.manifold else rows
-    if recipe.manifold:
-        check_graph(recipe, encoded.sampling)
-    # a Cholesky factor beside each K, or what an eigendecomposition works with
-    d, scalars = encoded.coordinates.shape[1], [kernels.scalar(kernel) for kernel, _ in recipe.pairs]
-    entries = max(kernels.InputKernel(kernel).entries(len(every), d) for kernel in scalars)
-    check_memory(len(every), copies=entries * (len(recipe.pairs) + (1 if recipe.pairs[0][1] is None else 3)))
-    graph = kernels.as_graph(recipe.graph, n) if recipe.manifold else None
-    X = take_samples(X, every, scalars)
-    encoded = encoded.take(own) if len(own) < len(kept) else encoded
-    weights, own = weights[rows], np.searchsorted(every, rows)
-    # weights are those of the loss, they leave the kernel of a graph alone
-    of_inputs = weights if graph is None else np.ones(len(every))
-    resolved = tuple(kernels.InputKernel.of(k, recipe.gamma, recipe.params, X, of_inputs) for k in scalars)
+    recipe, graph = samples.recipe, samples.graph
     grams: list = []
-    for kernel in resolved:
-        K = kernel.training(X)
+    for i, kernel in enumerate(chosen):
+        K = kernel.training(samples.X) if values is None else values[i]
         if graph is None:
             grams.append(make_gram(kernel.kernel, K))
         else:
-            penalty = kernels.smoothness(graph, K, every)
-            grams.append(DeformedGram(Deformed(K, penalty), float(recipe.manifold), own))
-    terms = make_terms(recipe, grams, encoded, weights)
+            penalty = kernels.smoothness(graph, K, samples.columns)
+            grams.append(DeformedGram(Deformed(K, penalty), float(recipe.manifold), samples.own))
+    terms = make_terms(recipe, grams, samples.encoded, samples.weights)
     if graph is not None:
-        _check_directions(recipe, terms[0], encoded)
-    return Training(
-        recipe=recipe,
-        y=y,
-        X=X,
-        columns=every,
-        rows=rows,
-        n_samples=n,
-        weights=weights,
-        kernels=resolved,
-        grams=tuple(grams),
-        terms=terms,
-        encoded=encoded,
-    )
+        _check_directions(recipe, terms[0], samples.encoded)
+    given = {field.name: getattr(samples, field.name) for field in fields(Samples)}
+    return Training(**given, kernels=tuple(chosen), grams=tuple(grams), terms=terms)
 
 
 def make_terms(recipe, grams, encoded: Encoded, weights):
@@ -345,54 +255,6 @@ def make_terms(recipe, grams, encoded: Encoded, weights):
     return tuple(terms if encoded.sampling is None else [Sampled(term, encoded.sampling) for term in terms])
 
 
-def counting(weights, Y):
-    """Indices of the samples with a positive weight and something observed."""
-    rows = np.flatnonzero((weights > 0) & np.isfinite(Y).any(axis=1))
-    if not len(rows):
-        raise ValueError(
-            "y has no observed entry with a positive weight, it contains only NaN; "
-            "give at least one sample with an output"
-        )
-    return rows
-
-
-def take_samples(X, rows, scalars):
-    """Samples of X; for a Gram matrix rows and columns."""
-    if len(rows) == _num_samples(X):
-        return X
-    X = _safe_indexing(X, rows)
-    given = any(kernels.is_precomputed(getattr(k, "kernel", k)) for k in scalars)
-    return X[:, rows] if given else X
-
-
-def kernel_terms(kernel, operator):
-    """The list of (kernel, operator) terms behind the two settings, each kernel checked."""
-    if isinstance(kernel, (list, tuple)):
-        if operator is not None and not (isinstance(operator, str) and operator == "auto"):
-            raise ValueError("operator must be None when kernel is a list: each of its terms has its own operator")
-        if not kernel or not all(isinstance(term, (list, tuple)) and len(term) == 2 for term in kernel):
-            raise ValueError(f"kernel: a list must hold (kernel, operator) pairs, got {kernel!r}")
-        terms = [tuple(term) for term in kernel]
-    else:
-        terms = [(kernel, operator)]
-    for one, its_operator in terms:
-        one.validate() if hasattr(one, "validate") else kernels.check_kernel(one)
-        given = its_operator is not None and not (isinstance(its_operator, str) and its_operator == "auto")
-        if kernels.brings_operator(one) and given:
-            raise ValueError(f"operator must be None with kernels.{type(one).__name__}, which brings its own")
-    return terms
-
-
-def check_graph(recipe, sampling):
-    """Refuse what the penalty of a graph does not go with."""
-    if len(recipe.pairs) > 1 or kernels.brings_operator(recipe.pairs[0][0]):
-        raise ValueError("manifold goes with one kernel and operator; set manifold=0, or give a single kernel")
-    if sampling is not None:
-        raise ValueError(
-            "manifold goes with outputs that are known on a whole common grid; set manifold=0 or irregular='projected'"
-        )
-
-
 def _check_directions(recipe, term, encoded):
     """Refuse an operator with too many eigenvalues, each of which would have a deformed kernel."""
     number = 0 if term.M is None else len(eigenspaces(spectrum(term.M)))
@@ -404,19 +266,3 @@ def _check_directions(recipe, term, encoded):
             f"{_MOST_DIRECTIONS}; use operator=None, a matrix of lower rank, or for curves a space with fewer "
             "components, such as space=spaces.Eigen(n_components=20)"
         )
-
-
-def _row_keys(X, Y):
-    """A hashable key for each sample, equal for equal samples."""
-    keys: Any
-    if scipy.sparse.issparse(X):
-        X = X.tocsr().sorted_indices()
-        parts = zip(np.split(X.indices, X.indptr[1:-1]), np.split(X.data, X.indptr[1:-1]), strict=True)
-        keys = ((i.tobytes(), v.tobytes()) for i, v in parts)
-    elif isinstance(X, np.ndarray) and X.dtype != object:
-        keys = (row.tobytes() for row in X)
-    elif isinstance(X, list) or getattr(X, "ndim", 0) == 1:
-        keys = [id(x) for x in list(X)]  # objects of any kind: only the same object counts as repeated
-    else:
-        keys = range(len(Y))
-    return ((x, y.tobytes()) for x, y in zip(keys, Y, strict=True))

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from .. import solvers
 from .._linalg import row_norms
+from .._progress import Progress, Silence
 from ..losses import Loss
 from ..problem import Problem
 from ..solvers import Solution
 from ..terms import Factors
 from .data import Training
+
+_QUICK_TOL, _QUICK_ITERATIONS = 1e-4, 200
 
 
 @dataclass(frozen=True)
@@ -92,6 +95,11 @@ class Options:
     tol: float = 1e-6
     max_iter: int = 1000
     progress: Any = field(default=None, compare=False)  # function of alpha that gives the solver's callback
+    said: Progress = field(default_factory=Silence, compare=False)
+
+    def quick(self) -> Options:
+        """For models that only serve to choose."""
+        return replace(self, tol=max(self.tol, _QUICK_TOL), max_iter=_QUICK_ITERATIONS, progress=None)
 
     def solve(self, problem, alpha, init, factors) -> Solution:
         callback = None if self.progress is None else self.progress(alpha)

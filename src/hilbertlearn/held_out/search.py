@@ -1,0 +1,293 @@
+"""The kernel and alpha of smallest leave-one-out error, searched together."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .. import kernels, operators
+from .._statistics import mean_rows
+from .._validation import warn
+from ..terms import Factors
+from ..training import Encoded, Options, Samples, Training, build
+from .criterion import Criterion
+from .loo import residual_path
+from .trials import Trial, best_index, smoothest, trials_of
+
+_COARSE = 4  # every so many alphas are tried first, a decade apart, and then those between
+RATES = 2.0 ** np.arange(-10, 5, 2)  # of a kernel, relative to the median rule's
+_BEYOND = 2  # steps that the search may go on where values fall faster still
+_STEP, _HALF_STEP = RATES[1] / RATES[0], np.sqrt(RATES[1] / RATES[0])
+_EDGE = 1e-2  # gain at the end of the grid, relative to its neighbour, that is told
+_WHOLE, _FEW = 600, 400  # samples up to which all, and beyond which so many, say where to look
+_MOST, _MANY = 2000, 1500  # samples up to which all, and beyond which so many, are chosen by
+_NEAR = (1.0, 0.5, 2.0)  # rates near each other, relative
+_ENTRIES = 2e9  # products of samples, samples and coordinates that a step of a search may take
+_PATTERNS = 8  # patterns of gaps beyond which fewer samples do
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Errors over alpha for one kernel."""
+
+    training: Any  # as it was prepared for the alphas; None once it is not the best
+    total: float  # sum of the weights
+    alphas: np.ndarray  # increasing, those that were tried
+    errors: np.ndarray
+    standard_errors: np.ndarray
+    seconds: float
+    factors: Factors | None = None  # of the training data's term, where they were made
+
+    @property
+    def best(self) -> int:
+        return best_index(self.errors)
+
+    @property
+    def error(self) -> float:
+        return float(self.errors[self.best])
+
+    @property
+    def standard_error(self) -> float:
+        return float(self.standard_errors[self.best])
+
+    @property
+    def alpha(self) -> float:
+        return float(self.alphas[self.best])
+
+    @property
+    def penalty(self) -> float:
+        """alpha times the sum of weights: what a model of more samples of the same kind keeps."""
+        return self.alpha * self.total
+
+    def trials(self) -> tuple[Trial, ...]:
+        return trials_of(self.training, self.alphas, self.errors, self.standard_errors, self.seconds)
+
+
+def error_curve(training: Training, criterion: Criterion, alphas, weights=None) -> Curve:
+    """Leave-one-out errors of the squared loss for increasing alphas: a decade apart, then those around the best.
+
+    weights : (n,) factors of the sample weights in the fit; errors are averaged without them
+    """
+    begun = time.perf_counter()
+    data = training.distinct() if weights is None else training
+    fitted = data if weights is None else replace(data, weights=data.weights * weights)
+    fitted, factors = fitted.prepared(alphas)
+    share = data.weights.sum() / fitted.weights.sum()  # the penalty, alpha times the sum of weights, stays
+    found: dict[int, tuple[float, float]] = {}
+
+    def look(numbers):
+        with np.errstate(over="ignore", invalid="ignore"):  # best_index says what overflows
+            path = residual_path(fitted, [alphas[i] * share for i in numbers], factors)
+            found.update((i, criterion.summary(data, r)) for i, r in zip(numbers, path, strict=True))
+
+    coarse = range(0, len(alphas), _COARSE) if len(alphas) > _COARSE else range(len(alphas))
+    look(coarse)
+    best = coarse[best_index([found[i][0] for i in coarse])]
+    between = [i for i in range(best - _COARSE + 1, best + _COARSE) if 0 <= i < len(alphas) and i not in found]
+    if between:
+        look(between)
+    order = sorted(found)
+    errors, spread = np.array([found[i] for i in order]).T
+    if data is not training or weights is not None:
+        fitted, factors = training, None
+    total = float(data.weights.sum())
+    return Curve(fitted, total, np.asarray(alphas)[order], errors, spread, time.perf_counter() - begun, factors)
+
+
+# ---------------------------------------------------------------- samples to search on
+
+
+def size(samples: Samples) -> int:
+    """The number of samples that settings are chosen on: up to 2000 all, of more 1500.
+
+    Fewer where products with many coordinates, or many patterns of gaps, would take long.
+    """
+    n, d = len(samples.rows), samples.encoded.coordinates.shape[1]
+    most = float(n if n <= _MOST else _MANY)
+    if samples.mask is not None and samples.encoded.sampling is None:
+        most /= max(1.0, len(np.unique(samples.mask, axis=1).T) / _PATTERNS) ** (1 / 3)
+    return int(min(n, max(50, min(most, np.sqrt(_ENTRIES / max(d, 1))))))
+
+
+def drawn(samples: Samples, number):
+    """Positions of so many of the samples, drawn once and for all."""
+    n = len(samples.rows)
+    return np.arange(n) if number >= n else np.sort(np.random.default_rng(0).permutation(n)[:number])
+
+
+def with_closed_form(samples: Samples) -> Samples:
+    """Samples whose leave-one-out errors have a formula, near those given: what kernels are compared by.
+
+    Functions seen at points of their own are interpolated; terms with operators of their own are summed without them.
+    """
+    recipe, encoded = samples.recipe, samples.encoded
+    gaps = samples.mask is not None and encoded.sampling is None and samples.measure is not None
+    if encoded.sampling is not None or gaps:
+        Y = samples.space.complete(samples.y[samples.rows])
+        Y = np.where(np.isfinite(Y), Y, mean_rows(Y, samples.weights))
+        encoded = Encoded(space=samples.space, Y=Y, sampling=None, coordinates=Y, outside=None)
+    pairs = recipe.pairs
+    given = [operator for _, operator in pairs if operator is not None]
+    own = any(kernels.brings_operator(kernel) and not kernels.is_operator_valued(kernel) for kernel, _ in pairs)
+    hidden = samples.mask is not None and encoded is samples.encoded  # gaps that an operator would mix
+    if own or (given and (len(pairs) > 1 or hidden or any(map(operators.as_learned, given)))):
+        pairs = [(kernels.scalar(kernel), None) for kernel, _ in pairs]
+    if pairs is recipe.pairs and encoded is samples.encoded:
+        return samples
+    return replace(samples, recipe=replace(recipe, pairs=pairs), encoded=encoded)
+
+
+# ---------------------------------------------------------------- the search
+
+
+@dataclass(frozen=True)
+class Found:
+    """The kernels of smallest error, and what was seen on the way."""
+
+    shape: Any  # the kernel, a setting, that was chosen
+    kernels: tuple[kernels.InputKernel, ...]
+    curve: Curve  # of their errors over alpha
+    trials: tuple[Trial, ...]
+    rate: float  # relative to the median rule's
+    neighbours: list[tuple[int, float]]  # itself and those near it, by number of the family and rate
+
+
+def search(
+    samples: Samples,
+    families,
+    criterion: Criterion,
+    alpha,
+    options: Options,
+    weights=None,
+    *,
+    around: Found | None = None,
+    rates=RATES,
+) -> Found:
+    """The shape and rate of the kernel, for alpha a number, or "auto" for the best of each.
+
+    Of more than 600 samples 400 say where to look: errors of kernels with rates far apart differ by more than
+    they do between draws.
+
+    families : from ``families_of``
+    weights : (n,) factors of the sample weights, of a robust fit, or None
+    around : what an earlier search has found: its shape stays, and its rate is looked at with those near it
+    rates : that are looked at first, increasing
+    """
+    n = len(samples.rows)
+    trials: tuple[Trial, ...] = ()
+    kept: Any = [(i, rate) for i, (_, family) in enumerate(families) for rate in (rates if family.open else [1.0])]
+    if around is not None:
+        kept = around.neighbours
+    for number in [_FEW, n] if n > _WHOLE and len(kept) > len(_NEAR) else [n]:
+        rows = drawn(samples, number)
+        own = samples if number == n else samples.some(rows)
+        look = _Look(own, families, criterion, alpha, options, None if weights is None else weights[rows])
+        wide = len(kept) > len(_NEAR)
+        options.said.begin(f"choice of the kernel, {number} samples", len(kept) + 2 * wide * len(families))
+        if wide:
+            look.widely(rates)
+        else:
+            for i, rate in kept:
+                look.at(i, rate)
+        i, rate = look.best()
+        if look.curves[i, rate].training is None:  # ties made it the best after another had been
+            look.at(i, rate)
+        shape, family = families[i]
+        kept = [(i, rate * factor) for factor in (_NEAR if family.open else (1.0,))]
+        trials += look.trials
+        look.tell_edges(i, rate)
+    return Found(shape, family.at(rate), look.curves[i, rate], trials, rate, kept)
+
+
+def is_open(samples: Samples) -> bool:
+    """Whether there is a kernel to choose."""
+    recipe = samples.recipe
+    settings = [kernels.scalar(kernel) for kernel, _ in recipe.pairs]
+    searched = (kernels.is_searched(one, recipe.gamma) or getattr(one, "n_rounds", 0) for one in settings)
+    return len(recipe.shapes) > 1 or any(searched)
+
+
+def has_plain_kernels(samples: Samples) -> bool:
+    """Whether kernels have Gram matrices of their own, without the operators that they bring."""
+    return all(getattr(kernels.scalar(kernel), "plain", True) for kernel, _ in samples.recipe.pairs)
+
+
+def families_of(samples: Samples) -> list[tuple[Any, kernels.Family]]:
+    """For each shape that is open the kernel, a setting, and the family of its rates for all samples."""
+    recipe, out = samples.recipe, []
+    for shape in recipe.shapes or [recipe.pairs[0][0]]:
+        pairs = samples.with_shape(shape).recipe.pairs
+        inputs = (samples.X, samples.input_weights)
+        out.append((shape, kernels.Family.of(pairs, recipe.gamma, recipe.params, *inputs, recipe.center)))
+    return out
+
+
+class _Look:
+    """Error curves of kernels on the same samples, by (number of the family, rate)."""
+
+    def __init__(self, samples, families, criterion, alpha, options, weights):
+        self.samples, self.families, self.criterion, self.alpha = samples, families, criterion, alpha
+        self.options, self.weights = options, weights
+        self.grams = kernels.SharedDistances(samples.X)
+        self.curves: dict[tuple[int, float], Curve] = {}
+        self.trials: tuple[Trial, ...] = ()
+
+    def widely(self, rates):
+        """The whole grid of rates of each family, further where its best is the fastest, then halves of steps."""
+        for i, (_, family) in enumerate(self.families):
+            if not family.open:
+                self.at(i, 1.0)
+                continue
+            for rate in rates:
+                self.at(i, rate)
+            fastest = rates[-1]
+            for _ in range(_BEYOND):
+                if self._best_rate(i) == fastest:
+                    fastest *= _STEP
+                    self.at(i, fastest)
+            middle = self._best_rate(i)
+            self.at(i, middle / _HALF_STEP)
+            self.at(i, middle * _HALF_STEP)
+
+    def at(self, i, rate):
+        shape, family = self.families[i]
+        chosen = family.at(rate)
+        training = build(self.samples.with_shape(shape), chosen, self.grams(chosen))
+        alphas = training.alphas() if isinstance(self.alpha, str) else [float(self.alpha)]
+        curve = self.curves[i, rate] = error_curve(training, self.criterion, alphas, self.weights)
+        self.trials += curve.trials()
+        best = self.best()
+        for key, other in self.curves.items():
+            if key != best:  # matrices and factors are large, and of use to the best alone
+                self.curves[key] = replace(other, training=None, factors=None)
+        tried = " + ".join(
+            f"{one.kernel}, rate {rate:g}" if one.rate is not None else f"{one.kernel}" for one in chosen
+        )
+        error, least = curve.error, self.curves[best].error
+        self.options.said.step(f"{tried}: error {error:.4g} at alpha {curve.alpha:.2g}, best so far {least:.4g}")
+
+    def _best_rate(self, i):
+        return smoothest({rate: curve.error for (j, rate), curve in self.curves.items() if i == j})
+
+    def best(self):
+        """Where the error is smallest; ties go to the smoother model, and to the first shape."""
+        rates = {i: self._best_rate(i) for i in {i for i, _ in self.curves}}
+        i = smoothest({i: self.curves[i, rate].error for i, rate in rates.items()})
+        return i, rates[i]
+
+    def tell_edges(self, i, rate):
+        """Warn where the error still falls at the end of the grid of rates."""
+        own = {r: curve.error for (j, r), curve in self.curves.items() if j == i}
+        tried = sorted(own)
+        if len(tried) <= len(_NEAR) or rate not in (tried[0], tried[-1]):
+            return
+        smooth = rate == tried[0]
+        if own[rate] < (1 - _EDGE) * own[tried[1 if smooth else -2]]:
+            side, remedy = ("smoothest", "kernel='linear'") if smooth else ("roughest", "kernel='matern12'")
+            warn(
+                f"gamma='auto': the {side} kernel that was tried is the best, {rate:g} times the median rule's rate; "
+                f"scale X, for example with StandardScaler, try {remedy}, or give gamma as a number"
+            )

@@ -1,0 +1,113 @@
+"""Kernels to choose from: shapes, and for each the rate at which its values fall with distance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import scipy.sparse
+from sklearn.base import BaseEstimator
+
+from ..functions import brings_points
+from .functional import L2
+from .gram import InputKernel, scalar
+from .stationary import distances, metric, profile
+
+_CURVES = ("rbf", "matern32", "matern12", "linear")  # shapes of kernels that are tried, smooth ones first
+_ROWS = ("rbf", "matern32", "matern12", "laplacian", "linear")
+_SPARSE = _CURVES  # city-block distances of sparse rows take long
+_STATIONARY = ("rbf", "matern12", "matern32", "matern52", "laplacian", "chi2")
+_RATED = (*_STATIONARY, "poly", "polynomial")  # names with a rate
+
+
+class Best(BaseEstimator):
+    """The kernel with the smallest held-out error of several; ``kernel="auto"`` is one of these.
+
+    Parameters
+    ----------
+    kernels : names, objects or callables that take the same inputs; rates of names follow the estimator's gamma
+    """
+
+    def __init__(self, kernels=_ROWS):
+        self.kernels = kernels
+
+
+def alternatives(kernel, gamma, X):
+    """The kernels that the settings leave open for inputs X, as given to fit.
+
+    "auto" with another gamma than "auto" is the Gaussian kernel.
+    """
+    if isinstance(kernel, str) and kernel == "auto":
+        if not isinstance(gamma, str) or gamma != "auto":
+            return ["rbf"]
+        if (brings_points(X) or getattr(X, "ndim", 2) == 3) and getattr(X, "dim_domain", 1) == 1:
+            return [L2(shape=shape) for shape in _CURVES]
+        return list(_SPARSE if scipy.sparse.issparse(X) else _ROWS)
+    if not isinstance(kernel, Best):
+        return [kernel]
+    if not len(kernel.kernels):
+        raise ValueError("Best: kernels is empty; give at least one")
+    return list(kernel.kernels)
+
+
+def is_searched(kernel, gamma):
+    """Whether a kernel, a setting beside the estimator's gamma, leaves its rate to held-out errors."""
+    if isinstance(kernel, str):
+        return kernel in _RATED and isinstance(gamma, str) and gamma == "auto"
+    return bool(getattr(kernel, "searched", False))
+
+
+def is_fixed(kernel, gamma, resolved: InputKernel):
+    """Whether a part of the samples has the kernel of all of them: it was chosen, or nothing in it is a rule."""
+    if is_searched(kernel, gamma):
+        return True
+    if isinstance(kernel, str):
+        return resolved.origin is None and (resolved.gamma is None or not isinstance(gamma, str))
+    return not hasattr(kernel, "resolve")
+
+
+@dataclass(frozen=True)
+class Family:
+    """The kernels of a model up to a common rate; at rate 1 they are those of the median rule."""
+
+    kernels: tuple[InputKernel, ...]
+    searched: tuple[bool, ...]  # those whose rate is open
+
+    @classmethod
+    def of(cls, pairs, gamma, params, X, weights, centred):
+        """For (kernel, operator) pairs of settings and training inputs X with weights (n,)."""
+        settings = [scalar(kernel) for kernel, _ in pairs]
+        made = (InputKernel.of(kernel, gamma, params, X, weights, centred) for kernel in settings)
+        return cls(tuple(made), tuple(is_searched(kernel, gamma) for kernel in settings))
+
+    @property
+    def open(self) -> bool:
+        return any(self.searched)
+
+    def closed(self) -> Family:
+        """The same kernels, whose rates are not searched."""
+        return Family(self.kernels, (False,) * len(self.kernels))
+
+    def at(self, rate) -> tuple[InputKernel, ...]:
+        """The kernels at a rate, relative to the median rule's."""
+        both = zip(self.kernels, self.searched, strict=True)
+        return tuple(kernel.with_rate(rate) if searched else kernel for kernel, searched in both)
+
+
+class SharedDistances:
+    """Gram matrices of training inputs X for one kernel after another: what they are functions of is computed once."""
+
+    def __init__(self, X):
+        self.X = X
+        self._known: dict = {}
+
+    def __call__(self, kernels):
+        """Gram matrices (n, n) of kernels with numbers for all settings."""
+        return [self._of(kernel) for kernel in kernels]
+
+    def _of(self, kernel):
+        if not isinstance(kernel.kernel, str) or kernel.kernel not in _STATIONARY:
+            return kernel.training(self.X)
+        kind = metric(kernel.kernel)
+        if kind not in self._known:
+            self._known[kind] = distances(kernel.kernel, self.X)
+        return profile(kernel.kernel, self._known[kind], kernel.gamma)

@@ -1,0 +1,321 @@
+"""Kernels of a learnt distance of the inputs: recursive feature machines.
+
+Radhakrishnan, Beaglehole, Pandit & Belkin, Mechanism for feature learning in neural networks and backpropagation-free
+machine learning models, Science 2024: a model is fitted, the average outer product of its gradients says along which
+directions of the inputs it changes, and these directions make the distance of the next kernel.
+
+    kernel = Metric("matern12").resolve(X)
+    for _ in range(kernel.n_rounds):
+        C = ...  # coefficients (n, d) of the model f(x) = sum_j k(x, x_j) c_j
+        kernel = kernel.relearnt(X, C).resolve(X)
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse
+from sklearn.base import BaseEstimator, clone
+
+from .._linalg import psd_root
+from .._validation import check_choice, check_number, check_symmetric_psd
+from .gram import resolve_gamma
+from .stationary import Bandwidth, distances, profile, unresolved
+
+_GAMMAS = ("median", "scale", "auto")
+# The derivative of Matérn's profile of order nu with respect to gamma D is -r times that of order nu - 1 with gamma r,
+# r = nu / (nu - 1); nu = inf, the Gaussian, is its own, and nu = 1/2 has one that is infinite at 0
+_SLOPES = {"rbf": ("rbf", 1.0), "matern32": ("matern12", 3.0), "matern52": ("matern32", 5 / 3)}
+_BASES = ("rbf", "matern12", "matern32", "matern52")
+_COPIES = 1e-14  # squared distance over squared norm below which what is left of a difference has too few digits
+_ROWS = 1000  # samples that outer products are averaged over
+_ENTRIES = 2**21  # numbers in a block, 16 MB, of which there are some four at once
+
+
+class Metric(Bandwidth, BaseEstimator):
+    """``k(x, z) = profile(gamma (x - z)' metric (x - z))``: a stationary kernel of a distance that is learnt.
+
+    Directions along which the output does not change shorten until the kernel no longer sees them, so that irrelevant
+    inputs take nothing from the relevant ones (recursive feature machines: Radhakrishnan, Beaglehole, Pandit & Belkin,
+    Science 2024). Inputs are rows of numbers, dense or sparse; they should be of one scale.
+
+    Parameters
+    ----------
+    base : "rbf", "matern12", "matern32" or "matern52", the profile; "matern12" is exp(-distance / length), the one of
+        the paper
+    n_rounds : an integer >= 0, how often a fit reweights the inputs; a round is kept only if the held-out error falls
+    diagonal : whether single inputs are reweighted and not directions; with many inputs that takes fewer samples and
+        less time
+    gamma : a number, "median" for 1 / (2 median squared distance) of training inputs in the metric, "scale", or "auto"
+        for the median where nothing searches for a better one
+    metric : None for the identity, a positive semi-definite matrix (p, p), or non-negative weights (p,) of the inputs
+        if diagonal. Learnt metrics have trace p as the identity has, so that gamma keeps its meaning, and their
+        diagonal is the importance of the inputs: the mean squared derivative with respect to each, relative to the
+        average over the inputs; leading eigenvectors are the directions that count
+    """
+
+    positive_definite = True
+
+    def __init__(self, base="rbf", n_rounds=5, diagonal=False, gamma="auto", metric=None):
+        self.base, self.n_rounds, self.diagonal = base, n_rounds, diagonal
+        self.gamma, self.metric = gamma, metric
+
+    def validate(self):
+        check_choice(self.base, "Metric: base", _BASES)
+        check_number(self.n_rounds, "Metric: n_rounds", strict=False, integer=True)
+        if not isinstance(self.diagonal, (bool, np.bool_)):
+            raise ValueError(f"Metric: diagonal must be True or False, got {self.diagonal!r}")
+        check_number(self.gamma, "Metric: gamma", choices=_GAMMAS)
+        self._numbers()
+
+    def resolve(self, X, sample_weight=None):
+        """The kernel with a number for gamma, by the rule for rbf in the metric; the metric stays."""
+        self.validate()
+        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
+        return clone(self).set_params(gamma=resolve_gamma("rbf", self.setting(), self.transformed(X), weights))
+
+    def transformed(self, X):
+        """Rows (n, p) whose Euclidean distances are those of the metric: ``X @ root``, ``metric = root root'``."""
+        x = _rows(X, "X")
+        root = self._root(x.shape[1], "X")
+        return _times(x, root)
+
+    def __call__(self, X, Z):
+        self._check_resolved()
+        x, z = _rows(X, "X"), None if Z is X else _rows(Z, "Z")
+        root = self._root(x.shape[1], "X")
+        if z is not None:
+            _check_columns(z.shape[1], x.shape[1], "Z", "X")
+        D = distances(self.base, _times(x, root), None if z is None else _times(z, root))
+        return profile(self.base, D, self.gamma, out=D, symmetric=z is None)
+
+    def gradients(self, x, Z, C):
+        """Derivatives (m, p, d) at points x (m, p) of ``f(x) = sum_j k(x, z_j) c_j``, coefficients C (n, d) or (n,).
+
+        At a sample the kernel of the base "matern12" has a tip: pairs of a point with itself count as zero, as in the
+        paper.
+        """
+        self._check_resolved()
+        x, Z = _dense(_rows(x, "x")), _dense(_rows(Z, "Z"))
+        C = _coefficients(C, len(Z))
+        root = self._root(Z.shape[1], "Z")
+        _check_columns(x.shape[1], Z.shape[1], "x", "Z")
+        out = np.empty((*x.shape, C.shape[1]))
+        for points, outputs, slopes in self._slopes(x, Z, C, root):
+            out[points, :, outputs] = np.swapaxes(_times(slopes, root), 1, 2)
+        return out
+
+    def relearnt(self, X, C, sample_weight=None, gamma=None):
+        """The kernel whose metric is the average outer product of the gradients of ``f(x) = sum_j k(x, x_j) c_j``.
+
+        That is ``mean_i sum_l grad f_l(x_i) grad f_l(x_i)'`` over samples X (n, p), with weights (n,), and the outputs
+        of coefficients C (n, d) in orthonormal coordinates; its diagonal if diagonal; divided by its mean eigenvalue.
+        Of more than 1000 samples the average is over 1000. Where f is constant the metric stays.
+
+        gamma : of the new kernel, None for "auto"; the number that this one has belongs to its own distances
+        """
+        self._check_resolved()
+        gamma = "auto" if gamma is None else gamma
+        x = _dense(_rows(X, "X"))
+        n, p = x.shape
+        C, weights = _coefficients(C, n), _weights(sample_weight, n)
+        root = self._root(p, "X")
+        learnt = self._outer_products(x, C, weights, root)
+        if learnt is None:
+            learnt = self._numbers()
+            if learnt is None:
+                learnt = np.ones(p) if self.diagonal else np.eye(p)
+        new = clone(self).set_params(metric=learnt, gamma=gamma)
+        check_number(new.gamma, "Metric: gamma", choices=_GAMMAS)
+        return new
+
+    def variants(self, X, C, sample_weight=None):
+        """Kernels to go on with after a fit: ``relearnt``, and others that err less where its gradients are rough.
+
+        Roots of the outer products change the metric by smaller steps; unless diagonal, so does leaving out what is
+        beside the diagonal, which takes more samples to know.
+        """
+        learnt = self.relearnt(X, C, sample_weight)
+        metric = learnt.metric
+        if self.diagonal:
+            metrics = [metric, np.sqrt(metric)]
+        else:
+            alone = np.diag(np.diag(metric))
+            metrics = [metric, psd_root(metric), alone, np.sqrt(alone)]
+        traces = [np.sum(one if self.diagonal else np.diag(one)) for one in metrics]
+        return [
+            clone(learnt).set_params(metric=one * (len(one) / trace))
+            for one, trace in zip(metrics, traces, strict=True)
+        ]
+
+    def _check_resolved(self):
+        self.validate()
+        if isinstance(self.gamma, str):
+            raise unresolved("Metric: gamma", self.gamma)
+
+    def _numbers(self):
+        """The metric as floats, checked: (p, p), or (p,) if diagonal; None for the identity."""
+        if self.metric is None:
+            return None
+        try:
+            metric = np.asarray(self.metric, dtype=float)
+        except (TypeError, ValueError):  # sparse, ragged, or no numbers
+            raise ValueError(
+                f"Metric: metric must be None or a dense array of numbers, got {type(self.metric).__name__}"
+            ) from None
+        if metric.ndim != (1 if self.diagonal else 2):
+            wanted = "weights (p,) of the inputs" if self.diagonal else "a matrix (p, p)"
+            raise ValueError(
+                f"Metric: metric must be {wanted} with diagonal={self.diagonal}, got shape {metric.shape}; weights of "
+                "single inputs go with diagonal=True, matrices with diagonal=False"
+            )
+        if not self.diagonal:
+            return check_symmetric_psd(
+                metric, "Metric: metric", "give a positive semi-definite matrix (p, p), or None for the identity"
+            )
+        if not (np.isfinite(metric).all() and (metric >= 0).all()):
+            raise ValueError(
+                f"Metric: metric must have finite weights >= 0, got weights from {metric.min():.3g} to "
+                f"{metric.max():.3g}; give 0 to an input that has no part"
+            )
+        return metric
+
+    def _root(self, p, name):
+        """A root of the metric for p inputs: (p, p), (p,) if diagonal, None for the identity."""
+        metric = self._numbers()
+        if metric is None:
+            return None
+        if len(metric) != p:
+            raise ValueError(
+                f"Metric: {name} has {p} columns, but metric is for {len(metric)} inputs, its shape is {metric.shape}; "
+                "give inputs that it was made for, or metric=None"
+            )
+        return np.sqrt(metric) if self.diagonal else psd_root(metric)
+
+    def _slopes(self, x, Z, C, root):
+        """Blocks (points, outputs, values (b, c, p)) of the derivatives with respect to the transformed rows u.
+
+        With w_j the derivative of the profile with respect to gamma D at z_j they are
+        ``2 gamma (u sum_j w_j c_jl - sum_j w_j c_jl u_j)``: products of matrices, and no array (m, n, p).
+        """
+        origin = Z.mean(axis=0)  # near the data, so that differences of sums lose few digits
+        x, Z = x - origin, Z - origin
+        u, v = _times(x, root), _times(Z, root)
+        close = _COPIES * _norm(root) * np.einsum("ij,ij->i", x, x)
+        table = np.column_stack([v, np.ones(len(v))])
+        height = max(1, _ENTRIES // max(table.shape))
+        width = max(1, _ENTRIES // (table.shape[1] * max(len(v), min(height, len(u)))))
+        for i in range(0, len(u), height):
+            points = slice(i, i + height)
+            weights = self._weights(distances(self.base, u[points], v), close[points])
+            for j in range(0, C.shape[1], width):
+                outputs = slice(j, j + width)
+                columns = C[:, outputs, None] * table[:, None, :]
+                sums = (weights @ columns.reshape(len(v), -1)).reshape(len(weights), *columns.shape[1:])
+                values = u[points, None, :] * sums[..., -1:]
+                values -= sums[..., :-1]
+                values *= 2 * self.gamma
+                yield points, outputs, values
+
+    def _weights(self, D, close):
+        """The profile's derivative with respect to gamma D at D (m, n), for "matern12" zero up to D = close (m,)."""
+        if self.base in _SLOPES:
+            name, ratio = _SLOPES[self.base]
+            weights = profile(name, D, ratio * self.gamma, out=D)
+            weights *= -ratio
+            return weights
+        D[close[:, None] >= D] = np.inf  # copies, which have no part, as what is far away
+        root = np.sqrt(2 * self.gamma * D, out=D)
+        return -np.exp(-root) / root
+
+    def _outer_products(self, x, C, weights, root):
+        """The learnt metric, None where all gradients are rounding."""
+        p = x.shape[1]
+        if not C.any():
+            return None
+        C = C / np.abs(C).max()  # the trace is set in the end, and squares of large coefficients overflow
+        if C.shape[1] > len(C):  # rotations of the outputs change nothing, and n columns hold all
+            C = np.linalg.qr(C.T)[1].T
+        rows = np.flatnonzero(weights > 0)
+        rows = rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), _ROWS)).astype(int))]
+        shares = np.sqrt(weights[rows] / weights[rows].sum())
+        total = np.zeros(p if self.diagonal else (p, p))
+        for points, _, slopes in self._slopes(x[rows], x, C, root):
+            slopes *= shares[points, None, None]
+            flat = slopes.reshape(-1, p)
+            total += np.einsum("ij,ij->j", flat, flat) if self.diagonal else flat.T @ flat
+        rounding = np.finfo(float).eps ** 2 * self.gamma * (np.abs(C).sum(axis=0) ** 2).sum()
+        if not self.diagonal:
+            if np.trace(total) <= rounding:
+                return None
+            values, vectors = np.linalg.eigh(total if root is None else root @ total @ root.T)
+            total = (vectors * np.maximum(values, 0.0)) @ vectors.T
+            total = (total + total.T) / 2
+            return total * (p / np.trace(total))
+        if total.sum() <= rounding:
+            return None
+        total = total if root is None else total * root**2
+        return total * (p / total.sum())
+
+
+def _times(rows, root):
+    """``rows @ root`` of rows (.., p), dense or sparse, with a root of a metric, which is symmetric."""
+    if root is None:
+        return rows
+    with np.errstate(over="ignore", invalid="ignore"):  # whoever takes distances says what is wrong
+        if root.ndim == 1:
+            return rows @ scipy.sparse.diags_array(root) if scipy.sparse.issparse(rows) else rows * root
+        return np.asarray(rows @ root)
+
+
+def _norm(root):
+    """A bound of the norm of the metric with this root."""
+    if root is None:
+        return 1.0
+    return np.max(root, initial=0.0) ** 2 if root.ndim == 1 else np.linalg.norm(root @ root)
+
+
+def _rows(X, name):
+    """Rows of numbers (n, p) as floats; sparse ones stay sparse."""
+    if scipy.sparse.issparse(X):
+        return scipy.sparse.csr_array(X, dtype=float)
+    try:
+        rows = np.asarray(X, dtype=float)
+    except (TypeError, ValueError):
+        rows = None
+    if rows is None or rows.ndim not in (1, 2):
+        seen = type(X).__name__ if rows is None else f"shape {rows.shape}"
+        raise ValueError(f"Metric: {name} must be rows of numbers (n, p), got {seen}; give it two axes")
+    return rows[:, None] if rows.ndim == 1 else rows
+
+
+def _dense(rows):
+    return rows.toarray() if scipy.sparse.issparse(rows) else rows
+
+
+def _check_columns(seen, wanted, name, other):
+    if seen != wanted:
+        raise ValueError(f"Metric: {name} has {seen} columns and {other} has {wanted}; give rows of the same inputs")
+
+
+def _coefficients(C, n):
+    """Coefficients (n, d) as floats."""
+    C = np.asarray(C, dtype=float)
+    C = C[:, None] if C.ndim == 1 else C
+    if C.ndim != 2 or len(C) != n:
+        raise ValueError(f"Metric: C must have a row of coefficients for each of {n} samples, got shape {C.shape}")
+    if not np.isfinite(C).all():
+        raise ValueError("Metric: C contains NaN or infinity; give coefficients of a model that was fitted")
+    return C
+
+
+def _weights(sample_weight, n):
+    """Weights (n,) as floats, ones for None."""
+    if sample_weight is None:
+        return np.ones(n)
+    weights = np.asarray(sample_weight, dtype=float)
+    if weights.shape != (n,) or not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
+        raise ValueError(
+            f"Metric: sample_weight must be {n} finite numbers >= 0, one for each sample and not all 0, got "
+            f"{sample_weight!r}"
+        )
+    return weights

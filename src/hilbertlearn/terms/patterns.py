@@ -1,0 +1,195 @@
+"""Gaps under an operator without coupling: every pattern of gaps is a problem of its own samples.
+
+With M the identity, or diagonal, the columns of ``K A M`` do not mix: a column observed in the rows o sees nothing of K
+but ``K[o, o]``, and columns with the same gaps share it. So the squared loss with gaps keeps its closed form, and so
+does leaving out a sample.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from .base import ONCE, PATH, Factors, Term
+from .separable import Separable
+
+_HELD = 2**25  # entries of factors of all patterns, 256 MB, up to which they are kept
+_GATHERED = 60  # multiply-adds in whose time one kernel value of a pattern is copied
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """Columns that were observed in the same rows."""
+
+    rows: np.ndarray  # (n_p,)
+    columns: np.ndarray  # (d_p,)
+
+    @property
+    def index(self):
+        """Where its entries are in arrays (n, d)."""
+        return np.ix_(self.rows, self.columns)
+
+
+class ByPattern(Term):
+    """The map ``A -> K A M`` on the observed entries, M diagonal or None for the identity; it is zero on the others.
+
+    whole : the same map on all entries
+    mask : (n, d) booleans, True where observed
+    """
+
+    closed_form = True
+    masked = True
+    takes_gaps = True
+    inversion = "direct"
+
+    def __init__(self, whole: Separable, mask):
+        self.whole, self.mask = whole, mask
+
+    @property
+    def M(self):
+        return self.whole.M
+
+    @property
+    def shape(self):
+        return self.mask.shape
+
+    @property
+    def norm(self) -> float:
+        """That of all entries, which bounds it."""
+        return self.whole.norm
+
+    @property
+    def scale(self) -> float:
+        return self.whole.scale
+
+    def apply(self, A):
+        return np.where(self.mask, self.whole.apply(np.where(self.mask, A, 0.0)), 0.0)
+
+    def predictor(self, C):
+        return self.whole.predictor(C)
+
+    def scaled(self, root_weights):
+        return ByPattern(self.whole.scaled(root_weights), self.mask)
+
+    def take(self, rows):
+        return ByPattern(self.whole.take(rows), self.mask[rows])
+
+    def observed(self, mask):
+        return ByPattern(self.whole, self.mask & mask)
+
+    def unmasked(self):
+        return self.whole
+
+    def with_operator(self, M):
+        return self.whole.with_operator(M).observed(self.mask)
+
+    def with_gram(self, gram):
+        return ByPattern(self.whole.with_gram(gram), self.mask)
+
+    def margin_gram(self, Y):
+        return self.whole.margin_gram(np.where(self.mask, Y, 0.0))
+
+    @cached_property
+    def patterns(self) -> list[Pattern]:
+        """In the order of their first column; columns that were never observed have none."""
+        columns: dict[bytes, list[int]] = {}
+        for j, seen in enumerate(self.mask.T):
+            columns.setdefault(seen.tobytes(), []).append(j)
+        groups = [Pattern(np.flatnonzero(self.mask[:, js[0]]), np.array(js)) for js in columns.values()]
+        return [pattern for pattern in groups if len(pattern.rows)]
+
+    def part(self, pattern: Pattern) -> Separable:
+        """The map of one pattern, with as many columns as it has."""
+        gram = self.whole.gram if len(pattern.rows) == len(self.mask) else self.whole.gram.take(pattern.rows)
+        multiple = self._multiple(pattern)
+        if multiple is None:
+            return Separable(gram, np.diag(np.diagonal(self.M)[pattern.columns]))
+        return Separable(gram if multiple == 1 else gram.scaled(np.full(len(pattern.rows), np.sqrt(multiple))))
+
+    def _multiple(self, pattern: Pattern) -> float | None:
+        """The number that M is on a pattern's columns, None for several: K times a number needs no eigenvectors."""
+        values = np.ones(1) if self.M is None else np.diagonal(self.M)[pattern.columns]
+        return max(float(values[0]), 0.0) if (values == values[0]).all() else None
+
+    def factor(self, use=ONCE):
+        return PatternFactors(self, use)
+
+    def factor_cost(self, n):
+        """The factors of every pattern, and copies of what K has for it."""
+        cost = 0.0
+        for pattern in self.patterns:
+            size = len(pattern.rows)
+            cost += (1 / 6 if self._multiple(pattern) is not None else 7.5) * size**3 + _GATHERED * size**2
+        return cost
+
+    def preconditioner(self):
+        """One for all columns: factors of every pattern would be the solution."""
+        return self.whole.preconditioner()
+
+
+class PatternFactors(Factors):
+    """Factors for every pattern, made when they are first asked for; those of a path are kept if they are not too many.
+
+    Losses that are not squared have no use for them: their gaps are the prox's, and ``unmasked`` is one factor for all
+    columns. So nothing is made before it is known who asks.
+    """
+
+    def __init__(self, term: ByPattern, use):
+        self.term, self.use = term, use
+        self.held = sum(len(pattern.rows) ** 2 for pattern in term.patterns) <= _HELD
+        self._whole: Factors | None = None
+        self._parts: list[Factors | None] = [None] * len(term.patterns)
+
+    @property
+    def every_penalty(self):
+        return self.held and self.use == PATH
+
+    def unmasked(self):
+        if self._whole is None:
+            self._whole = self.term.whole.factor(self.use)
+        return self._whole
+
+    def with_operator(self, M):
+        """With a diagonal operator in place of the identity eigenvectors of all patterns stay what they are."""
+        term = self.term.with_operator(M)
+        if not term.masked or self.term.M is not None or not self.every_penalty:
+            return None
+        new = PatternFactors(term, self.use)
+        new._whole = None if self._whole is None else self._whole.with_operator(M)
+        for number, (pattern, part) in enumerate(zip(term.patterns, self._parts, strict=True)):
+            new._parts[number] = None if part is None else part.with_operator(np.diag(np.diagonal(M)[pattern.columns]))
+        return new
+
+    def _part(self, number, use) -> Factors:
+        """Factors of one pattern; use : what for, where they are not kept."""
+        pattern, part = self.term.patterns[number], self._parts[number]
+        if part is not None:
+            return part
+        if len(pattern.rows) == len(self.term.mask) and self.term.M is None:
+            part = self.unmasked()
+        else:
+            part = self.term.part(pattern).factor(self.use if self.held else use)
+        if self.held:
+            self._parts[number] = part
+        return part
+
+    def solve(self, R, shift, penalty):
+        X = R / shift
+        for number, pattern in enumerate(self.term.patterns):
+            X[pattern.index] = self._part(number, ONCE).solve(R[pattern.index], shift, penalty)
+        return X
+
+    def left_out(self, T, shift, root, penalties):
+        """Each pattern leaves out its own samples; residuals of entries that were not observed are zero.
+
+        One pattern after the other for all penalties, so that those that are not kept are made once.
+        """
+        residuals, use = np.zeros((len(penalties), *T.shape)), ONCE if len(penalties) == 1 else PATH
+        for number, pattern in enumerate(self.term.patterns):
+            at, moved = pattern.index, None if shift is None else shift[pattern.index]
+            paths = self._part(number, use).left_out(T[at], moved, root[pattern.rows], penalties)
+            for out, found in zip(residuals, paths, strict=True):
+                out[at] = found
+        yield from residuals

@@ -1,0 +1,242 @@
+"""Samples as they were given, checked and encoded: what is known before a kernel is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
+
+from .. import kernels
+from .._validation import check_memory
+from ..spaces import Space
+from ..spaces.sampling import Sampling
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """How samples become a problem: the settings of an estimator that say so."""
+
+    pairs: list[tuple]  # (kernel, operator), see ``kernel_terms``
+    gamma: Any
+    params: dict | None
+    center: bool
+    space: Callable  # outputs as read, and sample weights -> Space
+    graph: Any = None
+    manifold: float = 0.0
+    shapes: tuple = ()  # kernels to choose from in place of the first pair's
+
+
+@dataclass(frozen=True, kw_only=True)
+class Encoded:
+    """Outputs in coordinates of their space."""
+
+    space: Space
+    Y: np.ndarray  # (n, d), or values (n, m) at points under a sampling; NaN where not observed; not centred
+    sampling: Sampling | None
+    coordinates: np.ndarray  # (n, d): Y, or under a sampling what interpolation fills in
+    outside: Any  # (n,), or None: norms of what outputs have beside their coordinates
+
+    @classmethod
+    def of(cls, space: Space, y):
+        """Outputs y, as read, in a space."""
+        Y, sampling = space.encode(y), space.sampling(y)
+        coordinates = Y if sampling is None else space.complete(y)
+        return cls(space=space, Y=Y, sampling=sampling, coordinates=coordinates, outside=space.outside(y))
+
+    def take(self, rows):
+        return replace(
+            self,
+            Y=self.Y[rows],
+            sampling=None if self.sampling is None else self.sampling.take(rows),
+            coordinates=self.coordinates[rows],
+            outside=None if self.outside is None else self.outside[rows],
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Samples:
+    """Samples that count, encoded; outputs are read once."""
+
+    recipe: Recipe
+    y: Any  # all outputs given, as read
+    X: Any  # the samples that predictions are made from
+    columns: np.ndarray  # (N,) which of the samples given these are
+    rows: np.ndarray  # (n,) which of them have outputs and count
+    n_samples: int  # how many were given
+    weights: np.ndarray  # (n,)
+    encoded: Encoded
+    graph: Any = None  # over all samples given, ``kernels.Affinity`` or weights; None without a penalty
+
+    @classmethod
+    def of(cls, recipe: Recipe, X, y, weights, encoded: Encoded) -> Samples:
+        """The samples with a positive weight and an output.
+
+        X : checked inputs; y : outputs as read; weights : (n,); encoded : outputs of positive weight in their space
+        """
+        kept = np.flatnonzero(weights > 0)
+        own = counting(weights[kept], encoded.Y)
+        n, rows = len(weights), kept[own]
+        every = kept if recipe.manifold else rows
+        if recipe.manifold:
+            check_graph(recipe, encoded.sampling)
+        # a Cholesky factor beside each K, or what an eigendecomposition works with
+        d, scalars = encoded.coordinates.shape[1], [kernels.scalar(kernel) for kernel, _ in recipe.pairs]
+        entries = max(kernels.InputKernel(kernel).entries(len(every), d) for kernel in scalars)
+        check_memory(len(every), copies=entries * (len(recipe.pairs) + (1 if recipe.pairs[0][1] is None else 3)))
+        return cls(
+            recipe=recipe,
+            y=y,
+            X=take_samples(X, every, scalars),
+            columns=every,
+            rows=rows,
+            n_samples=n,
+            weights=weights[rows],
+            encoded=encoded.take(own) if len(own) < len(kept) else encoded,
+            graph=kernels.as_graph(recipe.graph, n) if recipe.manifold else None,
+        )
+
+    @property
+    def space(self) -> Space:
+        return self.encoded.space
+
+    @property
+    def Y(self):
+        return self.encoded.Y
+
+    @property
+    def mask(self):
+        observed = np.isfinite(self.Y)
+        return None if observed.all() else observed
+
+    @property
+    def measure(self):
+        return self.space.measure
+
+    @property
+    def own(self):
+        """Where the n samples with outputs are among the N that predictions are made from."""
+        return np.searchsorted(self.columns, self.rows)
+
+    @property
+    def input_weights(self):
+        """What kernels take for weights (N,): those of the loss, but they leave the kernel of a graph alone."""
+        return self.weights if self.graph is None else np.ones(len(self.columns))
+
+    def some(self, positions) -> Samples:
+        """Some of the n samples with outputs, encoded as they are; under a graph, as large a share of the others."""
+        if len(positions) == len(self.rows):
+            return self
+        kept = self.own[positions]
+        if self.graph is not None:
+            others = np.setdiff1d(np.arange(len(self.columns)), self.own)
+            number = round(len(others) * len(positions) / len(self.rows))
+            kept = np.union1d(kept, others[np.linspace(0, len(others) - 1, number).astype(int)])
+        rows, weights = self.rows[positions], self.weights[positions]
+        encoded = self.encoded.take(positions)
+        if encoded.coordinates.shape[1] > len(positions):  # most of them are of other samples
+            encoded = Encoded.of(self.recipe.space(self.y[rows], weights), self.y[rows])
+        return replace(
+            self,
+            X=take_samples(self.X, kept, [kernels.scalar(kernel) for kernel, _ in self.recipe.pairs]),
+            columns=self.columns[kept],
+            rows=rows,
+            weights=weights,
+            encoded=encoded,
+        )
+
+    def distinct(self) -> Samples:
+        """The same samples with repeated ones merged, their weights added.
+
+        Leaving out one of two copies tests nothing, and integer weights must select what repetition selects.
+        """
+        if self.graph is not None:  # its nodes are not merged
+            return self
+        first, mass = self._groups(self.X)
+        return self if len(first) == len(self.rows) else replace(self.some(first), weights=mass)
+
+    def _groups(self, X):
+        """Positions of the first of equal samples, and the sum of their weights; X : inputs of the n samples."""
+        seen: dict = {}
+        group = np.array([seen.setdefault(key, len(seen)) for key in _row_keys(X, self.Y)])
+        return np.unique(group, return_index=True)[1], np.bincount(group, weights=self.weights)
+
+    def with_shapes(self, shapes) -> Samples:
+        """The same samples with kernels to choose from in place of the first pair's."""
+        pairs = [(shapes[0], self.recipe.pairs[0][1]), *self.recipe.pairs[1:]]
+        return replace(self, recipe=replace(self.recipe, pairs=pairs, shapes=tuple(shapes)))
+
+    def with_shape(self, kernel) -> Samples:
+        """The same samples, the kernel of the first pair one of the shapes to choose from."""
+        if not self.recipe.shapes:
+            return self
+        pairs = [(kernel, self.recipe.pairs[0][1]), *self.recipe.pairs[1:]]
+        return replace(self, recipe=replace(self.recipe, pairs=pairs, shapes=()))
+
+
+def counting(weights, Y):
+    """Indices of the samples with a positive weight and something observed."""
+    rows = np.flatnonzero((weights > 0) & np.isfinite(Y).any(axis=1))
+    if not len(rows):
+        raise ValueError(
+            "y has no observed entry with a positive weight, it contains only NaN; "
+            "give at least one sample with an output"
+        )
+    return rows
+
+
+def take_samples(X, rows, scalars):
+    """Samples of X; for a Gram matrix rows and columns."""
+    if len(rows) == _num_samples(X):
+        return X
+    X = _safe_indexing(X, rows)
+    given = any(kernels.is_precomputed(getattr(k, "kernel", k)) for k in scalars)
+    return X[:, rows] if given else X
+
+
+def kernel_terms(kernel, operator):
+    """The list of (kernel, operator) terms behind the two settings, each kernel checked."""
+    if isinstance(kernel, (list, tuple)):
+        if operator is not None and not (isinstance(operator, str) and operator == "auto"):
+            raise ValueError("operator must be None when kernel is a list: each of its terms has its own operator")
+        if not kernel or not all(isinstance(term, (list, tuple)) and len(term) == 2 for term in kernel):
+            raise ValueError(f"kernel: a list must hold (kernel, operator) pairs, got {kernel!r}")
+        terms = [tuple(term) for term in kernel]
+    else:
+        terms = [(kernel, operator)]
+    for one, its_operator in terms:
+        one.validate() if hasattr(one, "validate") else kernels.check_kernel(one)
+        given = its_operator is not None and not (isinstance(its_operator, str) and its_operator == "auto")
+        if kernels.brings_operator(one) and given:
+            raise ValueError(f"operator must be None with kernels.{type(one).__name__}, which brings its own")
+    return terms
+
+
+def check_graph(recipe, sampling):
+    """Refuse what the penalty of a graph does not go with."""
+    if len(recipe.pairs) > 1 or kernels.brings_operator(recipe.pairs[0][0]):
+        raise ValueError("manifold goes with one kernel and operator; set manifold=0, or give a single kernel")
+    if sampling is not None:
+        raise ValueError(
+            "manifold goes with outputs that are known on a whole common grid; set manifold=0 or irregular='projected'"
+        )
+
+
+def _row_keys(X, Y):
+    """A hashable key for each sample, equal for equal samples."""
+    keys: Any
+    if scipy.sparse.issparse(X):
+        X = X.tocsr().sorted_indices()
+        parts = zip(np.split(X.indices, X.indptr[1:-1]), np.split(X.data, X.indptr[1:-1]), strict=True)
+        keys = ((i.tobytes(), v.tobytes()) for i, v in parts)
+    elif isinstance(X, np.ndarray) and X.dtype != object:
+        keys = (row.tobytes() for row in X)
+    elif isinstance(X, list) or getattr(X, "ndim", 0) == 1:
+        keys = [id(x) for x in list(X)]  # objects of any kind: only the same object counts as repeated
+    else:
+        keys = range(len(Y))
+    return ((x, y.tobytes()) for x, y in zip(keys, Y, strict=True))

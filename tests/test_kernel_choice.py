@@ -1,0 +1,343 @@
+"""gamma="auto" and kernel="auto": the settings of smallest held-out error, found and told."""
+
+import re
+import signal
+import threading
+import time
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import load_diabetes
+from sklearn.linear_model import RidgeCV
+from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
+
+from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor, StructuredPredictor, kernels, losses, operators
+from hilbertlearn.held_out import best_index
+from hilbertlearn.model_selection import RegularizationPathCV
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(60, 3))
+Y = np.column_stack([np.sin(3 * X[:, 0]) * X[:, 1], 100 * np.cos(X[:, 2])]) + 0.05 * rng.normal(size=(60, 2))
+NEW = rng.normal(size=(10, 3))
+
+
+def left_out_error(K, alpha, Y=Y):
+    """Mean over outputs of relative root errors, by n refits with alpha n held fixed."""
+    n, residuals = len(K), np.empty_like(Y)
+    for i in range(n):
+        rest = np.delete(np.arange(n), i)
+        mean = Y[rest].mean(axis=0)
+        C = np.linalg.solve(K[np.ix_(rest, rest)] + alpha * n * np.eye(n - 1), Y[rest] - mean)
+        residuals[i] = Y[i] - mean - K[i, rest] @ C
+    return np.mean(np.sqrt(np.mean(residuals**2, axis=0)) / Y.std(axis=0))
+
+
+# ---------------------------------------------------------------- what is chosen
+
+
+def test_the_table_holds_errors_of_refits():
+    model = OperatorKernelRegressor("rbf").fit(X, Y)
+    table = model.choice_
+    assert set(table) == {"kernel", "gamma", "alpha", "error", "standard_error", "seconds", "n_samples"}
+    lengths = {len(column) for column in table.values()}
+    assert len(lengths) == 1 and lengths.pop() > 50
+    for i in rng.choice(np.flatnonzero(table["alpha"] > 1e-6), 5, replace=False):
+        K = rbf_kernel(X, gamma=table["gamma"][i])
+        assert table["error"][i] == pytest.approx(left_out_error(K, table["alpha"][i]), rel=1e-6)
+    assert (table["standard_error"] >= 0).all() and (table["seconds"] > 0).all() and (table["n_samples"] == 60).all()
+
+
+def test_what_is_chosen_has_the_smallest_error_of_the_table():
+    model = OperatorKernelRegressor().fit(X, Y)
+    table = model.choice_
+    assert set(table["kernel"]) == {"rbf", "matern32", "matern12", "laplacian", "linear"}
+    best = np.argmin(table["error"])
+    assert table["error"][best] <= table["error"].min()
+    assert model.kernel_ in set(table["kernel"][table["error"] <= table["error"].min() * (1 + 2e-4)])
+    used = (table["kernel"] == model.kernel_) & (table["alpha"] == model.alpha_)
+    used &= np.array([gamma == model.gamma_ for gamma in table["gamma"]])
+    assert used.any() and table["error"][used].min() <= table["error"].min() * (1 + 2e-4)
+
+
+def test_a_grid_by_hand_does_no_better():
+    """Over the whole grid of rates and alphas, by refits: what was chosen is within the ties of its best."""
+    model = OperatorKernelRegressor("laplacian").fit(X, Y)
+    chosen = left_out_error(laplacian_kernel(X, gamma=model.gamma_), model.alpha_)
+    median = OperatorKernelRegressor("laplacian", gamma="median").fit(X, Y)
+    assert chosen <= left_out_error(laplacian_kernel(X, gamma=median.gamma_), median.alpha_) * (1 + 1e-3)
+    for rate in 2.0 ** np.arange(-10, 5, 2):
+        K = laplacian_kernel(X, gamma=median.gamma_ * rate)
+        assert chosen <= min(left_out_error(K, alpha) for alpha in np.geomspace(1e-8, 1, 9)) * (1 + 1e-3)
+
+
+def test_an_alpha_that_is_given_stays():
+    model = OperatorKernelRegressor("rbf", alpha=1e-3).fit(X, Y)
+    assert model.alpha_ == 1e-3 and set(model.choice_["alpha"]) == {1e-3}
+    errors = {rate: left_out_error(rbf_kernel(X, gamma=rate), 1e-3) for rate in model.choice_["gamma"]}
+    assert errors[model.gamma_] <= min(errors.values()) * (1 + 2e-4)
+
+
+def test_a_gamma_that_is_given_is_the_gaussian_kernels():
+    assert OperatorKernelRegressor(gamma=0.3).fit(X, Y).kernel_ == "rbf"
+    model = OperatorKernelRegressor(gamma="median").fit(X, Y)
+    assert model.kernel_ == "rbf" and len(set(model.choice_["gamma"])) == 1
+    assert not len(OperatorKernelRegressor(gamma=0.3, alpha=0.1).fit(X, Y).choice_["error"])
+
+
+def test_the_median_rule_is_far_off_where_few_directions_count():
+    """A survey's features: many, and the answer is nearly linear in them."""
+    wide = rng.normal(size=(120, 80))
+    linear = wide @ rng.normal(size=(80, 2)) + 0.1 * rng.normal(size=(120, 2))
+    by_rule, chosen = (OperatorKernelRegressor("rbf", gamma=gamma).fit(wide, linear) for gamma in ("median", "auto"))
+    new = rng.normal(size=(200, 80))
+    truth = new @ np.linalg.lstsq(wide, linear, rcond=None)[0]
+    assert chosen.score(new, truth) > by_rule.score(new, truth) + 0.1
+    assert chosen.gamma_ < by_rule.gamma_ / 16
+
+
+def test_ties_go_to_the_smoother_model():
+    flat = np.zeros((30, 1)) + 1.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # at the edge of the grid, but no better there than elsewhere
+        model = OperatorKernelRegressor("rbf").fit(X[:30], flat)
+    assert model.gamma_ == min(model.choice_["gamma"])
+
+
+def test_the_end_of_the_grid_is_told():
+    """Of a linear function the flattest Gaussian kernel is the best, and flatter ones would be better."""
+    wide = 10 ** rng.normal(size=(90, 40))  # a few samples far out: the median distance says little
+    with pytest.warns(UserWarning, match="smoothest kernel that was tried.*kernel='linear'.*gamma as a number"):
+        OperatorKernelRegressor("rbf").fit(wide, wide @ rng.normal(size=40))
+
+
+def test_kernels_to_choose_from():
+    best = kernels.Best(["linear", kernels.Matern(2.5), "poly"])
+    model = OperatorKernelRegressor(best).fit(X, Y)
+    assert {str(kernel).split("(")[0] for kernel in model.choice_["kernel"]} == {"linear", "Matern", "poly"}
+    with pytest.raises(ValueError, match=r"Best: kernels is empty"):
+        OperatorKernelRegressor(kernels.Best([])).fit(X, Y)
+    with pytest.raises(ValueError, match="unknown name 'gaussian'"):
+        OperatorKernelRegressor(kernels.Best(["gaussian"])).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        kernels.L2(),
+        kernels.IntegratedKernel(),
+        kernels.ChannelSum("auto"),
+        kernels.Additive(),
+        kernels.L2(shape="matern12"),
+    ],
+    ids=str,
+)
+def test_bandwidths_of_kernel_objects(kernel):
+    t = np.linspace(0, 1, 20)
+    phase = rng.uniform(size=(40, 1))
+    curves, out = np.sin(6 * (t + phase)), np.cos(9 * (t + phase))
+    model = FunctionalRegressor(kernel).fit(curves, out)
+    assert len(set(map(str, model.choice_["gamma"]))) > 5
+    name = kernel.rate[0]
+    fixed = type(kernel)(**{**kernel.get_params(), name: model.gamma_})
+    same = FunctionalRegressor(fixed, alpha=model.alpha_).fit(curves, out)
+    assert_allclose(model.predict(curves[:5]), same.predict(curves[:5]), rtol=1e-8, atol=1e-8)
+    assert getattr(kernel, name) == "auto"  # settings stay as they were given
+
+
+def test_curves_have_the_shapes_of_l2():
+    t = np.linspace(0, 1, 15)
+    curves = np.sin(6 * (t + rng.uniform(size=(30, 1))))[:, :, None]
+    model = FunctionalRegressor().fit(curves, curves[:, :, 0])
+    assert isinstance(model.kernel_, kernels.L2)
+    assert {kernel.shape for kernel in model.choice_["kernel"]} == {"rbf", "matern32", "matern12", "linear"}
+    assert FunctionalRegressor(gamma="median").fit(curves, curves[:, :, 0]).kernel_ == "rbf"
+
+
+def test_structured_outputs_and_sums():
+    labels = (X[:, 0] > 0).astype(int)
+    model = StructuredPredictor().fit(X, labels)
+    assert np.mean(model.predict(X) == labels) > 0.9 and len(model.choice_["error"])
+    both = OperatorKernelRegressor([("rbf", None), ("linear", None)]).fit(X, Y)
+    rates = [gamma[0] for gamma in both.choice_["gamma"]]
+    assert len(set(rates)) > 5 and both.gamma_[1] is None and both.solver_ == "spectral"
+    K = rbf_kernel(X, gamma=both.gamma_[0]) + (X - X.mean(axis=0)) @ (X - X.mean(axis=0)).T
+    assert min(both.choice_["error"]) == pytest.approx(left_out_error(K, both.alpha_), rel=1e-3)
+
+
+def test_the_path_over_alpha_begins_with_the_chosen_kernel():
+    path = RegularizationPathCV(OperatorKernelRegressor(), np.geomspace(1e-6, 1, 7)).fit(X, Y)
+    assert path.best_estimator_.kernel_ == OperatorKernelRegressor().fit(X, Y).kernel_
+
+
+# ---------------------------------------------------------------- many samples
+
+
+def test_of_many_samples_some_are_looked_at():
+    many = rng.normal(size=(2300, 2))
+    truth = np.sin(2 * many[:, 0]) + many[:, 1]
+    noisy = truth + 0.3 * rng.normal(size=2300)
+    model = OperatorKernelRegressor().fit(many, noisy)
+    assert set(model.choice_["n_samples"]) == {400, 1500}
+    # the penalty of 1500 samples is kept
+    last = model.choice_["n_samples"] == 1500
+    best = np.argmin(np.where(last, model.choice_["error"], np.inf))
+    assert model.alpha_ * 2300 == pytest.approx(model.choice_["alpha"][best] * 1500, rel=1.0)
+    tried = (
+        OperatorKernelRegressor(model.kernel_, gamma=gamma, alpha=alpha).fit(many, noisy).predict(many)
+        for gamma in (model.gamma_ or 1.0,)
+        for alpha in np.geomspace(1e-6, 1e-1, 6)
+    )
+    fine = min(np.mean((predicted - truth) ** 2) for predicted in tried)
+    assert np.mean((model.predict(many) - truth) ** 2) <= 1.5 * fine
+
+
+# ---------------------------------------------------------------- outputs on a common footing
+
+
+def test_outputs_count_by_their_own_variance():
+    model, scaled = (OperatorKernelRegressor("rbf").fit(X, Y * scale) for scale in (1.0, np.array([1000.0, 1e-3])))
+    assert model.gamma_ == scaled.gamma_ and model.alpha_ == scaled.alpha_
+    assert_allclose(scaled.predict(NEW), model.predict(NEW) * [1000.0, 1e-3], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "setting", [{"operator": operators.TaskGraph()}, {"operator": "covariance"}, {"loss": "huber"}]
+)
+def test_one_output_rescaled_changes_nothing_else(setting):
+    factors = np.array([1.0, 1000.0, 1.0])
+    T = np.column_stack([Y[:, 0], Y[:, 0] + 0.1 * Y[:, 1] / 100, Y[:, 1]])
+    model, scaled = (OperatorKernelRegressor("rbf", **setting).fit(X, T * factor) for factor in (1.0, factors))
+    assert_allclose(scaled.predict(NEW) / factors, model.predict(NEW), rtol=1e-4, atol=1e-3)
+    assert_allclose(scaled.scale_, model.scale_ * factors)
+    plain = OperatorKernelRegressor("rbf", scale=False, **setting).fit(X, T)
+    assert_array_equal(plain.scale_, 1.0)
+
+
+def test_scaling_by_hand():
+    gaps = Y.copy()
+    gaps[::7, 1] = np.nan
+    spread = np.sqrt(np.nanmean((gaps - np.nanmean(gaps, axis=0)) ** 2, axis=0))
+    setting = {"gamma": 0.2, "alpha": 1e-3, "operator": np.array([[1.0, 0.5], [0.5, 1.0]]), "tol": 1e-12}
+    model = OperatorKernelRegressor(scale=True, **setting).fit(X, gaps)
+    by_hand = OperatorKernelRegressor(scale=False, **setting).fit(X, gaps / spread)
+    assert_allclose(model.predict(NEW), by_hand.predict(NEW) * spread, rtol=1e-6)
+    assert_allclose(model.residuals(X, gaps), by_hand.residuals(X, gaps / spread), rtol=1e-6, atol=1e-9)
+    with pytest.raises(ValueError, match="scale"):
+        OperatorKernelRegressor(scale="yes").fit(X, Y)
+
+
+def test_an_alpha_for_each_output():
+    noisy = np.column_stack([np.cos(X[:, 2]), np.sin(X[:, 0]) + 2 * rng.normal(size=len(Y))])
+    model = OperatorKernelRegressor("rbf", gamma=0.3, alpha_per_output=True).fit(X, noisy)
+    assert model.alpha_.shape == (2,) and model.alpha_[1] > 10 * model.alpha_[0]
+    for j in range(2):  # each as if it were alone
+        alone = OperatorKernelRegressor("rbf", gamma=0.3).fit(X, noisy[:, j])
+        assert 0.5 < model.alpha_[j] / alone.alpha_ < 2
+        same = OperatorKernelRegressor("rbf", gamma=0.3, alpha=model.alpha_[j]).fit(X, noisy[:, j])
+        assert_allclose(model.predict(NEW)[:, j], same.predict(NEW), rtol=1e-6)
+        assert_allclose(model.loo_residuals()[:, j], same.loo_residuals(), rtol=1e-6)
+    assert "alpha" in model.summary()
+    with pytest.raises(ValueError, match="alpha_per_output=True goes with the squared loss"):
+        OperatorKernelRegressor(alpha_per_output=True, operator="covariance").fit(X, Y)
+    with pytest.raises(ValueError, match="alpha_per_output"):
+        OperatorKernelRegressor(alpha_per_output="yes").fit(X, Y)
+
+
+# ---------------------------------------------------------------- inputs
+
+
+@pytest.mark.parametrize("kernel", ["linear", "poly", "rbf"])
+def test_moving_the_inputs_changes_nothing(kernel):
+    model, moved = (OperatorKernelRegressor(kernel).fit(X + shift, Y) for shift in (0.0, 100.0))
+    assert_allclose(moved.predict(NEW + 100.0), model.predict(NEW), rtol=1e-5, atol=1e-5)
+
+
+def test_without_centring_linear_kernels_go_through_the_origin():
+    model = OperatorKernelRegressor("linear", center=False, alpha=1e-3).fit(X, Y)
+    assert_allclose(model.predict(np.zeros((1, 3))), 0.0, atol=1e-12)
+
+
+def test_odd_samples():
+    one = OperatorKernelRegressor().fit(X[:1], Y[:1])
+    assert_allclose(one.predict(X[:1]), Y[:1])
+    constant = OperatorKernelRegressor().fit(np.ones((20, 3)), Y[:20])
+    assert_allclose(constant.predict(np.ones((1, 3)))[0], Y[:20].mean(axis=0), rtol=1e-6)
+    twice = OperatorKernelRegressor("rbf").fit(np.vstack([X, X]), np.vstack([Y, Y]))
+    once = OperatorKernelRegressor("rbf").fit(X, Y, np.full(60, 2.0))
+    assert twice.gamma_ == pytest.approx(once.gamma_) and twice.alpha_ == pytest.approx(once.alpha_)
+    assert_allclose(twice.predict(NEW), once.predict(NEW), rtol=1e-6, atol=1e-8)
+
+
+def test_an_output_that_was_never_observed_is_told():
+    gone = np.column_stack([Y, np.full(60, np.nan)])
+    with pytest.warns(UserWarning, match="output 2 has no observed value"):
+        model = OperatorKernelRegressor(alpha=1e-3, gamma=0.3).fit(X, gone)
+    assert_allclose(model.predict(NEW)[:, 2], 0.0)
+
+
+# ---------------------------------------------------------------- long work
+
+
+def test_progress_is_told(capsys):
+    OperatorKernelRegressor(verbose=1).fit(X, Y)
+    said = capsys.readouterr().err
+    assert re.search(
+        r"choice of the kernel, 60 samples: rbf, rate [\d.e-]+: error .* best so far .* about \d+ s left", said
+    )
+    OperatorKernelRegressor([("rbf", None), ("linear", np.diag([1.0, 2.0]))], verbose=1).fit(X, Y)
+    assert "choice of alpha, 5 folds: alpha" in capsys.readouterr().err
+    OperatorKernelRegressor().fit(X, Y)
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.skipif(not hasattr(signal, "raise_signal"), reason="needs signals")
+def test_an_interrupt_leaves_the_estimator_as_it_was():
+    model = OperatorKernelRegressor("rbf", gamma=0.3, alpha=1e-3).fit(X, Y)
+    before = model.predict(NEW)
+    model.set_params(kernel="auto", gamma="auto", alpha="auto")
+    many = rng.normal(size=(1500, 5))
+    timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
+    begun = time.perf_counter()
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(many, np.sin(many))
+    timer.join()
+    assert time.perf_counter() - begun < 20  # of a choice that takes longer
+    assert_array_equal(model.predict(NEW), before)
+
+
+# ---------------------------------------------------------------- losses with a bound
+
+
+@pytest.mark.parametrize("loss", ["huber", losses.Huber(p=1)], ids=str)
+def test_outliers_do_not_choose(loss):
+    """A tenth of the rows far off: kernel and alpha are near those of clean data."""
+    Z = rng.normal(size=(150, 2))
+    truth = np.column_stack([np.sin(2 * Z[:, 0]), Z[:, 1] ** 2])
+    spoilt = truth + 0.1 * rng.normal(size=truth.shape)
+    clean = OperatorKernelRegressor().fit(Z, spoilt)
+    spoilt = spoilt.copy()
+    spoilt[:15] += 20
+    robust, squared = (OperatorKernelRegressor(loss=one).fit(Z, spoilt) for one in (loss, "squared"))
+    new = rng.normal(size=(300, 2)) * 0.8
+    wanted = np.column_stack([np.sin(2 * new[:, 0]), new[:, 1] ** 2])
+    errors = [np.mean((model.predict(new) - wanted) ** 2) for model in (clean, robust, squared)]
+    assert errors[1] < 4 * errors[0] < errors[2]
+
+
+def test_diabetes_out_of_the_box():
+    Z, t = load_diabetes(return_X_y=True)
+    order = np.random.default_rng(1).permutation(len(Z))
+    train, test = order[:300], order[300:]
+    model = OperatorKernelRegressor().fit(Z[train], t[train])
+    linear = RidgeCV(np.logspace(-4, 2, 13)).fit(Z[train], t[train])
+    assert model.score(Z[test], t[test]) > linear.score(Z[test], t[test]) - 0.02
+
+
+def test_best_index():
+    assert best_index([3.0, 1.0, 1.0, 2.0]) == 2
+    assert best_index([np.inf, 1.0, np.nan]) == 1
+    with pytest.raises(ValueError, match="too large"):
+        best_index([np.inf, np.nan])

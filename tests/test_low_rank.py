@@ -1,0 +1,343 @@
+"""Eigenpairs by way of a low rank: the same as those of `eigh`, and of use for the same things."""
+
+import numpy as np
+import pytest
+import scipy.linalg
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.metrics.pairwise import laplacian_kernel, polynomial_kernel, rbf_kernel
+
+from hilbertlearn import _linalg, losses
+from hilbertlearn._linalg import Spectrum, expected_rank, low_rank_factor, spectrum
+from hilbertlearn.held_out import leave_one_out
+from hilbertlearn.problem import Problem
+from hilbertlearn.solvers import choose, solve
+from hilbertlearn.terms import Separable
+from hilbertlearn.terms.separable import Cholesky, Inverse, Spectral
+
+EPS = np.finfo(float).eps
+N = 600
+
+
+def sample(n, p, seed=0):
+    return np.random.default_rng(seed).normal(size=(n, p))
+
+
+def smooth(n=N, gamma=0.1):
+    """Rank of about 70 for every n, eigenvalues down to rounding."""
+    return rbf_kernel(sample(n, 2), gamma=gamma)
+
+
+def rough(n=N):
+    return rbf_kernel(sample(n, 30), gamma=0.05)
+
+
+def graded():
+    root = 10.0 ** np.random.default_rng(1).uniform(-4, 2, N)
+    return smooth() * root[:, None] * root
+
+
+def duplicates():
+    X = sample(100, 20)
+    return rbf_kernel(X[np.random.default_rng(1).integers(100, size=N)], gamma=0.05)
+
+
+LOW = {
+    "smooth": smooth(),
+    "in Fortran's order": np.asfortranarray(smooth()),
+    "part of a matrix": rbf_kernel(sample(2 * N, 2), gamma=0.1)[::2, ::2],
+    "ordered": rbf_kernel(np.linspace(0, 1, N)[:, None], gamma=20.0),
+    "linear": (lambda X: X @ X.T)(sample(N, 5)),
+    "many features": (lambda X: X @ X.T)(sample(N, 120)),
+    "polynomial": polynomial_kernel(sample(N, 3), degree=3),
+    "duplicates": duplicates(),
+    "constant": np.full((N, N), 3.0),
+    "graded": graded(),
+    "one sample of size": np.diag(np.r_[1e8, 1e-8 * np.ones(N - 1)]),
+    "small": 1e-60 * smooth(),
+    "large": 1e60 * smooth(),
+}
+FULL = {
+    "rough": rough(),
+    "laplacian": laplacian_kernel(sample(N, 3)),
+    "identity": np.eye(N),
+    "few samples": rbf_kernel(sample(300, 2), gamma=0.1),
+}
+
+
+def by_eigh(S, rounding=None):
+    values, vectors = scipy.linalg.eigh(S, driver="evd")
+    kept = values > max(values[-1], 0) * (len(S) * EPS if rounding is None else rounding)
+    return Spectrum(values[kept], vectors[:, kept])
+
+
+@pytest.fixture
+def sizes(monkeypatch):
+    """Sizes of the matrices that `eigh` is called with."""
+    seen = []
+
+    def counted(S, *args, own=scipy.linalg.eigh, **options):
+        seen.append(len(S))
+        return own(S, *args, **options)
+
+    monkeypatch.setattr(_linalg.scipy.linalg, "eigh", counted)
+    return seen
+
+
+# ---------------------------------------------------------------- eigenpairs
+
+
+@pytest.mark.parametrize("name", LOW)
+def test_eigenpairs_are_those_of_eigh(name, sizes):
+    S = LOW[name]
+    values, Q = spectrum(S)
+    assert all(size < N / 2 for size in sizes)
+    expected, E = by_eigh(S)
+    largest = expected[-1]
+    error = 0.3 * N * EPS * largest
+    assert abs(len(values) - len(expected)) <= 2  # those at the border
+    common = min(len(values), len(expected))
+    assert_allclose(values[-common:], expected[-common:], rtol=0, atol=error)
+    assert (np.diff(values) >= 0).all() and values[0] > 0
+    assert_allclose(Q.T @ Q, np.eye(len(values)), atol=50 * EPS)
+    assert np.linalg.norm(S @ Q - Q * values, 2) <= error
+    assert np.linalg.norm(S - (Q * values) @ Q.T, 2) <= N * EPS * largest + error
+    for s in (1e-6 * largest, largest):  # a smooth function of the matrix does not depend on the choice of eigenvectors
+        one, other = ((V * (v / (v + s))) @ V.T for v, V in ((values, Q), (expected, E)))
+        assert_allclose(one, other, atol=error / s)
+
+
+@pytest.mark.parametrize("name", FULL)
+def test_full_rank_goes_the_way_of_eigh(name, sizes):
+    S = FULL[name]
+    found = spectrum(S)
+    assert sizes == [len(S)]
+    for one, other in zip(found, by_eigh(S), strict=True):
+        assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("n", [1, 2, N])
+def test_zero_matrix_has_no_eigenpairs(n):
+    values, vectors = spectrum(np.zeros((n, n)))
+    assert values.shape == (0,) and vectors.shape == (n, 0)
+
+
+def test_one_sample():
+    values, vectors = spectrum(np.array([[4.0]]))
+    assert_allclose(values, [4.0])
+    assert_allclose(np.abs(vectors), [[1.0]])
+
+
+def test_few_eigenpairs_are_kept_for_a_coarser_rounding(sizes):
+    S = smooth()
+    values, Q = spectrum(S, 1e-5)
+    assert all(size < N / 2 for size in sizes)
+    expected, _ = by_eigh(S, 1e-5)
+    assert_allclose(values, expected, rtol=1e-8)
+    assert np.linalg.norm(S @ Q - Q * values, 2) <= 100 * EPS * values[-1]
+
+
+def test_a_finer_rounding_is_left_to_eigh(sizes):
+    found = spectrum(smooth(), 0.0)
+    assert sizes == [N]
+    assert_array_equal(found.values, by_eigh(smooth(), 0.0).values)
+
+
+def indefinite(size):
+    """Smooth but for an eigenvalue of -size, relative to the largest."""
+    S, v = smooth(), np.random.default_rng(3).normal(size=N)
+    return S - size * np.linalg.norm(S, 2) * np.multiply.outer(v, v) / (v @ v)
+
+
+@pytest.mark.parametrize(
+    "S",
+    [
+        indefinite(1e-3),
+        indefinite(1e-9),
+        np.kron(np.eye(N // 2), [[0.0, 1.0], [1.0, 0.0]]),  # nothing on the diagonal
+        -smooth(),
+        smooth() - 2 * np.diag(np.arange(N) == 7),
+    ],
+    ids=["indefinite", "slightly", "no diagonal", "negative", "one entry"],
+)
+def test_a_matrix_that_is_not_psd_is_left_to_eigh(S, sizes):
+    assert low_rank_factor(S, N // 2) is None
+    for one, other in zip(spectrum(S), by_eigh(S), strict=True):
+        assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("size", [1e-15, 1e-14, 1e-13, 1e-11])
+def test_errors_of_the_matrix_are_not_blown_up(size):
+    noise = np.random.default_rng(9).normal(size=(N, N))
+    S = smooth() * (1 + size * (noise + noise.T))
+    values, Q = spectrum(S)
+    assert np.linalg.norm(S @ Q - Q * values, 2) <= N * EPS * values[-1]
+    assert_allclose(Q.T @ Q, np.eye(len(values)), atol=100 * EPS)
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+@pytest.mark.parametrize("where", [(3, 3), (3, 4)])
+def test_values_that_are_not_finite_end_the_search(wrong, where):
+    S = smooth()
+    S[where] = S[where[::-1]] = wrong
+    assert low_rank_factor(S, N // 2) is None
+
+
+def test_matrices_that_overflow_are_left_to_eigh():
+    assert low_rank_factor(1e200 * smooth(), N // 2) is None
+    assert low_rank_factor(1e-200 * smooth(), N // 2) is None
+
+
+def test_the_matrix_stays_as_it_is():
+    for order in "CF":
+        S = np.array(smooth(), order=order)
+        before = S.copy()
+        spectrum(S)
+        assert_array_equal(S, before)
+
+
+def test_the_factor_is_the_same_each_time():
+    assert_array_equal(low_rank_factor(smooth(), N // 2), low_rank_factor(smooth(), N // 2))
+
+
+def test_the_search_stops_at_the_limit():
+    S, rank = smooth(gamma=1.0), low_rank_factor(smooth(gamma=1.0), N).shape[1]
+    assert rank > 200
+    assert low_rank_factor(S, 2 * rank).shape[1] == rank
+    assert low_rank_factor(S, rank - 64) is None
+    columns = np.empty((N, 400), order="F")
+    seen = [k for k, _ in _linalg._pivot_blocks(rough(), columns)]
+    assert seen[-1] <= 400  # never more than there is room for
+
+
+@pytest.mark.parametrize("n", [1000, 1600])
+def test_rank_is_foreseen(n):
+    S = rbf_kernel(sample(n, 3), gamma=0.1)
+    rank = low_rank_factor(S, n // 2).shape[1]
+    assert 0.7 * rank < expected_rank(S) < 1.4 * rank
+    assert expected_rank(smooth(n)) < 120
+    assert expected_rank(rough(n)) > n / 2
+    assert expected_rank(np.zeros((n, n))) == expected_rank(-np.eye(n)) == n
+
+
+# ---------------------------------------------------------------- leave-one-out
+
+
+def targets(n=N, d=2):
+    X, rng = sample(n, 2), np.random.default_rng(5)
+    return np.sin(X @ rng.normal(size=(2, d))) + 0.1 * rng.normal(size=(n, d))
+
+
+@pytest.mark.parametrize("operator", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_leave_one_out_is_that_of_eigh(weighted, operator):
+    K, Y = smooth(), targets()
+    M = np.array([[1.0, 0.3], [0.3, 0.5]]) if operator else None
+    weights = np.random.default_rng(2).uniform(0.2, 3.0, N) if weighted else None
+    term = Separable(K, M)
+    term = term if weights is None else term.scaled(np.sqrt(weights))
+    penalties = np.trace(term.K) * np.geomspace(1e-11, 10, 49)
+    reference = Spectral(by_eigh(term.K, 0.0), None if M is None else spectrum(M))
+    paths = [leave_one_out(term, Y, penalties, center=True, weights=weights, factors=f) for f in (None, reference)]
+    largest = reference.inputs.values[-1]
+    for (s, one), (_, other) in zip(*paths, strict=True):
+        assert_allclose(one, other, rtol=0, atol=(1e-13 + 10 * EPS * largest / s) * np.abs(other).max())
+
+
+def inverse_in_long_double(S):
+    """Of a positive definite matrix, by sweeping one row after the other."""
+    S = S.astype(np.longdouble)
+    for k in range(len(S)):
+        row, pivot = S[k].copy(), S[k, k]
+        S -= np.multiply.outer(row, row / pivot)
+        S[k] = S[:, k] = row / pivot
+        S[k, k] = -1 / pivot
+    return -S
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="long double is double here")
+@pytest.mark.parametrize("name", ["smooth", "linear"])
+def test_leave_one_out_is_as_near_to_the_truth_as_with_eigh(name):
+    Y = targets(420)
+    K = smooth(420) if name == "smooth" else (lambda X: X @ X.T)(sample(420, 5))
+    penalties = np.trace(K) * np.array([1e-11, 1e-9, 1e-6])
+    paths = [
+        [R for _, R in leave_one_out(Separable(K), Y, penalties, factors=factors)]
+        for factors in (None, Spectral(by_eigh(K)))
+    ]
+    for s, one, other in zip(penalties, *paths, strict=True):
+        inverse = inverse_in_long_double(K + np.longdouble(s) * np.eye(420))
+        truth = (inverse @ Y / np.diag(inverse)[:, None]).astype(float)
+        ours, theirs = (np.linalg.norm(R - truth) / np.linalg.norm(truth) for R in (one, other))
+        assert ours <= (0.1 if name == "smooth" else 1.1) * theirs + 1e-13
+
+
+# ---------------------------------------------------------------- fits
+
+LOSSES = [losses.Squared(), losses.Huber(0.2), losses.EpsilonInsensitive(0.1), losses.Huber(0.1, p=1)]
+
+
+def problem(loss, alpha, n=N, operator=True, weighted=False, K=None):
+    K, Y = smooth(n) if K is None else K, targets(n)
+    term, root = Separable(K, np.array([[1.0, 0.3], [0.3, 0.5]]) if operator else None), None
+    if weighted:
+        root = np.sqrt(np.random.default_rng(2).uniform(0.2, 3.0, n))
+        term, Y = term.scaled(root), root[:, None] * Y
+    return Problem((term,), Y, loss, alpha * (n if root is None else root @ root), None, root)
+
+
+@pytest.mark.parametrize("alpha", [1e-2, 1e-5, 1e-9])
+@pytest.mark.parametrize("operator", [False, True], ids=["identity", "operator"])
+@pytest.mark.parametrize("weighted", [False, True], ids=["even", "weighted"])
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+def test_fits_are_those_of_eigh(loss, weighted, operator, alpha):
+    p = problem(loss, alpha, operator=operator, weighted=weighted)
+    use = "once" if loss.quadratic else "iterations"
+    factors, options = p.separable.factor(use), {"tol": 1e-9, "max_iter": 20_000}
+    assert isinstance(factors, Spectral) or use == "once"
+    found = solve(p, factors=factors, **options)
+    reference = Spectral(by_eigh(p.separable.K), p.separable.operator_spectrum if operator else None)
+    expected = solve(p, factors=reference, **options)
+    assert found.converged and p.gap(found.dual) <= 1e-9
+    assert expected.converged
+    fitted = p.fitted(expected.dual)
+    # a gap of 1e-9 is about 3e-5 in the function, relative to the outputs
+    assert np.linalg.norm(p.fitted(found.dual) - fitted) <= 2e-4 * np.linalg.norm(p.Y)
+
+
+@pytest.mark.parametrize("alpha", [1e-11, 1e-12])
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+def test_fits_with_hardly_any_penalty_are_those_of_the_inverse(loss, alpha):
+    p = problem(loss, alpha, operator=False)
+    found, expected = (
+        solve(p, factors=factors, tol=1e-7, max_iter=2000)
+        for factors in (p.separable.factor("path"), Inverse(p.separable))
+    )
+    assert found.converged and expected.converged
+    assert p.gap(found.dual) <= 1e-7
+
+
+@pytest.mark.parametrize("alpha", [1e-1, 1e-6, 1e-10])
+def test_one_system_by_eigenpairs_is_certified(alpha):
+    p = problem(losses.Squared(), alpha, n=1300, operator=False)
+    assert isinstance(p.separable.factor("once"), Spectral)
+    found = solve(p, tol=1e-8)
+    assert found.solver == "spectral" and found.converged
+    exact = solve(p, factors=Cholesky(p.separable), tol=1e-8)
+    assert_allclose(p.fitted(found.dual), p.fitted(exact.dual), atol=1e-3 * np.abs(p.Y).max())
+
+
+def test_factors_follow_the_rank():
+    low, full = Separable(smooth(1300)), Separable(rough(1300))
+    assert all(isinstance(low.factor(use), Spectral) for use in ("once", "iterations", "path"))
+    assert isinstance(full.factor("once"), Cholesky)
+    assert isinstance(full.factor("iterations"), Inverse)
+    assert isinstance(full.factor("path"), Spectral)
+    some = Separable(rbf_kernel(sample(1300, 3), gamma=0.03))  # a rank of about n / 5
+    assert 1300 / 10 < low_rank_factor(some.K, 550).shape[1] < 1300 / 4
+    assert isinstance(some.factor("once"), Cholesky)
+    assert isinstance(some.factor("iterations"), Spectral)
+
+
+def test_iterations_by_column_are_for_full_ranks():
+    assert choose(problem(losses.Squared(), 1e-4, n=1600)) == "spectral"
+    assert choose(problem(losses.Squared(), 1e-4, n=1600, K=rough(1600))) == "columns"
