@@ -11,6 +11,13 @@ from hilbertlearn.training import Options
 rng = np.random.default_rng(7)
 
 
+@pytest.fixture(autouse=True)
+def same_draws():
+    """Each test draws the same whatever ran before it."""
+    global rng
+    rng = np.random.default_rng(7)
+
+
 def spectra(n=60, bands=80, noise=1e-3, seed=0):
     """Absorbances of mixtures: a large baseline that says nothing, and small bands that say all."""
     draw = np.random.default_rng(seed)
