@@ -47,7 +47,8 @@ def left_out_error(K, alpha, Y=Y):
 def test_the_table_holds_errors_of_refits():
     model = OperatorKernelRegressor("rbf").fit(X, Y)
     table = model.choice_
-    assert set(table) == {"kernel", "gamma", "alpha", "error", "standard_error", "seconds", "n_samples"}
+    columns = {"kernel", "gamma", "alpha", "error", "standard_error", "seconds", "n_samples", "method"}
+    assert set(table) == columns and set(table["method"]) == {"leave-one-out"}
     lengths = {len(column) for column in table.values()}
     assert len(lengths) == 1 and lengths.pop() > 50
     for i in rng.choice(np.flatnonzero(table["alpha"] > 1e-6), 5, replace=False):

@@ -353,7 +353,7 @@ class KernelMachine(BaseEstimator):
         if not isinstance(self.state_, State):
             return f"{type(self).__name__}: {_short(self.regressor_)} on coordinates"
         n, d = len(self.saturated_), len(self.center_)
-        kernel = f"kernel {_short(self.kernel_)}" if self.gamma_ is None else f"gamma {_short(self.gamma_)}"
+        kernel = f"kernel {_short(self.kernel_)}" + ("" if self.gamma_ is None else f", gamma {_short(self.gamma_)}")
         lines = [
             f"{type(self).__name__}: {n} samples, {d} coordinates",
             f"loss       {_short(self.loss_)}",

@@ -77,7 +77,8 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     solver_, n_iter_ : the solver in use, and its iterations
     alpha_, gamma_, kernel_, loss_, operator_, center_, scale_ : the values used
     choice_ : dict of arrays, an entry for each setting that was tried: kernel, gamma, alpha, error (squared errors, or
-        twice the loss), standard_error, seconds and n_samples
+        twice the loss), standard_error, seconds, n_samples, and method, "leave-one-out" or "folds", whose errors are
+        not to be compared with each other
     support_ : indices of the samples whose coefficients are not zero
     saturated_ : samples (n,), or points (n, d) for p = 1, held at the loss's bound: the candidates for outliers
     outlier_scores_ : residual sizes of samples, or points, relative to their median

@@ -68,7 +68,7 @@ def choose(samples: Samples, loss: Loss, alpha, options: Options) -> Choice:
         found = search(near, families, criterion, alpha, options)
     if rounds_of(near):
         given = alpha if automatic else float(alpha) / unit
-        found, _ = relearn(near, found, criterion, given, options, weights)
+        found = relearn(near, found, criterion, given, options, weights)
         samples = samples.with_shapes([found.shape])
     curve, trials = found.curve, found.trials
     if near is samples and weights is None:  # the search has seen the problem itself
@@ -102,9 +102,8 @@ def by_output(choice: Choice, options: Options) -> Choice:
             "alpha_per_output=True goes with the squared loss, operator=None and kernels without operators of their "
             "own; set alpha_per_output=False"
         )
-    some = training.take(drawn(training, size(training)))
-    alphas, data = training.alphas(), some.distinct()
-    data, factors = (training, choice.factors) if data is training else data.prepared(alphas)
+    alphas, data = training.alphas(), _looked_at(training).distinct()
+    data, factors = data.prepared(alphas) if data is not training or choice.factors is None else (data, choice.factors)
     share = training.weights.sum() / data.weights.sum()
     path = residual_path(data, alphas * share, factors)
     errors = np.array([data.weights @ np.nan_to_num(residuals) ** 2 for residuals in path])
@@ -181,7 +180,7 @@ def settled(training: Training, loss: Loss, alphas, options: Options, factors: F
         return loss
     if len(training.rows) == 1:
         return loss.resolve(training.Y - training.Y)
-    some = training.take(drawn(training, size(training)))
+    some = _looked_at(training)
     if some.closed_form:
         alpha = error_curve(some, Criterion(), np.sort(alphas)).alpha if len(alphas) > 1 else alphas[0]
         share = training.weights.sum() / some.weights.sum()
@@ -193,6 +192,12 @@ def settled(training: Training, loss: Loss, alphas, options: Options, factors: F
             warnings.simplefilter("ignore", ConvergenceWarning)  # of models that only serve to choose
             residuals = held_out_residuals(some, Squared(), float(np.median(alphas)), options.quick())
     return loss.resolve(_rows(loss, data, residuals), data.measure, data.weights)
+
+
+def _looked_at(training: Training) -> Training:
+    """The samples that settings are chosen on: all of them, or some of many."""
+    number = size(training)
+    return training if number == len(training.rows) else training.take(drawn(training, number))
 
 
 def _rows(loss, data, residuals):

@@ -27,7 +27,7 @@ class Criterion:
     def summary(self, data: Samples, residuals) -> tuple[float, float]:
         """Error, and its standard error, of residuals (n, d) of the samples of `data`."""
         weights = data.weights / data.weights.sum()
-        spread = None if self.loss is not None else data.space.spread(data.Y, data.weights)
+        spread = self.spread(data)
         if spread is None:
             errors = self.errors(data, residuals)
             mean = weights @ errors
@@ -41,6 +41,10 @@ class Criterion:
         moved = share * np.divide(squares - means, 2 * roots * spread, out=np.zeros_like(squares), where=means > 0)
         return float(np.mean(roots / spread)), float(np.linalg.norm(moved.mean(axis=1)))
 
+    def spread(self, data: Samples):
+        """What errors of each output are relative to (d,), None where those of samples count."""
+        return None if self.loss is not None else data.space.spread(data.Y, data.weights)
+
     def errors(self, data: Samples, residuals):
         """Errors (n,) of samples."""
         if self.loss is None:
@@ -53,9 +57,8 @@ class Criterion:
 class Norms(Criterion):
     """The norms of residuals: what outliers move little, before a loss knows what is large."""
 
-    def summary(self, data, residuals):
-        weights, errors = data.weights / data.weights.sum(), self.errors(data, residuals)
-        return float(weights @ errors), float(np.sqrt(weights**2 @ (errors - weights @ errors) ** 2))
+    def spread(self, data):
+        return None
 
     def errors(self, data, residuals):
         return row_norms(np.nan_to_num(residuals))

@@ -123,7 +123,7 @@ class _Folds:
         alphas = sorted(self.errors)
         spread = [np.std(self.errors[alpha]) / np.sqrt(len(self.folds)) for alpha in alphas]
         means = [self.mean(alpha) for alpha in alphas]
-        return trials_of(self.training, alphas, means, spread, sum(self.seconds.values()))
+        return trials_of(self.training, alphas, means, spread, sum(self.seconds.values()), "folds")
 
 
 def held_out_residuals(training: Training, loss, alpha, options: Options):

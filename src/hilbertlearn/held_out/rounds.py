@@ -21,10 +21,8 @@ def rounds_of(samples: Samples) -> int:
     return getattr(pairs[0][0], "n_rounds", 0) if len(pairs) == 1 and not samples.recipe.shapes else 0
 
 
-def relearn(
-    samples: Samples, found: Found, criterion: Criterion, alpha, options: Options, weights=None
-) -> tuple[Found, Samples]:
-    """The kernel after as many rounds as make its held-out error fall, and the samples with it in their recipe.
+def relearn(samples: Samples, found: Found, criterion: Criterion, alpha, options: Options, weights=None) -> Found:
+    """The kernel after as many rounds as make its held-out error fall.
 
     weights : (n,) factors of the sample weights, of a robust fit, or None
     """
@@ -36,11 +34,10 @@ def relearn(
         fitted = fit(own, Squared(), penalty, options.quick(), factors=found.curve.factors)
         (predictor,) = fitted.predictors(fitted.coefficients)
         variants = found.kernels[0].kernel.variants(training.X, predictor.coef, training.input_weights)
-        next_samples = samples.with_shapes(variants)
-        rates = found.rate * _AROUND
-        new = search(next_samples, families_of(next_samples), criterion, alpha, options, weights, rates=rates)
+        reweighted, rates = samples.with_shapes(variants), found.rate * _AROUND
+        new = search(reweighted, families_of(reweighted), criterion, alpha, options, weights, rates=rates)
         trials += new.trials
         if not new.curve.error < found.curve.error - _BETTER * found.curve.standard_error:
             break
-        found, samples = new, samples.with_shapes([new.shape]).with_shape(new.shape)
-    return replace(found, trials=trials), samples
+        found = new
+    return replace(found, trials=trials)

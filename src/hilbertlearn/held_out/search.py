@@ -63,7 +63,8 @@ class Curve:
         return self.alpha * self.total
 
     def trials(self) -> tuple[Trial, ...]:
-        return trials_of(self.training, self.alphas, self.errors, self.standard_errors, self.seconds)
+        errors = (self.errors, self.standard_errors)
+        return trials_of(self.training, self.alphas, *errors, self.seconds, "leave-one-out")
 
 
 def error_curve(training: Training, criterion: Criterion, alphas, weights=None) -> Curve:

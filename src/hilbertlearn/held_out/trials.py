@@ -20,16 +20,17 @@ class Trial(NamedTuple):
     standard_error: float
     seconds: float
     n_samples: int
+    method: str  # "leave-one-out" or "folds", whose errors are not to be compared with each other
 
 
-def trials_of(training, alphas, errors, standard_errors, seconds) -> tuple[Trial, ...]:
+def trials_of(training, alphas, errors, standard_errors, seconds, method) -> tuple[Trial, ...]:
     """Those of the kernels of training data, one for each alpha; seconds : for all of them."""
     kernel, gamma = ([getattr(one, name) for one in training.kernels] for name in ("kernel", "rate"))
     if len(kernel) == 1:
         kernel, gamma = kernel[0], gamma[0]
     share, n = seconds / len(alphas), len(training.rows)
     rows = zip(alphas, errors, standard_errors, strict=True)
-    return tuple(Trial(kernel, gamma, float(a), float(e), float(s), share, n) for a, e, s in rows)
+    return tuple(Trial(kernel, gamma, float(a), float(e), float(s), share, n, method) for a, e, s in rows)
 
 
 def table(trials) -> dict[str, np.ndarray]:
