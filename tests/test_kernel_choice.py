@@ -335,6 +335,13 @@ def test_outliers_do_not_choose(loss):
     assert errors[1] < 4 * errors[0] < errors[2]
 
 
+@pytest.mark.parametrize("kappa", [1e4, 1e9])
+def test_a_bound_that_nothing_meets_changes_nothing(kappa):
+    squared, huber = (OperatorKernelRegressor(loss=loss).fit(X, Y) for loss in ("squared", losses.Huber(kappa)))
+    assert (huber.kernel_, huber.gamma_, huber.alpha_) == (squared.kernel_, squared.gamma_, squared.alpha_)
+    assert_allclose(huber.predict(NEW), squared.predict(NEW), rtol=1e-4, atol=1e-4)
+
+
 def test_diabetes_out_of_the_box():
     Z, t = load_diabetes(return_X_y=True)
     order = np.random.default_rng(1).permutation(len(Z))

@@ -63,7 +63,7 @@ def choose(samples: Samples, loss: Loss, alpha, options: Options) -> Choice:
     criterion, unit = Criterion(), 1.0
     if _is_robust(loss):
         found, weights, unit, loss = _search_robust(near, families, loss, alpha, options)
-        criterion = Criterion(loss)
+        criterion = criterion if weights is None else Criterion(loss)
     else:
         found = search(near, families, criterion, alpha, options)
     if rounds_of(near):
@@ -152,7 +152,8 @@ def _search_robust(samples: Samples, families, loss: Loss, alpha, options: Optio
 
     Weights are those of iteratively reweighted least squares, at first from distances to the median, then from
     residuals left out: an outlier has no part in the model that it is judged by. As long as they are rough, all kernels
-    are looked at. Returns what was found, the weights, the unit of alpha (see ``robust_weights``) and the loss.
+    are looked at. Returns what was found, the weights (None for ones), the unit of alpha (see ``robust_weights``) and
+    the loss.
     """
     Y, setting = samples.encoded.coordinates, loss
     weights, unit = robust_weights(None, Y - pointwise_median(Y, samples.weights), samples)
@@ -165,6 +166,8 @@ def _search_robust(samples: Samples, families, loss: Loss, alpha, options: Optio
             residuals = next(residual_path(own, [found.curve.penalty / own.weights.sum()]))
             loss = setting.resolve(_rows(setting, training, residuals), training.measure, training.weights)
             weights, unit = robust_weights(loss, residuals, training)
+        if (weights == 1).all():  # nothing is held back: to these samples it is the squared loss
+            return search(samples, families, Criterion(), alpha, options), None, 1.0, loss
         given = alpha if isinstance(alpha, str) else float(alpha) / unit
         found = search(samples, families, Criterion(loss), given, options, weights, around=None if wide else found)
         trials += found.trials
