@@ -17,6 +17,7 @@ ROOMS = [
     "_statistics",
     "_fitting",
     "_progress",
+    "_threads",
     "_linalg",
     "functions",
     "outputs",

@@ -99,16 +99,24 @@ def test_gram_matrix_with_row_numbers_as_outputs():
 def test_leave_one_out_equals_refits(loss, y, center):
     n, alphas = 20, np.array([1e-3, 1e-2, 0.1, 1.0])
     path = RegularizationPathCV(predictor(output_loss=loss, center=center), alphas, cv="loo").fit(X[:n], y)
+    delta = predictor(output_loss=loss).fit(X[:n], y).output_loss_
+    checked = delta.check(y)
+    losses_of = np.asarray(delta(checked, checked))
+    distinct = sorted({list(y).index(one) for one in y})  # each output is a candidate once, the one left out too
     errors = np.zeros((n, len(alphas)))
     for i in range(n):
         rows = np.delete(np.arange(n), i)
         for j, alpha in enumerate(alphas):
-            # alpha n is held fixed, and the output left out remains a candidate
+            weights = ridge_weights(X[i : i + 1], rows, alpha=alpha * n / (n - 1))[0]  # alpha n is held fixed
+            weights = weights + (1 - weights.sum()) / (n - 1) * center
+            scores = losses_of[np.ix_(distinct, rows)] @ weights
+            chances = np.exp(-(scores - scores.min()) / (0.2 * scores.std()))
+            errors[i, j] = chances @ losses_of[distinct, i] / chances.sum()
             model = predictor(output_loss=loss, center=center, alpha=alpha * n / (n - 1)).fit(X[rows], pick(y, rows))
-            z = model.predict(X[i : i + 1], candidates=y)
-            delta = model.output_loss_
-            errors[i, j] = delta(delta.check(z), delta.check(pick(y, [i])))[0, 0]
-    assert_allclose(path.errors_, errors.mean(axis=0), atol=1e-10)
+            z = delta.check(model.predict(X[i : i + 1], candidates=y))
+            least = np.asarray(delta(z, checked))[0, rows] @ weights
+            assert least == pytest.approx(scores.min(), abs=1e-9)  # chances fall from what is predicted
+    assert_allclose(path.errors_, errors.mean(axis=0), atol=1e-8)
     assert path.errors_[list(alphas).index(path.alpha_)] <= errors.mean(axis=0).min() * (1 + 1e-3)
     assert np.ptp(path.errors_) > 0
 

@@ -250,7 +250,7 @@ def cholesky(K, shift):
 
     The other triangle holds nothing of use: neither is it copied from K, nor cleaned.
     """
-    S = np.zeros_like(K)
+    S = np.zeros(K.shape)  # pages that are not written to cost nothing
     for start in range(0, len(K), _COPIED_ROWS):
         S[start : start + _COPIED_ROWS, start:] = K[start : start + _COPIED_ROWS, start:]
     S.flat[:: len(S) + 1] += shift

@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import kernels, operators
 from .._statistics import mean_rows
+from .._threads import threads_for
 from .._validation import warn
 from ..terms import Factors
 from ..training import Encoded, Options, Samples, Training, build
@@ -19,10 +20,12 @@ from .trials import Trial, best_index, smoothest, trials_of
 
 _COARSE = 4  # every so many alphas are tried first, a decade apart, and then those between
 RATES = 2.0 ** np.arange(-10, 5, 2)  # of a kernel, relative to the median rule's
+_WINDOW = 2  # steps to either side of the best rate of one shape that others are looked at
 _BEYOND = 2  # steps that the search may go on where values fall faster still
 _STEP, _HALF_STEP = RATES[1] / RATES[0], np.sqrt(RATES[1] / RATES[0])
 _EDGE = 1e-2  # gain at the end of the grid, relative to its neighbour, that is told
 _WHOLE, _FEW = 600, 400  # samples up to which all, and beyond which so many, say where to look
+_COMPARED = 1000  # samples that rates near each other are compared on
 _MOST, _MANY = 2000, 1500  # samples up to which all, and beyond which so many, are chosen by
 _NEAR = (1.0, 0.5, 2.0)  # rates near each other, relative
 _ENTRIES = 2e9  # products of samples, samples and coordinates that a step of a search may take
@@ -170,7 +173,7 @@ def search(
     """The shape and rate of the kernel, for alpha a number, or "auto" for the best of each.
 
     Of more than 600 samples 400 say where to look: errors of kernels with rates far apart differ by more than
-    they do between draws.
+    they do between draws. The best of these and its neighbours are compared on 1000, and all have a say in alpha.
 
     families : from ``families_of``
     weights : (n,) factors of the sample weights, of a robust fit, or None
@@ -182,25 +185,27 @@ def search(
     kept: Any = [(i, rate) for i, (_, family) in enumerate(families) for rate in (rates if family.open else [1.0])]
     if around is not None:
         kept = around.neighbours
-    for number in [_FEW, n] if n > _WHOLE and len(kept) > len(_NEAR) else [n]:
+    wide = len(kept) > len(_NEAR)
+    for number in [few for few in (_FEW if wide and n > _WHOLE else n, _COMPARED) if few < n and len(kept) > 1] + [n]:
         rows = drawn(samples, number)
         own = samples if number == n else samples.some(rows)
         look = _Look(own, families, criterion, alpha, options, None if weights is None else weights[rows])
-        wide = len(kept) > len(_NEAR)
         options.said.begin(f"choice of the kernel, {number} samples", len(kept) + 2 * wide * len(families))
-        if wide:
-            look.widely(rates)
-        else:
-            for i, rate in kept:
+        with threads_for(number):
+            if wide:
+                look.widely(rates)
+            else:
+                for i, rate in kept:
+                    look.at(i, rate)
+            i, rate = look.best()
+            if look.curves[i, rate].training is None:  # ties made it the best after another had been
                 look.at(i, rate)
-        i, rate = look.best()
-        if look.curves[i, rate].training is None:  # ties made it the best after another had been
-            look.at(i, rate)
         shape, family = families[i]
-        kept = [(i, rate * factor) for factor in (_NEAR if family.open else (1.0,))]
+        neighbours = [(i, rate * factor) for factor in (_NEAR if family.open else (1.0,))]
         trials += look.trials
         look.tell_edges(i, rate)
-    return Found(shape, family.at(rate), look.curves[i, rate], trials, rate, kept)
+        wide, kept = False, neighbours if wide else [(i, rate)]
+    return Found(shape, family.at(rate), look.curves[i, rate], trials, rate, neighbours)
 
 
 def is_open(samples: Samples) -> bool:
@@ -237,21 +242,29 @@ class _Look:
         self.trials: tuple[Trial, ...] = ()
 
     def widely(self, rates):
-        """The whole grid of rates of each family, further where its best is the fastest, then halves of steps."""
+        """The grid of rates for each family, then halves of steps around its best.
+
+        The first looks at all, the others around the best so far; each goes on where its best is the last it has seen.
+        """
+        allowed = [*rates, *(rates[-1] * _STEP ** np.arange(1, _BEYOND + 1))]
+        first, end = 0, len(rates)
         for i, (_, family) in enumerate(self.families):
             if not family.open:
                 self.at(i, 1.0)
                 continue
-            for rate in rates:
+            for rate in allowed[first:end]:
                 self.at(i, rate)
-            fastest = rates[-1]
-            for _ in range(_BEYOND):
-                if self._best_rate(i) == fastest:
-                    fastest *= _STEP
-                    self.at(i, fastest)
+            while end < len(allowed) and self._best_rate(i) == allowed[end - 1]:
+                self.at(i, allowed[end])
+                end += 1
+            while first and self._best_rate(i) == allowed[first]:
+                first -= 1
+                self.at(i, allowed[first])
             middle = self._best_rate(i)
             self.at(i, middle / _HALF_STEP)
             self.at(i, middle * _HALF_STEP)
+            nearest = int(np.argmin(np.abs(np.log(np.asarray(allowed) / self.best()[1]))))
+            first, end = max(nearest - _WINDOW, 0), min(nearest + _WINDOW + 1, len(allowed))
 
     def at(self, i, rate):
         shape, family = self.families[i]

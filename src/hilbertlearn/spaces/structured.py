@@ -17,7 +17,7 @@ from ..outputs import distinct, read_outputs, take
 from .base import Space
 
 _PROBES = 5
-_TIED = 1e-9  # relative difference of weighted losses that is rounding: the order of outputs must not decide
+_NEARLY_BEST = 0.2  # difference of weighted losses, relative to their deviation, that decides little
 _ROUNDING = 1e-13
 _TOLERANCE = 1e-10  # what is left of k(y, y), relative to the largest, when an output counts as dependent
 
@@ -104,8 +104,8 @@ class KernelSpace(Space):
 class WeightSpace(Space):
     """Coordinates are weights over distinct outputs: an output is its own unit vector (Ciliberto et al. 2016).
 
-    Others count as not observed. Held-out errors are those of the loss, the prediction being the best of these outputs
-    under the weights.
+    Others count as not observed. Held-out errors are those of the loss, predictions being the best of these outputs
+    under the weights, or nearly so.
     """
 
     outputs: Any  # (c,) distinct, canonical
@@ -132,11 +132,17 @@ class WeightSpace(Space):
         return np.asarray(self.loss(self.outputs, self.outputs), dtype=float)
 
     def held_out_errors(self, Y, residuals):
-        """Losses (n,) of the best outputs under the weights; of those that are equally good the mean."""
+        """Losses (n,) expected of an output drawn by its weighted loss: of the best, where none comes near it.
+
+        A draw from exp(-loss / t) with t a share of the losses' standard deviation. The loss of the best alone jumps
+        from one alpha to the next, and with few samples its smallest value is a matter of luck.
+        """
         scores = (Y - residuals) @ self.losses.T
-        low, high = scores.min(axis=1, keepdims=True), np.abs(scores).max(axis=1, keepdims=True)
-        tied = scores <= low + _TIED * high + _ROUNDING * np.abs(self.losses).max()  # weights are differences of ones
-        return np.einsum("ij,ij->i", tied, self.losses[:, np.argmax(Y, axis=1)].T) / tied.sum(axis=1)
+        scores -= scores.min(axis=1, keepdims=True)
+        rounding = _ROUNDING * np.abs(self.losses).max() + np.finfo(float).tiny  # weights are differences of ones
+        scores /= np.maximum(_NEARLY_BEST * scores.std(axis=1, keepdims=True), rounding)
+        chances = np.exp(np.negative(scores, out=scores), out=scores)
+        return np.einsum("ij,ij->i", chances, self.losses[:, np.argmax(Y, axis=1)].T) / chances.sum(axis=1)
 
 
 class ProbeSpace(WeightSpace):
