@@ -409,13 +409,15 @@ def test_repeated_points_of_irregular_curves_change_nothing():
 
 def test_more_components_than_points():
     """All eigenfunctions on a grid are the grid; redundant atoms are the kernel ``sum of phi(s) phi(t)``."""
-    on_grid, eigen = (regressor(space=space).fit(X, Y) for space in ("grid", spaces.Eigen(n_components=100)))
+    on_grid, eigen = (
+        regressor(space=space, center=True).fit(X, Y) for space in ("grid", spaces.Eigen(n_components=100))
+    )
     assert_allclose(eigen.predict(X), on_grid.predict(X), atol=1e-8)
     atoms = spaces.Fourier(40).atoms(T, WEIGHTS)(T)
     found = regressor(space=spaces.Fourier(40), gamma=1.0, center=False).fit(X, Y).predict(X)
     assert_allclose(found, dense(Y, WEIGHTS, atoms.T @ atoms), atol=1e-6)
     for space in (spaces.PrincipalComponents(100), spaces.BSpline(30)):
-        assert_allclose(regressor(space=space, alpha=1e-9).fit(X, Y).predict(X), Y, atol=1e-3)
+        assert_allclose(regressor(space=space, alpha=1e-9, center=True).fit(X, Y).predict(X), Y, atol=1e-3)
 
 
 @pytest.mark.parametrize("unit", [1e-9, 1e9, 1e-200, 1e200])

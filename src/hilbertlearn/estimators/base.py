@@ -50,6 +50,7 @@ class KernelMachine(BaseEstimator):
     regressor = None  # a setting of the estimators whose spaces are more than vectors
     graph, manifold = None, 0.0  # settings of those that learn from samples without outputs
     alpha_per_output = False  # a setting of those whose outputs are columns
+    _CENTERS: tuple = (True, False)  # what the setting ``center`` may be
 
     loss_, center_, solver_ = learnt("loss"), learnt("center"), learnt("solver")
     operator_, space_, X_fit_ = learnt("operator"), learnt("space"), learnt("X_fit")
@@ -181,7 +182,7 @@ class KernelMachine(BaseEstimator):
         check_number(self.tol, "tol")
         check_number(self.max_iter, "max_iter", integer=True)
         check_choice(self.solver, "solver", solvers.NAMES)
-        check_choice(self.center, "center", (True, False))
+        check_choice(self.center, "center", self._CENTERS)
         check_choice(self.alpha_per_output, "alpha_per_output", (True, False))
         check_number(self.manifold, "manifold", strict=False)
         shapes, pairs = self._shapes(X), self.pairs(X)
@@ -190,7 +191,7 @@ class KernelMachine(BaseEstimator):
             pairs=[(snapshot(kernel), snapshot(operator)) for kernel, operator in pairs],
             gamma=self.gamma,
             params=self.kernel_params,
-            center=self.center,
+            center=bool(self.center),
             space=self.output_space,
             graph=self.graph,
             manifold=self.manifold,

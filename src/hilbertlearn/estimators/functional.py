@@ -71,8 +71,9 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         the atoms otherwise; else an operator as in ``OperatorKernelRegressor``, or ``operators.PerAxis``
     loss : str or object of ``hilbertlearn.losses``; p other than 2 acts on point values and needs ``space="grid"``
     alpha : float or "auto", as in ``OperatorKernelRegressor``
-    center : bool
-        Fit around the curve that the loss likes best: the mean for the squared loss, a median for the norm.
+    center : "auto" or bool
+        Fit around the curve that the loss likes best: the mean for the squared loss, a median for the norm. "auto"
+        smooths it on a grid, as much as the differences between curves say that it is noise; True takes it as it is.
     graph, manifold : as in ``OperatorKernelRegressor``; curves that are all NaN are not known. An operator with more
         than 50 eigenvalues is refused: use ``space="eigen"`` or a dictionary
     irregular : "exact" or "projected", see above
@@ -103,6 +104,8 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     (2, 200)
     """
 
+    _CENTERS = ("auto", True, False)
+
     def __init__(
         self,
         kernel="auto",
@@ -114,7 +117,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         operator="auto",
         loss="squared",
         alpha="auto",
-        center=True,
+        center="auto",
         graph=None,
         manifold=0.0,
         irregular="exact",
@@ -140,14 +143,18 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
             irregular=self.irregular,
             sample_weight=sample_weight,
             centre=self._centre if self.center else None,
+            smooth=not self._centre_loss().quadratic if self.center == "auto" else None,
         )
 
     def _centre(self, curves, sample_weight, measure):
         """The curve (d,) that the loss likes best, for values (n, d) under a measure (d,)."""
-        loss, root = Squared() if self.regressor is not None else self._loss(), np.sqrt(measure)
+        loss, root = self._centre_loss(), np.sqrt(measure)
         if loss.needs_residuals:
             loss = loss.resolve(root * (curves - pointwise_median(curves, sample_weight)), measure, sample_weight)
         return best_constant(root * curves, sample_weight, loss, measure) / root
+
+    def _centre_loss(self):
+        return Squared() if self.regressor is not None else self._loss()
 
     def make_state(self, found):
         space, pairs = found.training.space, zip(found.training.recipe.pairs, found.training.terms, strict=True)

@@ -139,7 +139,12 @@ class State(Expansion):
         residuals = np.full((len(self.saturated), left.Y.shape[1]), np.nan)
         weights, penalty = left.weights, self.alpha * left.weights.sum()
         ((_, residuals[left.rows]),) = leave_one_out(
-            self.training_term(), left.Y, [penalty], center=left.centered, weights=weights
+            self.training_term(),
+            left.Y,
+            [penalty],
+            center=left.centered,
+            smoothed=self.space.smoothed,
+            weights=weights,
         )
         return residuals
 

@@ -8,7 +8,9 @@ from ..terms import ONCE, PATH, Factors, Term
 from ..training import Training
 
 
-def leave_one_out(term: Term, Y, penalties, *, center=False, weights=None, factors: Factors | None = None):
+def leave_one_out(
+    term: Term, Y, penalties, *, center=False, smoothed=None, weights=None, factors: Factors | None = None
+):
     """Leave-one-out residuals of the squared loss for each penalty s = alpha * sum(w); yields (s, residuals (n, d)).
 
     Brouard et al. 2016, section 4, with s held fixed when a sample is left out. With ``center`` the model is fitted to
@@ -18,6 +20,7 @@ def leave_one_out(term: Term, Y, penalties, *, center=False, weights=None, facto
     Parameters
     ----------
     term : the map, scaled by sqrt(w) on both sides when there are weights
+    smoothed : linear function of means (k, d) that a model is fitted around in their place, or None
     Y : (n, d) coordinates, neither centred nor scaled, NaN where not observed and the term leaves that out
     factors : of the term, where they are there already
     """
@@ -31,6 +34,8 @@ def leave_one_out(term: Term, Y, penalties, *, center=False, weights=None, facto
         values = np.nan_to_num(Y)
         mean = np.divide((observed * values).sum(axis=0), total, out=np.zeros_like(mean), where=total > 0)
         shift = _mean_of_others(values, observed) - mean
+        if smoothed is not None:
+            mean, shift = smoothed(mean[None])[0], smoothed(shift)
     if factors is None:
         factors = term.factor(ONCE if len(penalties) == 1 else PATH)
     targets = root * np.nan_to_num(Y - mean)
@@ -41,7 +46,7 @@ def leave_one_out(term: Term, Y, penalties, *, center=False, weights=None, facto
 def residual_path(training: Training, alphas, factors: Factors | None = None):
     """For each alpha the leave-one-out residuals (n, d) of the squared loss."""
     weights = None if training.root_weights is None else training.weights
-    options: dict = {"center": training.recipe.center, "weights": weights}
+    options: dict = {"center": training.recipe.center, "smoothed": training.space.smoothed, "weights": weights}
     total = training.weights.sum()
     if training.depends_on_alpha:  # a kernel for each alpha
         for alpha in alphas:

@@ -52,6 +52,10 @@ class Space:
         """Standard deviations (d,) of coordinates Y (n, d) that are outputs of their own kind each; None otherwise."""
         return None
 
+    def smoothed(self, means):
+        """Means (n, d) of coordinates as models are fitted around: without the noise that the space does not allow."""
+        return means
+
     def complete(self, y):
         """Coordinates (n, d) with gaps filled, for models that cannot have any."""
         return self.encode(y)

@@ -27,6 +27,7 @@ from ..operators import Integral, Kronecker
 from .base import Space
 from .sampling import Sampling, block_sampling
 from .settings import as_space
+from .smoothing import best_penalty, distinct_mass, noise_variance, smoothed
 
 _ROUNDING = 1e-12
 
@@ -51,6 +52,7 @@ class FunctionSpace(Space):
     given_grid: bool = False  # whether the user gave the grids
     mean: np.ndarray | None = None  # (m_1, ..., m_k, p) of the training functions where they were observed
     origin: np.ndarray | None = None  # (m_1, ..., m_k, p) what combinations of the basis are added to
+    roughness: float = 0.0  # penalty of the spline that means of point values become
 
     @property
     def sizes(self):
@@ -124,6 +126,12 @@ class FunctionSpace(Space):
         if isinstance(data, IrregularFunctions):
             return self._coordinates(interpolated(data, self.grids[0]))
         return self._coordinates(fill_gaps(data.values, data.axes))
+
+    def smoothed(self, means):
+        """Means (n, d) as splines on a grid; in a basis they are as smooth as it is."""
+        if not self.roughness or not all(axis.pointwise for axis in self.axes):
+            return means
+        return self._coordinates(_splines(self._on_grid(means), self.axes, self.roughness))
 
     def read(self, y):
         """The functions behind y, checked to live where the training ones do."""
@@ -263,6 +271,27 @@ def _mapped(values, maps):
     return values
 
 
+def _splines(values, axes, penalty):
+    """Values (n, m_1, ..., m_k, p) smoothed along each axis."""
+    return _mapped(values, [lambda rows, a=axis: smoothed(rows, a.points, a.quadrature, penalty) for axis in axes])
+
+
+def _roughness(values, weights, space, *, robust):
+    """The penalty of the spline that the mean of training values (n, m_1, ..., m_k, p) is to become."""
+    shape, flat = values.shape[1:], values.reshape(len(values), -1)
+    deviations = values - space.mean
+    lines = [(np.moveaxis(deviations, k, -1), axis.points) for k, axis in enumerate(space.axes, start=1)]
+    noise = min(noise_variance(rows, points, weights, robust=robust) for rows, points in lines)
+
+    def splines(rows, penalty):
+        return _splines(rows.reshape(-1, *shape), space.axes, penalty).reshape(rows.shape)
+
+    mass, measure = distinct_mass(flat, weights), np.repeat(space._point_weights, space.n_curves)
+    variances = np.divide(noise, mass, out=np.zeros_like(mass), where=mass > 0)
+    finest = (math.pi * max(shape[:-1])) ** -4.0  # bends from point to point remain
+    return best_penalty(space.mean.ravel(), variances, splines, measure, finest)
+
+
 def _padded(rows):
     """Rows of different lengths as a matrix (n, m), NaN beyond their ends."""
     out = np.full((len(rows), max(map(len, rows), default=0)), np.nan)
@@ -271,11 +300,14 @@ def _padded(rows):
     return out
 
 
-def function_space(setting, y, *, grid=None, irregular="exact", sample_weight=None, centre=None) -> FunctionSpace:
+def function_space(
+    setting, y, *, grid=None, irregular="exact", sample_weight=None, centre=None, smooth=None
+) -> FunctionSpace:
     """The space that a setting becomes for training outputs y; weights (n,) count where it learns from them.
 
     centre : function of curves (n, d), weights (n,) and a measure (d,) that gives the one (d,) whose part outside the
         basis is the origin, for a basis of deviations from it
+    smooth : None, or whether the centre that is to be smoothed is that of a robust loss
     """
     setting, given_grid = as_space(setting), grid is not None
     projected = check_choice(irregular, "irregular", ("exact", "projected")) == "projected"
@@ -312,9 +344,12 @@ def function_space(setting, y, *, grid=None, irregular="exact", sample_weight=No
         raise ValueError(
             "irregular='projected' averages over a basis, which space='grid' has not; use spaces.Fourier()"
         )
-    if centre is not None and any(axis.around_mean for axis in axes):
-        measure = np.repeat(space._point_weights, space.n_curves)
-        whole = centre(flat, weights, measure).reshape(1, *values.shape[1:])
+    measure = np.repeat(space._point_weights, space.n_curves)
+    around_mean = centre is not None and any(axis.around_mean for axis in axes)
+    if smooth is not None and (around_mean or space.pointwise):
+        space = replace(space, roughness=_roughness(values, weights, space, robust=smooth))
+    if around_mean:
+        whole = _splines(centre(flat, weights, measure).reshape(1, *values.shape[1:]), axes, space.roughness)
         outside = (whole - space._on_grid(space._coordinates(whole)))[0]
         if np.abs(outside).max(initial=0.0) > _ROUNDING * np.abs(whole).max(initial=0.0):
             space = replace(space, origin=outside)

@@ -1,0 +1,106 @@
+"""Natural cubic smoothing splines of curves on a grid, and how much of them the mean of noisy curves asks for."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+
+from .._statistics import weighted_quantile
+
+_PER_DECADE = 4  # penalties that are tried
+_LARGEST = 1.0  # penalty on the unit interval, beyond which curves are straight lines
+_LEAST_WEIGHT = 1e-6  # of a point, relative to the mean one: 0 would make it free
+_PROBES = 200  # random signs that give the diagonal of a large smoother
+_NEIGHBOURS = 5  # points of a fourth difference
+_MEDIAN_SQUARE = 0.4549  # of a standard normal number
+
+
+def smoothed(values, points, weights, penalty):
+    """Rows g of ``min sum_j w_j (values_j - g(t_j))^2 + penalty int g''^2`` for values (..., m) at points t (m,).
+
+    Reinsch's algorithm (Green & Silverman 1994, section 2.3.3): a system with five diagonals in the second derivatives.
+    """
+    m = len(points)
+    if not penalty or m < 3:
+        return values
+    h, rows = np.diff(points), values.reshape(-1, m)
+    inverse = 1 / np.maximum(weights, _LEAST_WEIGHT * np.mean(weights))
+    # second differences: row i of Q' has entries q[:, i] at points i, i + 1, i + 2
+    q = np.stack([1 / h[:-1], -1 / h[:-1] - 1 / h[1:], 1 / h[1:]])
+    w = np.stack([inverse[:-2], inverse[1:-1], inverse[2:]])
+    bands = np.zeros((3, m - 2))  # the upper ones of R + penalty Q' W^-1 Q
+    bands[2] = (h[:-1] + h[1:]) / 3 + penalty * (q**2 * w).sum(axis=0)
+    bands[1, 1:] = h[1:-1] / 6 + penalty * (q[1:, :-1] * w[1:, :-1] * q[:-1, 1:]).sum(axis=0)
+    bands[0, 2:] = penalty * q[2, :-2] * w[2, :-2] * q[0, 2:]
+    bent = rows[:, :-2] * q[0] + rows[:, 1:-1] * q[1] + rows[:, 2:] * q[2]
+    bent = scipy.linalg.solveh_banded(bands, bent.T, overwrite_ab=True, overwrite_b=True, check_finite=False).T
+    moved = np.zeros_like(rows)
+    moved[:, :-2] += bent * q[0]
+    moved[:, 1:-1] += bent * q[1]
+    moved[:, 2:] += bent * q[2]
+    return (rows - penalty * inverse * moved).reshape(values.shape)
+
+
+def best_penalty(mean, variances, smooth, quadrature, finest):
+    """The penalty that brings a noisy mean nearest to the truth, by an unbiased estimate of that error; 0 for none.
+
+    With the smoother S and independent errors of given variances v, ``||mean - S mean||^2 + 2 sum_j q_j S_jj v_j`` is
+    the squared error of ``S mean`` but for a constant (Mallows 1973). What smoothing moves is within the noise.
+
+    Parameters
+    ----------
+    mean, variances, quadrature : (d,); quadrature weights are those of the norm
+    smooth : linear function of rows (k, d) and a penalty
+    finest : the smallest penalty that is tried
+    """
+    if not variances.any():
+        return 0.0
+    d = len(mean)
+    probes = np.eye(d) if d <= _PROBES else np.random.default_rng(0).choice([-1.0, 1.0], size=(_PROBES, d))
+    share = 1.0 if d <= _PROBES else 1 / _PROBES  # the mean of z_j (S z)_j over random signs z is S_jj
+    penalties = np.geomspace(finest, _LARGEST, round(_PER_DECADE * np.log10(_LARGEST / finest)) + 1)
+    errors = [2 * quadrature @ variances]
+    for penalty in penalties:
+        kept = share * np.sum(probes * smooth(probes, penalty), axis=0)
+        away = mean - smooth(mean[None], penalty)[0]
+        errors.append(quadrature @ away**2 + 2 * quadrature @ (kept * variances))
+    return float([0.0, *penalties][int(np.argmin(errors))])
+
+
+def noise_variance(values, points, weights, *, robust):
+    """Variance of independent errors of values (n, ..., m) at points (m,), NaN where not observed; 0 if unknown.
+
+    From fourth divided differences, in which curves with few bends have little part: these are scaled to be sums of
+    values whose squared coefficients sum to one (Gasser, Sroka & Jennen-Steinmetz 1986, with more neighbours).
+
+    weights : (n,) of samples
+    robust : whether gross errors are to have no part
+    """
+    m = len(points)
+    if m < _NEIGHBOURS:
+        return 0.0
+    index = np.arange(m - _NEIGHBOURS + 1)[:, None] + np.arange(_NEIGHBOURS)
+    near = points[index]  # (m - 4, 5)
+    apart = near[:, :, None] - near[:, None, :] + np.eye(_NEIGHBOURS)
+    coefficients = 1 / apart.prod(axis=2)  # of divided differences
+    coefficients /= np.linalg.norm(coefficients, axis=1, keepdims=True)
+    squares = np.einsum("...jk,jk->...j", values[..., index], coefficients) ** 2
+    mass = np.broadcast_to(weights.reshape(-1, *[1] * (squares.ndim - 1)), squares.shape)
+    seen = np.isfinite(squares) & (mass > 0)
+    if not seen.any():
+        return 0.0
+    if robust:  # the median of squares of normal numbers of variance 1
+        return weighted_quantile(squares[seen], 0.5, mass[seen]) / _MEDIAN_SQUARE
+    return float(np.average(squares[seen], weights=mass[seen]))
+
+
+def distinct_mass(values, weights):
+    """For each column of values (n, d) what the variance of an entry is divided by in the mean of the observed ones.
+
+    Repeated rows count as one, of their common weight.
+    """
+    counts = np.flatnonzero(weights > 0)
+    filled = np.nan_to_num(values[counts], nan=np.inf)  # NaN is not equal to itself
+    _, first, number = np.unique(filled, axis=0, return_index=True, return_inverse=True)
+    own, observed = np.bincount(number.ravel(), weights[counts]), np.isfinite(values[counts[first]])
+    return (own @ observed) ** 2 / np.maximum(own**2 @ observed, np.finfo(float).tiny)
