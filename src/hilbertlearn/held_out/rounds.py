@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from ..losses import Squared
 from ..training import Options, Samples, fit
 from .criterion import Criterion
 from .search import Found, families_of, search
 
-_AROUND = 4.0 ** np.arange(-1, 2)  # rates that are tried, relative to the best of the round before
 _BETTER = 0.5  # standard errors that a round must gain to be kept: the best of several falls by chance too
 
 
@@ -34,8 +31,8 @@ def relearn(samples: Samples, found: Found, criterion: Criterion, alpha, options
         fitted = fit(own, Squared(), penalty, options.quick(), factors=found.curve.factors)
         (predictor,) = fitted.predictors(fitted.coefficients)
         variants = found.kernels[0].kernel.variants(training.X, predictor.coef, training.input_weights)
-        reweighted, rates = samples.with_shapes(variants), found.rate * _AROUND
-        new = search(reweighted, families_of(reweighted), criterion, alpha, options, weights, rates=rates)
+        reweighted = samples.with_shapes(variants)
+        new = search(reweighted, families_of(reweighted), criterion, alpha, options, weights, middle=found.rate)
         trials += new.trials
         if not new.curve.error < found.curve.error - _BETTER * found.curve.standard_error:
             break

@@ -168,7 +168,7 @@ def search(
     weights=None,
     *,
     around: Found | None = None,
-    rates=RATES,
+    middle: float | None = None,
 ) -> Found:
     """The shape and rate of the kernel, for alpha a number, or "auto" for the best of each.
 
@@ -178,11 +178,11 @@ def search(
     families : from ``families_of``
     weights : (n,) factors of the sample weights, of a robust fit, or None
     around : what an earlier search has found: its shape stays, and its rate is looked at with those near it
-    rates : that are looked at first, increasing
+    middle : the rate around which others are looked at first; None for all of ``RATES``
     """
     n = len(samples.rows)
     trials: tuple[Trial, ...] = ()
-    kept: Any = [(i, rate) for i, (_, family) in enumerate(families) for rate in (rates if family.open else [1.0])]
+    kept: Any = [(i, rate) for i, (_, family) in enumerate(families) for rate in (RATES if family.open else [1.0])]
     if around is not None:
         kept = around.neighbours
     wide = len(kept) > len(_NEAR)
@@ -193,7 +193,7 @@ def search(
         options.said.begin(f"choice of the kernel, {number} samples", len(kept) + 2 * wide * len(families))
         with threads_for(number):
             if wide:
-                look.widely(rates)
+                look.widely(middle)
             else:
                 for i, rate in kept:
                     look.at(i, rate)
@@ -241,13 +241,17 @@ class _Look:
         self.curves: dict[tuple[int, float], Curve] = {}
         self.trials: tuple[Trial, ...] = ()
 
-    def widely(self, rates):
+    def widely(self, middle=None):
         """The grid of rates for each family, then halves of steps around its best.
 
-        The first looks at all, the others around the best so far; each goes on where its best is the last it has seen.
+        The first looks at all, or around the middle, the others around the best so far; each goes on where its best is
+        the last it has seen.
         """
-        allowed = [*rates, *(rates[-1] * _STEP ** np.arange(1, _BEYOND + 1))]
-        first, end = 0, len(rates)
+        if middle is None:
+            allowed, first, end = RATES[0] * _STEP ** np.arange(len(RATES) + _BEYOND), 0, len(RATES)
+        else:
+            number = len(RATES) // 2
+            allowed, first, end = middle * _STEP ** np.arange(-number, number + 1), number - 1, number + 2
         for i, (_, family) in enumerate(self.families):
             if not family.open:
                 self.at(i, 1.0)
@@ -263,7 +267,7 @@ class _Look:
             middle = self._best_rate(i)
             self.at(i, middle / _HALF_STEP)
             self.at(i, middle * _HALF_STEP)
-            nearest = int(np.argmin(np.abs(np.log(np.asarray(allowed) / self.best()[1]))))
+            nearest = int(np.argmin(np.abs(np.log(allowed / self.best()[1]))))
             first, end = max(nearest - _WINDOW, 0), min(nearest + _WINDOW + 1, len(allowed))
 
     def at(self, i, rate):

@@ -59,6 +59,14 @@ class Metric(Bandwidth, BaseEstimator):
         self.base, self.n_rounds, self.diagonal = base, n_rounds, diagonal
         self.gamma, self.metric = gamma, metric
 
+    def __repr__(self, N_CHAR_MAX=700):
+        """Without the entries of the matrix, which are many."""
+        if not hasattr(self.metric, "shape"):
+            return super().__repr__(N_CHAR_MAX)
+        shown = f"metric=<array {' x '.join(map(str, self.metric.shape))}>"
+        settings = super(Metric, clone(self).set_params(metric=None)).__repr__(N_CHAR_MAX)[len("Metric(") : -1]
+        return f"Metric({', '.join(filter(None, [settings, shown]))})"
+
     def validate(self):
         check_choice(self.base, "Metric: base", _BASES)
         check_number(self.n_rounds, "Metric: n_rounds", strict=False, integer=True)
