@@ -276,10 +276,10 @@ def _splines(values, axes, penalty):
     return _mapped(values, [lambda rows, a=axis: smoothed(rows, a.points, a.quadrature, penalty) for axis in axes])
 
 
-def _roughness(values, weights, space, *, robust):
-    """The penalty of the spline that the mean of training values (n, m_1, ..., m_k, p) is to become."""
+def _roughness(values, weights, middle, space, *, robust):
+    """The penalty of the spline that the middle (d,) of training values (n, m_1, ..., m_k, p) is to become."""
     shape, flat = values.shape[1:], values.reshape(len(values), -1)
-    deviations = values - space.mean
+    deviations = values - middle.reshape(shape)
     lines = [(np.moveaxis(deviations, k, -1), axis.points) for k, axis in enumerate(space.axes, start=1)]
     noise = min(noise_variance(rows, points, weights, robust=robust) for rows, points in lines)
 
@@ -289,7 +289,7 @@ def _roughness(values, weights, space, *, robust):
     mass, measure = distinct_mass(flat, weights), np.repeat(space._point_weights, space.n_curves)
     variances = np.divide(noise, mass, out=np.zeros_like(mass), where=mass > 0)
     finest = (math.pi * max(shape[:-1])) ** -4.0  # bends from point to point remain
-    return best_penalty(space.mean.ravel(), variances, splines, measure, finest)
+    return best_penalty(middle, variances, splines, measure, finest)
 
 
 def _padded(rows):
@@ -346,10 +346,13 @@ def function_space(
         )
     measure = np.repeat(space._point_weights, space.n_curves)
     around_mean = centre is not None and any(axis.around_mean for axis in axes)
-    if smooth is not None and (around_mean or space.pointwise):
-        space = replace(space, roughness=_roughness(values, weights, space, robust=smooth))
+    smooth = smooth if around_mean or space.pointwise else None
+    if around_mean or smooth is not None:
+        middle = centre(flat, weights, measure)
+    if smooth is not None:
+        space = replace(space, roughness=_roughness(values, weights, middle, space, robust=smooth))
     if around_mean:
-        whole = _splines(centre(flat, weights, measure).reshape(1, *values.shape[1:]), axes, space.roughness)
+        whole = _splines(middle.reshape(1, *values.shape[1:]), axes, space.roughness)
         outside = (whole - space._on_grid(space._coordinates(whole)))[0]
         if np.abs(outside).max(initial=0.0) > _ROUNDING * np.abs(whole).max(initial=0.0):
             space = replace(space, origin=outside)
