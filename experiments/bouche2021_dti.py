@@ -23,7 +23,7 @@ For reference: the mean training curve, and ``FunctionalRegressor()`` without an
     python experiments/bouche2021_dti.py --data FOLDER            about 15 minutes
     python experiments/bouche2021_dti.py --data FOLDER --quick    2 splits, fewer settings
 
-FOLDER holds dti/dti.npz. Prints the table of docs/results.md and writes output/bouche2021_dti.csv and .png.
+FOLDER holds dti/dti.npz. Prints the table of docs/results/bouche2021.md and writes output/bouche2021_dti.csv and .png.
 """
 
 from itertools import product

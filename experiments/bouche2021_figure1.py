@@ -12,7 +12,7 @@ mean of |y observed| over the noise level, which cannot fall below 0.8, that of 
     python experiments/bouche2021_figure1.py            5 draws, about a minute
     python experiments/bouche2021_figure1.py --quick    2 draws, 10 noise levels
 
-Prints the table of docs/results.md and writes output/bouche2021_figure1.csv and .png.
+Prints the table of docs/results/bouche2021.md and writes output/bouche2021_figure1.csv and .png.
 """
 
 import numpy as np

@@ -13,7 +13,7 @@ observed values. Errors are those of 300 noise-free test curves, fully observed.
     python experiments/bouche2021_figure2.py            3 draws, about 10 minutes
     python experiments/bouche2021_figure2.py --quick    1 draw, 2 sizes, 3 shares
 
-Prints the table of docs/results.md and writes output/bouche2021_figure2.csv and .png.
+Prints the table of docs/results/bouche2021.md and writes output/bouche2021_figure2.csv and .png.
 """
 
 import numpy as np

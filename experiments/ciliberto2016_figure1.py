@@ -10,7 +10,7 @@ over 1000 new points.
     python experiments/ciliberto2016_figure1.py            30 draws, about 10 minutes on a free core
     python experiments/ciliberto2016_figure1.py --quick    5 draws, up to 200 samples
 
-Prints the table of docs/results.md and writes output/ciliberto2016_figure1.csv and .png.
+Prints the table of docs/results/ciliberto2016.md and writes output/ciliberto2016_figure1.csv and .png.
 """
 
 from itertools import product

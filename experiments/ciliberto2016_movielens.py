@@ -17,7 +17,7 @@ folds are ranked by the row sums of the weighted preferences instead of the feed
     python experiments/ciliberto2016_movielens.py --data FOLDER            10 draws
     python experiments/ciliberto2016_movielens.py --quick                  2 draws, 60 movies, generated ratings
 
-Prints the table of docs/results.md and writes output/ciliberto2016_movielens.csv and .png.
+Prints the table of docs/results/ciliberto2016.md and writes output/ciliberto2016_movielens.csv and .png.
 """
 
 import os

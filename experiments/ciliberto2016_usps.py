@@ -18,7 +18,7 @@ median distance of the training outputs here, so that column cannot be compared 
     python experiments/ciliberto2016_usps.py --data FOLDER            10 draws
     python experiments/ciliberto2016_usps.py --data FOLDER --quick    2 draws, 300 training and 500 test images
 
-Prints the table of docs/results.md and writes output/ciliberto2016_usps.csv and .png.
+Prints the table of docs/results/ciliberto2016.md and writes output/ciliberto2016_usps.csv and .png.
 """
 
 import numpy as np

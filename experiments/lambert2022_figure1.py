@@ -8,7 +8,7 @@ text does not give the grids nor whether test curves have noise; these are choic
     python experiments/lambert2022_figure1.py            20 draws, about half a minute
     python experiments/lambert2022_figure1.py --quick    2 draws
 
-Prints the table of docs/results.md and writes output/lambert2022_figure1.csv and .png.
+Prints the table of docs/results/lambert2022.md and writes output/lambert2022_figure1.csv and .png.
 """
 
 import numpy as np

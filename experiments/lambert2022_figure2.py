@@ -11,7 +11,7 @@ thinner than the paper's: 7 alphas instead of 10 from 1e-6 to 1e-3, 5 kappas ins
     python experiments/lambert2022_figure2.py            20 draws, about 25 minutes
     python experiments/lambert2022_figure2.py --quick    1 draw, 2 settings a panel
 
-Prints the tables of docs/results.md and writes output/lambert2022_figure2.csv and .png.
+Prints the tables of docs/results/lambert2022.md and writes output/lambert2022_figure2.csv and .png.
 """
 
 import numpy as np

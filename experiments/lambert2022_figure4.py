@@ -8,7 +8,7 @@ nor the amount of outliers; these are choices of ours.
     python experiments/lambert2022_figure4.py            20 draws, about a minute
     python experiments/lambert2022_figure4.py --quick    1 draw
 
-Prints the table of docs/results.md and writes output/lambert2022_figure4.csv and .png.
+Prints the table of docs/results/lambert2022.md and writes output/lambert2022_figure4.csv and .png.
 """
 
 import numpy as np

@@ -7,7 +7,7 @@ random held-out thirds; the difference is paired over the splits.
     python experiments/no_tuning.py            10 splits
     python experiments/no_tuning.py --quick    2 splits
 
-Prints the table of docs/results.md and writes one line a split to experiments/output/no_tuning.csv.
+Prints the table of docs/results/defaults.md and writes one line a split to experiments/output/no_tuning.csv.
 """
 
 import argparse

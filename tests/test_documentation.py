@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
+RESULTS = sorted(page.relative_to(ROOT).as_posix() for page in (ROOT / "docs" / "results").glob("*.md"))
 
 
 def blocks(name):
@@ -43,7 +44,7 @@ def test_worked_examples_of_contributing():
         test()
 
 
-@pytest.mark.parametrize("page", ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/results.md"])
+@pytest.mark.parametrize("page", ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/results.md", *RESULTS])
 def test_links_lead_somewhere(page):
     text = (ROOT / page).read_text(encoding="utf-8")
     targets = re.findall(r"\]\((?!https?:)([^)#]+)\)", text)
