@@ -21,7 +21,7 @@ the best are at or above its upper end).
     python experiments/bouche2021_speech.py --data FOLDER            about 8 minutes
     python experiments/bouche2021_speech.py --data FOLDER --quick    2 splits, 2 trajectories, fewer settings
 
-FOLDER holds speech_vt/. Prints the table of docs/results/bouche2021.md and writes output/bouche2021_speech.csv and .png.
+FOLDER holds speech_vt/. Prints the table of docs/results/bouche2021.md, writes output/bouche2021_speech.csv and .png.
 """
 
 import numpy as np

@@ -14,8 +14,8 @@ known nodes left out in closed form, and the default output kernel. The trees ha
     python experiments/brouard2016_proteins.py --data FOLDER            FOLDER holds yeast_ppi/, facebook_ego/, cora/
     python experiments/brouard2016_proteins.py --data FOLDER --quick    2 folds, 80 nodes of each
 
-Prints the tables of docs/results/brouard2016.md and writes output/brouard2016_proteins.csv and .png. Seconds are those of the
-processor: set OPENBLAS_NUM_THREADS=1 and OMP_NUM_THREADS=1.
+Prints the tables of docs/results/brouard2016.md, writes output/brouard2016_proteins.csv and .png. Seconds are those of
+the processor: set OPENBLAS_NUM_THREADS=1 and OMP_NUM_THREADS=1.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ Centring, and sums rather than means of squares in the kernel, were settled by t
     python experiments/lambert2022_dti.py --data FOLDER            about 3 minutes
     python experiments/lambert2022_dti.py --data FOLDER --quick    2 splits, 5 values instead of 50
 
-FOLDER holds dti/dti.npz. Prints the table of docs/results/lambert2022.md and writes output/lambert2022_dti.csv and .png.
+FOLDER holds dti/dti.npz. Prints the table of docs/results/lambert2022.md, writes output/lambert2022_dti.csv and .png.
 """
 
 import numpy as np

@@ -24,7 +24,7 @@ GLO, TTCL and TTCD are other quantities (see ``datasets.load_speech``).
     python experiments/lambert2022_speech.py --data FOLDER            about 15 minutes for all tables
     python experiments/lambert2022_speech.py --data FOLDER --quick    2 splits of 1 trajectory, thinner grids
 
-FOLDER holds speech_vt/. Prints the tables of docs/results/lambert2022.md and writes output/lambert2022_speech.csv and .png.
+FOLDER holds speech_vt/. Prints the tables of docs/results/lambert2022.md, writes output/lambert2022_speech.csv, .png.
 """
 
 import numpy as np
