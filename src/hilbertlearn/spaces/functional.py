@@ -27,7 +27,7 @@ from ..operators import Integral, Kronecker
 from .base import Space
 from .sampling import Sampling, block_sampling
 from .settings import as_space
-from .smoothing import best_penalty, distinct_mass, noise_variance, smoothed
+from .smoothing import best_penalty, mean_variances, noise_variance, smoothed
 
 _ROUNDING = 1e-12
 
@@ -278,7 +278,7 @@ def _splines(values, axes, penalty):
 
 def _roughness(values, weights, middle, space, *, robust):
     """The penalty of the spline that the middle (d,) of training values (n, m_1, ..., m_k, p) is to become."""
-    shape, flat = values.shape[1:], values.reshape(len(values), -1)
+    shape = values.shape[1:]
     deviations = values - middle.reshape(shape)
     lines = [(np.moveaxis(deviations, k, -1), axis.points) for k, axis in enumerate(space.axes, start=1)]
     noise = min(noise_variance(rows, points, weights, robust=robust) for rows, points in lines)
@@ -286,8 +286,8 @@ def _roughness(values, weights, middle, space, *, robust):
     def splines(rows, penalty):
         return _splines(rows.reshape(-1, *shape), space.axes, penalty).reshape(rows.shape)
 
-    mass, measure = distinct_mass(flat, weights), np.repeat(space._point_weights, space.n_curves)
-    variances = np.divide(noise, mass, out=np.zeros_like(mass), where=mass > 0)
+    measure = np.repeat(space._point_weights, space.n_curves)
+    variances = mean_variances(deviations.reshape(len(values), -1), weights, noise)
     finest = (math.pi * max(shape[:-1])) ** -4.0  # bends from point to point remain
     return best_penalty(middle, variances, splines, measure, finest)
 

@@ -94,13 +94,18 @@ def noise_variance(values, points, weights, *, robust):
     return float(np.average(squares[seen], weights=mass[seen]))
 
 
-def distinct_mass(values, weights):
-    """For each column of values (n, d) what the variance of an entry is divided by in the mean of the observed ones.
+def mean_variances(deviations, weights, noise):
+    """Variances (d,) of independent errors in the mean of the observed ones of n curves, from deviations (n, d).
 
-    Repeated rows count as one, of their common weight.
+    Errors at a point of variance `noise`, and, where curves are not seen, that others have a part in the mean there than
+    nearby. Repeated curves count as one, of their common weight.
     """
     counts = np.flatnonzero(weights > 0)
-    filled = np.nan_to_num(values[counts], nan=np.inf)  # NaN is not equal to itself
+    filled = np.nan_to_num(deviations[counts], nan=np.inf)  # NaN is not equal to itself
     _, first, number = np.unique(filled, axis=0, return_index=True, return_inverse=True)
-    own, observed = np.bincount(number.ravel(), weights[counts]), np.isfinite(values[counts[first]])
-    return (own @ observed) ** 2 / np.maximum(own**2 @ observed, np.finfo(float).tiny)
+    own, rows = np.bincount(number.ravel(), weights[counts]), deviations[counts[first]]
+    observed = np.isfinite(rows)
+    mass = np.maximum(own @ observed, np.finfo(float).tiny)
+    share = own**2 @ observed / mass**2  # of a variance that is left in the mean; 1 / n for n equal weights
+    between = own @ np.where(observed, rows, 0.0) ** 2 / mass
+    return share * noise + np.maximum(share - own @ own / own.sum() ** 2, 0.0) * between
