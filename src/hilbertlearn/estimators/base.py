@@ -196,6 +196,7 @@ class KernelMachine(BaseEstimator):
             graph=self.graph,
             manifold=self.manifold,
             shapes=tuple(snapshot(shape) for shape in shapes) if len(shapes) > 1 else (),
+            operators=self._operators() if len(shapes) > 1 else (),
         )
         return self._loss(), recipe
 
@@ -230,6 +231,10 @@ class KernelMachine(BaseEstimator):
         if isinstance(self.kernel, (list, tuple)):
             return [self.kernel]
         return kernels.alternatives(self.kernel, self.gamma, X)
+
+    def _operators(self):
+        """The operators, settings, that are left to choose from; none where one is given."""
+        return ()
 
     def pairs(self, X=None):
         """The (kernel, operator) terms behind the settings, with the first of the kernels to choose from."""

@@ -16,11 +16,14 @@ from ..kernels import brings_operator
 from ..losses import Squared
 from ..metrics import integrated_squared_error
 from ..operators import Integral, PerAxis
-from ..spaces import function_space
+from ..spaces import Grid, function_space
+from ..spaces.settings import as_space
 from ..terms import LinearPredictor
 from ..training import best_constant
 from .base import KernelMachine
 from .state import State
+
+_SMOOTHER = (Integral("rbf", 100.0),)  # operators that are tried beside the grid's own, whose functions are rough
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -68,7 +71,8 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         [0, 1]. For irregular y the points of the space: knots on a grid, quadrature in a dictionary, and where
         predictions are made by default (None: 101 points).
     operator : "auto" for the space's own: ``operators.Integral("laplacian", 10)`` on a grid, eigenvalues or weights of
-        the atoms otherwise; else an operator as in ``OperatorKernelRegressor``, or ``operators.PerAxis``
+        the atoms otherwise; with ``kernel="auto"`` that, or the smooth ``Integral("rbf", 100)`` if it has the smaller
+        held-out error. Else an operator as in ``OperatorKernelRegressor``, or ``operators.PerAxis``
     loss : str or object of ``hilbertlearn.losses``; p other than 2 acts on point values and needs ``space="grid"``
     alpha : float or "auto", as in ``OperatorKernelRegressor``
     center : "auto" or bool
@@ -152,6 +156,10 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         if loss.needs_residuals:
             loss = loss.resolve(root * (curves - pointwise_median(curves, sample_weight)), measure, sample_weight)
         return best_constant(root * curves, sample_weight, loss, measure) / root
+
+    def _operators(self):
+        own = isinstance(self.operator, str) and self.operator == "auto" and not self.manifold
+        return ("auto", *_SMOOTHER) if own and isinstance(as_space(self.space), Grid) else ()
 
     def _centre_loss(self):
         return Squared() if self.regressor is not None else self._loss()

@@ -18,6 +18,7 @@ from .folds import full_rows, held_out_residuals, search_folds
 from .loo import residual_path
 from .rounds import relearn, rounds_of
 from .search import (
+    best_operator,
     drawn,
     error_curve,
     families_of,
@@ -58,6 +59,7 @@ def choose(samples: Samples, loss: Loss, alpha, options: Options) -> Choice:
         return _by_folds(samples, loss, alpha, options)
     some = samples.some(drawn(samples, size(samples)))
     near, families, weights = with_closed_form(some).distinct(), families_of(samples), None
+    whole = near is samples
     if np.isfinite(loss.largest_residual):  # what is smoother than the median rule's might not reach every sample
         families = [(families[0][0], families[0][1].closed())]
     criterion, unit = Criterion(), 1.0
@@ -66,12 +68,16 @@ def choose(samples: Samples, loss: Loss, alpha, options: Options) -> Choice:
         criterion = criterion if weights is None else Criterion(loss)
     else:
         found = search(near, families, criterion, alpha, options)
+    if samples.recipe.operators:
+        given = alpha if automatic else float(alpha) / unit
+        operator, found = best_operator(near, found, criterion, given, weights)
+        near, samples = (one.with_operator_setting(operator) for one in (near, samples))
     if rounds_of(near):
         given = alpha if automatic else float(alpha) / unit
         found = relearn(near, found, criterion, given, options, weights)
         samples = samples.with_shapes([found.shape])
     curve, trials = found.curve, found.trials
-    if near is samples and weights is None:  # the search has seen the problem itself
+    if whole and weights is None:  # the search has seen the problem itself
         training, factors = curve.training, curve.factors
     else:
         training, factors = build(samples.with_shape(found.shape), found.kernels), None

@@ -70,15 +70,17 @@ class Curve:
         return trials_of(self.training, self.alphas, *errors, self.seconds, "leave-one-out")
 
 
-def error_curve(training: Training, criterion: Criterion, alphas, weights=None) -> Curve:
+def error_curve(training: Training, criterion: Criterion, alphas, weights=None, factors=None) -> Curve:
     """Leave-one-out errors of the squared loss for increasing alphas: a decade apart, then those around the best.
 
     weights : (n,) factors of the sample weights in the fit; errors are averaged without them
+    factors : of the training data's term, where they are there already
     """
     begun = time.perf_counter()
     data = training.distinct() if weights is None else training
     fitted = data if weights is None else replace(data, weights=data.weights * weights)
-    fitted, factors = fitted.prepared(alphas)
+    if factors is None or fitted is not training:
+        fitted, factors = fitted.prepared(alphas)
     share = data.weights.sum() / fitted.weights.sum()  # the penalty, alpha times the sum of weights, stays
     found: dict[int, tuple[float, float]] = {}
 
@@ -208,12 +210,29 @@ def search(
     return Found(shape, family.at(rate), look.curves[i, rate], trials, rate, neighbours)
 
 
+def best_operator(samples: Samples, found: Found, criterion: Criterion, alpha, weights=None) -> tuple[Any, Found]:
+    """The operator, a setting, of smallest error with the kernel that was found, of those to choose from."""
+    best, *others = samples.recipe.operators
+    for operator in others:
+        chosen = samples.with_operator_setting(operator).with_shape(found.shape)
+        training = build(chosen, found.kernels, [gram.dense() for gram in found.curve.training.grams])
+        alphas = training.alphas() if isinstance(alpha, str) else [float(alpha)]
+        factors = found.curve.factors
+        own = None if factors is None or training.term is None else factors.with_operator(training.term.M)
+        curve = error_curve(training, criterion, alphas, weights, own)
+        trials = found.trials + curve.trials()
+        found = replace(found, trials=trials)
+        if curve.error < found.curve.error:
+            best, found = operator, replace(found, curve=curve)
+    return best, found
+
+
 def is_open(samples: Samples) -> bool:
-    """Whether there is a kernel to choose."""
+    """Whether there is a kernel or an operator to choose."""
     recipe = samples.recipe
     settings = [kernels.scalar(kernel) for kernel, _ in recipe.pairs]
     searched = (kernels.is_searched(one, recipe.gamma) or getattr(one, "n_rounds", 0) for one in settings)
-    return len(recipe.shapes) > 1 or any(searched)
+    return len(recipe.shapes) > 1 or len(recipe.operators) > 1 or any(searched)
 
 
 def has_plain_kernels(samples: Samples) -> bool:

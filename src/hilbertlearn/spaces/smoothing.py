@@ -97,15 +97,19 @@ def noise_variance(values, points, weights, *, robust):
 def mean_variances(deviations, weights, noise):
     """Variances (d,) of independent errors in the mean of the observed ones of n curves, from deviations (n, d).
 
-    Errors at a point of variance `noise`, and, where curves are not seen, that others have a part in the mean there than
-    nearby. Repeated curves count as one, of their common weight.
+    Errors at a point of variance `noise`; and where some curves are not seen, that others have a part in the mean there
+    than nearby. Repeated curves count as one, of their common weight.
     """
-    counts = np.flatnonzero(weights > 0)
+    counts = np.flatnonzero((weights > 0) & np.isfinite(deviations).any(axis=1))
+    if not len(counts):
+        return np.zeros(deviations.shape[1])
     filled = np.nan_to_num(deviations[counts], nan=np.inf)  # NaN is not equal to itself
     _, first, number = np.unique(filled, axis=0, return_index=True, return_inverse=True)
     own, rows = np.bincount(number.ravel(), weights[counts]), deviations[counts[first]]
     observed = np.isfinite(rows)
-    mass = np.maximum(own @ observed, np.finfo(float).tiny)
-    share = own**2 @ observed / mass**2  # of a variance that is left in the mean; 1 / n for n equal weights
-    between = own @ np.where(observed, rows, 0.0) ** 2 / mass
+    mass = own @ observed
+    seen = mass > 0
+    # the share of a variance that is left in the mean, 1 / n for n equal weights
+    share = np.divide(own**2 @ observed, mass**2, out=np.zeros_like(mass), where=seen)
+    between = np.divide(own @ np.where(observed, rows, 0.0) ** 2, mass, out=np.zeros_like(mass), where=seen)
     return share * noise + np.maximum(share - own @ own / own.sum() ** 2, 0.0) * between

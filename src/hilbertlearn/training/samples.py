@@ -29,6 +29,7 @@ class Recipe:
     graph: Any = None
     manifold: float = 0.0
     shapes: tuple = ()  # kernels to choose from in place of the first pair's
+    operators: tuple = ()  # operators to choose from in place of the first pair's
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,6 +177,11 @@ class Samples:
             return self
         pairs = [(kernel, self.recipe.pairs[0][1]), *self.recipe.pairs[1:]]
         return replace(self, recipe=replace(self.recipe, pairs=pairs, shapes=()))
+
+    def with_operator_setting(self, operator) -> Samples:
+        """The same samples, the operator of the first pair one of those to choose from."""
+        pairs = [(self.recipe.pairs[0][0], operator), *self.recipe.pairs[1:]]
+        return replace(self, recipe=replace(self.recipe, pairs=pairs, operators=()))
 
 
 def counting(weights, Y):
