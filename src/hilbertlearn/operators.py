@@ -96,11 +96,13 @@ class TaskGraph(BaseEstimator):
 
     Parameters
     ----------
-    M : (d, d) non-negative similarities, or None for ``exp(-gamma ||Y^i - Y^j||^2)`` over the samples in which both
-        tasks were observed
+    M : (d, d) non-negative similarities, or None for ``exp(-gamma D_ij)``, D_ij the mean of ``(Y^i - Y^j)^2`` over the
+        samples in which both tasks were observed. The paper has the sum: its gamma is this one over the number of
+        samples. A mean does not depend on that number, which differs from pair to pair where there are gaps.
     mu : weight of the graph in [0, 1]; 0 is the identity
     form : "laplacian" for ``(mu L_M + (1 - mu) I)^-1`` (model 2) or "similarity" for ``mu M + (1 - mu) I`` (model 1)
-    gamma : a number, or "median" for one over the median squared distance between tasks
+    gamma : a number, in units of one over a squared output (of outputs divided by their spread where the estimator's
+        ``scale`` does so), or "median" for one over the median of D_ij between tasks
     """
 
     def __init__(self, M=None, mu=0.5, form="laplacian", gamma="median"):
@@ -208,7 +210,7 @@ def _psd_part(S):
 
 
 def task_similarity(Y, gamma="median", weights=None):
-    """``exp(-gamma ||Y^i - Y^j||^2)`` between columns of Y (n, d), mean square over samples observed in both."""
+    """``exp(-gamma D_ij)``, D_ij the mean of ``(Y^i - Y^j)^2`` over the samples of Y (n, d) that observe both."""
     observed = np.isfinite(Y)
     weights = np.ones(len(Y)) if weights is None else weights
     filled = np.where(observed, Y, 0.0)
