@@ -251,6 +251,12 @@ def is_from_outputs(operator):
     return bool(getattr(known, "from_outputs", False))
 
 
+def named_operator(operator, name="operator", others=()):
+    """The object behind the name of an operator; others are names known besides."""
+    known = (*_NAMES, *others)
+    return _NAMES[check_choice(operator, name, known, ", a matrix or an object of hilbertlearn.operators")]()
+
+
 def operator_matrix(operator, Y, weights=None, space=None, name="operator"):
     """The PSD matrix (d, d) of an operator for coordinates Y (n, d), NaN where not observed; None is the identity.
 
@@ -261,8 +267,7 @@ def operator_matrix(operator, Y, weights=None, space=None, name="operator"):
     if isinstance(operator, str) and operator == "auto" and space is not None:
         M = kronecker([*(axis.own_operator for axis in space.axes), None], space.sizes)
     elif isinstance(operator, str):
-        known = (*_NAMES, *(() if space is None else ("auto",)))
-        M = _NAMES[check_choice(operator, name, known)]().matrix(Y, weights, space)
+        M = named_operator(operator, name, () if space is None else ("auto",)).matrix(Y, weights, space)
     elif isinstance(operator, type):
         raise TypeError(f"{name} must be an object, got the class {operator.__name__}; pass {operator.__name__}()")
     elif hasattr(operator, "matrix"):
