@@ -72,7 +72,7 @@ def test_new_data(wrap):
 
 
 def test_scores_of_other_shapes():
-    assert_refused(lambda: r2_score(Y, Y[:5]), ["Y_true and Y_pred", "(12, 2)", "(5, 2)"])
+    assert_refused(lambda: r2_score(Y, Y[:5]), ["y_true and y_pred", "(12, 2)", "(5, 2)"])
 
 
 def test_unfitted():

@@ -34,6 +34,17 @@ def test_task_similarity_by_hand(outputs, gamma):
     assert_allclose(found, similarities(outputs, gamma), rtol=1e-9)
 
 
+def test_a_rate_of_tasks_is_one_of_the_mean_square():
+    """Numbers by hand: columns differ by 1 and 3, mean square 5; the third is seen once beside each, 2 and 1 apart."""
+    outputs = np.array([[0.0, 1.0, 2.0], [0.0, 3.0, np.nan]])
+    expected = np.exp(-0.1 * np.array([[0.0, 5.0, 4.0], [5.0, 0.0, 1.0], [4.0, 1.0, 0.0]]))
+    for repeats in (1, 7):  # more of the same samples say the same
+        repeated = np.repeat(outputs, repeats, axis=0)
+        M = TaskGraph(gamma=0.1, mu=1.0, form="similarity").matrix(repeated)
+        assert_allclose(M, expected, rtol=1e-12)
+        assert_allclose(TaskGraph(gamma=1 / 4, mu=0.4).matrix(repeated), TaskGraph(mu=0.4).matrix(repeated))  # median
+
+
 def test_tasks_never_seen_together_are_not_linked():
     apart = Y[:, :3].copy()
     apart[:10, 0] = apart[10:, 1] = np.nan

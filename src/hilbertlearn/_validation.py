@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 import numbers
 import os
 import sys
 import warnings
+from collections.abc import Hashable
 
 import numpy as np
 import scipy.linalg
@@ -56,15 +58,23 @@ def check_number(value, name, *, low=0.0, strict=True, integer=False, choices=()
     if not good or not np.isfinite(value):
         wanted = f"{'an integer' if integer else 'a finite number'} {'>' if strict else '>='} {low:g}"
         options = "".join(f" or {c!r}" for c in choices)
-        raise ValueError(f"{name} must be {wanted}{options}, got {value!r}")
+        raise ValueError(f"{name} must be {wanted}{options}, got {value!r}{_meant(value, choices)}")
     return value
 
 
-def check_choice(value, name, known):
-    """value if it is one of the known names."""
-    if value not in known:
-        raise ValueError(f"{name}: unknown name {value!r}; known: {', '.join(map(repr, known))}")
+def check_choice(value, name, known, others=""):
+    """value if it is one of the known names; others says in the error what may be given besides."""
+    if not isinstance(value, Hashable) or value not in known:
+        names = ", ".join(map(repr, known))
+        raise ValueError(f"{name}: unknown name {value!r}{_meant(value, known)}; known: {names}{others}")
     return value
+
+
+def _meant(value, known):
+    """A question after the known name that is nearest to a wrong one, nothing where none is near."""
+    by_lower = {str(word).lower(): word for word in known if isinstance(word, str)}
+    near = difflib.get_close_matches(value.lower(), by_lower, n=1) if isinstance(value, str) else []
+    return f", did you mean {by_lower[near[0]]!r}?" if near else ""
 
 
 def check_memory(n, copies):

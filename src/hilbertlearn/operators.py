@@ -96,11 +96,13 @@ class TaskGraph(BaseEstimator):
 
     Parameters
     ----------
-    M : (d, d) non-negative similarities, or None for ``exp(-gamma ||Y^i - Y^j||^2)`` over the samples in which both
-        tasks were observed
+    M : (d, d) non-negative similarities, or None for ``exp(-gamma D_ij)``, D_ij the mean of ``(Y^i - Y^j)^2`` over the
+        samples in which both tasks were observed. The paper has the sum: its gamma is this one over the number of
+        samples. A mean does not depend on that number, which differs from pair to pair where there are gaps.
     mu : weight of the graph in [0, 1]; 0 is the identity
     form : "laplacian" for ``(mu L_M + (1 - mu) I)^-1`` (model 2) or "similarity" for ``mu M + (1 - mu) I`` (model 1)
-    gamma : a number, or "median" for one over the median squared distance between tasks
+    gamma : a number, in units of one over a squared output (of outputs divided by their spread where the estimator's
+        ``scale`` does so), or "median" for one over the median of D_ij between tasks
     """
 
     def __init__(self, M=None, mu=0.5, form="laplacian", gamma="median"):
@@ -208,7 +210,7 @@ def _psd_part(S):
 
 
 def task_similarity(Y, gamma="median", weights=None):
-    """``exp(-gamma ||Y^i - Y^j||^2)`` between columns of Y (n, d), mean square over samples observed in both."""
+    """``exp(-gamma D_ij)``, D_ij the mean of ``(Y^i - Y^j)^2`` over the samples of Y (n, d) that observe both."""
     observed = np.isfinite(Y)
     weights = np.ones(len(Y)) if weights is None else weights
     filled = np.where(observed, Y, 0.0)
@@ -249,6 +251,12 @@ def is_from_outputs(operator):
     return bool(getattr(known, "from_outputs", False))
 
 
+def named_operator(operator, name="operator", others=()):
+    """The object behind the name of an operator; others are names known besides."""
+    known = (*_NAMES, *others)
+    return _NAMES[check_choice(operator, name, known, ", a matrix or an object of hilbertlearn.operators")]()
+
+
 def operator_matrix(operator, Y, weights=None, space=None, name="operator"):
     """The PSD matrix (d, d) of an operator for coordinates Y (n, d), NaN where not observed; None is the identity.
 
@@ -259,8 +267,7 @@ def operator_matrix(operator, Y, weights=None, space=None, name="operator"):
     if isinstance(operator, str) and operator == "auto" and space is not None:
         M = kronecker([*(axis.own_operator for axis in space.axes), None], space.sizes)
     elif isinstance(operator, str):
-        known = (*_NAMES, *(() if space is None else ("auto",)))
-        M = _NAMES[check_choice(operator, name, known)]().matrix(Y, weights, space)
+        M = named_operator(operator, name, () if space is None else ("auto",)).matrix(Y, weights, space)
     elif isinstance(operator, type):
         raise TypeError(f"{name} must be an object, got the class {operator.__name__}; pass {operator.__name__}()")
     elif hasattr(operator, "matrix"):

@@ -40,8 +40,8 @@ def read_outputs(y, like=None):
         return y.items, y.known
     y = plain(y)
     if isinstance(y, list):
-        known = np.array([not _is_missing(item) for item in y], dtype=bool)
-        array = None if isinstance(like, list) else as_numbers([item for item in y if not _is_missing(item)])
+        known = np.array([not is_missing(item) for item in y], dtype=bool)
+        array = None if isinstance(like, list) else as_numbers([item for item in y if not is_missing(item)])
         if array is None:
             return y, known
         full = np.full((len(y), *array.shape[1:]), np.nan)
@@ -103,8 +103,19 @@ def _key(item):
     return item
 
 
-def _is_missing(item):
-    return item is None or (isinstance(item, (float, np.floating)) and np.isnan(item))
+def is_missing(item):
+    """Whether an item is None, NaN or pandas's NA."""
+    if isinstance(item, (float, np.floating)):
+        return bool(np.isnan(item))
+    return item is None or type(item).__name__ == "NAType"
+
+
+def nan_for_missing(y):
+    """An array of objects, or what becomes one, with NaN for whatever is missing; anything else as it is."""
+    array = np.asarray(y)
+    if array.dtype != object or not array.ndim:
+        return y
+    return np.array([np.nan if is_missing(item) else item for item in array.flat], dtype=object).reshape(array.shape)
 
 
 def form_of(y):

@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import scipy.linalg
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_array, check_is_fitted
@@ -19,11 +19,12 @@ from ..losses import as_loss
 from ..spaces import OutputKernel
 from .inputs import check_inputs
 from .layers import Network, check_inner, descend, start
+from .named import NamedSettings
 
 _ITERATION_LIMIT = 1  # status of scipy's L-BFGS
 
 
-class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NamedSettings):
     """Codes from which the image of a sample in a kernel's space can be rebuilt (Laforgue et al. 2020, section 4.2).
 
     With phi(x) the image of x in the space of ``kernel``, minimises over functions f_1, ..., f_L

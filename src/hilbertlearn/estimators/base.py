@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone, is_regressor
+from sklearn.base import clone, is_regressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_sample_weight, _num_samples, check_is_fitted, has_fit_parameter
 
@@ -33,6 +33,7 @@ from ..training import (
     take_samples,
 )
 from .inputs import check_inputs
+from .named import NamedSettings
 from .state import RegressorState, State
 
 _ROUNDED = 1e-4  # relative error of a deformed kernel that is told
@@ -43,7 +44,7 @@ def learnt(name):
     return property(lambda self: getattr(self.state_, name))
 
 
-class KernelMachine(BaseEstimator):
+class KernelMachine(NamedSettings):
     """Kernel regression of coordinates in a Hilbert space; see ``OperatorKernelRegressor`` for the settings."""
 
     state_: Any  # what a fit has learnt

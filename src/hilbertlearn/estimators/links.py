@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.preprocessing import KernelCenterer
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_is_fitted
@@ -21,6 +21,7 @@ from ..metrics import best_f1_threshold, link_average_precision, link_roc_auc
 from .base import check_regressor
 from .inputs import check_inputs
 from .left_out import Candidate, pair_scores, pairs_of_folds
+from .named import NamedSettings
 from .vector import OperatorKernelRegressor
 
 _RANK = 1e-10  # eigenvalues of the output kernel, relative to the largest, that count as zero
@@ -28,7 +29,7 @@ _GAMMAS = 4.0 ** np.arange(-3, 4)  # relative to the median rule
 _SCORING = {"roc_auc": link_roc_auc, "average_precision": link_average_precision}
 
 
-class LinkEstimator(BaseEstimator):
+class LinkEstimator(NamedSettings):
     """What methods share that predict links: how nodes and graphs are read, the score, what scikit-learn asks."""
 
     def _read_nodes(self, X, y):

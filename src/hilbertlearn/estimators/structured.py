@@ -80,6 +80,12 @@ class StructuredPredictor(KernelMachine):
     ['aa', 'bb']
     """
 
+    _by_name = {
+        **KernelMachine._by_name,
+        "output_loss": as_output_loss,
+        "output_kernel": kernels.as_output_kernel,
+    }
+
     def __init__(
         self,
         kernel="auto",

@@ -7,7 +7,6 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from .._fitting import store
 from .._validation import check_choice, warn
-from ..functions import rows_of_none
 from ..kernels import brings_operator
 from ..metrics import r2_score
 from ..operators import is_from_outputs
@@ -153,8 +152,7 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
 
     def score(self, X, y, sample_weight=None):
         """Mean R2 over outputs, at the observed entries of y."""
-        y = rows_of_none(y)
-        if not np.isfinite(np.asarray(y, dtype=float)).any():
+        if np.isnan(read_vectors(y)).all():
             raise ValueError(
                 "y has no observed output to score; give at least two samples with one (shuffle the folds)"
             )

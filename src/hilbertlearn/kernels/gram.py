@@ -18,7 +18,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 
 from .._fitting import snapshot
 from .._statistics import weighted_quantile
-from .._validation import check_number, check_symmetric_psd
+from .._validation import check_choice, check_number, check_symmetric_psd
 from .stationary import MATERN, OVERFLOW, Bandwidth, distances, profile
 
 PRECOMPUTED = "precomputed"
@@ -34,13 +34,10 @@ _DIAGONAL_ROWS = 64  # of the Gram matrices that k(x, x) is read from
 _MEDIAN_ROWS = 1000  # rows the median is taken over
 
 
-def check_kernel(kernel):
+def check_kernel(kernel, name="kernel"):
     """Raise unless kernel is a known name or a callable ``(X, Z) -> Gram``."""
     if isinstance(kernel, str):
-        if kernel not in NAMES:
-            raise ValueError(
-                f"kernel: unknown name {kernel!r}; known: {', '.join(NAMES)}, or a callable (X, Z) -> Gram"
-            )
+        check_choice(kernel, name, NAMES, ", or a callable (X, Z) -> Gram")
     elif not callable(kernel):
         raise TypeError(
             f"kernel must be a name, a callable (X, Z) -> Gram or a list of (kernel, operator), got {kernel!r}"

@@ -176,7 +176,7 @@ class NGrams(BaseEstimator):
 def as_output_kernel(kernel):
     """The kernel of outputs behind a name, a Gram matrix (outputs are its row numbers), an object or a callable."""
     if isinstance(kernel, str):
-        check_kernel(kernel)
+        check_kernel(kernel, "output_kernel")
         if kernel == PRECOMPUTED:
             raise ValueError("output_kernel='precomputed': give the Gram matrix itself, and its row numbers as outputs")
         return Named(kernel)

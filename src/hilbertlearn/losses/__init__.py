@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .._validation import check_choice
 from .base import Loss
 from .margin import Hinge
 from .pnorm import EpsilonInsensitive, Huber
@@ -24,9 +25,7 @@ _NAMES = {
 def as_loss(loss) -> Loss:
     """The loss object behind a name or an object, its settings checked."""
     if isinstance(loss, str):
-        if loss not in _NAMES:
-            raise ValueError(f"loss: unknown name {loss!r}; known: {', '.join(_NAMES)}, or an object of losses")
-        loss = _NAMES[loss]()
+        loss = _NAMES[check_choice(loss, "loss", tuple(_NAMES), ", or an object of losses")]()
     if not isinstance(loss, Loss):
         raise TypeError(f"loss must be a name or an object of hilbertlearn.losses, got {type(loss).__name__}")
     loss.validate()

@@ -11,4 +11,4 @@ from .structured import (
     squared_hellinger_loss,
     top_k_accuracy,
 )
-from .vector import r2_score
+from .vector import mean_absolute_error, mean_squared_error, r2_score, root_mean_squared_error

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse
 
+from .._validation import check_choice
+
 PAIRS = ("upper", "all")
 
 
@@ -100,8 +102,7 @@ def _sorted_scores(adjacency, scores, pairs):
 def _counted(pairs, shape):
     """Mask of the pairs that count."""
     if isinstance(pairs, str):
-        if pairs not in PAIRS:
-            raise ValueError(f"pairs: unknown name {pairs!r}; known: {', '.join(map(repr, PAIRS))}, or a mask {shape}")
+        check_choice(pairs, "pairs", PAIRS, f", or a mask {shape}")
         if pairs == "all" or len(shape) == 1:
             return np.ones(shape, dtype=bool)
         if shape[0] != shape[1]:

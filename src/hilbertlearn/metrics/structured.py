@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.validation import _check_sample_weight
 
-from .._validation import check_choice, check_number
+from .._validation import check_choice, check_number, warn
+from ..functions import rows_of_none
+from ..outputs import nan_for_missing
 
 TIE_TOLERANCE = 1e-10  # relative to the largest score of the query: equal candidates may differ by rounding
 SUM_TOLERANCE = 1e-6  # histograms stored in single precision pass
@@ -78,12 +81,13 @@ def kendall_tau(Y_true, Y_pred, sample_weight=None):
     Parameters
     ----------
     Y_true, Y_pred : (n, d) ranks, ratings or scores of the items, for both the larger the better or for both the
-        smaller. NaN in Y_true is unknown and left out. Samples whose known items are all tied are left out.
+        smaller. NaN (None, pandas's NA) in Y_true is unknown and left out, so are samples whose known items are all
+        tied.
     sample_weight : (n,) non-negative; default 1
 
     Returns
     -------
-    float between -1 and 1, NaN when no sample of positive weight has an order
+    float between -1 and 1, NaN, which is told, when no sample of positive weight has an order
     """
     true, pred, known = _known_rows(Y_true, Y_pred, "ranks")
     taus = np.full(len(true), np.nan)
@@ -92,7 +96,13 @@ def kendall_tau(Y_true, Y_pred, sample_weight=None):
         pairs_a, pairs_b = np.abs(a).sum(), np.abs(b).sum()
         if pairs_a > 0:
             taus[i] = (a * b).sum() / np.sqrt(pairs_a * pairs_b) if pairs_b > 0 else 0.0
-    return _mean(taus, sample_weight, ~np.isnan(taus))
+    tau = _mean(taus, sample_weight, ~np.isnan(taus))
+    if np.isnan(tau):
+        warn(
+            "kendall_tau: no sample has two known items that are not tied; the score is NaN. One row is one ranking",
+            UndefinedMetricWarning,
+        )
+    return tau
 
 
 def top_k_accuracy(true_index, scores, k=1, *, ties="average", sample_weight=None):
@@ -158,7 +168,7 @@ def _rows(Y_true, Y_pred):
     arrays = []
     for Y, name in ((Y_true, "Y_true"), (Y_pred, "Y_pred")):
         try:
-            array = np.asarray(Y, dtype=float)
+            array = np.asarray(nan_for_missing(rows_of_none(Y)), dtype=float)
         except (TypeError, ValueError):
             raise ValueError(
                 f"{name} must be an array of numbers (n, d); got a {type(Y).__name__} that is not"

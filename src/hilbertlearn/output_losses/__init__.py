@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .._validation import check_choice
 from .base import OutputLoss
 from .directions import Diffusion
 from .histograms import Chi2, Hellinger, Wasserstein1d
@@ -55,12 +56,8 @@ _NAMES = {
 def as_output_loss(loss) -> OutputLoss:
     """The loss object behind a name, an object, or a callable ``(Z, Y) -> matrix`` on two lists of outputs."""
     if isinstance(loss, str):
-        if loss not in _NAMES:
-            raise ValueError(
-                f"output_loss: unknown name {loss!r}; known: {', '.join(_NAMES)}, an object of output_losses such as "
-                "CostMatrix(C) or KernelLoss(kernel), or a callable (Z, Y) -> matrix"
-            )
-        return _NAMES[loss]()
+        others = ", an object such as CostMatrix(C) or KernelLoss(kernel), or a callable (Z, Y) -> matrix"
+        return _NAMES[check_choice(loss, "output_loss", tuple(_NAMES), others)]()
     if isinstance(loss, OutputLoss):
         return loss
     if isinstance(loss, type) or not callable(loss):

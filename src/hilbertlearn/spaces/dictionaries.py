@@ -190,13 +190,13 @@ class _Union(BaseEstimator):
         return Atoms(partial(_stacked, parts), scale_weights, any(part.around_mean for part in parts))
 
 
-_NAMES = {"fourier": Fourier, "bspline": BSpline, "wavelet": Wavelet, "principal_components": PrincipalComponents}
+BASES = {"fourier": Fourier, "bspline": BSpline, "wavelet": Wavelet, "principal_components": PrincipalComponents}
 
 
 def as_basis(basis):
     """Basis behind a name, a basis, a callable ``points (p,) -> (n_atoms, p)``, or a list of these: their union."""
     if isinstance(basis, str):
-        return _NAMES[check_choice(basis, "basis", tuple(_NAMES))]()
+        return BASES[check_choice(basis, "basis", tuple(BASES))]()
     if isinstance(basis, type):
         raise TypeError(f"basis must be an object, got the class {basis.__name__}; pass {basis.__name__}()")
     if hasattr(basis, "atoms"):
@@ -208,7 +208,7 @@ def as_basis(basis):
     if callable(basis):
         return _Function(basis)
     raise TypeError(
-        f"basis must be one of the names {', '.join(map(repr, _NAMES))}, an object such as Fourier(10), a callable "
+        f"basis must be one of the names {', '.join(map(repr, BASES))}, an object such as Fourier(10), a callable "
         f"points -> (n_atoms, n_points), or a list of these, got {type(basis).__name__}"
     )
 

@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from .._linalg import spectrum
-from .._validation import check_number
+from .._validation import check_choice, check_number
 from ..functions import non_negative, quadrature
 from ..operators import Integral
 from .axis import BasisAxis, GridAxis
-from .dictionaries import Atoms, as_basis
+from .dictionaries import BASES, Atoms, as_basis
 
 
 class Grid(BaseEstimator):
@@ -105,18 +105,23 @@ class Dictionary(BaseEstimator):
         return BasisAxis(replace(atoms, scale_weights=values), points, q)
 
 
-_NAMES = {"grid": Grid, "eigen": Eigen}
+_NAMES = {"grid": Grid, "eigen": Eigen, **BASES}
+
+
+def named_space(name):
+    """The space, or the basis of one, behind a name."""
+    return _NAMES[check_choice(name, "space", tuple(_NAMES), ", or an object of spaces")]()
 
 
 def as_space(space):
     """The space behind a name, an object, or a basis (its ``Dictionary``)."""
     if isinstance(space, type):
         raise TypeError(f"space must be an object, got the class {space.__name__}; pass {space.__name__}()")
-    if isinstance(space, str) and space in _NAMES:
-        return _NAMES[space]()
+    if isinstance(space, str):
+        space = named_space(space)
     if hasattr(space, "axis"):
         return space
     try:
         return Dictionary(as_basis(space))
     except (TypeError, ValueError) as error:
-        raise type(error)(f"space: {error}; or {', '.join(map(repr, _NAMES))}, or an object of spaces") from error
+        raise type(error)(f"space: {error}; or 'grid', 'eigen', or an object of spaces") from error

@@ -11,6 +11,7 @@ from .._linalg import spectrum
 from .._statistics import mean_rows, pointwise_median
 from ..functions import brings_points, rows_of_none
 from ..operators import as_learned, operator_matrix
+from ..outputs import nan_for_missing
 from .base import Space
 
 _RANK = 1e-12  # eigenvalues of a metric, relative to the largest, that count as zero
@@ -98,16 +99,16 @@ def spread_of(y, sample_weight, robust=False):
     return np.where(spread > 0, spread, 1.0)
 
 
-def read_vectors(y):
+def read_vectors(y, name="y"):
     """Outputs (n,) or (n, d) as floats, NaN where not observed."""
     if isinstance(y, np.ndarray) and y.dtype == np.float64 and 0 < y.ndim <= 2 and y.size and not np.isinf(y).any():
         return y
     if brings_points(y):
         raise ValueError(
-            f"y must be numbers of shape (n,) or (n, d), got a {type(y).__name__}; use FunctionalRegressor"
+            f"{name} must be numbers of shape (n,) or (n, d), got a {type(y).__name__}; use FunctionalRegressor"
         )
     try:
-        y = rows_of_none(y)
-        return check_array(y, dtype=np.float64, ensure_2d=False, ensure_all_finite="allow-nan", input_name="y")
+        y = nan_for_missing(rows_of_none(y))
+        return check_array(y, dtype=np.float64, ensure_2d=False, ensure_all_finite="allow-nan", input_name=name)
     except ValueError as error:
-        raise ValueError(f"y must be numbers of shape (n,) or (n, d): {error}") from error
+        raise ValueError(f"{name} must be numbers of shape (n,) or (n, d): {error}") from error
