@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from refusals import assert_refused
 from sklearn.base import BaseEstimator, clone
+from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 from structured_data import LABELS, NEW, NUMBERS, OBJECTS, SETS, STRINGS, VECTORS, X, predictor, ridge_weights
 
@@ -234,3 +235,9 @@ def test_texts_are_chosen_and_not_made():
     assert_refused(lambda: predictor(decoder="gaussian").fit(X, once), ["gaussian", "give candidates"])
     model = predictor(candidates=["text 1", "other text"]).fit(X, once)
     assert {*model.predict(NEW)} <= {"text 1", "other text"}
+
+
+def test_strings_that_recur_are_texts_where_labels_will_not_do():
+    for settings in ({"loss": "huber"}, {"regressor": Ridge()}):
+        model = predictor(**settings).fit(X, STRINGS)
+        assert isinstance(model.output_kernel_, kernels.NGrams) and model.output_loss_ is None

@@ -48,8 +48,8 @@ class StructuredPredictor(OutputScores, KernelMachine):
       ``sum_i w_i(x) Delta(z, y_i)`` with the weights of kernel ridge regression.
     - both: any loss in the kernel's space, then weights over the training outputs, decoded by the output loss.
     - neither: numbers are decoded by the squared loss, integer labels by the zero-one loss, 0/1 matrices and sets of
-      labels by the Hamming loss. Strings that recur, twice on average, are labels too; others are texts, with a kernel
-      of their substrings.
+      labels by the Hamming loss. Strings that recur, twice on average, are labels too; others, and those under
+      another loss than the squared one or a regressor, are texts with a kernel of their substrings.
 
     Outputs y are rows of an array, labels, strings, sets, or a list of any objects; None, NaN or a row of NaN is an
     output that is not known.
@@ -128,13 +128,14 @@ class StructuredPredictor(OutputScores, KernelMachine):
         if not len(rows):
             raise ValueError("y has no known output with a positive weight; give at least one sample with an output")
         known = take(y.items, rows)
-        kernel, loss = _rule(self.output_kernel, self.output_loss, y)
+        kernel, loss = self._rule(y)
         canonical = known if loss is None else loss.check(known)
         # a kernel may tell apart what is the same to the loss
         first, group = distinct(canonical if kernel is None else known)
         space: Any
         if kernel is None:
-            self._check_loss_trick()
+            if self._needs_kernel():
+                raise ValueError(self._needs_kernel())
             references = take(canonical, first)
             many = probed and len(first) > _MANY * len(rows)
             space = ProbeSpace(references, loss) if many else WeightSpace(references, loss)
@@ -158,16 +159,23 @@ class StructuredPredictor(OutputScores, KernelMachine):
         )
         return replace(space, rules=rules)
 
-    def _check_loss_trick(self):
+    def _rule(self, y):
+        """The output kernel and loss in use, by the settings or by what all the outputs are."""
+        kernel, loss = self.output_kernel, self.output_loss
+        if kernel is None and loss is None:
+            kernel, loss = _default_rule(y.whole, y.form, texts=bool(self._needs_kernel()))
+        return snapshot(kernel), None if loss is None else snapshot(as_output_loss(loss)).resolve(y.whole)
+
+    def _needs_kernel(self):
+        """Why the settings need an output kernel, "" where an output loss alone will do."""
         if self.regressor is not None:
-            raise ValueError("regressor needs coordinates: give output_kernel too; output_loss alone has weights only")
+            return "regressor needs coordinates: give output_kernel too; output_loss alone has weights only"
         if not self._loss().quadratic:
-            raise ValueError(
-                f"loss={self.loss!r}: output_loss alone takes the squared loss; give output_kernel too for another"
-            )
+            return f"loss={self.loss!r}: output_loss alone takes the squared loss; give output_kernel too for another"
         terms = self.pairs()
         if len(terms) > 1 or terms[0][1] is not None or kernels.brings_operator(terms[0][0]):
-            raise ValueError("output_loss alone takes one kernel and operator=None; give output_kernel too for more")
+            return "output_loss alone takes one kernel and operator=None; give output_kernel too for more"
+        return ""
 
     def _choose_decoder(self, loss, kernel, outputs):
         if not isinstance(self.decoder, str):
@@ -369,18 +377,11 @@ def _decoded(rules, weights):
     return in_form(rules.loss.restore(found, rules.outputs), rules.form, discrete=rules.loss.discrete)
 
 
-def _rule(output_kernel, output_loss, y):
-    """The output kernel and loss in use, by the settings or by what all the outputs are."""
-    if output_kernel is None and output_loss is None:
-        output_kernel, output_loss = _default_rule(y.whole, y.form)
-    loss = None if output_loss is None else snapshot(as_output_loss(output_loss)).resolve(y.whole)
-    return snapshot(output_kernel), loss
-
-
-def _default_rule(outputs, form):
+def _default_rule(outputs, form, texts):
+    """An output kernel or loss by what the outputs are; texts : strings have a kernel even if they recur."""
     if isinstance(outputs, list):
         if all(isinstance(item, str) for item in outputs):
-            recur = len(distinct(outputs)[0]) <= _RECURRING * len(outputs)
+            recur = not texts and len(distinct(outputs)[0]) <= _RECURRING * len(outputs)
             return (None, "zero_one") if recur else (kernels.NGrams(), None)
         if all(isinstance(item, (set, frozenset)) for item in outputs):
             return None, "hamming"
