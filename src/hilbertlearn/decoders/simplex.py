@@ -9,12 +9,12 @@ from .sums import weighted_losses
 
 _ENTRIES = 2**19  # of the arrays of a block of queries, 4 MB
 _STEPS = 200
-_TOLERANCE = 1e-12  # relative to the sum of the weights' sizes
+_TOLERANCE = 1e-11  # relative to the sum of the weights' sizes
 _KNOTS = 64  # masses of a bin at which its gain is known for the start
 _HALVINGS = 30
 _BISECTIONS = 60
 _TINY = 1e-300
-_VALUES = 2**13  # of the distribution function that are tried for weights whose best bins are not in order
+_VALUES = 2**12  # of the distribution function that are tried for weights whose best bins are not in order
 
 
 # ------------------------------------------------------------------ chi-square
@@ -146,20 +146,21 @@ def wasserstein1d(W, Y, loss):
     ``phi_k(F_k) = sum_i w_i |F_k - C_ik|``, under ``0 <= F_1 <= F_2 <= ... <= 1``. Each phi_k is linear between the
     values C_ik and has its smallest value at one of them, or at 0 or 1. Where these are in order, as weighted medians
     are for weights that are not negative, they are the minimum. Else it is found by dynamic programming over the values
-    that any bin has, exact unless there are more than 8192 of these, of which then as many quantiles are tried.
+    that any bin has, exact unless there are more than 4096 of these, of which then as many quantiles are tried.
     """
     C = np.minimum(np.cumsum(Y, axis=1)[:, :-1], 1.0)
     F = np.zeros((len(W), C.shape[1]))
     bins = [_Piecewise(W, column) for column in C.T]
     for k, phi in enumerate(bins):
         values = np.unique(np.concatenate([[0.0, 1.0], C[:, k]]))
-        F[:, k] = values[_first_smallest(phi.at(slice(None), values), np.abs(W).sum(axis=1))]
+        F[:, k] = values[_first_smallest(phi.at(values)(slice(None)), np.abs(W).sum(axis=1))]
     rows = np.flatnonzero((np.diff(F, axis=1) < 0).any(axis=1))
     values = np.unique(np.concatenate([[0.0, 1.0], C.ravel()]))
     if len(values) > _VALUES:
         values = values[np.linspace(0, len(values) - 1, _VALUES).astype(int)]
-    for some in slices(len(rows), 4 * _ENTRIES // (len(values) * max(len(bins), 1))):
-        F[rows[some]] = values[_monotone([phi.at(rows[some], values) for phi in bins])]
+    at_values = [phi.at(values) for phi in bins] if len(rows) else []
+    for some in slices(len(rows), 8 * _ENTRIES // (len(values) * max(len(bins), 1))):
+        F[rows[some]] = values[_monotone([phi(rows[some]) for phi in at_values])]
     return np.diff(F, axis=1, prepend=0.0, append=1.0)
 
 
@@ -172,12 +173,16 @@ class _Piecewise:
         self.below = _sums(W[:, order])
         self.moments = _sums(W[:, order] * self.c)
 
-    def at(self, rows, values):
-        """phi (m', v) of some rows at the values (v,)."""
+    def at(self, values):
+        """A function of some rows that gives phi (m', v) at the values (v,)."""
         columns = np.searchsorted(self.c, values)
-        below, moments = self.below[rows], self.moments[rows]
-        slopes, shifts = 2 * below - below[:, -1:], 2 * moments - moments[:, -1:]
-        return slopes[:, columns] * values - shifts[:, columns]
+
+        def phi(rows):
+            below, moments = self.below[rows], self.moments[rows]
+            slopes, shifts = 2 * below - below[:, -1:], 2 * moments - moments[:, -1:]
+            return np.take(slopes, columns, axis=1) * values - np.take(shifts, columns, axis=1)
+
+        return phi
 
 
 def _sums(A):

@@ -21,6 +21,7 @@ from ..spaces import OutputKernel, ProbeSpace, WeightSpace
 from ..terms import ONCE
 from ..training import fit
 from .base import KernelMachine
+from .output_defaults import default_rule
 from .output_scores import OutputScores
 from .state import State
 from .structured_state import LaterState, OutputRules, StructuredState, gaussian_rate, is_ridge
@@ -29,7 +30,6 @@ from .weights import sum_by_group
 _FEW = 2000  # distinct outputs whose losses of each other are kept in memory to decode by
 _MANY = 0.25  # distinct outputs a sample beyond which weights are solved for at predict, not at fit
 _BLOCK_ENTRIES = 2**23  # of the features of candidates held at once, 64 MB
-_RECURRING = 0.5  # distinct strings a sample up to which they are labels and not texts
 _RANK = 1e-10  # singular values of coordinates, relative, that weights do not divide by
 
 
@@ -163,7 +163,7 @@ class StructuredPredictor(OutputScores, KernelMachine):
         """The output kernel and loss in use, by the settings or by what all the outputs are."""
         kernel, loss = self.output_kernel, self.output_loss
         if kernel is None and loss is None:
-            kernel, loss = _default_rule(y.whole, y.form, texts=bool(self._needs_kernel()))
+            kernel, loss = default_rule(y.whole, y.form, texts=bool(self._needs_kernel()))
         return snapshot(kernel), None if loss is None else snapshot(as_output_loss(loss)).resolve(y.whole)
 
     def _needs_kernel(self):
@@ -375,20 +375,3 @@ def _decoded(rules, weights):
         return in_form(found, rules.form)
     found = decoders.DECODERS[rules.decoder](weights, rules.references, rules.loss)
     return in_form(rules.loss.restore(found, rules.outputs), rules.form, discrete=rules.loss.discrete)
-
-
-def _default_rule(outputs, form, texts):
-    """An output kernel or loss by what the outputs are; texts : strings have a kernel even if they recur."""
-    if isinstance(outputs, list):
-        if all(isinstance(item, str) for item in outputs):
-            recur = not texts and len(distinct(outputs)[0]) <= _RECURRING * len(outputs)
-            return (None, "zero_one") if recur else (kernels.NGrams(), None)
-        if all(isinstance(item, (set, frozenset)) for item in outputs):
-            return None, "hamming"
-        raise ValueError(
-            "y is a list of objects: give output_kernel or output_loss; only numbers, labels, 0/1 matrices, sets of "
-            "labels and strings have defaults"
-        )
-    if outputs.ndim == 1:
-        return None, "zero_one" if form[1] is not None else "squared"
-    return None, "hamming" if np.isin(outputs, (0, 1)).all() else "squared"
