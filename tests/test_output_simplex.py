@@ -177,3 +177,28 @@ def test_predictions_are_better_than_the_best_training_histogram(name, loss):
     gained = values(W, best, HISTOGRAMS, loss) - values(W, Z, HISTOGRAMS, loss)
     assert (gained >= -1e-9).all() and gained.max() > 1e-4
     assert predictor(output_loss=name, alpha="auto", gamma="auto").fit(X, HISTOGRAMS).score(X, HISTOGRAMS) > -0.2
+
+
+def test_the_maximum_of_the_model_against_a_grid():
+    """With slopes a / (t + b)^2 + c of its bins the model is the sum of -a / (t + b) + c t."""
+    points = grid(3, 100)
+    Z = rng.dirichlet(np.ones(3), size=60)
+    slope, curvature, tangent = rng.random((60, 3)), rng.random((60, 3)), -rng.random((60, 3))
+    curvature = slope / (Z + curvature)  # so that b is not negative
+    slope[::3, 0] = curvature[::3, 0] = 0  # bins without positive weights
+    slope[1::3] = curvature[1::3] = 0
+    found = simplex._model_maximum(Z, slope, curvature, tangent)
+    assert_allclose(found.sum(axis=1), 1)
+    for z, best, h, half, c in zip(Z, found, slope, curvature, tangent):
+        distance = np.where(half > 0, h / np.where(half > 0, half, 1), 1.0)
+        model = lambda t, b=distance - z, a=h * distance**2, c=c: (c * t - a / (t + b)).sum(axis=-1)  # noqa: E731
+        assert model(best) >= model(points).max() - 1e-9
+
+
+def test_bins_without_positive_weights_may_take_all_mass():
+    """Where all weights are negative the loss is concave: from anywhere the climb ends in one bin."""
+    Y, W = histograms(6, 4, 2.0), -rng.random((10, 6))
+    start = rng.dirichlet(np.full(4, 5.0), size=10)
+    Z = simplex._climb(W, Y, start)
+    assert_allclose(np.sort(Z, axis=1)[:, -1], 1, atol=1e-9)
+    assert (values(W, Z, Y, Chi2()) < values(W, start, Y, Chi2()) - 1e-4).all()
