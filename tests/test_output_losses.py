@@ -281,11 +281,12 @@ def test_a_name_shared_with_losses_of_residuals_is_the_same_function():
 
 
 def test_losses_know_whether_their_decoder_chooses_or_averages():
-    choosing = {"candidates", "threshold", "sets", "assignment", "ranking"}
+    choosing = {"candidates", "classes", "threshold", "sets", "jaccard_sets", "assignment", "ranking"}
     for name in (*NAMED, *OTHERS):
         loss = as_output_loss(name)
         assert loss.discrete == (loss.decoder in choosing)
-    for loss in (CostMatrix(np.eye(2)), KernelLoss(), as_output_loss(lambda Z, Y: np.zeros((len(Z), len(Y))))):
+    assert CostMatrix(np.eye(2)).discrete and CostMatrix(np.eye(2)).decoder == "classes"
+    for loss in (KernelLoss(), as_output_loss(lambda Z, Y: np.zeros((len(Z), len(Y))))):
         assert loss.discrete and loss.decoder == "candidates"
 
 

@@ -147,9 +147,6 @@ def test_weighted_mean_is_the_minimum_in_its_box():
     Y = rng.normal(size=(6, 2))
     for w in rng.normal(size=(60, 6)) + 0.1:
         z, plain = mean(w[None], Y, SquaredError())[0], w @ Y
-        if w.sum() <= 0:  # no minimum: the value of regression
-            assert_allclose(z, plain)
-            continue
         low, high = np.minimum(Y.min(axis=0), plain), np.maximum(Y.max(axis=0), plain)
         assert (z >= low - 1e-12).all() and (z <= high + 1e-12).all()
         axes = [np.linspace(a, b, 41) for a, b in zip(low, high)]
@@ -169,6 +166,12 @@ def test_positive_weights_give_the_weighted_mean_and_sum_one_gives_regression():
 def test_numbers_are_decoded_as_vectors_of_one_entry():
     y, W = rng.normal(size=7), rng.normal(size=(20, 7))
     assert_allclose(mean(W, y, SquaredError()), mean(W, y[:, None], SquaredError())[:, 0])
+
+
+def test_weights_that_say_nothing_give_the_value_of_regression():
+    assert_array_equal(mean(np.zeros((2, 3)), np.array([1.0, 2.0, 4.0]), SquaredError()), [0, 0])
+    # the sum is 0 and so is W Y: every z has the same loss
+    assert_array_equal(mean(np.array([[1.0, -2.0, 1.0]]), np.array([1.0, 2.0, 3.0]), SquaredError()), [0])
 
 
 def test_weights_that_almost_cancel_stay_among_the_outputs():

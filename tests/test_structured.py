@@ -62,11 +62,12 @@ def test_cost_matrix_is_the_smallest_weighted_cost():
     C = np.random.default_rng(1).uniform(size=(7, 7))
     used = np.unique(LABELS)
     costs = ridge_weights() @ C[:, LABELS].T
-    assert_array_equal(
-        predictor(output_loss=ol.CostMatrix(C)).fit(X, LABELS).predict(NEW), used[costs[:, used].argmin(axis=1)]
-    )
-    everything = predictor(output_loss=ol.CostMatrix(C), candidates=np.arange(7)).fit(X, LABELS).predict(NEW)
-    assert_array_equal(everything, costs.argmin(axis=1))
+    for settings in ({}, {"candidates": np.arange(7)}):
+        everything = predictor(output_loss=ol.CostMatrix(C), **settings).fit(X, LABELS).predict(NEW)
+        assert_array_equal(everything, costs.argmin(axis=1))
+    for settings in ({"decoder": "candidates"}, {"candidates": used}):
+        seen = predictor(output_loss=ol.CostMatrix(C), **settings).fit(X, LABELS).predict(NEW)
+        assert_array_equal(seen, used[costs[:, used].argmin(axis=1)])
 
 
 @pytest.mark.parametrize("y", [NUMBERS, LABELS, VECTORS, SETS], ids=["numbers", "labels", "vectors", "sets"])
@@ -333,13 +334,13 @@ ORDERS = np.array(list(itertools.permutations([1.0, 2.0, 3.0])))
 ENUMERATED = [
     ("hamming", SETS, POWER, "threshold"),
     ("f1", SETS, POWER, "sets"),
-    ("jaccard", SETS, None, "candidates"),
+    ("jaccard", SETS, POWER, "jaccard_sets"),
     ("kendall", VECTORS, ORDERS, "ranking"),
     ("rank", np.round(VECTORS), ORDERS, "ranking"),
     ("spearman", VECTORS, ORDERS, "assignment"),
     ("hellinger", HISTOGRAMS, SIMPLEX, "sqrt_mean"),
-    ("chi2", HISTOGRAMS, None, "candidates"),
-    ("wasserstein1d", HISTOGRAMS, None, "candidates"),
+    ("chi2", HISTOGRAMS, SIMPLEX, "chi2_mean"),
+    ("wasserstein1d", HISTOGRAMS, SIMPLEX, "distribution_median"),
     ("squared", NUMBERS, GRID, "mean"),
     ("absolute", NUMBERS, GRID, "scalar"),
     ("huber", NUMBERS, GRID, "scalar"),
@@ -354,7 +355,7 @@ ENUMERATED = [
     ("diffusion", ANGLES, CIRCLE, "directions"),
     ("diffusion", UNIT, BALL, "directions"),
     ("edit", STRINGS, None, "candidates"),
-    ("zero_one", STRINGS, None, "candidates"),
+    ("zero_one", STRINGS, None, "classes"),
     (jaccard, OBJECTS, None, "candidates"),
 ]
 
@@ -375,7 +376,7 @@ def test_predictions_are_no_worse_than_any_enumerated_output(loss, y, outputs, d
     found = np.einsum("qi,qi->q", W, delta(Z, true))
     enumerated = (W @ delta(outputs, true).T).min(axis=1)
     assert (found <= enumerated + 1e-9).all()
-    if outputs is y or decoder in ("threshold", "sets", "ranking", "assignment"):
+    if outputs is y or decoder in ("threshold", "sets", "jaccard_sets", "ranking", "assignment"):
         assert_allclose(found, enumerated, atol=1e-9)
 
 
@@ -395,11 +396,17 @@ def test_gaussian_preimage_is_no_worse_than_training_outputs():
 
 @pytest.mark.parametrize(
     ("y", "decoder", "loss"),
-    [(NUMBERS, "mean", "SquaredError"), (LABELS, "candidates", "ZeroOne"), (SETS, "threshold", "Hamming"),
+    [(NUMBERS, "mean", "SquaredError"), (LABELS, "classes", "ZeroOne"), (SETS, "threshold", "Hamming"),
      (SETS.astype(float), "threshold", "Hamming"), (VECTORS, "mean", "SquaredError")],
 )  # fmt: skip
 def test_defaults_by_what_the_outputs_are(y, decoder, loss):
     model = predictor().fit(X, y)
     assert (model.decoder_, type(model.output_loss_).__name__) == (decoder, loss) and model.output_kernel_ is None
-    strings = predictor().fit(X, STRINGS)
-    assert isinstance(strings.output_kernel_, kernels.NGrams) and strings.output_loss_ is None
+
+
+def test_strings_that_recur_are_classes_and_others_texts():
+    labels = predictor().fit(X, STRINGS)
+    assert labels.decoder_ == "classes" and isinstance(labels.output_loss_, ol.ZeroOne)
+    texts = predictor().fit(X, [f"{word}{i // 2}" for i, word in enumerate(STRINGS)])
+    assert isinstance(texts.output_kernel_, kernels.NGrams) and texts.output_loss_ is None
+    assert texts.decoder_ == "candidates"

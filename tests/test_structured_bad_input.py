@@ -53,7 +53,7 @@ BAD_FITS = [
     ({"output_loss": "chi2"}, 2 * SHARES, ["histograms", "sum to one", "row 0 sums to 2"]),
     ({"output_loss": "wasserstein1d"}, changed(SHARES, -0.1, (2, 1)), ["non-negative", "row 2", "-0.1"]),
     ({"output_loss": "hamming"}, VECTORS, ["0/1 matrix", "got the entry"]),
-    ({"output_loss": "f1"}, OBJECTS, ["0/1 matrix", "frozenset", "MultiLabelBinarizer"]),
+    ({"output_loss": "f1"}, [*OBJECTS[:-1], "ab"], ["0/1 matrix", "frozenset", "MultiLabelBinarizer"]),
     ({"output_loss": "edit"}, LABELS, ["strings", "edit"]),
     ({"output_loss": "hinge"}, LABELS, ["Hinge", "-1 and 1", "0, 1, 2", "zero_one"]),
     ({"output_loss": "absolute"}, VECTORS, ["Absolute", "numbers (n,)", "(12, 3)"]),
@@ -84,7 +84,7 @@ BAD_FITS = [
     ({"output_loss": "hamming", "regressor": DecisionTreeRegressor()}, SETS, ["regressor", "output_kernel"]),
     ({"regressor": DecisionTreeRegressor()}, LABELS, ["regressor", "output_kernel"]),
     ({"output_kernel": "linear", "loss": losses.Huber(0.1, p=1)}, VECTORS, ["point values", "p=2"]),
-    ({}, OBJECTS, ["list of objects", "output_kernel or output_loss", "strings"]),
+    ({}, [*OBJECTS[:-1], ("a", "b")], ["list of objects", "output_kernel or output_loss", "strings"]),
     ({}, [*STRINGS[:-1], 3], ["list of objects", "output_kernel or output_loss"]),
     # nothing to learn from
     ({}, [None] * N, ["y", "no known output"]),

@@ -127,7 +127,7 @@ def test_labels_with_none():
     y = [None if i % 5 == 0 else int(label) for i, label in enumerate(LABELS)]
     rows = np.flatnonzero(np.arange(N) % 5)
     model = predictor().fit(X, y)
-    assert model.decoder_ == "candidates"
+    assert model.decoder_ == "classes"
     found = model.predict(NEW)
     assert found.dtype.kind == "i"
     assert_array_equal(found, predictor().fit(X[rows], LABELS[rows]).predict(NEW))

@@ -15,19 +15,20 @@ class Outputs:
     items: Any  # an array of numbers, or a list
     known: np.ndarray  # (n,) booleans
     form: tuple  # in which predictions are given back, see ``form_of``
+    whole: Any = None  # all known items that were read, of which these may be some: folds have the labels of all
 
     @classmethod
     def of(cls, y):
         if isinstance(y, Outputs):
             return y
         items, known = read_outputs(y)
-        return cls(items, known, form_of(y))
+        return cls(items, known, form_of(y), take(items, np.flatnonzero(known)))
 
     def __len__(self):
         return len(self.known)
 
     def __getitem__(self, rows):
-        return Outputs(take(self.items, rows), self.known[rows], self.form)
+        return Outputs(take(self.items, rows), self.known[rows], self.form, self.whole)
 
 
 def read_outputs(y, like=None):

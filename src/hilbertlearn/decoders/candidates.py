@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..outputs import take
+
 _SCORES = 2**19  # scores of some queries and candidates at once, 4 MB: they are looked at while still in the cache
 _QUERIES = 1024  # of these queries, at most
 _LOSSES = 2**22  # losses of some candidates at all outputs, computed at once, 32 MB
@@ -15,10 +17,20 @@ def slices(total, size):
     return (slice(start, min(start + size, total)) for start in range(0, total, size))
 
 
-def best_outputs(W, Y, score):
-    """Indices (m,) of the outputs z in Y (n,) of largest ``sum_i W[q, i] score(z, Y[i])``, of equal ones the first."""
-    blocks = ((score(Y[some], Y), None) for some in slices(len(Y), _LOSSES // max(len(Y), 1)))
+def best_outputs(W, Y, score, pool=None):
+    """Indices (m,) of the outputs z in the pool, by default Y (n,), of largest ``sum_i W[q, i] score(z, Y[i])``.
+
+    Of equal ones the first.
+    """
+    pool = Y if pool is None else pool
+    blocks = ((score(pool[some], Y), None) for some in slices(len(pool), _LOSSES // max(len(Y), 1)))
     return top_k(W, blocks, 1)[0][:, 0]
+
+
+def classes(W, Y, loss):
+    """Outputs (m,) of the smallest weighted loss among all that the loss knows of, exact for any weights."""
+    pool = loss.everything(Y)
+    return take(pool, best_outputs(-W, Y, loss, pool))
 
 
 def top_k(queries, blocks, k):

@@ -10,16 +10,18 @@ def mean(W, Y, loss):
 
     ``sum_i w_i ||z - y_i||^2`` has its minimum at the weighted mean ``W Y / sum w`` if ``sum w > 0``, else none.
     Weights of both signs may put this mean far from all outputs, at any distance when they almost cancel. So z is the
-    minimum in the box spanned by the training outputs and the value ``W Y`` of plain regression, and it is ``W Y`` if
-    ``sum w <= 0``. Weights of sum one always give ``W Y``.
+    minimum in the box spanned by the training outputs and the value ``W Y`` of plain regression: the mean, brought back
+    into the box, or if ``sum w <= 0`` for each entry the better end of the box. Weights of sum one always give ``W Y``,
+    and so do weights that leave every z the same loss.
     """
-    sums = W.sum(axis=1)
-    plain = W @ Y
-    rows = sums > 0
-    low, high = np.minimum(Y.min(axis=0), plain[rows]), np.maximum(Y.max(axis=0), plain[rows])
-    with np.errstate(over="ignore"):  # of a mean that the box then brings back
-        plain[rows] = np.clip((plain[rows].T / sums[rows]).T, low, high)
-    return plain
+    sums, plain = W.sum(axis=1), W @ Y
+    sums = sums.reshape(-1, *(1,) * (Y.ndim - 1))
+    low, high = np.minimum(Y.min(axis=0), plain), np.maximum(Y.max(axis=0), plain)
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # of means that the box brings back, or unused
+        inner = np.clip(plain / sums, low, high)
+    gain = (high - low) * (2 * plain - sums * (low + high))  # by which the upper end is better than the lower
+    end = np.where(gain > 0, high, np.where(gain < 0, low, plain))
+    return np.where(sums > 0, inner, end)
 
 
 def sqrt_mean(W, Y, loss):

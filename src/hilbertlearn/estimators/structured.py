@@ -21,6 +21,8 @@ from ..spaces import OutputKernel, ProbeSpace, WeightSpace
 from ..terms import ONCE
 from ..training import fit
 from .base import KernelMachine
+from .output_defaults import default_rule
+from .output_scores import OutputScores
 from .state import State
 from .structured_state import LaterState, OutputRules, StructuredState, gaussian_rate, is_ridge
 from .weights import sum_by_group
@@ -36,7 +38,7 @@ def of_outputs(name):
     return property(lambda self: getattr(self.space_.rules, name))
 
 
-class StructuredPredictor(KernelMachine):
+class StructuredPredictor(OutputScores, KernelMachine):
     """Prediction of objects: embed the outputs, regress there, decode.
 
     - ``output_kernel`` alone (input output kernel regression): a function h with values in the kernel's space is fitted
@@ -45,8 +47,9 @@ class StructuredPredictor(KernelMachine):
     - ``output_loss`` alone (the loss trick of Ciliberto et al. 2016): the prediction minimises
       ``sum_i w_i(x) Delta(z, y_i)`` with the weights of kernel ridge regression.
     - both: any loss in the kernel's space, then weights over the training outputs, decoded by the output loss.
-    - neither: numbers are decoded by the squared loss, integer labels by the zero-one loss, 0/1 matrices by the Hamming
-      loss, strings by a kernel of their substrings.
+    - neither: numbers are decoded by the squared loss, integer labels by the zero-one loss, 0/1 matrices and sets of
+      labels by the Hamming loss. Strings that recur, twice on average, are labels too; others, and those under
+      another loss than the squared one or a regressor, are texts with a kernel of their substrings.
 
     Outputs y are rows of an array, labels, strings, sets, or a list of any objects; None, NaN or a row of NaN is an
     output that is not known.
@@ -57,8 +60,11 @@ class StructuredPredictor(KernelMachine):
         As in ``OperatorKernelRegressor``. For an output loss alone "auto" settings are chosen by its leave-one-out
         error over the training outputs.
     output_kernel : name, Gram matrix with integer outputs, object, callable, or ``spaces.OutputKernel`` with a rank
-    output_loss : name, object of ``hilbertlearn.output_losses`` or callable ``(Z, Y) -> losses``
-    decoder : "auto", "candidates", the loss's own, or "gaussian" for a Gaussian output kernel of vectors
+    output_loss : name, object of ``hilbertlearn.output_losses``, a sum such as ``Hamming() + 0.5 * F1()``, or callable
+        ``(Z, Y) -> losses``
+    decoder : "auto", "candidates", the loss's own, "gaussian" for a Gaussian output kernel of vectors, or a function
+        ``(weights, outputs, loss) -> m outputs``, or an object with such a ``decode``: weights (m, c) of the distinct
+        training outputs, these in the form in which they came, and the loss object
     candidates : outputs to choose from, None for the distinct training outputs, or what the decoder finds by itself
     center : bool
         Fit around the mean of the outputs in their space; the papers do not.
@@ -66,7 +72,8 @@ class StructuredPredictor(KernelMachine):
 
     Attributes
     ----------
-    decoder_ : the decoder in use
+    decoder_ : the decoder in use: "classes" where the loss knows all outputs there are
+    classes_ : array of the classes, where outputs are such
     output_loss_, output_kernel_ : as used, None where there is none
     outputs_ : the distinct training outputs
     and those of ``OperatorKernelRegressor``
@@ -127,13 +134,14 @@ class StructuredPredictor(KernelMachine):
         if not len(rows):
             raise ValueError("y has no known output with a positive weight; give at least one sample with an output")
         known = take(y.items, rows)
-        kernel, loss = _rule(self.output_kernel, self.output_loss, y.form, known)
+        kernel, loss = self._rule(y)
         canonical = known if loss is None else loss.check(known)
         # a kernel may tell apart what is the same to the loss
         first, group = distinct(canonical if kernel is None else known)
         space: Any
         if kernel is None:
-            self._check_loss_trick()
+            if self._needs_kernel():
+                raise ValueError(self._needs_kernel())
             references = take(canonical, first)
             many = probed and len(first) > _MANY * len(rows)
             space = ProbeSpace(references, loss) if many else WeightSpace(references, loss)
@@ -152,30 +160,40 @@ class StructuredPredictor(KernelMachine):
             groups=groups,
             kernel=used,
             loss=loss,
-            decoder=self._choose_decoder(loss, used),
+            decoder=self._choose_decoder(loss, used, known),
             candidates=copy.copy(self.candidates),
         )
         return replace(space, rules=rules)
 
-    def _check_loss_trick(self):
+    def _rule(self, y):
+        """The output kernel and loss in use, by the settings or by what all the outputs are."""
+        kernel, loss = self.output_kernel, self.output_loss
+        if kernel is None and loss is None:
+            kernel, loss = default_rule(y.whole, y.form, texts=bool(self._needs_kernel()))
+        return snapshot(kernel), None if loss is None else snapshot(as_output_loss(loss)).resolve(y.whole)
+
+    def _needs_kernel(self):
+        """Why the settings need an output kernel, "" where an output loss alone will do."""
         if self.regressor is not None:
-            raise ValueError("regressor needs coordinates: give output_kernel too; output_loss alone has weights only")
+            return "regressor needs coordinates: give output_kernel too; output_loss alone has weights only"
         if not self._loss().quadratic:
-            raise ValueError(
-                f"loss={self.loss!r}: output_loss alone takes the squared loss; give output_kernel too for another"
-            )
+            return f"loss={self.loss!r}: output_loss alone takes the squared loss; give output_kernel too for another"
         terms = self.pairs()
         if len(terms) > 1 or terms[0][1] is not None or kernels.brings_operator(terms[0][0]):
-            raise ValueError("output_loss alone takes one kernel and operator=None; give output_kernel too for more")
+            return "output_loss alone takes one kernel and operator=None; give output_kernel too for more"
+        return ""
 
-    def _choose_decoder(self, loss, kernel):
+    def _choose_decoder(self, loss, kernel, outputs):
+        if not isinstance(self.decoder, str):
+            return decoders.custom.checked(snapshot(self.decoder), self.candidates)
         own = "candidates" if loss is None else loss.decoder
         fitting = list(dict.fromkeys(["auto", "candidates", own]))
         if gaussian_rate(loss, kernel) is not None:
             fitting.append("gaussian")
         check_choice(self.decoder, "decoder", ("auto", "candidates", "gaussian", *decoders.DECODERS))
         if self.decoder not in fitting:
-            raise ValueError(f"decoder={self.decoder!r} does not fit these outputs; use one of {fitting}")
+            made = "; objects are chosen, not made: give candidates" if isinstance(outputs, list) else ""
+            raise ValueError(f"decoder={self.decoder!r} does not fit these outputs; use one of {fitting}{made}")
         if self.candidates is not None and self.decoder not in ("auto", "candidates"):
             raise ValueError(f"decoder={self.decoder!r} takes no candidates; set candidates=None or decoder='auto'")
         if self.decoder != "auto":
@@ -297,7 +315,7 @@ class StructuredPredictor(KernelMachine):
             pools = self._pools(candidates_per_query, len(queries))
             found, scores = decoders.candidates.top_k_of_lists(queries, (features(pool) for pool in pools), k)
             return [take(pool, own) for pool, own in zip(pools, found, strict=True)], scores
-        pool = self.space_.rules.outputs if candidates is None else self._pool(candidates, "candidates")
+        pool = self.space_.rules.pool if candidates is None else self._pool(candidates, "candidates")
         size = max(1, _BLOCK_ENTRIES // queries.shape[1])
         slices = (range(start, min(start + size, len(pool))) for start in range(0, len(pool), size))
         found, scores = decoders.candidates.top_k(queries, (features(take(pool, rows)) for rows in slices), k)
@@ -358,22 +376,8 @@ def _decoded(rules, weights):
     if rules.decoder == "gaussian":
         found = decoders.gaussian.preimage(weights, rules.references, gaussian_rate(rules.loss, rules.kernel))
         return in_form(found, rules.form, discrete=False)
+    if not isinstance(rules.decoder, str):
+        found = decoders.custom.decode(rules.decoder, weights, rules.outputs, rules.measure)
+        return in_form(found, rules.form)
     found = decoders.DECODERS[rules.decoder](weights, rules.references, rules.loss)
-    return in_form(found, rules.form, discrete=rules.loss.discrete)
-
-
-def _rule(output_kernel, output_loss, form, outputs):
-    """The output kernel and loss in use, by the settings or by what the outputs are."""
-    if output_kernel is not None or output_loss is not None:
-        return snapshot(output_kernel), None if output_loss is None else snapshot(as_output_loss(output_loss))
-    if isinstance(outputs, list):
-        if all(isinstance(item, str) for item in outputs):
-            return kernels.NGrams(), None
-        raise ValueError(
-            "y is a list of objects: give output_kernel or output_loss; only numbers, labels, 0/1 matrices and strings "
-            "have defaults"
-        )
-    if outputs.ndim == 1:
-        return None, as_output_loss("zero_one" if form[1] is not None else "squared")
-    binary = np.isin(outputs, (0, 1)).all()
-    return None, as_output_loss("hamming" if binary else "squared")
+    return in_form(rules.loss.restore(found, rules.outputs), rules.form, discrete=rules.loss.discrete)

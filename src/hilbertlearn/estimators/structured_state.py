@@ -29,7 +29,7 @@ class OutputRules:
     groups: np.ndarray  # the number of each sample's output among them, -1 if it has none that counts
     kernel: Any
     loss: Any
-    decoder: str
+    decoder: Any  # a name, or what the user gave
     candidates: Any
 
     @property
@@ -37,13 +37,30 @@ class OutputRules:
         """Whether there are an output kernel and a loss: the function is in the kernel's space, the loss decodes."""
         return self.kernel is not None and self.loss is not None
 
+    @property
+    def pool(self):
+        """Outputs, as they come, that are searched where nothing else is said."""
+        if self.decoder != "classes":
+            return self.outputs
+        return self.loss.restore(self.loss.everything(self.references), self.outputs)
+
+    @property
+    def classes(self):
+        """The classes in their order, None where outputs are none."""
+        return None if self.loss is None else self.loss.classes(self.outputs)
+
+    @property
+    def measure(self):
+        """The loss that predictions are judged by: without one, squared distance in the output kernel's space."""
+        return KernelLoss(self.kernel) if self.loss is None else self.loss
+
     def losses_of(self, outputs):
         """Losses (b, c) of outputs where the distinct training outputs are true, and no bias."""
         return np.asarray(self.loss(self.loss.check_predictions(outputs), self.references), dtype=float), None
 
     def pairwise_losses(self, predicted, true):
-        """Losses (n,) of predictions, without a loss squared distances in the output kernel's space."""
-        loss = KernelLoss(self.kernel) if self.loss is None else self.loss
+        """Losses (n,) of predictions; labels that only the truth has count as missed."""
+        loss = self.measure.resolve(true)
         predicted, true = loss.check_predictions(predicted), loss.check(true)
         losses = np.empty(len(true))
         for start in range(0, len(losses), _SCORED_AT_ONCE):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from .._validation import check_choice
-from .base import OutputLoss
+from .base import OutputLoss, Scaled, Sum
+from .costs import CostMatrix, Hierarchy
 from .directions import Diffusion
 from .histograms import Chi2, Hellinger, Wasserstein1d
-from .objects import CostMatrix, Custom, Edit, KernelLoss, ZeroOne
+from .objects import Custom, Edit, KernelLoss, ZeroOne
 from .rankings import Kendall, Rank, Spearman
 from .scalars import (
     L2L1,

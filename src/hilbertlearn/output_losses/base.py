@@ -1,9 +1,13 @@
-"""What an output loss is: a function of two outputs, on lists of them."""
+"""What an output loss is: a function of two outputs, on lists of them; and sums of such."""
 
 from __future__ import annotations
 
+from numbers import Real
+
 import numpy as np
 from sklearn.base import BaseEstimator
+
+from .._validation import check_number
 
 
 def as_floats(outputs):
@@ -19,11 +23,16 @@ class OutputLoss(BaseEstimator):
 
     ``decoder`` names the decoder that ``decoder="auto"`` takes: the prediction minimises ``sum_i w_i Delta(z, y_i)``.
     ``discrete`` says that predictions of its decoder are values that outputs have, so that integers stay integers; a
-    loss whose decoder averages sets it to False.
+    loss whose decoder averages sets it to False. Losses add up: ``Hamming() + 0.5 * F1()``.
     """
 
     decoder = "candidates"
     discrete = True
+    __array_ufunc__ = None  # so that a number of numpy leaves its product with a loss to the loss
+
+    def resolve(self, outputs) -> OutputLoss:
+        """This loss with what it must know of all outputs, as they come, filled in: their labels for instance."""
+        return self
 
     def check(self, outputs):
         """Canonical outputs (an array, or a list) from known ones, or a ValueError that says what they must be."""
@@ -33,6 +42,109 @@ class OutputLoss(BaseEstimator):
         """The same of predictions, where they may be more than the outputs, as scores are for labels."""
         return self.check(outputs)
 
+    def restore(self, outputs, like):
+        """Outputs from canonical ones, in the form of others, ``like``, as they came."""
+        return outputs
+
+    def everything(self, outputs):
+        """All canonical outputs that the loss knows of; where it knows of none, those given."""
+        return outputs
+
+    def classes(self, outputs):
+        """The classes in their order, as they come; None where outputs are none. outputs : distinct, as they come"""
+        return None
+
     def __call__(self, Z, Y):
         """Losses (len(Z), len(Y)) of predicting each of Z where each of Y is true; both canonical."""
         raise NotImplementedError
+
+    def parts(self):
+        """Pairs (weight, loss) of which the loss is the sum, none of them a sum."""
+        return [(1.0, self)]
+
+    def __add__(self, other):
+        return Sum(self, other) if isinstance(other, OutputLoss) else NotImplemented
+
+    def __radd__(self, other):
+        return self if isinstance(other, Real) and other == 0 else NotImplemented  # where ``sum`` starts
+
+    def __mul__(self, weight):
+        return Scaled(self, _weight(weight)) if isinstance(weight, Real) else NotImplemented
+
+    __rmul__ = __mul__
+
+
+class _Combined(OutputLoss):
+    """A weighted sum of losses (Ciliberto et al. 2016, theorem 19). Outputs stay as they come: each part reads them."""
+
+    decoder = "sum"
+
+    @property
+    def discrete(self):
+        return all(part.discrete for _, part in self.parts())
+
+    def check(self, outputs):
+        for _, part in self.parts():
+            part.check(outputs)
+        return outputs
+
+    def check_predictions(self, outputs):
+        for _, part in self.parts():
+            part.check_predictions(outputs)
+        return outputs
+
+    def everything(self, outputs):
+        for _, part in self.parts():
+            if part.classes(outputs) is not None:
+                return part.restore(part.everything(part.check(outputs)), outputs)
+        return outputs
+
+    def classes(self, outputs):
+        found = (part.classes(outputs) for _, part in self.parts())
+        return next((classes for classes in found if classes is not None), None)
+
+    def __call__(self, Z, Y):
+        return sum(weight * part(part.check_predictions(Z), part.check(Y)) for weight, part in self.parts())
+
+
+class Sum(_Combined):
+    """``f(z, y) + g(z, y)``; written ``f + g``.
+
+    Parameters
+    ----------
+    f, g : losses of the same kind of outputs
+    """
+
+    def __init__(self, f, g):
+        self.f, self.g = f, g
+
+    def resolve(self, outputs):
+        return Sum(self.f.resolve(outputs), self.g.resolve(outputs))
+
+    def parts(self):
+        return [*self.f.parts(), *self.g.parts()]
+
+
+class Scaled(_Combined):
+    """``weight f(z, y)``; written ``weight * f``.
+
+    Parameters
+    ----------
+    f : loss
+    weight : number >= 0
+    """
+
+    def __init__(self, f, weight=1.0):
+        self.f, self.weight = f, weight
+
+    def resolve(self, outputs):
+        return Scaled(self.f.resolve(outputs), _weight(self.weight))
+
+    def parts(self):
+        weight = _weight(self.weight)
+        return [(weight * w, part) for w, part in self.f.parts()]
+
+
+def _weight(weight):
+    check_number(weight, "the weight of an output loss", strict=False)
+    return weight

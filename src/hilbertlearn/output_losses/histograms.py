@@ -42,12 +42,18 @@ class Hellinger(_Histograms):
 class Chi2(_Histograms):
     """``sum_k (z_k - y_k)^2 / (z_k + y_k)``, over bins that are not empty in both."""
 
+    decoder = "chi2_mean"
+    discrete = False
+
     def __call__(self, Z, Y):
         return -additive_chi2_kernel(Z, Y)
 
 
 class Wasserstein1d(_Histograms):
     """The mass moved times the bins it is moved by: bins are ordered and one apart."""
+
+    decoder = "distribution_median"
+    discrete = False
 
     def __call__(self, Z, Y):
         return manhattan_distances(np.cumsum(Z, axis=1), np.cumsum(Y, axis=1))

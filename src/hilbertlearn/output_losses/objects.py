@@ -9,6 +9,7 @@ from ..kernels import check_kernel, diagonal, gram
 from ..kernels.gram import PRECOMPUTED
 from ..outputs import distinct
 from .base import OutputLoss, as_floats
+from .costs import in_order, positions
 
 
 def as_matrix(outputs, wanted):
@@ -23,60 +24,37 @@ def as_matrix(outputs, wanted):
 
 
 class ZeroOne(OutputLoss):
-    """1 where the outputs differ, 0 where they are equal: labels, strings, rows of numbers, sets, hashable objects."""
+    """1 where the outputs differ, 0 where they are equal: labels, strings, rows of numbers, sets, hashable objects.
+
+    Parameters
+    ----------
+    labels : all that outputs may be, seen in training or not; None for the training outputs
+    """
+
+    decoder = "classes"
+
+    def __init__(self, labels=None):
+        self.labels = labels
 
     def check(self, outputs):
         if isinstance(outputs, np.ndarray) and outputs.dtype.kind == "f" and np.isnan(outputs).any():
             raise ValueError("y has rows with some NaN; give whole rows, or rows of NaN for unknown outputs")
+        if self.labels is not None:
+            positions(outputs, list(self.labels), "the labels of ZeroOne")
         return outputs
+
+    def everything(self, outputs):
+        return outputs if self.labels is None else list(self.labels)
+
+    def classes(self, outputs):
+        if self.labels is not None:
+            return list(self.labels)
+        return in_order(outputs) if all(np.isscalar(item) for item in outputs) else None
 
     def __call__(self, Z, Y):
         items = [outputs + 0.0 if isinstance(outputs, np.ndarray) else outputs for outputs in (Z, Y)]  # -0.0 is 0.0
         _, group = distinct([*items[0], *items[1]])
         return (group[: len(Z), None] != group[len(Z) :]).astype(float)
-
-
-class CostMatrix(OutputLoss):
-    """``C[z, y]``, the cost of predicting z where y is true, for integer labels 0, ..., c - 1.
-
-    This is also the loss for outputs of any kind whose losses are known beforehand: number the distinct outputs, give
-    the numbers as y and the matrix of their losses as C.
-
-    Parameters
-    ----------
-    C : (c, c) finite costs; a row for each prediction, a column for each truth
-    """
-
-    def __init__(self, C):
-        self.C = C
-
-    def check(self, outputs):
-        C = self._costs()
-        labels = as_floats(outputs)
-        if labels is None or labels.ndim != 1 or not (labels == np.rint(labels)).all():
-            raise ValueError(
-                "y must be a list of integers, the rows and columns of the cost matrix C; number the outputs"
-            )
-        wrong = labels[(labels < 0) | (labels >= len(C))]
-        if len(wrong):
-            raise ValueError(
-                f"y has the label {wrong[0]:g}, but the cost matrix C has shape {C.shape}; labels are 0 to "
-                f"{len(C) - 1}, or give a larger C"
-            )
-        return labels.astype(int)
-
-    def __call__(self, Z, Y):
-        return self._costs()[np.ix_(Z, Y)]
-
-    def _costs(self):
-        C = np.asarray(self.C, dtype=float)
-        if C.ndim != 2 or C.shape[0] != C.shape[1]:
-            raise ValueError(
-                f"C must be a square matrix of costs C[z, y], one row and column a label, got shape {C.shape}"
-            )
-        if not np.isfinite(C).all():
-            raise ValueError("C contains NaN or infinity; give finite costs")
-        return C
 
 
 class KernelLoss(OutputLoss):

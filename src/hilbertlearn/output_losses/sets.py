@@ -1,23 +1,57 @@
-"""Losses on sets of labels: outputs are rows of a 0/1 matrix, a column for each label."""
+"""Losses on sets of labels: outputs are rows of a 0/1 matrix, a column for each label, or Python's sets."""
 
 from __future__ import annotations
+
+from itertools import chain
 
 import numpy as np
 
 from ..kernels import Tanimoto
 from .base import OutputLoss
+from .costs import in_order
 from .objects import as_matrix
 
 _WANTED = "a 0/1 matrix (n, labels); turn lists of sets into one with sklearn.preprocessing.MultiLabelBinarizer"
 
 
 class _LabelSets(OutputLoss):
+    """Losses of sets of labels, which come as rows of a 0/1 matrix or as Python's sets.
+
+    Parameters
+    ----------
+    labels : labels that sets may have beside those of the training outputs, or the names of the columns
+    """
+
+    def __init__(self, labels=None):
+        self.labels = labels
+
+    def resolve(self, outputs):
+        if not _are_sets(outputs):
+            return self
+        seen = in_order(list(chain.from_iterable(outputs)))
+        labels = list(dict.fromkeys([*(() if self.labels is None else self.labels), *seen]))
+        if not labels:
+            raise ValueError(f"y has empty sets only; name the labels there are: {type(self).__name__}(labels=[...])")
+        return type(self)(labels=labels)
+
     def check(self, outputs):
+        if self.labels is not None and _are_sets(outputs):
+            return _indicators(outputs, list(self.labels))
         indicators = as_matrix(outputs, _WANTED)
         wrong = indicators[(indicators != 0) & (indicators != 1)]
         if wrong.size:
             raise ValueError(f"y must be {_WANTED}; got the entry {wrong[0]:g}")
+        if self.labels is not None and len(self.labels) != indicators.shape[1]:
+            raise ValueError(
+                f"labels: {len(self.labels)} for {indicators.shape[1]} columns of y; name each column, or none"
+            )
         return indicators
+
+    def restore(self, outputs, like):
+        if not _are_sets(like):
+            return outputs
+        labels, kind = list(self.labels), type(like[0])
+        return [kind(labels[k] for k in np.flatnonzero(row)) for row in outputs]
 
 
 class Hamming(_LabelSets):
@@ -43,5 +77,26 @@ class F1(_LabelSets):
 class Jaccard(_LabelSets):
     """``1 - |z and y| / |z or y|``; 0 for two empty sets."""
 
+    decoder = "jaccard_sets"
+
     def __call__(self, Z, Y):
         return 1 - Tanimoto()(Z, Y)
+
+
+def _are_sets(outputs):
+    return isinstance(outputs, list) and len(outputs) > 0 and all(isinstance(y, (set, frozenset)) for y in outputs)
+
+
+def _indicators(sets, labels):
+    """Rows (n, labels) of 0 and 1."""
+    at = {label: k for k, label in enumerate(labels)}
+    out = np.zeros((len(sets), len(labels)))
+    for row, members in zip(out, sets):
+        other = [label for label in members if label not in at]
+        if other:
+            raise ValueError(
+                f"a set has the label {other[0]!r}, which no training output has; name all labels: labels=[...] of the "
+                "output loss"
+            )
+        row[[at[label] for label in members]] = 1
+    return out

@@ -104,8 +104,8 @@ class KernelSpace(Space):
 class WeightSpace(Space):
     """Coordinates are weights over distinct outputs: an output is its own unit vector (Ciliberto et al. 2016).
 
-    Others count as not observed. Held-out errors are those of the loss, predictions being the best of these outputs
-    under the weights, or nearly so.
+    Others count as not observed. Held-out errors are those of the loss, predictions being the best of the outputs that
+    it knows of, or nearly so.
     """
 
     outputs: Any  # (c,) distinct, canonical
@@ -128,8 +128,8 @@ class WeightSpace(Space):
 
     @cached_property
     def losses(self):
-        """Losses (c, c) of predicting each output where each is true."""
-        return np.asarray(self.loss(self.outputs, self.outputs), dtype=float)
+        """Losses (p, c) of predicting each output that the loss knows of, else each of these, where these are true."""
+        return np.asarray(self.loss(self.loss.everything(self.outputs), self.outputs), dtype=float)
 
     def held_out_errors(self, Y, residuals):
         """Losses (n,) expected of an output drawn by its weighted loss: of the best, where none comes near it.

@@ -1,0 +1,40 @@
+"""Decoders that a user gives: functions of weights, outputs and loss, or objects with a method ``decode`` of these."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..outputs import read_outputs
+
+
+def checked(decoder, candidates):
+    """The decoder, or an error that says what it must be."""
+    if isinstance(decoder, type) or not (callable(decoder) or hasattr(decoder, "decode")):
+        raise TypeError(
+            "decoder must be a name, a function (weights, outputs, loss) -> outputs or an object with such a method "
+            f"decode, got {decoder!r}"
+        )
+    if candidates is not None:
+        raise ValueError("candidates: a decoder of your own takes none; set candidates=None, or let it know them")
+    return decoder
+
+
+def decode(decoder, weights, outputs, loss):
+    """Outputs (m,) that the decoder makes of weights (m, c) of c outputs, as many as there are queries."""
+    found = getattr(decoder, "decode", decoder)(weights, outputs, loss)
+    try:
+        number = len(found)
+    except TypeError:
+        raise TypeError(
+            f"decoder must return {len(weights)} outputs, one for each query, got {type(found).__name__}"
+        ) from None
+    if number != len(weights):
+        raise ValueError(
+            f"decoder returned {number} outputs for {len(weights)} queries; return one for each row of weights"
+        )
+    known = read_outputs(found, like=outputs)[1]
+    if not known.all():
+        raise ValueError(
+            f"decoder returned None or NaN for query {int(np.argmin(known))}; return an output for each query"
+        )
+    return found

@@ -1,0 +1,210 @@
+"""Histograms that minimise a weighted sum of chi-square or Wasserstein losses, for weights of any sign."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .candidates import best_outputs, slices
+from .sums import weighted_losses
+
+_ENTRIES = 2**19  # of the arrays of a block of queries, 4 MB
+_STEPS = 200
+_TOLERANCE = 1e-11  # relative to the sum of the weights' sizes
+_KNOTS = 64  # masses of a bin at which its gain is known for the start
+_HALVINGS = 30
+_BISECTIONS = 60
+_TINY = 1e-300
+_VALUES = 2**12  # of the distribution function that are tried for weights whose best bins are not in order
+
+
+# ------------------------------------------------------------------ chi-square
+
+
+def chi2(W, Y, loss):
+    """Histograms (m, bins) for the chi-square loss.
+
+    ``(z - y)^2 / (z + y) = z + y - 4 z y / (z + y)``, so that z maximises ``sum_k g_k(z_k)`` over the simplex, with the
+    gain ``g_k(t) = sum_i w_i t y_ik / (t + y_ik)`` of a bin. Weights of one sign, or nearly, make each gain concave and
+    the result the maximum. In general the climb starts at the better of the best output and of the maximum of the
+    gains' concave envelopes, which Lagrange's multiplier of ``sum z = 1`` splits into bins; it never goes down.
+    """
+    Z = _envelope_start(W, Y)
+    best = Y[best_outputs(-W, Y, loss)]
+    worse = weighted_losses(W, best, Y, loss) < weighted_losses(W, Z, Y, loss)
+    Z[worse] = best[worse]
+    for rows in slices(len(W), _ENTRIES // max(Y.size, 1)):
+        Z[rows] = _climb(W[rows], Y, Z[rows])
+    return Z
+
+
+def _envelope_start(W, Y):
+    """Histograms (m, bins) near the maximum of the concave envelopes of the bins' gains, on knots dense at zero."""
+    knots = np.linspace(0, 1, _KNOTS + 1) ** 2
+    Z = np.empty((len(W), Y.shape[1]))
+    for rows in slices(len(W), _ENTRIES // (len(knots) * Y.shape[1])):
+        gains = np.stack([W[rows] @ (y[:, None] * knots / (y[:, None] + knots + _TINY)) for y in Y.T], axis=1)
+        low, high = gains.min(axis=(1, 2)), gains.max(axis=(1, 2))
+        bound = (high - low) / knots[1] + _TINY  # slopes of the envelopes are not larger
+        few, many = bound, -bound  # multipliers of which the masses sum to at most, at least one
+        for _ in range(_BISECTIONS):
+            middle = (few + many) / 2
+            over = _masses(gains, knots, middle).sum(axis=1) > 1
+            few, many = np.where(over, few, middle), np.where(over, middle, many)
+        less, more = _masses(gains, knots, few), _masses(gains, knots, many)
+        short, extra = 1 - less.sum(axis=1), more.sum(axis=1) - 1
+        share = np.clip(short / np.maximum(short + extra, _TINY), 0, 1)[:, None]
+        Z[rows] = (1 - share) * less + share * more
+    return _normalised(Z)
+
+
+def _masses(gains, knots, multiplier):
+    """Of each bin (m, bins) the knot of largest gain less the multiplier (m,) times its mass."""
+    return knots[np.argmax(gains - multiplier[:, None, None] * knots, axis=2)]
+
+
+def _climb(W, Y, Z):
+    """Histograms to which steps from Z lead, each to the maximum of a model of the gains on the simplex.
+
+    The slope of the positive weights' gain is ``h(t) = sum_i w_i (y_i / (t + y_i))^2``, whose ``h^(-1/2)`` is nearly
+    linear and is taken as such, ``h(t) = a / (t + b)^2``; the gain of negative weights is convex, its tangent below it.
+    """
+    Z, height, scale = Z.copy(), _height(W, Y, Z), np.abs(W).sum(axis=1)
+    rows = np.arange(len(W))
+    for _ in range(_STEPS):
+        step = _model_maximum(Z[rows], *_slopes(W[rows], Y, Z[rows])) - Z[rows]
+        before = height[rows]
+        waiting = np.arange(len(rows))
+        for halving in range(_HALVINGS):
+            q = rows[waiting]
+            new = _normalised(Z[q] + step[waiting] / 2**halving)
+            reached = _height(W[q], Y, new)
+            up = reached > height[q]
+            Z[q[up]], height[q[up]] = new[up], reached[up]
+            waiting = waiting[~up]
+            if not len(waiting):
+                break
+        rows = rows[height[rows] - before > _TOLERANCE * scale[rows]]
+        if not len(rows):
+            break
+    return Z
+
+
+def _shares(Y, Z):
+    """``y / (z + y)`` (m, n, bins), 0 for bins empty in both, and ``z + y``."""
+    total = Z[:, None, :] + (Y + _TINY)
+    return Y / total, total
+
+
+def _height(W, Y, Z):
+    """``sum_ik w_i z_k y_ik / (z_k + y_ik)`` (m,)."""
+    return np.einsum("qk,qk->q", (W[:, None, :] @ _shares(Y, Z)[0])[:, 0], Z)
+
+
+def _slopes(W, Y, Z):
+    """Of the bins' gains (m, bins): slope and minus half the curvature for positive weights, slope for negative."""
+    squares, total = _shares(Y, Z)
+    squares *= squares
+    slopes = np.stack([np.maximum(W, 0.0), np.minimum(W, 0.0)], axis=1) @ squares
+    squares /= total
+    return slopes[:, 0], (np.maximum(W, 0.0)[:, None, :] @ squares)[:, 0], slopes[:, 1]
+
+
+def _model_maximum(Z, slope, curvature, tangent):
+    """Histograms (m, bins) where ``a / (t + b)^2 + tangent`` is the same for bins with mass, and less for others."""
+    distance = np.where(curvature > 0, slope / np.maximum(curvature, _TINY), 1.0)  # t + b at t = z
+    root, b = np.sqrt(slope) * distance, distance - Z
+    rise = lambda mass: (tangent + (root / (b + mass)) ** 2).max(axis=1)  # noqa: E731
+    low, high = rise(1.0), rise(1 / Z.shape[1])  # a bin alone has mass one, no bin has more than its equal share
+
+    def masses(multiplier):
+        return np.maximum(root / np.sqrt(np.maximum(multiplier[:, None] - tangent, _TINY)) - b, 0.0)
+
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        over = masses(middle).sum(axis=1) > 1
+        low, high = np.where(over, middle, low), np.where(over, high, middle)
+    new = masses(high)
+    left = 1 - new.sum(axis=1)  # more than rounding where bins without positive weights are the best
+    new[np.arange(len(new)), tangent.argmax(axis=1)] += np.maximum(left, 0.0)
+    return _normalised(new)
+
+
+def _normalised(Z):
+    """Rows of sum one; of zeros, all mass in the first bin."""
+    Z = np.maximum(Z, 0.0)
+    Z[~Z.any(axis=1), 0] = 1.0
+    return Z / Z.sum(axis=1, keepdims=True)
+
+
+# ------------------------------------------------------------------ Wasserstein distance on a line
+
+
+def wasserstein1d(W, Y, loss):
+    """Histograms (m, bins) for the Wasserstein loss of ordered bins.
+
+    With distribution functions F of z and C_i of the outputs the weighted loss is a sum over bins of
+    ``phi_k(F_k) = sum_i w_i |F_k - C_ik|``, under ``0 <= F_1 <= F_2 <= ... <= 1``. Each phi_k is linear between the
+    values C_ik and has its smallest value at one of them, or at 0 or 1. Where these are in order, as weighted medians
+    are for weights that are not negative, they are the minimum. Else it is found by dynamic programming over the values
+    that any bin has, exact unless there are more than 4096 of these, of which then as many quantiles are tried.
+    """
+    C = np.minimum(np.cumsum(Y, axis=1)[:, :-1], 1.0)
+    F = np.zeros((len(W), C.shape[1]))
+    bins = [_Piecewise(W, column) for column in C.T]
+    for k, phi in enumerate(bins):
+        values = np.unique(np.concatenate([[0.0, 1.0], C[:, k]]))
+        F[:, k] = values[_first_smallest(phi.at(values)(slice(None)), np.abs(W).sum(axis=1))]
+    rows = np.flatnonzero((np.diff(F, axis=1) < 0).any(axis=1))
+    values = np.unique(np.concatenate([[0.0, 1.0], C.ravel()]))
+    if len(values) > _VALUES:
+        values = values[np.linspace(0, len(values) - 1, _VALUES).astype(int)]
+    at_values = [phi.at(values) for phi in bins] if len(rows) else []
+    for some in slices(len(rows), 8 * _ENTRIES // (len(values) * max(len(bins), 1))):
+        F[rows[some]] = values[_monotone([phi(rows[some]) for phi in at_values])]
+    return np.diff(F, axis=1, prepend=0.0, append=1.0)
+
+
+class _Piecewise:
+    """``phi(t) = sum_i w_i |t - c_i|`` for weights W (m, n) and c (n,), by sums over the c_i below t."""
+
+    def __init__(self, W, c):
+        order = np.argsort(c)
+        self.c = c[order]
+        self.below = _sums(W[:, order])
+        self.moments = _sums(W[:, order] * self.c)
+
+    def at(self, values):
+        """A function of some rows that gives phi (m', v) at the values (v,)."""
+        columns = np.searchsorted(self.c, values)
+
+        def phi(rows):
+            below, moments = self.below[rows], self.moments[rows]
+            slopes, shifts = 2 * below - below[:, -1:], 2 * moments - moments[:, -1:]
+            return np.take(slopes, columns, axis=1) * values - np.take(shifts, columns, axis=1)
+
+        return phi
+
+
+def _sums(A):
+    """Sums (m, n + 1) of the first 0, 1, ... columns."""
+    return np.concatenate([np.zeros((len(A), 1)), np.cumsum(A, axis=1)], axis=1)
+
+
+def _first_smallest(phi, scale):
+    """The first column (m,) of each row of phi that is smallest up to rounding: so medians with ties are in order."""
+    return np.argmax(phi <= phi.min(axis=1, keepdims=True) + _TOLERANCE * scale[:, None], axis=1)
+
+
+def _monotone(phi):
+    """Columns (m, bins), not decreasing from bin to bin, of the smallest sum of phi, a list of (m, v) for the bins."""
+    total, choices = np.zeros_like(phi[0]), []
+    for of_bin in phi:
+        total = np.minimum.accumulate(total, axis=1) + of_bin
+        choices.append(total)
+    columns = np.empty((len(total), len(phi)), dtype=int)
+    stop = np.full(len(total), total.shape[1])
+    for k in range(len(phi) - 1, -1, -1):
+        allowed = np.where(np.arange(total.shape[1]) < stop[:, None], choices[k], np.inf)
+        columns[:, k] = allowed.argmin(axis=1)
+        stop = columns[:, k] + 1
+    return columns

@@ -1,0 +1,261 @@
+"""Losses on classes whose costs are known for each pair: tables, functions of two labels, hierarchies."""
+
+from __future__ import annotations
+
+from itertools import chain
+
+import numpy as np
+
+from ..outputs import distinct, take
+from .base import OutputLoss, as_floats
+
+_NAMED = 5  # labels that a message names
+
+
+class CostMatrix(OutputLoss):
+    """``C[z, y]``, the cost of predicting z where y is true, for a finite set of labels.
+
+    Predictions are the best of all labels, seen in training or not. This is also the loss for outputs of any kind whose
+    losses are known beforehand: number the distinct outputs, give the numbers as y and the matrix of their losses as C.
+
+    Parameters
+    ----------
+    C : finite costs, a row for each prediction, a column for each truth: a matrix (c, c), or a data frame, whose rows
+        and columns name the labels; a dict of dicts ``{z: {y: cost}}`` or of pairs ``{(z, y): cost}``, where a label
+        costs nothing for itself and a pair given in one order only counts for both; or a function of two labels
+    labels : the labels, in the order of C; None for 0, ..., c - 1, for those that C names, or, for a function, for
+        those of the training outputs
+    """
+
+    decoder = "classes"
+
+    def __init__(self, C, labels=None):
+        self.C, self.labels = C, labels
+
+    def resolve(self, outputs):
+        labels = self.labels
+        if callable(self.C) and labels is None:
+            labels = in_order(outputs)
+        C, labels = self.table(labels)
+        return CostMatrix(C, labels)
+
+    def check(self, outputs):
+        C, labels = self.table(self.labels)
+        return _numbers(outputs, C) if labels is None else positions(outputs, labels, "the labels of the costs")
+
+    def restore(self, outputs, like):
+        labels = self.table(self.labels)[1]
+        return outputs if labels is None else [labels[i] for i in outputs]
+
+    def everything(self, outputs):
+        return np.arange(len(self.table(self.labels)[0]))
+
+    def classes(self, outputs):
+        C, labels = self.table(self.labels)
+        return np.arange(len(C)) if labels is None else labels
+
+    def __call__(self, Z, Y):
+        return self.table(self.labels)[0][np.ix_(Z, Y)]
+
+    def table(self, labels):
+        """The costs (c, c), and the list of their labels or None for numbers from 0 on."""
+        labels = None if labels is None else list(labels)
+        if labels is not None and len(distinct(labels)[0]) < len(labels):
+            raise ValueError("labels must differ from each other; name each once")
+        C = self.C
+        if hasattr(C, "nodes") and hasattr(C, "edges"):
+            raise TypeError("C is a graph; the lengths of its paths as costs are Hierarchy(tree)")
+        if hasattr(C, "columns") and hasattr(C, "index"):
+            C = _from_frame(C)
+        if isinstance(C, dict):
+            labels = _named(C) if labels is None else labels
+            C = [[_entry(C, z, y) for y in labels] for z in labels]
+        elif callable(C):
+            if labels is None:
+                raise ValueError("labels: a function of two labels needs them; give CostMatrix(function, labels=...)")
+            C = [[_cost(C(z, y), z, y) for y in labels] for z in labels]
+        return _checked(C, labels), labels
+
+
+class Hierarchy(OutputLoss):
+    """The length of the path between two nodes of a tree. Predictions are the best of all nodes, or of `labels`.
+
+    Parameters
+    ----------
+    tree : networkx graph without cycles, all of whose nodes are connected; directions do not count
+    labels : nodes that outputs and predictions may be, such as the leaves; None for all
+    weight : name of the attribute with the length of an edge, None for 1
+    """
+
+    decoder = "classes"
+
+    def __init__(self, tree, labels=None, weight=None):
+        self.tree, self.labels, self.weight = tree, labels, weight
+
+    def resolve(self, outputs):
+        lengths, nodes = path_lengths(self.tree, self.weight)
+        labels = nodes if self.labels is None else list(self.labels)
+        at = positions(labels, nodes, "the nodes of the hierarchy", "labels")
+        return CostMatrix(lengths[np.ix_(at, at)], labels)
+
+    def check(self, outputs):
+        return self.resolve(outputs).check(outputs)
+
+    def restore(self, outputs, like):
+        return self.resolve(like).restore(outputs, like)
+
+    def everything(self, outputs):
+        return self.resolve(outputs).everything(outputs)
+
+    def classes(self, outputs):
+        return self.resolve(outputs).classes(outputs)
+
+    def __call__(self, Z, Y):
+        return self.resolve(Y)(Z, Y)
+
+
+def path_lengths(tree, weight=None):
+    """Lengths (c, c) of the paths between all nodes of a tree, and the list of these."""
+    if not (hasattr(tree, "nodes") and hasattr(tree, "edges")):
+        raise TypeError(
+            f"tree must be a networkx graph, got {type(tree).__name__}; make one by networkx.Graph(list of edges)"
+        )
+    nodes = list(tree.nodes)
+    if not nodes:
+        raise ValueError("tree has no nodes; give at least one")
+    links: dict = {node: [] for node in nodes}
+    for a, b, data in tree.edges(data=True):
+        length = _edge_length(a, b, data, weight)
+        links[a].append((b, length))
+        links[b].append((a, length))
+    lengths, at, order = np.zeros((len(nodes), len(nodes))), {nodes[0]: 0}, [(nodes[0], None)]
+    for node, parent in order:  # grows as it goes: a node comes after the one that leads to it
+        new = [link for link in links[node] if link[0] != parent]
+        twice = len(links[node]) - len(new) > (parent is not None) or len({other for other, _ in new}) < len(new)
+        if twice or any(other in at for other, _ in new):
+            raise ValueError(
+                f"tree has a cycle, through {node!r}; remove an edge of it (networkx.find_cycle shows one), or give "
+                "the costs as a CostMatrix"
+            )
+        for other, length in new:
+            i = len(at)
+            lengths[i, :i] = lengths[:i, i] = lengths[at[node], :i] + length
+            at[other] = i
+            order.append((other, node))
+    if len(at) < len(nodes):
+        apart = next(node for node in nodes if node not in at)
+        raise ValueError(
+            f"tree is not connected: no path from {nodes[0]!r} to {apart!r}; add the edges that are missing"
+        )
+    rows = [at[node] for node in nodes]
+    return lengths[np.ix_(rows, rows)], nodes
+
+
+def _edge_length(a, b, data, weight):
+    if weight is None:
+        return 1.0
+    if weight not in data:
+        raise ValueError(
+            f"tree: the edge {a!r} - {b!r} has no attribute {weight!r}; set it, or weight=None for lengths 1"
+        )
+    length = data[weight]
+    if as_floats(length) is None or not np.isfinite(length) or length < 0:
+        raise ValueError(f"tree: the edge {a!r} - {b!r} has the length {length!r}; give finite numbers >= 0")
+    return float(length)
+
+
+def in_order(outputs):
+    """Distinct outputs, sorted where they can be, else in the order in which they come."""
+    items = take(outputs, distinct(outputs)[0])
+    items = items.tolist() if isinstance(items, np.ndarray) else items
+    try:
+        return sorted(items)
+    except TypeError:
+        return items
+
+
+def _from_frame(frame):
+    """A data frame of costs as a dict of dicts, predictions outside."""
+    values = frame.to_numpy()
+    return {z: dict(zip(frame.columns, row)) for z, row in zip(frame.index, values)}
+
+
+def _named(costs):
+    """Labels that a dict of costs names, in the order in which they come."""
+    if all(isinstance(inner, dict) for inner in costs.values()):
+        names = chain(costs, *costs.values())
+    elif all(isinstance(pair, tuple) and len(pair) == 2 for pair in costs):
+        names = chain.from_iterable(costs)
+    else:
+        raise ValueError(
+            "C: a dict of costs is {z: {y: cost}} or {(z, y): cost}, z predicted where y is true; got another"
+        )
+    return list(dict.fromkeys(names))
+
+
+def _entry(costs, z, y):
+    """The cost of z where y is true from a dict; given in one order it counts for both, and a label is right for y."""
+    for a, b in ((z, y), (y, z)):
+        if (a, b) in costs:
+            return _cost(costs[a, b], z, y)
+        if isinstance(costs.get(a), dict) and b in costs[a]:
+            return _cost(costs[a][b], z, y)
+    if z == y:
+        return 0.0
+    raise ValueError(f"C has no cost of predicting {z!r} where {y!r} is true; add it")
+
+
+def _cost(value, z, y):
+    number = as_floats(value)
+    if number is None or number.ndim or not np.isfinite(number):
+        raise ValueError(f"C: the cost of predicting {z!r} where {y!r} is true must be a finite number, got {value!r}")
+    return float(number)
+
+
+def _checked(C, labels):
+    C = as_floats(C)
+    if C is None or C.ndim != 2 or C.shape[0] != C.shape[1]:
+        raise ValueError(
+            "C must be a square matrix of costs C[z, y], one row and column a label, got "
+            f"{'other objects' if C is None else f'shape {C.shape}'}"
+        )
+    if not np.isfinite(C).all():
+        raise ValueError("C contains NaN or infinity; give finite costs")
+    if labels is not None and len(labels) != len(C):
+        raise ValueError(
+            f"labels: {len(labels)} for a cost matrix C of shape {C.shape}; give one for each row and column"
+        )
+    return C
+
+
+def _numbers(outputs, C):
+    """Integer labels (n,) of a matrix without names."""
+    labels = as_floats(outputs)
+    if labels is None or labels.ndim != 1 or not (labels == np.rint(labels)).all():
+        raise ValueError(
+            "y must be a list of integers, the rows and columns of the cost matrix C; number the outputs, or name the "
+            "rows: CostMatrix(C, labels=[...])"
+        )
+    wrong = labels[(labels < 0) | (labels >= len(C))]
+    if len(wrong):
+        raise ValueError(
+            f"y has the label {wrong[0]:g}, but the cost matrix C has shape {C.shape}; labels are 0 to "
+            f"{len(C) - 1}, or give a larger C"
+        )
+    return labels.astype(int)
+
+
+def positions(outputs, labels, where, name="y"):
+    """Positions (n,) of outputs among the labels."""
+    at = {label: i for i, label in enumerate(labels)}
+    try:
+        missing = next((item for item in outputs if item not in at), None)
+    except TypeError:
+        kinds = ", ".join(sorted({type(item).__name__ for item in outputs}))
+        raise ValueError(f"{name} must be labels, one of {where} each, got {kinds}") from None
+    if missing is not None:
+        known = ", ".join(map(repr, labels[:_NAMED])) + (", ..." if len(labels) > _NAMED else "")
+        raise ValueError(
+            f"{name} has {missing!r}, which is not among {where} ({known}); add it there, or correct {name}"
+        )
+    return np.array([at[item] for item in outputs], dtype=int)
