@@ -18,6 +18,7 @@ from .._fitting import blank, snapshot, transactional
 from .._progress import Progress, Silence
 from .._statistics import mean_rows
 from .._validation import check_choice, check_number, warn
+from ..frames import FrameForm
 from ..losses import as_loss
 from ..training import (
     Encoded,
@@ -47,6 +48,7 @@ class KernelMachine(BaseEstimator):
     """Kernel regression of coordinates in a Hilbert space; see ``OperatorKernelRegressor`` for the settings."""
 
     state_: Any  # what a fit has learnt
+    _frame_: FrameForm | None  # of the training outputs
     regressor = None  # a setting of the estimators whose spaces are more than vectors
     graph, manifold = None, 0.0  # settings of those that learn from samples without outputs
     alpha_per_output = False  # a setting of those whose outputs are columns
@@ -223,6 +225,7 @@ class KernelMachine(BaseEstimator):
         weights = np.ones(n)
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        self._frame_ = FrameForm.of(y)
         return X, weights
 
     def _shapes(self, X):
@@ -303,7 +306,16 @@ class KernelMachine(BaseEstimator):
 
     def predict(self, X):
         """Outputs predicted for X."""
-        return self.decode(self.coordinates(X))
+        return self.framed(self.decode(self.coordinates(X)), X)
+
+    def framed(self, outputs, X, points=None):
+        """Outputs predicted for X in a data frame or a series, where the training outputs came in one.
+
+        points : where functions were evaluated, None for the training grid
+        """
+        if self._frame_ is None:
+            return outputs
+        return self._frame_.wrap(outputs, X.index if hasattr(X, "iloc") else None, points)
 
     def coordinates(self, X):
         """Predicted coordinates (m, d) in the space of the outputs."""
@@ -339,7 +351,15 @@ class KernelMachine(BaseEstimator):
         Shape of the training Y; NaN for samples that were left out of the fit.
         """
         residuals = self.loo_coordinates()
-        return self.space_.decode_differences(residuals)
+        differences = self.space_.decode_differences(residuals)
+        if self._frame_ is None or not self.space_.decodes:
+            return differences
+        return self._frame_.wrap(differences, self._frame_.index)
+
+    def _check_order(self, y):
+        """Raise if outputs in a data frame are not in the order of the training ones."""
+        if self._frame_ is not None:
+            self._frame_.check(y)
 
     def loo_coordinates(self):
         """``loo_residuals`` as rows (n, d) in coordinates."""

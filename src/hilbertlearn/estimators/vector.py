@@ -7,6 +7,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from .._fitting import store
 from .._validation import check_choice, warn
+from ..frames import values_of
 from ..functions import rows_of_none
 from ..kernels import brings_operator
 from ..metrics import r2_score
@@ -153,9 +154,11 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
 
     def score(self, X, y, sample_weight=None):
         """Mean R2 over outputs, at the observed entries of y."""
-        y = rows_of_none(y)
+        predicted = np.asarray(self.predict(X))
+        self._check_order(y)
+        y = rows_of_none(values_of(y))
         if not np.isfinite(np.asarray(y, dtype=float)).any():
             raise ValueError(
                 "y has no observed output to score; give at least two samples with one (shuffle the folds)"
             )
-        return r2_score(y, self.predict(X), sample_weight)
+        return r2_score(y, predicted, sample_weight)
