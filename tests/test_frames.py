@@ -156,12 +156,12 @@ def test_paths(settings):
 
 
 def test_columns_in_another_order_are_not_scored():
-    with pytest.raises(ValueError, match="another order.*'u', 'v', 'w'"):
+    with pytest.raises(ValueError, match=r"another order.*'u', 'v', 'w'"):
         vectors().fit(X, Y).score(X, Y[["w", "u", "v"]])
 
 
 def test_text_is_no_number():
-    with pytest.raises(ValueError, match="y must be numbers.*'u' holds no numbers"):
+    with pytest.raises(ValueError, match=r"y must be numbers.*'u' holds no numbers"):
         vectors().fit(X, Y.assign(u="text"))
 
 
@@ -254,7 +254,7 @@ def test_names_from_a_file_are_text():
 
 @pytest.mark.parametrize("names", [[0.0, 0.5, 0.1, 2.0], [0.0, 0.1, 0.1, 2.0]])
 def test_grids_that_do_not_increase(names):
-    with pytest.raises(ValueError, match="names of columns.*sorted"):
+    with pytest.raises(ValueError, match=r"names of columns.*sorted"):
         curves().fit(A, pd.DataFrame(CURVES, columns=names))
 
 

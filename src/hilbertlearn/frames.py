@@ -51,15 +51,17 @@ def values_of(y):
 
 def column_values(column):
     """Values (n,) of a series: see ``values_of``."""
-    missing = np.asarray(column.isna() if _of_pandas(column) else column.is_null(), dtype=bool)
-    if _of_pandas(column) and column.dtype.kind in _NUMBERS:  # nullable ones too
-        return column.to_numpy(dtype=float, na_value=np.nan) if missing.any() else np.asarray(column.to_numpy())
+    if _of_pandas(column) and column.dtype.kind in _NUMBERS and column.isna().any():  # nullable ones too
+        return column.to_numpy(dtype=float, na_value=np.nan)
     values = np.asarray(column.to_numpy())
-    if values.dtype.kind in _NUMBERS:
-        return values
-    values = np.empty(len(column), dtype=object)
-    for i, item in enumerate(column):
-        values[i] = None if missing[i] or (isinstance(item, float) and np.isnan(item)) else item
+    return values if values.dtype.kind in _NUMBERS else item_values(column)
+
+
+def item_values(items):
+    """Values (n,) of single objects: numbers if all are, NaN where missing; else the objects, None there."""
+    values = np.empty(len(items), dtype=object)
+    for i, item in enumerate(items):
+        values[i] = None if _is_missing(item) else item
     known = [item for item in values if item is not None]
     if not known or not all(isinstance(item, (numbers.Real, np.bool_)) for item in known):
         return values
@@ -98,8 +100,8 @@ def points_of(y):
 class FrameForm:
     """How outputs in a data frame or a series were handed over, so that predictions come back in the same form."""
 
-    frame: type
-    series: type | None  # None for a data frame
+    frame: Any  # a class
+    series: Any  # a class, None for a data frame
     names: Any  # the columns, or the name of a series
     dtypes: tuple
     index: Any  # of pandas' objects
@@ -175,6 +177,11 @@ class FrameForm:
 
 def _of_pandas(y):
     return hasattr(y, "iloc")
+
+
+def _is_missing(item):
+    nan = isinstance(item, (float, np.floating)) and np.isnan(item)
+    return item is None or nan or type(item).__name__ in ("NAType", "NaTType")  # pandas.NA, pandas.NaT
 
 
 def _plain(values):

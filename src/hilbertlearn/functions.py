@@ -224,16 +224,16 @@ def read_functions(Y, grid=None, name="y"):
         raise ValueError(
             f"{name} must be numbers of shape (n, m) or (n, m, p), IrregularFunctions or scikit-fda's: {error}"
         ) from error
-    points = points_of(Y) if grid is None else None
-    if points is not None and (np.diff(points) <= 0).any():
+    named = points_of(Y) if grid is None else None
+    if named is not None and (np.diff(named) <= 0).any():
         raise ValueError(
             f"{name}: names of columns that are numbers are the grid, which must increase from point to point, got "
             f"{reprlib.repr(list(Y.columns))}; give {name} with sorted columns, each name once, or grid="
         )
-    axes = _axes_of(grid if points is None else points, array, name)
+    axes = _axes_of(grid if named is None else named, array, name)
     values = array.reshape(len(array), *(len(axis) for axis in axes), -1)
     domain = tuple((axis[0], axis[-1]) for axis in axes)
-    return Curves(values, axes, domain), Layout("array", ndim=array.ndim, named_points=points is not None)
+    return Curves(values, axes, domain), Layout("array", ndim=array.ndim, named_points=named is not None)
 
 
 def sampled(X, grid=None, name="X") -> Curves:
