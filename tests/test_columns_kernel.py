@@ -8,6 +8,7 @@ import scipy.sparse
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes
+from sklearn.dummy import DummyRegressor
 from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 
 from hilbertlearn import (
@@ -197,7 +198,8 @@ def test_linear_parts_are_centred_at_the_training_inputs():
 
 
 def test_rates_that_are_left_to_the_data_are_searched_together():
-    kernel = Columns([("rbf", SCALARS), (Categorical(), "region"), (Named("rbf", 3.0), "size"), (L2(), CURVE_NAMES)])
+    parts = [("rbf", SCALARS), (Categorical(), "region"), (Named("rbf", 3.0), "size"), (L2(), CURVE_NAMES)]
+    kernel = Columns(parts, n_rounds=0)
     assert kernel.searched and not Columns(PARTS).searched
     start = kernel.resolve(X)
     model = OperatorKernelRegressor(kernel).fit(X, Y)
@@ -214,6 +216,28 @@ def test_rates_that_are_left_to_the_data_are_searched_together():
     assert best[tuple(model.gamma_)] == pytest.approx(min(best.values()), rel=1e-3)
     fixed = OperatorKernelRegressor(start.with_rate(ratio[0]), alpha=model.alpha_).fit(X, Y)
     assert_allclose(fixed.predict(X), model.predict(X), atol=1e-6)
+
+
+def test_rates_are_searched_one_by_one_in_rounds():
+    """A product in which one input takes a high rate and the others do not."""
+    draw = np.random.default_rng(0)
+
+    def data(n):
+        inputs = pd.DataFrame(
+            {"a": draw.uniform(-1, 1, n), "b": draw.uniform(-1, 1, n), "c": draw.choice(list("xyz"), n)}
+        )
+        return inputs, np.sin(12 * inputs["a"]) * (1 + inputs["b"]) + 0.1 * draw.normal(size=n)
+
+    (train, y), (test, true) = data(120), data(500)
+    parts = [("rbf", "a"), ("rbf", "b"), (Categorical(), "c")]
+    together, alone = (OperatorKernelRegressor(Columns(parts, "product", n_rounds=n)).fit(train, y) for n in (0, 3))
+    assert alone.score(test, true) > max(together.score(test, true) + 0.2, 0.8)
+    start = np.array(Columns(parts, "product").resolve(train).gamma)
+    ratios = np.array(alone.gamma_) / start
+    assert ratios[0] > 4 * ratios[1:].max()
+    assert alone.choice_["error"].min() < together.choice_["error"].min()
+    fixed = Columns([(Named("rbf", 3.0), "a"), ("rbf", "b"), (Categorical(), "c")], "product")
+    assert OperatorKernelRegressor(fixed).fit(train, y).gamma_[0] == 3.0
 
 
 def test_repeated_samples_are_weights():
@@ -410,6 +434,7 @@ def test_unlike_categories_share_nothing_at_large_rates():
         (Columns([("rbf", "age")], weights=[1, 2]), "weights must be 1 number"),
         (Columns([("rbf", "age")], weights=[-1]), "weights must be 1 number"),
         (Columns([("rbf", "age")], weights=[0]), "not all of them 0"),
+        (Columns([("rbf", "age")], n_rounds=-1), "n_rounds must be an integer >= 0"),
         (Columns([("rbf", "age")], "product", weights=[1]), "weights are of a sum"),
         (Categorical(-1.0), "Categorical: gamma must be a finite number > 0"),
         (Categorical(combine="sum"), "combine: unknown name 'sum'"),
@@ -445,6 +470,8 @@ def test_bad_inputs():
         OperatorKernelRegressor(Columns([("rbf", "age")])).fit(X.assign(age=[np.nan, *NUMBERS[1:, 0]]), Y)
     with pytest.raises(ValueError, match="can be hashed, got list"):
         OperatorKernelRegressor(Categorical()).fit(pd.DataFrame({"a": [[1]] * N}), Y)
+    with pytest.raises(ValueError, match="regressor takes rows of numbers"):
+        FunctionalRegressor(KERNEL, regressor=DummyRegressor()).fit(X, CURVES)
     with pytest.raises(ValueError, match="put each into"):
         OperatorKernelRegressor([("rbf", None), (Columns([("rbf", "age")]), None)]).fit(X, Y)
 

@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from hilbertlearn import FunctionalRegressor, LinkPredictor, OperatorKernelRegressor, RegularizationPathCV
 from hilbertlearn import StructuredPredictor as Predictor
 from hilbertlearn.frames import FrameForm, values_of
+from hilbertlearn.metrics import r2_score
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -123,6 +124,7 @@ def test_gaps_are_those_of_arrays(loss):
     expected, model = (vectors(loss=loss).fit(X, y) for y in (gaps, nullable))
     assert_allclose(model.predict(NEW), expected.predict(NEW))
     assert model.score(X, nullable) == pytest.approx(expected.score(X, gaps))
+    assert r2_score(nullable, model.predict(X)) == pytest.approx(model.score(X, nullable))
     assert_allclose(model.encode(nullable), expected.encode(gaps))
     assert_allclose(model.residuals(X, nullable), expected.residuals(X, gaps))
 

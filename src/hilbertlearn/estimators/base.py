@@ -48,7 +48,7 @@ class KernelMachine(BaseEstimator):
     """Kernel regression of coordinates in a Hilbert space; see ``OperatorKernelRegressor`` for the settings."""
 
     state_: Any  # what a fit has learnt
-    _frame_: FrameForm | None  # of the training outputs
+    _frame_: FrameForm | None = None  # of the training outputs
     regressor = None  # a setting of the estimators whose spaces are more than vectors
     graph, manifold = None, 0.0  # settings of those that learn from samples without outputs
     alpha_per_output = False  # a setting of those whose outputs are columns
@@ -248,6 +248,10 @@ class KernelMachine(BaseEstimator):
         if self.manifold:
             raise ValueError("regressor knows no graph; set manifold=0, or regressor=None")
         X, weights = self._read(X, y, sample_weight)
+        if isinstance(X, kernels.Table):
+            raise ValueError(
+                "regressor takes rows of numbers, and kernels by columns have no part in it; set kernel='rbf'"
+            )
         y = self.read_outputs(y)
         space = self.output_space(y, weights)
         Y = space.complete(y)

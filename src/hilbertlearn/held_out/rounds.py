@@ -1,4 +1,4 @@
-"""Rounds of a kernel whose distance is learnt: fit, reweight the inputs, choose again."""
+"""Rounds of a kernel that is learnt in steps: fit, change the distance or the rate of one part, choose again."""
 
 from __future__ import annotations
 
@@ -31,6 +31,8 @@ def relearn(samples: Samples, found: Found, criterion: Criterion, alpha, options
         fitted = fit(own, Squared(), penalty, options.quick(), factors=found.curve.factors)
         (predictor,) = fitted.predictors(fitted.coefficients)
         variants = found.kernels[0].kernel.variants(training.X, predictor.coef, training.input_weights)
+        if not variants:
+            break
         reweighted = samples.with_shapes(variants)
         new = search(reweighted, families_of(reweighted), criterion, alpha, options, weights, middle=found.rate)
         trials += new.trials

@@ -18,6 +18,7 @@ from .tables import Table, codes, is_single, names_of, positions
 
 _COMBINE = ("sum", "product")
 _RULES = ("median", "auto")
+_STEPS = (1 / 16, 1 / 4, 4, 16)  # factors of the rate of one part
 _MEDIAN_ROWS = 1000  # rows the median is taken over
 
 
@@ -31,7 +32,8 @@ class Columns(BaseEstimator):
 
     A sum is for functions that are sums of functions of the parts, a product for those in which the parts interact.
     Settings of parts are searched by their number, as ``kernel__0__gamma`` or ``kernel__weights``. Rates that are left
-    to the data begin at the rule of each part for its own columns, and are searched together, by a common factor.
+    to the data begin at the rule of each part for its own columns; they are searched together, by a common factor, and
+    then, in rounds, one by one.
 
     Parameters
     ----------
@@ -44,12 +46,14 @@ class Columns(BaseEstimator):
         Columns gets the part of the data frame.
     combine : "sum" or "product"
     weights : numbers >= 0, one a part, that kernels in a sum are multiplied by; None for ones
+    n_rounds : an integer >= 0, how often the rate of a single part may be changed; a round is kept only if the held-out
+        error falls
     """
 
     reads_columns = missing_points = True
 
-    def __init__(self, parts, combine="sum", weights=None):
-        self.parts, self.combine, self.weights = parts, combine, weights
+    def __init__(self, parts, combine="sum", weights=None, n_rounds=3):
+        self.parts, self.combine, self.weights, self.n_rounds = parts, combine, weights, n_rounds
 
     def get_params(self, deep=True):
         """The settings; if deep also the kernels of the parts by their number, "0", and their settings, "0__gamma"."""
@@ -65,7 +69,7 @@ class Columns(BaseEstimator):
 
     def set_params(self, **params):
         """Set settings, kernels of parts by their number, and settings of these."""
-        own = {name: params.pop(name) for name in ("parts", "combine", "weights") if name in params}
+        own = {name: params.pop(name) for name in super().get_params(deep=False) if name in params}
         super().set_params(**own)
         numbered = {name: params.pop(name) for name in list(params) if name.isdecimal() and name in self.get_params()}
         if numbered:
@@ -74,6 +78,7 @@ class Columns(BaseEstimator):
 
     def validate(self):
         check_choice(self.combine, "Columns: combine", _COMBINE)
+        check_number(self.n_rounds, "Columns: n_rounds", strict=False, integer=True)
         pairs = isinstance(self.parts, (list, tuple)) and all(
             isinstance(part, (list, tuple)) and len(part) == 2 for part in self.parts
         )
@@ -225,6 +230,17 @@ class ColumnKernels(Bandwidth):
         check_number(factor, "factor")
         parts = (replace(part, kernel=part.kernel.with_rate(factor)) if part.searched else part for part in self.parts)
         return replace(self, parts=tuple(parts))
+
+    def variants(self, X, C, sample_weight=None):
+        """Kernels to go on with after a fit: the rate of one part changed, where rates of several are searched."""
+        open_ = [i for i, part in enumerate(self.parts) if part.searched]
+        if len(open_) < 2:
+            return []
+        return [self._with_rate_of(i, factor) for i in open_ for factor in _STEPS]
+
+    def _with_rate_of(self, i, factor):
+        part = replace(self.parts[i], kernel=self.parts[i].kernel.with_rate(factor))
+        return replace(self, parts=(*self.parts[:i], part, *self.parts[i + 1 :]))
 
     def __call__(self, X, Z):
         x, z = as_columns(X), None if Z is X else as_columns(Z)
