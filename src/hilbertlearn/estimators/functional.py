@@ -41,6 +41,8 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
 
     - an array (n, m) of curves on a common grid, (n, m, p) for p curves a sample, or (n, m_1, m_2) with a grid for each
       of two variables; NaN where not observed,
+    - a data frame of pandas or polars, a row a curve; names of columns that are numbers, or numbers as text, are the
+      grid unless ``grid`` is given, and ``predict(X, grid)`` has the new points for columns,
     - ``IrregularFunctions(points, values)``, each curve with points of its own,
     - a ``FDataGrid`` or ``FDataIrregular`` of scikit-fda,
 

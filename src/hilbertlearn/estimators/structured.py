@@ -49,7 +49,7 @@ class StructuredPredictor(KernelMachine):
       loss, strings by a kernel of their substrings.
 
     Outputs y are rows of an array, labels, strings, sets, or a list of any objects; None, NaN or a row of NaN is an
-    output that is not known.
+    output that is not known. Data frames and series come back as such, as in ``OperatorKernelRegressor``.
 
     Parameters
     ----------

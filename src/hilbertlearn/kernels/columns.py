@@ -253,11 +253,8 @@ class ColumnKernels(Bandwidth):
     def __repr__(self):
         shown = []
         for part in self.parts:
-            rate = (
-                ""
-                if part.kernel.rate is None or not isinstance(part.kernel.kernel, str)
-                else f" {part.kernel.rate:.3g}"
-            )
+            gamma = part.kernel.gamma  # of names; objects show their own
+            rate = "" if gamma is None else f" {gamma:.3g}"
             shown.append(f"({part.kernel.kernel}{rate}, {', '.join(map(str, part.names))})")
         return f"Columns([{', '.join(shown)}], {self.combine!r})"
 
