@@ -19,6 +19,7 @@ ROOMS = [
     "_progress",
     "_threads",
     "_linalg",
+    "frames",
     "functions",
     "outputs",
     "graphs",

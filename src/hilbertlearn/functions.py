@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils import check_array
 
 from ._validation import check_choice
+from .frames import numbers_of, points_of
 
 DEFAULT_POINTS = 101  # of the grid that curves without a common one are put on
 
@@ -122,6 +123,7 @@ class Layout:
     kind: str  # "array", "FDataGrid", "FDataIrregular" or "IrregularFunctions"
     ndim: int = 2  # of the array
     names: dict = field(default_factory=dict)  # of scikit-fda's containers
+    named_points: bool = False  # whether the grid is the names of the columns of a data frame
 
     def wrap(self, values, axes, domain):
         """Values (n, m_1, ..., m_k, p) on the product grid of axes, in the form of the training outputs."""
@@ -184,7 +186,7 @@ def read_functions(Y, grid=None, name="y"):
     """``Curves`` or ``IrregularFunctions`` from any of the containers, and their ``Layout``.
 
     grid : None, an increasing array (m,), or a tuple of such arrays for functions of several variables; scikit-fda's
-        objects bring their own
+        objects bring their own, data frames too if None, where the names of their columns are numbers
     """
     if isinstance(Y, Functions):
         return Y.data, Y.layout
@@ -211,7 +213,7 @@ def read_functions(Y, grid=None, name="y"):
         raise TypeError(f"{name} is a {type(Y).__name__}; give its values at points, {name}.to_grid(points)")
     try:
         array = check_array(
-            rows_of_none(Y),
+            rows_of_none(numbers_of(Y)),
             dtype=np.float64,
             ensure_2d=False,
             allow_nd=True,
@@ -222,10 +224,16 @@ def read_functions(Y, grid=None, name="y"):
         raise ValueError(
             f"{name} must be numbers of shape (n, m) or (n, m, p), IrregularFunctions or scikit-fda's: {error}"
         ) from error
-    axes = _axes_of(grid, array, name)
+    named = points_of(Y) if grid is None else None
+    if named is not None and (np.diff(named) <= 0).any():
+        raise ValueError(
+            f"{name}: names of columns that are numbers are the grid, which must increase from point to point, got "
+            f"{reprlib.repr(list(Y.columns))}; give {name} with sorted columns, each name once, or grid="
+        )
+    axes = _axes_of(grid if named is None else named, array, name)
     values = array.reshape(len(array), *(len(axis) for axis in axes), -1)
     domain = tuple((axis[0], axis[-1]) for axis in axes)
-    return Curves(values, axes, domain), Layout("array", ndim=array.ndim)
+    return Curves(values, axes, domain), Layout("array", ndim=array.ndim, named_points=named is not None)
 
 
 def sampled(X, grid=None, name="X") -> Curves:

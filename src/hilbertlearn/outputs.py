@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from .frames import is_framed, values_of, whole_dtype
+
 
 @dataclass(frozen=True)
 class Outputs:
@@ -60,7 +62,9 @@ def read_outputs(y, like=None):
 
 def plain(y):
     """Outputs from any container as an array of numbers or strings, or a list."""
-    if hasattr(y, "to_numpy"):
+    if is_framed(y):
+        y = values_of(y)
+    elif hasattr(y, "to_numpy"):
         y = y.to_numpy()
     elif hasattr(y, "__array__"):
         y = np.asarray(y)
@@ -124,6 +128,9 @@ def form_of(y):
 
     ("list", None), ("objects", None) for an array of them, or ("array", dtype of integers, None for floats).
     """
+    whole = whole_dtype(y) if is_framed(y) else None
+    if whole is not None:
+        return "array", whole
     given, items = hasattr(y, "__array__"), plain(y)
     array = items if isinstance(items, np.ndarray) else as_numbers([item for item in items if item is not None])
     if array is None:

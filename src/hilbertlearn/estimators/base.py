@@ -18,6 +18,7 @@ from .._fitting import blank, snapshot, transactional
 from .._progress import Progress, Silence
 from .._statistics import mean_rows
 from .._validation import check_choice, check_number, warn
+from ..frames import FrameForm
 from ..losses import as_loss
 from ..training import (
     Encoded,
@@ -48,6 +49,7 @@ class KernelMachine(NamedSettings):
     """Kernel regression of coordinates in a Hilbert space; see ``OperatorKernelRegressor`` for the settings."""
 
     state_: Any  # what a fit has learnt
+    _frame_: FrameForm | None = None  # of the training outputs
     regressor = None  # a setting of the estimators whose spaces are more than vectors
     graph, manifold = None, 0.0  # settings of those that learn from samples without outputs
     alpha_per_output = False  # a setting of those whose outputs are columns
@@ -225,6 +227,7 @@ class KernelMachine(NamedSettings):
         weights = np.ones(n)
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        self._frame_ = FrameForm.of(y)
         return X, weights
 
     def _shapes(self, X):
@@ -251,6 +254,10 @@ class KernelMachine(NamedSettings):
         if self.manifold:
             raise ValueError("regressor knows no graph; set manifold=0, or regressor=None")
         X, weights = self._read(X, y, sample_weight)
+        if isinstance(X, kernels.Table):
+            raise ValueError(
+                "regressor takes rows of numbers, and kernels by columns have no part in it; set kernel='rbf'"
+            )
         y = self.read_outputs(y)
         space = self.output_space(y, weights)
         Y = space.complete(y)
@@ -309,7 +316,16 @@ class KernelMachine(NamedSettings):
 
     def predict(self, X):
         """Outputs predicted for X."""
-        return self.decode(self.coordinates(X))
+        return self.framed(self.decode(self.coordinates(X)), X)
+
+    def framed(self, outputs, X, points=None):
+        """Outputs predicted for X in a data frame or a series, where the training outputs came in one.
+
+        points : where functions were evaluated, None for the training grid
+        """
+        if self._frame_ is None:
+            return outputs
+        return self._frame_.wrap(outputs, X.index if hasattr(X, "iloc") else None, points)
 
     def coordinates(self, X):
         """Predicted coordinates (m, d) in the space of the outputs."""
@@ -345,7 +361,15 @@ class KernelMachine(NamedSettings):
         Shape of the training Y; NaN for samples that were left out of the fit.
         """
         residuals = self.loo_coordinates()
-        return self.space_.decode_differences(residuals)
+        differences = self.space_.decode_differences(residuals)
+        if self._frame_ is None or not self.space_.decodes:
+            return differences
+        return self._frame_.wrap(differences, self._frame_.index)
+
+    def _check_order(self, y):
+        """Raise if outputs in a data frame are not in the order of the training ones."""
+        if self._frame_ is not None:
+            self._frame_.check(y)
 
     def loo_coordinates(self):
         """``loo_residuals`` as rows (n, d) in coordinates."""

@@ -11,6 +11,7 @@ from sklearn.utils.validation import _num_samples
 from .._fitting import store
 from .._linalg import Kronecker
 from .._statistics import pointwise_median
+from ..frames import points_of
 from ..functions import Functions, IrregularFunctions, as_axes, brings_points, check_grids, read_functions
 from ..kernels import brings_operator
 from ..losses import Squared
@@ -43,6 +44,8 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
 
     - an array (n, m) of curves on a common grid, (n, m, p) for p curves a sample, or (n, m_1, m_2) with a grid for each
       of two variables; NaN where not observed,
+    - a data frame of pandas or polars, a row a curve; names of columns that are numbers, or numbers as text, are the
+      grid unless ``grid`` is given, and ``predict(X, grid)`` has the new points for columns,
     - ``IrregularFunctions(points, values)``, each curve with points of its own,
     - a ``FDataGrid`` or ``FDataIrregular`` of scikit-fda,
 
@@ -183,10 +186,10 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         grid : increasing points (m,), or a tuple of them for several variables; None for the training grid. A list of
             arrays, one a sample, gives each function at points of its own.
         """
-        X = self._check_X(X)
+        given, X = X, self._check_X(X)
         space = self.space_
         if grid is None:
-            return space.decode(self.state_.coordinates(X))
+            return self.framed(space.decode(self.state_.coordinates(X)), given)
         if hasattr(grid, "__len__") and not len(grid):
             raise ValueError("grid is empty; give at least one point, or None for the training grid")
         if isinstance(grid, list) and np.ndim(grid[0]) == 1:
@@ -194,7 +197,8 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
             return space.layout.wrap_irregular(points, self._values_at(X, points), space.domain)
         axes = as_axes(grid)
         check_grids(axes, [len(axis) for axis in axes], "the prediction")
-        return space.layout.wrap(self._values(X, axes), axes, space.domain)
+        values = space.layout.wrap(self._values(X, axes), axes, space.domain)
+        return self.framed(values, given, axes[0]) if len(axes) == 1 else values
 
     def score(self, X, y, sample_weight=None):
         """1 - integrated squared error / that of the mean training curve, at the points that y observes.
@@ -235,7 +239,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
 
     def _grids_of(self, y):
         """The grids that y does not bring along."""
-        if brings_points(y):
+        if brings_points(y) or (self.grid is None and points_of(y) is not None):
             return None
         irregular = self.space_.layout.kind in ("IrregularFunctions", "FDataIrregular")
         if irregular and not self.space_.given_grid and np.ndim(y) > 1:

@@ -7,11 +7,23 @@ import scipy.sparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
+from ..frames import is_frame, values_of
 from ..functions import brings_points, read_functions, same_points, sampled
+from ..kernels import Table
+
+_FEW = 10  # names that an example has one by one
 
 
 def check_inputs(estimator, X, kernels, reset):
     """X in the form that scalar kernels take; with reset the estimator remembers its features, else they must agree."""
+    by_columns = [getattr(kernel, "reads_columns", False) for kernel in kernels]
+    if any(by_columns) and not all(by_columns) and is_frame(X):
+        raise ValueError(
+            "kernel: kernels beside kernels.Columns or Categorical cannot take a data frame by its columns; put each "
+            "into Columns([(kernel, names)])"
+        )
+    if any(by_columns) and all(by_columns):
+        return _columns(estimator, X, reset)
     if any(isinstance(kernel, str) for kernel in kernels):
         return _rows(estimator, X, kernels, reset)
     gaps = "allow-nan" if all(getattr(kernel, "missing_points", False) for kernel in kernels) else True
@@ -20,9 +32,9 @@ def check_inputs(estimator, X, kernels, reset):
         if numbers is None:
             return list(X)
         X = numbers
-    if getattr(X, "ndim", 0) == 2 and (hasattr(X, "iloc") or X.dtype.kind in "biuf"):
+    if is_frame(X) or (getattr(X, "ndim", 0) == 2 and X.dtype.kind in "biuf"):
         options = {"accept_sparse": "csr", "dtype": np.float64, "order": "C", "ensure_all_finite": gaps}
-        return validate_data(estimator, X, reset=reset, **options)
+        return _validated(estimator, X, reset, **options)
     if hasattr(X, "dtype") and X.dtype.kind in "biuf":
         options = {"ensure_2d": False, "allow_nd": True, "input_name": "X", "dtype": np.float64, "order": "C"}
         return check_array(X, accept_sparse="csr", ensure_all_finite=gaps, **options)
@@ -40,7 +52,7 @@ def _rows(estimator, X, kernels, reset):
             )
     if getattr(X, "ndim", 2) > 2:  # curves are rows of numbers to a kernel of vectors
         X = np.reshape(X, (len(X), -1))
-    X = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64, order="C")
+    X = _validated(estimator, X, reset, accept_sparse="csr", dtype=np.float64, order="C")
     if "precomputed" in kernels and scipy.sparse.issparse(X):
         X = X.toarray()
     if "precomputed" in kernels and reset and X.shape[0] != X.shape[1]:
@@ -48,6 +60,78 @@ def _rows(estimator, X, kernels, reset):
             f"X must be the square Gram matrix of the samples for kernel='precomputed', got shape {X.shape}"
         )
     return X
+
+
+def _columns(estimator, X, reset):
+    """Inputs by columns: numbers in an array stay one, anything else becomes a ``Table``; one column (n,) stays."""
+    if isinstance(X, Table):
+        return X
+    if is_frame(X):
+        _remember_names(estimator, X, reset)
+        return Table.of(X)
+    X = values_of(X)
+    if isinstance(X, (list, tuple)) and not any(map(_is_row, X)):
+        return list(X)
+    if isinstance(X, (list, tuple)):
+        numbers = _numeric(X)
+        X = np.array(X, dtype=object) if numbers is None else numbers
+    if X.ndim != 2:
+        return X
+    if X.dtype.kind in "biuf":
+        options = {"accept_sparse": "csr", "dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
+        X = validate_data(estimator, X, reset=reset, **options)
+    else:
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+    names = None if reset else getattr(estimator, "X_names_", None)  # of the data frame that it was fitted to
+    return X if names is None and X.dtype.kind == "f" else Table.of(X, names)
+
+
+def _remember_names(estimator, X, reset):
+    """With reset keep the names of a data frame; else kernels look for those that they need."""
+    names = tuple(X.columns)
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise ValueError(f"X has {names.count(twice[0])} columns named {twice[0]!r}; give each a name of its own")
+    mixed = len({isinstance(name, str) for name in names}) > 1  # which scikit-learn refuses
+    if reset:
+        estimator.X_names_, estimator.n_features_in_ = names, len(names)
+    if not mixed and (reset or not hasattr(estimator, "feature_names_in_")):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+
+
+def _is_row(item):
+    return isinstance(item, (list, tuple, np.ndarray))
+
+
+def _validated(estimator, X, reset, **options):
+    """What scikit-learn makes of X; what to do about columns that are not numbers is said."""
+    try:
+        return validate_data(estimator, X, reset=reset, **options)
+    except (TypeError, ValueError) as error:
+        example = _example(X) if is_frame(X) else None
+        if example is None:
+            raise
+        raise ValueError(f"X must be numbers for this kernel: {error}\n{example}") from error
+
+
+def _example(X):
+    """The kernel for a data frame with columns that are not numbers; None where all are."""
+    table = Table.of(X)
+    kinds: dict = {"numbers": [], "functions": [], "others": []}
+    for name, column in zip(table.names, table.columns, strict=True):
+        functions = brings_points(column)
+        kinds["functions" if functions else "others" if column.dtype == object else "numbers"].append(name)
+    if len(kinds["numbers"]) == len(table.names):
+        return None
+    every = f"[name for name in X.columns if name not in {kinds['functions'] + kinds['others']!r}]"
+    parts = [f"('rbf', {kinds['numbers'] if len(kinds['numbers']) <= _FEW else every})"] if kinds["numbers"] else []
+    parts += [f"(kernels.L2(), {name!r})" for name in kinds["functions"]]
+    parts += [f"(kernels.Categorical(), {kinds['others']!r})"] if kinds["others"] else []
+    odd = ", ".join(map(repr, kinds["functions"] + kinds["others"]))
+    return (
+        f"The columns {odd} are not numbers. Give each kind of column a kernel of its own, with "
+        f"from hilbertlearn import kernels: kernel=kernels.Columns([{', '.join(parts)}])"
+    )
 
 
 def _values_of_curves(estimator, X, reset):

@@ -52,7 +52,7 @@ class StructuredPredictor(OutputScores, KernelMachine):
       another loss than the squared one or a regressor, are texts with a kernel of their substrings.
 
     Outputs y are rows of an array, labels, strings, sets, or a list of any objects; None, NaN or a row of NaN is an
-    output that is not known.
+    output that is not known. Data frames and series come back as such, as in ``OperatorKernelRegressor``.
 
     Parameters
     ----------
@@ -283,14 +283,14 @@ class StructuredPredictor(OutputScores, KernelMachine):
             or the distinct training outputs
         candidates_per_query : a list with one collection of outputs for each of X, in place of `candidates`
         """
-        X = self._check_X(X)
+        given, X = X, self._check_X(X)
         rules = self.space_.rules
         candidates = rules.candidates if candidates is None and candidates_per_query is None else candidates
         chosen = rules.decoder == "candidates" and (rules.loss is None or len(rules.outputs) > _FEW)
         if candidates is not None or candidates_per_query is not None or chosen:
             best, _ = self._best(X, candidates, candidates_per_query, 1)
-            return in_form([outputs[0] for outputs in best], rules.form)
-        return _decoded(rules, self._output_weights(X))
+            return self.framed(in_form([outputs[0] for outputs in best], rules.form), given)
+        return self.framed(_decoded(rules, self._output_weights(X)), given)
 
     def predict_topk(self, X, k, candidates=None, candidates_per_query=None):
         """The k best candidates for each of X, best first: m collections of outputs, and m arrays of their scores.
@@ -355,6 +355,7 @@ class StructuredPredictor(OutputScores, KernelMachine):
     def score(self, X, y, sample_weight=None):
         """Minus the mean output loss; without one, minus the mean squared distance in the output kernel's space."""
         predicted = self.predict(X)
+        self._check_order(y)
         rules = self.space_.rules
         predicted, _ = read_outputs(predicted, like=rules.outputs)
         true, known = read_outputs(y, like=rules.outputs)

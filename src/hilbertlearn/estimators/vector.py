@@ -18,7 +18,8 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     """Regression of vectors with the operator-valued kernel ``k(x, z) M``, any loss, and outputs with gaps.
 
     Minimises ``1/n sum_i loss(y_i - h(x_i)) + alpha/2 ||h||^2`` to a certified duality gap. NaN in y means "not
-    observed" for every loss and operator.
+    observed" for every loss and operator. A data frame or series y, of pandas or polars, comes back from ``predict``
+    with its names, and with the index of X where that is pandas'.
 
     Related tasks (Brouard et al. 2016, section 5.2): ``operator=None`` keeps them independent (model 0),
     ``output_metric=TaskGraph(form="similarity")`` measures errors by their similarities (model 1), and
@@ -152,8 +153,10 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
 
     def score(self, X, y, sample_weight=None):
         """Mean R2 over outputs, at the observed entries of y."""
+        predicted = np.asarray(self.predict(X))
+        self._check_order(y)
         if np.isnan(read_vectors(y)).all():
             raise ValueError(
                 "y has no observed output to score; give at least two samples with one (shuffle the folds)"
             )
-        return r2_score(y, self.predict(X), sample_weight)
+        return r2_score(y, predicted, sample_weight)

@@ -1,4 +1,4 @@
-"""Rounds of a kernel whose distance is learnt: fit, reweight the inputs, choose again."""
+"""Rounds of a kernel that is learnt in steps: fit, change the distance or the rate of one part, choose again."""
 
 from __future__ import annotations
 
@@ -36,8 +36,9 @@ def relearn(samples: Samples, found: Found, criterion: Criterion, alpha, options
     folds = _Folds.of(samples, found, weights, options)
     error = folds.error(criterion)
     for _ in range(number):
-        training = found.curve.training
-        variants = _reweighted(_fitted(training, found.curve.penalty, weights, options))
+        variants = _reweighted(_fitted(found.curve.training, found.curve.penalty, weights, options))
+        if not variants:
+            break
         reweighted = samples.with_shapes(variants)
         new = search(reweighted, families_of(reweighted), criterion, alpha, options, weights, middle=found.rate)
         trials += new.trials

@@ -1,5 +1,6 @@
 """Kernels: functions of two lists of inputs that return a Gram matrix."""
 
+from .columns import Categorical, ColumnKernels, Columns
 from .family import Best, Family, SharedDistances, alternatives, is_fixed, is_searched
 from .functional import L2, Additive, ChannelSum, IntegratedKernel
 from .gram import (
@@ -22,4 +23,5 @@ from .metric import Metric
 from .objects import Matern, Named, NGrams, Pairwise, Precomputed, Tanimoto, TanimotoGaussian, as_output_kernel
 from .output_built import OutputBuilt
 from .stationary import distances, metric, profile
+from .tables import Table
 from .vector_fields import CurlFree, DivergenceFree, Helmholtz, OperatorValued

@@ -26,7 +26,7 @@ NAMES = sorted({*PAIRWISE_KERNEL_FUNCTIONS, *MATERN, PRECOMPUTED})
 _WITHOUT_GAMMA = (PRECOMPUTED, "linear", "cosine", "additive_chi2")
 _OF_PRODUCTS = ("linear", "poly", "polynomial")  # depend on where the origin is
 # positive definite by construction
-_POSITIVE = {"rbf", *MATERN, "laplacian", "linear", "cosine", "chi2", "poly", "polynomial"}
+POSITIVE = {"rbf", *MATERN, "laplacian", "linear", "cosine", "chi2", "poly", "polynomial"}
 # the exponent at the median distance; for rbf the median then is one bandwidth
 _AT_MEDIAN = {"rbf": 0.5, **dict.fromkeys(MATERN, 0.5), "laplacian": 1.0, "chi2": 1.0}
 _BLOCK_ENTRIES = 2**18
@@ -156,7 +156,7 @@ def training_gram(kernel, X, *, gamma=None, params=None, origin=None):
     named = isinstance(kernel, str)  # the values of others were checked, and rbf checks its exponents
     if named and kernel != "rbf" and not np.isfinite(K.sum(axis=0)).all():  # one pass over the matrix
         raise ValueError(OVERFLOW)
-    if named and kernel in _POSITIVE and not params:  # parameters may undo it, as coef0 < 0 does
+    if named and kernel in POSITIVE and not params:  # parameters may undo it, as coef0 < 0 does
         return K
     if getattr(kernel, "positive_definite", False):  # so says its class
         return K

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._statistics import mean_rows
 from .._validation import check_choice
+from ..frames import points_of
 from ..functions import (
     IrregularFunctions,
     Layout,
@@ -135,7 +136,8 @@ class FunctionSpace(Space):
 
     def read(self, y):
         """The functions behind y, checked to live where the training ones do."""
-        data, _ = read_functions(y, self.grid if not isinstance(y, IrregularFunctions) else None)
+        own = isinstance(y, IrregularFunctions) or (self.layout.named_points and points_of(y) is not None)
+        data, _ = read_functions(y, None if own else self.grid)
         if isinstance(data, IrregularFunctions):
             curves, low_high = data.n_curves, (data.domain,)
             if len(self.axes) != 1:
@@ -335,7 +337,7 @@ def function_space(
         domain,
         values.shape[-1],
         layout,
-        grid,
+        grids if layout.named_points else grid,
         projected=projected,
         mean=mean_rows(flat, weights).reshape(values.shape[1:]),
         given_grid=given_grid,

@@ -9,6 +9,7 @@ from sklearn.utils import check_array
 
 from .._linalg import spectrum
 from .._statistics import mean_rows, pointwise_median
+from ..frames import numbers_of
 from ..functions import brings_points, rows_of_none
 from ..operators import as_learned, operator_matrix
 from ..outputs import nan_for_missing
@@ -108,7 +109,7 @@ def read_vectors(y, name="y"):
             f"{name} must be numbers of shape (n,) or (n, d), got a {type(y).__name__}; use FunctionalRegressor"
         )
     try:
-        y = nan_for_missing(rows_of_none(y))
+        y = nan_for_missing(rows_of_none(numbers_of(y)))
         return check_array(y, dtype=np.float64, ensure_2d=False, ensure_all_finite="allow-nan", input_name=name)
     except ValueError as error:
         raise ValueError(f"{name} must be numbers of shape (n,) or (n, d): {error}") from error

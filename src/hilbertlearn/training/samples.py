@@ -239,6 +239,8 @@ def _row_keys(X, Y):
         X = X.tocsr().sorted_indices()
         parts = zip(np.split(X.indices, X.indptr[1:-1]), np.split(X.data, X.indptr[1:-1]), strict=True)
         keys = ((i.tobytes(), v.tobytes()) for i, v in parts)
+    elif hasattr(X, "row_keys"):
+        keys = X.row_keys()
     elif isinstance(X, np.ndarray) and X.dtype != object:
         keys = (row.tobytes() for row in X)
     elif isinstance(X, list) or getattr(X, "ndim", 0) == 1:

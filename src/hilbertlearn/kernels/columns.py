@@ -1,0 +1,357 @@
+"""Kernels of inputs whose columns are of different kinds, and of categories."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse
+from sklearn.base import BaseEstimator, clone
+
+from .._validation import check_choice, check_number
+from ..frames import is_frame, is_framed, values_of
+from ..functions import brings_points, non_negative
+from .family import is_searched
+from .gram import POSITIVE, PRECOMPUTED, InputKernel, brings_operator, check_kernel, has_gamma, median_rate
+from .stationary import Bandwidth, unresolved
+from .tables import Table, codes, is_single, names_of, positions
+
+_COMBINE = ("sum", "product")
+_RULES = ("median", "auto")
+_STEPS = (1 / 16, 1 / 4, 4, 16)  # factors of the rate of one part
+_MEDIAN_ROWS = 1000  # rows the median is taken over
+
+
+class Columns(BaseEstimator):
+    """The sum, or the product, of kernels that each see some of the columns of X, a data frame or an array.
+
+    So a curve, numbers and categories go into one kernel:
+
+    >>> from hilbertlearn import kernels
+    >>> kernel = kernels.Columns([("rbf", ["age", "height"]), (kernels.Categorical(), "region")], combine="product")
+
+    A sum is for functions that are sums of functions of the parts, a product for those in which the parts interact.
+    Settings of parts are searched by their number, as ``kernel__0__gamma`` or ``kernel__weights``. Rates that are left
+    to the data begin at the rule of each part for its own columns; they are searched together, by a common factor, and
+    then, in rounds, one by one.
+
+    Parameters
+    ----------
+    parts : list of (kernel, columns)
+        kernel : a name, "rbf" or another, whose rate is left to the data and whose origin, of linear and polynomial
+        ones, is the mean of the training inputs; an object of ``hilbertlearn.kernels``; or a callable.
+        columns : a name, a list of names, or a slice of names that contains both ends; numbers are positions, unless
+        the names are numbers. Kernels get the values (n, k) of these columns, of a single one that is not in a list
+        (n,), and the same where it is not of numbers: functions of scikit-fda in a column as they are. Columns inside
+        Columns gets the part of the data frame.
+    combine : "sum" or "product"
+    weights : numbers >= 0, one a part, that kernels in a sum are multiplied by; None for ones
+    n_rounds : an integer >= 0, how often the rate of a single part may be changed; a round is kept only if the held-out
+        error falls
+    """
+
+    reads_columns = missing_points = True
+
+    def __init__(self, parts, combine="sum", weights=None, n_rounds=3):
+        self.parts, self.combine, self.weights, self.n_rounds = parts, combine, weights, n_rounds
+
+    def get_params(self, deep=True):
+        """The settings; if deep also the kernels of the parts by their number, "0", and their settings, "0__gamma"."""
+        params = super().get_params(deep=False)
+        if not deep or not isinstance(self.parts, (list, tuple)):
+            return params
+        for i, part in enumerate(self.parts):
+            if isinstance(part, (list, tuple)) and len(part) == 2:
+                params[str(i)] = part[0]
+                inner = part[0].get_params() if hasattr(part[0], "get_params") else {}
+                params.update({f"{i}__{name}": value for name, value in inner.items()})
+        return params
+
+    def set_params(self, **params):
+        """Set settings, kernels of parts by their number, and settings of these."""
+        own = {name: params.pop(name) for name in super().get_params(deep=False) if name in params}
+        super().set_params(**own)
+        numbered = {name: params.pop(name) for name in list(params) if name.isdecimal() and name in self.get_params()}
+        if numbered:
+            self.parts = [(numbered.get(str(i), part[0]), part[1]) for i, part in enumerate(self.parts)]
+        return super().set_params(**params) if params else self
+
+    def validate(self):
+        check_choice(self.combine, "Columns: combine", _COMBINE)
+        check_number(self.n_rounds, "Columns: n_rounds", strict=False, integer=True)
+        pairs = isinstance(self.parts, (list, tuple)) and all(
+            isinstance(part, (list, tuple)) and len(part) == 2 for part in self.parts
+        )
+        if not pairs or not self.parts:
+            raise ValueError(f"Columns: parts must be a list of (kernel, columns), at least one, got {self.parts!r}")
+        for i, (kernel, columns) in enumerate(self.parts):
+            check_kernel(kernel)
+            if isinstance(kernel, str) and kernel == PRECOMPUTED:
+                raise ValueError(f"Columns: part {i} cannot be 'precomputed'; give a kernel of its columns")
+            if isinstance(kernel, type):
+                raise TypeError(f"Columns: part {i} is a class; pass {kernel.__name__}()")
+            if brings_operator(kernel):
+                raise ValueError(f"Columns: part {i} must be a kernel whose values are numbers, got {kernel!r}")
+            if columns is None or (hasattr(columns, "__len__") and not len(columns)):
+                raise ValueError(f"Columns: part {i} has no columns; give at least one, or leave the part out")
+            if hasattr(kernel, "validate"):
+                kernel.validate()
+        self._weights()
+
+    def _weights(self):
+        """Weights (number of parts,)."""
+        if self.weights is None:
+            return np.ones(len(self.parts))
+        if self.combine == "product":
+            raise ValueError("Columns: weights are of a sum; set weights=None or combine='sum'")
+        wanted = f"Columns: weights must be {len(self.parts)} numbers >= 0, one for each part"
+        weights = non_negative(self.weights, len(self.parts), wanted)
+        if not weights.any():
+            raise ValueError(f"{wanted}, and not all of them 0")
+        return weights
+
+    @property
+    def searched(self):
+        """Whether the rate of a part is left to held-out errors."""
+        return any(is_searched(kernel, "auto") for kernel, _ in self.parts)
+
+    def resolve(self, X, sample_weight=None) -> ColumnKernels:
+        """The kernel with numbers for all settings, each part's from its own columns."""
+
+        def kernel_of(kernel, x):
+            return InputKernel.of(kernel, "auto", None, x, sample_weight, centred=True)
+
+        return self._made(X, kernel_of)
+
+    def __call__(self, X, Z):
+        open_ = [kernel for kernel, _ in self.parts if has_gamma(kernel)]
+        if open_:
+            raise unresolved(f"Columns: gamma of {open_[0]!r}", "auto")
+        return self._made(X, lambda kernel, x: InputKernel(kernel))(X, Z)
+
+    def _made(self, X, kernel_of) -> ColumnKernels:
+        self.validate()
+        X, parts = as_columns(X), []
+        for i, ((kernel, columns), weight) in enumerate(zip(self.parts, self._weights(), strict=True)):
+            what = f"Columns: part {i}, {kernel!r},"
+            found = positions(columns, names_of(X), what)
+            one = Part(
+                what,
+                InputKernel(kernel),
+                tuple(names_of(X)[j] for j in found),
+                is_single(columns),
+                float(weight),
+                is_searched(kernel, "auto"),
+            )
+            parts.append(replace(one, kernel=kernel_of(kernel, one.of(X))))
+        return ColumnKernels(tuple(parts), self.combine)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A kernel of some columns."""
+
+    what: str  # it is, for errors
+    kernel: InputKernel
+    names: tuple  # of the columns
+    single: bool  # whether it takes one column (n,)
+    weight: float
+    searched: bool
+
+    def of(self, X):
+        """The columns of X, a table or an array, as the kernel takes them."""
+        found = [_found(name, X, self.what) for name in self.names]
+        if not isinstance(X, Table):
+            x = X[:, found]
+            self._check_numbers(x)
+            return x if scipy.sparse.issparse(x) or not self._alone else x[:, 0]
+        table = X.take(found)
+        if getattr(self.kernel.kernel, "reads_columns", False):
+            return table
+        functions = [brings_points(column) for column in table.columns]
+        if any(functions):
+            if len(functions) > 1:
+                raise ValueError(f"{self.what} has functions beside other columns; give them a part of their own")
+            return table.columns[0]
+        if any(column.dtype == object for column in table.columns):
+            return self._objects(table)
+        x = np.column_stack(table.columns).astype(float)
+        self._check_numbers(x)
+        return x[:, 0] if self._alone else x
+
+    @property
+    def _alone(self):
+        """Whether the kernel takes its only column as (n,)."""
+        kernel = self.kernel.kernel
+        return self.single and not isinstance(kernel, str) and not getattr(kernel, "reads_columns", False)
+
+    def _objects(self, table):
+        if isinstance(self.kernel.kernel, str):
+            odd = [name for name, column in zip(table.names, table.columns) if column.dtype == object]
+            raise ValueError(
+                f"{self.what} takes numbers, which {', '.join(map(repr, odd))} does not hold; give "
+                "kernels.Categorical() for categories, kernels.NGrams() for text, or another kernel object"
+            )
+        return table.columns[0] if len(table.columns) == 1 else np.column_stack([*map(_as_objects, table.columns)])
+
+    def _check_numbers(self, x):
+        values = x.data if scipy.sparse.issparse(x) else x
+        if getattr(self.kernel.kernel, "missing_points", False) or values.dtype.kind not in "fc":
+            return
+        if not np.isfinite(values).all():
+            raise ValueError(
+                f"{self.what} has NaN or infinity in its columns {list(self.names)}; fill the gaps, for example with "
+                "SimpleImputer, or leave these samples out"
+            )
+
+
+@dataclass(frozen=True)
+class ColumnKernels(Bandwidth):
+    """``Columns`` with numbers for all settings."""
+
+    parts: tuple[Part, ...]
+    combine: str
+    reads_columns = missing_points = True
+
+    @property
+    def gamma(self):
+        """The rates of the parts, None for those without; None where none has one."""
+        rates = [part.kernel.rate for part in self.parts]
+        return None if all(rate is None for rate in rates) else rates
+
+    @property
+    def positive_definite(self):
+        """Whether all parts are by construction."""
+        kernels = [part.kernel.kernel for part in self.parts]
+        return all(k in POSITIVE if isinstance(k, str) else getattr(k, "positive_definite", False) for k in kernels)
+
+    def with_rate(self, factor):
+        """The same kernel with the rates that are searched multiplied by factor."""
+        check_number(factor, "factor")
+        parts = (replace(part, kernel=part.kernel.with_rate(factor)) if part.searched else part for part in self.parts)
+        return replace(self, parts=tuple(parts))
+
+    def variants(self, X, C, sample_weight=None):
+        """Kernels to go on with after a fit: the rate of one part changed, where rates of several are searched."""
+        open_ = [i for i, part in enumerate(self.parts) if part.searched]
+        if len(open_) < 2:
+            return []
+        return [self._with_rate_of(i, factor) for i in open_ for factor in _STEPS]
+
+    def _with_rate_of(self, i, factor):
+        part = replace(self.parts[i], kernel=self.parts[i].kernel.with_rate(factor))
+        return replace(self, parts=(*self.parts[:i], part, *self.parts[i + 1 :]))
+
+    def __call__(self, X, Z):
+        x, z = as_columns(X), None if Z is X else as_columns(Z)
+        values = (part.weight * part.kernel(part.of(x), None if z is None else part.of(z)) for part in self.parts)
+        G = next(values)
+        for one in values:
+            G = G + one if self.combine == "sum" else G * one
+        return G
+
+    def __repr__(self):
+        shown = []
+        for part in self.parts:
+            gamma = part.kernel.gamma  # of names; objects show their own
+            rate = "" if gamma is None else f" {gamma:.3g}"
+            shown.append(f"({part.kernel.kernel}{rate}, {', '.join(map(str, part.names))})")
+        return f"Columns([{', '.join(shown)}], {self.combine!r})"
+
+
+class Categorical(Bandwidth, BaseEstimator):
+    """Kernel of categories: 1 for equal ones, ``rho = exp(-gamma)`` for others, all as unlike each other.
+
+    Categories are text, numbers, or any values that can be hashed; missing ones (None, NaN, pandas.NA) are a category
+    of their own. Those that training samples did not have are unlike all of these, and like themselves. Matrices
+    ``(1 - rho) I + rho 11'`` are positive definite, and so are products and means of them.
+
+    Parameters
+    ----------
+    gamma : a number > 0, the larger the less is shared between categories; "median" for 1 / median number of columns in
+        which training samples differ, where they do, so that it is 1 for one column (rho 0.37); or "auto" for the
+        same where nothing searches for a better one
+    combine : "product" or "mean" over several columns: ``exp(-gamma number of columns that differ)``, or the share of
+        columns that agree plus rho times that of the others, a sum of functions of single columns
+    """
+
+    reads_columns = missing_points = positive_definite = True
+
+    def __init__(self, gamma="auto", combine="product"):
+        self.gamma, self.combine = gamma, combine
+
+    def validate(self):
+        check_choice(self.combine, "Categorical: combine", ("product", "mean"))
+        check_number(self.gamma, "Categorical: gamma", choices=_RULES)
+
+    def resolve(self, X, sample_weight=None):
+        """The kernel with a number for gamma."""
+        self.validate()
+        gamma = self.setting()
+        if isinstance(gamma, str):
+            gamma = self._median(_categories(X), sample_weight)
+        return clone(self).set_params(gamma=float(gamma))
+
+    def _median(self, columns, sample_weight):
+        n = len(columns[0])
+        rows = np.unique(np.linspace(0, n - 1, min(n, _MEDIAN_ROWS)).astype(int))
+        if self.combine == "mean":  # whatever the number of columns
+            return 1.0
+        weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+        pairs = np.triu_indices(len(rows), k=1)
+        differ = _differing([column[rows] for column in columns], None)[pairs]
+        return median_rate("laplacian", differ, np.multiply.outer(weights[rows], weights[rows])[pairs])
+
+    def __call__(self, X, Z):
+        self.validate()
+        if isinstance(self.gamma, str):
+            raise unresolved("Categorical: gamma", self.gamma)
+        x, z = _categories(X), None if Z is X else _categories(Z)
+        if z is not None and len(x) != len(z):
+            raise ValueError(f"Categorical: X and Z must have the same columns, got {len(x)} and {len(z)}")
+        differ = _differing(x, z)
+        if self.combine == "product":
+            return np.exp(-self.gamma * differ)
+        return 1 - (1 - np.exp(-self.gamma)) * differ / len(x)
+
+
+def as_columns(X):
+    """Inputs with columns: an array or sparse matrix of numbers (n, p) as it is, anything else as a ``Table``."""
+    plain = scipy.sparse.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "biuf")
+    return X if plain else Table.of(X)
+
+
+def _found(name, X, what):
+    """Where the column of a name is; arrays have numbers for names."""
+    return positions([name], names_of(X), what)[0]
+
+
+def _as_objects(column):
+    return np.array(column, dtype=object)
+
+
+def _categories(X):
+    """Columns (n,) of categories, from a data frame, a series, an array, a table or a list."""
+    if is_framed(X) and not is_frame(X):
+        X = values_of(X)
+    if isinstance(X, (list, tuple)) and all(not isinstance(item, (list, tuple, np.ndarray)) for item in X):
+        X = np.array([*X, None], dtype=object)[:-1]
+    if isinstance(X, np.ndarray) and X.ndim == 1:
+        return [X]
+    columns = Table.of(X).columns
+    if any(map(brings_points, columns)):
+        raise ValueError("Categorical: columns must be categories, got functions; use kernels.L2() for these")
+    return columns
+
+
+def _differing(x, z):
+    """In how many columns samples differ (n, m); z : None for the same samples."""
+    total = np.zeros((len(x[0]), len(x[0] if z is None else z[0])))
+    for j, column in enumerate(x):
+        if z is None:
+            left = right = codes(column)
+        else:
+            both = codes(np.array([*column.tolist(), *z[j].tolist(), None], dtype=object)[:-1])
+            left, right = both[: len(column)], both[len(column) :]
+        total += left[:, None] != right
+    return total

@@ -1,0 +1,151 @@
+"""Inputs in columns of different kinds: numbers, text, categories, functions."""
+
+from __future__ import annotations
+
+import numbers
+import reprlib
+
+import numpy as np
+import scipy.sparse
+
+from ..frames import column_values, columns_of, is_frame, item_values
+from ..functions import brings_points
+
+
+class Table:
+    """Columns of n samples by name: arrays (n,) of numbers or of objects, or a container of n functions.
+
+    Rows are taken as those of arrays are, so that scikit-learn can split it.
+    """
+
+    def __init__(self, names, columns):
+        self.names, self.columns = tuple(names), list(columns)
+
+    @classmethod
+    def of(cls, X, names=None):
+        """From a data frame, an array (n, p), or a list of rows; names of the columns where X has none."""
+        if isinstance(X, Table):
+            return X
+        if is_frame(X):
+            return cls(X.columns, [_read(column) for column in columns_of(X)])
+        rows = X.toarray() if scipy.sparse.issparse(X) else np.asarray(X)
+        if rows.dtype.kind not in "biuf":
+            rows = np.array(X, dtype=object)
+        if rows.ndim != 2:
+            raise ValueError(
+                f"X must have columns: give a data frame or an array (n, p), got {type(X).__name__} of shape "
+                f"{rows.shape}"
+            )
+        columns = [item_values(column) for column in rows.T] if rows.dtype == object else list(rows.T)
+        return cls(range(rows.shape[1]) if names is None else names, columns)
+
+    @property
+    def shape(self):
+        return (len(self.columns[0]) if self.columns else 0, len(self.columns))
+
+    def __len__(self):
+        return self.shape[0]
+
+    def __getitem__(self, rows):
+        rows = rows[0] if isinstance(rows, tuple) else rows  # scikit-learn asks for [rows, ...]
+        rows = [rows] if isinstance(rows, numbers.Integral) else rows
+        return Table(self.names, [column[rows] for column in self.columns])
+
+    def __repr__(self):
+        return f"Table({len(self)} samples, columns {reprlib.repr(list(self.names))})"
+
+    def take(self, positions):
+        """Some of the columns."""
+        return Table([self.names[j] for j in positions], [self.columns[j] for j in positions])
+
+    def row_keys(self):
+        """A hashable key for each sample, equal for equal samples; functions are equal to themselves only."""
+        every = [np.arange(len(one)) if brings_points(one) else codes(one) for one in self.columns]
+        return list(zip(*every))
+
+
+def _read(column):
+    """Values of a series: numbers, objects, or the functions that it contains."""
+    array = getattr(column, "array", None)  # of pandas
+    return array if brings_points(array) else column_values(column)
+
+
+def codes(values):
+    """Integers (n,), equal for equal values; missing ones (None, NaN) are equal to each other."""
+    seen: dict = {}
+    out = np.empty(len(values), dtype=int)
+    for i, value in enumerate(values.tolist()):
+        value = None if isinstance(value, float) and np.isnan(value) else value
+        try:
+            out[i] = seen.setdefault(value, len(seen))
+        except TypeError:
+            raise ValueError(
+                f"categories must be text, numbers or other values that can be hashed, got {type(value).__name__}"
+            ) from None
+    return out
+
+
+def names_of(X):
+    """Names of the columns of inputs, their numbers for an array; None where there are no columns."""
+    if isinstance(X, Table):
+        return X.names
+    return tuple(range(X.shape[1])) if getattr(X, "ndim", 0) == 2 else None
+
+
+def positions(columns, names, what):
+    """Where columns are among names: a name, a number, a list of them, or a slice; what : they are of, for errors.
+
+    Numbers are positions where all names are text or there are none, and names otherwise.
+    """
+    if isinstance(columns, slice):
+        found = _sliced(columns, names, what)
+    else:
+        alone = isinstance(columns, (str, numbers.Number)) or (isinstance(columns, tuple) and columns in names)
+        found = [_position(column, names, what) for column in ([columns] if alone else list(columns))]
+    if not found:
+        raise ValueError(f"{what} has no columns; give at least one, or leave the part out")
+    twice = [names[j] for j in set(found) if found.count(j) > 1]
+    if twice:
+        raise ValueError(f"{what} has the column {twice[0]!r} more than once; give it once")
+    return found
+
+
+def is_single(columns):
+    """Whether a setting is one column by itself, and not a list of them."""
+    return isinstance(columns, (str, numbers.Number))
+
+
+def _sliced(columns, names, what):
+    """Positions of a slice of numbers, or of names with both ends."""
+    ends = [end for end in (columns.start, columns.stop) if end is not None]
+    if all(isinstance(end, numbers.Integral) for end in ends) and _by_position(names):
+        return list(range(len(names))[columns])
+    first, last = (
+        default if end is None else _position(end, names, what)
+        for end, default in ((columns.start, 0), (columns.stop, len(names) - 1))
+    )
+    return list(range(first, last + 1))[:: columns.step]
+
+
+def _position(column, names, what):
+    if isinstance(column, (int, np.integer)) and not isinstance(column, bool) and _by_position(names):
+        if not -len(names) <= column < len(names):
+            raise ValueError(f"{what} takes column {column}, but X has {len(names)} columns, numbered from 0")
+        return int(column) % len(names)
+    found = [j for j, name in enumerate(names) if name == column]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise ValueError(f"{what}: X has {len(found)} columns named {column!r}; give each a name of its own")
+    if names == tuple(range(len(names))):
+        raise ValueError(
+            f"{what} takes column {column!r}, but X has no names; give a data frame, or numbers of columns"
+        )
+    raise ValueError(
+        f"{what} takes column {column!r}, which X does not have; its columns are {reprlib.repr(list(names))}"
+    )
+
+
+def _by_position(names):
+    """Whether numbers are positions, or else names."""
+    return all(isinstance(name, str) for name in names) or names == tuple(range(len(names)))
