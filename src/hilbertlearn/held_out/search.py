@@ -128,6 +128,7 @@ def with_closed_form(samples: Samples) -> Samples:
     """Samples whose leave-one-out errors have a formula, near those given: what kernels are compared by.
 
     Functions seen at points of their own are interpolated; terms with operators of their own are summed without them.
+    Outputs have as few coordinates as their errors need.
     """
     recipe, encoded = samples.recipe, samples.encoded
     gaps = samples.mask is not None and encoded.sampling is None and samples.measure is not None
@@ -135,6 +136,9 @@ def with_closed_form(samples: Samples) -> Samples:
         Y = samples.space.complete(samples.y[samples.rows])
         Y = np.where(np.isfinite(Y), Y, mean_rows(Y, samples.weights))
         encoded = Encoded(space=samples.space, Y=Y, sampling=None, coordinates=Y, outside=None)
+    compact = encoded.space.compact()
+    if compact is not encoded.space:
+        encoded = Encoded.of(compact, samples.y[samples.rows])
     pairs = recipe.pairs
     given = [operator for _, operator in pairs if operator is not None]
     own = any(kernels.brings_operator(kernel) and not kernels.is_operator_valued(kernel) for kernel, _ in pairs)

@@ -48,6 +48,10 @@ class Space:
         """Error (n,) of each sample whose coordinates are Y (n, d) and whose residuals, held out, are given."""
         return np.nansum(residuals**2, axis=1)
 
+    def compact(self) -> Space:
+        """A space of fewer coordinates, linear in these, with the same held-out errors; itself where there is none."""
+        return self
+
     def spread(self, Y, weights):
         """Standard deviations (d,) of coordinates Y (n, d) that are outputs of their own kind each; None otherwise."""
         return None

@@ -17,6 +17,7 @@ from ..outputs import distinct, read_outputs, take
 from .base import Space
 
 _PROBES = 5
+_MOST_RANK, _LOW = 100, 1e-10  # of losses: coordinates that are fewer, and what is left of them, relative
 _NEARLY_BEST = 0.2  # difference of weighted losses, relative to their deviation, that decides little
 _ROUNDING = 1e-13
 _TOLERANCE = 1e-10  # what is left of k(y, y), relative to the largest, when an output counts as dependent
@@ -132,17 +133,60 @@ class WeightSpace(Space):
         return np.asarray(self.loss(self.loss.everything(self.outputs), self.outputs), dtype=float)
 
     def held_out_errors(self, Y, residuals):
-        """Losses (n,) expected of an output drawn by its weighted loss: of the best, where none comes near it.
+        return expected_losses((Y - residuals) @ self.losses.T, self.losses[:, np.argmax(Y, axis=1)].T)
 
-        A draw from exp(-loss / t) with t a share of the losses' standard deviation. The loss of the best alone jumps
-        from one alpha to the next, and with few samples its smallest value is a matter of luck.
-        """
-        scores = (Y - residuals) @ self.losses.T
-        scores -= scores.min(axis=1, keepdims=True)
-        rounding = _ROUNDING * np.abs(self.losses).max() + np.finfo(float).tiny  # weights are differences of ones
-        scores /= np.maximum(_NEARLY_BEST * scores.std(axis=1, keepdims=True), rounding)
-        chances = np.exp(np.negative(scores, out=scores), out=scores)
-        return np.einsum("ij,ij->i", chances, self.losses[:, np.argmax(Y, axis=1)].T) / chances.sum(axis=1)
+    def compact(self):
+        factors = _low_rank(self.losses)
+        return self if factors is None else LossSpace(self, *factors)
+
+
+@dataclass(frozen=True)
+class LossSpace(Space):
+    """Coordinates B of outputs y under a loss of low rank, ``loss(z, y) = <a_z, b_y>``: held-out errors need no more."""
+
+    weights: WeightSpace
+    left: np.ndarray  # (p, r) a of what may be predicted
+    right: np.ndarray  # (r, c) b of the distinct outputs
+    decodes = False
+
+    def encode(self, y):
+        number = self.weights.numbers(y)
+        return np.where(number[:, None] >= 0, self.right.T[number], np.nan)
+
+    def held_out_errors(self, Y, residuals):
+        return expected_losses((Y - residuals) @ self.left.T, Y @ self.left.T)
+
+
+def expected_losses(scores, losses):
+    """Losses (n,) expected of outputs drawn by their scores (n, p), weighted losses: of the best if none comes near it.
+
+    A draw from exp(-score / t) with t a share of the scores' standard deviation. The loss of the best alone jumps from
+    one alpha to the next, and with few samples its smallest value is a matter of luck.
+
+    losses : (n, p) of predicting each
+    """
+    scores -= scores.min(axis=1, keepdims=True)
+    rounding = _ROUNDING * np.abs(losses).max() + np.finfo(float).tiny  # weights are differences of ones
+    scores /= np.maximum(_NEARLY_BEST * scores.std(axis=1, keepdims=True), rounding)
+    chances = np.exp(np.negative(scores, out=scores), out=scores)
+    return np.einsum("ij,ij->i", chances, losses) / chances.sum(axis=1)
+
+
+def _low_rank(L):
+    """Factors (p, r) and (r, c) of L (p, c) to about 1e-10 of it, None unless r is far below p and c.
+
+    By random combinations of columns (Halko, Martinsson & Tropp 2011): losses of rankings are products of signs, those
+    of numbers smooth functions of two.
+    """
+    most = min(min(L.shape) // 3, _MOST_RANK)
+    if most < 2 or not np.isfinite(L).all():
+        return None
+    probes = L @ np.random.default_rng(0).normal(size=(L.shape[1], most))
+    Q, R, _ = scipy.linalg.qr(probes, mode="economic", pivoting=True, check_finite=False)
+    sizes = np.abs(np.diag(R))
+    Q = Q[:, sizes > _LOW * sizes[0]]
+    right = Q.T @ L
+    return (Q, right) if np.linalg.norm(L - Q @ right) <= 10 * _LOW * np.linalg.norm(L) else None
 
 
 class ProbeSpace(WeightSpace):
