@@ -51,12 +51,16 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
 
     - "exact": the mean squared error at the observed points of each curve (or another loss of its root). Right for few,
       clustered or unevenly spread points; iterative.
-    - "projected": inner products with the basis are replaced by averages over the observed points (Bouche et al. 2021,
-      equation 13), then everything is in closed form. Right when each curve has many points spread evenly.
+    - "projected": inner products with the basis are replaced by plain averages over the observed points (Bouche et al.
+      2021, equation 13), of curves with gaps and of others, then everything is in closed form. Right when each curve
+      has many points spread evenly.
+    - "projected_trapezoid": the same with averages by the space's quadrature weights on a common grid, by the trapezoid
+      rule at points of a curve's own. Right when many points are spread unevenly.
 
     On a grid a curve with gaps counts for the share of the domain that was observed. In the other spaces the mean is
     over its observed points, whatever their number. Losses that are not squared see the whole residual there, also what
-    the dictionary cannot express, with gaps and without; with "projected" what is left in the dictionary's span.
+    the dictionary cannot express, with gaps and without (equation 8 of the same); projected, what is left in the
+    dictionary's span.
 
     Parameters
     ----------
@@ -76,7 +80,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         smooths it on a grid, as much as the differences between curves say that it is noise; True takes it as it is.
     graph, manifold : as in ``OperatorKernelRegressor``; curves that are all NaN are not known. An operator with more
         than 50 eigenvalues is refused: use ``space="eigen"`` or a dictionary
-    irregular : "exact" or "projected", see above
+    irregular : "exact", "projected" or "projected_trapezoid", see above
     regressor : regressor of scikit-learn or None
         Fitted to the coordinates in place of the kernel machine (projection learning with any model); gaps are filled
         by interpolation. Only ``space`` and ``grid`` then matter.

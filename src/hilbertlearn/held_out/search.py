@@ -13,7 +13,7 @@ from .._statistics import mean_rows
 from .._threads import threads_for
 from .._validation import warn
 from ..terms import Factors
-from ..training import Encoded, Options, Samples, Training, build
+from ..training import Options, Samples, Training, build
 from .criterion import Criterion
 from .loo import residual_path
 from .trials import Trial, best_index, smoothest, trials_of
@@ -132,7 +132,7 @@ def with_closed_form(samples: Samples) -> Samples:
     if encoded.sampling is not None or gaps:
         Y = samples.space.complete(samples.y[samples.rows])
         Y = np.where(np.isfinite(Y), Y, mean_rows(Y, samples.weights))
-        encoded = Encoded(space=samples.space, Y=Y, sampling=None, coordinates=Y, outside=None)
+        encoded = replace(encoded, Y=Y, sampling=None, coordinates=Y)
     pairs = recipe.pairs
     given = [operator for _, operator in pairs if operator is not None]
     own = any(kernels.brings_operator(kernel) and not kernels.is_operator_valued(kernel) for kernel, _ in pairs)

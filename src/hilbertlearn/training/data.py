@@ -108,8 +108,12 @@ class Training(Samples):
         return Problem(tuple(terms), Y, loss, alpha * self.weights.sum(), self.mask, root, self.measure)
 
     def pads(self, loss) -> bool:
-        """Whether the loss sees what outputs have outside their space; to the squared loss it is a constant."""
-        return self.encoded.outside is not None and not loss.quadratic and not loss.on_margins
+        """Whether the loss sees what outputs have outside their space beside their coordinates.
+
+        To the squared loss it is a constant, and under a sampling the values have it.
+        """
+        given = self.encoded.outside is not None and self.encoded.sampling is None
+        return given and not loss.quadratic and not loss.on_margins
 
     def fitting(self, factors: Factors | None, loss) -> Factors | None:
         """Factors of ``term_at`` as the problem with that loss takes them."""
