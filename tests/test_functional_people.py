@@ -153,3 +153,206 @@ def test_projected_by_quadrature_is_exact_without_gaps():
     )
     assert_allclose(trapezoids, exact, atol=1e-9)
     assert np.abs(plain - exact).max() > 0.05
+
+
+# ------------------------------------------------------------------ scikit-fda's containers
+
+
+def fda_bases():
+    basis = pytest.importorskip("skfda.representation.basis")
+    return {
+        "bspline": basis.BSplineBasis(domain_range=(0, 3), n_basis=7),
+        "uneven knots": basis.BSplineBasis(domain_range=(0, 3), knots=[0, 0.2, 0.5, 2.0, 3.0], order=3),
+        "fourier": basis.FourierBasis(domain_range=(0, 3), n_basis=7),
+        "monomial": basis.MonomialBasis(domain_range=(0, 300), n_basis=4),
+        "constant": basis.ConstantBasis(domain_range=(-1, 1)),
+    }
+
+
+NAMES = ["bspline", "uneven knots", "fourier", "monomial", "constant"]
+
+
+def in_basis(basis, seed=0):
+    """Inputs, and functions in the basis whose terms are of like size."""
+    skfda = pytest.importorskip("skfda")
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(size=(N, 1))
+    frequencies = np.arange(1, basis.n_basis + 1)
+    sizes = np.sqrt(np.diag(basis.gram_matrix()))
+    return X, skfda.FDataBasis(basis, np.sin(frequencies * (X + 0.3)) / sizes)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_functions_in_a_basis_by_hand(name):
+    """With scikit-fda's own Gram matrix, and the linear system of Bouche et al. 2021, equation 12."""
+    basis = fda_bases()[name]
+    X, y = in_basis(basis)
+    G = basis.gram_matrix() / np.ptp(basis.domain_range[0])
+    sizes = np.sqrt(np.diag(G))
+    C, normed = y.coefficients * sizes, G / sizes / sizes[:, None]
+    K, alpha = np.exp(-5.0 * (X - X.T) ** 2), 1e-2
+    A = np.linalg.solve(np.kron(K, normed) + N * alpha * np.eye(C.size), (C @ normed).ravel()).reshape(C.shape)
+    found = model(center=False, alpha=alpha).fit(X, y)
+    predicted = found.predict(X)
+    assert type(predicted) is type(y) and predicted.basis == basis
+    assert_allclose(predicted.coefficients * sizes, K @ A, atol=1e-7)
+    norms = np.einsum("ij,jk,ik->i", y.coefficients, G, y.coefficients)
+    assert_allclose((found.encode(y) ** 2).sum(axis=1), norms, rtol=1e-7)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_functions_in_a_basis_come_back_whole(name):
+    """What is learnt without a penalty to speak of are the functions themselves, at any point too."""
+    basis = fda_bases()[name]
+    X, y = in_basis(basis)
+    found = model(alpha=1e-11, gamma=50.0).fit(X, y)
+    predicted, scale = found.predict(X), np.abs(y.coefficients).max(axis=0)
+    assert_allclose(predicted.coefficients / scale, y.coefficients / scale, atol=1e-3)
+    points = np.linspace(*basis.domain_range[0], 11)
+    on_points = found.predict(X, grid=points)
+    assert type(on_points).__name__ == "FDataGrid"
+    assert_allclose(on_points.data_matrix, predicted(points), atol=1e-7)
+    assert found.score(X, y) > 0.999
+
+
+@pytest.mark.parametrize("space", [spaces.Fourier(5), spaces.Grid(), "eigen"], ids=repr)
+@pytest.mark.parametrize("irregular", ["exact", "projected"])
+def test_functions_in_a_basis_in_another_space(space, irregular):
+    """Predictions are what the space has of them, as near as the basis comes."""
+    basis = fda_bases()["bspline"]
+    X, y = in_basis(basis)
+    found = model(space=space, irregular=irregular, alpha=1e-4).fit(X, y)
+    predicted = found.predict(X)
+    points = np.linspace(0, 3, 3001)
+    on_points = found.predict(X, points).data_matrix[..., 0]
+    Phi = basis(points)[..., 0]
+    q = trapezoid(points)
+    nearest = np.linalg.solve((Phi * q) @ Phi.T, (Phi * q) @ on_points.T).T
+    assert_allclose(predicted.coefficients, nearest, atol=0.1)
+    if isinstance(space, spaces.Fourier):
+        assert_allclose(predicted.coefficients, nearest, atol=1e-4)
+
+
+def test_functions_in_a_basis_that_are_not_known():
+    basis = fda_bases()["bspline"]
+    X, y = in_basis(basis)
+    hidden = y.copy()
+    hidden.coefficients[::4] = np.nan
+    known = np.arange(N) % 4 > 0
+    some, less = model().fit(X, hidden), model().fit(X[known], y[known])
+    assert_allclose(some.predict(X).coefficients, less.predict(X).coefficients, atol=1e-8)
+
+
+def test_a_basis_with_several_values_is_refused():
+    basis = pytest.importorskip("skfda.representation.basis")
+    skfda = pytest.importorskip("skfda")
+    pair = basis.VectorValuedBasis([basis.BSplineBasis(n_basis=4), basis.FourierBasis(n_basis=3)])
+    y = skfda.FDataBasis(pair, np.random.default_rng(0).normal(size=(N, 7)))
+    with pytest.raises(ValueError, match=r"2 values.*to_grid"):
+        model().fit(data()[0], y)
+    with pytest.raises(ValueError, match=r"grid must be None.*to_grid"):
+        model(grid=GRID).fit(*in_basis(fda_bases()["bspline"]))
+
+
+@pytest.mark.parametrize("shape", ["linear", "rbf"])
+def test_inputs_in_a_basis_have_the_distances_of_its_gram_matrix(shape):
+    from hilbertlearn import kernels
+
+    basis = fda_bases()["bspline"]
+    _, x = in_basis(basis)
+    G, C = basis.gram_matrix() / 3.0, x.coefficients
+    inner = C @ G @ C.T
+    squares = np.add.outer(np.diag(inner), np.diag(inner)) - 2 * inner
+    expected = inner if shape == "linear" else np.exp(-0.7 * squares)
+    assert_allclose(kernels.L2(0.7, shape=shape)(x, x), expected, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("kernel", ["auto", "rbf"])
+def test_inputs_in_a_basis_are_curves(kernel):
+    basis = fda_bases()["fourier"]
+    X, x = in_basis(basis)
+    Y = np.sin(6 * (GRID + X))
+    found = FunctionalRegressor(kernel).fit(x, Y)
+    points = np.linspace(0, 3, 201)
+    same = FunctionalRegressor(kernel).fit(x.to_grid(points), Y)
+    assert_allclose(found.predict(x[:5]), same.predict(x.to_grid(points)[:5]), atol=1e-9)
+    assert found.score(x, Y) > 0.95
+
+
+def list_of_curves(X, grids, domain=(0.0, 1.0)):
+    skfda = pytest.importorskip("skfda")
+    return [
+        skfda.FDataGrid(np.sin(6 * (grid + x))[None], grid, domain_range=domain)
+        for x, grid in zip(X, grids, strict=True)
+    ]
+
+
+def test_list_of_curves_on_one_grid():
+    X, _ = data()
+    y = list_of_curves(X, [UNEVEN] * N)
+    found = model().fit(X, y)
+    predicted = found.predict(X)
+    expected = model(grid=UNEVEN).fit(X, np.sin(6 * (UNEVEN + X))).predict(X)
+    assert isinstance(predicted, list) and all(type(p) is type(y[0]) for p in predicted)
+    assert_allclose(np.concatenate([p.data_matrix[..., 0] for p in predicted]), expected, atol=1e-9)
+    assert_allclose(found.score(X, y), found.score(X, np.sin(6 * (UNEVEN + X))))
+
+
+def test_list_of_curves_on_grids_of_their_own():
+    X, _ = data()
+    rng = np.random.default_rng(4)
+    grids = [np.sort(rng.uniform(size=m)) for m in rng.integers(5, 12, size=N)]
+    y = list_of_curves(X, grids)
+    space = spaces.BSpline(6)
+    found = model(space=space).fit(X, y)
+    same = model(space=space).fit(X, IrregularFunctions(grids, [np.sin(6 * (g + x)) for g, x in zip(grids, X)], (0, 1)))
+    at = found.predict(X, grid=grids)
+    expected = same.predict(X, grid=grids)
+    assert all(type(p) is type(y[0]) for p in [*at, *found.predict(X)])
+    for p, values, grid in zip(at, expected.values, grids, strict=True):
+        assert_allclose(p.data_matrix[0, :, 0], values, atol=1e-9)
+        assert_allclose(p.grid_points[0], grid)
+    assert_allclose(
+        found.score(X, y), same.score(X, IrregularFunctions(grids, [v.data_matrix[0, :, 0] for v in y], (0, 1)))
+    )
+
+
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("kernel", ["auto", "rbf"])
+def test_list_of_curves_as_inputs(own, kernel):
+    X, Y = data()
+    rng = np.random.default_rng(5)
+    grids = [np.sort(rng.uniform(size=9)) if own else UNEVEN for _ in range(N)]
+    x = list_of_curves(X, grids)
+    joined = IrregularFunctions(grids, [v.data_matrix[0, :, 0] for v in x], (0, 1)) if own else x[0].concatenate(*x[1:])
+    found, same = (FunctionalRegressor(kernel).fit(inputs, Y) for inputs in (x, joined))
+    assert_allclose(found.predict(x[:4]), same.predict(joined[:4]), atol=1e-9)
+
+
+def test_entries_of_a_list_are_single_curves():
+    X, _ = data()
+    y = list_of_curves(X, [GRID] * N)
+    y[3] = y[3].concatenate(y[4])
+    with pytest.raises(ValueError, match="entry 3 has 2"):
+        model().fit(X, y)
+
+
+def test_a_basis_of_scikit_fda_is_a_dictionary():
+    """Fourier's is ours; splines' by hand, scaled to norm 1, on a domain other than the basis's."""
+    basis = pytest.importorskip("skfda.representation.basis")
+    X, Y = data(grid=UNEVEN)
+    ours = model(space=spaces.Fourier(5), grid=UNEVEN).fit(X, Y).predict(X)
+    theirs = model(space=basis.FourierBasis(domain_range=(0, 1), n_basis=5), grid=UNEVEN).fit(X, Y).predict(X)
+    normed = np.sqrt((atoms(UNEVEN) ** 2) @ trapezoid(UNEVEN))
+    scaled = model(space=lambda t: atoms(t) / normed[:, None], grid=UNEVEN).fit(X, Y).predict(X)
+    assert_allclose(theirs, scaled, atol=1e-8)
+    assert np.abs(ours - theirs).max() < 0.05
+    splines = basis.BSplineBasis(domain_range=(0, 10), n_basis=6)
+    Phi, q, K = splines(10 * UNEVEN)[..., 0], trapezoid(UNEVEN), np.exp(-5.0 * (X - X.T) ** 2)
+    Phi = Phi / np.sqrt(Phi**2 @ q)[:, None]
+    G = (Phi * q) @ Phi.T
+    A = np.linalg.solve(np.kron(K, G) + N * 1e-2 * np.eye(6 * N), (Y @ (Phi * q).T).ravel()).reshape(N, -1)
+    found = model(space=splines, grid=UNEVEN, center=False).fit(X, Y)
+    assert_allclose(found.predict(X), K @ A @ Phi, atol=1e-8)
+    both = model(space=spaces.Dictionary([splines, "fourier"]), grid=UNEVEN).fit(X, one_gap(Y))
+    assert both.dual_gap_ <= 1e-6

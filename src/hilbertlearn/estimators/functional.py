@@ -11,7 +11,7 @@ from sklearn.utils.validation import _num_samples
 from .._fitting import store
 from .._linalg import Kronecker
 from .._statistics import pointwise_median
-from ..functions import Functions, IrregularFunctions, as_axes, brings_points, check_grids, read_functions
+from ..functions import IrregularFunctions, as_axes, brings_points, check_grids, read_functions, read_training
 from ..kernels import brings_operator
 from ..losses import Squared
 from ..metrics import integrated_squared_error
@@ -41,7 +41,8 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     - an array (n, m) of curves on a common grid, (n, m, p) for p curves a sample, or (n, m_1, m_2) with a grid for each
       of two variables; NaN where not observed,
     - ``IrregularFunctions(points, values)``, each curve with points of its own,
-    - a ``FDataGrid`` or ``FDataIrregular`` of scikit-fda,
+    - a ``FDataGrid``, ``FDataIrregular`` or ``FDataBasis`` of scikit-fda, or a list of ``FDataGrid``, one a sample,
+      whose grids may differ; functions in a basis are in the space of that basis unless another is given,
 
     and predictions come back in the same form. Inputs X are rows of features, arrays (n, m) or (n, m, channels) of
     curves, the containers above, or anything the kernel takes.
@@ -67,7 +68,8 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     kernel : as in ``OperatorKernelRegressor``, or one of curves: ``kernels.L2``, ``IntegratedKernel``, ``ChannelSum``;
         for curves in a container or (n, m, channels) "auto" is the best shape of ``kernels.L2``
     gamma, kernel_params : of a named kernel, as in ``OperatorKernelRegressor``
-    space : "grid", "eigen", an object of ``hilbertlearn.spaces``, or a basis such as ``spaces.Fourier(10)``
+    space : "grid", "eigen", an object of ``hilbertlearn.spaces``, or a basis such as ``spaces.Fourier(10)`` or one of
+        scikit-fda, ``BSplineBasis(n_basis=10)``
     grid : increasing points (m,) of y on its common grid, a tuple of them for several variables, None for even steps on
         [0, 1]. For irregular y the points of the space: knots on a grid, quadrature in a dictionary, and where
         predictions are made by default (None: 101 points).
@@ -134,10 +136,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         store(self, locals())
 
     def read_outputs(self, y):
-        if isinstance(y, Functions):
-            return y
-        irregular = brings_points(y) and not hasattr(y, "data_matrix")
-        return Functions(*read_functions(y, None if irregular else self.grid))
+        return read_training(y, self.grid)
 
     def output_space(self, y, sample_weight):
         return function_space(

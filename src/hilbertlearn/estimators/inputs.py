@@ -7,11 +7,13 @@ import scipy.sparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from ..functions import brings_points, read_functions, same_points, sampled
+from ..functions import as_curves, brings_points, read_functions, same_points, sampled
 
 
 def check_inputs(estimator, X, kernels, reset):
     """X in the form that scalar kernels take; with reset the estimator remembers its features, else they must agree."""
+    if brings_points(X):
+        X = as_curves(X)
     if any(isinstance(kernel, str) for kernel in kernels):
         return _rows(estimator, X, kernels, reset)
     gaps = "allow-nan" if all(getattr(kernel, "missing_points", False) for kernel in kernels) else True

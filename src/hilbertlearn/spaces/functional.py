@@ -13,13 +13,13 @@ from .._validation import check_choice
 from ..functions import (
     IrregularFunctions,
     Layout,
-    brings_points,
     check_inside,
     fill_gaps,
     interpolate_rows,
     interpolated,
     own_quadrature,
     read_functions,
+    read_training,
     resampled,
     same_points,
     to_unit,
@@ -27,7 +27,7 @@ from ..functions import (
 from ..operators import Integral, Kronecker
 from .base import Space
 from .sampling import Sampling, block_sampling
-from .settings import as_space
+from .settings import as_space, space_of_basis
 from .smoothing import best_penalty, distinct_mass, noise_variance, smoothed
 
 _ROUNDING = 1e-12
@@ -239,10 +239,10 @@ class FunctionSpace(Space):
 
     def decode(self, coordinates):
         """Functions on the training grid, in the container of the training outputs."""
-        return self.layout.wrap(self._on_grid(coordinates) + self._origin, self.grids, self.domain)
+        return self.layout.whole(self._on_grid(coordinates) + self._origin, self.grids, self.domain)
 
     def decode_differences(self, coordinates):
-        return self.layout.wrap(self._on_grid(coordinates), self.grids, self.domain)
+        return self.layout.whole(self._on_grid(coordinates), self.grids, self.domain)
 
     def _on_grid(self, coordinates):
         """Values (n, m_1, ..., m_k, p) of combinations of the basis."""
@@ -343,16 +343,21 @@ def function_space(
         basis is the origin, for a basis of deviations from it
     smooth : None, or whether the centre that is to be smoothed is that of a robust loss
     """
-    setting, given_grid = as_space(setting), grid is not None
+    given_grid = grid is not None
     projected = check_choice(irregular, "irregular", ("exact", *AVERAGES)) in AVERAGES
-    irregular_points = brings_points(y) and not hasattr(y, "data_matrix")
-    data, layout = read_functions(y, None if irregular_points else grid)
+    read = read_training(y, grid)
+    data, layout = read.data, read.layout
+    if layout.basis is None:
+        setting = as_space(setting)
+    else:  # there are no points to average over
+        setting, irregular = space_of_basis(setting, layout.basis), AVERAGES[-1] if projected else irregular
     if not len(data):
         raise ValueError("y has no curve; give at least one")
-    curves = data
     if isinstance(data, IrregularFunctions):
         curves, grid = resampled(data, grid, "the prediction"), None
         check_inside(curves.axes[0], data.domain, "grid")
+    else:
+        curves = data
     values, grids, domain = curves.values, curves.axes, curves.domain
     weights = np.ones(len(values)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     axes = []

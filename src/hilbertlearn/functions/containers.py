@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import numbers
-import reprlib
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_array
 
-from ._validation import check_choice
+from .bases import atom_values, check_basis, coefficients, evaluated, gauss, in_basis
+from .points import as_axes, check_grids, check_inside, same_points
 
 DEFAULT_POINTS = 101  # of the grid that curves without a common one are put on
 
@@ -119,9 +119,19 @@ class Curves:
 class Layout:
     """How functions were handed over, so that predictions come back in the same form."""
 
-    kind: str  # "array", "FDataGrid", "FDataIrregular" or "IrregularFunctions"
+    kind: str  # "array", "FDataGrid", "FDataIrregular", "FDataBasis" or "IrregularFunctions"
     ndim: int = 2  # of the array
     names: dict = field(default_factory=dict)  # of scikit-fda's containers
+    basis: Any = None  # of a FDataBasis
+    listed: bool = False  # whether each function was an object of its own
+
+    def whole(self, values, axes, domain):
+        """Values on the training grid in the form of the training outputs; in a basis where these were."""
+        if self.kind != "FDataBasis":
+            return self.wrap(values, axes, domain)
+        from skfda import FDataBasis
+
+        return FDataBasis(self.basis, coefficients(self.basis, values[..., 0]), **self.names)
 
     def wrap(self, values, axes, domain):
         """Values (n, m_1, ..., m_k, p) on the product grid of axes, in the form of the training outputs."""
@@ -129,14 +139,18 @@ class Layout:
             if self.ndim == 1:
                 return values[:, 0, 0] if values.shape[1] == 1 else values[..., 0]
             return values[..., 0] if self.ndim == len(axes) + 1 else values
-        if self.kind == "FDataGrid":
+        if self.kind in ("FDataGrid", "FDataBasis"):
             from skfda import FDataGrid
 
-            return FDataGrid(values, grid_points=list(axes), domain_range=list(domain), **self.names)
+            curves = FDataGrid(values, grid_points=list(axes), domain_range=list(domain), **self.names)
+            return [curves[i : i + 1] for i in range(len(values))] if self.listed else curves
         return self.wrap_irregular([axes[0]] * len(values), list(values), domain)
 
     def wrap_irregular(self, points, values, domain):
         """Values [(m_i, p), ...] at points [(m_i,), ...]."""
+        if self.listed:
+            own = zip(points, values, strict=True)
+            return [curve for p, v in own for curve in self.wrap(v[None], (p,), domain)]
         if self.kind.startswith("FData"):
             from skfda import FDataIrregular
 
@@ -169,7 +183,51 @@ class Functions:
 
 def brings_points(Y):
     """Whether Y is a container of functions that knows their points: ours, or one of scikit-fda's."""
-    return isinstance(Y, IrregularFunctions) or hasattr(Y, "data_matrix") or hasattr(Y, "start_indices")
+    named = any(hasattr(Y, name) for name in ("data_matrix", "start_indices"))
+    return isinstance(Y, IrregularFunctions) or named or in_basis(Y) or _are_curves(Y)
+
+
+def _are_curves(Y):
+    """Whether Y is a list of scikit-fda's FDataGrid, one a sample."""
+    return isinstance(Y, (list, tuple)) and len(Y) > 0 and all(hasattr(y, "data_matrix") for y in Y)
+
+
+def joined(Y, name="y"):
+    """One container from a list of single curves of scikit-fda, irregular if grids differ; else Y as it is."""
+    if not _are_curves(Y):
+        return Y
+    several = next((i for i, y in enumerate(Y) if len(y) != 1), None)
+    if several is not None:
+        raise ValueError(
+            f"{name}: a list of FDataGrid must have one curve an entry, entry {several} has {len(Y[several])}; "
+            "give one FDataGrid, a.concatenate(b), or single curves, a[0], a[1], ..."
+        )
+    first = Y[0]
+    if any((y.dim_domain, y.dim_codomain) != (first.dim_domain, first.dim_codomain) for y in Y):
+        raise ValueError(f"{name}: the curves of a list must have as many variables and values each")
+    alike = [(*y.grid_points, *y.domain_range) for y in Y]
+    if all(all(map(same_points, own, alike[0])) for own in alike):
+        return first.concatenate(*Y[1:]) if len(Y) > 1 else first
+    if first.dim_domain != 1:
+        raise ValueError(f"{name}: functions of several variables must be on one grid; evaluate them on a common one")
+    values = [np.array(y.data_matrix[0], dtype=float) for y in Y]
+    values = [v[:, 0] for v in values] if first.dim_codomain == 1 else values
+    ends = np.array([y.domain_range[0] for y in Y], dtype=float)
+    return IrregularFunctions([y.grid_points[0] for y in Y], values, (ends[:, 0].min(), ends[:, 1].max()))
+
+
+def as_curves(X, name="X"):
+    """Inputs as one container of values at points: a list joined, functions in a basis evaluated at even steps."""
+    return evaluated(joined(X, name), name)
+
+
+def read_training(Y, grid) -> Functions:
+    """Training outputs as they are read; a grid says nothing of irregular ones, but where to predict them."""
+    if isinstance(Y, Functions):
+        return Y
+    one = joined(Y)
+    irregular = isinstance(one, IrregularFunctions) or hasattr(one, "start_indices")
+    return Functions(*read_functions(Y, None if irregular else grid))
 
 
 def rows_of_none(Y):
@@ -188,8 +246,12 @@ def read_functions(Y, grid=None, name="y"):
     """
     if isinstance(Y, Functions):
         return Y.data, Y.layout
+    if _are_curves(Y):
+        return read_functions(joined(Y, name), grid, name)[0], Layout("FDataGrid", names=_names(Y[0]), listed=True)
     if isinstance(Y, IrregularFunctions):
         return Y, Layout("IrregularFunctions")
+    if in_basis(Y):
+        return _read_basis(Y, grid, name)
     if hasattr(Y, "data_matrix"):
         axes: tuple = tuple(np.asarray(axis, dtype=float) for axis in Y.grid_points)
         domain = tuple((float(low), float(high)) for low, high in Y.domain_range)
@@ -228,12 +290,26 @@ def read_functions(Y, grid=None, name="y"):
     return Curves(values, axes, domain), Layout("array", ndim=array.ndim)
 
 
+def _read_basis(Y, grid, name):
+    """Functions in a basis at points whose quadrature is exact for it."""
+    check_basis(Y.basis, name)
+    if grid is not None:
+        raise ValueError(f"grid must be None for a FDataBasis, or give its values there, {name}.to_grid(grid)")
+    points, _ = gauss(Y.basis)
+    given = np.asarray(Y.coefficients, dtype=float)
+    if np.isinf(given).any():
+        raise ValueError(f"{name} contains infinity; use NaN for functions that were not observed")
+    values = given @ atom_values(Y.basis, points)
+    domain = tuple((float(low), float(high)) for low, high in Y.basis.domain_range)
+    return Curves(values[..., None], (points,), domain), Layout("FDataBasis", names=_names(Y), basis=Y.basis)
+
+
 def sampled(X, grid=None, name="X") -> Curves:
     """Input curves of one variable on a common grid, values (n, m, channels), for kernels.
 
     Curves with points of their own are interpolated linearly on 101 points of their domain.
     """
-    curves, _ = read_functions(X, grid, name)
+    curves, _ = read_functions(evaluated(X, name), grid, name)
     if isinstance(curves, IrregularFunctions):
         return resampled(curves, grid, name)
     if len(curves.axes) != 1:
@@ -287,101 +363,6 @@ def fill_gaps(values, axes):
             gaps = np.isnan(line)
             line[gaps] = _through(axis, line, axis[gaps])
     return values
-
-
-def to_unit(points, domain):
-    """Points of an interval mapped to [0, 1]; the only point of a degenerate interval to 0."""
-    low, high = domain
-    return np.clip((np.asarray(points, dtype=float) - low) / (high - low if high > low else 1.0), 0.0, 1.0)
-
-
-def quadrature(points, weights="trapezoid", name="weights"):
-    """Weights (m,), of sum 1, of increasing points (m,): what integrals over the unit interval are computed with.
-
-    weights : "trapezoid" for the trapezoid rule, "equal", or non-negative numbers (m,) of any positive sum
-    """
-    m = len(points)
-    if isinstance(weights, str):
-        check_choice(weights, name, ("trapezoid", "equal"))
-        steps = np.diff(points, prepend=points[0], append=points[-1])
-        weights = np.ones(m) if weights == "equal" or m == 1 else steps[:-1] + steps[1:]
-    else:
-        wanted = f"{name} must be 'trapezoid', 'equal' or {m} non-negative numbers, one for each point of the grid"
-        weights = non_negative(weights, m, wanted)
-        if not weights.any():
-            raise ValueError(f"{wanted}, got zeros only")
-        weights = weights / weights.max()  # so that the sum is finite
-    return weights / weights.sum()
-
-
-def own_quadrature(points):
-    """Weights (m,), of sum 1, of the trapezoid rule at points (m,) in any order, from the first to the last.
-
-    Points that are all the same count equally.
-    """
-    order = np.argsort(points)
-    if not len(points) or points[order[0]] == points[order[-1]]:
-        return np.full(len(points), 1 / max(len(points), 1))
-    weights = np.empty(len(points))
-    weights[order] = quadrature(points[order])
-    return weights
-
-
-def non_negative(values, number, wanted):
-    """Values as an array of so many finite floats >= 0, or a ValueError that says what is wanted and what was seen."""
-    try:
-        given = np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
-        given = np.array(np.nan)  # refused below
-    fine = np.isfinite(given) & (given >= 0)
-    if given.shape != (number,):
-        raise ValueError(f"{wanted}, got {reprlib.repr(values)} of shape {given.shape}")
-    if not fine.all():
-        raise ValueError(f"{wanted}, got {given[~fine][0]:g} at index {np.argmin(fine)}")
-    return given
-
-
-def check_inside(points, domain, name):
-    """Raise unless all points lie in the interval."""
-    low, high = domain
-    slack = 1e-9 * max(high - low, abs(low), abs(high))
-    outside = (points < low - slack) | (points > high + slack)
-    if outside.any():
-        raise ValueError(
-            f"{name} must lie in the domain [{low:g}, {high:g}], got {points[outside][0]:g}; "
-            "give points inside it, or the wider domain when the functions are made"
-        )
-
-
-def check_grids(axes, sizes, name):
-    """Raise unless each grid increases and has as many points as its axis of the values."""
-    for axis, size in zip(axes, sizes, strict=True):
-        if axis.ndim != 1 or len(axis) != size:
-            raise ValueError(
-                f"grid must have one point for each value on its axis: {name} has {size}, got {axis.shape} points"
-            )
-        if not np.isfinite(axis).all():
-            raise ValueError(f"grid must be finite numbers, got {axis!r}; leave such points out, and {name} there")
-        if (np.diff(axis) <= 0).any():
-            raise ValueError(f"grid must increase from point to point, got {axis!r}; sort it, and {name} with it")
-
-
-def as_axes(grid):
-    """The tuple of grids behind the setting: one array, or a tuple of arrays for several variables."""
-    several = isinstance(grid, tuple) and len(grid) > 0 and not isinstance(grid[0], numbers.Number)
-    try:
-        return tuple(np.atleast_1d(np.asarray(axis, dtype=float)) for axis in (grid if several else (grid,)))
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"grid must be an array of points, or a tuple of them for several variables, got {grid!r}"
-        ) from error
-
-
-def same_points(a, b):
-    """Whether two arrays of points are equal to rounding, in whatever units."""
-    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
-    slack = 1e-9 * max(np.abs(a).max(initial=0.0), np.abs(b).max(initial=0.0))
-    return a.shape == b.shape and bool((np.abs(a - b) <= slack).all())
 
 
 def _axes_of(grid, array, name):
