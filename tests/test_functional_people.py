@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
 
-from hilbertlearn import FunctionalRegressor, IrregularFunctions, losses, spaces
+from hilbertlearn import FunctionalRegressor, IrregularFunctions, RegularizationPathCV, losses, metrics, spaces
 
 N, M = 20, 30
 GRID = np.linspace(0.0, 1.0, M)
@@ -356,3 +357,102 @@ def test_a_basis_of_scikit_fda_is_a_dictionary():
     assert_allclose(found.predict(X), K @ A @ Phi, atol=1e-8)
     both = model(space=spaces.Dictionary([splines, "fourier"]), grid=UNEVEN).fit(X, one_gap(Y))
     assert both.dual_gap_ <= 1e-6
+
+
+# ------------------------------------------------------------------ scikit-learn's tools
+
+
+def containers(X):
+    """The same curves, in every container that has a grid."""
+    skfda = pytest.importorskip("skfda")
+    Y = np.sin(6 * (GRID + X))
+    curves = skfda.FDataGrid(Y, GRID)
+    return {"array": Y, "FDataGrid": curves, "list": [curves[i] for i in range(len(X))]}
+
+
+@pytest.mark.parametrize("kind", ["array", "FDataGrid", "list"])
+@pytest.mark.parametrize("scoring", ["r2", "neg_mean_squared_error", "neg_root_mean_squared_error"])
+def test_scorers_of_scikit_learn(kind, scoring):
+    """What scikit-learn gives for the array of values, whatever they come in."""
+    X = np.random.default_rng(0).uniform(size=(N, 1))
+    y = containers(X)
+    by_name = cross_val_score(model(), X, y["array"], cv=4, scoring=scoring)
+    scorer = metrics.FunctionalScorer(scoring)
+    assert_allclose(cross_val_score(model(), X, y[kind], cv=4, scoring=scorer, error_score="raise"), by_name)
+    search = GridSearchCV(model(), {"alpha": [1e-4, 1e-1]}, scoring=scorer, cv=3, error_score="raise").fit(X, y[kind])
+    assert search.best_params_ == {"alpha": 1e-4}
+
+
+@pytest.mark.parametrize("cv", [None, 3])
+@pytest.mark.parametrize("kind", ["array", "FDataGrid", "list"])
+@pytest.mark.parametrize("scoring", [None, "r2", "neg_mean_squared_error"])
+def test_paths_with_scorers(kind, cv, scoring):
+    X = np.random.default_rng(0).uniform(size=(N, 1))
+    y, alphas = containers(X), np.logspace(-6, 0, 5)
+    path = RegularizationPathCV(model(), alphas, cv=cv, scoring=scoring).fit(X, y[kind])
+    assert_allclose(
+        path.errors_, RegularizationPathCV(model(), alphas, cv=cv, scoring=scoring).fit(X, y["array"]).errors_
+    )
+    if cv and scoring:
+        by_hand = [-cross_val_score(model(alpha=a), X, y["array"], cv=cv, scoring=scoring).mean() for a in alphas]
+        assert_allclose(path.errors_, by_hand, rtol=1e-6)
+    assert type(path.predict(X)) is type(y[kind])
+    held_out = cross_val_predict(RegularizationPathCV(model(), alphas), X, y[kind], cv=4)
+    assert metrics.integrated_squared_error(y[kind], held_out) < 0.05
+
+
+@pytest.mark.parametrize("kind", ["array", "FDataGrid", "list"])
+def test_predictions_across_folds(kind):
+    """Each sample's is that of the model fitted without its fold, and metrics and fits take them as they come."""
+    X = np.random.default_rng(0).uniform(size=(N, 1))
+    y = containers(X)
+    expected = np.vstack([
+        model().fit(np.delete(X, test, 0), np.delete(y["array"], test, 0)).predict(X[test])
+        for test in np.array_split(np.arange(N), 4)
+    ])  # fmt: skip
+    found = cross_val_predict(model(), X, y[kind], cv=4)
+    error = metrics.integrated_squared_error(y[kind], found)
+    assert_allclose(error, metrics.integrated_squared_error(y["array"], expected))
+    assert_allclose(model().fit(X, found).score(X, y[kind]), model().fit(X, expected).score(X, y["array"]))
+
+
+def test_functions_in_a_basis_across_folds():
+    X, y = in_basis(fda_bases()["bspline"])
+    found = cross_val_predict(model(), X, y, cv=4)
+    train, test = np.arange(5, N), np.arange(5)
+    assert_allclose(found[2].coefficients, model().fit(X[train], y[train]).predict(X[test]).coefficients[2:3])
+    gauss = metrics.integrated_squared_error(y, found)
+    points = np.linspace(0, 3, 2001)
+    squares = np.array([(p(points) - q(points))[0, :, 0] ** 2 for p, q in zip(y, found, strict=True)])
+    assert_allclose(gauss, np.mean(squares @ trapezoid(points) / 3), rtol=0.05)
+    scores = cross_val_score(model(), X, y, cv=4, scoring=metrics.FunctionalScorer("r2"), error_score="raise")
+    assert (scores > 0.5).all()
+
+
+def test_scores_leave_out_gaps():
+    """By hand, point by point; without gaps it is scikit-learn's."""
+    X, Y = data()
+    Y[np.random.default_rng(6).random(Y.shape) < 0.3] = np.nan
+    found = model().fit(X, Y)
+    P = found.predict(X)
+    expected = []
+    for true, predicted in zip(Y.T, P.T, strict=True):
+        seen = np.isfinite(true)
+        left = true[seen] - predicted[seen]
+        expected.append(1 - left @ left / np.sum((true[seen] - true[seen].mean()) ** 2))
+    assert_allclose(metrics.FunctionalScorer("r2")(found, X, Y), np.mean(expected))
+    several = np.stack([Y, Y**2], axis=2)
+    assert np.isfinite(metrics.FunctionalScorer("r2")(model().fit(X, several), X, several))
+
+
+def test_scores_need_a_common_grid():
+    X, _ = data()
+    y = IrregularFunctions([GRID] * N, list(np.sin(6 * (GRID + X))))
+    scorer = metrics.FunctionalScorer("r2")
+    with pytest.raises(ValueError, match=r"common grid.*scoring=None.*integrated_squared_error"):
+        cross_val_score(model(), X, y, scoring=scorer, error_score="raise")
+    with pytest.raises(ValueError, match=r"common grid.*scoring=None"):
+        RegularizationPathCV(model(), scoring="r2", cv=3).fit(X, y)
+    with pytest.raises(ValueError, match=r"same points"):
+        scorer(model().fit(X, np.sin(6 * (GRID + X))), X, np.zeros((N, 7)))
+    assert cross_val_score(model(), X, y, error_score="raise").mean() > 0.5

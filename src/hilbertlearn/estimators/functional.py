@@ -47,6 +47,10 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     and predictions come back in the same form. Inputs X are rows of features, arrays (n, m) or (n, m, channels) of
     curves, the containers above, or anything the kernel takes.
 
+    ``cross_val_predict`` makes an array of single functions of containers, which ``metrics`` and ``fit`` take. Names of
+    scorers, ``scoring="r2"``, are for arrays (n, m) without gaps; ``scoring=metrics.FunctionalScorer("r2")`` is for all
+    functions on a common grid, and the default, ``score``, for all.
+
     Gaps on a common grid are exact in ``space="grid"``, for every loss: what was not observed has no part in the fit.
     In the other spaces, and for irregular points, ``irregular`` says what is minimised:
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_array
 
 from .bases import atom_values, check_basis, coefficients, evaluated, gauss, in_basis
-from .points import as_axes, check_grids, check_inside, same_points
+from .points import as_axes, check_grids, check_inside, same_points, through
 
 DEFAULT_POINTS = 101  # of the grid that curves without a common one are put on
 
@@ -131,7 +131,7 @@ class Layout:
             return self.wrap(values, axes, domain)
         from skfda import FDataBasis
 
-        return FDataBasis(self.basis, coefficients(self.basis, values[..., 0]), **self.names)
+        return self._form(FDataBasis(self.basis, coefficients(self.basis, values[..., 0]), **self.names))
 
     def wrap(self, values, axes, domain):
         """Values (n, m_1, ..., m_k, p) on the product grid of axes, in the form of the training outputs."""
@@ -142,29 +142,33 @@ class Layout:
         if self.kind in ("FDataGrid", "FDataBasis"):
             from skfda import FDataGrid
 
-            curves = FDataGrid(values, grid_points=list(axes), domain_range=list(domain), **self.names)
-            return [curves[i : i + 1] for i in range(len(values))] if self.listed else curves
+            return self._form(FDataGrid(values, grid_points=list(axes), domain_range=list(domain), **self.names))
         return self.wrap_irregular([axes[0]] * len(values), list(values), domain)
 
     def wrap_irregular(self, points, values, domain):
         """Values [(m_i, p), ...] at points [(m_i,), ...]."""
-        if self.listed:
+        if self.listed and self.kind in ("FDataGrid", "FDataBasis"):
             own = zip(points, values, strict=True)
             return [curve for p, v in own for curve in self.wrap(v[None], (p,), domain)]
         if self.kind.startswith("FData"):
             from skfda import FDataIrregular
 
             starts = np.cumsum([0, *(len(p) for p in points[:-1])])
-            return FDataIrregular(
+            curves = FDataIrregular(
                 start_indices=starts,
                 points=np.concatenate(points)[:, None],
                 values=np.concatenate(values),
                 domain_range=list(domain),
                 **self.names,
             )
+            return self._form(curves)
         if all(v.shape[1] == 1 for v in values):
             values = [v[:, 0] for v in values]
-        return IrregularFunctions(points, values, domain[0])
+        return self._form(IrregularFunctions(points, values, domain[0]))
+
+    def _form(self, functions):
+        """A container, or a list of single ones where it was one."""
+        return [functions[i : i + 1] for i in range(len(functions))] if self.listed else functions
 
 
 @dataclass(frozen=True)
@@ -182,38 +186,63 @@ class Functions:
 
 
 def brings_points(Y):
-    """Whether Y is a container of functions that knows their points: ours, or one of scikit-fda's."""
-    named = any(hasattr(Y, name) for name in ("data_matrix", "start_indices"))
-    return isinstance(Y, IrregularFunctions) or named or in_basis(Y) or _are_curves(Y)
+    """Whether Y is a container of functions that knows their points, ours or scikit-fda's, or a list of single ones."""
+    return _is_container(Y) or _singles(Y) is not None
 
 
-def _are_curves(Y):
-    """Whether Y is a list of scikit-fda's FDataGrid, one a sample."""
-    return isinstance(Y, (list, tuple)) and len(Y) > 0 and all(hasattr(y, "data_matrix") for y in Y)
+def _is_container(Y):
+    named = hasattr(Y, "data_matrix") or hasattr(Y, "start_indices")
+    return isinstance(Y, IrregularFunctions) or named or in_basis(Y)
+
+
+def _singles(Y):
+    """The containers in a list, or in an array of objects, which is what scikit-learn makes of some; None otherwise."""
+    if isinstance(Y, np.ndarray) and Y.dtype == object:
+        Y = list(Y.ravel()) if Y.size == len(Y) else None
+    return list(Y) if isinstance(Y, (list, tuple)) and len(Y) and all(map(_is_container, Y)) else None
 
 
 def joined(Y, name="y"):
-    """One container from a list of single curves of scikit-fda, irregular if grids differ; else Y as it is."""
-    if not _are_curves(Y):
+    """One container from a list of single functions, irregular if their grids differ; anything else as it is."""
+    singles = _singles(Y)
+    if singles is None:
         return Y
-    several = next((i for i, y in enumerate(Y) if len(y) != 1), None)
+    several = next((i for i, y in enumerate(singles) if len(y) != 1), None)
     if several is not None:
         raise ValueError(
-            f"{name}: a list of FDataGrid must have one curve an entry, entry {several} has {len(Y[several])}; "
-            "give one FDataGrid, a.concatenate(b), or single curves, a[0], a[1], ..."
+            f"{name}: a list must have one function an entry, entry {several} has {len(singles[several])}; "
+            "give one container, or single functions, a[0], a[1], ..."
         )
-    first = Y[0]
-    if any((y.dim_domain, y.dim_codomain) != (first.dim_domain, first.dim_codomain) for y in Y):
-        raise ValueError(f"{name}: the curves of a list must have as many variables and values each")
-    alike = [(*y.grid_points, *y.domain_range) for y in Y]
-    if all(all(map(same_points, own, alike[0])) for own in alike):
-        return first.concatenate(*Y[1:]) if len(Y) > 1 else first
-    if first.dim_domain != 1:
-        raise ValueError(f"{name}: functions of several variables must be on one grid; evaluate them on a common one")
-    values = [np.array(y.data_matrix[0], dtype=float) for y in Y]
-    values = [v[:, 0] for v in values] if first.dim_codomain == 1 else values
-    ends = np.array([y.domain_range[0] for y in Y], dtype=float)
-    return IrregularFunctions([y.grid_points[0] for y in Y], values, (ends[:, 0].min(), ends[:, 1].max()))
+    first = singles[0]
+    if not isinstance(first, IrregularFunctions) and all(_alike(first, y) for y in singles[1:]):
+        return first.concatenate(*singles[1:]) if len(singles) > 1 else first
+    own = [_read_single(y, name) for y in singles]
+    ends = np.array([curve.domain for curve in own])
+    points, values = [curve.points[0] for curve in own], [curve.values[0] for curve in own]
+    return IrregularFunctions(points, values, (ends[:, 0].min(), ends[:, 1].max()))
+
+
+def _alike(first, other):
+    """Whether two containers of scikit-fda can be one: of the same kind, on the same grid or in the same basis."""
+    if type(first) is not type(other) or first.dim_codomain != other.dim_codomain:
+        return False
+    if in_basis(first):
+        return first.basis == other.basis
+    pairs = [(first.domain_range, other.domain_range)]
+    if hasattr(first, "data_matrix"):
+        pairs.append((first.grid_points, other.grid_points))
+    return all(len(a) == len(b) and all(map(same_points, a, b)) for a, b in pairs)
+
+
+def _read_single(Y, name) -> IrregularFunctions:
+    """One function of a container as one with points of its own."""
+    data, _ = read_functions(Y, None, name)
+    if isinstance(data, IrregularFunctions):
+        return data
+    if in_basis(Y) or len(data.axes) != 1:
+        raise ValueError(f"{name}: functions of a list must be in one basis, or values on one grid if of two variables")
+    values = data.values[0]
+    return IrregularFunctions([data.axes[0]], [values[:, 0] if values.shape[1] == 1 else values], data.domain[0])
 
 
 def as_curves(X, name="X"):
@@ -226,6 +255,8 @@ def read_training(Y, grid) -> Functions:
     if isinstance(Y, Functions):
         return Y
     one = joined(Y)
+    if in_basis(one) and grid is not None:
+        raise ValueError("grid must be None for functions in a basis; or give their values there, y.to_grid(grid)")
     irregular = isinstance(one, IrregularFunctions) or hasattr(one, "start_indices")
     return Functions(*read_functions(Y, None if irregular else grid))
 
@@ -246,8 +277,12 @@ def read_functions(Y, grid=None, name="y"):
     """
     if isinstance(Y, Functions):
         return Y.data, Y.layout
-    if _are_curves(Y):
-        return read_functions(joined(Y, name), grid, name)[0], Layout("FDataGrid", names=_names(Y[0]), listed=True)
+    singles = _singles(Y)
+    if singles is not None:
+        data, layout = read_functions(joined(Y, name), grid, name)
+        if hasattr(singles[0], "data_matrix"):  # whether or not they share a grid
+            layout = Layout("FDataGrid", names=_names(singles[0]))
+        return data, replace(layout, listed=True)
     if isinstance(Y, IrregularFunctions):
         return Y, Layout("IrregularFunctions")
     if in_basis(Y):
@@ -291,11 +326,10 @@ def read_functions(Y, grid=None, name="y"):
 
 
 def _read_basis(Y, grid, name):
-    """Functions in a basis at points whose quadrature is exact for it."""
+    """Functions in a basis at the points of a grid, by default at some whose quadrature is exact for it."""
     check_basis(Y.basis, name)
-    if grid is not None:
-        raise ValueError(f"grid must be None for a FDataBasis, or give its values there, {name}.to_grid(grid)")
-    points, _ = gauss(Y.basis)
+    (points,) = (gauss(Y.basis)[0],) if grid is None else as_axes(grid)
+    check_inside(points, Y.basis.domain_range[0], "grid")
     given = np.asarray(Y.coefficients, dtype=float)
     if np.isinf(given).any():
         raise ValueError(f"{name} contains infinity; use NaN for functions that were not observed")
@@ -333,36 +367,8 @@ def interpolated(curves: IrregularFunctions, axis):
     for rows, points, values in zip(out, curves.points, curves.values, strict=True):
         order = np.argsort(points)
         for column, value in zip(rows.T, values.reshape(len(points), curves.n_curves)[order].T, strict=True):
-            column[:] = _through(points[order], value, axis)
+            column[:] = through(points[order], value, axis)
     return out
-
-
-def _through(points, values, at):
-    """Linear interpolation through the finite values at increasing points; NaN if there is none."""
-    seen = np.isfinite(values)
-    return np.interp(at, points[seen], values[seen]) if seen.any() else np.full(len(at), np.nan)
-
-
-def interpolate_rows(axis, rows, points):
-    """Values (n, p) at points of functions with values rows (n, m) on the axis: linear, constant beyond its ends."""
-    return np.array([np.interp(points, axis, row) for row in rows]).reshape(len(rows), len(points))
-
-
-def fill_gaps(values, axes):
-    """Values (n, m_1, ..., m_k, p) with NaN replaced by linear interpolation, constant beyond the ends.
-
-    It runs along the first axis where that has values, then along the next. Functions without any value stay NaN.
-    """
-    values = np.array(values, dtype=float)
-    for k, axis in enumerate(axes, start=1):
-        if not np.isnan(values).any():
-            break
-        lines = np.moveaxis(values, k, -1)
-        for index in np.argwhere(np.isnan(lines).any(axis=-1)):
-            line = lines[tuple(index)]
-            gaps = np.isnan(line)
-            line[gaps] = _through(axis, line, axis[gaps])
-    return values
 
 
 def _axes_of(grid, array, name):

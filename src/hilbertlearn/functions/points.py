@@ -1,4 +1,4 @@
-"""Points of grids: checks, the unit interval, and quadrature."""
+"""Points of grids: checks, the unit interval, quadrature, and interpolation between them."""
 
 from __future__ import annotations
 
@@ -103,3 +103,31 @@ def same_points(a, b):
     a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
     slack = 1e-9 * max(np.abs(a).max(initial=0.0), np.abs(b).max(initial=0.0))
     return a.shape == b.shape and bool((np.abs(a - b) <= slack).all())
+
+
+def through(points, values, at):
+    """Linear interpolation through the finite values at increasing points; NaN if there is none."""
+    seen = np.isfinite(values)
+    return np.interp(at, points[seen], values[seen]) if seen.any() else np.full(len(at), np.nan)
+
+
+def interpolate_rows(axis, rows, points):
+    """Values (n, p) at points of functions with values rows (n, m) on the axis: linear, constant beyond its ends."""
+    return np.array([np.interp(points, axis, row) for row in rows]).reshape(len(rows), len(points))
+
+
+def fill_gaps(values, axes):
+    """Values (n, m_1, ..., m_k, p) with NaN replaced by linear interpolation, constant beyond the ends.
+
+    It runs along the first axis where that has values, then along the next. Functions without any value stay NaN.
+    """
+    values = np.array(values, dtype=float)
+    for k, axis in enumerate(axes, start=1):
+        if not np.isnan(values).any():
+            break
+        lines = np.moveaxis(values, k, -1)
+        for index in np.argwhere(np.isnan(lines).any(axis=-1)):
+            line = lines[tuple(index)]
+            gaps = np.isnan(line)
+            line[gaps] = through(axis, line, axis[gaps])
+    return values
