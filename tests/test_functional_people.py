@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
 
 from hilbertlearn import FunctionalRegressor, IrregularFunctions, RegularizationPathCV, losses, metrics, spaces
+from hilbertlearn.terms.deformed import grouped
 
 N, M = 20, 30
 GRID = np.linspace(0.0, 1.0, M)
@@ -456,3 +457,77 @@ def test_scores_need_a_common_grid():
     with pytest.raises(ValueError, match=r"same points"):
         scorer(model().fit(X, np.sin(6 * (GRID + X))), X, np.zeros((N, 7)))
     assert cross_val_score(model(), X, y, error_score="raise").mean() > 0.5
+
+
+# ------------------------------------------------------------------ a graph's penalty on a fine grid
+
+
+def by_dense_system(X, Y, known, L, t, alpha, manifold):
+    """Predictions at X (N, 1) from the normal equations in all coefficients: function ``sum_j k(x, x_j) M c_j``.
+
+    Minimises ``1/(2n) sum_known ||y_i - h(x_i)||^2 + alpha/2 ||h||^2 + manifold/2 sum_ij L_ij <h(x_i), h(x_j)>``.
+    """
+    K, root = np.exp(-5.0 * (X - X.T) ** 2), np.sqrt(trapezoid(t))
+    M = root[:, None] * np.exp(-10 * np.abs(t[:, None] - t)) * root
+    J, n = np.diag(known.astype(float)), known.sum()
+    targets = np.where(known[:, None], np.nan_to_num(Y), 0.0) * root
+    # gradient over K M: (J/n K C M - J/n Y) + alpha C + manifold L K C M = 0
+    values, E = np.linalg.eigh(M)
+    T, C = targets @ E, np.zeros((len(X), len(t)))
+    for j, m in enumerate(values):
+        C[:, j] = np.linalg.solve(m * (J / n + manifold * L) @ K + alpha * np.eye(len(X)), T[:, j] / n)
+    return K @ C * values @ E.T / root
+
+
+@pytest.mark.parametrize("points", [30, 60, 120])
+def test_manifold_on_a_grid_is_the_dense_system(points):
+    rng = np.random.default_rng(7)
+    X, t = np.sort(rng.uniform(size=(24, 1)), axis=0), np.linspace(0, 1, points)
+    Y = np.sin(6 * (t + X)) + 0.3 * np.sign(t - X)
+    known = rng.random(24) < 0.5
+    Y[~known] = np.nan
+    W = np.exp(-50 * (X - X.T) ** 2)
+    np.fill_diagonal(W, 0.0)
+    settings = {"graph": W, "manifold": 0.05, "alpha": 1e-3, "center": False}
+    found = model(**settings).fit(X, Y)
+    expected = by_dense_system(X, Y, known, np.diag(W.sum(axis=1)) - W, t, 1e-3, 0.05)
+    without = model(alpha=1e-3, center=False).fit(X, Y).predict(X)
+    assert np.abs(without - expected).max() > 0.1  # the graph has its part
+    assert found.dual_gap_ <= 1e-6
+    if points <= 50:
+        assert found.manifold_error_ == 0
+        assert_allclose(found.predict(X), expected, atol=1e-7)
+    else:
+        assert 0 < found.manifold_error_ < 0.1
+        assert np.abs(found.predict(X) - expected).max() < 0.02 * found.manifold_error_ / 0.1 * np.abs(expected).max()
+    halved, robust = model(**{**settings, "manifold": 0.025}), model(loss=losses.Huber(0.1), **settings)
+    assert np.abs(halved.fit(X, Y).predict(X) - expected).max() > np.abs(found.predict(X) - expected).max()
+    assert robust.fit(X, Y).dual_gap_ <= 1e-6
+
+
+@pytest.mark.parametrize("scale", [0.0, 1e-3, 1.0, 1e8])
+def test_groups_of_eigenvalues_keep_to_their_bound(scale):
+    values, eye = np.geomspace(1e-6, 1.0, 90), np.eye(90)
+    spaces_ = [(value, eye[:, [j]]) for j, value in enumerate(values)]
+    groups, error = grouped(spaces_, scale)
+    assert len(groups) <= 50
+    assert_allclose(np.hstack([E for _, _, E in groups]), eye)
+    assert_allclose(np.concatenate([np.atleast_1d(own) for _, own, _ in groups]), values)
+    for m0, own, _ in groups:
+        for s in (0.0, 0.01, 0.5, 1.0):
+            ratio = (1 + scale * s * m0) / (1 + scale * s * np.atleast_1d(own))
+            assert (np.maximum(ratio, 1 / ratio) - 1 <= error + 1e-12).all()
+    assert error <= 0.2
+    exact, none = grouped(spaces_[:50], scale)
+    assert none == 0.0 and [m for m, _, _ in exact] == list(values[:50])
+
+
+def test_manifold_on_a_fine_grid_chooses_its_alpha():
+    rng = np.random.default_rng(8)
+    X, t = rng.uniform(size=(30, 1)), np.linspace(0, 1, 80)
+    Y = np.sin(6 * (t + X))
+    hidden = Y.copy()
+    hidden[::3] = np.nan
+    found = model(manifold=1e-4, alpha="auto").fit(X, hidden)
+    assert found.score(X, Y) > 0.9
+    assert_allclose(found.predict(X, t), found.predict(X), atol=1e-6)

@@ -84,8 +84,8 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     center : "auto" or bool
         Fit around the curve that the loss likes best: the mean for the squared loss, a median for the norm. "auto"
         smooths it on a grid, as much as the differences between curves say that it is noise; True takes it as it is.
-    graph, manifold : as in ``OperatorKernelRegressor``; curves that are all NaN are not known. An operator with more
-        than 50 eigenvalues is refused: use ``space="eigen"`` or a dictionary
+    graph, manifold : as in ``OperatorKernelRegressor``; curves that are all NaN are not known. Of an operator with
+        more than 50 eigenvalues those near each other share a kernel; ``manifold_error_`` bounds its relative error
     irregular : "exact", "projected" or "projected_trapezoid", see above
     regressor : regressor of scikit-learn or None
         Fitted to the coordinates in place of the kernel machine (projection learning with any model); gaps are filled
