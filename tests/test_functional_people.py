@@ -7,7 +7,16 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
 
-from hilbertlearn import FunctionalRegressor, IrregularFunctions, RegularizationPathCV, losses, metrics, spaces
+from hilbertlearn import (
+    FunctionalRegressor,
+    IrregularFunctions,
+    OperatorKernelRegressor,
+    RegularizationPathCV,
+    kernels,
+    losses,
+    metrics,
+    spaces,
+)
 from hilbertlearn.terms.deformed import grouped
 
 N, M = 20, 30
@@ -258,7 +267,6 @@ def test_a_basis_with_several_values_is_refused():
 
 @pytest.mark.parametrize("shape", ["linear", "rbf"])
 def test_inputs_in_a_basis_have_the_distances_of_its_gram_matrix(shape):
-    from hilbertlearn import kernels
 
     basis = fda_bases()["bspline"]
     _, x = in_basis(basis)
@@ -531,3 +539,47 @@ def test_manifold_on_a_fine_grid_chooses_its_alpha():
     found = model(manifold=1e-4, alpha="auto").fit(X, hidden)
     assert found.score(X, Y) > 0.9
     assert_allclose(found.predict(X, t), found.predict(X), atol=1e-6)
+
+
+# ------------------------------------------------------------------ names of kernels
+
+
+@pytest.mark.parametrize("gamma", [0.7, "median", "auto"])
+@pytest.mark.parametrize("estimator", [FunctionalRegressor, OperatorKernelRegressor])
+def test_matern_is_that_of_three_halves(estimator, gamma):
+    X, Y = data()
+    found, same = (estimator(name, gamma=gamma, alpha=1e-3).fit(X, Y) for name in ("matern", "matern32"))
+    assert_allclose(found.predict(X[:5]), same.predict(X[:5]), atol=1e-10)
+    if gamma == 0.7:
+        r = np.sqrt(3) * np.abs(X - X.T) * np.sqrt(2 * 0.7)
+        assert_allclose(kernels.gram("matern", X, gamma=0.7), (1 + r) * np.exp(-r), atol=1e-12)
+
+
+@pytest.mark.parametrize("gamma", [0.7, "auto"])
+@pytest.mark.parametrize("name, kernel", [("l2", kernels.L2), ("integrated", kernels.IntegratedKernel)])
+def test_kernels_of_curves_by_name(name, kernel, gamma):
+    X, Y = data()
+    x = np.stack([np.cos(3 * (GRID + X)), GRID * X], axis=2)
+    expected = model(kernel=kernel(gamma=gamma)).fit(x, Y).predict(x)
+    assert_allclose(model(kernel=name, gamma=gamma).fit(x, Y).predict(x), expected, atol=1e-10)
+    terms = model(kernel=[(name, None), (name, "integral")], gamma=gamma).fit(x, Y)
+    objects = model(kernel=[(kernel(gamma=gamma), None), (kernel(gamma=gamma), "integral")]).fit(x, Y)
+    assert_allclose(terms.predict(x), objects.predict(x), atol=1e-6)
+    best = FunctionalRegressor(kernels.Best([name, kernels.L2(shape="linear")]), alpha=1e-3).fit(x, Y)
+    assert np.isfinite(best.predict(x)).all()
+
+
+@pytest.mark.parametrize(
+    "wrong, near",
+    [("gaussian", "'rbf'"),
+     ("Matern", "'matern'"), ("matern 3/2", "'matern32'"), ("rfb", "'rbf'"), ("lapacian", "'laplacian'"),
+     ("L2", "'l2'"), ("integral", "'integrated'"), ("Polynomal", "'polynomial'")],
+)  # fmt: skip
+def test_wrong_names_have_near_ones(wrong, near):
+    X, Y = data()
+    with pytest.raises(ValueError, match=rf"unknown name '{wrong}'; known: .*rbf.*did you mean .*{near}.*\?"):
+        model(kernel=wrong).fit(X, Y)
+    with pytest.raises(ValueError, match=r"unknown name 'qqq'; known: [^?]*$"):
+        model(kernel="qqq").fit(X, Y)
+    with pytest.raises(ValueError, match=r"irregular: unknown name 'projekted'.*did you mean 'projected'.*\?"):
+        model(irregular="projekted").fit(X, Y)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import numbers
 import os
 import sys
@@ -11,6 +12,7 @@ import numpy as np
 import scipy.linalg
 
 SYMMETRY_TOLERANCE = 1e-8  # relative to the largest entry
+_NEAR = 0.6  # share of letters that a wrong name has in common with a known one
 PSD_TOLERANCE = 1e-8  # negative eigenvalues up to this fraction of the largest diagonal sum count as rounding
 
 
@@ -63,8 +65,18 @@ def check_number(value, name, *, low=0.0, strict=True, integer=False, choices=()
 def check_choice(value, name, known):
     """value if it is one of the known names."""
     if value not in known:
-        raise ValueError(f"{name}: unknown name {value!r}; known: {', '.join(map(repr, known))}")
+        words = [word for word in known if isinstance(word, str)]
+        raise ValueError(f"{name}: unknown name {value!r}; known: {', '.join(map(repr, known))}{near(value, words)}")
     return value
+
+
+def near(value, known, called=None):
+    """A question after the known names that are near to a wrong one, or are what it is called elsewhere; or nothing."""
+    if not isinstance(value, str):
+        return ""
+    word = value.lower().replace(" ", "_").replace("-", "_")
+    found = [called[word]] if called and word in called else difflib.get_close_matches(word, known, cutoff=_NEAR)
+    return f"; did you mean {' or '.join(map(repr, found))}?" if found else ""
 
 
 def check_memory(n, copies):

@@ -230,7 +230,7 @@ class KernelMachine(BaseEstimator):
     def _shapes(self, X):
         """The kernels, settings, that are left to choose from; one where none are."""
         if isinstance(self.kernel, (list, tuple)):
-            return [self.kernel]
+            return [kernels.named(self.kernel, self.gamma)]
         return kernels.alternatives(self.kernel, self.gamma, X)
 
     def pairs(self, X=None):

@@ -69,7 +69,8 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
 
     Parameters
     ----------
-    kernel : as in ``OperatorKernelRegressor``, or one of curves: ``kernels.L2``, ``IntegratedKernel``, ``ChannelSum``;
+    kernel : as in ``OperatorKernelRegressor``, or one of curves: ``kernels.L2`` ("l2"), ``IntegratedKernel``
+        ("integrated"), ``ChannelSum``;
         for curves in a container or (n, m, channels) "auto" is the best shape of ``kernels.L2``
     gamma, kernel_params : of a named kernel, as in ``OperatorKernelRegressor``
     space : "grid", "eigen", an object of ``hilbertlearn.spaces``, or a basis such as ``spaces.Fourier(10)`` or one of

@@ -28,7 +28,7 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     Parameters
     ----------
     kernel : str, callable, object of ``hilbertlearn.kernels``, Gaussian-process kernel or list
-        A name of scikit-learn's ``pairwise_kernels``, "matern12", "matern32" or "matern52", a callable
+        A name of scikit-learn's ``pairwise_kernels``, "matern12", "matern32" (or "matern") or "matern52", a callable
         ``(X, Z) -> Gram``, ``"precomputed"``, or a list of ``(kernel, operator)`` terms that add up. "auto" is the best
         of "rbf", "matern32", "matern12" and "linear", chosen as gamma is; ``kernels.Best`` takes other lists.
     gamma : float, "auto", "median" or "scale"

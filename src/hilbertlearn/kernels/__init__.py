@@ -1,6 +1,6 @@
 """Kernels: functions of two lists of inputs that return a Gram matrix."""
 
-from .family import Best, Family, SharedDistances, alternatives, is_fixed, is_searched
+from .family import Best, Family, SharedDistances, alternatives, is_fixed, is_searched, named
 from .functional import L2, Additive, ChannelSum, IntegratedKernel
 from .gram import (
     InputKernel,

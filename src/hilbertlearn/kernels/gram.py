@@ -18,11 +18,13 @@ from sklearn.utils.extmath import safe_sparse_dot
 
 from .._fitting import snapshot
 from .._statistics import weighted_quantile
-from .._validation import check_number, check_symmetric_psd
+from .._validation import check_number, check_symmetric_psd, near
 from .stationary import MATERN, OVERFLOW, Bandwidth, distances, profile
 
 PRECOMPUTED = "precomputed"
 NAMES = sorted({*PAIRWISE_KERNEL_FUNCTIONS, *MATERN, PRECOMPUTED})
+CURVE_NAMES = ("l2", "integrated")  # ``L2`` and ``IntegratedKernel``, to estimators
+_CALLED = {"gaussian": "rbf", "squared_exponential": "rbf", "exponential": "matern12", "euclidean": "l2"}  # elsewhere
 _WITHOUT_GAMMA = (PRECOMPUTED, "linear", "cosine", "additive_chi2")
 _OF_PRODUCTS = ("linear", "poly", "polynomial")  # depend on where the origin is
 # positive definite by construction
@@ -39,7 +41,8 @@ def check_kernel(kernel):
     if isinstance(kernel, str):
         if kernel not in NAMES:
             raise ValueError(
-                f"kernel: unknown name {kernel!r}; known: {', '.join(NAMES)}, or a callable (X, Z) -> Gram"
+                f"kernel: unknown name {kernel!r}; known: {', '.join(NAMES)}, for curves {', '.join(CURVE_NAMES)}, or "
+                f"a callable (X, Z) -> Gram{near(kernel, (*NAMES, *CURVE_NAMES), _CALLED)}"
             )
     elif not callable(kernel):
         raise TypeError(
