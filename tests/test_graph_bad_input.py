@@ -195,9 +195,9 @@ CURVES[KNOWN:] = np.nan
 
 def test_operators_with_many_eigenvalues():
     given = {"manifold": 0.1, "alpha": 0.01}
-    words = ["manifold", "60", "50", "operator=None", "n_components=20"]
-    assert_refused(lambda: FunctionalRegressor(**given).fit(X, CURVES), words)
-    for remedy in ({"operator": None}, {"space": spaces.Eigen(n_components=20)}, {"operator": 2 * np.eye(60)}):
+    words = ["manifold", "60", "50", "another operator", "n_components=20"]
+    assert_refused(lambda: FunctionalRegressor(operator="learned", **given).fit(X, CURVES), words)
+    for remedy in ({}, {"operator": None}, {"space": spaces.Eigen(n_components=20)}, {"operator": 2 * np.eye(60)}):
         assert np.isfinite(FunctionalRegressor(**given, **remedy).fit(X, CURVES).predict(NEW)).all()
 
 

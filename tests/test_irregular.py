@@ -298,7 +298,7 @@ def test_projected_coordinates_are_averages_over_points():
 
 
 def test_projected_gaps_are_averages_with_quadrature_weights():
-    model = fit(GAPS, space=spaces.Fourier(5), grid=UNEVEN, irregular="projected")
+    model = fit(GAPS, space=spaces.Fourier(5), grid=UNEVEN, irregular="projected_trapezoid")
     Phi = fourier(UNEVEN)
     G = (Phi * Q) @ Phi.T
     eta = np.zeros((N, 5))

@@ -404,7 +404,8 @@ def test_bad_words_and_inputs_are_refused():
     assert_refused(lambda: Named("rbf", "mean").resolve(X), ["gamma", "'mean'", "'auto'"])
     assert_refused(lambda: ChannelSum("wide").resolve(CURVES), ["ChannelSum: bandwidth", "'wide'", "'auto'"])
     assert_refused(lambda: Matern(1.5, 1.0)(["a", "b"], ["a"]), ["Matern: X", "numbers", "str"])
-    assert_refused(lambda: profile("matern", distances("rbf", X), 1.0), ["nu", "None", "1.5"])
+    assert_allclose(profile("matern", distances("rbf", X), 1.0), profile("matern32", distances("rbf", X), 1.0))
+    assert_refused(lambda: profile("matern", distances("rbf", X), 1.0, nu="smooth"), ["nu", "smooth", "1.5"])
 
 
 def test_settings_clone_and_change():

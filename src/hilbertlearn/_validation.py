@@ -62,19 +62,26 @@ def check_number(value, name, *, low=0.0, strict=True, integer=False, choices=()
     return value
 
 
-def check_choice(value, name, known, others=""):
-    """value if it is one of the known names; others says in the error what may be given besides."""
+def check_choice(value, name, known, others="", called=None):
+    """value if it is one of the known names.
+
+    others : what may be given besides, for the error
+    called : {what a known name is called elsewhere: that name}
+    """
     if not isinstance(value, Hashable) or value not in known:
         names = ", ".join(map(repr, known))
-        raise ValueError(f"{name}: unknown name {value!r}{_meant(value, known)}; known: {names}{others}")
+        raise ValueError(f"{name}: unknown name {value!r}{_meant(value, known, called)}; known: {names}{others}")
     return value
 
 
-def _meant(value, known):
+def _meant(value, known, called=None):
     """A question after the known name that is nearest to a wrong one, nothing where none is near."""
-    by_lower = {str(word).lower(): word for word in known if isinstance(word, str)}
-    near = difflib.get_close_matches(value.lower(), by_lower, n=1) if isinstance(value, str) else []
-    return f", did you mean {by_lower[near[0]]!r}?" if near else ""
+    if not isinstance(value, str):
+        return ""
+    by_lower = {word.lower(): word for word in known if isinstance(word, str)}
+    word = value.lower().replace(" ", "_").replace("-", "_")
+    near = [called[word]] if called and word in called else difflib.get_close_matches(word, by_lower, n=1)
+    return f", did you mean {by_lower.get(near[0], near[0])!r}?" if near else ""
 
 
 def check_memory(n, copies):

@@ -19,6 +19,7 @@ from ._statistics import weighted_quantile
 from ._validation import check_choice, check_number
 from .estimators import OperatorKernelRegressor
 from .losses import as_loss
+from .metrics import FunctionalScorer
 
 _SCORED_GROUPS = 10  # leave-one-out predictions are scored in this many groups when a scorer is given
 
@@ -94,7 +95,7 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
             errors, weights = np.zeros((1, len(alphas))), np.ones(1)
         else:
             folds = self._folds(X, y, training.rows)
-            scorer = None if self.scoring is None else check_scoring(base, self.scoring)
+            scorer = None if self.scoring is None else self._scorer(base, training)
             error = base.held_out_error if scorer is None else _scored(scorer, base, *indexable(X, y))
             errors = held_out.fold_errors(
                 training,
@@ -139,7 +140,7 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
         residuals = held_out.residual_path(data, alphas, factors if data is training else None)
         if self.scoring is None:
             return np.stack([space.held_out_errors(data.Y, r) for r in residuals], axis=1), data.weights
-        scorer = check_scoring(base, self.scoring)
+        scorer = self._scorer(base, training)
         groups = np.array_split(np.arange(len(data.Y)), max(1, min(_SCORED_GROUPS, len(data.Y) // 2)))
         errors = np.empty((len(groups), len(alphas)))
         for column, r in zip(errors.T, residuals, strict=True):
@@ -147,6 +148,12 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
                 predictions = _HeldOut(space.decode(data.Y[rows] - r[rows]))
                 column[i] = -scorer(predictions, None, _safe_indexing(y, data.rows[rows]))
         return errors, np.ones(len(groups))
+
+    def _scorer(self, base, training):
+        """Scikit-learn's scorer; for functions, of their values in whatever container."""
+        functions = hasattr(training.space, "grids") and isinstance(self.scoring, str)
+        scorer = check_scoring(base, self.scoring)
+        return FunctionalScorer(self.scoring) if functions else scorer
 
     def _folds(self, X, y, rows):
         """Folds (train, test) of the samples that count, as positions among them, for a number or a splitter."""

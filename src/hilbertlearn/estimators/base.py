@@ -38,6 +38,7 @@ from .named import NamedSettings
 from .state import RegressorState, State
 
 _ROUNDED = 1e-4  # relative error of a deformed kernel that is told
+_SHARED = 0.1  # and of one that stands for several: as if manifold were as much larger or smaller in some directions
 
 
 def learnt(name):
@@ -58,6 +59,7 @@ class KernelMachine(NamedSettings):
     loss_, center_, solver_ = learnt("loss"), learnt("center"), learnt("solver")
     operator_, space_, X_fit_ = learnt("operator"), learnt("space"), learnt("X_fit")
     dual_coef_, dual_gap_, n_iter_ = learnt("dual_coef"), learnt("dual_gap"), learnt("n_iter")
+    manifold_error_ = learnt("manifold_error")
     support_, saturated_, outlier_scores_ = learnt("support"), learnt("saturated"), learnt("outlier_scores")
     regressor_, choice_ = learnt("regressor"), learnt("choice")
 
@@ -233,7 +235,7 @@ class KernelMachine(NamedSettings):
     def _shapes(self, X):
         """The kernels, settings, that are left to choose from; one where none are."""
         if isinstance(self.kernel, (list, tuple)):
-            return [self.kernel]
+            return [kernels.named(self.kernel, self.gamma)]
         return kernels.alternatives(self.kernel, self.gamma, X)
 
     def _operators(self):
@@ -298,6 +300,13 @@ class KernelMachine(NamedSettings):
             messages.append(
                 f"manifold={self.manifold:g} beside alpha={found.alpha:.3g} is at the limit of rounding, relative "
                 f"errors may be {rounding:.0e}; lower manifold or raise alpha"
+            )
+        shared = found.problem.terms[0].error
+        if shared > _SHARED:
+            messages.append(
+                f"manifold: the operator has so many different eigenvalues that some share a kernel, whose relative "
+                f"error is up to {shared:.0%}; use a space with fewer components, such as "
+                "space=spaces.Eigen(n_components=20), or operator=None"
             )
         for message in messages:
             warn(f"{type(self).__name__}: {message}", ConvergenceWarning)

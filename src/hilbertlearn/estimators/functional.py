@@ -12,7 +12,7 @@ from .._fitting import store
 from .._linalg import Kronecker
 from .._statistics import pointwise_median
 from ..frames import points_of
-from ..functions import Functions, IrregularFunctions, as_axes, brings_points, check_grids, read_functions
+from ..functions import IrregularFunctions, as_axes, brings_points, check_grids, read_functions, read_training
 from ..kernels import brings_operator
 from ..losses import Squared
 from ..metrics import integrated_squared_error
@@ -47,29 +47,40 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     - a data frame of pandas or polars, a row a curve; names of columns that are numbers, or numbers as text, are the
       grid unless ``grid`` is given, and ``predict(X, grid)`` has the new points for columns,
     - ``IrregularFunctions(points, values)``, each curve with points of its own,
-    - a ``FDataGrid`` or ``FDataIrregular`` of scikit-fda,
+    - a ``FDataGrid``, ``FDataIrregular`` or ``FDataBasis`` of scikit-fda, or a list of ``FDataGrid``, one a sample,
+      whose grids may differ; functions in a basis are in the space of that basis unless another is given,
 
     and predictions come back in the same form. Inputs X are rows of features, arrays (n, m) or (n, m, channels) of
     curves, the containers above, or anything the kernel takes.
+
+    ``cross_val_predict`` makes an array of single functions of containers, which ``metrics`` and ``fit`` take. Names of
+    scorers, ``scoring="r2"``, are for arrays (n, m) without gaps; ``scoring=metrics.FunctionalScorer("r2")`` is for all
+    functions on a common grid, and the default, ``score``, for all.
 
     Gaps on a common grid are exact in ``space="grid"``, for every loss: what was not observed has no part in the fit.
     In the other spaces, and for irregular points, ``irregular`` says what is minimised:
 
     - "exact": the mean squared error at the observed points of each curve (or another loss of its root). Right for few,
       clustered or unevenly spread points; iterative.
-    - "projected": inner products with the basis are replaced by averages over the observed points (Bouche et al. 2021,
-      equation 13), then everything is in closed form. Right when each curve has many points spread evenly.
+    - "projected": inner products with the basis are replaced by plain averages over the observed points (Bouche et al.
+      2021, equation 13), of curves with gaps and of others, then everything is in closed form. Right when each curve
+      has many points spread evenly.
+    - "projected_trapezoid": the same with averages by the space's quadrature weights on a common grid, by the trapezoid
+      rule at points of a curve's own. Right when many points are spread unevenly.
 
     On a grid a curve with gaps counts for the share of the domain that was observed. In the other spaces the mean is
     over its observed points, whatever their number. Losses that are not squared see the whole residual there, also what
-    the dictionary cannot express, with gaps and without; with "projected" what is left in the dictionary's span.
+    the dictionary cannot express, with gaps and without (equation 8 of the same); projected, what is left in the
+    dictionary's span.
 
     Parameters
     ----------
-    kernel : as in ``OperatorKernelRegressor``, or one of curves: ``kernels.L2``, ``IntegratedKernel``, ``ChannelSum``;
+    kernel : as in ``OperatorKernelRegressor``, or one of curves: ``kernels.L2`` ("l2"), ``IntegratedKernel``
+        ("integrated"), ``ChannelSum``;
         for curves in a container or (n, m, channels) "auto" is the best shape of ``kernels.L2``
     gamma, kernel_params : of a named kernel, as in ``OperatorKernelRegressor``
-    space : "grid", "eigen", an object of ``hilbertlearn.spaces``, or a basis such as ``spaces.Fourier(10)``
+    space : "grid", "eigen", an object of ``hilbertlearn.spaces``, or a basis such as ``spaces.Fourier(10)`` or one of
+        scikit-fda, ``BSplineBasis(n_basis=10)``
     grid : increasing points (m,) of y on its common grid, a tuple of them for several variables, None for even steps on
         [0, 1]. For irregular y the points of the space: knots on a grid, quadrature in a dictionary, and where
         predictions are made by default (None: 101 points).
@@ -81,9 +92,9 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     center : "auto" or bool
         Fit around the curve that the loss likes best: the mean for the squared loss, a median for the norm. "auto"
         smooths it on a grid, as much as the differences between curves say that it is noise; True takes it as it is.
-    graph, manifold : as in ``OperatorKernelRegressor``; curves that are all NaN are not known. An operator with more
-        than 50 eigenvalues is refused: use ``space="eigen"`` or a dictionary
-    irregular : "exact" or "projected", see above
+    graph, manifold : as in ``OperatorKernelRegressor``; curves that are all NaN are not known. Of an operator with
+        more than 50 eigenvalues those near each other share a kernel; ``manifold_error_`` bounds its relative error
+    irregular : "exact", "projected" or "projected_trapezoid", see above
     regressor : regressor of scikit-learn or None
         Fitted to the coordinates in place of the kernel machine (projection learning with any model); gaps are filled
         by interpolation. Only ``space`` and ``grid`` then matter.
@@ -137,10 +148,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         store(self, locals())
 
     def read_outputs(self, y):
-        if isinstance(y, Functions):
-            return y
-        irregular = brings_points(y) and not hasattr(y, "data_matrix")
-        return Functions(*read_functions(y, None if irregular else self.grid))
+        return read_training(y, self.grid)
 
     def output_space(self, y, sample_weight):
         return function_space(

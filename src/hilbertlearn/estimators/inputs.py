@@ -8,7 +8,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from ..frames import is_frame, values_of
-from ..functions import brings_points, read_functions, same_points, sampled
+from ..functions import as_curves, brings_points, read_functions, same_points, sampled
 from ..kernels import Table
 
 _FEW = 10  # names that an example has one by one
@@ -24,6 +24,8 @@ def check_inputs(estimator, X, kernels, reset):
         )
     if any(by_columns) and all(by_columns):
         return _columns(estimator, X, reset)
+    if brings_points(X):
+        X = as_curves(X)
     if any(isinstance(kernel, str) for kernel in kernels):
         return _rows(estimator, X, kernels, reset)
     gaps = "allow-nan" if all(getattr(kernel, "missing_points", False) for kernel in kernels) else True

@@ -76,6 +76,7 @@ class State(Expansion):
     left_out: LeftOut | None = None  # where leave-one-out has a closed form
     alpha_by_output: Any = None  # (d,), where each output has its own
     choice: dict = field(default_factory=dict)  # settings that were tried, with their errors
+    manifold_error: float = 0.0  # bound on the relative error of deformed kernels that eigenvalues share
 
     @classmethod
     def of(cls, found: Fit, **more):
@@ -105,6 +106,7 @@ class State(Expansion):
             "residual_sizes": spread(found.outlier_scores(), rows, n),
             "objectives": found.objectives,
             "left_out": LeftOut.of(found),
+            "manifold_error": found.problem.terms[0].error,
         }
         return cls(**{**fields, **more})
 

@@ -28,7 +28,7 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     Parameters
     ----------
     kernel : str, callable, object of ``hilbertlearn.kernels``, Gaussian-process kernel or list
-        A name of scikit-learn's ``pairwise_kernels``, "matern12", "matern32" or "matern52", a callable
+        A name of scikit-learn's ``pairwise_kernels``, "matern12", "matern32" (or "matern") or "matern52", a callable
         ``(X, Z) -> Gram``, ``"precomputed"``, or a list of ``(kernel, operator)`` terms that add up. "auto" is the best
         of "rbf", "matern32", "matern12" and "linear", chosen as gamma is; ``kernels.Best`` takes other lists.
     gamma : float, "auto", "median" or "scale"
@@ -74,6 +74,8 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     ----------
     dual_coef_ : (n, d) coefficients: predictions are ``k(x, X) @ dual_coef_ @ operator_ + center_``
     dual_gap_ : relative duality gap of the solution
+    manifold_error_ : bound on the relative error of kernels under a graph's penalty, 0 unless the operator has more
+        than 50 different eigenvalues, of which some then share a kernel
     solver_, n_iter_ : the solver in use, and its iterations
     alpha_, gamma_, kernel_, loss_, operator_, center_, scale_ : the values used
     choice_ : dict of arrays, an entry for each setting that was tried: kernel, gamma, alpha, error (squared errors, or

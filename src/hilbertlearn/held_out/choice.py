@@ -14,7 +14,7 @@ from ..losses import Loss, Squared
 from ..terms import Factors
 from ..training import Options, Samples, Training, build
 from .criterion import Criterion, Norms, robust_weights
-from .folds import full_rows, held_out_residuals, search_folds
+from .folds import held_out_residuals, search_folds
 from .loo import residual_path
 from .rounds import relearn, rounds_of
 from .search import (
@@ -84,8 +84,11 @@ def choose(samples: Samples, loss: Loss, alpha, options: Options) -> Choice:
     chosen = unit * curve.alpha * (curve.total / float(training.weights.sum())) if automatic else float(alpha)
     if automatic and (not training.closed_form or loss.on_margins):
         judged = training if some is samples else training.take(drawn(samples, len(some.rows)))
-        chosen, more = search_folds(judged, loss if loss.on_margins else Squared(), chosen, options)
-        trials += more
+        if weights is not None:
+            judged, share = _held_back(judged.distinct(), weights)
+            unit *= share
+        chosen, more = search_folds(judged, loss if loss.on_margins else Squared(), chosen / unit, options)
+        chosen, trials = unit * chosen, trials + more
     if loss.needs_residuals:
         loss = settled(training, loss, [chosen], options, factors)
     return Choice(chosen, loss, training, factors, trials)
@@ -170,7 +173,7 @@ def _search_robust(samples: Samples, families, loss: Loss, alpha, options: Optio
         for _ in range(_REWEIGHTED):
             own = replace(training, weights=training.weights * weights)
             residuals = next(residual_path(own, [found.curve.penalty / own.weights.sum()]))
-            loss = setting.resolve(_rows(setting, training, residuals), training.measure, training.weights)
+            loss = setting.resolve(training.encoded.whole(residuals, setting), training.measure, training.weights)
             weights, unit = robust_weights(loss, residuals, training)
         if (weights == 1).all():  # nothing is held back: to these samples it is the squared loss
             return search(samples, families, Criterion(), alpha, options), None, 1.0, loss
@@ -178,6 +181,17 @@ def _search_robust(samples: Samples, families, loss: Loss, alpha, options: Optio
         found = search(samples, families, Criterion(loss), given, options, weights, around=None if wide else found)
         trials += found.trials
     return replace(found, trials=trials), weights, unit, loss
+
+
+def _held_back(training: Training, weights):
+    """Training data under weights that hold large residuals back, and their share of the whole weight.
+
+    Those of samples near the ones given; where these merge differently, all count as they did.
+    """
+    if len(weights) != len(training.rows):
+        return training, 1.0
+    held = replace(training, weights=training.weights * weights)
+    return held, float(held.weights.sum() / training.weights.sum())
 
 
 def settled(training: Training, loss: Loss, alphas, options: Options, factors: Factors | None = None) -> Loss:
@@ -200,17 +214,10 @@ def settled(training: Training, loss: Loss, alphas, options: Options, factors: F
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # of models that only serve to choose
             residuals = held_out_residuals(some, Squared(), float(np.median(alphas)), options.quick())
-    return loss.resolve(_rows(loss, data, residuals), data.measure, data.weights)
+    return loss.resolve(data.encoded.whole(residuals, loss), data.measure, data.weights)
 
 
 def _looked_at(training: Training) -> Training:
     """The samples that settings are chosen on: all of them, or some of many."""
     number = size(training)
     return training if number == len(training.rows) else training.take(drawn(training, number))
-
-
-def _rows(loss, data, residuals):
-    """Residuals as the loss sees them."""
-    if data.encoded.sampling is not None:
-        return residuals
-    return full_rows(loss, data.space, data.y[data.rows], residuals)

@@ -10,7 +10,6 @@ from .._linalg import row_norms
 from .._statistics import weighted_quantile
 from ..losses import Loss
 from ..training import Samples
-from .folds import full_rows
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,7 @@ class Criterion:
         """Errors (n,) of samples."""
         if self.loss is None:
             return data.space.held_out_errors(data.Y, residuals)
-        rows = np.nan_to_num(full_rows(self.loss, data.space, data.y[data.rows], residuals))
+        rows = np.nan_to_num(data.encoded.whole(residuals, self.loss))
         floor = self.loss.row_value(np.zeros_like(rows[:1]), data.measure)
         return 2 * (self.loss.row_value(rows, data.measure) - floor)
 

@@ -135,7 +135,7 @@ def with_closed_form(samples: Samples) -> Samples:
     if encoded.sampling is not None or gaps:
         Y = samples.space.complete(samples.y[samples.rows])
         Y = np.where(np.isfinite(Y), Y, mean_rows(Y, samples.weights))
-        encoded = Encoded(space=samples.space, Y=Y, sampling=None, coordinates=Y, outside=None)
+        encoded = replace(encoded, Y=Y, sampling=None, coordinates=Y)
     compact = encoded.space.compact()
     if compact is not encoded.space:
         encoded = Encoded.of(compact, samples.y[samples.rows])

@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import scipy.sparse
 from sklearn.base import BaseEstimator
 
 from ..functions import brings_points
-from .functional import L2
-from .gram import InputKernel, scalar
-from .stationary import distances, metric, profile
+from .functional import L2, IntegratedKernel
+from .gram import CURVE_NAMES, InputKernel, scalar
+from .stationary import MATERN, distances, metric, profile
 
 _CURVES = ("rbf", "matern32", "matern12", "linear")  # shapes of kernels that are tried, smooth ones first
 _ROWS = ("rbf", "matern32", "matern12", "laplacian", "linear")
 _SPARSE = _CURVES  # city-block distances of sparse rows take long
-_STATIONARY = ("rbf", "matern12", "matern32", "matern52", "laplacian", "chi2")
+_STATIONARY = ("rbf", *MATERN, "laplacian", "chi2")
 _RATED = (*_STATIONARY, "poly", "polynomial")  # names with a rate
+
+
+_OF_CURVES: dict[str, Callable] = dict(zip(CURVE_NAMES, (L2, IntegratedKernel), strict=True))
+
+
+def named(kernel, gamma):
+    """The kernel of curves behind a name, with the estimator's gamma; other names and objects as they are.
+
+    In a list of (kernel, operator) terms, those that are kernels of curves by name.
+    """
+    if isinstance(kernel, str):
+        return _OF_CURVES[kernel](gamma=gamma) if kernel in _OF_CURVES else kernel
+    if isinstance(kernel, (list, tuple)):
+        pairs = [isinstance(term, (list, tuple)) and len(term) == 2 for term in kernel]
+        return [(named(term[0], gamma), term[1]) if pair else term for pair, term in zip(pairs, kernel, strict=True)]
+    return kernel
 
 
 class Best(BaseEstimator):
@@ -43,10 +60,10 @@ def alternatives(kernel, gamma, X):
             return [L2(shape=shape) for shape in _CURVES]
         return list(_SPARSE if scipy.sparse.issparse(X) else _ROWS)
     if not isinstance(kernel, Best):
-        return [kernel]
+        return [named(kernel, gamma)]
     if not len(kernel.kernels):
         raise ValueError("Best: kernels is empty; give at least one")
-    return list(kernel.kernels)
+    return [named(one, gamma) for one in kernel.kernels]
 
 
 def is_searched(kernel, gamma):

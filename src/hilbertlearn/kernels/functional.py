@@ -58,8 +58,8 @@ class L2(CurveKernel):
     gamma : a number, or "median" or "auto" for 1 / (2 median squared distance) over pairs of distinct training curves
     grid : points (m,) of curves given as arrays, by default evenly spaced; curves that have no points in common are
         interpolated there
-    shape : "rbf", "matern12", "matern32" or "matern52", as ``Matern`` with nu = 1/2, 3/2 and 5/2, or "linear" for the
-        inner product ``∫ <x(t), z(t)> dt``, in which gamma has no part
+    shape : "rbf", "matern12", "matern32" (or "matern") or "matern52", as ``Matern`` with nu = 1/2, 3/2 and 5/2, or
+        "linear" for the inner product ``∫ <x(t), z(t)> dt``, in which gamma has no part
     """
 
     def __init__(self, gamma="auto", grid=None, shape="rbf"):

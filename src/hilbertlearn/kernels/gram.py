@@ -23,6 +23,15 @@ from .stationary import MATERN, OVERFLOW, Bandwidth, distances, profile
 
 PRECOMPUTED = "precomputed"
 NAMES = sorted({*PAIRWISE_KERNEL_FUNCTIONS, *MATERN, PRECOMPUTED})
+CURVE_NAMES = ("l2", "integrated")  # ``L2`` and ``IntegratedKernel``, to estimators
+_CALLED = {  # elsewhere
+    "gaussian": "rbf",
+    "squared_exponential": "rbf",
+    "exponential": "matern12",
+    "euclidean": "l2",
+    "integral": "integrated",
+    **{name: name for name in CURVE_NAMES},
+}
 _WITHOUT_GAMMA = (PRECOMPUTED, "linear", "cosine", "additive_chi2")
 _OF_PRODUCTS = ("linear", "poly", "polynomial")  # depend on where the origin is
 # positive definite by construction
@@ -37,7 +46,8 @@ _MEDIAN_ROWS = 1000  # rows the median is taken over
 def check_kernel(kernel, name="kernel"):
     """Raise unless kernel is a known name or a callable ``(X, Z) -> Gram``."""
     if isinstance(kernel, str):
-        check_choice(kernel, name, NAMES, ", or a callable (X, Z) -> Gram")
+        curves = f", for curves {', '.join(CURVE_NAMES)}"
+        check_choice(kernel, name, NAMES, curves + ", or a callable (X, Z) -> Gram", _CALLED)
     elif not callable(kernel):
         raise TypeError(
             f"kernel must be a name, a callable (X, Z) -> Gram or a list of (kernel, operator), got {kernel!r}"

@@ -23,11 +23,10 @@ from sklearn.metrics.pairwise import additive_chi2_kernel, euclidean_distances, 
 from .._validation import check_choice, check_number
 
 OVERFLOW = "X is too large, its kernel overflows; scale X, for example with StandardScaler"
-MATERN = {"matern12": 0.5, "matern32": 1.5, "matern52": 2.5}  # nu, by name
+MATERN = {"matern12": 0.5, "matern32": 1.5, "matern52": 2.5, "matern": 1.5}  # nu, by name
 _METRICS = {
     "rbf": "sqeuclidean",
     **dict.fromkeys(MATERN, "sqeuclidean"),
-    "matern": "sqeuclidean",
     "laplacian": "cityblock",
     "chi2": "chi2",
 }
@@ -113,7 +112,7 @@ def distances(name, X, Z=None):
 
 
 def profile(name, D, gamma, out=None, nu=None, symmetric=False):
-    """Kernel values (n, m) at distances D (n, m), in out if given, which may be D; nu is that of "matern".
+    """Kernel values (n, m) at distances D (n, m), in out if given, which may be D; nu in place of the name's.
 
     Blocks stay in the cache from the distance to the value; of symmetric D one half is read, and the values are exactly
     symmetric.
@@ -121,7 +120,7 @@ def profile(name, D, gamma, out=None, nu=None, symmetric=False):
     if metric(name) != "sqeuclidean" or name == "rbf":
         nu = math.inf
     else:
-        nu = check_nu(nu, "nu") if name == "matern" else MATERN[name]
+        nu = MATERN[name] if nu is None else check_nu(nu, "nu")
     gamma, out = float(gamma), np.empty(D.shape) if out is None else out
     width = _TILE if symmetric else max(D.shape[1], 1)
     height = _TILE if symmetric else max(1, _TILE**2 // width)

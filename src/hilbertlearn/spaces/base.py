@@ -44,6 +44,10 @@ class Space:
         """Norms (n,) of what outputs have beside their coordinates, where losses are to see it; None otherwise."""
         return None
 
+    def complete_outside(self, y):
+        """As ``outside``, of outputs whose gaps are filled as ``complete`` does."""
+        return self.outside(y)
+
     def held_out_errors(self, Y, residuals):
         """Error (n,) of each sample whose coordinates are Y (n, d) and whose residuals, held out, are given."""
         return np.nansum(residuals**2, axis=1)

@@ -21,7 +21,7 @@ from sklearn.base import BaseEstimator
 from .._linalg import spectrum
 from .._statistics import covariance
 from .._validation import check_choice, check_number
-from ..functions import interpolate_rows
+from ..functions import atom_values, check_basis, interpolate_rows, is_basis
 
 _DIGITS = 40  # binary digits of a point that wavelets look at: points closer than 2^-40, about 1e-12, are the same
 
@@ -178,6 +178,21 @@ class _Function(BaseEstimator):
         return Atoms(partial(_checked, self.function), np.ones(len(values)))
 
 
+class _ScikitFda(BaseEstimator):
+    """The functions of a scikit-fda basis, its domain laid on that of the outputs, scaled to norm 1.
+
+    Bouche et al. 2021 assume a normed dictionary (assumption 3.3), and powers of points far from 0 need it.
+    """
+
+    def __init__(self, basis):
+        self.basis = basis
+
+    def atoms(self, grid, quadrature, curves=None, sample_weight=None):
+        check_basis(self.basis, "basis")
+        sizes = np.sqrt(_on_unit(self.basis, 1.0, grid) ** 2 @ quadrature)
+        return Atoms(partial(_on_unit, self.basis, np.where(sizes > 0, sizes, 1.0)[:, None]), np.ones(len(sizes)))
+
+
 class _Union(BaseEstimator):
     """The atoms of several bases, one after the other."""
 
@@ -205,11 +220,13 @@ def as_basis(basis):
         if not len(basis):
             raise ValueError("basis is an empty list; give at least one basis, for example ['fourier']")
         return _Union([as_basis(part) for part in basis])
+    if is_basis(basis):
+        return _ScikitFda(basis)
     if callable(basis):
         return _Function(basis)
     raise TypeError(
-        f"basis must be one of the names {', '.join(map(repr, BASES))}, an object such as Fourier(10), a callable "
-        f"points -> (n_atoms, n_points), or a list of these, got {type(basis).__name__}"
+        f"basis must be one of the names {', '.join(map(repr, BASES))}, an object such as Fourier(10), a basis of "
+        f"scikit-fda, a callable points -> (n_atoms, n_points), or a list of these, got {type(basis).__name__}"
     )
 
 
@@ -218,6 +235,12 @@ def _trigonometric(order, points):
     order = order[:, None]
     angles = 2 * np.pi * ((order + 1) // 2) * points
     return np.where(order == 0, 1.0, np.sqrt(2) * np.where(order % 2, np.cos(angles), np.sin(angles)))
+
+
+def _on_unit(basis, sizes, points):
+    """Values (k, p) over sizes (k, 1) of the functions of a scikit-fda basis at points of [0, 1], ends for ends."""
+    low, high = map(float, basis.domain_range[0])
+    return atom_values(basis, np.clip(low + points * (high - low), low, high)) / sizes
 
 
 def _splines(knots, degree, points):

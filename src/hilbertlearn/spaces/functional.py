@@ -14,12 +14,13 @@ from ..frames import points_of
 from ..functions import (
     IrregularFunctions,
     Layout,
-    brings_points,
     check_inside,
     fill_gaps,
     interpolate_rows,
     interpolated,
+    own_quadrature,
     read_functions,
+    read_training,
     resampled,
     same_points,
     to_unit,
@@ -27,10 +28,11 @@ from ..functions import (
 from ..operators import Integral, Kronecker
 from .base import Space
 from .sampling import Sampling, block_sampling
-from .settings import as_space
+from .settings import as_space, space_of_basis
 from .smoothing import best_penalty, mean_variances, noise_variance, smoothed
 
 _ROUNDING = 1e-12
+AVERAGES = ("projected", "projected_trapezoid")  # inner products by averages over the points, plain or by quadrature
 
 
 @dataclass(frozen=True)
@@ -48,12 +50,17 @@ class FunctionSpace(Space):
     n_curves: int
     layout: Layout
     grid: object = None  # as the user gave it
-    projected: bool = False  # irregular functions by averaged projections
+    irregular: str = "exact"  # or one of ``AVERAGES``: what functions that are not known everywhere are
     sampled: bool = False  # trained on observed values
     given_grid: bool = False  # whether the user gave the grids
     mean: np.ndarray | None = None  # (m_1, ..., m_k, p) of the training functions where they were observed
     origin: np.ndarray | None = None  # (m_1, ..., m_k, p) what combinations of the basis are added to
     roughness: float = 0.0  # penalty of the spline that means of point values become
+
+    @property
+    def projected(self):
+        """Whether functions are known by averaged projections."""
+        return self.irregular in AVERAGES
 
     @property
     def sizes(self):
@@ -80,17 +87,28 @@ class FunctionSpace(Space):
     def encode(self, y):
         """Coordinates (n, d), or observed values (n, m), NaN where there is none."""
         data = self.read(y)
+        if self.projected and not all(axis.pointwise for axis in self.axes):
+            return self._averages(data)
         if not self._partial(data) and not self.sampled:
             return self._coordinates(data.values)
-        observed = self._observed(data)
-        if not self.projected:
-            return _padded([values for _, values in observed])
-        out = np.empty((len(observed), self._d))
-        for row, (B, values) in zip(out, observed, strict=True):
-            seen = B.reshape(len(values), self._d // self.n_curves, self.n_curves).any(axis=(0, 1))
-            row[:] = B.T @ values  # Bouche et al. 2021, equation 13
-            row.reshape(-1, self.n_curves)[:, ~seen] = np.nan
-        return out
+        return _padded([values for _, values in self._observed(data)])
+
+    def _averages(self, data):
+        """Averages (n, d) of values times basis functions over the observed points: Bouche et al. 2021, equation 13."""
+        if isinstance(data, IrregularFunctions):
+            out = np.empty((len(data), self._d))
+            for row, (B, values) in zip(out, self._observed(data), strict=True):
+                seen = B.reshape(len(values), self._d // self.n_curves, self.n_curves).any(axis=(0, 1))
+                row[:] = B.T @ values
+                row.reshape(-1, self.n_curves)[:, ~seen] = np.nan
+            return out
+        weights = self._point_weights if self.irregular == "projected_trapezoid" else self._point_weights > 0
+        values, points = data.values - self._origin, tuple(range(1, data.values.ndim - 1))
+        share = weights.reshape(*values.shape[1:-1], 1) * np.isfinite(values)
+        total = share.sum(axis=points, keepdims=True)
+        share = share / np.where(total > 0, total, np.nan)  # a curve that is not seen has no coordinates
+        sums = [lambda rows, axis=axis: rows @ axis.on_grid.T for axis in self.axes]
+        return _mapped(np.nan_to_num(values) * share, sums).reshape(len(values), self._d)
 
     def sampling(self, y) -> Sampling | None:
         if not self.sampled:
@@ -105,9 +123,16 @@ class FunctionSpace(Space):
         if self.projected or self.sampled or all(axis.pointwise for axis in self.axes):
             return None
         data = self.read(y)
-        if self._partial(data):
+        return None if self._partial(data) else self._outside(data.values)
+
+    def complete_outside(self, y):
+        if self.projected or all(axis.pointwise for axis in self.axes):
             return None
-        values = data.values - self._origin
+        return self._outside(self._complete(y))
+
+    def _outside(self, values):
+        """Norms (n,) of what values (n, m_1, ..., m_k, p) have outside the basis; None where they have nothing."""
+        values = values - self._origin
         inside = self._coordinates(values)
         squares = (values**2).reshape(len(values), -1, self.n_curves).sum(axis=2) @ self._point_weights
         left = squares - np.einsum("ij,ij->i", inside, inside)
@@ -123,10 +148,14 @@ class FunctionSpace(Space):
 
     def complete(self, y):
         """Coordinates (n, d) with gaps filled by linear interpolation along each curve; NaN for curves not seen."""
+        return self._coordinates(self._complete(y))
+
+    def _complete(self, y):
+        """Values (n, m_1, ..., m_k, p) on the training grid with gaps filled."""
         data = self.read(y)
         if isinstance(data, IrregularFunctions):
-            return self._coordinates(interpolated(data, self.grids[0]))
-        return self._coordinates(fill_gaps(data.values, data.axes))
+            return interpolated(data, self.grids[0])
+        return fill_gaps(data.values, data.axes)
 
     def smoothed(self, means):
         """Means (n, d) as splines on a grid; in a basis they are as smooth as it is."""
@@ -193,7 +222,12 @@ class FunctionSpace(Space):
         units = to_unit(np.concatenate(data.points) if len(data) else np.empty(0), self.domain[0])
         origin = np.broadcast_to(self.origin_at((units,)), (len(units), self.n_curves))
         parts = zip(np.split(self.axes[0].basis(units).T, cuts), data.values, np.split(origin, cuts), strict=True)
-        return [self._seen(B, values.reshape(part.shape) - part, np.ones(len(B))) for B, values, part in parts]
+        weighed = own_quadrature if self.irregular == "projected_trapezoid" else np.ones_like
+        weights = [weighed(points) for points in data.points]
+        return [
+            self._seen(B, values.reshape(part.shape) - part, own)
+            for (B, values, part), own in zip(parts, weights, strict=True)
+        ]
 
     def _seen(self, B, values, weights):
         """Map and values at the finite entries of values (m, p) that count, scaled by the roots of their weights."""
@@ -207,10 +241,10 @@ class FunctionSpace(Space):
 
     def decode(self, coordinates):
         """Functions on the training grid, in the container of the training outputs."""
-        return self.layout.wrap(self._on_grid(coordinates) + self._origin, self.grids, self.domain)
+        return self.layout.whole(self._on_grid(coordinates) + self._origin, self.grids, self.domain)
 
     def decode_differences(self, coordinates):
-        return self.layout.wrap(self._on_grid(coordinates), self.grids, self.domain)
+        return self.layout.whole(self._on_grid(coordinates), self.grids, self.domain)
 
     def _on_grid(self, coordinates):
         """Values (n, m_1, ..., m_k, p) of combinations of the basis."""
@@ -311,16 +345,21 @@ def function_space(
         basis is the origin, for a basis of deviations from it
     smooth : None, or whether the centre that is to be smoothed is that of a robust loss
     """
-    setting, given_grid = as_space(setting), grid is not None
-    projected = check_choice(irregular, "irregular", ("exact", "projected")) == "projected"
-    irregular_points = brings_points(y) and not hasattr(y, "data_matrix")
-    data, layout = read_functions(y, None if irregular_points else grid)
+    given_grid = grid is not None
+    projected = check_choice(irregular, "irregular", ("exact", *AVERAGES)) in AVERAGES
+    read = read_training(y, grid)
+    data, layout = read.data, read.layout
+    if layout.basis is None:
+        setting = as_space(setting)
+    else:  # there are no points to average over
+        setting, irregular = space_of_basis(setting, layout.basis), AVERAGES[-1] if projected else irregular
     if not len(data):
         raise ValueError("y has no curve; give at least one")
-    curves = data
     if isinstance(data, IrregularFunctions):
         curves, grid = resampled(data, grid, "the prediction"), None
         check_inside(curves.axes[0], data.domain, "grid")
+    else:
+        curves = data
     values, grids, domain = curves.values, curves.axes, curves.domain
     weights = np.ones(len(values)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     axes = []
@@ -338,13 +377,13 @@ def function_space(
         values.shape[-1],
         layout,
         grids if layout.named_points else grid,
-        projected=projected,
+        irregular=irregular,
         mean=mean_rows(flat, weights).reshape(values.shape[1:]),
         given_grid=given_grid,
     )
     if projected and isinstance(data, IrregularFunctions) and space.pointwise:
         raise ValueError(
-            "irregular='projected' averages over a basis, which space='grid' has not; use spaces.Fourier()"
+            f"irregular={irregular!r} averages over a basis, which space='grid' has not; use spaces.Fourier()"
         )
     measure = np.repeat(space._point_weights, space.n_curves)
     around_mean = centre is not None and any(axis.around_mean for axis in axes)

@@ -6,11 +6,11 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from .._linalg import spectrum
 from .._validation import check_choice, check_number
-from ..functions import non_negative, quadrature
+from ..functions import gauss, non_negative, quadrature
 from ..operators import Integral
 from .axis import BasisAxis, GridAxis
 from .dictionaries import BASES, Atoms, as_basis
@@ -85,8 +85,8 @@ class Dictionary(BaseEstimator):
 
     Parameters
     ----------
-    basis : ``Fourier``, ``BSpline``, ``Wavelet``, ``PrincipalComponents``, one of their names, a callable
-        ``points (p,) in [0, 1] -> (k, p)``, or a list of those
+    basis : ``Fourier``, ``BSpline``, ``Wavelet``, ``PrincipalComponents``, one of their names, a basis of scikit-fda,
+        whose functions are scaled to norm 1, a callable ``points (p,) in [0, 1] -> (k, p)``, or a list of those
     eigenvalues : (k,) non-negative weights of the atoms; None for the basis's own, ones unless it says otherwise
     weights : as in ``Grid``; points of weight 0 are fine
     """
@@ -103,6 +103,18 @@ class Dictionary(BaseEstimator):
         wanted = f"Dictionary: eigenvalues must be {number} non-negative numbers, one an atom"
         values = non_negative(self.eigenvalues, number, wanted)
         return BasisAxis(replace(atoms, scale_weights=values), points, q)
+
+
+def space_of_basis(space, basis):
+    """The space for functions in a basis of scikit-fda: the basis itself unless another than "grid" is asked for.
+
+    Inner products are exact in the basis, where weights are not given.
+    """
+    setting = Dictionary(basis) if isinstance(space, str) and space == "grid" else as_space(space)
+    weights = getattr(setting, "weights", None)
+    if not isinstance(weights, str) or weights != "trapezoid":
+        return setting
+    return clone(setting).set_params(weights=gauss(basis)[1])
 
 
 _NAMES = {"grid": Grid, "eigen": Eigen, **BASES}

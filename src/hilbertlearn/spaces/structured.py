@@ -142,7 +142,7 @@ class WeightSpace(Space):
 
 @dataclass(frozen=True)
 class LossSpace(Space):
-    """Coordinates B of outputs y under a loss of low rank, ``loss(z, y) = <a_z, b_y>``: held-out errors need no more."""
+    """Coordinates b_y of outputs under a loss of low rank, ``loss(z, y) = <a_z, b_y>``: held-out errors take these."""
 
     weights: WeightSpace
     left: np.ndarray  # (p, r) a of what may be predicted

@@ -35,6 +35,7 @@ class Term(ABC):
     iterates = False  # whether ``krylov`` gives something
     inversion: str | None = None  # how ``shift X + map(X) / s = R`` is solved: "direct", "iterative" or not at all
     M = None  # the output operator (d, d) where there is one beside the identity
+    error = 0.0  # bound on the relative error of the kernel, where one stands for several
 
     @abstractmethod
     def apply(self, A):

@@ -19,6 +19,8 @@ from .directions import PerDirection
 from .separable import DenseGram, Gram, Separable
 
 _DEPENDENT = 1e-12  # what is left of k(x, x), relative to the largest, when a sample adds nothing to the others
+MOST_DIRECTIONS = 50  # deformed kernels of one model
+_HALVINGS = 40  # of the width of groups of eigenvalues
 _LU_ERROR = 1e-8  # of predictions, relative to the outputs, beyond which the slower eigenbasis is taken
 
 
@@ -140,8 +142,45 @@ class DeformedGram(Gram):
         if M is None:
             term: Term = Separable(kernel.at(r, self.rows))
         else:
-            spaces = eigenspaces(spectrum(M))
-            grams = [kernel.at(r * value, self.rows) for value, _ in spaces]
+            shared, error = grouped(eigenspaces(spectrum(M)), r * float(kernel.basis[0].max(initial=0.0)))
+            grams = [kernel.at(r * middle, self.rows) for middle, _, _ in shared]
             nothing = AtRatio(None, kernel, 0.0, self.rows)
-            term = PerDirection(grams, [value for value, _ in spaces], [E for _, E in spaces], M, nothing)
+            values, vectors = [value for _, value, _ in shared], [E for _, _, E in shared]
+            term = PerDirection(grams, values, vectors, M, nothing, error)
         return term if self.root is None else term.scaled(self.root)
+
+
+def grouped(spaces, scale, most=MOST_DIRECTIONS):
+    """Eigenspaces (eigenvalue, vectors) that share a kernel, at most so many, and a bound on its relative error.
+
+    The kernel of eigenvalue m has eigenvalues ``m / (1 + r m s)``, s from 0 to ``scale / r``. With another m0 in the
+    denominator they change by a factor of at most ``(1 + scale m) / (1 + scale m0)``: groups are as narrow in the
+    logarithm of that as their number allows. The operator stays as it is, and with one eigenvalue each all is exact.
+
+    Returns a list of (m0, eigenvalue or eigenvalues (k,), vectors (d, k)) and the bound.
+    """
+    if len(spaces) <= most:
+        return [(value, value, E) for value, E in spaces], 0.0
+    values = np.array([value for value, _ in spaces])
+    heights = np.log1p(scale * values)
+    low, high = 0.0, float(heights[-1] - heights[0])
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if len(_starts(heights, middle)) <= most else (middle, high)
+    starts = _starts(heights, high)
+    groups, error = [], 0.0
+    for a, b in zip(starts, [*starts[1:], len(values)], strict=True):
+        height = (heights[a] + heights[b - 1]) / 2
+        m0 = float(np.expm1(height) / scale) if b - a > 1 and scale > 0 else values[a]
+        own = np.concatenate([np.full(E.shape[1], value) for value, E in spaces[a:b]])
+        groups.append((m0, values[a] if b - a == 1 else own, np.hstack([E for _, E in spaces[a:b]])))
+        error = max(error, float(np.expm1(heights[b - 1] - height)) if b - a > 1 else 0.0)
+    return groups, error
+
+
+def _starts(heights, width):
+    """Where groups of increasing heights, none wider than that, begin."""
+    starts = [0]
+    while (end := int(np.searchsorted(heights, heights[starts[-1]] + width, side="right"))) < len(heights):
+        starts.append(end)
+    return starts

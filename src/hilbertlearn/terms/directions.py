@@ -15,18 +15,19 @@ class PerDirection(Term):
     """The map ``A -> sum_j m_j K_j A E_j E_j'``: in the eigenspaces of the operator it is a scalar kernel.
 
     grams : list of K_j, Gram matrices (n, n)
-    values : (j,) the eigenvalues m_j, all different and positive
+    values : (j,) the eigenvalues m_j, all positive; an array (k_j,) where eigenvalues that differ share a kernel
     vectors : list of E_j (d, k_j), orthonormal
     M : (d, d) the operator
     dropped : Gram matrix that expands coefficients in directions that the operator drops, None if it expands nothing
+    error : bound on the relative error of kernels that are shared
     """
 
     closed_form = True
     inversion = "direct"
 
-    def __init__(self, grams, values, vectors, M, dropped=None):
-        self.vectors, self.M, self.dropped = vectors, M, dropped
-        self.parts = [Separable(as_gram(K).times(m)) for m, K in zip(values, grams, strict=True)]
+    def __init__(self, grams, values, vectors, M, dropped=None, error=0.0):
+        self.vectors, self.M, self.dropped, self.error = vectors, M, dropped, error
+        self.parts = [_part(as_gram(K), m) for m, K in zip(values, grams, strict=True)]
 
     def apply(self, A):
         out = np.zeros_like(A)
@@ -44,7 +45,8 @@ class PerDirection(Term):
         return self._with([part.gram.take(rows) for part in self.parts])
 
     def _with(self, grams):
-        return PerDirection(grams, np.ones(len(grams)), self.vectors, self.M, self.dropped)
+        values = [1.0 if part.M is None else part.M.diagonal() for part in self.parts]
+        return PerDirection(grams, values, self.vectors, self.M, self.dropped, self.error)
 
     def expand(self, C):
         rest = C - sum(C @ E @ E.T for E in self.vectors)
@@ -60,6 +62,11 @@ class PerDirection(Term):
     @cached_property
     def norm(self) -> float:
         return max((part.norm for part in self.parts), default=0.0)
+
+
+def _part(gram, value):
+    """The map in one eigenspace, or in several with a kernel in common."""
+    return Separable(gram.times(value)) if np.ndim(value) == 0 else Separable(gram, np.diag(value))
 
 
 @dataclass(frozen=True)

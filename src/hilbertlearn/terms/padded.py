@@ -68,6 +68,10 @@ class Padded(Term):
     def M(self):
         return self.term.M
 
+    @property
+    def error(self):
+        return self.term.error
+
     def apply(self, A):
         return _padded(self.term.apply(A[:, :-1]), 0.0)
 

@@ -10,11 +10,11 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 
 from .. import kernels, operators
-from .._linalg import eigenspaces, spectrum
 from .._statistics import mean_rows
 from ..problem import Problem
 from ..spaces import Space
 from ..terms import (
+    MOST_DIRECTIONS,
     PATH,
     Deformed,
     DeformedGram,
@@ -32,7 +32,6 @@ from .constant import best_constant
 from .samples import Encoded, Samples, take_samples
 
 _ALPHAS_PER_DECADE = 4
-_MOST_DIRECTIONS = 50  # deformed kernels of one model
 _SMALLEST, _LARGEST = 1e-11, 10.0  # default alphas, relative to the mean of k(x, x) times the operator's norm
 
 
@@ -108,8 +107,12 @@ class Training(Samples):
         return Problem(tuple(terms), Y, loss, alpha * self.weights.sum(), self.mask, root, self.measure)
 
     def pads(self, loss) -> bool:
-        """Whether the loss sees what outputs have outside their space; to the squared loss it is a constant."""
-        return self.encoded.outside is not None and not loss.quadratic and not loss.on_margins
+        """Whether the loss sees what outputs have outside their space beside their coordinates.
+
+        To the squared loss it is a constant, and under a sampling the values have it.
+        """
+        given = self.encoded.outside is not None and self.encoded.sampling is None
+        return given and not loss.quadratic and not loss.on_margins
 
     def fitting(self, factors: Factors | None, loss) -> Factors | None:
         """Factors of ``term_at`` as the problem with that loss takes them."""
@@ -234,7 +237,7 @@ def build(samples: Samples, chosen, values=None) -> Training:
             grams.append(DeformedGram(Deformed(K, penalty), float(recipe.manifold), samples.own))
     terms = make_terms(recipe, grams, samples.encoded, samples.weights)
     if graph is not None:
-        _check_directions(recipe, terms[0], samples.encoded)
+        _check_directions(recipe, samples.encoded)
     given = {field.name: getattr(samples, field.name) for field in fields(Samples)}
     return Training(**given, kernels=tuple(chosen), grams=tuple(grams), terms=terms)
 
@@ -256,14 +259,12 @@ def make_terms(recipe, grams, encoded: Encoded, weights):
     return tuple(terms if encoded.sampling is None else [Sampled(term, encoded.sampling) for term in terms])
 
 
-def _check_directions(recipe, term, encoded):
-    """Refuse an operator with too many eigenvalues, each of which would have a deformed kernel."""
-    number = 0 if term.M is None else len(eigenspaces(spectrum(term.M)))
-    if operators.as_learned(recipe.pairs[0][1]) is not None:
-        number = encoded.Y.shape[1]  # it will have as many
-    if number > _MOST_DIRECTIONS:
+def _check_directions(recipe, encoded):
+    """Refuse to learn an operator with too many eigenvalues, each of which would have a deformed kernel."""
+    number = encoded.Y.shape[1]  # it will have as many
+    if operators.as_learned(recipe.pairs[0][1]) is not None and number > MOST_DIRECTIONS:
         raise ValueError(
-            f"manifold: the operator has {number} different eigenvalues, each with a kernel of its own, more than "
-            f"{_MOST_DIRECTIONS}; use operator=None, a matrix of lower rank, or for curves a space with fewer "
-            "components, such as space=spaces.Eigen(n_components=20)"
+            f"manifold: a learnt operator has {number} eigenvalues, each with a kernel of its own, more than "
+            f"{MOST_DIRECTIONS}; use another operator, or for curves a space with fewer components, such as "
+            "space=spaces.Eigen(n_components=20)"
         )

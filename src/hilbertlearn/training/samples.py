@@ -40,14 +40,22 @@ class Encoded:
     Y: np.ndarray  # (n, d), or values (n, m) at points under a sampling; NaN where not observed; not centred
     sampling: Sampling | None
     coordinates: np.ndarray  # (n, d): Y, or under a sampling what interpolation fills in
-    outside: Any  # (n,), or None: norms of what outputs have beside their coordinates
+    outside: Any  # (n,), or None: norms of what outputs have beside these coordinates
 
     @classmethod
     def of(cls, space: Space, y):
         """Outputs y, as read, in a space."""
         Y, sampling = space.encode(y), space.sampling(y)
-        coordinates = Y if sampling is None else space.complete(y)
-        return cls(space=space, Y=Y, sampling=sampling, coordinates=coordinates, outside=space.outside(y))
+        if sampling is None:
+            return cls(space=space, Y=Y, sampling=None, coordinates=Y, outside=space.outside(y))
+        complete, outside = space.complete(y), space.complete_outside(y)
+        return cls(space=space, Y=Y, sampling=sampling, coordinates=complete, outside=outside)
+
+    def whole(self, residuals, loss):
+        """Residuals of coordinates, or of values under a sampling, with what the loss sees outside the space."""
+        if self.outside is None or self.sampling is not None or loss.quadratic:
+            return residuals
+        return np.column_stack([residuals, self.outside])
 
     def take(self, rows):
         return replace(

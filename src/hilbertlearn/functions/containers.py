@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import numbers
 import reprlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_array
 
-from ._validation import check_choice
-from .frames import numbers_of, points_of
+from ..frames import numbers_of, points_of
+from .bases import atom_values, check_basis, coefficients, evaluated, gauss, in_basis
+from .points import as_axes, check_grids, check_inside, same_points, through
 
 DEFAULT_POINTS = 101  # of the grid that curves without a common one are put on
 
@@ -120,10 +121,20 @@ class Curves:
 class Layout:
     """How functions were handed over, so that predictions come back in the same form."""
 
-    kind: str  # "array", "FDataGrid", "FDataIrregular" or "IrregularFunctions"
+    kind: str  # "array", "FDataGrid", "FDataIrregular", "FDataBasis" or "IrregularFunctions"
     ndim: int = 2  # of the array
     names: dict = field(default_factory=dict)  # of scikit-fda's containers
     named_points: bool = False  # whether the grid is the names of the columns of a data frame
+    basis: Any = None  # of a FDataBasis
+    listed: bool = False  # whether each function was an object of its own
+
+    def whole(self, values, axes, domain):
+        """Values on the training grid in the form of the training outputs; in a basis where these were."""
+        if self.kind != "FDataBasis":
+            return self.wrap(values, axes, domain)
+        from skfda import FDataBasis
+
+        return self._form(FDataBasis(self.basis, coefficients(self.basis, values[..., 0]), **self.names))
 
     def wrap(self, values, axes, domain):
         """Values (n, m_1, ..., m_k, p) on the product grid of axes, in the form of the training outputs."""
@@ -131,28 +142,36 @@ class Layout:
             if self.ndim == 1:
                 return values[:, 0, 0] if values.shape[1] == 1 else values[..., 0]
             return values[..., 0] if self.ndim == len(axes) + 1 else values
-        if self.kind == "FDataGrid":
+        if self.kind in ("FDataGrid", "FDataBasis"):
             from skfda import FDataGrid
 
-            return FDataGrid(values, grid_points=list(axes), domain_range=list(domain), **self.names)
+            return self._form(FDataGrid(values, grid_points=list(axes), domain_range=list(domain), **self.names))
         return self.wrap_irregular([axes[0]] * len(values), list(values), domain)
 
     def wrap_irregular(self, points, values, domain):
         """Values [(m_i, p), ...] at points [(m_i,), ...]."""
+        if self.listed and self.kind in ("FDataGrid", "FDataBasis"):
+            own = zip(points, values, strict=True)
+            return [curve for p, v in own for curve in self.wrap(v[None], (p,), domain)]
         if self.kind.startswith("FData"):
             from skfda import FDataIrregular
 
             starts = np.cumsum([0, *(len(p) for p in points[:-1])])
-            return FDataIrregular(
+            curves = FDataIrregular(
                 start_indices=starts,
                 points=np.concatenate(points)[:, None],
                 values=np.concatenate(values),
                 domain_range=list(domain),
                 **self.names,
             )
+            return self._form(curves)
         if all(v.shape[1] == 1 for v in values):
             values = [v[:, 0] for v in values]
-        return IrregularFunctions(points, values, domain[0])
+        return self._form(IrregularFunctions(points, values, domain[0]))
+
+    def _form(self, functions):
+        """A container, or a list of single ones where it was one."""
+        return [functions[i : i + 1] for i in range(len(functions))] if self.listed else functions
 
 
 @dataclass(frozen=True)
@@ -170,8 +189,79 @@ class Functions:
 
 
 def brings_points(Y):
-    """Whether Y is a container of functions that knows their points: ours, or one of scikit-fda's."""
-    return isinstance(Y, IrregularFunctions) or hasattr(Y, "data_matrix") or hasattr(Y, "start_indices")
+    """Whether Y is a container of functions that knows their points, ours or scikit-fda's, or a list of single ones."""
+    return _is_container(Y) or _singles(Y) is not None
+
+
+def _is_container(Y):
+    named = hasattr(Y, "data_matrix") or hasattr(Y, "start_indices")
+    return isinstance(Y, IrregularFunctions) or named or in_basis(Y)
+
+
+def _singles(Y):
+    """The containers in a list, or in an array of objects, which is what scikit-learn makes of some; None otherwise."""
+    if isinstance(Y, np.ndarray) and Y.dtype == object:
+        Y = list(Y.ravel()) if Y.size == len(Y) else None
+    return list(Y) if isinstance(Y, (list, tuple)) and len(Y) and all(map(_is_container, Y)) else None
+
+
+def joined(Y, name="y"):
+    """One container from a list of single functions, irregular if their grids differ; anything else as it is."""
+    singles = _singles(Y)
+    if singles is None:
+        return Y
+    several = next((i for i, y in enumerate(singles) if len(y) != 1), None)
+    if several is not None:
+        raise ValueError(
+            f"{name}: a list must have one function an entry, entry {several} has {len(singles[several])}; "
+            "give one container, or single functions, a[0], a[1], ..."
+        )
+    first = singles[0]
+    if not isinstance(first, IrregularFunctions) and all(_alike(first, y) for y in singles[1:]):
+        return first.concatenate(*singles[1:]) if len(singles) > 1 else first
+    own = [_read_single(y, name) for y in singles]
+    ends = np.array([curve.domain for curve in own])
+    points, values = [curve.points[0] for curve in own], [curve.values[0] for curve in own]
+    return IrregularFunctions(points, values, (ends[:, 0].min(), ends[:, 1].max()))
+
+
+def _alike(first, other):
+    """Whether two containers of scikit-fda can be one: of the same kind, on the same grid or in the same basis."""
+    if type(first) is not type(other) or first.dim_codomain != other.dim_codomain:
+        return False
+    if in_basis(first):
+        return first.basis == other.basis
+    pairs = [(first.domain_range, other.domain_range)]
+    if hasattr(first, "data_matrix"):
+        pairs.append((first.grid_points, other.grid_points))
+    return all(len(a) == len(b) and all(map(same_points, a, b)) for a, b in pairs)
+
+
+def _read_single(Y, name) -> IrregularFunctions:
+    """One function of a container as one with points of its own."""
+    data, _ = read_functions(Y, None, name)
+    if isinstance(data, IrregularFunctions):
+        return data
+    if in_basis(Y) or len(data.axes) != 1:
+        raise ValueError(f"{name}: functions of a list must be in one basis, or values on one grid if of two variables")
+    values = data.values[0]
+    return IrregularFunctions([data.axes[0]], [values[:, 0] if values.shape[1] == 1 else values], data.domain[0])
+
+
+def as_curves(X, name="X"):
+    """Inputs as one container of values at points: a list joined, functions in a basis evaluated at even steps."""
+    return evaluated(joined(X, name), name)
+
+
+def read_training(Y, grid) -> Functions:
+    """Training outputs as they are read; a grid says nothing of irregular ones, but where to predict them."""
+    if isinstance(Y, Functions):
+        return Y
+    one = joined(Y)
+    if in_basis(one) and grid is not None:
+        raise ValueError("grid must be None for functions in a basis; or give their values there, y.to_grid(grid)")
+    irregular = isinstance(one, IrregularFunctions) or hasattr(one, "start_indices")
+    return Functions(*read_functions(Y, None if irregular else grid))
 
 
 def rows_of_none(Y):
@@ -190,8 +280,16 @@ def read_functions(Y, grid=None, name="y"):
     """
     if isinstance(Y, Functions):
         return Y.data, Y.layout
+    singles = _singles(Y)
+    if singles is not None:
+        data, layout = read_functions(joined(Y, name), grid, name)
+        if hasattr(singles[0], "data_matrix"):  # whether or not they share a grid
+            layout = Layout("FDataGrid", names=_names(singles[0]))
+        return data, replace(layout, listed=True)
     if isinstance(Y, IrregularFunctions):
         return Y, Layout("IrregularFunctions")
+    if in_basis(Y):
+        return _read_basis(Y, grid, name)
     if hasattr(Y, "data_matrix"):
         axes: tuple = tuple(np.asarray(axis, dtype=float) for axis in Y.grid_points)
         domain = tuple((float(low), float(high)) for low, high in Y.domain_range)
@@ -236,12 +334,25 @@ def read_functions(Y, grid=None, name="y"):
     return Curves(values, axes, domain), Layout("array", ndim=array.ndim, named_points=named is not None)
 
 
+def _read_basis(Y, grid, name):
+    """Functions in a basis at the points of a grid, by default at some whose quadrature is exact for it."""
+    check_basis(Y.basis, name)
+    (points,) = (gauss(Y.basis)[0],) if grid is None else as_axes(grid)
+    check_inside(points, Y.basis.domain_range[0], "grid")
+    given = np.asarray(Y.coefficients, dtype=float)
+    if np.isinf(given).any():
+        raise ValueError(f"{name} contains infinity; use NaN for functions that were not observed")
+    values = given @ atom_values(Y.basis, points)
+    domain = tuple((float(low), float(high)) for low, high in Y.basis.domain_range)
+    return Curves(values[..., None], (points,), domain), Layout("FDataBasis", names=_names(Y), basis=Y.basis)
+
+
 def sampled(X, grid=None, name="X") -> Curves:
     """Input curves of one variable on a common grid, values (n, m, channels), for kernels.
 
     Curves with points of their own are interpolated linearly on 101 points of their domain.
     """
-    curves, _ = read_functions(X, grid, name)
+    curves, _ = read_functions(evaluated(X, name), grid, name)
     if isinstance(curves, IrregularFunctions):
         return resampled(curves, grid, name)
     if len(curves.axes) != 1:
@@ -265,118 +376,8 @@ def interpolated(curves: IrregularFunctions, axis):
     for rows, points, values in zip(out, curves.points, curves.values, strict=True):
         order = np.argsort(points)
         for column, value in zip(rows.T, values.reshape(len(points), curves.n_curves)[order].T, strict=True):
-            column[:] = _through(points[order], value, axis)
+            column[:] = through(points[order], value, axis)
     return out
-
-
-def _through(points, values, at):
-    """Linear interpolation through the finite values at increasing points; NaN if there is none."""
-    seen = np.isfinite(values)
-    return np.interp(at, points[seen], values[seen]) if seen.any() else np.full(len(at), np.nan)
-
-
-def interpolate_rows(axis, rows, points):
-    """Values (n, p) at points of functions with values rows (n, m) on the axis: linear, constant beyond its ends."""
-    return np.array([np.interp(points, axis, row) for row in rows]).reshape(len(rows), len(points))
-
-
-def fill_gaps(values, axes):
-    """Values (n, m_1, ..., m_k, p) with NaN replaced by linear interpolation, constant beyond the ends.
-
-    It runs along the first axis where that has values, then along the next. Functions without any value stay NaN.
-    """
-    values = np.array(values, dtype=float)
-    for k, axis in enumerate(axes, start=1):
-        if not np.isnan(values).any():
-            break
-        lines = np.moveaxis(values, k, -1)
-        for index in np.argwhere(np.isnan(lines).any(axis=-1)):
-            line = lines[tuple(index)]
-            gaps = np.isnan(line)
-            line[gaps] = _through(axis, line, axis[gaps])
-    return values
-
-
-def to_unit(points, domain):
-    """Points of an interval mapped to [0, 1]; the only point of a degenerate interval to 0."""
-    low, high = domain
-    return np.clip((np.asarray(points, dtype=float) - low) / (high - low if high > low else 1.0), 0.0, 1.0)
-
-
-def quadrature(points, weights="trapezoid", name="weights"):
-    """Weights (m,), of sum 1, of increasing points (m,): what integrals over the unit interval are computed with.
-
-    weights : "trapezoid" for the trapezoid rule, "equal", or non-negative numbers (m,) of any positive sum
-    """
-    m = len(points)
-    if isinstance(weights, str):
-        check_choice(weights, name, ("trapezoid", "equal"))
-        steps = np.diff(points, prepend=points[0], append=points[-1])
-        weights = np.ones(m) if weights == "equal" or m == 1 else steps[:-1] + steps[1:]
-    else:
-        wanted = f"{name} must be 'trapezoid', 'equal' or {m} non-negative numbers, one for each point of the grid"
-        weights = non_negative(weights, m, wanted)
-        if not weights.any():
-            raise ValueError(f"{wanted}, got zeros only")
-        weights = weights / weights.max()  # so that the sum is finite
-    return weights / weights.sum()
-
-
-def non_negative(values, number, wanted):
-    """Values as an array of so many finite floats >= 0, or a ValueError that says what is wanted and what was seen."""
-    try:
-        given = np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
-        given = np.array(np.nan)  # refused below
-    fine = np.isfinite(given) & (given >= 0)
-    if given.shape != (number,):
-        raise ValueError(f"{wanted}, got {reprlib.repr(values)} of shape {given.shape}")
-    if not fine.all():
-        raise ValueError(f"{wanted}, got {given[~fine][0]:g} at index {np.argmin(fine)}")
-    return given
-
-
-def check_inside(points, domain, name):
-    """Raise unless all points lie in the interval."""
-    low, high = domain
-    slack = 1e-9 * max(high - low, abs(low), abs(high))
-    outside = (points < low - slack) | (points > high + slack)
-    if outside.any():
-        raise ValueError(
-            f"{name} must lie in the domain [{low:g}, {high:g}], got {points[outside][0]:g}; "
-            "give points inside it, or the wider domain when the functions are made"
-        )
-
-
-def check_grids(axes, sizes, name):
-    """Raise unless each grid increases and has as many points as its axis of the values."""
-    for axis, size in zip(axes, sizes, strict=True):
-        if axis.ndim != 1 or len(axis) != size:
-            raise ValueError(
-                f"grid must have one point for each value on its axis: {name} has {size}, got {axis.shape} points"
-            )
-        if not np.isfinite(axis).all():
-            raise ValueError(f"grid must be finite numbers, got {axis!r}; leave such points out, and {name} there")
-        if (np.diff(axis) <= 0).any():
-            raise ValueError(f"grid must increase from point to point, got {axis!r}; sort it, and {name} with it")
-
-
-def as_axes(grid):
-    """The tuple of grids behind the setting: one array, or a tuple of arrays for several variables."""
-    several = isinstance(grid, tuple) and len(grid) > 0 and not isinstance(grid[0], numbers.Number)
-    try:
-        return tuple(np.atleast_1d(np.asarray(axis, dtype=float)) for axis in (grid if several else (grid,)))
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"grid must be an array of points, or a tuple of them for several variables, got {grid!r}"
-        ) from error
-
-
-def same_points(a, b):
-    """Whether two arrays of points are equal to rounding, in whatever units."""
-    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
-    slack = 1e-9 * max(np.abs(a).max(initial=0.0), np.abs(b).max(initial=0.0))
-    return a.shape == b.shape and bool((np.abs(a - b) <= slack).all())
 
 
 def _axes_of(grid, array, name):
