@@ -1,4 +1,8 @@
-"""Structured outputs as they come: rows of an array, labels, strings, sets, graphs, any objects."""
+"""Structured outputs as they come: rows of an array, labels, strings, sets, graphs, any objects.
+
+What is a row of numbers is decided by types and never by lengths: numbers, numpy arrays of numbers, and lists of these.
+Anything else, tuples too, is an object, which is kept as it is.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+_NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
+
+
+class Objects(list):
+    """A list of objects that numpy takes as such: scikit-learn joins the predictions of folds by it."""
+
+    def __array__(self, dtype=None, copy=None):
+        array = np.empty(len(self), dtype=object)
+        for i, item in enumerate(self):  # at once, numpy would look into sequences
+            array[i] = item
+        return array
 
 
 @dataclass(frozen=True)
@@ -34,14 +50,15 @@ def read_outputs(y, like=None):
     """Outputs in canonical form, and which of them are known (n,).
 
     Numbers become a float array (n,) or (n, d), anything else a list. Unknown outputs are None, NaN, or rows of NaN.
-    If ``like``, outputs read before, are a list, these are one too: some sequences of numbers may be of one length.
+    If ``like``, outputs read before, are a list, these are one too; if they are rows, tuples of numbers are rows too.
     """
     if isinstance(y, Outputs):
         return y.items, y.known
     y = plain(y)
     if isinstance(y, list):
         known = np.array([not _is_missing(item) for item in y], dtype=bool)
-        array = None if isinstance(like, list) else as_numbers([item for item in y if not _is_missing(item)])
+        rows = (list, tuple) if isinstance(like, np.ndarray) else (list,)
+        array = None if isinstance(like, list) else as_numbers([item for item in y if not _is_missing(item)], rows)
         if array is None:
             return y, known
         full = np.full((len(y), *array.shape[1:]), np.nan)
@@ -59,6 +76,8 @@ def read_outputs(y, like=None):
 
 def plain(y):
     """Outputs from any container as an array of numbers or strings, or a list."""
+    if isinstance(y, list):
+        return list(y)
     if hasattr(y, "to_numpy"):
         y = y.to_numpy()
     elif hasattr(y, "__array__"):
@@ -94,7 +113,7 @@ def _key(item):
         return item.shape, (item + 0.0 if item.dtype.kind == "f" else item).tobytes()  # -0.0 equals 0.0
     if isinstance(item, (set, frozenset)):
         return frozenset(item)
-    if isinstance(item, (list, tuple)):
+    if type(item) in (list, tuple):  # classes derived from them may be more than their entries
         return tuple(map(_key, item))
     try:
         hash(item)
@@ -110,36 +129,74 @@ def _is_missing(item):
 def form_of(y):
     """How predictions are given back: a kind and a dtype.
 
-    ("list", None), ("objects", None) for an array of them, or ("array", dtype of integers, None for floats).
+    ("list", None), ("objects", None) for an array of them, ("array", dtype of integers, None for floats), or "tuples"
+    with such a dtype for tuples of numbers.
     """
-    given, items = hasattr(y, "__array__"), plain(y)
-    array = items if isinstance(items, np.ndarray) else as_numbers([item for item in items if item is not None])
-    if array is None:
-        return "objects" if given else "list", None
-    return "array", array.dtype if array.dtype.kind in "biu" else None
+    given, items = hasattr(y, "__array__") and not isinstance(y, list), plain(y)
+    if isinstance(items, list):
+        items = [item for item in items if item is not None]
+    array = items if isinstance(items, np.ndarray) else as_numbers(items)
+    if array is not None:
+        return "array", _whole_dtype(array)
+    if given:
+        return "objects", None
+    rows = as_numbers(items, (tuple,))
+    return ("list", None) if rows is None else ("tuples", _whole_dtype(rows))
 
 
 def in_form(outputs, form, discrete=True):
     """Outputs in the form of the training ones; integers stay integers where the decoder chose among outputs."""
     kind, dtype = form
-    if kind == "list":
-        return outputs if isinstance(outputs, list) else list(outputs)
+    if kind == "tuples" and isinstance(outputs, np.ndarray):
+        outputs = map(tuple, _as_integers(outputs, dtype if discrete else None).tolist())
+    if kind in ("list", "tuples"):
+        outputs = list(outputs)
+        return Objects(outputs) if any(map(_is_opened_by_numpy, outputs)) else outputs
     if kind == "objects":
-        array = np.empty(len(outputs), dtype=object)
-        for i, item in enumerate(outputs):
-            array[i] = item
-        return array
-    outputs = np.asarray(outputs)
-    if dtype is None or not discrete:
+        return np.asarray(Objects(outputs))
+    return _as_integers(np.asarray(outputs), dtype if discrete else None)
+
+
+def _is_opened_by_numpy(item):
+    """Whether an array made of such items may hold their entries in place of them."""
+    kind = type(item)
+    return not issubclass(kind, (str, dict)) and (hasattr(kind, "__getitem__") or hasattr(kind, "__array__"))
+
+
+def _whole_dtype(array):
+    return array.dtype if array.dtype.kind in "biu" else None
+
+
+def _as_integers(outputs, dtype):
+    if dtype is None:
         return outputs
     whole = outputs.astype(dtype)
     return whole if np.array_equal(whole, outputs) else outputs  # candidates may be other numbers
 
 
-def as_numbers(items):
-    """Items as an array of numbers, None when they are something else (strings, sets, rows of different lengths)."""
+def as_numbers(items, rows=(list,)):
+    """Items as an array of numbers, None when they are something else (strings, sets, rows of different lengths).
+
+    rows : types of sequences whose numbers are a row; arrays always are
+    """
+    if not len(items) or not _are_numeric(items, rows):
+        return None
     try:
         array = np.asarray(items)
     except ValueError:
         return None
-    return array if array.dtype.kind in "biuf" and len(items) else None
+    return array if array.dtype.kind in "biuf" else None
+
+
+def _are_numeric(items, rows):
+    """Whether the items are numbers, or arrays or sequences of them, by their types."""
+    if all(issubclass(kind, _NUMBERS) for kind in set(map(type, items))):
+        return True
+    return all(_is_numeric(item, rows) for item in items)
+
+
+def _is_numeric(item, rows):
+    if isinstance(item, np.ndarray):
+        return item.dtype.kind in "biuf"
+    # a class of one's own that is derived from list or tuple is an object
+    return _are_numeric(item, rows) if type(item) in rows else isinstance(item, _NUMBERS)

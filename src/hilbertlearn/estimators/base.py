@@ -322,7 +322,8 @@ class KernelMachine(BaseEstimator):
 
     def _check_X(self, X):
         check_is_fitted(self)
-        return check_inputs(self, X, self.state_.scalar_kernels, reset=False)
+        state = self.state_
+        return check_inputs(self, X, state.scalar_kernels, reset=False, like=getattr(state, "X_fit", None))
 
     # ---------------------------------------------------------------- inspect
 

@@ -8,18 +8,26 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from ..functions import brings_points, read_functions, same_points, sampled
+from ..outputs import as_numbers
 
 
-def check_inputs(estimator, X, kernels, reset):
-    """X in the form that scalar kernels take; with reset the estimator remembers its features, else they must agree."""
+def check_inputs(estimator, X, kernels, reset, like=None):
+    """X in the form that scalar kernels take; with reset the estimator remembers its features, else they must agree.
+
+    like : the training inputs; where these are a list of objects, X is one too
+    """
     if any(isinstance(kernel, str) for kernel in kernels):
         return _rows(estimator, X, kernels, reset)
     gaps = "allow-nan" if all(getattr(kernel, "missing_points", False) for kernel in kernels) else True
     if isinstance(X, (list, tuple)):
-        numbers = _numeric(X)
+        X = list(X)
+        rows = (list, tuple) if isinstance(like, np.ndarray) else (list,)
+        numbers = None if isinstance(like, list) else as_numbers(X, rows) if X else np.asarray(X)
         if numbers is None:
-            return list(X)
+            return X
         X = numbers
+    if hasattr(X, "iloc") and X.ndim == 1 and X.dtype.kind not in "biuf":  # not to be asked for by labels
+        return list(X)
     if getattr(X, "ndim", 0) == 2 and (hasattr(X, "iloc") or X.dtype.kind in "biuf"):
         options = {"accept_sparse": "csr", "dtype": np.float64, "order": "C", "ensure_all_finite": gaps}
         return validate_data(estimator, X, reset=reset, **options)
@@ -64,12 +72,3 @@ def _values_of_curves(estimator, X, reset):
             f"points of {seen} in place of {wanted}"
         )
     return curves.values
-
-
-def _numeric(X):
-    """X as an array of numbers, None when it is a list of something else."""
-    try:
-        array = np.asarray(X)
-    except ValueError:  # ragged
-        return None
-    return array if array.dtype.kind in "biuf" else None

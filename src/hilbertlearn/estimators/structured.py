@@ -49,7 +49,10 @@ class StructuredPredictor(KernelMachine):
       loss, strings by a kernel of their substrings.
 
     Outputs y are rows of an array, labels, strings, sets, or a list of any objects; None, NaN or a row of NaN is an
-    output that is not known.
+    output that is not known. Types say what they are, lengths never do: lists of numbers, of arrays of numbers, or of
+    lists of numbers are rows of numbers, if they have one shape. Anything else stays a list of objects: molecules,
+    graphs, tuples, classes of one's own reach the kernel or the loss as they are, and predictions are the very objects
+    (of equal ones that can be hashed, the first). The same holds for inputs X with a kernel of objects.
 
     Parameters
     ----------

@@ -31,6 +31,8 @@ class Tanimoto(BaseEstimator):
 class Pairwise(BaseEstimator):
     """The kernel matrix of ``function(x, z)``, a function of two single objects; X may be any list.
 
+    The function is given the very objects of the list: molecules, graphs, bit vectors, tuples. Lists of numbers, of
+    arrays of numbers and of lists of numbers are rows of numbers as in scikit-learn, and the function is given arrays.
     Symmetric matrices are filled from one half.
     """
 
