@@ -52,7 +52,8 @@ class StructuredPredictor(KernelMachine):
     output that is not known. Types say what they are, lengths never do: lists of numbers, of arrays of numbers, or of
     lists of numbers are rows of numbers, if they have one shape. Anything else stays a list of objects: molecules,
     graphs, tuples, classes of one's own reach the kernel or the loss as they are, and predictions are the very objects
-    (of equal ones that can be hashed, the first). The same holds for inputs X with a kernel of objects.
+    (of equal ones that can be hashed, the first). The same holds for inputs X with a kernel of objects. Rankings are
+    rows in which entry j is the rank of label j; ``metrics.ranks_from_order`` makes ranks of orders.
 
     Parameters
     ----------
@@ -356,6 +357,7 @@ def _decoded(rules, weights):
         found = decoders.gaussian.preimage(weights, rules.references, gaussian_rate(rules.loss, rules.kernel))
         return in_form(found, rules.form, discrete=False)
     found = decoders.DECODERS[rules.decoder](weights, rules.references, rules.loss)
+    found = rules.loss.as_given(found, rules.outputs)
     return in_form(found, rules.form, discrete=rules.loss.discrete)
 
 

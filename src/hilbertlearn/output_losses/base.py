@@ -33,6 +33,10 @@ class OutputLoss(BaseEstimator):
         """The same of predictions, where they may be more than the outputs, as scores are for labels."""
         return self.check(outputs)
 
+    def as_given(self, predictions, outputs):
+        """What the decoder found, in the terms of known outputs as they were given: rankings keep their lowest rank."""
+        return predictions
+
     def __call__(self, Z, Y):
         """Losses (len(Z), len(Y)) of predicting each of Z where each of Y is true; both canonical."""
         raise NotImplementedError
