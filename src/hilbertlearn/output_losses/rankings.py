@@ -1,8 +1,8 @@
 """Losses on rankings. An output is a vector with a number for each item, and larger means preferred.
 
-Entry j is the *rank (or rating) of item j*, never the item in place j: ``metrics.ranks_from_order`` makes ranks of orders,
-which nothing can tell from ranks by looking at them. ``[3, 1, 2]`` prefers item 0. Losses of the order alone, Kendall's
-and Spearman's, may be given ranks in which the smallest is preferred just as well.
+Entry j is the *rank (or rating) of item j*, never the item in place j: ``metrics.ranks_from_order`` makes ranks of
+orders, which nothing can tell from ranks by looking at them. ``[3, 1, 2]`` prefers item 0. Losses of the order alone,
+Kendall's and Spearman's, may be given ranks in which the smallest is preferred just as well.
 
 Predictions are full rankings, M numbers that follow each other: from the lowest rank of the training outputs on where
 all of these are such rankings (0 to M - 1 are answered by 0 to M - 1), else from 1 on.
@@ -15,7 +15,6 @@ from scipy.stats import rankdata
 
 from .base import OutputLoss
 from .objects import as_matrix
-
 
 _WANTED = "entry j the rank of item j (metrics.ranks_from_order makes ranks of orders of items)"
 
