@@ -30,7 +30,7 @@ _POSITIVE = {"rbf", *MATERN, "laplacian", "linear", "cosine", "chi2", "poly", "p
 # the exponent at the median distance; for rbf the median then is one bandwidth
 _AT_MEDIAN = {"rbf": 0.5, **dict.fromkeys(MATERN, 0.5), "laplacian": 1.0, "chi2": 1.0}
 _BLOCK_ENTRIES = 2**18
-_DIAGONAL_ROWS = 64  # of the Gram matrices that k(x, x) is read from
+_DIAGONAL_ROWS = 8  # of the Gram matrices that k(x, x) is read from: values may be dear, and calls too
 _MEDIAN_ROWS = 1000  # rows the median is taken over
 
 
@@ -148,7 +148,9 @@ def gram(kernel, X, Z=None, *, gamma=None, params=None, origin=None):
 
 
 def diagonal(kernel, X, *, gamma=None):
-    """``k(x, x)`` (n,), without the whole Gram matrix."""
+    """``k(x, x)`` (n,), without the whole Gram matrix; kernel objects may have a method for it."""
+    if hasattr(kernel, "diagonal"):
+        return kernel.diagonal(X)
     blocks = (X[i : i + _DIAGONAL_ROWS] for i in range(0, length(X), _DIAGONAL_ROWS))
     return np.concatenate([np.diag(gram(kernel, block, gamma=gamma)) for block in blocks])
 

@@ -9,7 +9,7 @@ from sklearn.metrics.pairwise import cosine_similarity
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from .._validation import check_number
-from .gram import PRECOMPUTED, check_kernel, gram, has_gamma, resolve_gamma
+from .gram import PRECOMPUTED, check_kernel, gram, has_gamma, length, resolve_gamma
 from .stationary import Bandwidth, check_nu, distances, profile, unresolved
 
 _GAMMAS = ("median", "scale", "auto")
@@ -26,6 +26,10 @@ class Tanimoto(BaseEstimator):
         products = safe_sparse_dot(X, Z.T, dense_output=True)
         union = row_norms(X, squared=True)[:, None] + row_norms(Z, squared=True) - products
         return np.divide(products, union, out=np.ones_like(products), where=union > 0)
+
+    def diagonal(self, X):
+        """``k(x, x) = 1`` (n,)."""
+        return np.ones(length(X))
 
 
 class Pairwise(BaseEstimator):
@@ -48,6 +52,10 @@ class Pairwise(BaseEstimator):
                 if same:
                     G[j, i] = G[i, j]
         return G
+
+    def diagonal(self, X):
+        """``k(x, x)`` (n,)."""
+        return np.array([self.function(x, x) for x in X], dtype=float)
 
 
 class Named(Bandwidth, BaseEstimator):
