@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 
 _ROWS = 4096  # compared at once
 _NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
@@ -79,6 +80,8 @@ def plain(y):
     """Outputs from any container as an array of numbers or strings, or a list."""
     if isinstance(y, list):
         return list(y)
+    if scipy.sparse.issparse(y):
+        return y.toarray()
     if hasattr(y, "to_numpy"):
         y = y.to_numpy()
     elif hasattr(y, "__array__"):
@@ -161,9 +164,11 @@ def _is_missing(item):
 def form_of(y):
     """How predictions are given back: a kind and a dtype.
 
-    ("list", None), ("objects", None) for an array of them, ("array", dtype of integers, None for floats), or "tuples"
-    with such a dtype for tuples of numbers.
+    ("list", None), ("objects", None) for an array of them, ("array", dtype of integers, None for floats), or such a
+    dtype with "tuples" for tuples of numbers, "csr_array" or "csr_matrix".
     """
+    if scipy.sparse.issparse(y):
+        return "csr_array" if isinstance(y, scipy.sparse.sparray) else "csr_matrix", _whole_dtype(y)
     given, items = hasattr(y, "__array__") and not isinstance(y, list), plain(y)
     if isinstance(items, list):
         items = [item for item in items if item is not None]
@@ -186,7 +191,8 @@ def in_form(outputs, form, discrete=True):
         return Objects(outputs) if any(map(_is_opened_by_numpy, outputs)) else outputs
     if kind == "objects":
         return np.asarray(Objects(outputs))
-    return _as_integers(np.asarray(outputs), dtype if discrete else None)
+    rows = _as_integers(np.asarray(outputs), dtype if discrete else None)
+    return rows if kind == "array" else getattr(scipy.sparse, kind)(rows)
 
 
 def _is_opened_by_numpy(item):

@@ -8,7 +8,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from ..functions import brings_points, read_functions, same_points, sampled
-from ..outputs import as_numbers
+from ..outputs import as_numbers, kind_of
 
 
 def check_inputs(estimator, X, kernels, reset, like=None):
@@ -39,6 +39,7 @@ def check_inputs(estimator, X, kernels, reset, like=None):
 
 def _rows(estimator, X, kernels, reset):
     """Rows of numbers, for kernels by name; curves are the rows of their values."""
+    _refuse_objects(X)
     if brings_points(X):
         X = _values_of_curves(estimator, X, reset)
         if np.isnan(X).any():
@@ -72,3 +73,22 @@ def _values_of_curves(estimator, X, reset):
             f"points of {seen} in place of {wanted}"
         )
     return curves.values
+
+
+def _refuse_objects(X):
+    """Say which kernel to take for inputs that kernels by name cannot: numpy would look into some of them."""
+    single = isinstance(X, (list, tuple)) or getattr(X, "ndim", 2) == 1
+    if not single or getattr(getattr(X, "dtype", None), "kind", "O") in "biuf":
+        return
+    for x in {type(x): x for x in X}.values():  # one of each type
+        kind = kind_of(x)
+        if kind == "string":
+            raise ValueError(
+                "X holds strings, and this kernel takes rows of numbers; use kernel=kernels.NGrams(), by name "
+                "'ngrams', or another kernel of strings"
+            )
+        if kind not in ("number", "sequence") and not hasattr(x, "__array__") and x is not None:
+            raise ValueError(
+                f"X holds objects such as {type(x).__name__}, and this kernel takes rows of numbers; use "
+                "kernel=kernels.Pairwise(function) of two objects or a callable (X, Z) -> Gram, or give an array"
+            )

@@ -69,8 +69,8 @@ def read_candidates(candidates, outputs, name):
         seen = "some that are not" if len(known) else "none"
         raise ValueError(f"{name} must be known outputs, at least one, got {seen}")
     if isinstance(outputs, list):
-        kinds = {kind_of(item) for item in outputs}
-        odd = next((item for item in items if kind_of(item) not in kinds), None)
+        kinds, found = ({type(item): item for item in some}.values() for some in (outputs, items))  # one of each type
+        odd = next((item for item in found if kind_of(item) not in set(map(kind_of, kinds))), None)
         if odd is not None:
             raise ValueError(
                 f"{name} must be of the kind of the training outputs, {type(outputs[0]).__name__}; got "

@@ -366,9 +366,11 @@ def _rule(output_kernel, output_loss, form, outputs):
     if isinstance(outputs, list):
         if all(isinstance(item, str) for item in outputs):
             return kernels.NGrams(), None
+        names = list(dict.fromkeys(type(item).__name__ for item in outputs))
+        mixed = f"a mix of {' and '.join(names[:3])}" if len(names) > 1 else f"of {names[0]}"
         raise ValueError(
-            "y is a list of objects: give output_kernel or output_loss; only numbers, labels, 0/1 matrices and strings "
-            "have defaults"
+            f"y is a list of objects, {mixed}: give output_kernel or output_loss; only numbers, labels, 0/1 matrices "
+            "and strings, all of one kind, have defaults (np.array(y) makes rows of tuples of numbers)"
         )
     if outputs.ndim == 1:
         return None, as_output_loss("zero_one" if form[1] is not None else "squared")

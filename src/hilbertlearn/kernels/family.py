@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from ..functions import brings_points
 from .functional import L2
 from .gram import InputKernel, scalar
+from .objects import of_objects
 from .stationary import distances, metric, profile
 
 _CURVES = ("rbf", "matern32", "matern12", "linear")  # shapes of kernels that are tried, smooth ones first
@@ -46,7 +47,7 @@ def alternatives(kernel, gamma, X):
         return [kernel]
     if not len(kernel.kernels):
         raise ValueError("Best: kernels is empty; give at least one")
-    return list(kernel.kernels)
+    return [of_objects(one) for one in kernel.kernels]
 
 
 def is_searched(kernel, gamma):

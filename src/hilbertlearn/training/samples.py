@@ -208,6 +208,7 @@ def kernel_terms(kernel, operator):
         terms = [tuple(term) for term in kernel]
     else:
         terms = [(kernel, operator)]
+    terms = [(kernels.of_objects(one), its_operator) for one, its_operator in terms]
     for one, its_operator in terms:
         one.validate() if hasattr(one, "validate") else kernels.check_kernel(one)
         given = its_operator is not None and not (isinstance(its_operator, str) and its_operator == "auto")
