@@ -153,6 +153,12 @@ def test_best_first_is_blind_to_rounding():
     scores = np.array([1.0, 3.0, 1.0 + 2e-16, 3.0 - 4e-16, 2.0])
     positions, values = candidates.best_first(scores, np.array([4, 3, 2, 1, 0]), 4)
     assert positions.tolist() == [1, 3, 0, 2] and values.tolist() == [3.0, 3.0, 2.0, scores[2]]
+    several = rng.integers(0, 4, size=(20, 9)) + 1e-16 * rng.random((20, 9))
+    numbers = rng.permuted(np.tile(np.arange(9), (20, 1)), axis=1)
+    positions, values = candidates.best_first(several, numbers, 5)
+    for row, own, found, its in zip(several.round(9), numbers, positions, values):
+        expected = sorted(range(9), key=lambda i, row=row, own=own: (-row[i], own[i]))[:5]
+        assert found.tolist() == own[expected].tolist() and its.round(9).tolist() == row[expected].tolist()
 
 
 def test_decode_takes_the_best_output():

@@ -102,13 +102,14 @@ def _products(queries, own, features, rows):
 
 
 def best_first(scores, positions, k):
-    """The k positions of highest score, and their scores; of scores equal up to rounding the lower position first."""
+    """The k positions (..., k) of highest score, and their scores; of equal ones up to rounding the lower position."""
     order = np.lexsort((positions, -scores))
-    values = scores[order]
-    level = np.cumsum(np.diff(values, prepend=values[:1]) < -_TIED * np.abs(values).max(initial=0.0))
-    values = values[np.searchsorted(level, level)]  # those of a level are equal
-    order = order[np.lexsort((positions[order], level))]
-    return positions[order[:k]], values[:k]
+    values = np.take_along_axis(scores, order, axis=-1)
+    falls = np.diff(values, axis=-1, prepend=np.inf) < -_TIED * np.abs(values).max(axis=-1, keepdims=True, initial=0.0)
+    level = np.maximum.accumulate(np.where(falls, np.arange(values.shape[-1]), 0), axis=-1)  # where it begins
+    places = np.take_along_axis(positions, order, axis=-1)
+    again = np.lexsort((places, level))[..., :k]
+    return np.take_along_axis(places, again, axis=-1), np.take_along_axis(values, level[..., :k], axis=-1)
 
 
 class _Best:

@@ -40,6 +40,9 @@ class Pool:
 def best_of_all(queries, pool: Pool, features, k):
     """Positions and scores, a list of m arrays each, of the k best candidates of one pool for each query."""
     found, scores = top_k(queries, pool.blocks(features, queries.shape[1]), k + _TIES)
+    if len(pool.distinct) == len(pool.group):
+        positions, values = best_first(scores, found, k)
+        return list(positions), list(values)
     # k distinct candidates, with all their repetitions, have the k best among them
     members, counts = np.argsort(pool.group, kind="stable"), np.bincount(pool.group)
     ends = np.cumsum(counts)

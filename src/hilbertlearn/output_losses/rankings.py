@@ -43,7 +43,7 @@ class Rank(_Rankings):
         self.normalize = normalize
 
     def check(self, outputs):
-        ratings = as_matrix(outputs, f"a matrix (n, items), {_WANTED}, NaN where an item is not rated")
+        ratings = as_matrix(outputs, f"a matrix (n, items) of ratings, {_WANTED}, NaN where an item is not rated")
         if np.isinf(ratings).any():
             raise ValueError("y contains infinity; give finite ratings, NaN where an item is not rated")
         return ratings
