@@ -6,6 +6,7 @@ import pytest
 
 from benchmarks import (
     adaptive_rank,
+    candidate_batches,
     default_fit,
     epsilon_svr,
     functional_dictionary,
@@ -47,6 +48,18 @@ SMALL = {
     ranking_decoder: {"items": 15, "n": 30, "queries": 3},
     set_decoder: {"n": 80, "labels": 12, "queries": 20},
     scalar_decoder: {"n": 40, "m": 60, "looped": 10},
+    candidate_batches: {
+        "queries": 5,
+        "each": 4,
+        "pool": 20,
+        "n": 12,
+        "many": 4,
+        "own": 5,
+        "shared": 10,
+        "rows": 8,
+        "bits": 64,
+        "repeats": 1,
+    },
     top_candidates: {"m": 5, "candidates": 300, "r": 4, "k": 3},
     loss_trick: {"n": 200},
     semi_supervised: {"labelled": 20, "unlabelled": 60, "d": 3},

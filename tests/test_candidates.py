@@ -116,12 +116,49 @@ def test_memory_is_bounded():
 def test_lists_of_each_query():
     queries = rng.integers(-2, 3, size=(30, 3)).astype(float)
     lists = [rng.integers(-2, 3, size=(n, 3)).astype(float) for n in rng.integers(1, 60, size=30)]
-    biases = [None if i % 2 else rng.integers(0, 4, size=len(some)).astype(float) for i, some in enumerate(lists)]
-    indices, scores = top_k_of_lists(queries, zip(lists, biases), 5)
+    biases = [rng.integers(0, 4, size=len(some)).astype(float) for some in lists]
+    numbers = np.split(np.arange(sum(map(len, lists))), np.cumsum(list(map(len, lists)))[:-1])
+    indices, scores = top_k_of_lists(queries, numbers, zip(lists, biases), 5)
     for q, (features, bias) in enumerate(zip(lists, biases)):
-        expected = by_sorting((features @ queries[q] + (0 if bias is None else bias))[None], 5)
+        expected = by_sorting((features @ queries[q] + bias)[None], 5)
         assert_array_equal(indices[q], expected[0][0])
         assert_array_equal(scores[q], expected[1][0])
+
+
+@pytest.mark.parametrize("sizes", [(1000,), (1,), (7, 30, 2)])
+@pytest.mark.parametrize("with_bias", [False, True])
+def test_lists_that_share_candidates(sizes, with_bias, monkeypatch):
+    monkeypatch.setattr(candidates, "_LOSSES", 50)
+    features, queries, bias = whole(60)
+    bias = bias if with_bias else None
+    lists = [rng.integers(60, size=n) for n in rng.integers(1, 40, size=len(queries))]  # repeated ones among them
+    indices, scores = top_k_of_lists(queries, lists, cut(features, bias, sizes), 6)
+    for q, own in enumerate(lists):
+        expected = by_sorting((features[own] @ queries[q] + (0 if bias is None else bias[own]))[None], 6)
+        assert_array_equal(indices[q], expected[0][0])
+        assert_array_equal(scores[q], expected[1][0])
+
+
+def test_equal_features_have_equal_scores():
+    queries = rng.normal(size=(5, 131))
+    features = np.repeat(rng.normal(size=(3, 131)), 37, axis=0)
+    lists = [rng.permutation(111) for _ in queries]
+    indices, scores = top_k_of_lists(queries, lists, cut(features, None, (50,)), 111)
+    for q, own in enumerate(lists):
+        assert len(np.unique(scores[q])) == 3
+        assert all((np.diff(indices[q][own[indices[q]] // 37 == kind]) > 0).all() for kind in range(3))
+
+
+def test_best_first_is_blind_to_rounding():
+    scores = np.array([1.0, 3.0, 1.0 + 2e-16, 3.0 - 4e-16, 2.0])
+    positions, values = candidates.best_first(scores, np.array([4, 3, 2, 1, 0]), 4)
+    assert positions.tolist() == [1, 3, 0, 2] and values.tolist() == [3.0, 3.0, 2.0, scores[2]]
+    several = rng.integers(0, 4, size=(20, 9)) + 1e-16 * rng.random((20, 9))
+    numbers = rng.permuted(np.tile(np.arange(9), (20, 1)), axis=1)
+    positions, values = candidates.best_first(several, numbers, 5)
+    for row, own, found, its in zip(several.round(9), numbers, positions, values):
+        expected = sorted(range(9), key=lambda i, row=row, own=own: (-row[i], own[i]))[:5]
+        assert found.tolist() == own[expected].tolist() and its.round(9).tolist() == row[expected].tolist()
 
 
 def test_decode_takes_the_best_output():
@@ -152,8 +189,11 @@ def test_refusals():
     features, queries, _ = whole(5)
     assert_refused(lambda: top_k(queries, [], 3), ["candidates", "empty"])
     assert_refused(
-        lambda: top_k_of_lists(queries[:2], [(features, None), (features[:0], None)], 1), ["query 1", "empty"]
+        lambda: top_k_of_lists(queries[:2], [np.arange(5), np.arange(0)], [(features, None)], 1), ["query 1", "empty"]
     )
     features[2, 0] = np.nan
     assert_refused(lambda: top_k(queries, [(features, None)], 3), ["candidates 0 to 4", "NaN"])
-    assert_refused(lambda: top_k_of_lists(queries[:1], [(features, None)], 1), ["query 0", "NaN"])
+    numbers = [np.arange(2), np.arange(5)[::-1]]
+    features[1] = 0.0
+    features[3] = np.nan
+    assert_refused(lambda: top_k_of_lists(queries[:2], numbers, [(features, None)], 1), ["query 1", "NaN"])

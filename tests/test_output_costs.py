@@ -180,7 +180,7 @@ def test_scores_and_weights_of_classes_by_hand():
     assert_allclose(scores, -(W @ C[:, NUMBERS].T), atol=1e-9)
     assert_allclose(weights, W @ (NUMBERS[:, None] == np.arange(6)), atol=1e-9)
     assert model.predict(NEW) == model.classes_[scores.argmax(axis=1)].tolist()
-    assert_allclose(model.predict_scores(NEW, ["xy", "abc", "xy"]), scores[:, [3, 0]])
+    assert_allclose(model.predict_scores(NEW, ["xy", "abc", "xy"]), scores[:, [3, 0, 3]])
     top, best_scores = model.predict_topk(NEW, 6)
     for row, names, values in zip(scores, top, best_scores):
         assert_allclose(row[[NAMES.index(name) for name in names]], values)

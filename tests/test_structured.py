@@ -267,21 +267,29 @@ MODELS = {
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_order_and_repetition_of_candidates_do_not_matter(name):
+def test_order_of_candidates_does_not_matter_and_each_has_its_place(name):
     model, y = MODELS[name]
     model = clone(model).fit(X, y)
     _, first = np.unique([str(item) for item in y], return_index=True)
-    expected, scores = model.predict_topk(NEW, 3, pick(y, first))
+    expected, scores = model.predict_topk(NEW, len(first), pick(y, first))
     for rows in (first[::-1], np.random.default_rng(1).permutation(np.r_[first, first, first])):
-        found, other = model.predict_topk(NEW, 3, pick(y, rows))
-        assert_allclose(other, scores, atol=1e-12)
-        strict = np.diff(np.array(scores), axis=1).max(axis=1) < -1e-9  # ties go to the first
-        assert strict.any()
-        for i in np.flatnonzero(strict):
-            assert str(found[i][0]) == str(expected[i][0])
-            assert len({str(item) for item in found[i]}) == len(found[i])
-        one = model.predict(NEW, pick(y, rows))
-        assert all(str(one[i]) == str(expected[i][0]) for i in np.flatnonzero(strict))
+        pool, times = pick(y, rows), len(rows) // len(first)
+        found, other, indices = model.predict_topk(NEW, len(rows) + 3, pool, return_indices=True)
+        assert_allclose(other, np.repeat(scores, times, axis=1), atol=1e-12)
+        for i in range(M):
+            assert sorted(indices[i]) == list(range(len(rows)))  # each candidate once
+            assert [str(item) for item in found[i]] == [str(pool[j]) for j in indices[i]]
+            strict = np.diff(scores[i], prepend=np.inf, append=-np.inf) < -1e-9
+            for place in np.flatnonzero(strict[:-1] & strict[1:]):
+                own = slice(times * place, times * (place + 1))
+                assert {str(item) for item in found[i][own]} == {str(expected[i][place])}
+                assert (np.diff(indices[i][own]) > 0).all()
+        for k in (1, 4):
+            head, _, some = model.predict_topk(NEW, k, pool, return_indices=True)
+            assert_array_equal(some, np.array(indices)[:, :k])
+            each = model.predict_topk(NEW, k, candidates_per_query=[pool] * M, return_indices=True)[2]
+            assert_array_equal(each, some)
+        assert str(list(model.predict(NEW, pool))) == str([pool[own[0]] for own in indices])
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -61,7 +61,7 @@ def item_values(items):
     """Values (n,) of single objects: numbers if all are, NaN where missing; else the objects, None there."""
     values = np.empty(len(items), dtype=object)
     for i, item in enumerate(items):
-        values[i] = None if _is_missing(item) else item
+        values[i] = None if is_missing(item) else item
     known = [item for item in values if item is not None]
     if not known or not all(isinstance(item, (numbers.Real, np.bool_)) for item in known):
         return values
@@ -179,7 +179,8 @@ def _of_pandas(y):
     return hasattr(y, "iloc")
 
 
-def _is_missing(item):
+def is_missing(item):
+    """Whether an item is None, NaN, or pandas' NA or NaT."""
     nan = isinstance(item, (float, np.floating)) and np.isnan(item)
     return item is None or nan or type(item).__name__ in ("NAType", "NaTType")  # pandas.NA, pandas.NaT
 

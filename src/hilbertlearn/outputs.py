@@ -1,4 +1,8 @@
-"""Structured outputs as they come: rows of an array, labels, strings, sets, graphs, any objects."""
+"""Structured outputs as they come: rows of an array, labels, strings, sets, graphs, any objects.
+
+What is a row of numbers is decided by types and never by lengths: numbers, numpy arrays of numbers, and lists of these.
+Anything else, tuples too, is an object, which is kept as it is.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,22 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 
-from .frames import is_framed, values_of, whole_dtype
+from .frames import is_framed, is_missing, values_of, whole_dtype
+
+_ROWS = 4096  # compared at once
+_NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
+
+
+class Objects(list):
+    """A list of objects that numpy takes as such: scikit-learn joins the predictions of folds by it."""
+
+    def __array__(self, dtype=None, copy=None):
+        array = np.empty(len(self), dtype=object)
+        for i, item in enumerate(self):  # at once, numpy would look into sequences
+            array[i] = item
+        return array
 
 
 @dataclass(frozen=True)
@@ -37,14 +55,15 @@ def read_outputs(y, like=None):
     """Outputs in canonical form, and which of them are known (n,).
 
     Numbers become a float array (n,) or (n, d), anything else a list. Unknown outputs are None, NaN, or rows of NaN.
-    If ``like``, outputs read before, are a list, these are one too: some sequences of numbers may be of one length.
+    If ``like``, outputs read before, are a list, these are one too; if they are rows, tuples of numbers are rows too.
     """
     if isinstance(y, Outputs):
         return y.items, y.known
     y = plain(y)
     if isinstance(y, list):
         known = np.array([not is_missing(item) for item in y], dtype=bool)
-        array = None if isinstance(like, list) else as_numbers([item for item in y if not is_missing(item)])
+        rows = (list, tuple) if isinstance(like, np.ndarray) else (list,)
+        array = None if isinstance(like, list) else as_numbers([item for item in y if not is_missing(item)], rows)
         if array is None:
             return y, known
         full = np.full((len(y), *array.shape[1:]), np.nan)
@@ -62,6 +81,10 @@ def read_outputs(y, like=None):
 
 def plain(y):
     """Outputs from any container as an array of numbers or strings, or a list."""
+    if isinstance(y, list):
+        return list(y)
+    if scipy.sparse.issparse(y):
+        return y.toarray()
     if is_framed(y):
         y = values_of(y)
     elif hasattr(y, "to_numpy"):
@@ -83,6 +106,10 @@ def distinct(outputs):
 
     Outputs that cannot be hashed are distinct unless they are the same object.
     """
+    if isinstance(outputs, np.ndarray) and outputs.ndim > 1 and outputs.dtype.kind in "biuf" and outputs.size:
+        found = _distinct_rows(outputs.reshape(len(outputs), -1))
+        if found is not None:
+            return found
     seen: dict = {}
     first: list[int] = []
     group = np.empty(len(outputs), dtype=int)
@@ -94,25 +121,45 @@ def distinct(outputs):
     return np.array(first, dtype=int), group
 
 
+def _distinct_rows(rows):
+    """As ``distinct`` for rows (n, d) of numbers, by sums of their bits; None if different rows have the same sum."""
+    parts = [slice(start, start + _ROWS) for start in range(0, len(rows), _ROWS)]
+    factors = np.random.default_rng(0).integers(2**63, size=_bits(rows[:1]).shape[1], dtype=np.uint64)
+    # whole numbers modulo 2^64, without rounding; floats of few digits have their ones in the first bits
+    codes = [np.einsum("ij,j->i", b ^ (b >> np.uint64(52)), factors) for b in (_bits(rows[some]) for some in parts)]
+    _, first, group = np.unique(np.concatenate(codes), return_index=True, return_inverse=True)
+    if not all(np.array_equal(_bits(rows[some]), _bits(rows[first[group[some]]])) for some in parts):
+        return None
+    order = np.argsort(first)
+    return first[order], np.argsort(order)[group]
+
+
+def _bits(rows):
+    """Rows of numbers as whole numbers of 64 bits, equal for equal rows."""
+    rows = np.ascontiguousarray(rows + 0.0 if rows.dtype.kind == "f" else rows)  # -0.0 equals 0.0
+    octets = rows.view(np.uint8)
+    return np.pad(octets, ((0, 0), (0, -octets.shape[1] % 8))).view(np.uint64)
+
+
+def kind_of(item):
+    """What an output is, as far as its type tells: a word, or None for objects of other classes."""
+    kinds = (("number", _NUMBERS), ("string", str), ("bytes", bytes), ("set", (set, frozenset)), ("mapping", dict))
+    sequences = ("sequence", (list, tuple, np.ndarray))
+    return next((name for name, types in (*kinds, sequences) if isinstance(item, types)), None)
+
+
 def _key(item):
     if isinstance(item, np.ndarray) and item.dtype != object:
         return item.shape, (item + 0.0 if item.dtype.kind == "f" else item).tobytes()  # -0.0 equals 0.0
     if isinstance(item, (set, frozenset)):
         return frozenset(item)
-    if isinstance(item, (list, tuple)):
+    if type(item) in (list, tuple):  # classes derived from them may be more than their entries
         return tuple(map(_key, item))
     try:
         hash(item)
     except TypeError:
         return "id", id(item)
     return item
-
-
-def is_missing(item):
-    """Whether an item is None, NaN or pandas's NA."""
-    if isinstance(item, (float, np.floating)):
-        return bool(np.isnan(item))
-    return item is None or type(item).__name__ == "NAType"
 
 
 def nan_for_missing(y):
@@ -126,39 +173,80 @@ def nan_for_missing(y):
 def form_of(y):
     """How predictions are given back: a kind and a dtype.
 
-    ("list", None), ("objects", None) for an array of them, or ("array", dtype of integers, None for floats).
+    ("list", None), ("objects", None) for an array of them, ("array", dtype of integers, None for floats), or such a
+    dtype with "tuples" for tuples of numbers, "csr_array" or "csr_matrix".
     """
     whole = whole_dtype(y) if is_framed(y) else None
     if whole is not None:
         return "array", whole
-    given, items = hasattr(y, "__array__"), plain(y)
-    array = items if isinstance(items, np.ndarray) else as_numbers([item for item in items if item is not None])
-    if array is None:
-        return "objects" if given else "list", None
-    return "array", array.dtype if array.dtype.kind in "biu" else None
+    if scipy.sparse.issparse(y):
+        return "csr_array" if isinstance(y, scipy.sparse.sparray) else "csr_matrix", _whole_dtype(y)
+    given, items = hasattr(y, "__array__") and not isinstance(y, list), plain(y)
+    if isinstance(items, list):
+        items = [item for item in items if item is not None]
+    array = items if isinstance(items, np.ndarray) else as_numbers(items)
+    if array is not None:
+        return "array", _whole_dtype(array)
+    if given:
+        return "objects", None
+    rows = as_numbers(items, (tuple,))
+    return ("list", None) if rows is None else ("tuples", _whole_dtype(rows))
 
 
 def in_form(outputs, form, discrete=True):
     """Outputs in the form of the training ones; integers stay integers where the decoder chose among outputs."""
     kind, dtype = form
-    if kind == "list":
-        return outputs if isinstance(outputs, list) else list(outputs)
+    if kind == "tuples" and isinstance(outputs, np.ndarray):
+        outputs = map(tuple, _as_integers(outputs, dtype if discrete else None).tolist())
+    if kind in ("list", "tuples"):
+        outputs = list(outputs)
+        return Objects(outputs) if any(map(_is_opened_by_numpy, outputs)) else outputs
     if kind == "objects":
-        array = np.empty(len(outputs), dtype=object)
-        for i, item in enumerate(outputs):
-            array[i] = item
-        return array
-    outputs = np.asarray(outputs)
-    if dtype is None or not discrete:
+        return np.asarray(Objects(outputs))
+    rows = _as_integers(np.asarray(outputs), dtype if discrete else None)
+    return rows if kind == "array" else getattr(scipy.sparse, kind)(rows)
+
+
+def _is_opened_by_numpy(item):
+    """Whether an array made of such items may hold their entries in place of them."""
+    kind = type(item)
+    return not issubclass(kind, (str, dict)) and (hasattr(kind, "__getitem__") or hasattr(kind, "__array__"))
+
+
+def _whole_dtype(array):
+    return array.dtype if array.dtype.kind in "biu" else None
+
+
+def _as_integers(outputs, dtype):
+    if dtype is None:
         return outputs
     whole = outputs.astype(dtype)
     return whole if np.array_equal(whole, outputs) else outputs  # candidates may be other numbers
 
 
-def as_numbers(items):
-    """Items as an array of numbers, None when they are something else (strings, sets, rows of different lengths)."""
+def as_numbers(items, rows=(list,)):
+    """Items as an array of numbers, None when they are something else (strings, sets, rows of different lengths).
+
+    rows : types of sequences whose numbers are a row; arrays always are
+    """
+    if not len(items) or not _are_numeric(items, rows):
+        return None
     try:
         array = np.asarray(items)
     except ValueError:
         return None
-    return array if array.dtype.kind in "biuf" and len(items) else None
+    return array if array.dtype.kind in "biuf" else None
+
+
+def _are_numeric(items, rows):
+    """Whether the items are numbers, or arrays or sequences of them, by their types."""
+    if all(issubclass(kind, _NUMBERS) for kind in set(map(type, items))):
+        return True
+    return all(_is_numeric(item, rows) for item in items)
+
+
+def _is_numeric(item, rows):
+    if isinstance(item, np.ndarray):
+        return item.dtype.kind in "biuf"
+    # a class of one's own that is derived from list or tuple is an object
+    return _are_numeric(item, rows) if type(item) in rows else isinstance(item, _NUMBERS)

@@ -8,6 +8,9 @@ from ..outputs import take
 
 _SCORES = 2**19  # scores of some queries and candidates at once, 4 MB: they are looked at while still in the cache
 _QUERIES = 1024  # of these queries, at most
+_TIED = 1e-12  # relative to the largest score of the query: such differences are rounding
+_DENSE = 30  # times that a product in a sum of all pairs is cheaper than one of a pair that is looked for
+_NOT_FINITE = "{} have NaN or infinite losses or kernel values; remove them or correct the loss"
 _LOSSES = 2**22  # losses of some candidates at all outputs, computed at once, 32 MB
 
 
@@ -57,25 +60,68 @@ def top_k(queries, blocks, k):
     return best.indices[:, :found], best.scores[:, :found]
 
 
-def top_k_of_lists(queries, lists, k):
-    """Lists of m indices (c,) and of m scores (c,): for each query the best of a candidate list of its own.
+def top_k_of_lists(queries, lists, blocks, k):
+    """Lists of m indices and of m scores: for each query the best of candidates of its own, best first.
 
-    `lists` yields for each query a pair (features (c, r), bias (c,) or None); a query with fewer than k candidates
-    gets all of them. Order and ties as for `top_k`; indices count within the query's list.
+    `lists` has for each query the numbers (c_q,) of its candidates, repeated ones too, in the stream of `blocks`, which
+    are those of `top_k`: a candidate of many queries comes once. A query with fewer than k candidates gets all of them.
+    Indices count within the query's list; of equal scores the first is better.
     """
-    indices, scores = [], []
-    for q, (query, (features, bias)) in enumerate(zip(np.asarray(queries, dtype=float), lists, strict=True)):
-        if len(features) == 0:
+    for q, own in enumerate(lists):
+        if len(own) == 0:
             raise ValueError(f"candidates of query {q} are empty; give at least one candidate for every query")
-        _check_finite(features, f"candidates of query {q}")
-        values = features @ query
+    if not len(lists):
+        return [], []
+    sizes = list(map(len, lists))
+    owner, numbers = np.repeat(np.arange(len(sizes)), sizes), np.concatenate(lists)
+    scores = _scores_of_pairs(np.asarray(queries, dtype=float), owner, numbers, blocks)
+    best = [best_first(own, np.arange(len(own)), k) for own in np.split(scores, np.cumsum(sizes)[:-1])]
+    return [indices for indices, _ in best], [values for _, values in best]
+
+
+def _scores_of_pairs(queries, owner, numbers, blocks):
+    """Scores (p,) of pairs of a query, by `owner` (p,), and a candidate of the stream, by `numbers` (p,)."""
+    by_number = np.argsort(numbers, kind="stable")
+    scores, seen = np.empty(len(numbers)), 0
+    for features, bias in blocks:
+        start, stop = np.searchsorted(numbers, [seen, seen + len(features)], sorter=by_number)
+        pairs = by_number[start:stop]
+        odd = np.flatnonzero(~np.isfinite(features).all(axis=1))
+        if len(odd):
+            query = owner[numbers == seen + odd[0]][0]
+            raise ValueError(_NOT_FINITE.format(f"candidates of query {query}"))
+        rows, own = numbers[pairs] - seen, owner[pairs]
+        scores[pairs] = _products(queries, own, features, rows)
         if bias is not None:
-            values = values + bias
-        some = np.flatnonzero(_k_largest(values[None], k)[0]) if len(values) > k else np.arange(len(values))
-        some = some[np.argsort(-values[some], kind="stable")]
-        indices.append(some)
-        scores.append(values[some])
-    return indices, scores
+            scores[pairs] += bias[rows]
+        seen += len(features)
+    return scores
+
+
+def _products(queries, own, features, rows):
+    """Inner products (p,) of the queries `own` (p,) with the features of the candidates `rows` (p,)."""
+    products = np.empty(len(rows))
+    if len(rows) * _DENSE > len(queries) * len(features):  # all pairs cost less than to look for some
+        by_query = np.argsort(own, kind="stable")
+        for some in slices(len(queries), _LOSSES // max(len(features), 1)):
+            start, stop = np.searchsorted(own, [some.start, some.stop], sorter=by_query)
+            pairs = by_query[start:stop]
+            products[pairs] = (queries[some] @ features.T)[own[pairs] - some.start, rows[pairs]]
+        return products
+    for some in slices(len(rows), _LOSSES // max(queries.shape[1], 1)):
+        products[some] = np.einsum("ij,ij->i", features[rows[some]], queries[own[some]])
+    return products
+
+
+def best_first(scores, positions, k):
+    """The k positions (..., k) of highest score, and their scores; of equal ones up to rounding the lower position."""
+    order = np.lexsort((positions, -scores))
+    values = np.take_along_axis(scores, order, axis=-1)
+    falls = np.diff(values, axis=-1, prepend=np.inf) < -_TIED * np.abs(values).max(axis=-1, keepdims=True, initial=0.0)
+    level = np.maximum.accumulate(np.where(falls, np.arange(values.shape[-1]), 0), axis=-1)  # where it begins
+    places = np.take_along_axis(positions, order, axis=-1)
+    again = np.lexsort((places, level))[..., :k]
+    return np.take_along_axis(places, again, axis=-1), np.take_along_axis(values, level[..., :k], axis=-1)
 
 
 class _Best:
@@ -153,7 +199,7 @@ def _k_largest(scores, k):
 
 def _check_finite(features, name):
     if not np.isfinite(np.sum(features)):  # a sum is cheaper than a look at each entry
-        raise ValueError(f"{name} have NaN or infinite losses or kernel values; remove them or correct the loss")
+        raise ValueError(_NOT_FINITE.format(name))
 
 
 def _tiles(m, b):

@@ -353,7 +353,8 @@ class KernelMachine(NamedSettings):
 
     def _check_X(self, X):
         check_is_fitted(self)
-        return check_inputs(self, X, self.state_.scalar_kernels, reset=False)
+        state = self.state_
+        return check_inputs(self, X, state.scalar_kernels, reset=False, like=getattr(state, "X_fit", None))
 
     # ---------------------------------------------------------------- inspect
 

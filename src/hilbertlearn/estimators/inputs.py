@@ -10,12 +10,16 @@ from sklearn.utils.validation import validate_data
 from ..frames import is_frame, values_of
 from ..functions import as_curves, brings_points, read_functions, same_points, sampled
 from ..kernels import Table
+from ..outputs import as_numbers, kind_of
 
 _FEW = 10  # names that an example has one by one
 
 
-def check_inputs(estimator, X, kernels, reset):
-    """X in the form that scalar kernels take; with reset the estimator remembers its features, else they must agree."""
+def check_inputs(estimator, X, kernels, reset, like=None):
+    """X in the form that scalar kernels take; with reset the estimator remembers its features, else they must agree.
+
+    like : the training inputs; where these are a list of objects, X is one too
+    """
     by_columns = [getattr(kernel, "reads_columns", False) for kernel in kernels]
     if any(by_columns) and not all(by_columns) and is_frame(X):
         raise ValueError(
@@ -30,10 +34,14 @@ def check_inputs(estimator, X, kernels, reset):
         return _rows(estimator, X, kernels, reset)
     gaps = "allow-nan" if all(getattr(kernel, "missing_points", False) for kernel in kernels) else True
     if isinstance(X, (list, tuple)):
-        numbers = _numeric(X)
+        X = list(X)
+        rows = (list, tuple) if isinstance(like, np.ndarray) else (list,)
+        numbers = None if isinstance(like, list) else as_numbers(X, rows) if X else np.asarray(X)
         if numbers is None:
-            return list(X)
+            return X
         X = numbers
+    if hasattr(X, "iloc") and X.ndim == 1 and X.dtype.kind not in "biuf":  # not to be asked for by labels
+        return list(X)
     if is_frame(X) or (getattr(X, "ndim", 0) == 2 and X.dtype.kind in "biuf"):
         options = {"accept_sparse": "csr", "dtype": np.float64, "order": "C", "ensure_all_finite": gaps}
         return _validated(estimator, X, reset, **options)
@@ -45,6 +53,7 @@ def check_inputs(estimator, X, kernels, reset):
 
 def _rows(estimator, X, kernels, reset):
     """Rows of numbers, for kernels by name; curves are the rows of their values."""
+    _refuse_objects(X)
     if brings_points(X):
         X = _values_of_curves(estimator, X, reset)
         if np.isnan(X).any():
@@ -75,7 +84,7 @@ def _columns(estimator, X, reset):
     if isinstance(X, (list, tuple)) and not any(map(_is_row, X)):
         return list(X)
     if isinstance(X, (list, tuple)):
-        numbers = _numeric(X)
+        numbers = as_numbers(list(X), (list, tuple))
         X = np.array(X, dtype=object) if numbers is None else numbers
     if X.ndim != 2:
         return X
@@ -152,10 +161,20 @@ def _values_of_curves(estimator, X, reset):
     return curves.values
 
 
-def _numeric(X):
-    """X as an array of numbers, None when it is a list of something else."""
-    try:
-        array = np.asarray(X)
-    except ValueError:  # ragged
-        return None
-    return array if array.dtype.kind in "biuf" else None
+def _refuse_objects(X):
+    """Say which kernel to take for inputs that kernels by name cannot: numpy would look into some of them."""
+    single = isinstance(X, (list, tuple)) or getattr(X, "ndim", 2) == 1
+    if not single or getattr(getattr(X, "dtype", None), "kind", "O") in "biuf":
+        return
+    for x in {type(x): x for x in X}.values():  # one of each type
+        kind = kind_of(x)
+        if kind == "string":
+            raise ValueError(
+                "X holds strings, and this kernel takes rows of numbers; use kernel=kernels.NGrams(), by name "
+                "'ngrams', or another kernel of strings"
+            )
+        if kind not in ("number", "sequence") and not hasattr(x, "__array__") and x is not None:
+            raise ValueError(
+                f"X holds objects such as {type(x).__name__}, and this kernel takes rows of numbers; use "
+                "kernel=kernels.Pairwise(function) of two objects or a callable (X, Z) -> Gram, or give an array"
+            )

@@ -18,9 +18,11 @@ def default_rule(outputs, form, texts):
             return (None, "zero_one") if recur else (kernels.NGrams(), None)
         if all(isinstance(item, (set, frozenset)) for item in outputs):
             return None, "hamming"
+        names = list(dict.fromkeys(type(item).__name__ for item in outputs))
+        mixed = f"a mix of {' and '.join(names[:3])}" if len(names) > 1 else f"of {names[0]}"
         raise ValueError(
-            "y is a list of objects: give output_kernel or output_loss; only numbers, labels, 0/1 matrices, sets of "
-            "labels and strings have defaults"
+            f"y is a list of objects, {mixed}: give output_kernel or output_loss; only numbers, labels, 0/1 matrices, "
+            "sets of labels and strings, all of one kind, have defaults (np.array(y) makes rows of tuples of numbers)"
         )
     if outputs.ndim == 1:
         return None, "zero_one" if form[1] is not None else "squared"

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..outputs import as_numbers, distinct, in_form, plain
+from .pools import Pool, read_candidates
 
 
 class OutputScores:
@@ -15,7 +16,6 @@ class OutputScores:
 
     space_: Any
     _check_X: Callable  # inputs as the predictor takes them
-    _pool: Callable  # distinct outputs from candidates
     _scoring: Callable  # inputs -> queries, and the features of outputs
     _output_weights: Callable  # inputs -> weights of the distinct training outputs
 
@@ -36,20 +36,21 @@ class OutputScores:
         Parameters
         ----------
         X : inputs
-        candidates : the outputs z to score, in the order of the columns, which count once each; None for those of the
+        candidates : the outputs z to score, in the order of the columns; None for those of the
             estimator, else ``classes_`` where outputs are classes, else ``outputs_``
         """
         X = self._check_X(X)
         rules = self.space_.rules
         candidates = rules.candidates if candidates is None else candidates
         if candidates is not None:
-            pool = self._pool(candidates, "candidates")
+            pool = Pool.of(read_candidates(candidates, rules.outputs, "candidates"))
         else:
-            pool = rules.outputs if rules.classes is None else plain(rules.classes)
+            every = rules.outputs if rules.classes is None else plain(rules.classes)
+            pool = Pool(every, np.arange(len(every)))
         queries, features = self._scoring(X)
-        values, bias = features(pool)
+        values, bias = features(pool.distinct)
         scores = queries @ values.T
-        return scores if bias is None else scores + bias
+        return (scores if bias is None else scores + bias)[:, pool.group]
 
     def predict_weights(self, X):
         """Weights (m, c) of the classes in the order of ``classes_``, or of the distinct outputs, that of ``outputs_``.

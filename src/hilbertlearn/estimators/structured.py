@@ -16,20 +16,20 @@ from .._fitting import snapshot, store
 from .._validation import check_choice, check_number
 from ..held_out import choose, table
 from ..output_losses import as_output_loss
-from ..outputs import Outputs, distinct, in_form, plain, read_outputs, take
+from ..outputs import Outputs, distinct, in_form, read_outputs, take
 from ..spaces import OutputKernel, ProbeSpace, WeightSpace
 from ..terms import ONCE
 from ..training import fit
 from .base import KernelMachine
 from .output_defaults import default_rule
 from .output_scores import OutputScores
+from .pools import Pool, best_of_all, best_of_each, read_candidates, read_lists
 from .state import State
 from .structured_state import LaterState, OutputRules, StructuredState, gaussian_rate, is_ridge
 from .weights import sum_by_group
 
 _FEW = 2000  # distinct outputs whose losses of each other are kept in memory to decode by
 _MANY = 0.25  # distinct outputs a sample beyond which weights are solved for at predict, not at fit
-_BLOCK_ENTRIES = 2**23  # of the features of candidates held at once, 64 MB
 _RANK = 1e-10  # singular values of coordinates, relative, that weights do not divide by
 
 
@@ -52,7 +52,12 @@ class StructuredPredictor(OutputScores, KernelMachine):
       another loss than the squared one or a regressor, are texts with a kernel of their substrings.
 
     Outputs y are rows of an array, labels, strings, sets, or a list of any objects; None, NaN or a row of NaN is an
-    output that is not known. Data frames and series come back as such, as in ``OperatorKernelRegressor``.
+    output that is not known. Data frames and series come back as such, as in ``OperatorKernelRegressor``. Types say
+    what outputs are, lengths never do: lists of numbers, of arrays of numbers, or of lists of numbers are rows of
+    numbers, if they have one shape. Anything else stays a list of objects: molecules, graphs, tuples, classes of
+    one's own reach the kernel or the loss as they are, and predictions are the very objects (of equal ones that can
+    be hashed, the first). The same holds for inputs X with a kernel of objects. Rankings are rows in which entry j
+    is the rank of label j; ``metrics.ranks_from_order`` makes ranks of orders.
 
     Parameters
     ----------
@@ -288,38 +293,54 @@ class StructuredPredictor(OutputScores, KernelMachine):
         candidates = rules.candidates if candidates is None and candidates_per_query is None else candidates
         chosen = rules.decoder == "candidates" and (rules.loss is None or len(rules.outputs) > _FEW)
         if candidates is not None or candidates_per_query is not None or chosen:
-            best, _ = self._best(X, candidates, candidates_per_query, 1)
+            best, *_ = self._best(X, candidates, candidates_per_query, 1)
             return self.framed(in_form([outputs[0] for outputs in best], rules.form), given)
         return self.framed(_decoded(rules, self._output_weights(X)), given)
 
-    def predict_topk(self, X, k, candidates=None, candidates_per_query=None):
+    def predict_topk(self, X, k, candidates=None, candidates_per_query=None, return_indices=False):
         """The k best candidates for each of X, best first: m collections of outputs, and m arrays of their scores.
 
         Scores are ``2 <phi(z), h(x)> - k(z, z)`` for an output kernel, ``<phi(z), h(x)>`` for the hinge, and minus the
-        weighted loss otherwise. Repeated candidates count once, and a query with fewer than k gets all of them.
-        Candidates as in ``predict``, but None never goes beyond those of the estimator or the training outputs.
+        weighted loss otherwise. Every candidate has its own place, repeated ones too, and equal scores are in the order
+        in which the candidates were given; a query with fewer than k gets all of them. Candidates as in ``predict``,
+        but None never goes beyond those of the estimator or the training outputs.
+
+        return_indices : whether to give m arrays of positions too, which identify what was found: among `candidates`,
+            among the query's own of `candidates_per_query`, or among ``outputs_`` without any
+
+        >>> from hilbertlearn import StructuredPredictor
+        >>> model = StructuredPredictor(alpha=1e-3).fit([[0.0], [1.0], [2.0]], ["aa", "ab", "bb"])
+        >>> pool, identifiers = ["bb", "aa", "aa"], ["mol-7", "mol-8", "mol-9"]
+        >>> found, scores, indices = model.predict_topk([[0.1]], 2, candidates=pool, return_indices=True)
+        >>> found[0], [identifiers[i] for i in indices[0]]
+        (['aa', 'aa'], ['mol-8', 'mol-9'])
         """
         check_number(k, "k", integer=True)
         X = self._check_X(X)
         rules = self.space_.rules
         candidates = rules.candidates if candidates is None and candidates_per_query is None else candidates
-        best, scores = self._best(X, candidates, candidates_per_query, k)
-        return [in_form(outputs, rules.form) for outputs in best], scores
+        best, scores, indices = self._best(X, candidates, candidates_per_query, k)
+        found = [in_form(outputs, rules.form) for outputs in best]
+        return (found, scores, indices) if return_indices else (found, scores)
 
     def _best(self, X, candidates, candidates_per_query, k):
-        """For each query its best candidates: (lists of outputs, best first, list of scores)."""
+        """For each query its best candidates, best first: lists of outputs, of their scores and of their positions."""
         queries, features = self._scoring(X)
+        outputs = self.space_.rules.outputs
         if candidates_per_query is not None:
             if candidates is not None:
                 raise ValueError("candidates and candidates_per_query exclude each other; give one of them")
-            pools = self._pools(candidates_per_query, len(queries))
-            found, scores = decoders.candidates.top_k_of_lists(queries, (features(pool) for pool in pools), k)
-            return [take(pool, own) for pool, own in zip(pools, found, strict=True)], scores
-        pool = self.space_.rules.pool if candidates is None else self._pool(candidates, "candidates")
-        size = max(1, _BLOCK_ENTRIES // queries.shape[1])
-        slices = (range(start, min(start + size, len(pool))) for start in range(0, len(pool), size))
-        found, scores = decoders.candidates.top_k(queries, (features(take(pool, rows)) for rows in slices), k)
-        return [take(pool, own) for own in found], list(scores)
+            pool, sizes = read_lists(candidates_per_query, outputs, len(queries))
+            places, scores = best_of_each(queries, pool, sizes, features, k)
+            indices = [own - start for own, start in zip(places, np.cumsum(sizes) - sizes, strict=True)]
+            return [pool.take(own) for own in places], scores, indices
+        if candidates is None:
+            every = self.space_.rules.pool
+            pool = Pool(every, np.arange(len(every)))
+        else:
+            pool = Pool.of(read_candidates(candidates, outputs, "candidates"))
+        indices, scores = best_of_all(queries, pool, features, k)
+        return [pool.take(own) for own in indices], scores, indices
 
     def _scoring(self, X):
         """Queries (m, r), and a function of outputs that gives their features (b, r) and bias (b,) or None."""
@@ -332,23 +353,6 @@ class StructuredPredictor(OutputScores, KernelMachine):
         if isinstance(state, State) and state.loss.on_margins:
             return coordinates, lambda outputs: (space.coordinates(outputs), None)
         return 2 * coordinates, lambda outputs: (space.coordinates(outputs), -space.squared_norms(outputs))
-
-    def _pool(self, candidates, name):
-        """Distinct outputs to choose from."""
-        pool, known = read_outputs(plain(candidates), like=self.space_.rules.outputs)
-        if not len(known) or not known.all():
-            seen = "some that are not" if len(known) else "none"
-            raise ValueError(f"{name} must be known outputs, at least one, got {seen}")
-        return take(pool, distinct(pool)[0])
-
-    def _pools(self, candidates, m):
-        candidates = plain(candidates)
-        if len(candidates) != m:
-            raise ValueError(
-                f"candidates_per_query: {len(candidates)} lists for {m} queries; give one a query, or one for all as "
-                "candidates"
-            )
-        return [self._pool(part, f"candidates of query {i}") for i, part in enumerate(candidates)]
 
     # ---------------------------------------------------------------- score
 

@@ -20,7 +20,17 @@ from .gram import (
 )
 from .graph import Affinity, as_graph, diffusion, node_kernel, smoothness
 from .metric import Metric
-from .objects import Matern, Named, NGrams, Pairwise, Precomputed, Tanimoto, TanimotoGaussian, as_output_kernel
+from .objects import (
+    Matern,
+    Named,
+    NGrams,
+    Pairwise,
+    Precomputed,
+    Tanimoto,
+    TanimotoGaussian,
+    as_output_kernel,
+    of_objects,
+)
 from .output_built import OutputBuilt
 from .stationary import distances, metric, profile
 from .tables import Table

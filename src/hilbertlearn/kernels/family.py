@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from ..functions import brings_points
 from .functional import L2, IntegratedKernel
 from .gram import CURVE_NAMES, InputKernel, scalar
+from .objects import of_objects
 from .stationary import MATERN, distances, metric, profile
 
 _CURVES = ("rbf", "matern32", "matern12", "linear")  # shapes of kernels that are tried, smooth ones first
@@ -24,12 +25,12 @@ _OF_CURVES: dict[str, Callable] = dict(zip(CURVE_NAMES, (L2, IntegratedKernel), 
 
 
 def named(kernel, gamma):
-    """The kernel of curves behind a name, with the estimator's gamma; other names and objects as they are.
+    """The kernel of curves or strings behind a name, with the estimator's gamma; other names and objects as they are.
 
-    In a list of (kernel, operator) terms, those that are kernels of curves by name.
+    In a list of (kernel, operator) terms, those that are such kernels by name.
     """
     if isinstance(kernel, str):
-        return _OF_CURVES[kernel](gamma=gamma) if kernel in _OF_CURVES else kernel
+        return _OF_CURVES[kernel](gamma=gamma) if kernel in _OF_CURVES else of_objects(kernel)
     if isinstance(kernel, (list, tuple)):
         pairs = [isinstance(term, (list, tuple)) and len(term) == 2 for term in kernel]
         return [(named(term[0], gamma), term[1]) if pair else term for pair, term in zip(pairs, kernel, strict=True)]

@@ -14,15 +14,15 @@ from sklearn.metrics.pairwise import (
     rbf_kernel,
 )
 from sklearn.utils import _safe_indexing
-from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from .._fitting import snapshot
 from .._statistics import weighted_quantile
 from .._validation import check_choice, check_number, check_symmetric_psd
 from .stationary import MATERN, OVERFLOW, Bandwidth, distances, profile
 
-PRECOMPUTED = "precomputed"
-NAMES = sorted({*PAIRWISE_KERNEL_FUNCTIONS, *MATERN, PRECOMPUTED})
+PRECOMPUTED, TANIMOTO = "precomputed", "tanimoto"
+NAMES = sorted({*PAIRWISE_KERNEL_FUNCTIONS, *MATERN, PRECOMPUTED, TANIMOTO})
 CURVE_NAMES = ("l2", "integrated")  # ``L2`` and ``IntegratedKernel``, to estimators
 _CALLED = {  # elsewhere
     "gaussian": "rbf",
@@ -32,22 +32,22 @@ _CALLED = {  # elsewhere
     "integral": "integrated",
     **{name: name for name in CURVE_NAMES},
 }
-_WITHOUT_GAMMA = (PRECOMPUTED, "linear", "cosine", "additive_chi2")
+_WITHOUT_GAMMA = (PRECOMPUTED, TANIMOTO, "linear", "cosine", "additive_chi2")
 _OF_PRODUCTS = ("linear", "poly", "polynomial")  # depend on where the origin is
 # positive definite by construction
 POSITIVE = {"rbf", *MATERN, "laplacian", "linear", "cosine", "chi2", "poly", "polynomial"}
 # the exponent at the median distance; for rbf the median then is one bandwidth
 _AT_MEDIAN = {"rbf": 0.5, **dict.fromkeys(MATERN, 0.5), "laplacian": 1.0, "chi2": 1.0}
 _BLOCK_ENTRIES = 2**18
-_DIAGONAL_ROWS = 64  # of the Gram matrices that k(x, x) is read from
+_DIAGONAL_ROWS, _DIAGONAL_OBJECTS = 64, 8  # of the Gram matrices that k(x, x) is read from; values may be dear
 _MEDIAN_ROWS = 1000  # rows the median is taken over
 
 
 def check_kernel(kernel, name="kernel"):
     """Raise unless kernel is a known name or a callable ``(X, Z) -> Gram``."""
     if isinstance(kernel, str):
-        curves = f", for curves {', '.join(CURVE_NAMES)}"
-        check_choice(kernel, name, NAMES, curves + ", or a callable (X, Z) -> Gram", _CALLED)
+        others = f", for curves {', '.join(CURVE_NAMES)}, for strings ngrams, or a callable (X, Z) -> Gram"
+        check_choice(kernel, name, NAMES, others, _CALLED)
     elif not callable(kernel):
         raise TypeError(
             f"kernel must be a name, a callable (X, Z) -> Gram or a list of (kernel, operator), got {kernel!r}"
@@ -132,6 +132,8 @@ def gram(kernel, X, Z=None, *, gamma=None, params=None, origin=None):
             return X
         if kernel == "rbf":
             return _rbf(X, Z, gamma)
+        if kernel == TANIMOTO:
+            return tanimoto(X, X if Z is None else Z)
         if kernel in MATERN:
             D = distances(kernel, X, Z)
             return profile(kernel, D, gamma, out=D, symmetric=Z is None)
@@ -155,8 +157,11 @@ def gram(kernel, X, Z=None, *, gamma=None, params=None, origin=None):
 
 
 def diagonal(kernel, X, *, gamma=None):
-    """``k(x, x)`` (n,), without the whole Gram matrix."""
-    blocks = (X[i : i + _DIAGONAL_ROWS] for i in range(0, length(X), _DIAGONAL_ROWS))
+    """``k(x, x)`` (n,), without the whole Gram matrix; kernel objects may have a method for it."""
+    if hasattr(kernel, "diagonal"):
+        return kernel.diagonal(X)
+    size = _DIAGONAL_ROWS if hasattr(X, "shape") else _DIAGONAL_OBJECTS
+    blocks = (X[i : i + size] for i in range(0, length(X), size))
     return np.concatenate([np.diag(gram(kernel, block, gamma=gamma)) for block in blocks])
 
 
@@ -229,6 +234,13 @@ class InputKernel:
     def __call__(self, X, Z=None):
         """Kernel values (m, n) of X with Z, or with itself; X itself where it holds kernel values."""
         return gram(self.kernel, X, Z, gamma=self.gamma, params=self.params, origin=self.origin)
+
+
+def tanimoto(X, Z):
+    """``<x, z> / (||x||^2 + ||z||^2 - <x, z>)`` (n, m) of rows of numbers, dense or sparse; 1 for two rows of zeros."""
+    products = safe_sparse_dot(X, Z.T, dense_output=True)
+    union = row_norms(X, squared=True)[:, None] + row_norms(Z, squared=True) - products
+    return np.divide(products, union, out=np.ones_like(products), where=union > 0)
 
 
 def centred_linear(X, Z, origin):

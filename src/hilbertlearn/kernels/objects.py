@@ -6,10 +6,10 @@ import numpy as np
 import scipy.sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.metrics.pairwise import cosine_similarity
-from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from .._validation import check_number
-from .gram import PRECOMPUTED, check_kernel, gram, has_gamma, resolve_gamma
+from ..outputs import kind_of
+from .gram import PRECOMPUTED, TANIMOTO, check_kernel, gram, has_gamma, length, resolve_gamma, tanimoto
 from .stationary import Bandwidth, check_nu, distances, profile, unresolved
 
 _GAMMAS = ("median", "scale", "auto")
@@ -18,19 +18,26 @@ _GAMMAS = ("median", "scale", "auto")
 class Tanimoto(BaseEstimator):
     """``<x, z> / (||x||^2 + ||z||^2 - <x, z>)`` on rows of fingerprints (dense or sparse): shared over all set bits.
 
-    Two rows of zeros are alike (1), one row of zeros is unlike any other (0).
+    Two rows of zeros are alike (1), one row of zeros is unlike any other (0). ``"tanimoto"`` is its name. For objects
+    that compare themselves, such as rdkit's bit vectors, ``Pairwise(rdkit.DataStructs.TanimotoSimilarity)`` is faster.
     """
 
     def __call__(self, X, Z):
-        X, Z = (A.astype(float) if hasattr(A, "astype") else np.asarray(A, dtype=float) for A in (X, Z))
-        products = safe_sparse_dot(X, Z.T, dense_output=True)
-        union = row_norms(X, squared=True)[:, None] + row_norms(Z, squared=True) - products
-        return np.divide(products, union, out=np.ones_like(products), where=union > 0)
+        X, Z = _fingerprints(X), _fingerprints(Z)
+        if X.shape[1] != Z.shape[1]:
+            raise ValueError(f"Tanimoto: fingerprints must have as many bits each, got {X.shape[1]} and {Z.shape[1]}")
+        return tanimoto(X, Z)
+
+    def diagonal(self, X):
+        """``k(x, x) = 1`` (n,)."""
+        return np.ones(length(X))
 
 
 class Pairwise(BaseEstimator):
     """The kernel matrix of ``function(x, z)``, a function of two single objects; X may be any list.
 
+    The function is given the very objects of the list: molecules, graphs, bit vectors, tuples. Lists of numbers, of
+    arrays of numbers and of lists of numbers are rows of numbers as in scikit-learn, and the function is given arrays.
     Symmetric matrices are filled from one half.
     """
 
@@ -46,6 +53,10 @@ class Pairwise(BaseEstimator):
                 if same:
                     G[j, i] = G[i, j]
         return G
+
+    def diagonal(self, X):
+        """``k(x, x)`` (n,)."""
+        return np.array([self.function(x, x) for x in X], dtype=float)
 
 
 class Named(Bandwidth, BaseEstimator):
@@ -152,7 +163,7 @@ class TanimotoGaussian(Bandwidth, BaseEstimator):
 
 
 class NGrams(BaseEstimator):
-    """Cosine of the counts of substrings of up to n characters: a normalised kernel of strings."""
+    """Cosine of the counts of substrings of up to n characters: a normalised kernel of strings, by name "ngrams"."""
 
     def __init__(self, n=3):
         self.n = n
@@ -161,8 +172,11 @@ class NGrams(BaseEstimator):
         from sklearn.feature_extraction.text import CountVectorizer  # takes long to load
 
         check_number(self.n, "NGrams: n", integer=True)
-        if not all(isinstance(text, str) for text in (*X, *Z)):
-            raise ValueError("NGrams: objects must be strings")
+        odd = next((text for text in (*X, *Z) if not isinstance(text, str)), None)
+        if odd is not None:
+            raise ValueError(
+                f"NGrams: objects must be strings, got {type(odd).__name__}; give strings only, or another kernel"
+            )
         # a character that no text has begins each one, so that the empty string is like itself
         left, right = (["\x02" + text for text in texts] for texts in (X, Z))
         counter = CountVectorizer(analyzer=self._substrings).fit([*left, *right])
@@ -172,14 +186,24 @@ class NGrams(BaseEstimator):
         # scikit-learn's own analyser of characters would merge runs of white space
         return [text[i : i + k] for k in range(1, self.n + 1) for i in range(len(text) - k + 1)]
 
+    def diagonal(self, X):
+        """``k(x, x) = 1`` (n,)."""
+        return np.ones(length(X))
+
+
+def of_objects(kernel):
+    """The kernel itself; for the name of a kernel that takes no rows of numbers, "ngrams", its object."""
+    return NGrams() if isinstance(kernel, str) and kernel == "ngrams" else kernel
+
 
 def as_output_kernel(kernel):
     """The kernel of outputs behind a name, a Gram matrix (outputs are its row numbers), an object or a callable."""
+    kernel = of_objects(kernel)
     if isinstance(kernel, str):
         check_kernel(kernel, "output_kernel")
         if kernel == PRECOMPUTED:
             raise ValueError("output_kernel='precomputed': give the Gram matrix itself, and its row numbers as outputs")
-        return Named(kernel)
+        return Tanimoto() if kernel == TANIMOTO else Named(kernel)
     if isinstance(kernel, np.ndarray):
         if kernel.ndim != 2 or kernel.shape[0] != kernel.shape[1]:
             raise ValueError(f"output_kernel: a matrix must be square, got shape {kernel.shape}")
@@ -198,6 +222,32 @@ def _rows(X, what="output_kernel: kernels by name take"):
         X = np.asarray(X, dtype=float)
     except (TypeError, ValueError):
         raise ValueError(
-            f"{what} rows of numbers, got {type(X[0]).__name__}; give an object or a callable (Y, Z) -> Gram"
+            f"{what} rows of numbers, got {_odd_kind(X)}; give kernels.NGrams() for strings, "
+            "kernels.Pairwise(function) for other objects, or a callable (Y, Z) -> Gram"
         ) from None
     return X[:, None] if X.ndim == 1 else X
+
+
+def _fingerprints(X):
+    """Rows of floats, dense or sparse."""
+    try:
+        rows = X.astype(float) if hasattr(X, "astype") else np.asarray(X, dtype=float)
+    except (TypeError, ValueError):
+        sizes = sorted({len(row) for row in X if isinstance(row, (list, tuple, np.ndarray))})
+        seen = f"{sizes[0]} and {sizes[-1]} bits" if len(sizes) > 1 else _odd_kind(X)
+        raise ValueError(
+            f"Tanimoto: fingerprints must be rows of as many bits each, got {seen}; fold them to one length, or give "
+            "kernels.Pairwise(function) for objects"
+        ) from None
+    if rows.ndim != 2:
+        raise ValueError(f"Tanimoto: fingerprints must be rows of bits (n, bits), got shape {rows.shape}")
+    return rows
+
+
+def _odd_kind(X):
+    """The name of the type of the first item that is no number or sequence of them, of several where they are mixed."""
+    kinds = list(dict.fromkeys(type(x).__name__ for x in X))
+    odd = [type(x).__name__ for x in X if kind_of(x) not in ("number", "sequence")]
+    if len(kinds) > 1:
+        return f"a mix of {' and '.join(kinds[:3])}"
+    return odd[0] if odd else f"{kinds[0]} of several lengths"

@@ -54,8 +54,8 @@ def normalized_rank_loss(Y_true, Y_pred, sample_weight=None):
     ----------
     Y_true : (n, d) ratings, the larger the better. NaN is not rated and left out. Samples without two different ratings
         have no order and are left out.
-    Y_pred : (n, d) positions or scores of the items, *the larger the better*. For ranks in which 1 is the best give
-        their negative.
+    Y_pred : (n, d) positions or scores, entry j that of item j, *the larger the better*. For ranks in which 1 is the
+        best give their negative.
     sample_weight : (n,) non-negative; default 1
 
     Returns
@@ -81,8 +81,8 @@ def kendall_tau(Y_true, Y_pred, sample_weight=None):
     Parameters
     ----------
     Y_true, Y_pred : (n, d) ranks, ratings or scores of the items, for both the larger the better or for both the
-        smaller. NaN (None, pandas's NA) in Y_true is unknown and left out, so are samples whose known items are all
-        tied.
+        smaller. Entry j is the rank of item j, not the item in place j (``ranks_from_order``). NaN (None, pandas's NA)
+        in Y_true is unknown and left out, so are samples whose known items are all tied.
     sample_weight : (n,) non-negative; default 1
 
     Returns

@@ -1,6 +1,11 @@
 """Losses on rankings. An output is a vector with a number for each item, and larger means preferred.
 
-Predictions are full rankings: the numbers 1 to M, M for the most preferred of M items.
+Entry j is the *rank (or rating) of item j*, never the item in place j: ``metrics.ranks_from_order`` makes ranks of
+orders, which nothing can tell from ranks by looking at them. ``[3, 1, 2]`` prefers item 0. Losses of the order alone,
+Kendall's and Spearman's, may be given ranks in which the smallest is preferred just as well.
+
+Predictions are full rankings, M numbers that follow each other: from the lowest rank of the training outputs on where
+all of these are such rankings (0 to M - 1 are answered by 0 to M - 1), else from 1 on.
 """
 
 from __future__ import annotations
@@ -11,13 +16,21 @@ from scipy.stats import rankdata
 from .base import OutputLoss
 from .objects import as_matrix
 
+_WANTED = "entry j the rank of item j (metrics.ranks_from_order makes ranks of orders of items)"
 
-class Rank(OutputLoss):
+
+class _Rankings(OutputLoss):
+    def restore(self, outputs, like):
+        return outputs + (_lowest_rank(like) - 1)
+
+
+class Rank(_Rankings):
     """Cost of the pairs that a ranking z puts in another order than the ratings y: Ciliberto et al. 2016, eq. 22.
 
     ``sum_ij gamma(y)_ij (1 - sign(z_i - z_j)) / 2`` over the pairs of rated items with ``gamma(y)_ij = y_i - y_j > 0``.
     Pairs that y does not rate (NaN) or rates alike cost nothing; pairs that z ties or leaves open cost half. Summed
-    over gamma of either sign, as the equation may also be read, it is twice this less a constant of y.
+    over gamma of either sign, as the equation may also be read, it is twice this less a constant of y. Entry j of an
+    output is the rating of item j, the larger the better.
 
     Parameters
     ----------
@@ -30,7 +43,7 @@ class Rank(OutputLoss):
         self.normalize = normalize
 
     def check(self, outputs):
-        ratings = as_matrix(outputs, "a matrix (n, items) of ratings, NaN where an item is not rated")
+        ratings = as_matrix(outputs, f"a matrix (n, items) of ratings, {_WANTED}, NaN where an item is not rated")
         if np.isinf(ratings).any():
             raise ValueError("y contains infinity; give finite ratings, NaN where an item is not rated")
         return ratings
@@ -65,9 +78,9 @@ class Rank(OutputLoss):
         return np.where(gaps, 0.0, Y * centred).sum(axis=1)
 
 
-class _Permutations(OutputLoss):
+class _Permutations(_Rankings):
     def check(self, outputs):
-        scores = as_matrix(outputs, "a matrix (n, items) of rankings")
+        scores = as_matrix(outputs, f"a matrix (n, items) of rankings, {_WANTED}")
         if not np.isfinite(scores).all():
             raise ValueError(
                 f"y contains NaN or infinity; {type(self).__name__} needs every item ranked, use Rank for gaps"
@@ -82,7 +95,10 @@ class _Permutations(OutputLoss):
 
 
 class Kendall(_Permutations):
-    """The share of pairs of items in opposite order, (1 - Kendall's tau) / 2."""
+    """The share of pairs of items in opposite order, (1 - Kendall's tau) / 2.
+
+    Entry j of an output is the rank of item j; see ``metrics.ranks_from_order`` for orders.
+    """
 
     decoder = "ranking"
 
@@ -103,7 +119,10 @@ class Kendall(_Permutations):
 
 
 class Spearman(_Permutations):
-    """Sum of squared differences of the ranks over its largest value, (1 - Spearman's correlation) / 2."""
+    """Sum of squared differences of the ranks over its largest value, (1 - Spearman's correlation) / 2.
+
+    Entry j of an output is the rank of item j; see ``metrics.ranks_from_order`` for orders.
+    """
 
     decoder = "assignment"
 
@@ -111,6 +130,13 @@ class Spearman(_Permutations):
         items = Z.shape[1]
         squares = (Z**2).sum(axis=1)[:, None] + (Y**2).sum(axis=1) - 2 * (Z @ Y.T)
         return 3 * squares / max(items * (items**2 - 1), 1)
+
+
+def _lowest_rank(outputs):
+    """b where all outputs have the numbers b, b + 1, ..., b + M - 1, whole ones; else 1."""
+    ranks = np.sort(np.asarray(outputs, dtype=float), axis=1)
+    lowest = ranks[0, 0]
+    return lowest if lowest == np.rint(lowest) and (ranks == lowest + np.arange(ranks.shape[1])).all() else 1.0
 
 
 def _ratings(Y):

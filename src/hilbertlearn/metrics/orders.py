@@ -1,0 +1,77 @@
+"""Orders and ranks: two ways to write a ranking down, of which losses and scores take the second."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def ranks_from_order(order, labels=None):
+    """Ranks of labels, entry j the rank of label j, from orders, which name the labels from the first to the last.
+
+    Both are permutations of as many numbers, so that nothing can tell an order in place of ranks from ranks: losses
+    and scores of rankings take ranks, and would compare the wrong things.
+
+    Parameters
+    ----------
+    order : (M,) or (n, M), the labels of a ranking from the first to the last: numbers 0 to M - 1, or names
+    labels : the M names, in the order of the columns of the result; None for numbers
+
+    Returns
+    -------
+    integers of the shape of `order`, 1 for the first label; their negative is what to give where larger means preferred
+
+    Examples
+    --------
+    >>> from hilbertlearn.metrics import ranks_from_order
+    >>> ranks_from_order([2, 0, 1])  # label 2 comes first, then 0, then 1
+    array([2, 3, 1])
+    >>> ranks_from_order([["pear", "apple", "fig"], ["fig", "pear", "apple"]], labels=["apple", "fig", "pear"])
+    array([[2, 3, 1],
+           [3, 1, 2]])
+    """
+    given = _as_rows(order, "order")
+    numbers = np.atleast_2d(given)
+    known = np.arange(numbers.shape[1]) if labels is None else np.asarray(labels)
+    if known.ndim != 1 or len(set(known.tolist())) != len(known):
+        raise ValueError(f"labels must be names that differ, one a column, got {labels!r}")
+    if (known.dtype.kind in "US") != (numbers.dtype.kind in "US"):
+        remedy = "give labels, the names in the order of the columns" if labels is None else "name labels as in order"
+        raise ValueError(f"order has entries such as {numbers.flat[0]!r}, labels such as {known[0]!r}; {remedy}")
+    for i, row in enumerate(numbers):
+        if len(row) != len(known) or set(row.tolist()) != set(known.tolist()):
+            names = f"0 to {len(known) - 1}" if labels is None else ", ".join(map(str, known))
+            raise ValueError(f"order must name each of the labels {names} once; row {i} is {row.tolist()}")
+    ranks = np.empty(numbers.shape, dtype=int)
+    ranks[:, np.argsort(known)] = np.argsort(numbers, axis=1) + 1
+    return ranks.reshape(given.shape)
+
+
+def order_from_ranks(ranks, labels=None):
+    """Labels from the one of smallest rank to the one of largest: the inverse of ``ranks_from_order``.
+
+    ranks : (M,) or (n, M), entry j the rank of label j; equal ranks in the order of the columns
+    labels : the M names; None for numbers from 0 on
+
+    >>> from hilbertlearn.metrics import order_from_ranks
+    >>> order_from_ranks([2, 3, 1])
+    array([2, 0, 1])
+    """
+    ranks = _as_rows(ranks, "ranks")
+    if ranks.dtype.kind not in "biuf" or np.isnan(ranks).any():
+        raise ValueError("ranks must be numbers, one for each label; labels without a rank have no place in an order")
+    order = np.argsort(ranks, axis=-1, kind="stable")
+    if labels is None:
+        return order
+    if len(labels) != ranks.shape[-1]:
+        raise ValueError(f"labels must be {ranks.shape[-1]} names, one a column of ranks, got {len(labels)}")
+    return np.asarray(labels)[order]
+
+
+def _as_rows(values, name):
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{name} must be rankings of all labels, rows of one length; got several lengths") from None
+    if array.ndim not in (1, 2) or not array.size:
+        raise ValueError(f"{name} must be one ranking (M,) or several (n, M), got shape {array.shape}")
+    return array
