@@ -22,6 +22,7 @@ NAMES = (
     "set_decoder",
     "scalar_decoder",
     "top_candidates",
+    "candidate_batches",
     "loss_trick",
     "structured_weights",
     "vector_fields",
