@@ -17,7 +17,7 @@ PYTEST := $(call threads,1) MPLBACKEND=Agg SCIPY_ARRAY_API=1 $(BIN)/pytest -n $(
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test test-all lint bench clean
+.PHONY: help demo examples test test-all lint bench clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -26,6 +26,9 @@ demo: $(VENV)/.stamp-plot  ## run the examples: tables and pictures
 	MPLBACKEND=Agg $(BIN)/python examples/demo.py
 	MPLBACKEND=Agg $(BIN)/python examples/functional.py
 	MPLBACKEND=Agg $(BIN)/python examples/graphs.py
+
+examples: $(VENV)/.stamp-examples  ## run all examples, also those on other packages' data
+	for script in examples/*.py; do MPLBACKEND=Agg $(BIN)/python $$script || exit 1; done
 
 test: $(VENV)/.stamp-dev  ## run the tests that are not slow
 	$(PYTEST)
@@ -53,6 +56,10 @@ $(BIN)/python:
 $(VENV)/.stamp-plot: pyproject.toml | $(BIN)/python
 	$(PIP) install -e '.[plot]'
 	@touch $@
+
+$(VENV)/.stamp-examples: pyproject.toml | $(BIN)/python
+	$(PIP) install -e '.[examples]'
+	@touch $@ $(VENV)/.stamp-plot
 
 $(VENV)/.stamp-dev: pyproject.toml | $(BIN)/python
 	$(PIP) install -e '.[dev]'
