@@ -121,7 +121,7 @@ def candidates_of(X, quick):
         "KE": [np.exp(-D / variance) for variance in np.linspace(0.02, 1, 5 if quick else 20)],
         "3BE": [(on_gram(spaces.Fourier(2 * f + 1), None), Z @ Z.T) for Z in features.values() for f in out],
         "KPL": [
-            (on_gram(spaces.Wavelet(name, level, decay), irregular="projected"), K)
+            (on_gram(spaces.Wavelet(name, level, decay), irregular="projected_trapezoid"), K)
             for (name, level), decay in product(wavelets, decays)
         ],
         "KAM": [

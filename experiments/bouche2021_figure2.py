@@ -4,7 +4,8 @@ The toy data and the model of figure 1, noise of standard deviation 0.02 (append
 each training curve 0 to 90 % of the 200 values, drawn at random, are not observed; training sets of 20, 50, 100, 250
 and 500 curves. Two ways to fit what is left:
 
-- "projected": inner products with the dictionary are averages over the observed values (the paper, equation 13);
+- "projected_trapezoid": inner products with the dictionary are averages over the observed values (the paper, equation
+  13), weighted by the trapezoid rule;
 - "exact": the squared error at the observed values is what is minimised.
 
 alpha is chosen from 16 values between 1e-8 and 1e-3 (the paper: 100) by 5 folds of the training set, by the error at
@@ -25,7 +26,7 @@ from hilbertlearn.metrics import functional_nmse
 
 NOISE = 0.02
 ALPHAS = np.geomspace(1e-8, 1e-3, 16)
-WAYS = {"projected": "spectral", "exact": "conjugate_gradient"}  # with their solvers
+WAYS = {"projected_trapezoid": "spectral", "exact": "conjugate_gradient"}  # with their solvers
 SHOWN = (0.0, 0.3, 0.6, 0.9)  # shares of the table
 
 
@@ -64,7 +65,7 @@ def plot(rows, sizes, shares, name):
 
     figure, axes = plt.subplots(1, 2, figsize=(9, 4), sharex=True, sharey=True)
     colours = plt.get_cmap("viridis")(np.linspace(0, 0.9, len(sizes)))
-    titles = {"projected": "averages over observed values (eq. 13)", "exact": "error at observed values"}
+    titles = {"projected_trapezoid": "averages over observed values (eq. 13)", "exact": "error at observed values"}
     for axis, way in zip(axes, WAYS, strict=True):
         for size, colour in zip(sizes, colours, strict=True):
             curve = [np.mean(errors(rows, size=size, missing=share, way=way)) for share in shares]
