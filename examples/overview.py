@@ -1,6 +1,6 @@
 """Four kinds of outputs in one picture: vectors with outliers, curves with gaps, a vector field, links of a network.
 
-Nothing is set but the kind of the problem. Writes overview.png beside this file.
+Nothing is set but the kind of the problem. Writes docs/figures/overview.png, the picture of the README.
 """
 
 from pathlib import Path
@@ -11,7 +11,7 @@ from sklearn.datasets import load_digits
 
 from hilbertlearn import FunctionalRegressor, LinkPredictor, OperatorKernelRegressor, datasets, kernels
 
-PICTURE = Path(__file__).with_name("overview.png")
+PICTURE = Path(__file__).parents[1] / "docs" / "figures" / "overview.png"
 INK, WARM, COOL, PALE = "#222222", "#d1495b", "#00798c", "#b8b8b8"
 
 

@@ -258,12 +258,6 @@ def test_vectors_do_not_take_functions():
         assert_refused(lambda y=y: OperatorKernelRegressor().fit(X, y), ["y must be numbers", "FunctionalRegressor"])
 
 
-def test_scikit_fda_basis_outputs():
-    skfda = pytest.importorskip("skfda")
-    y = fdata_grid(Y).to_basis(skfda.representation.basis.BSplineBasis(n_basis=5))
-    assert_refused(lambda: regressor().fit(X, y), ["y", "FDataBasis", "to_grid"], (TypeError, ValueError))
-
-
 @pytest.mark.parametrize(
     ("grid", "words"),
     [

@@ -305,7 +305,7 @@ def test_a_setting_out_of_range_is_named(loss, setting):
 
 def test_names_and_other_objects():
     assert isinstance(as_loss("huber"), Huber) and isinstance(as_loss("log"), LogNorm)
-    with pytest.raises(ValueError, match="'hubert'; known: squared, huber"):
+    with pytest.raises(ValueError, match="'hubert', did you mean 'huber'\\?; known: 'squared', 'huber'"):
         as_loss("hubert")
     with pytest.raises(TypeError, match=r"loss must be a name or an object of .*, got float"):
         as_loss(2.0)
