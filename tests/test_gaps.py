@@ -373,3 +373,18 @@ def test_vector_fields_with_gaps_are_as_before():
     fields[3, 1] = np.nan
     model = OperatorKernelRegressor(kernels.CurlFree(GAMMA), alpha=ALPHA).fit(X, fields)
     assert model.solver_ == "spectral" and np.isfinite(model.loo_residuals()).sum() == 2 * N - 1
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"loss": "huber"}, {"operator": "covariance"}, {"kernel": "rbf", "loss": "huber"}], ids=str
+)
+def test_repeated_samples_with_gaps_choose_what_weights_choose(settings):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 2))
+    Y = np.sin(X @ rng.normal(size=(2, 12))) + 0.1 * rng.normal(size=(60, 12))
+    Y[rng.random(Y.shape) < 0.1] = np.nan
+    twice = np.arange(60) < 25
+    weighted = OperatorKernelRegressor(**settings).fit(X, Y, 1.0 + twice)
+    repeated = OperatorKernelRegressor(**settings).fit(np.r_[X, X[twice]], np.r_[Y, Y[twice]])
+    assert repeated.alpha_ == pytest.approx(weighted.alpha_, rel=1e-6)
+    assert_allclose(repeated.predict(X), weighted.predict(X), atol=1e-4)

@@ -356,3 +356,10 @@ def test_best_index():
     assert best_index([np.inf, 1.0, np.nan]) == 1
     with pytest.raises(ValueError, match="too large"):
         best_index([np.inf, np.nan])
+
+
+def test_discrete_data_are_not_taken_for_repeated_samples():
+    category = np.repeat([0, 1, 2], 50)
+    inputs = np.eye(3)[category]
+    model = OperatorKernelRegressor().fit(inputs, category.astype(float))
+    assert_allclose(model.predict(np.eye(3)), [0, 1, 2], atol=0.05)

@@ -11,6 +11,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import cross_val_score
 from structured_data import NEW, OBJECTS, SETS, X, predictor
 
+from hilbertlearn import StructuredPredictor
 from hilbertlearn.decoders import jaccard
 from hilbertlearn.model_selection import RegularizationPathCV
 from hilbertlearn.output_losses import F1, Hamming, Jaccard
@@ -165,3 +166,13 @@ def test_with_names_of_columns_and_what_is_refused():
     empty = predictor(output_loss=F1(labels="ab")).fit(X[:3], [set(), set(), set()])
     assert empty.predict(X[:2]) == [set(), set()]
     assert_refused(lambda: predictor(output_loss="f1").fit(X[:3], [{1}, {2}, [1]]), ["0/1 matrix", "list"])
+
+
+def test_a_loss_does_not_depend_on_what_else_is_scored():
+    X = np.arange(8.0)[:, None]
+    y = [{"a"}, {"a", "b"}, {"b"}, {"a"}, {"a", "b"}, {"b"}, {"a"}, {"b"}]
+    model = StructuredPredictor(output_loss="hamming", alpha=1e-3).fit(X, y)
+    alone = model.score(X[:1], [{"b"}])
+    both = model.score(X[:2], [{"b"}, {"c", "d", "e", "f"}])
+    other = model.score(X[1:2], [{"c", "d", "e", "f"}])
+    assert both == pytest.approx((alone + other) / 2)

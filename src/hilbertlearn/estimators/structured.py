@@ -302,11 +302,11 @@ class StructuredPredictor(OutputScores, KernelMachine):
 
         Scores are ``2 <phi(z), h(x)> - k(z, z)`` for an output kernel, ``<phi(z), h(x)>`` for the hinge, and minus the
         weighted loss otherwise. Every candidate has its own place, repeated ones too, and equal scores are in the order
-        in which the candidates were given; a query with fewer than k gets all of them. Candidates as in ``predict``,
-        but None never goes beyond those of the estimator or the training outputs.
+        in which the candidates were given; a query with fewer than k gets all of them. Candidates as in ``predict``;
+        None stands for those of the estimator, ``classes_`` where outputs are classes, else ``outputs_``.
 
         return_indices : whether to give m arrays of positions too, which identify what was found: among `candidates`,
-            among the query's own of `candidates_per_query`, or among ``outputs_`` without any
+            among the query's own of `candidates_per_query`, or without any among ``classes_`` or ``outputs_``
 
         >>> from hilbertlearn import StructuredPredictor
         >>> model = StructuredPredictor(alpha=1e-3).fit([[0.0], [1.0], [2.0]], ["aa", "ab", "bb"])

@@ -57,8 +57,9 @@ def choose(samples: Samples, loss: Loss, alpha, options: Options) -> Choice:
         return _given(samples, loss, alpha, options)
     if not has_plain_kernels(samples):
         return _by_folds(samples, loss, alpha, options)
-    some = samples.some(drawn(samples, size(samples)))
-    near, families, weights = with_closed_form(some).distinct(), families_of(samples), None
+    merged = samples.distinct()
+    some = merged.some(drawn(merged, size(merged)))
+    near, families, weights = with_closed_form(some), families_of(samples), None
     whole = near is samples
     if np.isfinite(loss.largest_residual):  # what is smoother than the median rule's might not reach every sample
         families = [(families[0][0], families[0][1].closed())]
@@ -83,9 +84,9 @@ def choose(samples: Samples, loss: Loss, alpha, options: Options) -> Choice:
         training, factors = build(samples.with_shape(found.shape), found.kernels), None
     chosen = unit * curve.alpha * (curve.total / float(training.weights.sum())) if automatic else float(alpha)
     if automatic and (not training.closed_form or loss.on_margins):
-        judged = training if some is samples else training.take(drawn(samples, len(some.rows)))
+        judged = _looked_at(training) if samples.graph is None else training.take(drawn(training, len(some.rows)))
         if weights is not None:
-            judged, share = _held_back(judged.distinct(), weights)
+            judged, share = _held_back(judged, weights)
             unit *= share
         chosen, more = search_folds(judged, loss if loss.on_margins else Squared(), chosen / unit, options)
         chosen, trials = unit * chosen, trials + more
@@ -111,7 +112,7 @@ def by_output(choice: Choice, options: Options) -> Choice:
             "alpha_per_output=True goes with the squared loss, operator=None and kernels without operators of their "
             "own; set alpha_per_output=False"
         )
-    alphas, data = training.alphas(), _looked_at(training).distinct()
+    alphas, data = training.alphas(), _looked_at(training)
     data, factors = data.prepared(alphas) if data is not training or choice.factors is None else (data, choice.factors)
     share = training.weights.sum() / data.weights.sum()
     path = residual_path(data, alphas * share, factors)
@@ -207,17 +208,16 @@ def settled(training: Training, loss: Loss, alphas, options: Options, factors: F
     if some.closed_form:
         alpha = error_curve(some, Criterion(), np.sort(alphas)).alpha if len(alphas) > 1 else alphas[0]
         share = training.weights.sum() / some.weights.sum()
-        data = some.distinct()
-        residuals = next(residual_path(data, [alpha * share], factors if data is training else None))
+        residuals = next(residual_path(some, [alpha * share], factors if some is training else None))
     else:
-        data = some
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # of models that only serve to choose
             residuals = held_out_residuals(some, Squared(), float(np.median(alphas)), options.quick())
-    return loss.resolve(data.encoded.whole(residuals, loss), data.measure, data.weights)
+    return loss.resolve(some.encoded.whole(residuals, loss), some.measure, some.weights)
 
 
 def _looked_at(training: Training) -> Training:
-    """The samples that settings are chosen on: all of them, or some of many."""
-    number = size(training)
-    return training if number == len(training.rows) else training.take(drawn(training, number))
+    """The samples that settings are chosen on, repeated ones merged: all of them, or some of many."""
+    data = training.distinct()
+    number = size(data)
+    return data if number == len(data.rows) else data.take(drawn(data, number))

@@ -22,6 +22,10 @@ class _LabelSets(OutputLoss):
     labels : labels that sets may have beside those of the training outputs, or the names of the columns
     """
 
+    _known: int | None = (
+        None  # number of the labels of training: those that only outputs to be scored have do not change it
+    )
+
     def __init__(self, labels=None):
         self.labels = labels
 
@@ -32,7 +36,9 @@ class _LabelSets(OutputLoss):
         labels = list(dict.fromkeys([*(() if self.labels is None else self.labels), *seen]))
         if not labels:
             raise ValueError(f"y has empty sets only; name the labels there are: {type(self).__name__}(labels=[...])")
-        return type(self)(labels=labels)
+        made = type(self)(labels=labels)
+        made._known = self._known or len(labels)
+        return made
 
     def check(self, outputs):
         if self.labels is not None and _are_sets(outputs):
@@ -55,13 +61,13 @@ class _LabelSets(OutputLoss):
 
 
 class Hamming(_LabelSets):
-    """The share of labels on which the sets differ."""
+    """The number of labels on which the sets differ, over that of all labels."""
 
     decoder = "threshold"
 
     def __call__(self, Z, Y):
         differ = Z.sum(axis=1)[:, None] + Y.sum(axis=1) - 2 * (Z @ Y.T)
-        return differ / Z.shape[1]
+        return differ / (self._known or Z.shape[1])
 
 
 class F1(_LabelSets):

@@ -17,6 +17,9 @@ from ..spaces import Space
 from ..spaces.sampling import Sampling
 
 
+_MOST_COPIES = 10  # of a sample on average that are taken for repetition
+
+
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
     """How samples become a problem: the settings of an estimator that say so."""
@@ -161,12 +164,17 @@ class Samples:
     def distinct(self) -> Samples:
         """The same samples with repeated ones merged, their weights added.
 
-        Leaving out one of two copies tests nothing, and integer weights must select what repetition selects.
+        Leaving out one of two copies tests nothing, and integer weights must select what repetition selects. Where
+        there are very many copies of each, inputs and outputs are discrete, and copies are samples of their own.
         """
         if self.graph is not None:  # its nodes are not merged
             return self
         first, mass = self._groups(self.X)
-        return self if len(first) == len(self.rows) else replace(self.some(first), weights=mass)
+        return replace(self.some(first), weights=mass) if self._are_copies(first) else self
+
+    def _are_copies(self, first) -> bool:
+        """Whether the samples are repetitions of those in some positions, rather than draws of discrete data."""
+        return len(first) < len(self.rows) <= _MOST_COPIES * len(first)
 
     def _groups(self, X):
         """Positions of the first of equal samples, and the sum of their weights; X : inputs of the n samples."""
