@@ -16,7 +16,6 @@ from .._validation import check_memory
 from ..spaces import Space
 from ..spaces.sampling import Sampling
 
-
 _MOST_COPIES = 10  # of a sample on average that are taken for repetition
 
 
