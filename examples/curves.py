@@ -105,9 +105,9 @@ class InBasis:
 
 def kernel_ridge():
     """With a constant, by centring of the outputs, and both settings by 5 folds."""
-    settings = {"regressor__gamma": np.geomspace(1e-2, 10, 7), "regressor__alpha": np.geomspace(1e-4, 1, 5)}
-    centred = TransformedTargetRegressor(KernelRidge(kernel="rbf"), transformer=StandardScaler(with_std=False))
-    return GridSearchCV(centred, settings)
+    settings = {"gamma": np.geomspace(1e-2, 10, 7), "alpha": np.geomspace(1e-4, 1, 5)}
+    search = GridSearchCV(KernelRidge(kernel="rbf"), settings)
+    return TransformedTargetRegressor(search, transformer=StandardScaler(with_std=False))
 
 
 def on_logarithms(model):
