@@ -19,6 +19,9 @@ from hilbertlearn import (
     StructuredPredictor,
     kernels,
 )
+from hilbertlearn.held_out import rounds
+from hilbertlearn.held_out.criterion import Criterion
+from hilbertlearn.held_out.search import families_of, search
 from hilbertlearn.kernels import L2, Categorical, Columns, Matern, Named, NGrams, Pairwise, Precomputed, Table
 
 pd = pytest.importorskip("pandas")
@@ -340,6 +343,25 @@ def test_paths_and_semi_supervision():
     assert np.isfinite(summed.predict(X[[*SCALARS, "region"]])).all(axis=None)
 
 
+def test_rounds_under_a_graph_leave_out_the_samples_with_outputs():
+    kernel = Columns([("rbf", ["age"]), ("rbf", ["size"])])
+    y = Y["u"].to_numpy().copy()
+    y[1::2] = np.nan
+    model = OperatorKernelRegressor(kernel, manifold=0.1, scale=False).fit(X, y)
+    assert np.isfinite(model.predict(X)).all()
+    samples, options = model.read(X, y), model.options()
+    found = search(samples, families_of(samples), Criterion(), "auto", options)
+    folds, errors = rounds._Folds.of(samples, found, None, options), []
+    for test in folds.tests:
+        part = samples.some(np.setdiff1d(np.arange(len(samples.rows)), test))
+        assert len(part.columns) > len(part.rows)  # some have no outputs
+        settings = {"alpha": found.curve.penalty / len(part.rows), "manifold": 0.1, "scale": False}
+        refit = OperatorKernelRegressor(found.kernels[0].kernel, **settings).fit(X.iloc[part.columns], y[part.columns])
+        left_out = samples.rows[test]
+        errors.extend((y[left_out] - refit.predict(X.iloc[left_out])) ** 2)
+    assert folds.error(Criterion()) == pytest.approx(np.mean(errors), rel=1e-6)
+
+
 # ---------------------------------------------------------------- categories
 
 
@@ -541,3 +563,15 @@ def test_tables():
     assert "age" in repr(table)
     keys = Table.of(pd.DataFrame({"a": [1.0, np.nan, np.nan, 1.0], "b": ["x", None, None, "y"]})).row_keys()
     assert keys[1] == keys[2] and len(set(keys)) == 3
+
+
+def test_kernels_of_text_and_curves_by_name():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(12, 4)), columns=list("abcd")).assign(word=["cat", "cart", "dog", "dot"] * 3)
+    y = rng.normal(size=12)
+    named = Columns([("ngrams", "word"), ("l2", ["a", "b", "c", "d"])])
+    objects = Columns([(NGrams(), "word"), (L2(), ["a", "b", "c", "d"])])
+    found, wanted = (
+        OperatorKernelRegressor(kernel, alpha=1e-2).fit(frame, y).predict(frame) for kernel in (named, objects)
+    )
+    assert_allclose(found, wanted)

@@ -12,7 +12,14 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_s
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from hilbertlearn import FunctionalRegressor, LinkPredictor, OperatorKernelRegressor, RegularizationPathCV
+from hilbertlearn import (
+    FunctionalRegressor,
+    LinkPredictor,
+    OperatorKernelRegressor,
+    RegularizationPathCV,
+    kernels,
+    metrics,
+)
 from hilbertlearn import StructuredPredictor as Predictor
 from hilbertlearn.frames import FrameForm, values_of
 from hilbertlearn.metrics import r2_score
@@ -395,3 +402,42 @@ def test_no_warning_for_frames():
         vectors().fit(X, Y).score(X, Y)
         curves().fit(X, pd.DataFrame(CURVES, columns=T)).predict(X)
         objects().fit(X, SETS).score(X, SETS)
+
+
+def test_columns_of_categories_are_found_by_name():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.choice(["x", "y"], 60), "b": rng.choice(["x", "y"], 60)})
+    y = (frame["a"] == "x") + 0.1 * (frame["b"] == "x")
+    model = OperatorKernelRegressor(kernels.Categorical(), alpha=1e-3).fit(frame, y)
+    assert_allclose(model.predict(frame[["b", "a"]]), model.predict(frame))
+    with pytest.raises(ValueError, match=r"'b'.*training inputs"):
+        model.predict(frame.rename(columns={"b": "c"}))
+    single = OperatorKernelRegressor(kernels.Categorical(), alpha=1e-3).fit(frame[["a"]], y)
+    assert_allclose(single.predict(frame["a"]), single.predict(frame[["a"]]))
+
+
+def test_texts_in_a_series_of_polars():
+
+    words = ["cat", "cart", "dog", "dot", "cats", "dots"]
+    y = np.arange(6.0)
+    wanted = OperatorKernelRegressor("ngrams", alpha=1e-3).fit(words, y).predict(words)
+    assert_allclose(OperatorKernelRegressor("ngrams", alpha=1e-3).fit(pl.Series(words), y).predict(words), wanted)
+    with pytest.raises(ValueError, match="NGrams"):
+        OperatorKernelRegressor().fit(pl.Series(words), y)
+
+
+def test_columns_of_outputs_in_another_order_are_refused_everywhere():
+    rng = np.random.default_rng(0)
+    X, names = rng.normal(size=(20, 2)), ["early", "noon", "late"]
+    Y = pd.DataFrame(X @ rng.normal(size=(2, 3)), columns=names)
+    other = Y[names[::-1]]
+    model = FunctionalRegressor(alpha=1e-3).fit(X, Y)
+    for question in (
+        lambda: model.score(X, other),
+        lambda: model.residuals(X, other),
+        lambda: model.encode(other),
+        lambda: metrics.kendall_tau(Y, other),
+        lambda: metrics.r2_score(Y, other),
+    ):
+        with pytest.raises(ValueError, match="another order"):
+            question()

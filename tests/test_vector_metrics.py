@@ -226,7 +226,7 @@ def test_refusals(ours, theirs):
         (lambda: ours(TRUE[:, :, None], PRED[:, :, None]), ["y_true", "(n, d)"]),
         (lambda: ours([], []), ["y_true", "0 sample"]),
         (lambda: ours([["a"]], [["b"]]), ["y_true", "'a'"]),
-        (lambda: ours(frame, pandas.DataFrame(PRED, columns=list("bac"))), ["another order", "y_pred[y_true.columns]"]),
+        (lambda: ours(frame, pandas.DataFrame(PRED, columns=list("bac"))), ["another order", "y_pred[names]"]),
         (lambda: ours(TRUE, PRED, -WEIGHTS), ["sample_weight"]),
         (lambda: ours(TRUE, PRED, WEIGHTS[:3]), ["sample_weight", "(3,)"]),
         (lambda: ours(TRUE, PRED, multioutput="mean"), ["multioutput", "'mean'", "raw_values"]),

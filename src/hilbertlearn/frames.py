@@ -85,6 +85,21 @@ def whole_dtype(y):
     return np.result_type(*dtypes) if dtypes and all(dtype.kind in "biu" for dtype in dtypes) else None
 
 
+def check_order(y, names, name, other):
+    """Raise if a data frame has columns of these names in another order: entries are compared by position.
+
+    name, other : what the two are called
+    """
+    if not is_frame(y):
+        return
+    seen, wanted = list(y.columns), list(names)
+    if seen != wanted and set(seen) == set(wanted):
+        raise ValueError(
+            f"{name} has the columns of {other} in another order, {seen} in place of {wanted}; give {name}[names] with "
+            "these names"
+        )
+
+
 def points_of(y):
     """Column names of a data frame as numbers (m,), None where one is no number; "0.5" is one, as files have them."""
     if not is_frame(y):
@@ -139,14 +154,8 @@ class FrameForm:
 
     def check(self, y):
         """Raise if y, to be compared with predictions, has the columns of the training outputs in another order."""
-        if not is_frame(y) or self.series is not None:
-            return
-        seen, wanted = list(y.columns), list(self.names)
-        if seen != wanted and set(seen) == set(wanted):
-            raise ValueError(
-                f"y has the columns of the training outputs in another order, {seen} in place of {wanted}; give "
-                "y[names] with these names"
-            )
+        if self.series is None:
+            check_order(y, self.names, "y", "the training outputs")
 
     def _series(self, values, index):
         if self.index is None:

@@ -344,6 +344,7 @@ class KernelMachine(NamedSettings):
     def encode(self, y):
         """Coordinates (n, d) of outputs y in the space of the training outputs, NaN where not observed."""
         check_is_fitted(self)
+        self._check_order(y)
         return self.space_.encode(y)
 
     def decode(self, coordinates):
@@ -363,6 +364,8 @@ class KernelMachine(NamedSettings):
 
         For functions observed at points of their own, and with gaps in a dictionary, of the observed values.
         """
+        check_is_fitted(self)
+        self._check_order(y)
         return self.space_.residuals(y, self.coordinates(X))
 
     def loo_residuals(self):

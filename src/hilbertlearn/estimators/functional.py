@@ -215,6 +215,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         their domain.
         """
         checked = self._check_X(X)
+        self._check_order(y)
         true, _ = read_functions(y, self._grids_of(y))
         irregular = isinstance(true, IrregularFunctions)
         curves, expected = true.n_curves if irregular else true.values.shape[-1], self.space_.n_curves

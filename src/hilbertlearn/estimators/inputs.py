@@ -7,7 +7,7 @@ import scipy.sparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from ..frames import is_frame, values_of
+from ..frames import is_frame, is_framed, item_values, values_of
 from ..functions import as_curves, brings_points, read_functions, same_points, sampled
 from ..kernels import Table
 from ..outputs import as_numbers, kind_of
@@ -27,9 +27,12 @@ def check_inputs(estimator, X, kernels, reset, like=None):
             "into Columns([(kernel, names)])"
         )
     if any(by_columns) and all(by_columns):
-        return _columns(estimator, X, reset)
+        return _columns(estimator, X, reset, all(getattr(kernel, "by_name", False) for kernel in kernels))
     if brings_points(X):
         X = as_curves(X)
+    if is_framed(X) and not is_frame(X):  # not to be asked for by labels
+        values = values_of(X)
+        X = values if values.dtype.kind in "biuf" else list(values)
     if any(isinstance(kernel, str) for kernel in kernels):
         return _rows(estimator, X, kernels, reset)
     gaps = "allow-nan" if all(getattr(kernel, "missing_points", False) for kernel in kernels) else True
@@ -40,8 +43,6 @@ def check_inputs(estimator, X, kernels, reset, like=None):
         if numbers is None:
             return X
         X = numbers
-    if hasattr(X, "iloc") and X.ndim == 1 and X.dtype.kind not in "biuf":  # not to be asked for by labels
-        return list(X)
     if is_frame(X) or (getattr(X, "ndim", 0) == 2 and X.dtype.kind in "biuf"):
         options = {"accept_sparse": "csr", "dtype": np.float64, "order": "C", "ensure_all_finite": gaps}
         return _validated(estimator, X, reset, **options)
@@ -73,14 +74,17 @@ def _rows(estimator, X, kernels, reset):
     return X
 
 
-def _columns(estimator, X, reset):
+def _columns(estimator, X, reset, by_name):
     """Inputs by columns: numbers in an array stay one, anything else becomes a ``Table``; one column (n,) stays."""
     if isinstance(X, Table):
         return X
     if is_frame(X):
         _remember_names(estimator, X, reset)
-        return Table.of(X)
+        return Table.of(X) if reset else _in_order(Table.of(X), estimator, by_name)
     X = values_of(X)
+    alone = getattr(X, "ndim", 0) == 1 or (isinstance(X, (list, tuple)) and not any(map(_is_row, X)))
+    if alone and not reset and len(getattr(estimator, "X_names_", ())) == 1:  # fitted to a data frame of one column
+        return Table(estimator.X_names_, [item_values(list(X))])
     if isinstance(X, (list, tuple)) and not any(map(_is_row, X)):
         return list(X)
     if isinstance(X, (list, tuple)):
@@ -95,6 +99,19 @@ def _columns(estimator, X, reset):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
     names = None if reset else getattr(estimator, "X_names_", None)  # of the data frame that it was fitted to
     return X if names is None and X.dtype.kind == "f" else Table.of(X, names)
+
+
+def _in_order(table, estimator, by_name):
+    """The columns of the training inputs in their order; kernels that look them up by name take what there is."""
+    wanted = getattr(estimator, "X_names_", None)
+    if wanted is None:
+        return table
+    missing = [name for name in wanted if name not in table.names]
+    if missing and by_name:
+        return table
+    if missing:
+        raise ValueError(f"X has no column {missing[0]!r}, which the training inputs had; give columns {list(wanted)}")
+    return table.take([table.names.index(name) for name in wanted])
 
 
 def _remember_names(estimator, X, reset):

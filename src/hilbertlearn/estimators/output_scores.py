@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..outputs import as_numbers, distinct, in_form, plain
+from ..outputs import as_numbers, distinct, in_form
 from .pools import Pool, read_candidates
 
 
@@ -45,8 +45,7 @@ class OutputScores:
         if candidates is not None:
             pool = Pool.of(read_candidates(candidates, rules.outputs, "candidates"))
         else:
-            every = rules.outputs if rules.classes is None else plain(rules.classes)
-            pool = Pool(every, np.arange(len(every)))
+            pool = Pool(rules.pool, np.arange(len(rules.pool)))
         queries, features = self._scoring(X)
         values, bias = features(pool.distinct)
         scores = queries @ values.T

@@ -11,7 +11,7 @@ import numpy as np
 from .. import kernels
 from .._linalg import row_norms
 from ..output_losses import KernelLoss
-from ..outputs import take
+from ..outputs import plain, take
 from ..spaces import WeightSpace
 from .state import State, spread
 from .weights import OutputWeights, RidgeWeights
@@ -39,10 +39,8 @@ class OutputRules:
 
     @property
     def pool(self):
-        """Outputs, as they come, that are searched where nothing else is said."""
-        if self.decoder != "classes":
-            return self.outputs
-        return self.loss.restore(self.loss.everything(self.references), self.outputs)
+        """Outputs, as they come, that are searched where nothing else is said: all classes in order, or those seen."""
+        return self.outputs if self.classes is None else plain(self.classes)
 
     @property
     def classes(self):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from sklearn.utils import _safe_indexing
 
 from ..kernels import InputKernel
 from ..losses import Squared
@@ -100,7 +101,7 @@ class _Folds:
         """Of all samples, each under the fit without its fold."""
         residuals = np.full(self.samples.Y.shape, np.nan)
         for test, fitted in zip(self.tests, self.fits, strict=True):
-            inputs = self.samples.some(test).X
+            inputs = _safe_indexing(self.samples.X, self.samples.own[test])  # under a graph there are others
             values = [kernel(inputs, fitted.training.X) for kernel in fitted.training.kernels]
             residuals[test] = self.samples.Y[test] - fitted.coordinates_at(values)
         return criterion.summary(self.samples, residuals)[0]

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, clone
 from .._validation import check_choice, check_number
 from ..frames import is_frame, is_framed, values_of
 from ..functions import brings_points, non_negative
-from .family import is_searched
+from .family import is_searched, named
 from .gram import POSITIVE, PRECOMPUTED, InputKernel, brings_operator, check_kernel, has_gamma, median_rate
 from .stationary import Bandwidth, unresolved
 from .tables import Table, codes, is_single, names_of, positions
@@ -50,7 +50,7 @@ class Columns(BaseEstimator):
         error falls
     """
 
-    reads_columns = missing_points = True
+    reads_columns = missing_points = by_name = True
 
     def __init__(self, parts, combine="sum", weights=None, n_rounds=3):
         self.parts, self.combine, self.weights, self.n_rounds = parts, combine, weights, n_rounds
@@ -84,7 +84,7 @@ class Columns(BaseEstimator):
         )
         if not pairs or not self.parts:
             raise ValueError(f"Columns: parts must be a list of (kernel, columns), at least one, got {self.parts!r}")
-        for i, (kernel, columns) in enumerate(self.parts):
+        for i, (kernel, columns) in enumerate(self._kernels()):
             check_kernel(kernel)
             if isinstance(kernel, str) and kernel == PRECOMPUTED:
                 raise ValueError(f"Columns: part {i} cannot be 'precomputed'; give a kernel of its columns")
@@ -113,7 +113,11 @@ class Columns(BaseEstimator):
     @property
     def searched(self):
         """Whether the rate of a part is left to held-out errors."""
-        return any(is_searched(kernel, "auto") for kernel, _ in self.parts)
+        return any(is_searched(kernel, "auto") for kernel, _ in self._kernels())
+
+    def _kernels(self):
+        """The parts, with objects for names of kernels of curves and strings."""
+        return [(named(kernel, "auto"), columns) for kernel, columns in self.parts]
 
     def resolve(self, X, sample_weight=None) -> ColumnKernels:
         """The kernel with numbers for all settings, each part's from its own columns."""
@@ -124,7 +128,7 @@ class Columns(BaseEstimator):
         return self._made(X, kernel_of)
 
     def __call__(self, X, Z):
-        open_ = [kernel for kernel, _ in self.parts if has_gamma(kernel)]
+        open_ = [kernel for kernel, _ in self._kernels() if has_gamma(kernel)]
         if open_:
             raise unresolved(f"Columns: gamma of {open_[0]!r}", "auto")
         return self._made(X, lambda kernel, x: InputKernel(kernel))(X, Z)
@@ -132,7 +136,7 @@ class Columns(BaseEstimator):
     def _made(self, X, kernel_of) -> ColumnKernels:
         self.validate()
         X, parts = as_columns(X), []
-        for i, ((kernel, columns), weight) in enumerate(zip(self.parts, self._weights(), strict=True)):
+        for i, ((kernel, columns), weight) in enumerate(zip(self._kernels(), self._weights(), strict=True)):
             what = f"Columns: part {i}, {kernel!r},"
             found = positions(columns, names_of(X), what)
             one = Part(
@@ -211,7 +215,7 @@ class ColumnKernels(Bandwidth):
 
     parts: tuple[Part, ...]
     combine: str
-    reads_columns = missing_points = True
+    reads_columns = missing_points = by_name = True
 
     @property
     def gamma(self):

@@ -7,6 +7,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.validation import _check_sample_weight
 
 from .._validation import check_choice, check_number, warn
+from ..frames import check_order
 from ..functions import rows_of_none
 from ..outputs import nan_for_missing
 
@@ -165,6 +166,7 @@ def squared_hellinger_loss(Y_true, Y_pred, sample_weight=None):
 
 def _rows(Y_true, Y_pred):
     """Both as float arrays (n, d); NaN is left for the metric to judge."""
+    check_order(Y_pred, getattr(Y_true, "columns", ()), "Y_pred", "Y_true")
     arrays = []
     for Y, name in ((Y_true, "Y_true"), (Y_pred, "Y_pred")):
         try:

@@ -12,6 +12,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.validation import _check_sample_weight
 
 from .._validation import check_choice, warn
+from ..frames import check_order
 from ..spaces import read_vectors
 
 AVERAGES = ("raw_values", "uniform_average")
@@ -89,7 +90,7 @@ class Observed:
                 f"y_true and y_pred must have the same shape, got {true.shape} and {pred.shape}; give a prediction for "
                 "each entry of y_true, NaN or not"
             )
-        _check_order(y_true, y_pred)
+        check_order(y_pred, getattr(y_true, "columns", ()), "y_pred", "y_true")
         weights = _check_sample_weight(sample_weight, true, dtype=np.float64, ensure_non_negative=True)
         names = list(getattr(y_true, "columns", range(true.shape[1])))
         seen = ~np.isnan(true) & (weights > 0)[:, None]
@@ -140,16 +141,6 @@ def _mean_error(name, size, y_true, y_pred, sample_weight, multioutput, of_mean=
 def _columns(y, name):
     values = read_vectors(y, name)
     return values[:, None] if values.ndim == 1 else values
-
-
-def _check_order(y_true, y_pred):
-    """Raise if two frames have the same columns in another order: entries would be compared by position."""
-    columns = [list(getattr(y, "columns", ())) for y in (y_true, y_pred)]
-    if columns[0] != columns[1] and set(columns[0]) == set(columns[1]):
-        raise ValueError(
-            f"y_true and y_pred have the same columns in another order, {columns[0]} and {columns[1]}; give "
-            "y_pred[y_true.columns]"
-        )
 
 
 def _check_average(multioutput, seen, known):
