@@ -10,7 +10,7 @@ from refusals import assert_refused
 from sklearn.base import clone
 from structured_data import LABELS, NEW, STRINGS, WEIGHTS, X, predictor, ridge_weights
 
-from hilbertlearn import kernels
+from hilbertlearn import StructuredPredictor, kernels
 from hilbertlearn.decoders.candidates import classes
 from hilbertlearn.output_losses import CostMatrix, Hierarchy, ZeroOne
 
@@ -265,3 +265,13 @@ def test_all_pairs_of_small_tables_by_enumeration():
         at = loss.check(["a", "b", "c"])
         expected = [[C[labels.index(z), labels.index(y)] for y in "abc"] for z in "abc"]
         assert_array_equal(loss(at, at), expected)
+
+
+def test_labels_that_became_floats_beside_nan_are_told():
+    y = np.repeat([0.0, 1.0, 2.0], 10)
+    y[4] = np.nan
+    X = np.arange(30.0)[:, None]
+    with pytest.warns(UserWarning, match="zero_one"):
+        StructuredPredictor(alpha=1e-3).fit(X, y)
+    labels = StructuredPredictor(alpha=1e-3).fit(X, [None if np.isnan(one) else int(one) for one in y])
+    assert labels.decoder_ == "classes"

@@ -174,7 +174,7 @@ class StructuredPredictor(OutputScores, KernelMachine):
         """The output kernel and loss in use, by the settings or by what all the outputs are."""
         kernel, loss = self.output_kernel, self.output_loss
         if kernel is None and loss is None:
-            kernel, loss = default_rule(y.whole, y.form, texts=bool(self._needs_kernel()))
+            kernel, loss = default_rule(y.whole, y.form, bool(self._needs_kernel()), gaps=not y.known.all())
         return snapshot(kernel), None if loss is None else snapshot(as_output_loss(loss)).resolve(y.whole)
 
     def _needs_kernel(self):
