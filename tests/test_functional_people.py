@@ -76,6 +76,20 @@ def test_one_missing_value_makes_no_jump(loss, space, center):
     assert np.abs(whole - gap).max() < 0.01
 
 
+@pytest.mark.parametrize("loss", [losses.Squared(), losses.Huber(0.3), losses.Huber(0.1)], ids=str)
+@pytest.mark.parametrize("where", [(5, 7), (12, 20), (12, 19), (8, 29)], ids=str)
+def test_a_missing_value_is_as_one_that_is_predicted(loss, where):
+    """Whatever a value has to say, without it the fit is that of a value which the model expects; beside a jump too."""
+    rng = np.random.default_rng(0)
+    points, X = np.linspace(0, 1, 30), rng.uniform(-1, 1, size=(20, 2))
+    Y = np.sin(6 * points + X[:, :1]) + X[:, 1:] * (points > 0.65) + 0.1 * rng.normal(size=(20, 30))
+    settings = {"gamma": 0.5, "space": spaces.Fourier(5), "loss": loss, "alpha": 1e-3, "tol": 1e-9}
+    without = FunctionalRegressor("rbf", **settings).fit(X, one_gap(Y, where)).predict(X)
+    for _ in range(4):
+        Y[where] = FunctionalRegressor("rbf", **settings).fit(X, Y).predict(X)[where]
+    assert_allclose(without, FunctionalRegressor("rbf", **settings).fit(X, Y).predict(X), atol=2e-3)
+
+
 @pytest.mark.parametrize("space", [spaces.Fourier(5), spaces.BSpline(6)], ids=["fourier", "bspline"])
 def test_one_missing_value_changes_no_choice(space):
     """Neither alpha nor kappa, left to the data, is another one."""
