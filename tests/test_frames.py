@@ -397,11 +397,13 @@ def test_diabetes():
 
 
 def test_no_warning_for_frames():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        vectors().fit(X, Y).score(X, Y)
-        curves().fit(X, pd.DataFrame(CURVES, columns=T)).predict(X)
-        objects().fit(X, SETS).score(X, SETS)
+    curves_frame = pd.DataFrame(CURVES, columns=T)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        scores = [vectors().fit(X, Y).score(X, Y), objects().fit(X, SETS).score(X, SETS)]
+        predicted = curves().fit(X, curves_frame).predict(X)
+    assert not told, [str(one.message) for one in told]
+    assert np.isfinite(scores).all() and predicted.shape == curves_frame.shape
 
 
 def test_columns_of_categories_are_found_by_name():
