@@ -358,8 +358,9 @@ def test_best_index():
         best_index([np.inf, np.nan])
 
 
-def test_discrete_data_are_not_taken_for_repeated_samples():
-    category = np.repeat([0, 1, 2], 50)
+@pytest.mark.parametrize("copies", [5, 9, 50])
+def test_discrete_data_are_not_taken_for_repeated_samples(copies):
+    category = np.repeat([0, 1, 2], copies)
     inputs = np.eye(3)[category]
     model = OperatorKernelRegressor().fit(inputs, category.astype(float))
     assert_allclose(model.predict(np.eye(3)), [0, 1, 2], atol=0.05)

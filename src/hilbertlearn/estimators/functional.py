@@ -158,7 +158,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
             irregular=self.irregular,
             sample_weight=sample_weight,
             centre=self._centre if self.center else None,
-            smooth=not self._centre_loss().quadratic if self.center == "auto" else None,
+            smooth=self.center == "auto",
         )
 
     def _centre(self, curves, sample_weight, measure):

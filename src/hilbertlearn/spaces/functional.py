@@ -312,12 +312,12 @@ def _splines(values, axes, penalty):
     return _mapped(values, [lambda rows, a=axis: smoothed(rows, a.points, a.quadrature, penalty) for axis in axes])
 
 
-def _roughness(values, weights, middle, space, *, robust):
+def _roughness(values, weights, middle, space):
     """The penalty of the spline that the middle (d,) of training values (n, m_1, ..., m_k, p) is to become."""
     shape = values.shape[1:]
     deviations = values - middle.reshape(shape)
     lines = [(np.moveaxis(deviations, k, -1), axis.points) for k, axis in enumerate(space.axes, start=1)]
-    noise = min(noise_variance(rows, points, weights, robust=robust) for rows, points in lines)
+    noise = min(noise_variance(rows, points, weights) for rows, points in lines)
 
     def splines(rows, penalty):
         return _splines(rows.reshape(-1, *shape), space.axes, penalty).reshape(rows.shape)
@@ -337,13 +337,13 @@ def _padded(rows):
 
 
 def function_space(
-    setting, y, *, grid=None, irregular="exact", sample_weight=None, centre=None, smooth=None
+    setting, y, *, grid=None, irregular="exact", sample_weight=None, centre=None, smooth=False
 ) -> FunctionSpace:
     """The space that a setting becomes for training outputs y; weights (n,) count where it learns from them.
 
     centre : function of curves (n, d), weights (n,) and a measure (d,) that gives the one (d,) whose part outside the
         basis is the origin, for a basis of deviations from it
-    smooth : None, or whether the centre that is to be smoothed is that of a robust loss
+    smooth : whether the centre of point values is to be smoothed; it takes a centre
     """
     given_grid = grid is not None
     projected = check_choice(irregular, "irregular", ("exact", *AVERAGES)) in AVERAGES
@@ -387,11 +387,11 @@ def function_space(
         )
     measure = np.repeat(space._point_weights, space.n_curves)
     around_mean = centre is not None and any(axis.around_mean for axis in axes)
-    smooth = smooth if around_mean or space.pointwise else None
-    if around_mean or smooth is not None:
+    smooth = smooth and (around_mean or space.pointwise)
+    if around_mean or smooth:
         middle = centre(flat, weights, measure)
-    if smooth is not None:
-        space = replace(space, roughness=_roughness(values, weights, middle, space, robust=smooth))
+    if smooth:
+        space = replace(space, roughness=_roughness(values, weights, middle, space))
     if around_mean:
         whole = _splines(middle.reshape(1, *values.shape[1:]), axes, space.roughness)
         outside = (whole - space._on_grid(space._coordinates(whole)))[0]

@@ -67,14 +67,14 @@ def best_penalty(mean, variances, smooth, quadrature, finest):
     return float([0.0, *penalties][int(np.argmin(errors))])
 
 
-def noise_variance(values, points, weights, *, robust):
+def noise_variance(values, points, weights):
     """Variance of independent errors of values (n, ..., m) at points (m,), NaN where not observed; 0 if unknown.
 
     From fourth divided differences, in which curves with few bends have little part: these are scaled to be sums of
-    values whose squared coefficients sum to one (Gasser, Sroka & Jennen-Steinmetz 1986, with more neighbours).
+    values whose squared coefficients sum to one (Gasser, Sroka & Jennen-Steinmetz 1986, with more neighbours). Their
+    median, for every loss: gross errors have no part, and a robust loss is continuous where it becomes the squared one.
 
     weights : (n,) of samples
-    robust : whether gross errors are to have no part
     """
     m = len(points)
     if m < _NEIGHBOURS:
@@ -89,9 +89,7 @@ def noise_variance(values, points, weights, *, robust):
     seen = np.isfinite(squares) & (mass > 0)
     if not seen.any():
         return 0.0
-    if robust:  # the median of squares of normal numbers of variance 1
-        return weighted_quantile(squares[seen], 0.5, mass[seen]) / _MEDIAN_SQUARE
-    return float(np.average(squares[seen], weights=mass[seen]))
+    return weighted_quantile(squares[seen], 0.5, mass[seen]) / _MEDIAN_SQUARE
 
 
 def mean_variances(deviations, weights, noise):

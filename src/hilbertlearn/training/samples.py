@@ -16,7 +16,7 @@ from .._validation import check_memory
 from ..spaces import Space
 from ..spaces.sampling import Sampling
 
-_MOST_COPIES = 10  # of a sample on average that are taken for repetition
+_MOST_COPIES = 4  # of a sample on average that are taken for repetition
 
 
 @dataclass(frozen=True, kw_only=True)
