@@ -84,16 +84,26 @@ def _meant(value, known, called=None):
     return f", did you mean {by_lower.get(near[0], near[0])!r}?" if near else ""
 
 
-def check_memory(n, copies):
-    """Raise before allocating when copies of an (n, n) matrix would not fit in this machine's memory."""
-    needed = copies * 8.0 * n**2
-    total = _physical_memory()
-    if needed > total:
-        raise ValueError(
-            f"X has {n} samples: the kernel matrix and its factor need {needed / 2**30:.0f} GiB, this machine has "
-            f"{total / 2**30:.0f} GiB; fit on fewer samples, or replace the kernel by a feature map such as "
-            "sklearn.kernel_approximation.Nystroem followed by a linear model"
-        )
+_FEWER_SAMPLES = (
+    "fit on fewer samples, or replace the kernel by a feature map such as sklearn.kernel_approximation.Nystroem "
+    "followed by a linear model"
+)
+
+
+def check_memory(n, copies, what=None, remedy=_FEWER_SAMPLES):
+    """Raise before allocating when copies of an (n, n) matrix would not fit in this machine's memory.
+
+    what : needs it, the kernel matrix of n samples if None
+    """
+    if copies > copies_in_memory(n):
+        what = what or f"X has {n} samples: the kernel matrix and its factor"
+        needed, there = copies * 8.0 * n**2, _physical_memory()
+        raise ValueError(f"{what} need {needed / 2**30:.0f} GiB, this machine has {there / 2**30:.0f} GiB; {remedy}")
+
+
+def copies_in_memory(n) -> float:
+    """How many (n, n) matrices this machine's memory holds."""
+    return _physical_memory() / (8.0 * n**2)
 
 
 def warn(message, category=UserWarning):

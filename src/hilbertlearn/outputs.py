@@ -6,7 +6,7 @@ Anything else, tuples too, is an object, which is kept as it is.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ import scipy.sparse
 from .frames import is_framed, is_missing, values_of, whole_dtype
 
 _ROWS = 4096  # compared at once
+NO_LABEL = -1  # of scikit-learn's semi-supervised estimators
 _NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
 
 
@@ -36,6 +37,7 @@ class Outputs:
     known: np.ndarray  # (n,) booleans
     form: tuple  # in which predictions are given back, see ``form_of``
     whole: Any = None  # all known items that were read, of which these may be some: folds have the labels of all
+    no_label: Any = None  # the label that stands for none, if there is one
 
     @classmethod
     def of(cls, y):
@@ -48,7 +50,7 @@ class Outputs:
         return len(self.known)
 
     def __getitem__(self, rows):
-        return Outputs(take(self.items, rows), self.known[rows], self.form, self.whole)
+        return replace(self, items=take(self.items, rows), known=self.known[rows])
 
 
 def read_outputs(y, like=None):
@@ -168,6 +170,27 @@ def nan_for_missing(y):
     if array.dtype != object or not array.ndim:
         return y
     return np.array([np.nan if is_missing(item) else item for item in array.flat], dtype=object).reshape(array.shape)
+
+
+def unlabelled(labels):
+    """Mask (n,) of integer labels that stand for none: NO_LABEL beside two others or more, none of them negative.
+
+    So scikit-learn's semi-supervised estimators have it; of -1 and 1 both are labels. Missing ones are no integers.
+    """
+    labels = np.asarray(labels)
+    none = np.zeros(labels.shape, dtype=bool)
+    if labels.ndim != 1 or labels.dtype.kind not in "ifO":
+        return none
+    known = np.array([not is_missing(label) for label in labels.tolist()], dtype=bool)
+    if labels.dtype == object and not all(isinstance(label, (int, np.integer)) for label in labels[known]):
+        return none
+    if labels.dtype.kind == "f" and (known.all() or not np.array_equal(labels[known], np.round(labels[known]))):
+        return none
+    others = np.unique(labels[known & (np.where(known, labels, 0) != NO_LABEL)])
+    if len(others) < 2 or others[0] < 0:
+        return none
+    none[known] = labels[known] == NO_LABEL
+    return none
 
 
 def form_of(y):

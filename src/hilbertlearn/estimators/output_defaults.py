@@ -1,12 +1,15 @@
-"""The output kernel or loss of outputs for which none was given."""
+"""The output kernel or loss of outputs for which none was given; integers that are no labels."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 
 from .. import kernels
 from .._validation import warn
-from ..outputs import distinct
+from ..output_losses import as_output_loss
+from ..outputs import NO_LABEL, distinct, unlabelled
 
 _RECURRING = 0.5  # distinct strings a sample up to which they are labels and not texts
 
@@ -36,6 +39,31 @@ def default_rule(outputs, form, texts, gaps):
             )
         return None, "zero_one" if form[1] is not None else "squared"
     return None, "hamming" if np.isin(outputs, (0, 1)).all() else "squared"
+
+
+def without_label(y, output_kernel, output_loss):
+    """Outputs of semi-supervised learning, as read: -1 is none of integer labels, as ``outputs.unlabelled`` has it."""
+    kind, dtype = y.form
+    if output_kernel is not None or kind != "array" or dtype is None or dtype.kind == "b" or y.items.ndim != 1:
+        return y
+    rows = np.flatnonzero(y.known)
+    none = rows[unlabelled(y.items[rows].astype(int))]
+    others = y.items[np.setdiff1d(rows, none)]
+    classes = _classes("zero_one" if output_loss is None else output_loss, others) if len(none) else None
+    if classes is None or NO_LABEL in list(classes):
+        return y
+    warn(
+        f"y: {NO_LABEL} stands for no label, of {len(none)} samples, as in scikit-learn's semi-supervised estimators; "
+        "if it is a class, set output_loss=ZeroOne(labels=...) with it among them"
+    )
+    items, known = y.items.copy(), y.known.copy()
+    items[none], known[none] = np.nan, False
+    return replace(y, items=items, known=known, whole=others, no_label=NO_LABEL)
+
+
+def _classes(output_loss, outputs):
+    """The classes that a loss has beside outputs, None if it is a loss of something else."""
+    return as_output_loss(output_loss).resolve(outputs).classes(np.unique(outputs))
 
 
 def _recur(outputs):

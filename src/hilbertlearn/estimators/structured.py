@@ -21,7 +21,7 @@ from ..spaces import OutputKernel, ProbeSpace, WeightSpace
 from ..terms import ONCE
 from ..training import fit
 from .base import KernelMachine
-from .output_defaults import default_rule
+from .output_defaults import default_rule, without_label
 from .output_scores import OutputScores
 from .pools import Pool, best_of_all, best_of_each, read_candidates, read_lists
 from .state import State
@@ -52,7 +52,8 @@ class StructuredPredictor(OutputScores, KernelMachine):
       another loss than the squared one or a regressor, are texts with a kernel of their substrings.
 
     Outputs y are rows of an array, labels, strings, sets, or a list of any objects; None, NaN or a row of NaN is an
-    output that is not known. Data frames and series come back as such, as in ``OperatorKernelRegressor``. Types say
+    output that is not known; with ``manifold > 0`` so is -1 beside two other integer labels or more, none of them
+    negative. Data frames and series come back as such, as in ``OperatorKernelRegressor``. Types say
     what outputs are, lengths never do: lists of numbers, of arrays of numbers, or of lists of numbers are rows of
     numbers, if they have one shape. Anything else stays a list of objects: molecules, graphs, tuples, classes of
     one's own reach the kernel or the loss as they are, and predictions are the very objects (of equal ones that can
@@ -128,7 +129,9 @@ class StructuredPredictor(OutputScores, KernelMachine):
     # ---------------------------------------------------------------- fit
 
     def read_outputs(self, y):
-        return Outputs.of(y)
+        if isinstance(y, Outputs) or not self.manifold:
+            return Outputs.of(y)
+        return without_label(Outputs.of(y), self.output_kernel, self.output_loss)
 
     def output_space(self, y, sample_weight):
         return self._space(y, sample_weight, probed=False)
@@ -167,6 +170,7 @@ class StructuredPredictor(OutputScores, KernelMachine):
             loss=loss,
             decoder=self._choose_decoder(loss, used, known),
             candidates=copy.copy(self.candidates),
+            no_label=y.no_label,
         )
         return replace(space, rules=rules)
 
@@ -365,7 +369,7 @@ class StructuredPredictor(OutputScores, KernelMachine):
         true, known = read_outputs(y, like=rules.outputs)
         if len(known) != len(predicted):
             raise ValueError(f"X and y must have as many samples, got {len(predicted)} and {len(known)}")
-        rows = np.flatnonzero(known)
+        rows = np.flatnonzero(known if rules.no_label is None else known & (true != rules.no_label))
         if not len(rows):
             raise ValueError("y has no known output to score; give at least one")
         weights = _check_sample_weight(sample_weight, known, dtype=np.float64)[rows]

@@ -31,6 +31,7 @@ class OutputRules:
     loss: Any
     decoder: Any  # a name, or what the user gave
     candidates: Any
+    no_label: Any = None  # the label that stands for none
 
     @property
     def by_both(self) -> bool:

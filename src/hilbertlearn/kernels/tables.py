@@ -8,7 +8,7 @@ import reprlib
 import numpy as np
 import scipy.sparse
 
-from ..frames import column_values, columns_of, is_frame, item_values
+from ..frames import column_values, columns_of, is_frame, is_missing, item_values
 from ..functions import brings_points
 
 
@@ -43,6 +43,11 @@ class Table:
     def shape(self):
         return (len(self.columns[0]) if self.columns else 0, len(self.columns))
 
+    @property
+    def parts(self):
+        """All that there is to know, as lists: what two of them are compared by."""
+        return [list(self.names), self.columns]
+
     def __len__(self):
         return self.shape[0]
 
@@ -75,7 +80,7 @@ def codes(values):
     seen: dict = {}
     out = np.empty(len(values), dtype=int)
     for i, value in enumerate(values.tolist()):
-        value = None if isinstance(value, float) and np.isnan(value) else value
+        value = None if is_missing(value) else value
         try:
             out[i] = seen.setdefault(value, len(seen))
         except TypeError:

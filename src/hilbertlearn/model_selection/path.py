@@ -13,13 +13,13 @@ from sklearn.utils import _safe_indexing, get_tags, indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from . import held_out
-from ._fitting import snapshot, store, transactional
-from ._statistics import weighted_quantile
-from ._validation import check_choice, check_number
-from .estimators import OperatorKernelRegressor
-from .losses import as_loss
-from .metrics import FunctionalScorer
+from .. import held_out
+from .._fitting import snapshot, store, transactional
+from .._statistics import weighted_quantile
+from .._validation import check_choice, check_number
+from ..estimators import OperatorKernelRegressor
+from ..losses import as_loss
+from ..metrics import FunctionalScorer
 
 _SCORED_GROUPS = 10  # leave-one-out predictions are scored in this many groups when a scorer is given
 

@@ -1,4 +1,4 @@
-"""Graphs as they come: a dense or sparse adjacency matrix, a networkx graph, or the groups of its nodes."""
+"""Adjacency matrices of graphs: dense, sparse, of networkx' graphs, of the groups of nodes; Laplacians."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import scipy.sparse
 import scipy.sparse.csgraph
 from sklearn.utils import column_or_1d
 
-from ._validation import SYMMETRY_TOLERANCE, check_number, warn
+from .._validation import SYMMETRY_TOLERANCE, check_number, warn
+from ..frames import is_missing
 
 
 def read_graph(graph, name="adjacency"):
@@ -24,11 +25,12 @@ def read_graph(graph, name="adjacency"):
 
 def read_weights(graph, name):
     """The same, but a dense matrix stays one."""
-    if hasattr(graph, "adj") and hasattr(graph, "nodes"):
-        graph = _from_networkx(graph, name)
+    if is_networkx(graph):
+        numbers = range(len(graph))  # nodes that are numbers need not have been added in order
+        graph = networkx_weights(graph, name, numbers if set(graph) == set(numbers) else list(graph))
     if scipy.sparse.issparse(graph):
         W = scipy.sparse.csr_array(graph, dtype=float, copy=True)  # self-loops are dropped in place
-        return _checked(W, W.data, name)
+        return check_weights(W, W.data, name)
     graph = np.asarray(graph)
     if graph.ndim == 2 and graph.shape[1] == 1 < graph.shape[0]:
         graph = column_or_1d(graph, warn=True)
@@ -41,10 +43,10 @@ def read_weights(graph, name):
             f"{name} must be a square matrix of numbers, a networkx graph or groups (n,), got an array of shape "
             f"{graph.shape} and type {graph.dtype}"
         ) from error
-    return _checked(W, W, name)
+    return check_weights(W, W, name)
 
 
-def _checked(W, weights, name):
+def check_weights(W, weights, name):
     """W (n, n), a matrix of our own whose entries that count are given, without self-loops."""
     if W.ndim != 2 or W.shape[0] != W.shape[1]:
         raise ValueError(
@@ -79,7 +81,7 @@ def groups_graph(labels, name):
     """The graph (n, n), sparse, in which nodes with equal labels (n,) are linked; NaN and None equal nothing."""
     if labels.dtype.kind == "f" and np.isinf(labels).any():
         raise ValueError(f"Input {name} contains infinity; give labels, NaN for a node in no group")
-    missing = np.array([_is_missing(label) for label in labels.tolist()], dtype=bool)
+    missing = np.array([is_missing(label) for label in labels.tolist()], dtype=bool)
     known = np.flatnonzero(~missing)
     if not len(known):
         return scipy.sparse.csr_array((len(labels), len(labels)))
@@ -90,13 +92,6 @@ def groups_graph(labels, name):
     W.setdiag(0.0)
     W.eliminate_zeros()
     return W
-
-
-def _is_missing(label):
-    try:
-        return label is None or bool(label != label)  # NaN != NaN
-    except TypeError:  # pandas.NA, which does not say
-        return True
 
 
 def laplacian(W, normalized=False, power=1):
@@ -112,7 +107,13 @@ def laplacian(W, normalized=False, power=1):
     return reduce(operator.matmul, [one] * power)
 
 
-def _from_networkx(graph, name):
+def is_networkx(graph):
+    """Whether a graph is one of networkx, known by what it has."""
+    return hasattr(graph, "adj") and hasattr(graph, "nodes")
+
+
+def networkx_weights(graph, name, nodes):
+    """The adjacency matrix (l, l), sparse, of a networkx graph, its nodes in the order given."""
     try:
         import networkx
     except ImportError as error:
@@ -122,8 +123,6 @@ def _from_networkx(graph, name):
     if not len(graph):
         raise ValueError(f"{name} has no nodes; give at least one")
     try:
-        numbers = range(len(graph))  # nodes that are numbers need not have been added in order
-        nodes = numbers if set(graph) == set(numbers) else None
         return networkx.to_scipy_sparse_array(graph, nodelist=nodes, dtype=float, format="csr")
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} has weights of edges that are no numbers: {error}") from error

@@ -1,0 +1,24 @@
+"""Graphs as they come: matrices, edge lists, data frames, networkx graphs, groups; which of their pairs are known."""
+
+from .adjacency import groups_graph, is_networkx, laplacian, read_graph, read_weights
+from .attributes import node_attributes
+from .known import KnownGraph, read_known_graph
+from .names import row_names
+from .pairs import Pairs
+from .similarities import STRUCTURE, Product, structural
+
+__all__ = [
+    "STRUCTURE",
+    "KnownGraph",
+    "Pairs",
+    "Product",
+    "groups_graph",
+    "is_networkx",
+    "laplacian",
+    "node_attributes",
+    "read_graph",
+    "read_known_graph",
+    "read_weights",
+    "row_names",
+    "structural",
+]

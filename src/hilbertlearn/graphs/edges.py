@@ -1,0 +1,97 @@
+"""Edge lists: pairs of names of nodes, with or without weights, in lists of tuples, arrays and data frames."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse
+
+from ..frames import column_values, columns_of, is_frame, is_missing
+from .names import as_names, find, ordered, some
+
+_LENGTHS = (2, 3)  # of (u, v) and (u, v, weight)
+
+
+def edge_columns(graph, name):
+    """Names (m,), names (m,) and weights (m,) or None of the edges of an edge list, None for what is none.
+
+    Edge lists are lists and tuples of tuples, integer arrays (m, 2) with m other than 2, arrays (m, 2) of text, and
+    data frames of 2 or 3 columns; lists of two lists of two numbers are matrices.
+    """
+    if is_frame(graph):
+        return _named([column_values(column) for column in columns_of(graph)], name)
+    if isinstance(graph, (list, tuple)) and graph and all(isinstance(edge, tuple) for edge in graph):
+        lengths = sorted(set(map(len, graph)))
+        if len(lengths) > 1 or lengths[0] not in _LENGTHS:
+            raise ValueError(
+                f"{name}: edges have {' or '.join(map(str, lengths))} entries; give (u, v) for all of them, or "
+                "(u, v, weight)"
+            )
+        return _named(list(zip(*graph, strict=True)), name)
+    if isinstance(graph, np.ndarray) and graph.ndim == 2 and graph.shape[1] == 2 and _names_nodes(graph):
+        return _named(list(graph.T), name)
+    return None
+
+
+def edges_of(pairs):
+    """Pairs that can be nothing else as an edge list: lists of lists, views of networkx, arrays."""
+    if is_frame(pairs) or (isinstance(pairs, np.ndarray) and (pairs.ndim != 2 or pairs.dtype.kind == "f")):
+        return pairs
+    rows = pairs.tolist() if isinstance(pairs, np.ndarray) else list(pairs)
+    return [tuple(row) if isinstance(row, list) else row for row in rows]
+
+
+def _names_nodes(array):
+    """Whether the entries of an array (m, 2) are names of nodes; those of (2, 2) are weights unless they are text."""
+    return array.dtype.kind in "US" or (array.dtype.kind in "iuO" and len(array) != 2)
+
+
+def _named(columns, name):
+    first, second, *weights = columns
+    ends = as_names(first, name), as_names(second, name)
+    missing = [item for end in ends if end.dtype == object for item in end if is_missing(item)]
+    if missing:
+        raise ValueError(f"{name} has an edge to {missing[0]!r}, which names no node; leave such edges out")
+    if not weights:
+        return *ends, None
+    try:
+        values = np.asarray(weights[0], dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} has weights of edges that are no numbers: {error}; give (u, v, weight)") from error
+    if not np.isfinite(values).all():
+        raise ValueError(f"{name} has edges with weight NaN or infinity; leave them out, or give their pairs in hidden")
+    return *ends, values
+
+
+def edge_positions(first, second, nodes, name, owner, remedy):
+    """Positions (m,) and (m,) of the ends of edges among the nodes (l,) of the owner."""
+    ends = find(first, nodes), find(second, nodes)
+    strange = [names[place < 0] for names, place in zip((first, second), ends, strict=True)]
+    if any(map(len, strange)):
+        names = as_names([*strange[0], *strange[1]], name)
+        raise ValueError(f"{name} has nodes that {owner} does not have: {some(names)}; {remedy}")
+    return ends
+
+
+def nodes_of(first, second):
+    """The nodes of edges, sorted where they can be, else in the order in which they appear."""
+    return ordered(as_names([*first, *second], "y") if first.dtype != second.dtype else np.r_[first, second])
+
+
+def edge_weights(first, second, weights, nodes, name):
+    """The adjacency matrix (l, l), sparse, of edges between positions; (u, v) and (v, u) are the same edge."""
+    weights, size = np.ones(len(first)) if weights is None else weights, len(nodes)
+    low, high = np.minimum(first, second).astype(np.int64), np.maximum(first, second).astype(np.int64)
+    codes, once, edge = np.unique(low * size + high, return_index=True, return_inverse=True)
+    different = np.flatnonzero(weights != weights[once][edge])
+    if len(different) and len(codes) < len(first):
+        one = int(different[0])
+        u, v = nodes.item(low[one]), nodes.item(high[one])
+        raise ValueError(
+            f"{name} has the edge between {u!r} and {v!r} with different weights, "
+            f"{weights[once][edge][one]:g} and {weights[one]:g}; give it once"
+        )
+    low, high, weights = low[once], high[once], weights[once]
+    upper = scipy.sparse.coo_array((weights, (low, high)), shape=(size, size))
+    apart = low != high
+    lower = scipy.sparse.coo_array((weights[apart], (high[apart], low[apart])), shape=(size, size))
+    return scipy.sparse.csr_array(upper.tocsr() + lower.tocsr())

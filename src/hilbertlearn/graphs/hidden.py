@@ -1,0 +1,117 @@
+"""Hidden pairs of nodes: those of which it is not known whether they are linked."""
+
+from __future__ import annotations
+
+import reprlib
+
+import numpy as np
+import scipy.sparse
+
+from ..frames import is_frame, values_of
+from .edges import edge_columns, edge_positions
+from .names import as_names, check_distinct, find, some
+
+
+def read_hidden(hidden, names, size, name):
+    """The mask (l, l), sparse, of the pairs that the caller hides; None for none."""
+    if hidden is None or (isinstance(hidden, (list, tuple)) and not hidden):
+        return None
+    if is_frame(hidden) and names_of_square(hidden, name) is not None and values_of(hidden).dtype == bool:
+        return _mask_by_name(hidden, names, name)
+    mask = _mask(hidden)
+    if mask is not None:
+        if mask.shape != (size, size):
+            raise ValueError(f"{name} must be a mask {(size, size)} or a list of pairs, got a mask {mask.shape}")
+        return checked_mask(scipy.sparse.csr_array(mask), name)
+    pairs = _pairs(hidden, name)
+    if pairs is None:
+        raise ValueError(
+            f"{name} must be a mask {(size, size)} of booleans or a list of pairs of names, got {reprlib.repr(hidden)}"
+        )
+    check_distinct(names, "the index of X")
+    first, second, _ = pairs
+    i, j = edge_positions(first, second, names, name, "the graph", f"hide pairs of its nodes {some(names)}")
+    return mask_of(i, j, size)
+
+
+def _mask(hidden):
+    """The mask that was given, dense or sparse; None for pairs of names, which may be anything."""
+    if scipy.sparse.issparse(hidden) or isinstance(hidden, np.ndarray):
+        return hidden if hidden.dtype.kind == "b" else None
+    rows = hidden if isinstance(hidden, (list, tuple)) else []
+    lists = len(rows) and all(isinstance(row, (list, np.ndarray)) for row in rows)
+    return np.array(rows) if lists and all(isinstance(item, (bool, np.bool_)) for item in rows[0]) else None
+
+
+def _pairs(hidden, name):
+    """The edges of a list of pairs, an array (k, 2) or a data frame of two columns; None for others."""
+    if is_frame(hidden):
+        return edge_columns(hidden, name) if hidden.shape[1] == 2 else None
+    if isinstance(hidden, np.ndarray):
+        hidden = list(hidden) if hidden.ndim == 2 else None
+    if not isinstance(hidden, (list, tuple)) or not all(_is_pair(pair) for pair in hidden):
+        return None
+    return edge_columns([tuple(pair) for pair in hidden], name)
+
+
+def _is_pair(pair):
+    return isinstance(pair, (tuple, list, np.ndarray)) and len(pair) == 2
+
+
+def _mask_by_name(frame, names, name):
+    own, values = as_names(frame.index, name), values_of(frame)
+    place = find(names, own)
+    if len(own) != len(names) or (place < 0).any():
+        raise ValueError(
+            f"{name} must be a mask of booleans whose index and columns are the graph's nodes, {some(names)}, got a "
+            f"data frame of shape {frame.shape} with {some(own)}"
+        )
+    return checked_mask(scipy.sparse.csr_array(values[np.ix_(place, place)]), name)
+
+
+def checked_mask(mask, name):
+    """A mask (l, l) without its diagonal, which is of no pair, after checking that it is symmetric."""
+    one_sided = mask != mask.T
+    if one_sided.nnz:
+        i, j = (int(places[0]) for places in one_sided.nonzero())
+        raise ValueError(
+            f"{name}: the pair of nodes {i} and {j} is hidden on one side of the diagonal only; give NaN, or True in a "
+            "mask, at both, for example mask | mask.T"
+        )
+    entries = mask.tocoo()
+    kept = entries.data & (entries.row != entries.col)
+    return scipy.sparse.csr_array((entries.data[kept], (entries.row[kept], entries.col[kept])), shape=mask.shape)
+
+
+def mask_of(first, second, size):
+    """The symmetric mask (l, l), sparse, of pairs of different positions."""
+    apart = first != second
+    i, j = np.r_[first[apart], second[apart]], np.r_[second[apart], first[apart]]
+    mask = scipy.sparse.csr_array((np.ones(len(i), dtype=bool), (i, j)), shape=(size, size))
+    mask.sum_duplicates()
+    return mask
+
+
+def mask_of_rows(rows):
+    """The mask (l, l), sparse, of which the columns in each row are given; without copies in 64 bits."""
+    indices = np.concatenate(rows).astype(np.int32)
+    starts = np.cumsum([0, *map(len, rows)])
+    return scipy.sparse.csr_array((np.ones(len(indices), dtype=bool), indices, starts), shape=(len(rows), len(rows)))
+
+
+def union(first, second, size):
+    masks = [mask for mask in (first, second) if mask is not None]
+    return sum(masks[1:], masks[0]) if masks else scipy.sparse.csr_array((size, size), dtype=bool)
+
+
+def check_some_known(mask, size, name):
+    if size > 1 and mask.nnz == size * (size - 1):
+        raise ValueError(f"{name}: all {mask.nnz // 2} pairs of its {size} nodes are hidden; leave some to learn from")
+
+
+def names_of_square(frame, name):
+    """Names of the rows and columns of a square data frame, None if they are not the same."""
+    index = getattr(frame, "index", None)
+    if index is None or frame.shape[0] != frame.shape[1] or list(index) != list(frame.columns):
+        return None
+    return as_names(index, name)

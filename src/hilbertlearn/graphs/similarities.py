@@ -1,0 +1,151 @@
+"""Similarities of two nodes by what a graph says of them: paths between them, counted in several ways."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse
+import scipy.sparse.linalg
+
+from .._validation import check_choice
+
+_EXACT = 1000  # nodes up to which all eigenvectors are computed
+_RANK = 100  # eigenvectors beyond
+_KATZ = 0.5  # of the largest weight for which sums over paths converge
+_SPREAD = 10.0  # how far the normalised Laplacian's kernel reaches
+_CHUNK = 2**22  # entries of products of single pairs at a time
+_CHEAPER = 64  # times as many entries of a product of matrices are as quick as those of single pairs
+
+
+@dataclass(frozen=True)
+class Product:
+    """A matrix (m, p) as the product of two, dense or sparse, of which single rows and entries are formed."""
+
+    left: Any  # (m, r)
+    right: Any  # (r, p)
+
+    def block(self, rows, columns):
+        """Entries of some rows and columns, two slices; dense."""
+        right = self.right if columns == slice(None) else self.right[:, columns]
+        part = self.left[rows] @ right
+        return part.toarray() if scipy.sparse.issparse(part) else part
+
+    def at(self, i, j):
+        """Entries (k,) at rows i (k,) and columns j (k,)."""
+        columns = self.right.T
+        if scipy.sparse.issparse(self.left):
+            columns = scipy.sparse.csr_array(columns)
+            return np.asarray((self.left[i] * columns[j]).sum(axis=1)).ravel()
+        if self.left.shape[0] * columns.shape[0] < min(_CHUNK, _CHEAPER * len(i)):
+            return (self.left @ self.right)[i, j]
+        size, out = max(1, _CHUNK // max(1, self.left.shape[1])), np.empty(len(i))
+        for start in range(0, len(i), size):
+            part = slice(start, start + size)
+            out[part] = np.einsum("ij,ij->i", self.left[i[part]], columns[j[part]])
+        return out
+
+
+@dataclass(frozen=True)
+class Sum:
+    """A sum of such matrices."""
+
+    parts: tuple[Product, ...]
+
+    def block(self, rows, columns):
+        return sum(part.block(rows, columns) for part in self.parts)
+
+    def at(self, i, j):
+        return sum(part.at(i, j) for part in self.parts)
+
+
+def adamic_adar(links):
+    """Common neighbours, each weighted by 1 / log(its number of links) (Adamic and Adar 2003); a kernel."""
+    degrees = links.sum(axis=1)
+    return _common(links, 1 / np.log(np.maximum(degrees, 2)))
+
+
+def resource_allocation(links):
+    """Common neighbours, each weighted by 1 / its number of links (Zhou, Lü and Zhang 2009); a kernel."""
+    return _common(links, 1 / np.maximum(links.sum(axis=1), 1))
+
+
+def _common(links, weights):
+    return Product(scipy.sparse.csr_array(links * weights[None, :]), links)
+
+
+def three_paths(links):
+    """Paths of three links, each link divided by sqrt(d e) of the degrees of its ends: ``(D^-1/2 A D^-1/2)^3``.
+
+    After Kovács et al. 2019, who do not divide by the degrees of the two nodes themselves. Not a kernel. Where links
+    are between two kinds of nodes, these have no neighbours in common but such paths.
+    """
+    steps = _normalised(links)
+    return Product(scipy.sparse.csr_array(steps @ steps), steps)
+
+
+def katz(links):
+    """Paths of every length k, weighted by b^k: ``(I - b A)^-1`` (Katz 1953), b half of what converges; a kernel."""
+    largest = max(_largest(links), 1.0)  # 1: the eigenvalue of a single link
+    return _paths(links, _KATZ / largest)
+
+
+def normalized_laplacian(links):
+    """``(I + 10 L)^-1`` of the normalised Laplacian L (Smola and Kondor 2003); a kernel."""
+    return _paths(_normalised(links), _SPREAD / (1 + _SPREAD), 1 / (1 + _SPREAD))
+
+
+def _paths(A, c, factor=1.0):
+    """``(I - c A)^-1 - I`` times a factor, sums over paths; I is on the diagonal alone, which is no pair.
+
+    Of many nodes paths of one and two links exactly, which are most of what there is between two nodes, and longer ones
+    by the leading eigenvectors.
+    """
+    values, vectors = _leading(A)
+    x = c * values
+    if A.shape[0] <= _EXACT:
+        return Product(vectors * (factor * x / (1 - x)), vectors.T)
+    short = Product(
+        scipy.sparse.csr_array(factor * c * A), scipy.sparse.csr_array(scipy.sparse.eye_array(A.shape[0]) + c * A)
+    )
+    return Sum((short, Product(vectors * (factor * x**3 / (1 - x)), vectors.T)))
+
+
+STRUCTURE: dict[str, Callable] = {
+    "adamic_adar": adamic_adar,
+    "resource_allocation": resource_allocation,
+    "three_paths": three_paths,
+    "katz": katz,
+    "normalized_laplacian": normalized_laplacian,
+}
+
+
+def structural(name, W) -> Product | Sum:
+    """A similarity of all pairs of nodes of a graph W, sparse (l, l): its links count, not their weights."""
+    check_choice(name, "similarity", tuple(STRUCTURE))
+    return STRUCTURE[name](scipy.sparse.csr_array(W > 0, dtype=float))
+
+
+def _normalised(links):
+    """``D^-1/2 A D^-1/2``."""
+    roots = 1 / np.sqrt(np.maximum(links.sum(axis=1), 1))
+    return scipy.sparse.csr_array(links * roots[None, :] * roots[:, None])
+
+
+def _largest(A):
+    """The largest eigenvalue of a sparse symmetric A with entries that are not negative."""
+    return float(_leading(A, 1)[0].max(initial=0.0))
+
+
+def _leading(A, rank=_RANK):
+    """Eigenvalues (r,) and eigenvectors (l, r) of a sparse symmetric A, all of them or those that are largest."""
+    n = A.shape[0]
+    if not A.nnz:  # ARPACK refuses
+        return np.zeros(1), np.zeros((n, 1))
+    if n <= _EXACT:
+        return scipy.linalg.eigh(A.toarray(), driver="evd")
+    start = np.random.default_rng(0).uniform(size=n)  # ARPACK's own is another at each call
+    return scipy.sparse.linalg.eigsh(A, rank, which="LA", v0=start)

@@ -1,0 +1,6 @@
+"""Choice of the regularisation along a whole path; folds of the pairs of a graph."""
+
+from .edges import EdgeSplit
+from .path import RegularizationPathCV, error_curve
+
+__all__ = ["EdgeSplit", "RegularizationPathCV", "error_curve"]
