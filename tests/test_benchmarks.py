@@ -14,6 +14,7 @@ from benchmarks import (
     gaps,
     leave_one_out,
     link_scores,
+    links,
     loss_trick,
     margin,
     memory,
@@ -32,6 +33,7 @@ from benchmarks import (
 )
 
 SMALL = {
+    links: {"n": 60, "repeats": 1, "known": 60, "new": 40, "top_known": 60, "nodes": 200, "k": 10},
     default_fit: {"n": 50, "d": 2, "many": 60, "sets": 60, "labels": 6, "repeats": 1},
     ridge: {"n": 80, "d": 3},
     prediction: {"n": 50, "m": 60, "d": 3},

@@ -329,7 +329,8 @@ def test_all_estimators(form):
         found, wanted = model.predict(inputs), expected.predict(G)
         assert found == wanted if isinstance(found, list) else np.allclose(found, wanted, atol=1e-4)
     groups = (REGION == "east").astype(int)
-    links, given = LinkPredictor(kernel, alpha=0.1).fit(inputs, groups), LinkPredictor("precomputed", alpha=0.1)
+    plain = {"alpha": 0.1, "similarities": None}
+    links, given = LinkPredictor(kernel, **plain).fit(inputs, groups), LinkPredictor("precomputed", **plain)
     assert_allclose(links.pair_scores(inputs), given.fit(G, groups).pair_scores(G), atol=1e-6)
 
 

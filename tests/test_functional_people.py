@@ -516,22 +516,16 @@ def test_manifold_on_a_grid_is_the_dense_system(points):
     without = model(alpha=1e-3, center=False).fit(X, Y).predict(X)
     assert np.abs(without - expected).max() > 0.1  # the graph has its part
     assert found.dual_gap_ <= 1e-6
-    if points <= 50:
-        assert found.manifold_error_ == 0
-        assert_allclose(found.predict(X), expected, atol=1e-7)
-    else:
-        assert 0 < found.manifold_error_ < 0.1
-        assert np.abs(found.predict(X) - expected).max() < 0.02 * found.manifold_error_ / 0.1 * np.abs(expected).max()
-    halved, robust = model(**{**settings, "manifold": 0.025}), model(loss=losses.Huber(0.1), **settings)
-    assert np.abs(halved.fit(X, Y).predict(X) - expected).max() > np.abs(found.predict(X) - expected).max()
-    assert robust.fit(X, Y).dual_gap_ <= 1e-6
+    assert found.manifold_error_ == 0
+    assert_allclose(found.predict(X), expected, atol=1e-7)
+    assert model(loss=losses.Huber(0.1), **settings).fit(X, Y).dual_gap_ <= 1e-6
 
 
 @pytest.mark.parametrize("scale", [0.0, 1e-3, 1.0, 1e8])
 def test_groups_of_eigenvalues_keep_to_their_bound(scale):
     values, eye = np.geomspace(1e-6, 1.0, 90), np.eye(90)
     spaces_ = [(value, eye[:, [j]]) for j, value in enumerate(values)]
-    groups, error = grouped(spaces_, scale)
+    groups, error = grouped(spaces_, scale, most=50)
     assert len(groups) <= 50
     assert_allclose(np.hstack([E for _, _, E in groups]), eye)
     assert_allclose(np.concatenate([np.atleast_1d(own) for _, own, _ in groups]), values)
@@ -540,7 +534,7 @@ def test_groups_of_eigenvalues_keep_to_their_bound(scale):
             ratio = (1 + scale * s * m0) / (1 + scale * s * np.atleast_1d(own))
             assert (np.maximum(ratio, 1 / ratio) - 1 <= error + 1e-12).all()
     assert error <= 0.2
-    exact, none = grouped(spaces_[:50], scale)
+    exact, none = grouped(spaces_[:50], scale, most=50)
     assert none == 0.0 and [m for m, _, _ in exact] == list(values[:50])
 
 

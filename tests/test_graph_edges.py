@@ -58,8 +58,9 @@ def test_without_penalty_further_nodes_are_ignored(settings):
     with_all = LinkPredictor(**settings).fit(X, ADJACENCY)
     assert_array_equal(with_all.pair_scores(NEW), LinkPredictor(**settings).fit(X[:KNOWN], ADJACENCY).pair_scores(NEW))
     K, CROSS = rbf_kernel(X, gamma=0.5), rbf_kernel(NEW, X, gamma=0.5)
-    given = LinkPredictor("precomputed", alpha=0.1, center=True).fit(K, ADJACENCY)
-    named = LinkPredictor(gamma=0.5, alpha=0.1, center=True).fit(X[:KNOWN], ADJACENCY)
+    plain = {"alpha": 0.1, "center": True, "similarities": None}
+    given = LinkPredictor("precomputed", **plain).fit(K, ADJACENCY)
+    named = LinkPredictor(gamma=0.5, **plain).fit(X[:KNOWN], ADJACENCY)
     assert_allclose(given.pair_scores(CROSS), named.pair_scores(NEW))
 
 

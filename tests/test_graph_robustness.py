@@ -101,7 +101,7 @@ def test_pairs_left_out_of_repeated_samples(penalty):
 
 
 def test_pairs_left_out_with_a_huge_alpha():
-    assert np.isfinite(LinkPredictor(alpha=1e300).fit(X, KNOWN).threshold_)
+    assert np.isfinite(LinkPredictor(alpha=1e300, similarities=None).fit(X, KNOWN).thresholds_["new"])
 
 
 # 4
@@ -222,7 +222,7 @@ def test_graphs_without_nodes_and_links_without_numbers():
         with pytest.raises(ValueError, match="y has no nodes"):
             LinkPredictor().fit(X, empty)
     graph = networkx.Graph()
-    graph.add_edge("a", "b", weight="strong")
+    graph.add_edge(0, 1, weight="strong")
     with pytest.raises(ValueError, match="y has weights of edges that are no numbers"):
         LinkPredictor().fit(X, graph)
 

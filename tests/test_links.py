@@ -38,7 +38,9 @@ GRID = np.geomspace(1e-11, 10, 49)  # of alpha, relative to the mean of k(x, x),
 
 
 def links(**settings):
-    return LinkPredictor(**{"gamma": GAMMA, "alpha": ALPHA, "tol": 1e-10, **settings})
+    """Scores of h alone, as in the paper."""
+    plain = {"gamma": GAMMA, "alpha": ALPHA, "tol": 1e-10, "similarities": None, "cosine": False}
+    return LinkPredictor(**{**plain, **settings})
 
 
 SEMI = {"manifold": BETA, "graph": GRAPH}
@@ -149,10 +151,10 @@ def best_f1(scores):
 def test_threshold_is_the_best_on_pairs_left_out(semi, cosine):
     scores = held_out(semi=semi, cosine=cosine)
     model = links(cosine=cosine, **(SEMI if semi else {})).fit(X, ADJACENCY)
-    found = scores[UPPER] >= model.threshold_
+    found = scores[UPPER] >= model.thresholds_["new"]
     assert f1_score(TRUTH, found) == best_f1(scores) and 0 < found.sum() < found.size
     between = np.sort(scores[UPPER])[[-found.sum() - 1, -found.sum()]]
-    assert model.threshold_ == pytest.approx(between.mean())
+    assert model.thresholds_["new"] == pytest.approx(between.mean())
 
 
 def held_out_by_folds(predict, compare):
@@ -184,7 +186,7 @@ def held_out_machine(V, loss, alpha):
 def test_threshold_of_other_losses_is_by_folds(loss):
     model = links(loss=loss, **SEMI).fit(X, ADJACENCY)
     scores = held_out_machine(model.embedding_, model.loss_, ALPHA)
-    assert f1_score(TRUTH, scores[UPPER] >= model.threshold_) == best_f1(scores)
+    assert f1_score(TRUTH, scores[UPPER] >= model.thresholds_["new"]) == best_f1(scores)
 
 
 def test_alpha_of_the_margin_is_the_best_by_folds():
@@ -275,7 +277,7 @@ def test_precomputed_equals_named(settings):
     assert given.alpha_ == pytest.approx(named.alpha_) and get_tags(given).input_tags.pairwise
     assert_allclose(given.pair_scores(CROSS), named.pair_scores(NEW), atol=1e-6)
     assert_allclose(given.decision_function(CROSS), named.decision_function(NEW), atol=1e-6)
-    assert given.threshold_ == pytest.approx(named.threshold_, rel=1e-4)
+    assert given.thresholds_["new"] == pytest.approx(named.thresholds_["new"], rel=1e-4)
 
 
 # ---------------------------------------------------------------- scores, links, use
@@ -296,16 +298,18 @@ def test_scores_agree_with_each_other(settings):
 
 
 def test_predicted_links_are_scores_above_the_threshold():
-    model = links().fit(X, ADJACENCY)
-    model.threshold_ = np.median(model.pair_scores(X))
-    expected = model.pair_scores(X) >= model.threshold_
+    model = links().fit(X[:KNOWN], ADJACENCY)
+    threshold = model.thresholds_["new"]
+    expected = model.pair_scores(NEW) >= threshold
     np.fill_diagonal(expected, False)
-    found = model.predict_links(X)
+    found = model.predict_links(NEW)
     assert scipy.sparse.issparse(found) and found.dtype == bool
     assert_array_equal(found.toarray(), expected)
-    between = model.predict_links(NEW, X)
-    assert_array_equal(between.toarray(), model.pair_scores(NEW, X) >= model.threshold_)
-    assert 0 < between.nnz < 6 * N
+    between = model.predict_links(NEW, X[KNOWN:])
+    assert_array_equal(between.toarray(), model.pair_scores(NEW, X[KNOWN:]) >= threshold)
+    assert 0 < between.nnz < 6 * (N - KNOWN)
+    mixed = model.predict_links(NEW, "known")
+    assert_array_equal(mixed.toarray(), model.decision_function(NEW) >= model.thresholds_["mixed"])
 
 
 def test_any_regressor_predicts_the_embedding():
@@ -318,7 +322,7 @@ def test_any_regressor_predicts_the_embedding():
     scores = held_out_by_folds(
         lambda train, test: clone(trees).fit(X[train], V[train]).predict(X[test]), cosine_similarity
     )
-    assert f1_score(TRUTH, scores[UPPER] >= model.threshold_) == best_f1(scores)
+    assert f1_score(TRUTH, scores[UPPER] >= model.thresholds_["new"]) == best_f1(scores)
 
 
 def test_grid_search_over_groups():
@@ -353,7 +357,7 @@ def test_pickle_and_clone(settings):
     model = links(**settings).fit(X, ADJACENCY)
     copy = pickle.loads(pickle.dumps(model))
     assert_array_equal(copy.pair_scores(NEW), model.pair_scores(NEW))
-    assert copy.threshold_ == model.threshold_
+    assert copy.thresholds_["new"] == model.thresholds_["new"]
     fresh = clone(model)
     assert not hasattr(fresh, "embedding_") and fresh.get_params().keys() == model.get_params().keys()
     assert_array_equal(fresh.fit(X, ADJACENCY).pair_scores(NEW), model.pair_scores(NEW))

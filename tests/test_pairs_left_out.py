@@ -12,8 +12,8 @@ from sklearn.preprocessing import KernelCenterer
 
 from hilbertlearn import LinkPredictor
 from hilbertlearn._linalg import shifted_inverse
-from hilbertlearn.held_out import leave_pairs_out
-from hilbertlearn.metrics import link_average_precision
+from hilbertlearn.held_out import leave_nodes_out, leave_pairs_out
+from hilbertlearn.metrics import link_average_precision, link_roc_auc
 
 BOTH = pytest.mark.parametrize("center", [False, True])
 LONG, TINY = np.longdouble, 1e-300
@@ -325,3 +325,70 @@ def test_link_predictor_finds_nothing_in_links_by_chance(share, center):
     X, W = rng.normal(size=(150, 50)), np.triu(rng.random((150, 150)) < share, 1).astype(float)
     model = LinkPredictor(gamma="auto", scoring="average_precision", center=center).fit(X, W + W.T)
     assert model.left_out_score_ < 0.05
+
+
+# ---------------------------------------------------------------- what the links' scores are
+
+
+GRAMS = {
+    "nearly diagonal": lambda X, rng: rbf_kernel(X, gamma=10.0 ** rng.uniform(1.0, 1.7)),
+    "ordinary": lambda X, rng: rbf_kernel(X, gamma=10.0 ** rng.uniform(-1.5, 1.0)),
+    "nearly constant": lambda X, rng: rbf_kernel(X, gamma=10.0 ** rng.uniform(-7.0, -3.0)),
+}
+
+
+def linked_samples(rng, n=12):
+    """Inputs (n, 2), links of those that are near, some of them by chance, and the diffusion kernel's embedding.
+
+    A column of noise keeps scores from being equal: their order would be that of rounding.
+    """
+    X = rng.normal(size=(n, 2))
+    near = euclidean_distances(X) < 1.0
+    W = np.triu(near ^ (rng.random((n, n)) < 0.15), 1).astype(float)
+    W += W.T
+    values, vectors = np.linalg.eigh(np.diag(W.sum(axis=1)) - W)
+    return X, W, np.column_stack([vectors * np.exp(-rng.uniform(0.2, 2.0) * values), 0.3 * rng.normal(size=n)])
+
+
+@pytest.mark.parametrize("gram", GRAMS)
+def test_scores_of_random_problems_are_those_of_refits(gram):
+    """200 of them: areas under both curves, of inner products and, where these are not all alike, of cosines."""
+    seen = 0
+    for seed in range(67):
+        rng = np.random.default_rng([seed, len(gram)])
+        X, W, Y = linked_samples(rng)
+        K, penalty, center = GRAMS[gram](X, rng), 10.0 ** rng.uniform(-4, 2), bool(seed % 2)
+        Y = Y - Y.mean(axis=0) if center else Y
+        if not 0 < W.sum() < W.size - len(W):
+            continue
+        found, exact = leave_pairs_out(K, Y, penalty, center=center), by_refits(K, Y, penalty, center)
+        for cosine in (False, True) if gram == "ordinary" else (False,):
+            scores, expected = (
+                (products / np.sqrt(squares * squares.T + np.eye(len(K))) if cosine else products).astype(float)
+                for products, squares in (found, exact)
+            )
+            for score in (link_average_precision, link_roc_auc):
+                assert score(W, scores) == pytest.approx(score(W, expected), abs=1e-8)
+        seen += 1
+    assert seen > 60
+
+
+@BOTH
+@pytest.mark.parametrize("factor", [1 / 16, 1.0, 16.0, 64.0])
+@pytest.mark.parametrize("alpha", [1e-6, 1e-2, 10.0])
+def test_links_by_chance_score_by_chance(factor, alpha, center):
+    """Average precision is about the share of links, and the area a half, with pairs left out and with nodes."""
+    precision, area = [], []
+    for seed in range(6):
+        distances, W, Y = chance(80, 0.05, seed=seed)
+        Y = Y - Y.mean(axis=0) if center else Y
+        K = np.exp(-factor * distances)
+        H = leave_nodes_out(K, Y, 80 * alpha, center=center)
+        for products in (leave_pairs_out(K, Y, 80 * alpha, center=center)[0], H @ H.T):
+            share = W.sum() / (80 * 79)
+            precision.append(link_average_precision(W, products) / share)
+            area.append(link_roc_auc(W, products))
+    precision, area = (np.reshape(values, (6, 2)).mean(axis=0) for values in (precision, area))
+    assert (precision < 1.25).all() and (area < 0.54).all()
+    if center or alpha < 1:  # without a mean, smooth models make nodes alike that have few links
+        assert (precision > 0.9).all() and (area > 0.46).all()

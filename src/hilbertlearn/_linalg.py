@@ -295,6 +295,14 @@ def row_norms(A):
     return np.sqrt(np.einsum("ij,ij->i", A, A))
 
 
+def unit_rows(A):
+    """Rows divided by their norms, zero ones as they are; of tiny entries the squares would vanish."""
+    scaled = A / np.maximum(np.abs(A).max(axis=1, keepdims=True, initial=0.0), np.finfo(float).tiny)
+    norms = row_norms(scaled)
+    scaled /= np.where(norms > 0, norms, 1.0)[:, None]
+    return scaled
+
+
 def dot(A, B) -> float:
     """Sum of products of entries; arrays from LAPACK are in another order than numpy's, and vdot would copy them."""
     return float(np.vdot(A, B) if A.flags.c_contiguous and B.flags.c_contiguous else np.einsum("ij,ij->", A, B))

@@ -17,7 +17,7 @@ from .._fitting import store, transactional
 from .._linalg import spectrum
 from .._validation import check_number
 from ..estimators.inputs import check_inputs
-from ..estimators.links import LinkEstimator
+from ..estimators.link_inputs import LinkEstimator
 from ..graphs import laplacian
 
 RANK = 1e-10  # eigenvalues of a Gram matrix, relative to the largest, that count as zero
@@ -39,14 +39,17 @@ class LinkBaseline(LinkEstimator):
 
     @transactional
     def fit(self, X, y):
-        """Fit to nodes X and the graph y of the first of them.
+        """Fit to nodes X and the graph y of some of them.
 
         X : (n, d) inputs, or their Gram matrix (n, n) for kernel="precomputed"
-        y : adjacency of the first l <= n nodes of X, those whose links are known: (l, l) array or sparse matrix, or
-            networkx graph; or labels (n,): then nodes with equal labels are linked
+        y : the graph of l <= n nodes, as ``LinkPredictor`` takes it, but without hidden pairs
         """
-        X, W = self._read_nodes(X, y)
-        self.n_labelled_ = W.shape[0]
+        nodes = self._read_nodes(X, y)
+        if nodes.X is None or nodes.graph.hidden.nnz:
+            what = "features X" if nodes.X is None else "a graph without hidden pairs"
+            raise ValueError(f"{type(self).__name__} needs {what}; LinkPredictor does not")
+        X, W = nodes.X, nodes.graph.adjacency
+        self._order_, self.n_labelled_ = nodes.order, W.shape[0]
         known = slice(None if self._transductive else self.n_labelled_)
         self.X_fit_ = X[known, known] if kernels.is_precomputed(self.kernel) else X[known]
         self._kernel_ = kernels.InputKernel.of(self.kernel, self.gamma, self.kernel_params, self.X_fit_)
@@ -74,7 +77,7 @@ class LinkBaseline(LinkEstimator):
         """Kernel values (m, n) of X with the nodes learnt from."""
         check_is_fitted(self)
         X = check_inputs(self, X, [self.kernel_], reset=False)
-        return X[:, : len(self.X_fit_)] if self._kernel_.precomputed else self._kernel_(X, self.X_fit_)
+        return X[:, self._order_[: len(self.X_fit_)]] if self._kernel_.precomputed else self._kernel_(X, self.X_fit_)
 
     def _training_gram(self):
         return self._kernel_.training(self.X_fit_)

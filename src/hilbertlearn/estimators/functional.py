@@ -92,8 +92,9 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     center : "auto" or bool
         Fit around the curve that the loss likes best: the mean for the squared loss, a median for the norm. "auto"
         smooths it on a grid, as much as the differences between curves say that it is noise; True takes it as it is.
-    graph, manifold : as in ``OperatorKernelRegressor``; curves that are all NaN are not known. Of an operator with
-        more than 50 eigenvalues those near each other share a kernel; ``manifold_error_`` bounds its relative error
+    graph, manifold : as in ``OperatorKernelRegressor``; curves that are all NaN are not known. Each eigenvalue of the
+        operator takes a kernel of its own. Where memory does not hold so many, eigenvalues near each other share one,
+        and ``manifold_error_`` bounds its relative error; a space with fewer components is quicker
     irregular : "exact", "projected" or "projected_trapezoid", see above
     regressor : regressor of scikit-learn or None
         Fitted to the coordinates in place of the kernel machine (projection learning with any model); gaps are filled

@@ -3,108 +3,78 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-import scipy.sparse
-from sklearn.base import clone
-from sklearn.preprocessing import KernelCenterer
-from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import _num_samples
 
 from .. import kernels
 from .._fitting import snapshot, store, transactional
-from .._linalg import spectrum
-from .._validation import check_choice, check_number
-from ..graphs import read_graph
-from ..metrics import best_f1_threshold, link_average_precision, link_roc_auc
+from .._threads import threads_for
+from .._validation import check_choice, check_number, warn
+from ..graphs import is_networkx, read_known_graph
 from .base import check_regressor
-from .inputs import check_inputs
-from .left_out import Candidate, pair_scores, pairs_of_folds
-from .named import NamedSettings
-from .vector import OperatorKernelRegressor
+from .embedders import Machine, Regression
+from .fitted_links import FittedLinks
+from .left_out import CRITERIA
+from .link_choice import SCORING, LinkChoice
+from .link_inputs import are_groups, take_inputs
+from .link_state import SCORE_WITH, SIMILARITIES, LinkState, OutputKernel, Wanted
 
-_RANK = 1e-10  # eigenvalues of the output kernel, relative to the largest, that count as zero
 _GAMMAS = 4.0 ** np.arange(-3, 4)  # relative to the median rule
-_SCORING = {"roc_auc": link_roc_auc, "average_precision": link_average_precision}
+_MANIFOLDS = (0.0, 1e-4, 1e-3, 1e-2)
+_FEW_LINKS = 10  # below which there is little to choose by
 
 
-class LinkEstimator(NamedSettings):
-    """What methods share that predict links: how nodes and graphs are read, the score, what scikit-learn asks."""
+class LinkPredictor(FittedLinks):
+    """Prediction of the links of a graph from features of its nodes and from the links that are known.
 
-    def _read_nodes(self, X, y):
-        """Inputs of n nodes, and the graph (l, l) of the first of them, both checked, with the kernel."""
-        if isinstance(self.kernel, (list, tuple)) or kernels.brings_operator(self.kernel):
-            raise TypeError(
-                f"kernel must be a single kernel of the nodes, got {self.kernel!r}; for a sum give a callable"
-            )
-        kernels.check_kernel(self.kernel)
-        kernels.check_params([self.kernel], self.kernel_params)
-        if y is None:
-            raise ValueError(
-                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None: give the "
-                "adjacency matrix of the nodes"
-            )
-        X = check_inputs(self, X, [self.kernel], reset=True)
-        W = read_graph(y, "y")
-        n, known = _num_samples(X), W.shape[0]
-        if known > n:
-            raise ValueError(
-                f"y has {known} nodes and X {n} samples, inconsistent numbers; give features of every node, the known "
-                "ones first"
-            )
-        return X, W
-
-    def score(self, X, y):
-        """Area under the ROC curve of the scores of all pairs of nodes X, whose graph is y."""
-        auc = link_roc_auc(read_graph(y, "y"), self.pair_scores(X))
-        if np.isnan(auc):
-            raise ValueError(
-                "y has no links, or nothing else, so that there is nothing to tell apart; give another graph"
-            )
-        return auc
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = kernels.is_precomputed(self.kernel)
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        return tags
-
-
-class LinkPredictor(LinkEstimator):
-    """Prediction of the links between nodes from their features (Brouard et al. 2016, section 5.1).
-
-    A function h with values in the space of an output kernel of the known graph is fitted to its nodes; two nodes,
-    known or new, are linked when ``<h(u), h(v)>`` is large. Nodes whose links are not known may be given too, as
-    further rows of X, and count when ``manifold > 0``: those to be predicted (transductive use), or others (inductive).
+    A function h with values in the space of an output kernel of the known graph is fitted to its nodes; two nodes are
+    the more likely linked the larger ``<h(u), h(v)>`` is (Brouard et al. 2016, section 5.1). The similarity of the
+    features themselves and, between nodes of the graph, similarities by their common neighbours and paths are scores
+    too. They are combined to log odds of a link, with weights learnt from links that are held out: hidden pairs of
+    known nodes, pairs of a known and a new node, and pairs of new ones, each kind by itself.
 
     Parameters
     ----------
-    kernel, kernel_params, graph, manifold, solver, tol, max_iter, verbose : as in ``OperatorKernelRegressor``
+    kernel, kernel_params, graph, solver, tol, max_iter, verbose : as in ``OperatorKernelRegressor``
     gamma : float, "median", "scale", or "auto" for the best of seven around the median, chosen as alpha is
     output_kernel : "diffusion" for ``exp(-beta L)`` of the known graph, "normalized_laplacian" for ``(I + beta L)^-1``,
         or a PSD matrix (l, l) of the known nodes
     beta : parameter of the output kernel
+    rank : of the output kernel: None as it is, a number of leading eigenvectors, or "auto", which takes some of these
+        beyond 1000 nodes
     loss : "squared" (ridge), "hinge" (margin) or another loss of the package
     alpha : float or "auto"
         "auto": by the scores of pairs of known nodes, both left out, in closed form for the squared loss; else with
-        their folds, of 5. The output kernel is that of all known nodes. With fewer than some ten links there is
-        little to choose by.
+        their folds, of 5. The output kernel is that of all known nodes.
     scoring : "roc_auc" or "average_precision", what "auto" chooses by
+    criterion : "pairs", both nodes of a pair are left out, or "nodes", one at a time as in the paper. What is predicted
+        for one then has seen the other, and with it their link: very smooth models look best.
+    similarities : "auto" for all that are to be combined, or some of "adamic_adar", "resource_allocation",
+        "three_paths", "katz", "normalized_laplacian" (of known nodes), "attributes" (the kernel), "learnt" (by h);
+        None: scores are those of h alone, as in the paper
+    cosine : scores are cosines: lengths of h, which shrink for nodes unlike the known ones, do not count. "auto": both
+        are combined; of h alone what has the better left-out score.
+    score_with : "predicted", or "known": the known embedding of a known node in place of its prediction. "auto": both
+        are combined; of h alone "predicted".
     center : bool, centre both kernels
-    cosine : bool, scores are cosines: lengths of h, which shrink for nodes unlike the known ones, do not count
+    manifold : weight of a graph's penalty for nodes without links to count, 0 for not at all; "auto" is chosen as alpha
+        is, where there are such nodes
     regressor : regressor of scikit-learn that predicts the embedding in place of the kernel machine
 
     Attributes
     ----------
+    nodes_ : (n,) names of the nodes, in the order of their features: an index, a graph's labels, or 0, 1, ...
+    known_ : (l,) positions of those among them whose links are known
     embedding_ : (l, d) of the known nodes, rows whose inner products are the output kernel
     fitted_ : (l, d) h at the known nodes
-    left_out_score_ : what ``scoring`` gives pairs of known nodes that were left out, to compare output kernels by; NaN
-        if none is linked, or all are
-    threshold_ : of scores, the best by F1 on pairs of known nodes that were left out
+    thresholds_ : of scores, the best by F1 on held-out pairs: a dictionary for "known" pairs of nodes, "mixed" ones
+        and "new" ones; computed when asked for
+    left_out_score_ : what ``scoring`` gives the scores of h for pairs of known nodes that were left out, to compare
+        output kernels by; NaN if none is linked, or all are; computed when asked for
+    weights_ : for each kind of pairs the weights of similarities in the log odds of a link
     model_ : the fitted ``OperatorKernelRegressor``, or the regressor
-    alpha_, gamma_, loss_, dual_gap_, n_iter_ : as in ``OperatorKernelRegressor``
+    alpha_, gamma_, kernel_, loss_, dual_gap_, n_iter_ : as in ``OperatorKernelRegressor``
 
     Examples
     --------
@@ -112,8 +82,8 @@ class LinkPredictor(LinkEstimator):
     >>> from hilbertlearn import LinkPredictor
     >>> X = np.linspace(0, 3, 30)[:, None]
     >>> close = (abs(X - X.T) < 0.4).astype(int) - np.eye(30, dtype=int)
-    >>> model = LinkPredictor(alpha=1e-3).fit(X[:20], close[:20, :20])
-    >>> bool(model.score(X, close) > 0.9)
+    >>> model = LinkPredictor().fit(X[:20], close[:20, :20])
+    >>> bool(model.score(X[20:], close[20:, 20:]) > 0.9)
     True
     """
 
@@ -125,11 +95,15 @@ class LinkPredictor(LinkEstimator):
         kernel_params=None,
         output_kernel="diffusion",
         beta=1.0,
+        rank="auto",
         loss="squared",
         alpha="auto",
         scoring="roc_auc",
+        criterion="pairs",
+        similarities="auto",
+        cosine="auto",
+        score_with="auto",
         center=False,
-        cosine=False,
         graph=None,
         manifold=0.0,
         regressor=None,
@@ -143,162 +117,145 @@ class LinkPredictor(LinkEstimator):
     # ---------------------------------------------------------------- fit
 
     @transactional
-    def fit(self, X, y):
-        """Fit to nodes with features X and the graph y of the first l of them.
+    def fit(self, X, y=None, *, hidden=None):
+        """Fit to nodes with features X, of which some are the nodes of a graph y.
 
         Parameters
         ----------
-        X : (n, n_features) or whatever the kernel takes, n >= l
-        y : (l, l) adjacency matrix, dense or sparse, a networkx graph, or groups (n,): equal labels are linked
+        X : (n, n_features) or whatever the kernel takes; None without features: then known nodes alone are scored.
+            A networkx graph, without y: features are the attributes of its nodes, if they have any. ``graphs.Pairs``,
+            with y (m,) 0 or 1: pairs that are not among them are hidden.
+        y : adjacency matrix (l, l), dense or sparse, of the first l rows of X, NaN where a pair is not known; a
+            networkx graph, an edge list or a data frame, whose nodes are matched to rows of X by name, row i of an
+            array being node i; or groups (n,): equal labels are linked. ``graphs.read_known_graph`` has the details.
+        hidden : pairs that are not known, a mask (l, l) or a list of pairs of names
         """
-        X, W = self._read(X, y)
-        self._cosine_ = self.cosine  # settings changed later change no scores
-        K = kernels.node_kernel(self.output_kernel, W, self.beta)
-        self.embedding_ = V = _coordinates(KernelCenterer().fit_transform(K) if self.center else K)
-        scores = (self._fit_machine if self.regressor is None else self._fit_regressor)(X, V, W)
-        self.fitted_ = self._embedded(X if _num_samples(X) == len(V) else _safe_indexing(X, np.arange(len(V))))
-        self.left_out_score_ = _SCORING[self.scoring](W, scores)
-        self.threshold_ = best_f1_threshold(W, scores)[0]
-
-    def _read(self, X, y):
-        """Inputs, and the known graph (l, l), both checked with all plain settings."""
-        check_choice(self.scoring, "scoring", tuple(_SCORING))
-        check_number(self.alpha, "alpha", choices=("auto",))
-        for name in ("center", "cosine"):
-            check_choice(getattr(self, name), name, (True, False))
-        if not isinstance(self.gamma, str) or self.gamma != "auto":
-            check_number(self.gamma, "gamma", choices=("auto", "median", "scale"))
-        X, W = self._read_nodes(X, y)
-        if not hasattr(y, "adj") and np.ndim(y) < 2 and W.shape[0] < _num_samples(X):
+        wanted = self._check_settings()
+        nodes = self._read_nodes(X, y, hidden)
+        self._check_links(nodes)
+        if are_groups(y) and len(nodes.graph) < len(nodes.names) > len(y):
             raise ValueError(
-                f"y has {W.shape[0]} nodes and X {_num_samples(X)} samples, inconsistent numbers; give features of "
-                "every node and its group, None for those in no group"
+                f"y has {len(y)} nodes and X {len(nodes.names)} samples, inconsistent numbers; give features of every "
+                "node and its group, None for those in no group"
             )
-        return X, W
+        if nodes.X is None and not wanted.structure:
+            raise ValueError("similarities: without features X only those by the graph count; give 'auto', or X")
+        output = OutputKernel(self._output_kernel(nodes.seen), self.beta, self.rank, self.center)
+        state = LinkState(nodes, output, wanted, self.criterion, self.scoring)
+        with threads_for(len(nodes.names)):
+            if nodes.X is not None:
+                V = state.embedded()
+                kernel, embedding = (self._machine if self.regressor is None else self._regression)(nodes, V)
+                state = replace(state, kernel=kernel, V=V, embedding=embedding, H=embedding(nodes.X))
+            self._state_ = state.with_combinations()
 
-    def _fit_machine(self, X, V, W):
-        """Fit the kernel machine; returns scores (l, l) of the pairs of known nodes, left out."""
-        if not self.manifold and _num_samples(X) > len(V):  # further nodes do not count
-            X = _safe_indexing(X, np.arange(len(V)))
-            X = X[:, : len(V)] if kernels.is_precomputed(self.kernel) else X
-        best: Any = None
-        choice, scores, least = best, V, np.inf
-        for kernel in self._kernels(X):
-            candidate = self._candidate(kernel, X, V)
-            own_choice, own_scores, error = candidate.choose(self.alpha, lambda scores: self._error(W, V, scores))
-            if error < least:
-                best, choice, scores, least = candidate, own_choice, own_scores, error
-        if best is None:
+    def _check_settings(self):
+        """Check all plain settings; returns which scores are wanted."""
+        for name, choices in (("scoring", tuple(SCORING)), ("criterion", CRITERIA), ("score_with", SCORE_WITH)):
+            check_choice(getattr(self, name), name, choices)
+        check_number(self.alpha, "alpha", choices=("auto",))
+        check_choice(self.center, "center", (True, False))
+        check_choice(self.cosine, "cosine", (True, False, "auto"))
+        check_number(self.manifold, "manifold", strict=False, choices=("auto",))
+        check_number(self.gamma, "gamma", choices=("auto", "median", "scale"))
+        if self.regressor is not None:
+            check_regressor(self.regressor)
+            if self.manifold not in (0, "auto"):
+                raise ValueError("regressor knows no graph of samples; set manifold=0, or regressor=None")
+        names = self.similarities
+        if _is_auto(names):
+            names = SIMILARITIES
+        elif names is not None:
+            names = (names,) if isinstance(names, str) else names
+            if not isinstance(names, (list, tuple)):
+                raise TypeError(f"similarities must be 'auto', names or None, got {names!r}")
+            names = tuple(names)
+            for name in names:
+                check_choice(name, "similarities", SIMILARITIES)
+            if not names:
+                raise ValueError("similarities has no names; give some, or None for the scores of h alone")
+        return Wanted(names, self.cosine, self.score_with)
+
+    def _check_links(self, nodes):
+        """Raise or warn where there is too little to learn by."""
+        settings = ("alpha", "gamma", "manifold") if nodes.X is not None else ()
+        chosen = [name for name in settings if _is_auto(getattr(self, name))]
+        chosen += ["similarities"] if self.similarities is not None else []
+        links = nodes.graph.adjacency.nnz // 2
+        if not chosen or links >= _FEW_LINKS:
+            return
+        if links < 2 and self.similarities is not None:
+            raise ValueError(
+                f"y has {links} known links (n_samples = {len(nodes.graph)}), too few to learn the weights of "
+                "similarities from; give at least two, or similarities=None for the scores of h alone"
+            )
+        warn(f"y has {links} known links, fewer than {_FEW_LINKS}: there is little to learn {' and '.join(chosen)} by")
+
+    def _output_kernel(self, seen):
+        """The setting; a matrix of the graph's nodes is cut to those of which pairs are known."""
+        if isinstance(self.output_kernel, str):
+            return self.output_kernel
+        K = np.array(self.output_kernel, dtype=float)
+        if K.shape != (len(seen), len(seen)):
+            raise ValueError(f"output_kernel has shape {K.shape} for {len(seen)} nodes; give one row and column a node")
+        return K[np.ix_(seen, seen)]
+
+    # ---------------------------------------------------------------- the function h
+
+    def _machine(self, nodes, V):
+        """The kernel of the nodes, and the kernel machine with the settings that were chosen."""
+        l, n = len(V), _num_samples(nodes.X)
+        settings = {
+            "loss": snapshot(self.loss),
+            "graph": self._graph(nodes),
+            **{name: getattr(self, name) for name in ("solver", "tol", "max_iter", "verbose")},
+        }
+        weights = [self.manifold] if not _is_auto(self.manifold) else _MANIFOLDS if n > l else [0.0]
+        known = take_inputs(nodes.X, np.arange(l), kernels.is_precomputed(self.kernel))
+        machines = [
+            Machine({**settings, "manifold": weight}, kernel, nodes.X if weight else known, self.center)
+            for weight in weights
+            for kernel in self._kernels(nodes.X if any(weights) else known)
+        ]
+        machine, candidate, best = self._choice().best(machines, V, nodes.graph)
+        if not np.isfinite(best.error):
             raise ValueError("y: the links' scores are not finite; use another output_kernel or beta")
-        best.model.settle(choice)
-        self.model_, self._centerer_, self._kernel_ = best.model, best.centerer, best.kernel
-        self.X_fit_, self.kernel_, self.gamma_ = X, best.kernel.kernel, best.kernel.gamma
-        self.alpha_, self.loss_ = choice.alpha, best.model.loss_
-        self.dual_gap_, self.n_iter_ = best.model.dual_gap_, best.model.n_iter_
-        return scores
+        return machine.kernel, machine.fitted(candidate, best)
+
+    def _choice(self):
+        # combined with others, cosines say more than inner products, whose sizes the alpha decides on
+        either = [False, True] if self.similarities is None else [True]
+        cosines = either if _is_auto(self.cosine) else [bool(self.cosine)]
+        return LinkChoice(self.alpha, cosines, self.criterion, self.scoring)
+
+    def _graph(self, nodes):
+        """The setting ``graph``, a matrix in the order of the nodes."""
+        if self.graph is None or isinstance(self.graph, kernels.Affinity) or not self.manifold:
+            return self.graph
+        named = is_networkx(self.graph)
+        graph = read_known_graph(self.graph, "graph", nodes=nodes.names).adjacency if named else self.graph
+        W = kernels.as_graph(graph, len(nodes.order))
+        return W[nodes.order][:, nodes.order]
 
     def _kernels(self, X):
         """Kernels to choose from, with numbers for gamma where they have one."""
-        gamma = "median" if self.gamma == "auto" else self.gamma
+        gamma = "median" if _is_auto(self.gamma) else self.gamma
         first = kernels.InputKernel.of(self.kernel, gamma, self.kernel_params, X, np.ones(_num_samples(X)))
-        if self.gamma != "auto" or first.gamma is None:
+        if not _is_auto(self.gamma) or first.gamma is None or self.regressor is not None:
             return [first]
         return [replace(first, gamma=first.gamma * factor) for factor in _GAMMAS]
 
-    def _candidate(self, kernel, X, V):
-        """The kernel machine with that kernel, ready to be fitted."""
-        centerer, inputs, own = None, X, kernel
-        if self.center:
-            K = kernel.training(X)
-            centerer = KernelCenterer().fit(K)
-            own, inputs = kernels.InputKernel("precomputed"), centerer.transform(K)
-        model = OperatorKernelRegressor(
-            own.kernel,
-            gamma="median" if own.gamma is None else own.gamma,
-            kernel_params=own.params,
-            loss=snapshot(self.loss),
-            center=False,
-            scale=False,
-            graph=self.graph,
-            manifold=self.manifold,
-            solver=self.solver,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            verbose=self.verbose,
-        )
-        targets = np.full((_num_samples(X), V.shape[1]), np.nan)
-        targets[: len(V)] = V
-        return Candidate(self.cosine, kernel, centerer, model, model.prepare(inputs, targets))
-
-    def _error(self, W, V, scores):
-        """What "auto" makes small, for the embedding V (l, d) and scores (l, l)."""
-        value = _SCORING[self.scoring](W, scores)
-        if np.isnan(value):  # there are no links, or nothing else
-            return np.mean((scores - self._scores(V, V))[np.triu_indices(len(V), k=1)] ** 2)
-        return 1 - value
-
-    def _fit_regressor(self, X, V, W):
-        check_regressor(self.regressor)
-        if self.manifold:
-            raise ValueError("regressor knows no graph of samples; set manifold=0, or regressor=None")
-        known = X if _num_samples(X) == len(V) else _safe_indexing(X, np.arange(len(V)))
-        self.kernel_ = snapshot(self.kernel)  # inputs are read for it
-        self.model_ = clone(self.regressor).fit(known, V)
-        self.n_iter_ = getattr(self.model_, "n_iter_", 1)
-        scores = self._scores(V, V)
-        for train, test in pairs_of_folds(len(V)) if len(V) > 2 else ():
-            fitted = clone(self.regressor).fit(_safe_indexing(known, train), V[train])
-            H = np.reshape(fitted.predict(_safe_indexing(known, test)), (len(test), -1))
-            scores[np.ix_(test, test)] = self._scores(H, H)
-        return scores
-
-    # ---------------------------------------------------------------- predict
-
-    def decision_function(self, X):
-        """Scores (m, l) of links between the nodes X and the known ones."""
-        return self._scores(self._embedded(self._check_X(X)), self.fitted_)
-
-    def pair_scores(self, X, Z=None):
-        """Scores (m, p) of links between the nodes X and Z, or (m, m) between those of X."""
-        H = self._embedded(self._check_X(X))
-        return self._scores(H, H if Z is None else self._embedded(self._check_X(Z)))
-
-    def predict_links(self, X, Z=None):
-        """Links between X and Z, or among X, as a sparse matrix of booleans: scores of ``threshold_`` or more."""
-        links = self.pair_scores(X, Z) >= self.threshold_
-        if Z is None:
-            np.fill_diagonal(links, False)
-        return scipy.sparse.csr_array(links)
-
-    def summary(self):
-        """A few lines on what was learnt."""
-        check_is_fitted(self)
-        lines = [f"LinkPredictor: {len(self.embedding_)} known nodes, threshold {self.threshold_:.3g}"]
-        kernel_machine = isinstance(self.model_, OperatorKernelRegressor)
-        return "\n".join([*lines, self.model_.summary() if kernel_machine else f"regressor  {self.model_!r}"])
-
-    def _embedded(self, X):
-        """h (m, d) at checked inputs."""
-        check_is_fitted(self)
-        if not isinstance(self.model_, OperatorKernelRegressor):
-            return np.asarray(self.model_.predict(X), dtype=float).reshape(_num_samples(X), -1)
-        if kernels.is_precomputed(self.kernel_):
-            X = X[:, : _num_samples(self.X_fit_)]
-        if self._centerer_ is not None:
-            X = self._centerer_.transform(self._kernel_(X, self.X_fit_))
-        return self.model_.predict(X)
-
-    def _scores(self, H, G):
-        return pair_scores(H, G, self._cosine_)
-
-    def _check_X(self, X):
-        check_is_fitted(self)
-        return check_inputs(self, X, [self.kernel_], reset=False)
+    def _regression(self, nodes, V):
+        """The kernel of the nodes, and the regressor in place of the kernel machine."""
+        X = take_inputs(nodes.X, np.arange(len(V)), kernels.is_precomputed(self.kernel))
+        regression = Regression(snapshot(self.regressor), X)
+        kernel, choice = self._kernels(X)[0], self._choice()
+        found = [regression.fitted(V, cosine) for cosine in choice.cosines]
+        if len(found) == 1:
+            return kernel, found[0]
+        error = choice.error(V, nodes.graph)
+        return kernel, min(found, key=lambda embedding: error(embedding.left_out(V, self.criterion)))
 
 
-def _coordinates(K):
-    """Rows V (l, d) with ``V V' = K``, by the eigenvectors whose eigenvalues are above rounding."""
-    values, vectors = spectrum(K, _RANK)
-    if not len(values):  # one node and centring
-        return np.zeros((len(K), 1))
-    return vectors * np.sqrt(values)
+def _is_auto(setting):
+    return isinstance(setting, str) and setting == "auto"

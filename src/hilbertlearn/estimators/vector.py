@@ -74,8 +74,8 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     ----------
     dual_coef_ : (n, d) coefficients: predictions are ``k(x, X) @ dual_coef_ @ operator_ + center_``
     dual_gap_ : relative duality gap of the solution
-    manifold_error_ : bound on the relative error of kernels under a graph's penalty, 0 unless the operator has more
-        than 50 different eigenvalues, of which some then share a kernel
+    manifold_error_ : bound on the relative error of kernels under a graph's penalty, 0 unless the operator has
+        more different eigenvalues than memory holds kernels, so that some share one
     solver_, n_iter_ : the solver in use, and its iterations
     alpha_, gamma_, kernel_, loss_, operator_, center_, scale_ : the values used
     choice_ : dict of arrays, an entry for each setting that was tried: kernel, gamma, alpha, error (squared errors, or

@@ -69,6 +69,11 @@ class IrregularFunctions:
         return (len(self.points),)
 
     @property
+    def parts(self):
+        """All that there is to know, as lists: what two of them are compared by."""
+        return [self.domain, self.points, self.values]
+
+    @property
     def n_curves(self):
         """How many curves are observed together."""
         return self.values[0].shape[1] if len(self) and self.values[0].ndim == 2 else 1

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._linalg import row_norms, shifted_inverse, spectrum
+from .._linalg import row_norms
+from .inverses import decentred, regularised_inverse
 
 _CANCELLED = 1e-4  # squared length of a prediction relative to the terms of its sum; below, it is formed by itself
 _LOST = 1e-3  # all terms of a sum but the largest, relative to that one; below, its prediction is formed by itself too
 _HIDDEN = 1e-5  # length of a prediction relative to its two parts; below, the inverse does not hold it
-_CENTRED = 8  # how many rounding errors an entry of a centred Gram matrix may have
 _BLOCK = 2**15  # pairs at a time: a dozen arrays of that size fit in the cache
 _BLOCK_ENTRIES = 2**22  # of predictions of pairs one by one
 _EPS = np.finfo(float).eps
@@ -62,8 +62,8 @@ class _Pairs:
     def __init__(self, K, Y, penalty, center):
         self.gram, self.center = K, center
         n = len(K)
-        K, level = _decentred(K) if center else (K, 0.0)
-        G = _inverse(K, penalty)
+        K, level = decentred(K) if center else (K, 0.0)
+        G = regularised_inverse(K, penalty)
         roots = np.sqrt(G.diagonal())
         self.largest = roots.max()
         self.D = roots / self.largest  # squares of it must not vanish
@@ -226,32 +226,3 @@ def _inverse_of_two(r, e_i, e_j):
 def _largest(A):
     """Largest absolute value in each row; squares might vanish."""
     return np.abs(A).max(axis=1)
-
-
-def _decentred(K):
-    """A centred K with the eigenvalue 0 of the constant vector raised to the mean of the others, and that mean.
-
-    Centring puts a share of the diagonal into all other entries, beside which what these say may be small; this takes
-    it out again. A matrix that is not centred is returned as it is, with 0.
-    """
-    n, level = len(K), np.trace(K) / (len(K) - 1)
-    if np.abs(K.sum(axis=1)).max() > n * _EPS * level:
-        return K, 0.0
-    raised = K + level / n
-    raised[np.abs(raised) < _CENTRED * _EPS * level / n] = 0.0  # K does not say more
-    return raised, level
-
-
-def _inverse(K, penalty):
-    """``(K + s I)^-1`` (n, n). From Cholesky factors small entries are precise relative to themselves, as K's are."""
-    inverse = shifted_inverse(K, penalty)
-    if inverse is not None:
-        return inverse
-    # s is less than the rounding errors of K, and might as well be as large as these
-    (lam, Q), rounding = spectrum(K), len(K) * _EPS
-    penalty = max(penalty, rounding * lam[-1])
-    G = np.eye(len(K)) - (Q * (lam / (lam + penalty))) @ Q.T
-    G[np.abs(G) < rounding] = 0.0
-    own = 1 - (Q**2).sum(axis=1)
-    np.fill_diagonal(G, np.where(own < rounding, 0.0, own) + Q**2 @ (penalty / (lam + penalty)))
-    return G / penalty

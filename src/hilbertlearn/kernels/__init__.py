@@ -1,6 +1,7 @@
 """Kernels: functions of two lists of inputs that return a Gram matrix."""
 
 from .columns import Categorical, ColumnKernels, Columns
+from .embedding import node_embedding
 from .family import Best, Family, SharedDistances, alternatives, is_fixed, is_searched, named
 from .functional import L2, Additive, ChannelSum, IntegratedKernel
 from .gram import (

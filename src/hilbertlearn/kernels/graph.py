@@ -8,7 +8,7 @@ import scipy.sparse
 from sklearn.base import BaseEstimator
 
 from .._validation import check_choice, check_number, check_symmetric_psd
-from ..graphs import laplacian, read_weights
+from ..graphs import is_networkx, laplacian, read_weights
 
 _DENSE = 0.2  # share of pairs that are linked beyond which products with a dense matrix are faster
 NODE_KERNELS = ("diffusion", "normalized_laplacian")
@@ -135,6 +135,11 @@ def as_graph(graph, n):
     if isinstance(graph, Affinity):
         graph.validate()
         return graph
+    if is_networkx(graph) and set(graph) != set(range(len(graph))):
+        raise ValueError(
+            "graph has nodes with names, and in which order they are the samples is not known; give "
+            "nx.to_numpy_array(graph, nodelist=names), in the order of the rows of X"
+        )
     W = read_weights(graph, "graph")
     if W.shape[0] != n:
         raise ValueError(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 import scipy.sparse
 
@@ -25,7 +27,7 @@ def link_roc_auc(adjacency, scores, pairs="upper"):
     -------
     float between 0 and 1, NaN when all of the pairs or none of them are links
     """
-    links, everything = _sorted_scores(adjacency, scores, pairs)
+    links, everything = (ordered.scores for ordered in _ordered(adjacency, scores, pairs))
     n_links, n_others = len(links), len(everything) - len(links)
     if n_links == 0 or n_others == 0:
         return np.nan
@@ -40,16 +42,16 @@ def link_average_precision(adjacency, scores, pairs="upper"):
     The mean over links of the share of links among the pairs that have at least the link's score. Chance gives the
     share of links among all pairs. NaN when no pair is a link. Parameters as for ``link_roc_auc``.
     """
-    links, everything = _sorted_scores(adjacency, scores, pairs)
-    if len(links) == 0:
+    links, everything = _ordered(adjacency, scores, pairs)
+    if len(links.scores) == 0:
         return np.nan
-    return float(np.mean(_at_least(links, links) / _at_least(everything, links)))
+    return float(np.mean(links.at_least(links.scores) / everything.at_least(links.scores)))
 
 
-def best_f1_threshold(adjacency, scores, pairs="upper"):
+def best_f1_threshold(adjacency, scores, pairs="upper", sample_weight=None):
     """The threshold from which on a score is called a link such that F1 is largest.
 
-    Parameters as for ``link_roc_auc``.
+    Parameters as for ``link_roc_auc``, and sample_weight of the shape of scores: how many pairs each stands for.
 
     Returns
     -------
@@ -57,46 +59,61 @@ def best_f1_threshold(adjacency, scores, pairs="upper"):
         good as each other the highest. Infinity when no pair is a link.
     f1 : what ``scores >= threshold`` has on these pairs; 1 when no pair is a link, and so none is wrong
     """
-    links, everything = _sorted_scores(adjacency, scores, pairs)
-    if len(links) == 0:
+    links, everything = _ordered(adjacency, scores, pairs, sample_weight)
+    if len(links.scores) == 0:
         return np.inf, 1.0
-    lowest = np.unique(links)[::-1]  # elsewhere a higher threshold loses no link
-    f1 = 2 * _at_least(links, lowest) / (len(links) + _at_least(everything, lowest))
+    lowest = np.unique(links.scores)[::-1]  # elsewhere a higher threshold loses no link
+    f1 = 2 * links.at_least(lowest) / (links.mass[0] + everything.at_least(lowest))
     threshold = lowest[f1.argmax()]
-    n_rejected = np.searchsorted(everything, threshold)
+    n_rejected = np.searchsorted(everything.scores, threshold)
     if n_rejected > 0:
-        rejected = everything[n_rejected - 1]
+        rejected = everything.scores[n_rejected - 1]
         between = rejected + (threshold - rejected) / 2
         if between > rejected:  # not so for neighbouring floating-point numbers
             threshold = between
     return float(threshold), float(f1.max())
 
 
-def _at_least(ordered, values):
-    """How many of the ordered numbers are at least as large as each of the values."""
-    return len(ordered) - np.searchsorted(ordered, values)
+class _Ordered(NamedTuple):
+    """Scores (n,) in ascending order, and the mass (n + 1,) of each with all that follow."""
+
+    scores: np.ndarray
+    mass: np.ndarray
+
+    @classmethod
+    def of(cls, scores, weights):
+        if weights is None:
+            return cls(np.sort(scores), np.arange(len(scores), -1, -1))
+        order = np.argsort(scores)
+        return cls(scores[order], np.append(np.cumsum(weights[order][::-1])[::-1], 0.0))
+
+    def at_least(self, values):
+        """Mass of the scores that are at least as large as each of the values."""
+        return self.mass[np.searchsorted(self.scores, values)]
 
 
-def _sorted_scores(adjacency, scores, pairs):
-    """Scores of the linked pairs and of all pairs that count, both in ascending order."""
+def _ordered(adjacency, scores, pairs, weights=None):
+    """Scores of the linked pairs and of all pairs that count, both in order."""
     if not scipy.sparse.issparse(adjacency):
         adjacency = np.asarray(adjacency, dtype=float)
     scores = np.asarray(scores, dtype=float)
-    if adjacency.shape != scores.shape:
+    given = (adjacency, scores) if weights is None else (adjacency, scores, weights := np.asarray(weights, dtype=float))
+    if len({one.shape for one in given}) > 1:
         raise ValueError(
-            f"adjacency and scores must have the same shape, one entry a pair, got {adjacency.shape} and {scores.shape}"
+            "adjacency and scores must have the same shape, one entry a pair, got "
+            + " and ".join(str(one.shape) for one in given)
         )
     counted = _counted(pairs, scores.shape)
     if scipy.sparse.issparse(adjacency):
         rows, columns = (adjacency > 0).nonzero()
         kept = counted[rows, columns]
-        links, everything = scores[rows[kept], columns[kept]], scores[counted]
+        linked: Any = (rows[kept], columns[kept])
     else:
-        everything = scores[counted & ~np.isnan(adjacency)]
-        links = scores[counted & (adjacency > 0)]
-    if np.isnan(everything).any():
+        linked = counted & (adjacency > 0)
+        counted = counted & ~np.isnan(adjacency)
+    if np.isnan(scores[counted]).any():
         raise ValueError("scores has NaN where adjacency is known; leave these pairs out by a mask in pairs")
-    return np.sort(links), np.sort(everything)
+    return tuple(_Ordered.of(scores[some], None if weights is None else weights[some]) for some in (linked, counted))
 
 
 def _counted(pairs, shape):

@@ -2,7 +2,7 @@
 
 from .base import ITERATIONS, ONCE, PATH, Factors, LinearPredictor, Sum, Term
 from .build import TrainingOutputs, make_gram, make_term
-from .deformed import MOST_DIRECTIONS, Deformed, DeformedGram
+from .deformed import Deformed, DeformedGram, kernels_in_memory
 from .directions import PerDirection
 from .general import General
 from .padded import Constant, Padded, PaddedFactors

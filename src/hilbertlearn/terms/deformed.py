@@ -14,12 +14,13 @@ import numpy as np
 import scipy.linalg
 
 from .._linalg import eigenspaces, pivoted_cholesky, spectrum
+from .._validation import copies_in_memory
 from .base import Term
 from .directions import PerDirection
 from .separable import DenseGram, Gram, Separable
 
 _DEPENDENT = 1e-12  # what is left of k(x, x), relative to the largest, when a sample adds nothing to the others
-MOST_DIRECTIONS = 50  # deformed kernels of one model
+_PER_KERNEL, _BESIDE = 3, 5  # matrices: a deformed kernel, its multiple and factor; K, S, the basis and its making
 _HALVINGS = 40  # of the width of groups of eigenvalues
 _LU_ERROR = 1e-8  # of predictions, relative to the outputs, beyond which the slower eigenbasis is taken
 
@@ -142,7 +143,8 @@ class DeformedGram(Gram):
         if M is None:
             term: Term = Separable(kernel.at(r, self.rows))
         else:
-            shared, error = grouped(eigenspaces(spectrum(M)), r * float(kernel.basis[0].max(initial=0.0)))
+            most = kernels_in_memory(len(self.rows), len(kernel.K))
+            shared, error = grouped(eigenspaces(spectrum(M)), r * float(kernel.basis[0].max(initial=0.0)), most)
             grams = [kernel.at(r * middle, self.rows) for middle, _, _ in shared]
             nothing = AtRatio(None, kernel, 0.0, self.rows)
             values, vectors = [value for _, value, _ in shared], [E for _, _, E in shared]
@@ -150,7 +152,12 @@ class DeformedGram(Gram):
         return term if self.root is None else term.scaled(self.root)
 
 
-def grouped(spaces, scale, most=MOST_DIRECTIONS):
+def kernels_in_memory(labelled, samples) -> float:
+    """How many deformed kernels between so many labelled ones of all samples fit in memory, 1 or more."""
+    return max((copies_in_memory(labelled) - _BESIDE * (samples / labelled) ** 2) / _PER_KERNEL, 1.0)
+
+
+def grouped(spaces, scale, most):
     """Eigenspaces (eigenvalue, vectors) that share a kernel, at most so many, and a bound on its relative error.
 
     The kernel of eigenvalue m has eigenvalues ``m / (1 + r m s)``, s from 0 to ``scale / r``. With another m0 in the

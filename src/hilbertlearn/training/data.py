@@ -14,7 +14,6 @@ from .._statistics import mean_rows
 from ..problem import Problem
 from ..spaces import Space
 from ..terms import (
-    MOST_DIRECTIONS,
     PATH,
     Deformed,
     DeformedGram,
@@ -24,6 +23,7 @@ from ..terms import (
     Sampled,
     Term,
     TrainingOutputs,
+    kernels_in_memory,
     make_gram,
     make_term,
     merged,
@@ -237,7 +237,7 @@ def build(samples: Samples, chosen, values=None) -> Training:
             grams.append(DeformedGram(Deformed(K, penalty), float(recipe.manifold), samples.own))
     terms = make_terms(recipe, grams, samples.encoded, samples.weights)
     if graph is not None:
-        _check_directions(recipe, samples.encoded)
+        _check_directions(recipe, samples)
     given = {field.name: getattr(samples, field.name) for field in fields(Samples)}
     return Training(**given, kernels=tuple(chosen), grams=tuple(grams), terms=terms)
 
@@ -259,12 +259,13 @@ def make_terms(recipe, grams, encoded: Encoded, weights):
     return tuple(terms if encoded.sampling is None else [Sampled(term, encoded.sampling) for term in terms])
 
 
-def _check_directions(recipe, encoded):
-    """Refuse to learn an operator with too many eigenvalues, each of which would have a deformed kernel."""
-    number = encoded.Y.shape[1]  # it will have as many
-    if operators.as_learned(recipe.pairs[0][1]) is not None and number > MOST_DIRECTIONS:
+def _check_directions(recipe, samples):
+    """Refuse to learn an operator with so many eigenvalues that the deformed kernel of each does not fit in memory."""
+    number = samples.encoded.Y.shape[1]  # it will have as many
+    most = kernels_in_memory(len(samples.rows), len(samples.columns))
+    if operators.as_learned(recipe.pairs[0][1]) is not None and number > most:
         raise ValueError(
-            f"manifold: a learnt operator has {number} eigenvalues, each with a kernel of its own, more than "
-            f"{MOST_DIRECTIONS}; use another operator, or for curves a space with fewer components, such as "
+            f"manifold: a learnt operator has {number} eigenvalues, each with a kernel of its own, and memory is for "
+            f"{most:.0f}; use another operator, or for curves a space with fewer components, such as "
             "space=spaces.Eigen(n_components=20)"
         )

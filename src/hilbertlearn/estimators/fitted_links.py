@@ -1,0 +1,269 @@
+"""What a fitted link predictor answers: scores of pairs, links, names, and what was learnt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from sklearn.utils.validation import _num_samples, check_is_fitted
+
+from .._validation import check_choice, check_memory, check_number
+from ..graphs import Pairs, row_names
+from ..graphs.edges import edge_columns, edges_of
+from ..graphs.names import as_names, find, some
+from .inputs import check_inputs
+from .link_choice import SCORING
+from .link_inputs import LinkEstimator, same_inputs, take_inputs
+from .link_state import BOTH_KNOWN, KINDS
+from .pair_scores import Unsettled
+from .top_pairs import SIZE, top_pairs
+
+
+class FittedLinks(LinkEstimator):
+    """The methods of a link predictor after its fit, which sets ``_state_``, a ``LinkState``."""
+
+    @property
+    def _learnt(self):
+        check_is_fitted(self, "_state_")
+        return self._state_
+
+    @property
+    def nodes_(self):
+        return self._learnt.nodes.names
+
+    @property
+    def known_(self):
+        return self._learnt.nodes.order[: self._learnt.n_known]
+
+    @property
+    def embedding_(self):
+        return self._learnt.embedded().copy()
+
+    @property
+    def fitted_(self):
+        return self._of_function(self._learnt.H)[: self._learnt.n_known]
+
+    @property
+    def thresholds_(self):
+        return self._learnt.thresholds()
+
+    @property
+    def left_out_score_(self):
+        state = self._learnt
+        self._of_function(state.embedding)
+        return SCORING[state.scoring](state.nodes.graph.adjacency, *state.left_out())
+
+    @property
+    def weights_(self):
+        return {kind: one.by_name() for kind, one in self._learnt.combinations.items()}
+
+    @property
+    def model_(self):
+        return self._of_function(self._learnt.embedding).model
+
+    @property
+    def alpha_(self):
+        return self._of_machine("alpha")
+
+    @property
+    def loss_(self):
+        return self._of_machine("loss")
+
+    @property
+    def dual_gap_(self):
+        return self._of_machine("model").dual_gap_
+
+    @property
+    def n_iter_(self):
+        return getattr(self.model_, "n_iter_", 1)
+
+    @property
+    def kernel_(self):
+        return self._of_function(self._learnt.kernel).kernel
+
+    @property
+    def gamma_(self):
+        return self._of_function(self._learnt.kernel).gamma
+
+    def _of_machine(self, name):
+        embedding = self._of_function(self._learnt.embedding)
+        if not hasattr(embedding, "alpha"):
+            raise AttributeError(f"{type(self).__name__} was fitted with a regressor: there is no kernel machine")
+        return getattr(embedding, name)
+
+    def _of_function(self, value):
+        if value is None:
+            raise AttributeError(f"{type(self).__name__} was fitted without features: there is no function of them")
+        return value
+
+    def summary(self):
+        """A few lines on what was learnt."""
+        state = self._learnt
+        lines = [f"{type(self).__name__}: {state.n_known} known nodes, {state.nodes.graph.adjacency.nnz // 2} links"]
+        for kind, one in state.combinations.items():
+            weights = ", ".join(f"{name} {weight:.2g}" for name, weight in one.by_name().items() if weight > 0)
+            lines.append(f"scores of {kind} pairs  {weights}")
+        if state.embedding is not None:
+            lines.append(state.embedding.summary())
+        return "\n".join(lines)
+
+    # ---------------------------------------------------------------- predict
+
+    def decision_function(self, X):
+        """Scores (m, l) of links between the nodes X and the known ones, or (m,) of pairs of nodes of fit.
+
+        They are log odds of a link, as pairs that were held out have them; with similarities=None those of h alone.
+
+        X : features of new nodes; or pairs of nodes of fit: ``graphs.Pairs``, a list of tuples of two names, or, of a
+            model without features, any edge list
+        """
+        pairs = self._pairs_of(X)
+        if pairs is not None:
+            return self._learnt.scores_of_nodes().at(*pairs)
+        X = self._check_X(X)
+        return self._learnt.scores_with_known(X).block(slice(0, _num_samples(X)), slice(0, self._learnt.n_known))
+
+    def predict(self, X):
+        """Whether pairs of nodes of fit are linked (m,), 0 or 1; or the likeliest neighbour (m,) of new nodes.
+
+        X : ``graphs.Pairs`` or a list of pairs of names; or features of new nodes, for names of known ones
+        """
+        pairs = self._pairs_of(X)
+        if pairs is None:
+            return self._learnt.nodes.graph.nodes[self.decision_function(X).argmax(axis=1)]
+        n_new = sum((side >= self._learnt.n_known).astype(int) for side in pairs)
+        found = self.thresholds_
+        thresholds = np.array([found.get(kind, np.inf) for kind in KINDS])
+        return (self._learnt.scores_of_nodes().at(*pairs) >= thresholds[n_new]).astype(int)
+
+    def pair_scores(self, X=None, Z=None):
+        """Scores of links between the nodes X and Z (m, p), among those of X (m, m), or among those of fit (n, n).
+
+        The X of fit itself stands for these nodes, whose links are known; others are new.
+        """
+        asked = self._asked(X, Z)
+        m, p = len(asked.rows), len(asked.columns)
+        remedy = "use predict_links(top_k=), which goes through them in blocks"
+        check_memory(max(m, p), 4, f"X has {m} nodes: the scores of all pairs", remedy)
+        scores = asked.scores.block(slice(0, m), slice(0, p))
+        return _in_order(scores, asked.order)
+
+    def predict_links(self, X=None, Z=None, *, top_k=None):
+        """Links between X and Z, among X, or among the nodes of fit.
+
+        Of pairs of nodes of fit those that are known are left out: where some are hidden these are predicted, else all
+        that are not linked.
+
+        Parameters
+        ----------
+        X, Z : as for ``pair_scores``; Z="known" for the known nodes
+        top_k : None for a sparse matrix of booleans, scores of ``thresholds_`` or more; or a number of links, for a
+            list of (name, name, score), best first. Names are those of ``nodes_``, of the index of X, or row numbers.
+        """
+        if top_k is not None:
+            check_number(top_k, "top_k", integer=True)
+        asked = self._asked(X, Z)
+        m, p = len(asked.rows), len(asked.columns)
+        scores = asked.scores if asked.order is None else Unsettled(asked.scores, self._learnt.nodes.graph, m)
+        if top_k is not None:
+            best = top_pairs(scores.block, m, p, top_k, symmetric=asked.symmetric)
+            first, second = asked.rows[best.rows].tolist(), asked.columns[best.columns].tolist()
+            return list(zip(first, second, best.scores.tolist(), strict=True))
+        found = self.thresholds_
+        thresholds, parts = np.array([found.get(kind, np.inf) for kind in KINDS]), []
+        size = max(1, SIZE // max(1, p))
+        for rows in (slice(start, min(start + size, m)) for start in range(0, m, size)):
+            limits = thresholds[np.add.outer(asked.new_rows[rows].astype(int), asked.new_columns.astype(int))]
+            parts.append(scipy.sparse.csr_array(scores.block(rows, slice(0, p)) >= limits))
+        links = scipy.sparse.csr_array(scipy.sparse.vstack(parts))
+        if asked.symmetric:
+            links.setdiag(False)
+            links.eliminate_zeros()
+        return _in_order(links, asked.order)
+
+    def _asked(self, X, Z):
+        """The pairs that are asked for, and their scores."""
+        state = self._learnt
+        if Z is None and (X is None or self._is_of_fit(X)):
+            order = state.nodes.order
+            names, new = state.nodes.names[order], np.arange(len(order)) >= state.n_known
+            return _Asked(state.scores_of_nodes(), names, names, new, new, True, order)
+        if X is None:
+            raise ValueError(
+                "X: beside Z give features of the other nodes; pair_scores() has those of the nodes of fit"
+            )
+        names, X = as_names(row_names(X), "X"), self._check_X(X)
+        new = np.ones(len(names), dtype=bool)
+        if Z is None:
+            return _Asked(state.scores_of_new(X), names, names, new, new, True)
+        if isinstance(Z, str):
+            check_choice(Z, "Z", (BOTH_KNOWN,))
+            known = state.nodes.graph.nodes
+            return _Asked(state.scores_with_known(X), names, known, new, np.zeros(len(known), dtype=bool), False)
+        others, Z = as_names(row_names(Z), "Z"), self._check_X(Z)
+        return _Asked(state.scores_of_new(X, Z), names, others, new, np.ones(len(others), dtype=bool), False)
+
+    def _is_of_fit(self, X):
+        """Whether these are the features of fit, and so its nodes."""
+        nodes = self._learnt.nodes
+        if nodes.X is None or _num_samples(X) != len(nodes.names):
+            return False
+        X = self._check_X(X, in_order=False)
+        return same_inputs(take_inputs(X, nodes.order, self._learnt.kernel.precomputed), nodes.X)
+
+    def _pairs_of(self, X):
+        """Positions (m,), (m,) of pairs of nodes of fit, known ones first; None for anything but pairs."""
+        if isinstance(X, Pairs):
+            names = X.nodes[X.first], X.nodes[X.second]
+        else:
+            with_features = self._learnt.kernel is not None
+            if with_features and not (isinstance(X, (list, tuple)) and X and all(isinstance(p, tuple) for p in X)):
+                return None
+            columns = edge_columns(X if with_features or not isinstance(X, Iterable) else edges_of(X), "X")
+            if columns is None:
+                return None
+            names = columns[:2]
+        known = self._learnt.nodes.names[self._learnt.nodes.order]
+        places = tuple(find(side, known) for side in names)
+        strange = np.concatenate([side[place < 0] for side, place in zip(names, places, strict=True)])
+        if len(strange):
+            raise ValueError(f"X has nodes that fit did not see: {some(strange)}; give names of nodes_")
+        same = places[0] == places[1]
+        if same.any():
+            raise ValueError(f"X has pairs of a node with itself, {some(names[0][same])}; give pairs of two nodes")
+        return places
+
+    def _check_X(self, X, in_order=True):
+        state = self._learnt
+        if state.kernel is None:
+            raise ValueError(
+                f"X: {type(self).__name__} was fitted without features; ask for pairs of names, or give X to fit"
+            )
+        X = check_inputs(self, X, [state.kernel.kernel], reset=False)
+        if in_order and state.kernel.precomputed:
+            X = X[:, state.nodes.order]
+        return X
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """Pairs of nodes that are asked for: their scores, the nodes' names, and whether these are new."""
+
+    scores: Any
+    rows: np.ndarray
+    columns: np.ndarray
+    new_rows: np.ndarray
+    new_columns: np.ndarray
+    symmetric: bool
+    order: np.ndarray | None = None  # of nodes of fit: where they are among the names
+
+
+def _in_order(scores, order):
+    """A matrix (n, n) whose rows and columns are nodes of fit, known ones first, in the order of their names."""
+    if order is None or (order == np.arange(len(order))).all():
+        return scores
+    places = np.argsort(order)
+    return scores[places][:, places]
