@@ -29,6 +29,7 @@ NAMES = (
     "semi_supervised",
     "margin",
     "link_scores",
+    "links",
     "import_time",
 )
 

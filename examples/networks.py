@@ -1,10 +1,10 @@
 """Links that were hidden and labels that few nodes have, in the small networks that come with networkx.
 
 Links: a fifth of the links is hidden at random, and every pair that is not known to be linked gets a score: are hidden
-links above pairs that are none? Nothing is known of a node but its links, so that its features are the row of the known
-adjacency matrix, with 1 for the node itself. networkx's scores count common neighbours in several ways. The fourth
-network links women to the events they were at, and only pairs of a woman and an event are asked for: these have no
-neighbours in common, so that such scores are all 0.
+links above pairs that are none? Nothing is known of a node but its links. networkx's scores count common neighbours in
+several ways; LinkPredictor learns from the links that are left how to weigh such scores and others. The fourth network
+links women to the events they were at, and only pairs of a woman and an event are asked for: these have no neighbours
+in common, so that networkx's scores are all 0.
 
 Labels: the members of the karate club fell out; some of each party are known, and the rest is predicted from who meets
 whom. ``manifold`` is the weight of the network's penalty, 1 here and not chosen.
@@ -39,12 +39,8 @@ INK, WARM, COOL = "#222222", "#d1495b", "#00798c"
 # ---------------------------------------------------------------- links
 
 
-def ours(**settings):
-    def scores(adjacency):
-        X = adjacency + np.eye(len(adjacency))
-        return LinkPredictor(**settings).fit(X, adjacency).pair_scores(X)
-
-    return scores
+def ours(adjacency):
+    return LinkPredictor().fit(None, adjacency).pair_scores()
 
 
 def theirs(score):
@@ -61,8 +57,7 @@ def theirs(score):
 
 
 METHODS = {
-    "LinkPredictor()": ours(),
-    "  kernel='tanimoto'": ours(kernel="tanimoto"),
+    "LinkPredictor()": ours,
     "Adamic-Adar": theirs(nx.adamic_adar_index),
     "resource allocation": theirs(nx.resource_allocation_index),
     "Jaccard": theirs(nx.jaccard_coefficient),
@@ -190,13 +185,13 @@ def draw_links(axis):
     """Les Misérables: what is known, hidden links that are found among as many guesses as there are, and the others."""
     network = nx.les_miserables_graph()
     adjacency = nx.to_numpy_array(network, weight=None)
-    known, asked = hide(adjacency, 0)
-    scores = np.where(asked, METHODS["LinkPredictor()"](known), -np.inf)
-    n_hidden = int((adjacency - known).sum() / 2)
+    known, _ = hide(adjacency, 0)
+    n_hidden, names = int((adjacency - known).sum() / 2), list(network)
+    seen = nx.relabel_nodes(nx.from_numpy_array(known), dict(enumerate(names)))
     guessed = np.zeros(adjacency.shape, dtype=bool)
-    guessed[np.unravel_index(np.argsort(-scores, axis=None)[:n_hidden], scores.shape)] = True
+    for u, v, _ in LinkPredictor().fit(seen).predict_links(top_k=n_hidden):
+        guessed[names.index(u), names.index(v)] = True
     hidden = np.triu(adjacency - known) > 0
-    names = list(network)
     place = nx.kamada_kawai_layout(nx.from_numpy_array(adjacency))
     degree = adjacency.sum(axis=0)
     drawn = nx.from_numpy_array(known)
@@ -224,7 +219,7 @@ def points(axis, names, values, title):
     """Means over draws (names, draws), with standard errors; ours in colour."""
     means, errors = values.mean(axis=1), values.std(axis=1, ddof=1) / np.sqrt(values.shape[1])
     for row, (name, mean, error) in enumerate(zip(names, means, errors, strict=True)):
-        colour = COOL if name.startswith(("Link", "Structured", "  ")) else "0.45"
+        colour = COOL if name.startswith(("Link", "Structured")) else "0.45"
         axis.errorbar(mean, row, xerr=error, fmt="o", color=colour, ms=6, lw=1.5)
     axis.set_yticks(range(len(names)), [name.strip() for name in names], fontsize=8)
     axis.set_xlim(0.4, 1)

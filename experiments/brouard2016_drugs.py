@@ -28,7 +28,7 @@ from hilbertlearn import OperatorKernelRegressor, kernels
 from hilbertlearn.datasets import load_nci60_drugs
 from hilbertlearn.operators import Learned, TaskGraph
 
-LINES = 50  # each direction of an operator has a deformed kernel of its own, and no more are taken
+LINES = 50  # with the fewest gaps: 651 molecules were measured against all of these, 235 against 59
 SHARES = (0.05, 0.1, 0.2)
 MUS = {"model 1": (0.2, 0.4, 0.6, 0.8, 1.0), "model 2": (0.2, 0.4, 0.6, 0.8)}
 LAMBDAS = (0.0, 1e-9, 1e-8, 1e-7, 1e-6)

@@ -11,12 +11,13 @@ Cora: papers, their words, and citations; as many papers are drawn as there are 
 
 Words are weighted by tf-idf, rows have length 1, Gaussian kernel. Three quarters of the nodes are for training: 5, 10
 or 20 % of them labelled (20 and 40 % in "separate"), the others unlabelled; the last quarter are test nodes.
-Transductive: pairs of training nodes, not both labelled. Inductive: pairs of a test node and a test or labelled node.
-Settings are chosen on the labelled nodes only, separately for AUC-ROC and AUC-PR: by pairs left out for ridge, over 5
-folds for EM and PKMR. "ridge, penalty" has a penalty on the mean of h over all training nodes, weight 1, and gamma and
-alpha of ridge. It stands for the paper's, which has the diffusion kernel exp(-L) of the graph of 10 % nearest
-neighbours and tends to it where gamma is small, so that the graph is well linked; exp(-lambda_2), the distance between
-the two, is in the rows of figure 5 for the gamma that was chosen.
+Transductive: pairs of training nodes, not both labelled. Inductive (the paper's "semi-supervised"): pairs of two test
+nodes. "labelled with test": pairs of a labelled node and a test node. Settings are chosen on the labelled nodes only,
+separately for AUC-ROC and AUC-PR: by pairs left out for ridge, over 5 folds for EM and PKMR. "ridge, penalty" has a
+penalty on the mean of h over all training nodes, weight 1, and gamma and alpha of ridge. It stands for the paper's,
+which has the diffusion kernel exp(-L) of the graph of 10 % nearest neighbours and tends to it where gamma is small, so
+that the graph is well linked; exp(-lambda_2), the distance between the two, is in the rows of figure 5 for the gamma
+that was chosen.
 
     python experiments/brouard2016_networks.py --data FOLDER            5 repetitions, 3 of figure 5, about 6 minutes
     python experiments/brouard2016_networks.py --data FOLDER --quick    1 repetition of some of it, below half a minute
@@ -28,10 +29,11 @@ the names end in _quick.
 from __future__ import annotations
 
 import itertools
+import time
 
 import numpy as np
 import scipy.linalg
-from common import arguments, progress, save_figure, table, with_error, write_csv
+from common import ALONE, arguments, progress, save_figure, table, with_error, write_csv
 from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.model_selection import KFold
@@ -46,7 +48,7 @@ SHARES = {"shared": (0.05, 0.1, 0.2), "own": (0.05, 0.1, 0.2), "separate": (0.2,
 METRICS = {"roc_auc": link_roc_auc, "average_precision": link_average_precision}
 ALPHAS = (1e-4, 1e-3, 1e-2, 1e-1)
 WEIGHTS = (0.0, 1e-2, 1.0)
-SETTINGS = ("transductive", "inductive")
+SETTINGS = ("transductive", "inductive", "labelled with test")
 
 
 class MeanPenalty(kernels.Affinity):
@@ -60,12 +62,11 @@ PENALTIES = {"mean": MeanPenalty(None), "Laplacian": kernels.Affinity(0.1, "norm
 
 
 class Network:
-    """Nodes in random order: labelled ones, unlabelled ones, test nodes."""
+    """Nodes in random order: labelled ones, unlabelled ones, test nodes; `size` of them, with a kernel by name."""
 
-    def __init__(self, X, A, rep, size=None):
+    def __init__(self, X, A, rep, size=None, kernel="rbf"):
         order = np.random.default_rng(rep).permutation(X.shape[0])[:size]
-        self.X = TfidfTransformer(sublinear_tf=True).fit_transform(X[order])
-        self.A = A[order][:, order]
+        self.X, self.A, self.kernel = X[order], A[order][:, order], kernel
         self.train = 3 * len(order) // 4
 
     def labelled(self, share):
@@ -73,18 +74,26 @@ class Network:
 
     def pairs(self, labelled, setting):
         """Mask of the pairs that count."""
-        n = len(self.A.indptr) - 1
+        n = self.A.shape[0]
         mask = np.zeros((n, n), dtype=bool)
         if setting == "transductive":
             mask[: self.train, : self.train] = True
             mask[:labelled, :labelled] = False
-        else:
+        elif setting == "inductive":
             mask[self.train :, self.train :] = True
+        else:
             mask[:labelled, self.train :] = True
         return np.triu(mask, 1)
 
 
 def load(name, data, rep, size):
+    network = counted(name, data, rep, size)
+    network.X = TfidfTransformer(sublinear_tf=True).fit_transform(network.X)
+    return network
+
+
+def counted(name, data, rep, size):
+    """The network with counts of words."""
     if name == "Cora":
         cora = load_cora(data / "cora")
         return Network(cora.X, cora.adjacency, rep, size)
@@ -124,48 +133,76 @@ def penalised(network, embedding, chosen, graph, weight):
     targets = np.full((network.train, embedding.shape[1]), np.nan)
     targets[: len(embedding)] = embedding
     model = OperatorKernelRegressor(
-        gamma=chosen.gamma_, loss=chosen.loss, alpha=chosen.alpha_, center=False, graph=graph, manifold=weight
+        network.kernel,
+        gamma=gamma_of(chosen),
+        loss=chosen.loss,
+        alpha=chosen.alpha_,
+        center=False,
+        graph=graph,
+        manifold=weight,
     )
     return model.fit(network.X[: network.train], targets).predict(network.X)
 
 
-def scores_by_method(network, labelled, scoring):
-    """Pairs (method, scores of all pairs)."""
+def methods(network, labelled, scoring):
+    """Pairs (method, function that fits it with what was chosen and gives the scores of all pairs)."""
     X, A, train = network.X, network.A[:labelled][:, :labelled], network.train
-    yield "naive", NaiveLinkPredictor().fit(X[:train], A).pair_scores(X)
-    for name, model in (("EM", EMKernelCompletion()), ("PKMR", KernelMatrixRegression())):
-        model = chosen(model, X[:labelled], A, scoring).fit(X[:train], A)
-        yield name, all_scores(model, X, labelled)
-    ridge = LinkPredictor(gamma="auto", scoring=scoring).fit(X[:labelled], A)
-    yield "ridge", ridge.pair_scores(X)
-    H = penalised(network, ridge.embedding_, ridge, PENALTIES["mean"], 1.0)
-    yield "ridge, penalty", H @ H.T
-    cosine = LinkPredictor(gamma="auto", scoring=scoring, center=True, cosine=True).fit(X[:labelled], A)
-    yield "ridge, centred, cosine", cosine.pair_scores(X)
+    naive = NaiveLinkPredictor(network.kernel)
+    yield "naive", lambda: naive.fit(X[:train], A).pair_scores(X)
+    for name, method in (("EM", EMKernelCompletion), ("PKMR", KernelMatrixRegression)):
+        model = chosen(method(network.kernel), X[:labelled], A, scoring)
+        yield name, lambda model=model: all_scores(model.fit(X[:train], A), X, labelled)
+    ridge = LinkPredictor(network.kernel, gamma="auto", scoring=scoring, **ALONE).fit(X[:labelled], A)
+    yield "ridge", lambda: fixed(ridge).fit(X[:labelled], A).pair_scores(X)
+    yield "ridge, penalty", lambda: products(penalised(network, ridge.embedding_, ridge, PENALTIES["mean"], 1.0))
+    cosine = clone(ridge).set_params(center=True, cosine=True).fit(X[:labelled], A)
+    yield "ridge, centred, cosine", lambda: fixed(cosine).fit(X[:labelled], A).pair_scores(X)
+
+
+def products(H):
+    return H @ H.T
+
+
+def fixed(model):
+    """A model with the gamma and alpha that a fitted one has chosen."""
+    return clone(model).set_params(gamma=gamma_of(model), alpha=model.alpha_)
+
+
+def gamma_of(model):
+    """The gamma in use; any for a kernel without one."""
+    return "median" if model.gamma_ is None else model.gamma_
+
+
+def rows_of_network(name, network, rep, shares):
+    """One dictionary for each share of labelled nodes, method, setting and area."""
+    for share, scoring in itertools.product(shares, METRICS):
+        labelled = network.labelled(share)
+        links = network.A[:labelled][:, :labelled].nnz // 2
+        if links == 0:  # nothing to learn from
+            continue
+        for method, score in methods(network, labelled, scoring):
+            start = time.process_time()
+            scores = score()
+            seconds = time.process_time() - start
+            for setting in SETTINGS:
+                value = METRICS[scoring](network.A, scores, network.pairs(labelled, setting))
+                yield {
+                    "network": name,
+                    "repetition": rep,
+                    "share": share,
+                    "labelled": labelled,
+                    "links": links,
+                    "method": method,
+                    "setting": setting,
+                    "metric": scoring,
+                    "value": 100 * value,
+                    "seconds": seconds,
+                }
 
 
 def rows_of_table3(data, names, repetitions, size, shares):
     for name, rep in progress(itertools.product(names, range(repetitions)), "table 3"):
-        network = load(name, data, rep, size)
-        for share, scoring in itertools.product(shares or SHARES[name], METRICS):
-            labelled = network.labelled(share)
-            links = network.A[:labelled][:, :labelled].nnz // 2
-            if links == 0:  # nothing to learn from
-                continue
-            for method, scores in scores_by_method(network, labelled, scoring):
-                for setting in SETTINGS:
-                    value = METRICS[scoring](network.A, scores, network.pairs(labelled, setting))
-                    yield {
-                        "network": name,
-                        "repetition": rep,
-                        "share": share,
-                        "labelled": labelled,
-                        "links": links,
-                        "method": method,
-                        "setting": setting,
-                        "metric": scoring,
-                        "value": 100 * value,
-                    }
+        yield from rows_of_network(name, load(name, data, rep, size), rep, shares or SHARES[name])
 
 
 def rows_of_figure5(data, names, repetitions, size, shares, weights):
@@ -174,13 +211,13 @@ def rows_of_figure5(data, names, repetitions, size, shares, weights):
         network = load(name, data, rep, size)
         labelled = network.labelled(share)
         X, A = network.X[:labelled], network.A[:labelled][:, :labelled]
-        ridge = LinkPredictor(gamma="auto").fit(X, A)
-        margin = LinkPredictor(gamma="auto", loss="hinge", center=True).fit(X, A)
+        ridge = LinkPredictor(gamma="auto", **ALONE).fit(X, A)
+        margin = LinkPredictor(gamma="auto", loss="hinge", center=True, **ALONE).fit(X, A)
         distances = {model: distance(network, model.gamma_) for model in (ridge, margin)}
         for model, (penalty, graph), weight in itertools.product((ridge, margin), PENALTIES.items(), weights):
-            H = penalised(network, ridge.embedding_, model, graph, weight)
+            scores = products(penalised(network, ridge.embedding_, model, graph, weight))
             for metric, score in METRICS.items():
-                value = 100 * score(network.A, H @ H.T, network.pairs(labelled, "transductive"))
+                value = 100 * score(network.A, scores, network.pairs(labelled, "transductive"))
                 facts = {"network": name, "repetition": rep, "share": share, "loss": model.loss, "penalty": penalty}
                 yield {**facts, "weight": weight, "metric": metric, "value": value, "distance": distances[model]}
 

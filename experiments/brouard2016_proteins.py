@@ -8,8 +8,8 @@ length 1; the kernel is Gaussian with gamma by the median rule. All methods shar
 features (of proteins: the kernel values with the training proteins).
 
 Parameters are chosen by 4 folds of the training nodes, as in the paper, in the same way: pairs of a node left out with
-one that is not; separately for the two areas. "as it comes" is ridge with alpha chosen by LinkPredictor itself, from
-known nodes left out in closed form, and the default output kernel. The trees have no parameter to choose.
+one that is not; separately for the two areas. "as it comes" is LinkPredictor without any setting but the kernel: all
+its scores are combined. Its other rows have the scores of h alone. The trees have no parameter to choose.
 
     python experiments/brouard2016_proteins.py --data FOLDER            FOLDER holds yeast_ppi/, facebook_ego/, cora/
     python experiments/brouard2016_proteins.py --data FOLDER --quick    2 folds, 80 nodes of each
@@ -24,7 +24,7 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
-from common import arguments, progress, save_figure, table, write_csv
+from common import ALONE, arguments, progress, save_figure, table, write_csv
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.metrics.pairwise import rbf_kernel
@@ -116,15 +116,15 @@ def methods():
         "local": (LocalLinkModel(**given), [{"C": [1.0, 10.0]}]),
         "PKMR": (KernelMatrixRegression(**given), [{**output, "alpha": alphas} for output in outputs]),
         "EM": (EMKernelCompletion(**given), [{**output, "alpha": alphas} for output in outputs]),
-        "OK3, extra-trees": (LinkPredictor(regressor=trees), [{}]),
-        "ridge": (LinkPredictor(**given), [{**output, "alpha": alphas} for output in outputs]),
-        "ridge, as it comes": (LinkPredictor(**given), None),
+        "OK3, extra-trees": (LinkPredictor(regressor=trees, **ALONE), [{}]),
+        "ridge": (LinkPredictor(**given, **ALONE), [{**output, "alpha": alphas} for output in outputs]),
+        "as it comes": (LinkPredictor(**given), None),
         "ridge, centred, cosine": (
-            LinkPredictor(**given, **turned),
+            LinkPredictor(**given, **{**ALONE, **turned}),
             [{**output, "alpha": alphas} for output in outputs],
         ),
         "margin, centred, cosine": (
-            LinkPredictor(**given, **turned, loss="hinge"),
+            LinkPredictor(**given, **{**ALONE, **turned}, loss="hinge"),
             [{**output, "alpha": [1e-4, 1e-3, 1e-2]} for output in outputs],
         ),
     }

@@ -7,16 +7,20 @@ the area under the ROC curve of pairs whose two nodes are left out.
 
 - ridge: the squared loss. Output kernel: the diffusion kernel of the labelled nodes' own links ("labelled"), or that of
   the whole network, cut to them ("whole": it tells how near two labelled nodes are by way of others).
+- left_out: ridge with gamma and alpha chosen by one node left out at a time, beside pairs, at density 0.01.
 - margin: the hinge, as it is and with both kernels centred.
+- margin, penalty (table 8b): all nodes are given to fit, with the penalty of figures 3 and 4. gamma, alpha and the
+  weight of the penalty are chosen together, with the penalty on, once by the area under each of the two curves.
 - Figures 3 and 4: all nodes are given to fit, with a penalty on the values of h at them. The paper's penalty is the
   diffusion kernel exp(-L) itself, L the Laplacian of the input Gram matrix, where one would expect I - exp(-L): both
   are tried, with the gamma and alpha of the model without penalty (of the centred one for the margin).
 
-    python experiments/brouard2016_synthetic.py            10 repetitions, 3 where much is computed, about 11 minutes
-    python experiments/brouard2016_synthetic.py --quick    1 repetition of some of it, below half a minute
+    python experiments/brouard2016_synthetic.py                 10 repetitions, 3 of what takes long, 25 minutes
+    python experiments/brouard2016_synthetic.py --only table8   or left_out, table8b, table9, figure3, figure8
+    python experiments/brouard2016_synthetic.py --quick         1 repetition of some of it, a minute
 
-Prints tables, writes output/brouard2016_table8.csv, _table9.csv and _figure3.csv, brouard2016_figure3.png (figures
-3 and 4) and brouard2016_figure8.png; with --quick the names end in _quick.
+Prints tables, writes output/brouard2016_left_out.csv, _table8.csv, _table8b.csv, _table9.csv and _figure3.csv,
+brouard2016_figure3.png (figures 3 and 4) and brouard2016_figure8.png; with --quick the names end in _quick.
 """
 
 from __future__ import annotations
@@ -24,7 +28,7 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-from common import arguments, progress, save_figure, table, with_error, write_csv
+from common import ALONE, arguments, progress, save_figure, table, with_error, write_csv
 
 from hilbertlearn import LinkPredictor, OperatorKernelRegressor, kernels
 from hilbertlearn.datasets import kernel_pca_inputs, make_erdos_renyi, make_mixture_network
@@ -39,6 +43,8 @@ MIXTURE_BETAS = {  # by the mean degree, as for networks without classes; read o
     "read off": (4.0, 3.5, 3.5, 2.0),
 }
 WEIGHTS = (0.0, 1e-4, 1e-2, 1.0)  # of the penalty
+JOINT_WEIGHTS, JOINT_GAMMAS = (1e-2, 1.0), (1.0, 4.0, 16.0)  # chosen together; gamma relative to the median rule
+CHOSEN_BY = {"roc_auc": "ROC", "average_precision": "PR"}
 # the paper's AUC-ROC, then AUC-PR, at 5, 10 and 20 %
 PAPER = {
     ("ridge", 0.007, 0.75): (92.3, 95.9, 97.7, 12.9, 21.9, 30.0),
@@ -87,12 +93,12 @@ class Task:
         self.whole = data.output_kernel[np.ix_(first, first)]
         self.facts = {"inertia": inertia, "components": self.X.shape[1], "share": share, "repetition": rep}
 
-    def fit(self, output_kernel="labelled", **settings):
-        """A model of the labelled nodes alone."""
+    def fit(self, output_kernel="labelled", gamma="auto", **settings):
+        """A model of the labelled nodes alone, unless it has a penalty."""
         K = self.whole if output_kernel == "whole" else "diffusion"
         n = self.labelled
-        model = LinkPredictor(gamma="auto", output_kernel=K, beta=self.beta, **settings)
-        return model.fit(self.X[:n], self.A[:n][:, :n])
+        model = LinkPredictor(gamma=gamma, output_kernel=K, beta=self.beta, **{**ALONE, **settings})
+        return model.fit(self.X if "manifold" in settings else self.X[:n], self.A[:n][:, :n])
 
     def row(self, scores, model, **facts):
         return {
@@ -116,6 +122,43 @@ def supervised(task, methods, **facts):
     for method in methods:
         model = task.fit(**settings[method])
         yield task.row(model.pair_scores(task.X), model, method=method, **facts)
+
+
+def one_left_out(K, Y, penalty):
+    """What the squared loss predicts for each sample from all others (n, d), from ``G = (K + penalty I)^-1``."""
+    G = np.linalg.inv(K + penalty * np.eye(len(K)))
+    own = G.diagonal().copy()
+    np.fill_diagonal(G, 0.0)
+    return -(G @ Y) / own[:, None]
+
+
+def by_one_left_out(task, alphas, gammas):
+    """Ridge with the gamma and alpha that are best by the scores ``<h(x_i), h(x_j)>``, each h without its own node."""
+    n, pairs = task.labelled, task.fit()
+    X, A, median = task.X[:n], task.A[:n][:, :n], kernels.resolve_gamma("rbf", "median", task.X[:n])
+
+    def value(setting):
+        gamma, alpha = setting
+        H = one_left_out(kernels.gram("rbf", X, gamma=gamma), pairs.embedding_, alpha * n)
+        return np.nan_to_num(link_roc_auc(A, H @ H.T))
+
+    gamma, alpha = max(itertools.product(median * np.array(gammas), alphas), key=value)
+    for method, model in (("one node", task.fit(gamma=gamma, alpha=alpha)), ("pairs", pairs)):
+        yield task.row(model.pair_scores(task.X), model, method=method, network=0.01)
+
+
+def margin_with_penalty(task, weights, gammas, **facts):
+    """The margin with the penalty exp(-L), all chosen together by pairs left out, for each of the two areas."""
+    median = kernels.resolve_gamma("rbf", "median", task.X)
+    for scoring, area in CHOSEN_BY.items():
+        best, most = None, -np.inf
+        for weight, factor in itertools.product(weights, gammas):
+            settings = {"loss": "hinge", "graph": PENALTIES["exp(-L)"], "manifold": weight, "scoring": scoring}
+            model = task.fit(gamma=factor * median, **settings)
+            value = np.nan_to_num(model.left_out_score_)  # no links: nothing to choose by
+            best, most = (model, value) if value > most else (best, most)
+        scores = best.pair_scores(task.X)
+        yield task.row(scores, best, method="margin, penalty", by=area, weight=best.manifold, left_out=most, **facts)
 
 
 def semi_supervised(task, weights, **facts):
@@ -144,6 +187,20 @@ def rows_of_table8(repetitions, few, shares, inertias):
             if inertia == 0.95 and rep < few:
                 methods += ["ridge, whole, cosine", "margin, centred", "margin, centred, cosine"]
             yield from supervised(Task(data, inertia, share, rep), methods, table=8, network=density)
+
+
+def rows_of_left_out(repetitions, shares):
+    alphas, gammas = np.logspace(-8, 1, 19), 4.0 ** np.arange(-3, 4)  # as LinkPredictor
+    for rep, share in progress(itertools.product(range(repetitions), shares), "left out"):
+        data = make_erdos_renyi(density=0.01, beta=BETAS[0.01], random_state=rep)
+        yield from by_one_left_out(Task(data, 0.95, share, rep), alphas, gammas)
+
+
+def rows_of_table8b(repetitions, shares, weights, gammas):
+    for (density, beta), rep in progress(itertools.product(BETAS.items(), range(repetitions)), "table 8b"):
+        data = make_erdos_renyi(density=density, beta=beta, random_state=rep)
+        for share in shares:
+            yield from margin_with_penalty(Task(data, 0.95, share, rep), weights, gammas, table="8b", network=density)
 
 
 def rows_of_table9(repetitions, few, shares):
@@ -197,6 +254,18 @@ def table8(rows, shares):
             cells = line(some, paper, method=method)
             lines.append([density, f"{100 * inertia:g}", f"{components:.0f}", method, *cells])
     return table(["density", "inertia", "components", "model", *header(shares)], lines)
+
+
+def left_out(rows, shares):
+    lines = [[method, *line(rows, None, method=method)] for method in ("one node", "pairs")]
+    return table(["left out", *header(shares)], lines)
+
+
+def table8b(rows, shares):
+    lines = []
+    for density, by in itertools.product(BETAS, CHOSEN_BY.values()):
+        lines.append([density, by, *line(rows, PAPER["margin", density, 0.95], network=density, by=by)])
+    return table(["density", "chosen by", *header(shares)], lines)
 
 
 def table9(rows, shares):
@@ -273,22 +342,32 @@ def figure8(name):
 
 
 def main():
-    end = "_quick" if arguments(__doc__).quick else ""
+    options = arguments(__doc__, only="")
+    end = "_quick" if options.quick else ""
     if end:
         repetitions, few, shares, inertias, weights = 1, 1, SHARES[1:2], (0.95,), (0.0, 1.0)
+        joint = ((1.0,), JOINT_GAMMAS[1:2])
     else:
         repetitions, few, shares, inertias, weights = 10, 3, SHARES, INERTIAS, WEIGHTS
-    rows = list(rows_of_table8(repetitions, few, shares, inertias))
-    write_csv(f"brouard2016_table8{end}", rows)
-    print(table8(rows, shares), flush=True)
-    rows = list(rows_of_table9(repetitions, few, shares))
-    write_csv(f"brouard2016_table9{end}", rows)
-    print(table9(rows, shares), flush=True)
-    figure8(f"brouard2016_figure8{end}")
-    rows = list(rows_of_figure3(few, shares, weights))
-    write_csv(f"brouard2016_figure3{end}", rows)
-    print(figure3(rows, shares, weights))
-    plot_figure3(rows, shares, weights, f"brouard2016_figure3{end}")
+        joint = (JOINT_WEIGHTS, JOINT_GAMMAS)
+    parts = {
+        "left_out": (lambda: rows_of_left_out(repetitions, shares), lambda rows: left_out(rows, shares)),
+        "table8": (lambda: rows_of_table8(repetitions, few, shares, inertias), lambda rows: table8(rows, shares)),
+        "table8b": (lambda: rows_of_table8b(few, shares, *joint), lambda rows: table8b(rows, shares)),
+        "table9": (lambda: rows_of_table9(repetitions, few, shares), lambda rows: table9(rows, shares)),
+        "figure3": (lambda: rows_of_figure3(few, shares, weights), lambda rows: figure3(rows, shares, weights)),
+    }
+    if options.only not in ("", "figure8", *parts):
+        raise SystemExit(f"--only: unknown part {options.only!r}; known: {', '.join(parts)}, figure8")
+    for name, (computed, printed) in parts.items():
+        if options.only in ("", name):
+            rows = list(computed())
+            write_csv(f"brouard2016_{name}{end}", rows)
+            print(printed(rows), flush=True)
+            if name == "figure3":
+                plot_figure3(rows, shares, weights, f"brouard2016_figure3{end}")
+    if options.only in ("", "figure8"):
+        figure8(f"brouard2016_figure8{end}")
 
 
 if __name__ == "__main__":

@@ -15,6 +15,9 @@ OUTPUT = Path(__file__).parent / "output"
 DATA = "HILBERTLEARN_DATA"
 
 
+ALONE = {"similarities": None, "cosine": False}  # of ``LinkPredictor``: scores of h alone, as in Brouard et al. 2016
+
+
 def arguments(doc, *, data=None, **options):
     """Parsed arguments: ``--quick``, ``--data`` when the folder ``data`` of real data is needed, numbers by name."""
     parser = argparse.ArgumentParser(description=doc.strip().splitlines()[0])
