@@ -365,7 +365,7 @@ def test_frames_of_text():
 
 def test_nodes_in_a_frame():
     groups = (A[:, 0] > 0).astype(int)
-    settings = {"alpha": 0.1, "gamma": 0.5, "similarities": None}  # folds to weigh them by are cut in the order of names
+    settings = {"alpha": 0.1, "gamma": 0.5, "similarities": None}  # folds to weigh them are cut in the order of names
     model, expected = LinkPredictor("rbf", **settings), LinkPredictor("rbf", **settings)
     model.fit(X, pd.Series(groups, index=INDEX)), expected.fit(A, groups)
     assert_allclose(model.pair_scores(NEW), expected.pair_scores(NEW.to_numpy()))
