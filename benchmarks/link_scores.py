@@ -15,7 +15,7 @@ def main(nodes=5000, known=1000, n_features=20):
     links = scipy.sparse.random_array((known, known), density=0.005, rng=rng)
     W = ((links + links.T) > 0).astype(float)
     W.setdiag(0.0)
-    model = LinkPredictor(gamma=0.05, alpha=1e-3).fit(X[:known], W)
+    model = LinkPredictor(gamma=0.05, alpha=1e-3, similarities=None, cosine=False).fit(X[:known], W)
     coef = model.model_.dual_coef_
 
     def products():
