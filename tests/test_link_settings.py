@@ -2,6 +2,7 @@
 
 import contextlib
 import pickle
+import warnings
 
 import networkx as nx
 import numpy as np
@@ -279,12 +280,37 @@ def test_warnings_name_what_is_learnt():
         LinkPredictor().fit(X[:KNOWN], A, hidden=A * (np.arange(KNOWN)[:, None] + np.arange(KNOWN) > 9) > 0)
 
 
-@pytest.mark.filterwarnings("error")
 def test_no_warning_without_need():
     few = np.zeros((KNOWN, KNOWN))
     few[0, 1] = few[1, 0] = 1.0
-    alone().fit(X, few)  # nothing is chosen
-    LinkPredictor().fit(X, A)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        alone().fit(X, few)  # nothing is chosen
+        LinkPredictor().fit(X, A)
+    assert not said
+
+
+# ---------------------------------------------------------------- limits
+
+
+@pytest.mark.parametrize("name, value", [("beta", 0.0), ("beta", 1e12), ("gamma", 1e-12), ("gamma", 1e12)])
+@pytest.mark.parametrize("alpha", [1e-15, 1e15, "auto"])
+def test_settings_at_their_limits(name, value, alpha):
+    model = LinkPredictor(alpha=alpha, **{name: value}).fit(X, A)
+    for scores in (model.pair_scores(), model.pair_scores(NEW), model.decision_function(NEW)):
+        assert np.isfinite(scores).all()
+
+
+def test_units_of_features_do_not_count():
+    model, scaled = LinkPredictor().fit(X, A), LinkPredictor().fit(1000 * X, A)
+    assert_allclose(scaled.pair_scores(), model.pair_scores(), atol=1e-8)
+    assert_allclose(scaled.decision_function(1000 * NEW), model.decision_function(NEW), atol=1e-8)
+
+
+def test_a_node_that_is_there_twice_has_the_same_scores():
+    twice = np.r_[np.arange(KNOWN), 0]
+    scores = LinkPredictor().fit(X[twice], A[np.ix_(twice, twice)]).pair_scores()
+    assert_allclose(scores[0, 1:KNOWN], scores[KNOWN, 1:KNOWN], atol=1e-8)
 
 
 # ---------------------------------------------------------------- refused
