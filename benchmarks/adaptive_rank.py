@@ -15,7 +15,7 @@ from hilbertlearn.held_out import leave_one_out
 from hilbertlearn.problem import Problem
 from hilbertlearn.solvers import solve
 from hilbertlearn.terms import Separable
-from hilbertlearn.terms.separable import Cholesky, Inverse, Spectral
+from hilbertlearn.terms.factors import Cholesky, Inverse, Spectral
 
 from .data import curves
 from .timing import best_of, report

@@ -12,7 +12,7 @@ from hilbertlearn.held_out import leave_one_out
 from hilbertlearn.problem import Problem
 from hilbertlearn.solvers import choose, solve
 from hilbertlearn.terms import Separable
-from hilbertlearn.terms.separable import Cholesky, Inverse, Spectral
+from hilbertlearn.terms.factors import Cholesky, Inverse, Spectral
 
 EPS = np.finfo(float).eps
 N = 600

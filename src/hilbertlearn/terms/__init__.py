@@ -2,11 +2,13 @@
 
 from .base import ITERATIONS, ONCE, PATH, Factors, LinearPredictor, Sum, Term
 from .build import TrainingOutputs, make_gram, make_term
-from .deformed import Deformed, DeformedGram, kernels_in_memory
+from .deformed import Deformed, DeformedFeatures, DeformedGram, kernels_in_memory
 from .directions import PerDirection
+from .features import FeatureGram, FeatureSpectral
 from .general import General
+from .gram import DenseGram, Gram
 from .padded import Constant, Padded, PaddedFactors
 from .patterns import ByPattern
 from .rank_one import RankOneTerms
 from .sampled import Sampled
-from .separable import DenseGram, Gram, Separable, merged
+from .separable import Separable, merged

@@ -154,12 +154,13 @@ class Factors(ABC):
         """Fitted values of A, by the BLAS that the factors came from."""
         return problem.fitted(A)
 
-    def left_out(self, T, shift, root, penalties):
+    def left_out(self, T, shift, root, penalties, rows=None):
         """Yield residuals (n, d) for each penalty, of samples left out one at a time, with the penalty held fixed.
 
         T : (n, d) targets, multiplied by ``root``
         shift : (n, d) what the targets of the others change by when sample i is left out, None for nothing
         root : (n, 1) square roots of the sample weights, by which the map is scaled
+        rows : which samples' residuals are wanted, increasing; None for all
         """
         raise TypeError(f"{type(self).__name__} has no formula for samples left out")
 

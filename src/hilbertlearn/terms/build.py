@@ -10,7 +10,8 @@ import numpy as np
 
 from .. import operators
 from .base import Term
-from .separable import DenseGram, Gram, Separable
+from .gram import DenseGram, Gram
+from .separable import Separable
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,9 @@ from .._linalg import eigenspaces, pivoted_cholesky, spectrum
 from .._validation import copies_in_memory
 from .base import Term
 from .directions import PerDirection
-from .separable import DenseGram, Gram, Separable
+from .features import FeatureGram
+from .gram import DenseGram, Gram
+from .separable import Separable
 
 _DEPENDENT = 1e-12  # what is left of k(x, x), relative to the largest, when a sample adds nothing to the others
 _PER_KERNEL, _BESIDE = 3, 5  # matrices: a deformed kernel, its multiple and factor; K, S, the basis and its making
@@ -48,11 +50,35 @@ class Deformed:
         return replace(self, basis=(np.maximum(values, 0.0), C @ vectors))
 
     @property
+    def diagonal(self):
+        """``k(x, x)`` (N,), before the deformation."""
+        return self.K.diagonal()
+
+    @property
     def scale(self):
         """What 1 / r is to be compared with: the largest k(x, x) times a bound on the norm of S, if a Laplacian."""
-        return 2 * float(self.S.diagonal().max()) * max(float(self.K.diagonal().max()), 0.0)
+        return 2 * float(self.S.diagonal().max()) * max(float(self.diagonal.max()), 0.0)
 
-    def at(self, r, rows) -> AtRatio:
+    def values_of(self, rows):
+        """Values of k between some of the samples and those that predictions are made from."""
+        return self.K[rows]
+
+    def inner_products(self, C):
+        return C.T @ (self.K @ C)
+
+    def undeformed(self, rows) -> Gram:
+        """What expands coefficients without a penalty."""
+        return AtRatio(None, self, 0.0, rows)
+
+    def most(self, labelled) -> float:
+        """How many deformed kernels between so many samples fit in memory, 1 or more."""
+        return kernels_in_memory(labelled, len(self.K))
+
+    def prepared(self, alpha, error) -> Deformed:
+        """Itself, or with a basis: slower than one LU, whose errors a small alpha would blow up."""
+        return self.factored() if error * self.diagonal.max() > _LU_ERROR * alpha else self
+
+    def at(self, r, rows) -> Gram:
         """The kernel for one ratio, between some of the samples."""
         if self.basis is not None:
             values, B = self.basis
@@ -67,10 +93,48 @@ class Deformed:
         return AtRatio((columns[rows] + columns[rows].T) / 2, self, r, rows, columns)
 
 
+@dataclass(frozen=True)
+class DeformedFeatures(Deformed):
+    """The kernel ``Z (I + r Z'SZ)^-1 Z'`` between N samples, for every ratio r.
+
+    K : (N, r) the features Z in place of the Gram matrix
+    basis : None, or values s (r,), ``Z V`` (N, r) and V (r, r) with ``Z'SZ = V diag(s) V'``
+    """
+
+    def factored(self):
+        if self.basis is not None:
+            return self
+        inner = self.K.T @ (self.S @ self.K)
+        values, V = scipy.linalg.eigh((inner + inner.T) / 2, driver="evd", check_finite=False)
+        return replace(self, basis=(np.maximum(values, 0.0), self.K @ V, V))
+
+    @property
+    def diagonal(self):
+        return np.einsum("ij,ij->i", self.K, self.K)
+
+    def inner_products(self, C):
+        return C.T @ C
+
+    def undeformed(self, rows):
+        return FeatureGram(self.K[rows])
+
+    def most(self, labelled):
+        return max(copies_in_memory(labelled) * labelled / (_PER_KERNEL * self.K.shape[1]), 1.0)
+
+    def prepared(self, alpha, error):
+        return self.factored()
+
+    def at(self, r, rows):
+        values, U, V = self.factored().basis
+        left = 1 / np.sqrt(1 + r * values)
+        return FeatureGram(U[rows] * left, back=V * left)
+
+
 class AtRatio(DenseGram):
     """The deformed kernel between labelled samples for one ratio; predictions are made from all samples."""
 
     expands = True
+    separates = False
 
     def __init__(self, K, kernel: Deformed, r, rows, columns=None, root=None):
         super().__init__(K, root)
@@ -94,6 +158,7 @@ class DeformedGram(Gram):
     """Labelled samples under the deformed kernel, which depends on alpha: ``term_at`` gives it, the rest is about k."""
 
     depends_on_alpha = True
+    separates = False
 
     def __init__(self, kernel: Deformed, beta, rows, root_weights=None):
         self.kernel, self.beta, self.rows, self.root = kernel, beta, rows, root_weights
@@ -108,6 +173,16 @@ class DeformedGram(Gram):
     def apply(self, A):
         return self.dense() @ A
 
+    def factor(self, term, use):
+        return self.dense()
+
+    def spectrum(self):
+        return self.dense()
+
+    @property
+    def norm(self):
+        return self.dense()
+
     def scaled(self, root_weights):
         root = root_weights if self.root is None else self.root * root_weights
         return DeformedGram(self.kernel, self.beta, self.rows, root)
@@ -118,14 +193,14 @@ class DeformedGram(Gram):
         return DeformedGram(self.kernel, self.beta, self.rows[rows], root)
 
     def cross(self, rows, columns):
-        return self.kernel.K[self.rows[rows]]
+        return self.kernel.values_of(self.rows[rows])
 
     def inner_products(self, C):
-        return C.T @ (self.kernel.K @ C)
+        return self.kernel.inner_products(C)
 
     @property
     def diagonal(self):
-        diagonal = self.kernel.K.diagonal()[self.rows]
+        diagonal = self.kernel.diagonal[self.rows]
         return diagonal if self.root is None else diagonal * self.root**2
 
     def rounding(self, alpha):
@@ -138,17 +213,15 @@ class DeformedGram(Gram):
                 f"manifold={self.beta:g} is too large beside alpha={alpha:g}; lower manifold, or raise alpha"
             )
         kernel, r = self.kernel, self.beta / alpha
-        if M is not None or self.rounding(alpha) * kernel.K.diagonal().max() > _LU_ERROR * alpha:
-            kernel = kernel.factored()  # slower than one LU, whose errors a small alpha would blow up
+        kernel = kernel.prepared(alpha, self.rounding(alpha)) if M is None else kernel.factored()
         if M is None:
             term: Term = Separable(kernel.at(r, self.rows))
         else:
-            most = kernels_in_memory(len(self.rows), len(kernel.K))
+            most = kernel.most(len(self.rows))
             shared, error = grouped(eigenspaces(spectrum(M)), r * float(kernel.basis[0].max(initial=0.0)), most)
             grams = [kernel.at(r * middle, self.rows) for middle, _, _ in shared]
-            nothing = AtRatio(None, kernel, 0.0, self.rows)
             values, vectors = [value for _, value, _ in shared], [E for _, _, E in shared]
-            term = PerDirection(grams, values, vectors, M, nothing, error)
+            term = PerDirection(grams, values, vectors, M, kernel.undeformed(self.rows), error)
         return term if self.root is None else term.scaled(self.root)
 
 

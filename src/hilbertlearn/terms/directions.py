@@ -8,7 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from .base import Factors, Term
-from .separable import Separable, as_gram
+from .gram import as_gram
+from .separable import Separable
 
 
 class PerDirection(Term):
@@ -87,10 +88,11 @@ class Directions(Factors):
             out += (part.solve(T, shift, penalty) - T / shift) @ E.T
         return out
 
-    def left_out(self, T, shift, root, penalties):
+    def left_out(self, T, shift, root, penalties, rows=None):
         rest = T / root - (0.0 if shift is None else shift)
+        rest = rest if rows is None else rest[rows]
         paths = [
-            part.left_out(T @ E, None if shift is None else shift @ E, root, penalties)
+            part.left_out(T @ E, None if shift is None else shift @ E, root, penalties, rows)
             for E, part in zip(self.vectors, self.parts, strict=True)
         ]
         for _ in penalties:

@@ -12,8 +12,9 @@ from .._linalg import shifted_inverse
 from ..kernels import OperatorValued
 from .base import ONCE, PATH, Term
 from .build import make_term
+from .factors import Spectral
 from .sampled import Scattered
-from .separable import Separable, Spectral
+from .separable import Separable
 
 _EPS = np.finfo(float).eps
 _BLOCK_COLUMNS = 1000  # of the products that several penalties share
@@ -126,7 +127,7 @@ class _Blocks(Scattered):
 
     term: General
 
-    def left_out(self, T, shift, root, penalties):
+    def left_out(self, T, shift, root, penalties, rows=None):
         """``G_ii^-1 (G t)_i`` with ``G = (K + s I)^-1``, its blocks (d, d), and t the targets of the other samples.
 
         Solving for all entries but those of sample i is the block form of residual / (1 - leverage) (Brouard et al.
@@ -141,7 +142,8 @@ class _Blocks(Scattered):
             right = rest[:, :, 0] if shift is None else rest[:, :, 0] - np.einsum("iab,ib->ia", rest[:, :, 1:], shift)
             values, vectors = np.linalg.eigh(blocks)
             coefficients = np.einsum("iab,ia->ib", vectors, right) / np.maximum(values, _EPS)
-            yield np.einsum("iab,ib->ia", vectors, coefficients) / root
+            residuals = np.einsum("iab,ib->ia", vectors, coefficients) / root
+            yield residuals if rows is None else residuals[rows]
 
     @abstractmethod
     def _reduced(self, sides, penalties):

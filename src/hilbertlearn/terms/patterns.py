@@ -64,6 +64,13 @@ class ByPattern(Term):
     def scale(self) -> float:
         return self.whole.scale
 
+    @property
+    def expands(self):
+        return self.whole.expands
+
+    def expand(self, C):
+        return self.whole.expand(C)
+
     def apply(self, A):
         return np.where(self.mask, self.whole.apply(np.where(self.mask, A, 0.0)), 0.0)
 
@@ -181,15 +188,19 @@ class PatternFactors(Factors):
             X[pattern.index] = self._part(number, ONCE).solve(R[pattern.index], shift, penalty)
         return X
 
-    def left_out(self, T, shift, root, penalties):
+    def left_out(self, T, shift, root, penalties, rows=None):
         """Each pattern leaves out its own samples; residuals of entries that were not observed are zero.
 
         One pattern after the other for all penalties, so that those that are not kept are made once.
         """
-        residuals, use = np.zeros((len(penalties), *T.shape)), ONCE if len(penalties) == 1 else PATH
+        wanted = np.arange(len(T)) if rows is None else np.asarray(rows)
+        residuals = np.zeros((len(penalties), len(wanted), T.shape[1]))
+        use = ONCE if len(penalties) == 1 else PATH
         for number, pattern in enumerate(self.term.patterns):
             at, moved = pattern.index, None if shift is None else shift[pattern.index]
-            paths = self._part(number, use).left_out(T[at], moved, root[pattern.rows], penalties)
+            own, where, here = np.intersect1d(pattern.rows, wanted, assume_unique=True, return_indices=True)
+            some = None if len(own) == len(pattern.rows) else where
+            paths = self._part(number, use).left_out(T[at], moved, root[pattern.rows], penalties, some)
             for out, found in zip(residuals, paths, strict=True):
-                out[at] = found
+                out[np.ix_(here, pattern.columns)] = found
         yield from residuals

@@ -11,7 +11,8 @@ from ..kernels import OutputBuilt
 from ..kernels.output_built import Families
 from .base import Term
 from .build import make_gram, make_term
-from .separable import DenseGram, Separable
+from .gram import DenseGram
+from .separable import Separable
 
 
 @make_term.register

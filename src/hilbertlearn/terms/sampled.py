@@ -7,7 +7,6 @@ from functools import cached_property
 
 import numpy as np
 
-from .._linalg import spectrum
 from .base import Factors, Term
 from .separable import Separable
 
@@ -41,6 +40,13 @@ class Sampled(Term):
 
     def coordinates(self, A):
         return self.sampling.pull(A)
+
+    @property
+    def expands(self):
+        return self.term.expands
+
+    def expand(self, C):
+        return self.term.expand(C)
 
     def scaled(self, root_weights):
         return Sampled(self.term.scaled(root_weights), self.sampling)
@@ -107,7 +113,7 @@ class Krylov(Factors):
 
     def __init__(self, term: Sampled):
         inner, self.sampling = term.term, term.sampling
-        self.values, self.Q = spectrum(inner.K)
+        self.values, self.Q = inner.gram.spectrum()
         if inner.M is None:
             self.L = np.eye(self.sampling.d)
         else:
