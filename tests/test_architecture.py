@@ -24,6 +24,7 @@ ROOMS = [
     "outputs",
     "graphs",
     "kernels",
+    "features",
     "operators",
     "losses",
     "output_losses",

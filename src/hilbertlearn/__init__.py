@@ -2,7 +2,7 @@
 
 import importlib
 
-from . import decoders, kernels, losses, metrics, operators, output_losses, spaces
+from . import decoders, features, kernels, losses, metrics, operators, output_losses, spaces
 from .estimators import (
     FunctionalRegressor,
     KernelAutoencoder,
@@ -26,6 +26,7 @@ __all__ = [
     "baselines",
     "datasets",
     "decoders",
+    "features",
     "kernels",
     "losses",
     "metrics",

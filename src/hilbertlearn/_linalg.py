@@ -290,6 +290,35 @@ def pivoted_cholesky(K, tolerance):
     return L, order[:rank] - 1
 
 
+def independent_root(K, tolerance, n_first=0):
+    """Upper triangular R with ``R'R`` = PSD K (n, n) of the rows and columns kept, and which are kept (r,), in order.
+
+    tolerance : pivots below are dropped; n_first : so many rows are kept in any case
+    """
+    R, failed = scipy.linalg.lapack.dpotrf(K, lower=0, clean=1)
+    if not failed and R.diagonal()[n_first:].min(initial=np.inf) ** 2 > tolerance:
+        return R, np.arange(len(K))
+    first = np.arange(n_first)
+    R = scipy.linalg.cholesky(K[:n_first, :n_first], check_finite=False) if n_first else np.empty((0, 0))
+    beside = scipy.linalg.solve_triangular(R, K[:n_first, n_first:], trans="T") if n_first else K[:0]
+    rest = K[n_first:, n_first:] - beside.T @ beside
+    _, order, rank, _ = scipy.linalg.lapack.dpstrf(rest, lower=1, tol=tolerance)
+    kept = np.concatenate([first, n_first + np.sort(order[:rank] - 1)])
+    R, failed = scipy.linalg.lapack.dpotrf(K[np.ix_(kept, kept)], lower=0, clean=1)
+    if failed:  # the order of pivots is the one that is sure to have a root
+        kept = np.concatenate([first, n_first + order[:rank] - 1])
+        R = scipy.linalg.cholesky(K[np.ix_(kept, kept)], check_finite=False)
+    return np.asfortranarray(R), kept
+
+
+def solve_triangle(R, B):
+    """``B R^-1`` (n, r) for upper triangular R, in the memory of B, C-ordered; in the precision of B."""
+    solve = scipy.linalg.blas.strsm if B.dtype == np.float32 else scipy.linalg.blas.dtrsm
+    if B.size:
+        solve(1.0, np.asarray(R, dtype=B.dtype, order="F"), B.T, lower=0, trans_a=1, overwrite_b=1)
+    return B
+
+
 def row_norms(A):
     """Euclidean norm of each row, shape (n,)."""
     return np.sqrt(np.einsum("ij,ij->i", A, A))

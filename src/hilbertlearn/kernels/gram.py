@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -156,13 +157,15 @@ def gram(kernel, X, Z=None, *, gamma=None, params=None, origin=None):
     return G
 
 
-def diagonal(kernel, X, *, gamma=None):
+def diagonal(kernel, X, *, gamma=None, params=None, origin=None):
     """``k(x, x)`` (n,), without the whole Gram matrix; kernel objects may have a method for it."""
     if hasattr(kernel, "diagonal"):
         return kernel.diagonal(X)
+    if isinstance(kernel, str) and kernel in _AT_MEDIAN:
+        return np.ones(length(X))
     size = _DIAGONAL_ROWS if hasattr(X, "shape") else _DIAGONAL_OBJECTS
     blocks = (X[i : i + size] for i in range(0, length(X), size))
-    return np.concatenate([np.diag(gram(kernel, block, gamma=gamma)) for block in blocks])
+    return np.concatenate([np.diag(gram(kernel, block, gamma=gamma, params=params, origin=origin)) for block in blocks])
 
 
 def training_gram(kernel, X, *, gamma=None, params=None, origin=None):
@@ -231,6 +234,12 @@ class InputKernel:
         """Gram matrix (n, n) of the samples, checked."""
         return training_gram(self.kernel, X, gamma=self.gamma, params=self.params, origin=self.origin)
 
+    def diagonal(self, X):
+        """``k(x, x)`` (n,); of a Gram matrix its diagonal."""
+        if self.precomputed:
+            return np.asarray(X).diagonal()
+        return diagonal(self.kernel, X, gamma=self.gamma, params=self.params, origin=self.origin)
+
     def __call__(self, X, Z=None):
         """Kernel values (m, n) of X with Z, or with itself; X itself where it holds kernel values."""
         return gram(self.kernel, X, Z, gamma=self.gamma, params=self.params, origin=self.origin)
@@ -294,10 +303,11 @@ def _rbf(X, Z, gamma):
 
 def _exponent_factor(X, gamma):
     """Rows ``(sqrt(2 gamma) x, -gamma ||x||^2, 1)``."""
+    gamma = float(gamma)
     squares = -gamma * np.einsum("ij,ij->i", X, X)
     if not np.isfinite(squares).all():  # else all exponents are finite too
         raise ValueError(OVERFLOW)
-    return np.column_stack([np.sqrt(2 * gamma) * X, squares, np.ones(len(X))])
+    return np.column_stack([math.sqrt(2 * gamma) * X, squares, np.ones_like(squares)])  # in the precision of X
 
 
 def length(X):

@@ -1,0 +1,13 @@
+"""Features in place of a Gram matrix: inputs -> Z (n, r) with ``K = Z Z'``, exactly or about.
+
+    feature_map = Landmarks(500).fit(kernels.InputKernel("rbf", gamma=0.1), X)
+    Z = feature_map(X)
+
+Settings objects say how, fitted maps are frozen.
+"""
+
+from .base import FeatureMap
+from .landmarks import LandmarkMap, Landmarks
+from .random import RandomFeatures, RandomMap
+from .settings import as_feature_map
+from .transformed import Transformed, TransformedMap

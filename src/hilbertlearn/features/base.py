@@ -1,0 +1,77 @@
+"""What fitted feature maps share: blocks of rows, and checks of what comes out."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+
+import numpy as np
+import scipy.sparse
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
+
+_BLOCK_ENTRIES = 2**20  # of Z that are computed at once, 8 MB: temporaries are a few times that
+
+
+class FeatureMap(ABC):
+    """Inputs -> features Z (m, r), the inner products of which are kernel values, exactly or about."""
+
+    n_components: int  # r
+
+    @abstractmethod
+    def features(self, X):
+        """Z (m, r) of a few rows, all at once and not checked; the array is the caller's."""
+
+    def __call__(self, X, samples=None):
+        """Z (m, r) in C order, computed in blocks of rows.
+
+        samples : None; a map so stands where a kernel does, see ``expansion``
+        """
+        X = by_rows(X)
+        number, Z = _num_samples(X), None
+        for rows, block in self.blocks(X):
+            if len(block) == number:
+                return block
+            Z = np.empty((number, self.n_components), dtype=block.dtype) if Z is None else Z
+            Z[rows] = block
+        return np.empty((0, self.n_components)) if Z is None else Z
+
+    def blocks(self, X, rows=None) -> Iterator[tuple[slice, np.ndarray]]:
+        """Pairs (slice, Z of these rows), `rows` rows of X at a time; None for as many as keep temporaries small."""
+        X = by_rows(X)
+        rows = block_rows(self.n_components) if rows is None else rows
+        for part in slices(_num_samples(X), rows):
+            yield part, checked(self.features(_safe_indexing(X, part)), part.stop - part.start, self.n_components)
+
+    def expansion(self, W):
+        """The function ``Z(x) W`` of coefficients W (r, d) as ``kernel(x, samples) @ C``: (kernel, samples, C)."""
+        return self, None, W
+
+
+def block_rows(n_columns) -> int:
+    """Rows of a block with so many columns."""
+    return max(1, _BLOCK_ENTRIES // max(n_columns, 1))
+
+
+def slices(number, rows):
+    """Consecutive slices of `rows` of a number of positions."""
+    return [slice(start, min(start + rows, number)) for start in range(0, number, rows)]
+
+
+def by_rows(X):
+    """X in a form that rows can be taken of."""
+    return X.tocsr() if scipy.sparse.issparse(X) else X
+
+
+def checked(Z, n_rows, n_columns):
+    """Features as floats in C order, after a look at their shape and whether they are finite."""
+    Z = Z.toarray() if scipy.sparse.issparse(Z) else np.asarray(Z)
+    Z = np.ascontiguousarray(Z, dtype=Z.dtype if Z.dtype == np.float32 else float)
+    if Z.shape != (n_rows, n_columns):
+        raise ValueError(
+            f"feature_map must give {n_columns} features for each of {n_rows} samples, got shape {Z.shape}; "
+            "its transform must keep the samples it is given, and return as many features for all of them"
+        )
+    if not np.isfinite(Z @ np.ones(n_columns, dtype=Z.dtype)).all():  # one pass
+        raise ValueError("feature_map returned NaN or infinity; check the samples it was given, and its settings")
+    return Z

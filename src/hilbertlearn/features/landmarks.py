@@ -1,0 +1,173 @@
+"""Nyström features: every sample by its kernel values with a few of them, the landmarks.
+
+With landmarks L and the Cholesky factor ``K_LL = R'R``, features are ``Z = K(X, L) R^-1``, so that ``Z Z'`` is
+``K_nL K_LL^-1 K_Ln``, the kernel of the projections on the span of the landmarks. R is triangular: the first k columns
+of Z are the features of the first k landmarks, and half of the work of a symmetric root is saved.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils.validation import _num_samples
+
+from .. import kernels
+from .._linalg import independent_root, solve_triangle
+from .._validation import check_choice, check_number
+from ..kernels import InputKernel
+from .base import FeatureMap, block_rows, by_rows, checked, slices
+from .selection import METHODS, Source
+
+_ROUNDING = 32  # times the machine's: pivots below that, relative to the largest, are dropped
+
+
+class Landmarks(BaseEstimator):
+    """Nyström features of any kernel, from landmarks among the samples.
+
+    Parameters
+    ----------
+    n_components : number of landmarks; fewer where the kernel matrix of the samples has a smaller rank
+    method : how they are chosen, see ``features.selection``: "pivoted" (randomly pivoted Cholesky decomposition),
+        "leverage" (approximate ridge leverage scores) or "uniform"
+    random_state : an integer, a generator of numpy or None
+    """
+
+    def __init__(self, n_components=1000, method="pivoted", random_state=0):
+        self.n_components, self.method, self.random_state = n_components, method, random_state
+
+    def fit(self, kernel: InputKernel, X, weights=None, start: LandmarkMap | None = None) -> LandmarkMap:
+        """The map for samples X, of kernel="precomputed" their Gram matrix (n, n), with weights (n,).
+
+        start : a map of the same kernel and samples; the new one has its landmarks first, in the same order
+        """
+        check_number(self.n_components, "Landmarks: n_components", integer=True)
+        check_choice(self.method, "Landmarks: method", tuple(METHODS))
+        _check_scalar(kernel)
+        X = by_rows(X)
+        source = Source.of(kernel, X, weights)
+        first = np.empty(0, dtype=int) if start is None else start.columns
+        if start is not None and len(first) >= self.n_components:
+            return start.head(self.n_components)
+        number = min(self.n_components, np.count_nonzero(source.weights))
+        chosen = METHODS[self.method](source, number, check_random_state(self.random_state), first)
+        return _fitted(source, chosen, len(first))
+
+
+def _check_scalar(kernel):
+    if isinstance(kernel.kernel, type):
+        raise TypeError(f"kernel must be an object, got the class {kernel.kernel.__name__}")
+    if kernels.is_operator_valued(kernel.kernel) or kernels.brings_operator(kernel.kernel):
+        raise ValueError(
+            f"feature_map: landmarks are for kernels whose values are numbers, got {kernel.kernel!r}; "
+            "set feature_map=None"
+        )
+
+
+def _fitted(source, chosen, n_first) -> LandmarkMap:
+    """The map of chosen samples, without those that depend on others to rounding; the first ones stay."""
+    inputs = source.samples(chosen)
+    K = source.kernel.training(_double(inputs))
+    rounding = _ROUNDING * np.finfo(source.dtype).eps * max(K.diagonal().max(initial=0.0), np.finfo(float).tiny)
+    root, kept = independent_root(K, rounding, n_first)
+    columns = chosen[kept]
+    if source.kernel.precomputed:
+        inputs = None
+    elif len(kept) < len(chosen):
+        inputs = source.samples(columns)
+    return LandmarkMap(source.kernel, inputs, columns, root, source.n)
+
+
+def _double(X):
+    """Numbers in double precision: the root is computed there, whatever the features are."""
+    return X.astype(float) if getattr(X, "dtype", None) == np.float32 else X
+
+
+@dataclass(frozen=True, eq=False)
+class LandmarkMap(FeatureMap):
+    """Features ``K(x, L) root^-1`` of landmarks L, nested: the first k are those of the first k landmarks."""
+
+    kernel: InputKernel
+    X: Any  # the r landmarks in the form that the kernel takes; None of kernel="precomputed"
+    columns: np.ndarray  # (r,) which of the samples of fit they are
+    root: np.ndarray  # (r, r) upper triangular, K_LL = root' root
+    n_samples: int  # of fit; columns of kernel values for kernel="precomputed"
+
+    @property
+    def n_components(self) -> int:
+        return len(self.columns)
+
+    def features(self, X):
+        values = self._values(X, 0)
+        return solve_triangle(self.root, values)
+
+    def expansion(self, W):
+        """(kernel, landmarks, C): the function ``Z(x) W`` as kernel values with the landmarks, no whitening of them.
+
+        Of kernel="precomputed", C (n, d) is zero but for the rows of the landmarks.
+        """
+        C = scipy.linalg.solve_triangular(self.root, W, check_finite=False)
+        if not self.kernel.precomputed:
+            return self.kernel, self.X, C
+        every = np.zeros((self.n_samples, *C.shape[1:]), dtype=C.dtype)
+        every[self.columns] = C
+        return self.kernel, None, every
+
+    def head(self, k) -> LandmarkMap:
+        """The map of the first k landmarks."""
+        check_number(k, "k", integer=True)
+        inputs = None if self.X is None else _safe_indexing(self.X, slice(0, k))
+        return replace(self, X=inputs, columns=self.columns[:k], root=np.asfortranarray(self.root[:k, :k]))
+
+    def grown(self, X, Z):
+        """Z (m, r) of this map from its first k columns Z (m, k), which ``head(k)`` gave: only the others are computed.
+
+        ``(K(X, L2) - Z R12) R22^-1``: all columns in several steps cost what they do in one.
+        """
+        X, k = by_rows(X), Z.shape[1]
+        if len(Z) != _num_samples(X) or k > self.n_components:
+            raise ValueError(
+                f"Z must have {_num_samples(X)} rows and at most {self.n_components} columns, got shape {Z.shape}"
+            )
+        further = np.asfortranarray(self.root[k:, k:])
+        out = np.empty((len(Z), self.n_components), dtype=Z.dtype)
+        out[:, :k] = Z
+        for rows in slices(len(Z), block_rows(self.n_components)):
+            values = self._values(_safe_indexing(X, rows), k)
+            values -= Z[rows] @ self.root[:k, k:].astype(values.dtype)
+            out[rows, k:] = checked(solve_triangle(further, values), len(values), len(further))
+        return out
+
+    def trace_left(self, X, weights=None) -> float:
+        """Mean of ``k(x, x) - |z(x)|^2`` over samples X, relative to that of k(x, x), with weights (m,).
+
+        Of kernel="precomputed" X is the Gram matrix (n, n) of the samples of fit.
+        """
+        if self.kernel.precomputed and X.shape[0] != X.shape[1]:
+            raise ValueError(f"X must be the Gram matrix (n, n) with kernel='precomputed', got shape {X.shape}")
+        X = by_rows(X)
+        whole = self.kernel.diagonal(X)
+        squares = np.concatenate([np.einsum("ij,ij->i", Z, Z) for _, Z in self.blocks(X)])
+        weights = np.ones(len(whole)) if weights is None else weights
+        total = float(weights @ whole)
+        return max(0.0, 1.0 - float(weights @ squares) / total) if total > 0 else 0.0
+
+    def _values(self, X, k):
+        """Kernel values (m, r - k) with the landmarks after the first k, in an array that may be written to."""
+        if self.kernel.precomputed:
+            if X.shape[1] != self.n_samples:
+                raise ValueError(
+                    f"X must hold kernel values with the {self.n_samples} samples of fit, got {X.shape[1]} columns"
+                )
+            values = X[:, self.columns[k:]]
+            values = values.toarray() if scipy.sparse.issparse(values) else values
+        else:
+            values = self.kernel(X, _safe_indexing(self.X, slice(k, None)) if k else self.X)
+            if not isinstance(self.kernel.kernel, str):  # what a callable returns may be kept by it
+                values = np.array(values)
+        return np.ascontiguousarray(values, dtype=values.dtype if values.dtype == np.float32 else float)

@@ -1,0 +1,58 @@
+"""Features that a transformer of scikit-learn makes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
+
+from ..kernels import InputKernel
+from .base import FeatureMap, by_rows, checked
+
+_TRIED = 2  # samples that tell how many features there are
+
+
+class Transformed(BaseEstimator):
+    """Features of any transformer or pipeline of scikit-learn, a clone of which is fitted; the kernel has no part.
+
+    So the model is linear in these features: Nystroem, RBFSampler, PolynomialCountSketch, or a network's last layer.
+
+    Parameters
+    ----------
+    transformer : an object with fit and transform; its settings are searched as ``transformer__n_components``
+    """
+
+    def __init__(self, transformer):
+        self.transformer = transformer
+
+    def fit(self, kernel: InputKernel, X, weights=None) -> TransformedMap:
+        """The map whose transformer is fitted to X; neither the kernel nor weights reach it."""
+        if isinstance(self.transformer, type):
+            name = self.transformer.__name__
+            raise TypeError(f"feature_map: transformer must be an object, got the class {name}; pass {name}()")
+        if not (hasattr(self.transformer, "fit") and hasattr(self.transformer, "transform")):
+            raise TypeError(f"feature_map: transformer must have fit and transform, got {self.transformer!r}")
+        fitted = clone(self.transformer).fit(X)
+        few = _safe_indexing(by_rows(X), slice(0, _TRIED))
+        Z = fitted.transform(few)
+        if getattr(Z, "ndim", 0) != 2:
+            raise ValueError(
+                f"feature_map: transform must return a matrix, a row for each sample, got {type(Z).__name__} of "
+                f"{getattr(Z, 'ndim', 'no')} dimensions"
+            )
+        checked(Z, _num_samples(few), Z.shape[1])
+        return TransformedMap(fitted, int(Z.shape[1]))
+
+
+@dataclass(frozen=True, eq=False)
+class TransformedMap(FeatureMap):
+    """A fitted transformer, kept as it is."""
+
+    transformer: Any
+    n_components: int
+
+    def features(self, X):
+        return self.transformer.transform(X)
