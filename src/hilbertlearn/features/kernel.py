@@ -71,6 +71,9 @@ class OfTransformer(BaseEstimator):
     def __init__(self, transformer):
         self.transformer = transformer
 
+    def validate(self):
+        Transformed(self.transformer).validate()
+
     def resolve(self, X, weights=None):
         return FittedTransformer(Transformed(self.transformer).fit(InputKernel("linear"), X))
 

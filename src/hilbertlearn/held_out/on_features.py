@@ -84,14 +84,14 @@ def with_features(samples: Samples, kernels, loss: Loss, alpha, penalty, options
     growing = isinstance(number, str)
     first = min(_FIRST, len(samples.columns)) if growing else number
     most = _largest(samples, len(kernels)) if growing else first
-    around = alpha if not isinstance(alpha, str) else "auto"
     options.said.begin("features", 1 + int(np.log2(max(most / first, 1))) if growing else 1)
     found, change = None, None
     maps, values = _fitted(setting, first, kernels, samples), None
     while True:
         values = _features(maps, samples, values)
         training = build(samples, [FeatureKernel(*pair) for pair in zip(kernels, maps, strict=True)], values)
-        new = _judged(training, loss, around, penalty / total)
+        open_ = growing or isinstance(alpha, str)
+        new = _judged(training, loss, alpha, penalty / total) if open_ else (None, 1.0)
         options.said.step(_said(maps, new[0]))
         if found is not None:
             change = new[0].error / found[0].error - 1 if found[0].error > 0 else 0.0
@@ -140,7 +140,7 @@ def _judged(training: Training, loss: Loss, alpha, guess) -> tuple[Any, float]:
 
     For a loss with a bound under the weights of its residuals left out, see ``choice``.
     """
-    if not training.closed_form or loss.on_margins or training.Y.shape[1] > _WIDE:
+    if not training.closed_form or loss.on_margins or not training.space.judges or training.Y.shape[1] > _WIDE:
         return None, 1.0
     alphas = training.alphas() if isinstance(alpha, str) else [float(alpha)]
     if loss.quadratic or not np.isfinite(loss.bound):
