@@ -56,7 +56,7 @@ class Landmarks(BaseEstimator):
         random, number = check_random_state(self.random_state), min(self.n_components, np.count_nonzero(source.weights))
         pool = source.pool(number, random, first)
         chosen = METHODS[self.method](pool, number, random)
-        return _fitted(source, pool.rows[chosen], len(first))
+        return _fitted(source, pool.rows[chosen], None if start is None else start.root)
 
 
 def _check_scalar(kernel):
@@ -69,13 +69,13 @@ def _check_scalar(kernel):
         )
 
 
-def _fitted(source, chosen, n_first) -> LandmarkMap:
-    """The map of chosen samples, without those that depend on others to rounding; the first ones stay."""
+def _fitted(source, chosen, root=None) -> LandmarkMap:
+    """The map of chosen samples, without those that depend on others to rounding; root : of the first ones."""
     if not len(chosen):  # the kernel is zero
         return LandmarkMap(source.kernel, None, chosen, np.empty((0, 0)), source.n)
     inputs = source.samples(chosen)
     K = source.kernel.training(_double(inputs))
-    root, kept = independent_root(K, source.rounding(K.diagonal()), n_first)
+    root, kept = independent_root(K, source.rounding(K.diagonal()), root)
     columns = chosen[kept]
     if source.kernel.precomputed:
         inputs = None
