@@ -291,24 +291,27 @@ def pivoted_cholesky(K, tolerance):
 
 
 def independent_root(K, tolerance, n_first=0):
-    """Upper triangular R with ``R'R`` = PSD K (n, n) of the rows and columns kept, and which are kept (r,), in order.
+    """Upper triangular R with ``R'R`` = PSD K (n, n) of the rows and columns kept, and which are kept (r,).
 
-    tolerance : pivots below are dropped; n_first : so many rows are kept in any case
+    tolerance : pivots below are dropped, as are those below rounding; n_first : so many rows are kept in any case
+    They stay in order unless that makes small pivots; then they are in the order of a decomposition with pivots.
     """
+    tolerance = max(tolerance, len(K) * _EPS * K.diagonal().max(initial=0.0))
     R, failed = scipy.linalg.lapack.dpotrf(K, lower=0, clean=1)
     if not failed and R.diagonal()[n_first:].min(initial=np.inf) ** 2 > tolerance:
         return R, np.arange(len(K))
-    first = np.arange(n_first)
-    R = scipy.linalg.cholesky(K[:n_first, :n_first], check_finite=False) if n_first else np.empty((0, 0))
-    beside = scipy.linalg.solve_triangular(R, K[:n_first, n_first:], trans="T") if n_first else K[:0]
+    first = R[:n_first, :n_first]
+    beside = scipy.linalg.solve_triangular(first, K[:n_first, n_first:], trans="T") if n_first else K[:0]
     rest = K[n_first:, n_first:] - beside.T @ beside
-    _, order, rank, _ = scipy.linalg.lapack.dpstrf(rest, lower=1, tol=tolerance)
-    kept = np.concatenate([first, n_first + np.sort(order[:rank] - 1)])
-    R, failed = scipy.linalg.lapack.dpotrf(K[np.ix_(kept, kept)], lower=0, clean=1)
-    if failed:  # the order of pivots is the one that is sure to have a root
-        kept = np.concatenate([first, n_first + order[:rank] - 1])
-        R = scipy.linalg.cholesky(K[np.ix_(kept, kept)], check_finite=False)
-    return np.asfortranarray(R), kept
+    factor, order, rank, _ = scipy.linalg.lapack.dpstrf(rest, lower=0, tol=tolerance)
+    order, factor = order[:rank] - 1, np.triu(factor[:rank, :rank])
+    sorted_ = np.sort(order)
+    in_order, failed = scipy.linalg.lapack.dpotrf(rest[np.ix_(sorted_, sorted_)], lower=0, clean=1)
+    if not failed and in_order.diagonal().min(initial=np.inf) ** 2 > tolerance:
+        order, factor = sorted_, in_order
+    root = np.zeros((n_first + rank, n_first + rank), order="F")
+    root[:n_first, :n_first], root[:n_first, n_first:], root[n_first:, n_first:] = first, beside[:, order], factor
+    return root, np.concatenate([np.arange(n_first), n_first + order])
 
 
 def solve_triangle(R, B):

@@ -27,6 +27,7 @@ _POOL, _LEAST_POOL = 10, 2  # candidates for each landmark
 _FACTOR_ENTRIES = 2**26  # of the matrix (P, r) that a choice works with, 512 MB: more landmarks have smaller pools
 _BLOCKS, _SMALL_BLOCK = 8, 32  # blocks that pivots are drawn in at least, and candidates drawn at once
 _ROUNDING = 32  # times the machine's: what is left of a diagonal entry below that is nothing
+_BELOW_ZERO = 4  # times the largest error seen: what pivots are at least
 _COORDINATES, _MOST_COORDINATES = 1 / 5, 200  # of candidates that are clustered, a share of the landmarks
 _ROUNDS = 5  # of moving centres; more hardly change the error
 
@@ -142,6 +143,7 @@ def _pivots(pool, number, random):
     if len(chosen):
         _, k = _extend(pool, factor, 0, chosen, left, least)
     while len(chosen) < number:
+        least = max(least, -_BELOW_ZERO * left.min())  # errors show in entries below zero
         share = pool.weights * np.where(left > least, left, 0.0)
         if not share.any():
             break
