@@ -232,7 +232,7 @@ def pivot_blocks(columns, diagonal, L):
         yield pivots, left.clip(0.0).sum()
 
 
-def random_pivots(columns, diagonal, L, weights=None):
+def random_pivots(columns, diagonal, L, weights=None, tolerance=0.0):
     """As ``pivot_blocks``, for a factor that leaves something out: pivots are drawn by what is left of the diagonal.
 
     The trace left is that of the best approximation of nearly the same rank, in the mean, whatever the matrix; the
@@ -241,10 +241,11 @@ def random_pivots(columns, diagonal, L, weights=None):
     after the other (Epperly, Tropp & Webber 2025). Draws are the same each time.
 
     weights : (n,) of the rows in the trace, which then is ``sum_i w_i left_i``; default ones
+    tolerance : what is left of every diagonal entry, relative to the largest, when it stops before L is full
     """
     left, random, pivots = np.array(diagonal, dtype=float), np.random.default_rng(_SEED), np.empty(0, dtype=int)
     weights = np.ones(len(left)) if weights is None else weights
-    least = _NOISE * _EPS * left.max(initial=0.0)
+    least = max(_NOISE * _EPS, tolerance) * left.max(initial=0.0)
     yield pivots, weights @ left
     while (free := L.shape[1] - len(pivots)) > 0:
         least = max(least, -_NOISE * left.min())

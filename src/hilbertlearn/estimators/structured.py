@@ -65,7 +65,10 @@ class StructuredPredictor(OutputScores, KernelMachine):
     kernel, gamma, kernel_params, operator, loss, alpha, graph, manifold, solver, tol, max_iter, verbose
         As in ``OperatorKernelRegressor``. For an output loss alone "auto" settings are chosen by its leave-one-out
         error over the training outputs.
-    output_kernel : name, Gram matrix with integer outputs, object, callable, or ``spaces.OutputKernel`` with a rank
+    output_kernel : name, Gram matrix with integer outputs, object, callable, or ``spaces.OutputKernel``
+    rank : None, a number, or "auto"
+        Landmarks among the training outputs in whose span the output kernel's coordinates are, for many outputs; None
+        for all, "auto" for all up to 5000 distinct outputs; see ``spaces.OutputKernel``.
     output_loss : name, object of ``hilbertlearn.output_losses``, a sum such as ``Hamming() + 0.5 * F1()``, or callable
         ``(Z, Y) -> losses``
     decoder : "auto", "candidates", the loss's own, "gaussian" for a Gaussian output kernel of vectors, or a function
@@ -107,6 +110,7 @@ class StructuredPredictor(OutputScores, KernelMachine):
         kernel_params=None,
         operator=None,
         output_kernel=None,
+        rank=None,
         output_loss=None,
         decoder="auto",
         candidates=None,
@@ -150,14 +154,15 @@ class StructuredPredictor(OutputScores, KernelMachine):
         if kernel is None:
             if self._needs_kernel():
                 raise ValueError(self._needs_kernel())
+            if self.rank not in (None, "auto"):
+                raise ValueError(f"rank={self.rank!r} is of an output kernel; set rank=None, or give output_kernel too")
             references = take(canonical, first)
             many = probed and len(first) > _MANY * len(rows)
             space = ProbeSpace(references, loss) if many else WeightSpace(references, loss)
         else:
             if any(kernels.is_operator_valued(kernels.scalar(k)) for k, _ in self.pairs()):
                 raise ValueError("kernel: values that are matrices need outputs that are vectors; use a scalar kernel")
-            setting = kernel if isinstance(kernel, OutputKernel) else OutputKernel(kernel)
-            space = setting.space(known, sample_weight[rows])
+            space = self._output_kernel(kernel).space(known, sample_weight[rows])
         groups = np.full(len(y), -1)
         groups[rows] = group
         used = None if kernel is None else space.kernel
@@ -180,6 +185,16 @@ class StructuredPredictor(OutputScores, KernelMachine):
         if kernel is None and loss is None:
             kernel, loss = default_rule(y.whole, y.form, bool(self._needs_kernel()), gaps=not y.known.all())
         return snapshot(kernel), None if loss is None else snapshot(as_output_loss(loss)).resolve(y.whole)
+
+    def _output_kernel(self, kernel):
+        """The setting of the output kernel with its rank."""
+        if not isinstance(kernel, OutputKernel):
+            return OutputKernel(kernel, self.rank)
+        if self.rank is not None:
+            raise ValueError(
+                "rank: output_kernel is spaces.OutputKernel, which has a rank of its own; give one of them"
+            )
+        return kernel
 
     def _needs_kernel(self):
         """Why the settings need an output kernel, "" where an output loss alone will do."""
