@@ -113,23 +113,29 @@ def _products(queries, own, features, rows):
 
 def best_first(scores, positions, k):
     """The k positions (..., k) of highest score, and their scores; of equal ones up to rounding the lower position."""
+    order, values, level = _levels(scores, positions)
+    return np.take_along_axis(positions, order[..., :k], axis=-1), np.take_along_axis(values, level[..., :k], axis=-1)
+
+
+def _levels(scores, positions):
+    """Order (..., c) of scores, best first, equal ones up to rounding by position; sorted scores; levels' starts."""
     order = np.lexsort((positions, -scores))
     values = np.take_along_axis(scores, order, axis=-1)
-    falls = np.diff(values, axis=-1, prepend=np.inf) < -TIED * np.abs(values).max(axis=-1, keepdims=True, initial=0.0)
-    level = np.maximum.accumulate(np.where(falls, np.arange(values.shape[-1]), 0), axis=-1)  # where it begins
-    places = np.take_along_axis(positions, order, axis=-1)
-    again = np.lexsort((places, level))[..., :k]
-    return np.take_along_axis(places, again, axis=-1), np.take_along_axis(values, level[..., :k], axis=-1)
+    largest = np.where(np.isfinite(values), np.abs(values), 0.0).max(axis=-1, keepdims=True, initial=0.0)
+    with np.errstate(invalid="ignore"):  # between free places there is no fall
+        falls = np.diff(values, axis=-1, prepend=np.inf) < -TIED * largest
+    level = np.maximum.accumulate(np.where(falls, np.arange(values.shape[-1]), 0), axis=-1)
+    again = np.lexsort((np.take_along_axis(positions, order, axis=-1), level))
+    return np.take_along_axis(order, again, axis=-1), values, level
 
 
 class Best:
     """The k best candidates of each query so far, best first: scores and indices (m, k), -1 where there is none.
 
-    tied : difference to the k-th score, relative to the largest, that is rounding: later candidates must be better by
-        more to take a place
+    tied : whether scores that differ by rounding are equal: later candidates must be better by more to take a place
     """
 
-    def __init__(self, m, k, tied=0.0):
+    def __init__(self, m, k, tied=False):
         self.k, self.tied = k, tied
         self.scores = np.full((m, k), -np.inf)
         self.indices = np.full((m, k), -1)
@@ -168,7 +174,8 @@ class Best:
         """
         last, free = self.scores[rows, -1:], self.indices[rows, -1:] < 0
         if self.tied:
-            last = np.where(free, last, last + self.tied * np.maximum(np.abs(last), np.abs(self.scores[rows, :1])))
+            largest = np.maximum(np.abs(last), np.abs(self.scores[rows, :1]))
+            last = last + np.where(free, 0.0, TIED * largest)
         passed = scores > last
         if free.any():  # places that even a score of -inf takes
             passed |= free
@@ -190,7 +197,9 @@ class Best:
         all_scores[:, : self.k], all_indices[:, : self.k] = self.scores[start + changed], self.indices[start + changed]
         all_indices[all_indices < 0] = np.iinfo(int).max
         all_scores[row, self.k + slot], all_indices[row, self.k + slot] = scores, indices
-        order = np.lexsort((all_indices, -all_scores))[:, : self.k]
+        order = (_levels(all_scores, all_indices)[0] if self.tied else np.lexsort((all_indices, -all_scores)))[
+            :, : self.k
+        ]
         kept = np.take_along_axis(all_indices, order, axis=1)
         self.indices[start + changed] = np.where(kept == np.iinfo(int).max, -1, kept)
         self.scores[start + changed] = np.take_along_axis(all_scores, order, axis=1)

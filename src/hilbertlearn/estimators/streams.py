@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse
 
 from .._blocks import numbers_at_once, working_memory
-from ..decoders.candidates import TIED, Best, best_first, check_finite
+from ..decoders.candidates import Best, best_first, check_finite
 from .pools import TIES, Pool, read_candidates
 
 _WHOLE = 2**16  # candidates up to which they are read at once, if they fit in the working memory
@@ -120,7 +120,7 @@ def best_of_stream(ask: Callable, parts, stream: Stream, features, k):
 
 
 def _search(ask, parts, stream, features, k):
-    best, seen = Best(parts[-1][0].stop, k + TIES, TIED), 0
+    best, seen = Best(parts[-1][0].stop, k + TIES, tied=True), 0
     kept: dict[int, Any] = {}  # candidates that have a place, by position
     for pool in stream:
         values, bias = features(pool.distinct)
