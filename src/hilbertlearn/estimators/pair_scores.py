@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
+from .._blocks import numbers_at_once, row_blocks
 from .._linalg import unit_rows
 from ..graphs import KnownGraph, Product
 from ..kernels import InputKernel, is_precomputed
@@ -20,7 +21,8 @@ NO_SCORE = (
     "X: nodes without known links are scored by their features; give X to fit, and to similarities 'learnt', or "
     "'attributes', which a precomputed kernel does not have of pairs of new nodes"
 )
-_ENTRIES = 2**22  # kernel values at a time
+_ENTRIES = 2**22  # kernel values at a time; larger blocks gain nothing
+_COPIES = 6  # of a block of scores, of kernel values and of what they are combined from
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,8 @@ class KernelValues:
     def at(self, i, j):
         rows, place = np.unique(i, return_inverse=True)
         order = np.argsort(place, kind="stable")
-        out, size = np.empty(len(i)), max(1, _ENTRIES // max(1, _num_samples(self.Z)))
+        size = max(1, numbers_at_once(_COPIES, _ENTRIES) // max(1, _num_samples(self.Z)))
+        out = np.empty(len(i))
         ends = np.searchsorted(place[order], np.arange(0, len(rows) + size, size))
         for part, (first, last) in enumerate(itertools.pairwise(ends)):
             some = order[first:last]
@@ -61,6 +64,24 @@ class KernelValues:
             values = X if is_precomputed(self.kernel.kernel) else self.kernel(X, self.Z)
             out[some] = values[place[some] - part * size, j[some]]
         return out
+
+
+def scores_at_once(most):
+    """How many scores are computed at once, at most so many."""
+    return numbers_at_once(_COPIES, most)
+
+
+def score_blocks(m, p, most=_ENTRIES):
+    """Slices of m rows of p scores each that are computed at once."""
+    return row_blocks(m, p, _COPIES, most)
+
+
+def all_scores(scores, m, p):
+    """Scores (m, p) of all pairs, some rows at a time: beside the result a block of what they are combined from."""
+    out = np.empty((m, p))
+    for rows in score_blocks(m, p):
+        out[rows] = scores.block(rows, slice(0, p))
+    return out
 
 
 def embedded(H, G, V=None, W=None) -> dict[str, Any]:
