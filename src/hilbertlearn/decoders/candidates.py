@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._blocks import numbers_at_once
 from ..outputs import take
 
 _SCORES = 2**19  # scores of some queries and candidates at once, 4 MB: they are looked at while still in the cache
+_COPIES = 8  # of numbers that are worked on at once, within the working memory
 _QUERIES = 1024  # of these queries, at most
 TIED = 1e-12  # relative to the largest score of the query: such differences are rounding
 _DENSE = 30  # times that a product in a sum of all pairs is cheaper than one of a pair that is looked for
 _NOT_FINITE = "{} have NaN or infinite losses or kernel values; remove them or correct the loss"
 _LOSSES = 2**22  # losses of some candidates at all outputs, computed at once, 32 MB
+
+
+def at_once(most):
+    """How many numbers of a kind are worked on at once: at most so many, and less if the working memory asks for it."""
+    return numbers_at_once(_COPIES, most)
 
 
 def slices(total, size):
@@ -26,7 +33,7 @@ def best_outputs(W, Y, score, pool=None):
     Of equal ones the first.
     """
     pool = Y if pool is None else pool
-    blocks = ((score(pool[some], Y), None) for some in slices(len(pool), _LOSSES // max(len(Y), 1)))
+    blocks = ((score(pool[some], Y), None) for some in slices(len(pool), at_once(_LOSSES) // max(len(Y), 1)))
     return top_k(W, blocks, 1)[0][:, 0]
 
 
@@ -101,12 +108,12 @@ def _products(queries, own, features, rows):
     products = np.empty(len(rows))
     if len(rows) * _DENSE > len(queries) * len(features):  # all pairs cost less than to look for some
         by_query = np.argsort(own, kind="stable")
-        for some in slices(len(queries), _LOSSES // max(len(features), 1)):
+        for some in slices(len(queries), at_once(_LOSSES) // max(len(features), 1)):
             start, stop = np.searchsorted(own, [some.start, some.stop], sorter=by_query)
             pairs = by_query[start:stop]
             products[pairs] = (queries[some] @ features.T)[own[pairs] - some.start, rows[pairs]]
         return products
-    for some in slices(len(rows), _LOSSES // max(queries.shape[1], 1)):
+    for some in slices(len(rows), at_once(_LOSSES) // max(queries.shape[1], 1)):
         products[some] = np.einsum("ij,ij->i", features[rows[some]], queries[own[some]])
     return products
 
@@ -157,7 +164,7 @@ class Best:
         copies : dict of the position of a candidate to those (c,) of its copies, later and increasing
         """
         firsts, most = np.array(sorted(copies)), max(map(len, copies.values()), default=0)
-        for some in slices(rows.stop - rows.start, _SCORES // (self.k * max(most, 1))):
+        for some in slices(rows.stop - rows.start, at_once(_SCORES) // (self.k * max(most, 1))):
             here = slice(rows.start + some.start, rows.start + some.stop)
             query, column = np.nonzero(np.isin(self.indices[here], firsts))
             if len(query):
@@ -243,7 +250,7 @@ def check_finite(features, name):
 
 
 def _tiles(m, b):
-    """Pairs of slices that cover m queries and b candidates, with at most _SCORES scores each."""
-    for columns in slices(b, _SCORES // max(min(m, _QUERIES), 1)):
+    """Pairs of slices that cover m queries and b candidates, with few scores each."""
+    for columns in slices(b, at_once(_SCORES) // max(min(m, _QUERIES), 1)):
         for rows in slices(m, _QUERIES):
             yield rows, columns

@@ -19,6 +19,7 @@ from .link_choice import SCORING
 from .link_inputs import LinkEstimator, same_inputs, take_inputs
 from .link_state import BOTH_KNOWN, KINDS
 from .pair_scores import Unsettled, all_scores, score_blocks, scores_at_once
+from .state import blocks_of
 from .top_pairs import SIZE, top_pairs
 
 
@@ -123,8 +124,11 @@ class FittedLinks(LinkEstimator):
         pairs = self._pairs_of(X)
         if pairs is not None:
             return self._learnt.scores_of_nodes().at(*pairs)
-        X = self._check_X(X)
-        return all_scores(self._learnt.scores_with_known(X), _num_samples(X), self._learnt.n_known)
+        X, l = self._check_X(X), self._learnt.n_known
+        out = np.empty((_num_samples(X), l))
+        for rows, part in self._blocks(X):
+            out[rows] = self._learnt.scores_with_known(part).block(slice(0, _num_samples(part)), slice(0, l))
+        return out
 
     def predict(self, X):
         """Whether pairs of nodes of fit are linked (m,), 0 or 1; or the likeliest neighbour (m,) of new nodes.
@@ -141,9 +145,16 @@ class FittedLinks(LinkEstimator):
 
     def _nearest(self, X):
         """Positions (m,) of the known nodes with the highest scores."""
-        scores, m, l = self._learnt.scores_with_known(X), _num_samples(X), self._learnt.n_known
-        found = [scores.block(rows, slice(0, l)).argmax(axis=1) for rows in score_blocks(m, l)]
+        state, found = self._learnt, []
+        for _, part in self._blocks(X):
+            scores = state.scores_with_known(part).block(slice(0, _num_samples(part)), slice(0, state.n_known))
+            found.append(scores.argmax(axis=1))
         return np.concatenate(found)
+
+    def _blocks(self, X):
+        """Pairs (rows, X there) of new nodes whose scores with the known ones, and embeddings, fit in memory."""
+        state = self._learnt
+        return blocks_of(X, 2 * state.n_known + (0 if state.H is None else 2 * state.H.shape[1]))
 
     def pair_scores(self, X=None, Z=None):
         """Scores of links between the nodes X and Z (m, p), among those of X (m, m), or among those of fit (n, n).

@@ -84,14 +84,19 @@ def all_scores(scores, m, p):
     return out
 
 
-def embedded(H, G, V=None, W=None) -> dict[str, Any]:
+def embedded(H, G, V=None, W=None, used=None) -> dict[str, Any]:
     """Scores of nodes with predicted embeddings H (m, d) with those of G (p, d), by name; cosines beside products.
 
     Where the embeddings of the nodes themselves are known, W (p, d) of the second, they stand in place of a prediction;
     if those of the first are too, V (m, d), in both places in turn.
+
+    used : names of scores that are looked at, of which alone something is computed; None for all
     """
     scores: dict[str, Any] = {}
-    for end, (h, g, v, w) in {"": (H, G, V, W), COSINE: map(_unit, (H, G, V, W))}.items():
+    for end in ("", COSINE):
+        if used is not None and not {PREDICTED + end, KNOWN + end} & {*used}:
+            continue
+        h, g, v, w = map(_unit, (H, G, V, W)) if end else (H, G, V, W)
         scores[PREDICTED + end] = Product(h, g.T)
         if v is not None:
             scores[KNOWN + end] = Product(np.hstack([h, v]) / 2, np.hstack([w, g]).T)
