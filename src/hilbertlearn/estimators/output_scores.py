@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.linalg
 from sklearn.utils.validation import _num_samples
 
+from .._blocks import working_memory
 from ..outputs import as_numbers, distinct, in_form
 from ..spaces import WeightSpace
 from .pools import Pool, read_candidates
@@ -16,6 +18,7 @@ from .state import State, blocks_of
 from .structured_state import StructuredState
 from .weights import sum_by_group
 
+_COPIES = 6  # of the numbers of queries, beside kernel values and candidates
 _RANK = 1e-10  # singular values of coordinates, relative, that weights do not divide by
 
 
@@ -84,16 +87,20 @@ class OutputScores:
         if isinstance(state.space, WeightSpace):
             return state.coordinates
         if isinstance(state, StructuredState) and state.ridge is not None:
-            ridge, groups, number = state.ridge, state.groups, len(rules.outputs)
-            return lambda X: sum_by_group(ridge(state.values(0, X)), groups, number)
+            return partial(_ridge_weights, state, len(rules.outputs))
         inverse = _pseudo_inverse(state.space.coordinates(rules.outputs))
         return lambda X: state.coordinates(X) @ inverse
 
     def _queries(self, X):
-        """List of (rows, X there): blocks of checked inputs whose weights of training outputs fit in memory."""
-        state, rules = self.state_, self.space_.rules
-        n = len(state.columns) if isinstance(state, State) else 0
-        return list(blocks_of(X, n + max(self._width, len(rules.outputs))))
+        """List of (rows, X there): blocks of checked inputs whose coordinates, or weights of outputs, fit in memory.
+
+        They are as large as can be, since what candidates or decoders need of the outputs is computed for each.
+        """
+        rules = self.space_.rules
+        weighed = rules.loss is not None or rules.decoder != "candidates"
+        coordinates = 0 if rules.kernel is None else len(self.space_.factor)
+        width = coordinates + (len(rules.outputs) if weighed else 0)
+        return list(blocks_of(X, width, _COPIES, working_memory()))
 
     def _pool(self, candidates):
         """Candidates that are held as a whole, None for those that are searched where nothing is said."""
@@ -122,6 +129,14 @@ class OutputScores:
             lambda X: 2 * state.coordinates(X),
             lambda outputs: (space.coordinates(outputs), -space.squared_norms(outputs)),
         )
+
+
+def _ridge_weights(state, number, X):
+    """Weights (m, number) of distinct outputs, those of their samples summed up."""
+    out = np.empty((_num_samples(X), number))
+    for rows, part in blocks_of(X, len(state.columns) + number):
+        out[rows] = sum_by_group(state.ridge(state.values(0, part)), state.groups, number)
+    return out
 
 
 def _as_array(classes, form):

@@ -12,7 +12,7 @@ from ..decoders.candidates import best_first, top_k, top_k_of_lists
 from ..outputs import distinct, kind_of, plain, read_outputs, take
 
 _BLOCK_ENTRIES = 2**23  # of the features of candidates held at once, 64 MB; larger blocks gain nothing
-_COPIES = 4  # of these while they are computed
+_COPIES = 8  # of these while they are computed, and of the queries beside
 TIES = 16  # candidates beyond the k best that are looked at: some may differ from the k-th by rounding only
 
 

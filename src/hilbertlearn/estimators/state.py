@@ -201,11 +201,14 @@ class RegressorState:
         return np.asarray(self.regressor.predict(X), dtype=float).reshape(_num_samples(X), -1)
 
 
-def blocks_of(X, width):
-    """Pairs (rows, X there) such that kernel values of `width` numbers a row fit in scikit-learn's working memory."""
-    m = _num_samples(X)
+def blocks_of(X, width, copies=_COPIES, most=None):
+    """Pairs (rows, X there) such that kernel values of `width` numbers a row fit in scikit-learn's working memory.
+
+    copies, most : as for ``row_blocks``, by default those of kernel values
+    """
+    m, most = _num_samples(X), _PREDICT_BYTES // 8 if most is None else most
     features = int(np.prod(X.shape[1:])) if isinstance(X, np.ndarray) else 0
-    for rows in row_blocks(m, width + features, _COPIES, most=_PREDICT_BYTES // 8):
+    for rows in row_blocks(m, width + features, copies, most):
         if rows == slice(0, m):
             yield rows, X
         else:

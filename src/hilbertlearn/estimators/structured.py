@@ -24,6 +24,7 @@ from .decoding import decoding, is_discrete
 from .output_defaults import default_rule, without_label
 from .output_scores import OutputScores
 from .pools import best_of_all, best_of_each, read_lists
+from .state import blocks_of
 from .streams import Stream, best_of_stream, refuse_iterator, streams
 from .structured_state import LaterState, OutputRules, StructuredState, gaussian_rate, is_ridge
 
@@ -280,7 +281,7 @@ class StructuredPredictor(OutputScores, KernelMachine):
         ridge = state.ridge_weights()
         if ridge is None:
             of_outputs, counts = self._weighing(), np.bincount(state.groups)
-        for rows, part in self._queries(X):
+        for rows, part in blocks_of(X, 2 * len(state.saturated)):
             if ridge is not None:
                 out[rows, state.rows] = ridge(state.values(0, part))
             else:  # samples with the same output share its weight
