@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 
+from .._threads import side_by_side
 from ..graphs import structural
 from ..metrics import best_f1_threshold
 from .combination import Combination, learn_combination
@@ -42,6 +43,17 @@ class HeldOut:
     def threshold(self, combination):
         """The best by F1."""
         return best_f1_threshold(self.linked, combination(self.scores), sample_weight=self.weights)[0]
+
+
+def structures(names, W, *others) -> list[Any]:
+    """Similarities by a graph W, by name, and what other functions return; side by side where nodes are many."""
+    jobs = [*others, *(partial(structural, name, W) for name in names)]  # the others take longer
+    found = list((side_by_side if W.shape[0] > _MANY_NODES else map)(_called, jobs))
+    return [dict(zip(names, found[len(others) :], strict=True)), *found[: len(others)]]
+
+
+def _called(job):
+    return job()
 
 
 def joined(parts):
@@ -131,14 +143,15 @@ class LinkFolds:
 
     def similarities(self, W):
         """Scores of all pairs of known nodes, by name, for a graph of these."""
-        scores: dict[str, Any] = {name: structural(name, W) for name in self.wanted.structure}
+        everyone = np.arange(W.shape[0])
+        learnt = self.predict if self.learnt_of_known else None
+        embed = () if learnt is None else (partial(self.embed, W, everyone),)
+        scores, *V = structures(self.wanted.structure, W, *embed)
         if self.gram is not None:
             scores[ATTRIBUTES] = Matrix(self.gram)
-        if self.predict is not None and self.learnt_of_known:
-            everyone = np.arange(W.shape[0])
-            V = self.embed(W, everyone)
-            H = self.predict(everyone, V)
-            scores |= embedded(H, H, V, V)
+        if learnt is not None:
+            H = learnt(everyone, *V)
+            scores |= embedded(H, H, *V, *V)
         return self.wanted.among(scores)
 
     def nodes(self) -> tuple[HeldOut, HeldOut]:
