@@ -11,7 +11,7 @@ import scipy.sparse.csgraph
 from sklearn.utils import check_random_state
 
 from .._linalg import spectrum
-from .._threads import side_by_side
+from .._threads import side_by_side, threads_for
 from .._validation import check_choice, check_number
 from ..graphs import laplacian, read_graph
 from .graph import NODE_KERNELS, node_kernel
@@ -151,10 +151,12 @@ def _leading(W, components, normalized, root, rank, rng):
         filtered = partial(_filtered, L, min(cut, upper / 2), upper)
         parts = np.array_split(without_constants(V), -(-size // _AT_ONCE), axis=1)
         V = without_constants(np.hstack(side_by_side(filtered, parts)))
-        V = scipy.linalg.qr(V, mode="economic", overwrite_a=True, check_finite=False)[0]
-        image = L @ V + constants @ (upper * (constants.T @ V))  # what rounding left of the constants goes last
-        values, rotation = scipy.linalg.eigh(V.T @ image, driver="evd", overwrite_a=True, check_finite=False)
-        V, cut, before = V @ rotation, float(values[-1]), trace
+        with threads_for(size):
+            V = scipy.linalg.qr(V, mode="economic", overwrite_a=True, check_finite=False)[0]
+            image = L @ V + constants @ (upper * (constants.T @ V))  # what rounding left of the constants goes last
+            values, rotation = scipy.linalg.eigh(V.T @ image, driver="evd", overwrite_a=True, check_finite=False)
+            V = V @ rotation
+        cut, before = float(values[-1]), trace
         trace = float((root(values[:number]) ** 2).sum())
         if trace - before <= _TOLERANCE * trace:
             break
