@@ -14,7 +14,7 @@ from ..kernels import InputKernel
 from ..losses import Loss
 from ..spaces import Space
 from ..terms import Deformed, DeformedGram, DenseGram, Term
-from ..training import Fit, take_samples
+from ..training import Fit, is_single, take_samples
 
 _PREDICT_BYTES = 2**27  # kernel values held at once while predicting
 
@@ -69,6 +69,7 @@ class State(Expansion):
     dual_gap: float
     n_iter: int
     solver: str
+    precision: str
     support: np.ndarray
     saturated: np.ndarray
     residual_sizes: Any  # (n,) or (n, d), public as ``outlier_scores``
@@ -101,6 +102,7 @@ class State(Expansion):
             "dual_gap": float(solution.gap),
             "n_iter": max(solution.n_iter, 1),
             "solver": solution.solver,
+            "precision": _precision(found),
             "support": rows[solution.dual.any(axis=1)],
             "saturated": spread(found.saturated, rows, n),
             "residual_sizes": spread(found.outlier_scores(), rows, n),
@@ -122,7 +124,8 @@ class State(Expansion):
         """The map of the only kernel between the samples, made anew, scaled by their weights."""
         left = self.left_out
         assert left is not None
-        K = self.kernels[0](self.X_fit)
+        # samples are left out in double precision
+        K = self.kernels[0](self.X_fit.astype(float) if is_single(self.X_fit) else self.X_fit)
         deformed = left.penalty is not None
         gram = DeformedGram(Deformed(K, left.penalty), left.manifold, left.own) if deformed else DenseGram(K)
         term = left.term.with_gram(gram).at(self.alpha)
@@ -197,6 +200,12 @@ class RegressorState:
 
     def coordinates(self, X):
         return np.asarray(self.regressor.predict(X), dtype=float).reshape(_num_samples(X), -1)
+
+
+def _precision(found: Fit) -> str:
+    if found.problem.single:
+        return "float32"
+    return "refined" if found.training.recipe.precision == "refined" else "float64"
 
 
 def blocks_of(X, width):

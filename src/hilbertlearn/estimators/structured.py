@@ -119,6 +119,7 @@ class StructuredPredictor(OutputScores, KernelMachine):
         solver="auto",
         tol=1e-6,
         max_iter=1000,
+        precision="auto",
         verbose=0,
     ):
         store(self, locals())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._linalg import dot
 from ..problem import relative_gap
 from .anderson import Anderson
 from .solution import Solution
@@ -12,6 +13,8 @@ _RELAXATION = 1.6
 _BALANCE_EVERY = 15
 _BALANCE_BEYOND = 1.5  # factors of rho closer to 1 are not worth starting afresh
 _CHECK_AT_LEAST_EVERY = 25
+_PATIENCE = 3  # gaps in a row, in single precision and as small as rounding may make them, that do not fall any more
+_FALLS = 0.7  # to this share of the smallest before, at least
 
 
 def suits(problem):
@@ -40,20 +43,21 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
     c, Y = problem.loss.curvature, problem.Y
     # gaps are the prox's, and may as well be missing from the map: one factor then serves all columns
     factors = problem.term.unmasked().factor("iterations") if factors is None else factors.unmasked()
-    rho = 1.5 if c > 0 else _start(problem)
+    rho = 1.5 if c > 0 else float(_start(problem))
     W = np.zeros_like(Y)
     if init is not None:  # at the optimum rho (W - Z) is minus the gradient of the smooth part at Z
         Z = problem.prox(init, 1 / rho)
         W = Z + problem.observed(Y - c * Z - problem.fitted(Z)) / rho
-    accelerated = Anderson(Y.shape)
+    accelerated = Anderson(Y.shape, Y.dtype)
     history: list[float] = []
+    best, stalled, least = None, 0, problem.least_gap if certificate is None else 0.0
     fraction, last_check, previous = 1.0, 0, W
     for iteration in range(1, max_iter + 1):
         Z = problem.prox(W, 1 / rho)
         R = Y + rho * (2 * Z - W)
         X = factors.solve(R, c + rho, problem.penalty)
         F = R - (c + rho) * X  # fitted values of X
-        quadratic = 2 * np.vdot(Z, F) - np.vdot(X, F)
+        quadratic = 2 * dot(Z, F) - dot(X, F)
         distance = relative_gap(problem.primal(X, F), problem.dual_value(Z, quadratic), problem.floor)
         if distance <= fraction * tol or iteration - last_check >= _CHECK_AT_LEAST_EVERY or iteration == max_iter:
             history.append(problem.gap(Z) if certificate is None else certificate(Z, F))
@@ -62,6 +66,11 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
                 callback(iteration, history[-1])
             if history[-1] <= tol:
                 return Solution(Z, history[-1], iteration, True, history)
+            if least:
+                stalled = 0 if best is None or history[-1] < _FALLS * best[1] else stalled + 1
+                best = (Z, history[-1]) if best is None or history[-1] < best[1] else best
+                if stalled >= _PATIENCE and best[1] <= least:
+                    return Solution(best[0], best[1], iteration, False, history)
             fraction = min(distance / history[-1], 1.0)
         factor = 1.0
         if iteration % _BALANCE_EVERY == 0:
@@ -75,7 +84,8 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
         else:
             W = accelerated.step(W, _RELAXATION * (X - Z))
         previous = Z
-    return Solution(Z, history[-1], max_iter, False, history)
+    Z, gap = (Z, history[-1]) if best is None else best
+    return Solution(Z, gap, max_iter, False, history)
 
 
 def _start(problem):

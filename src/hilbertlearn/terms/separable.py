@@ -16,9 +16,12 @@ from .._linalg import (
     Spectrum,
     cholesky,
     cholesky_solve,
+    exact,
     expected_rank,
     full_spectrum,
+    in_dtype,
     low_rank_spectrum,
+    product,
     psd_root,
     shifted_inverse,
     spectrum,
@@ -31,6 +34,9 @@ _EPS = np.finfo(float).eps
 _BLOCK_COLUMNS = 1000  # of the products that several penalties share
 _LOW_RANK = {ONCE: 1 / 10, ITERATIONS: 1 / 4, PATH: 1 / 2}  # ranks, relative to n, up to which few eigenpairs pay
 _SMALL = 50  # samples up to which the norm of a Gram matrix is computed, not estimated
+_REFINED = 1e-10  # residual of a refined solution, relative to the right-hand side
+_REFINEMENTS = 20
+_CONTRACTS = 0.5  # times the residual before, at most: slower refinement takes longer than factors in double
 
 
 class Gram(ABC):
@@ -69,6 +75,16 @@ class Gram(ABC):
         """``k(x, x)`` (n,)."""
 
     depends_on_alpha = expands = False
+    refines = False  # whether factors are made in single precision, and refined in double
+
+    @property
+    def dtype(self):
+        """Of its values."""
+        return np.dtype(float)
+
+    def in_precision(self, precision) -> Gram:
+        """The same as a working precision asks for, where it can be: "float32", "float64" or "refined"."""
+        return self
 
     def times(self, factor) -> Gram:
         """The multiple ``factor K``."""
@@ -97,13 +113,23 @@ class DenseGram(Gram):
     def __init__(self, K, root=None):
         self.K, self.root = K, root
 
+    @property
+    def dtype(self):
+        return super().dtype if self.K is None else self.K.dtype
+
+    def in_precision(self, precision):
+        if precision == "refined":
+            return RefinedGram(exact(self.K), self.root)
+        return DenseGram(self.K.astype(precision, copy=False), self.root)
+
     def apply(self, A):
-        return self.K @ A if self.root is None else self.root[:, None] * (self.K @ (self.root[:, None] * A))
+        return product(self.K, A) if self.root is None else self.root[:, None] * product(self.K, self.root[:, None] * A)
 
     def dense(self):
         return self.K if self.root is None else self.K * self.root[:, None] * self.root
 
     def scaled(self, root_weights):
+        root_weights = root_weights.astype(self.K.dtype, copy=False)
         return self._with(self.K, root_weights if self.root is None else self.root * root_weights)
 
     def times(self, factor):
@@ -113,7 +139,7 @@ class DenseGram(Gram):
         return DenseGram(K, root)
 
     def take(self, rows):
-        return DenseGram(self.K[np.ix_(rows, rows)], None if self.root is None else self.root[rows])
+        return self._with(self.K[np.ix_(rows, rows)], None if self.root is None else self.root[rows])
 
     def cross(self, rows, columns):
         return self.K[np.ix_(rows, columns)]
@@ -124,6 +150,15 @@ class DenseGram(Gram):
     @property
     def diagonal(self):
         return self.K.diagonal() if self.root is None else self.K.diagonal() * self.root**2
+
+
+class RefinedGram(DenseGram):
+    """Values in double precision whose factors are single, and refined."""
+
+    refines = True
+
+    def _with(self, K, root):
+        return RefinedGram(K, root)
 
 
 def as_gram(K) -> Gram:
@@ -137,7 +172,8 @@ class Separable(Term):
     inversion = "direct"
 
     def __init__(self, K, M=None):
-        self.gram, self.M = as_gram(K), M
+        self.gram = as_gram(K)
+        self.M = in_dtype(M, np.float32) if self.gram.dtype == np.float32 else M
 
     @property
     def K(self):
@@ -192,6 +228,8 @@ class Separable(Term):
 
     def factor(self, use=ONCE):
         use = use if self.M is None else PATH
+        if self.gram.refines:
+            return Refined(self, use)
         pairs = low_rank_spectrum(self.K, _LOW_RANK[use])
         if pairs is None and use != PATH:
             return Inverse(self) if use == ITERATIONS else Cholesky(self)
@@ -211,7 +249,7 @@ class Separable(Term):
     @cached_property
     def operator_spectrum(self) -> Spectrum:
         """Eigenpairs of M; not to be asked for when M is the identity."""
-        return spectrum(self.M)
+        return operator_spectrum(self.M)
 
     @property
     def operator_norm(self) -> float:
@@ -244,10 +282,11 @@ class Spectral(Factors):
 
     def with_operator(self, M):
         """The same with another operator."""
-        return Spectral(self.inputs, None if M is None else spectrum(M))
+        return Spectral(self.inputs, None if M is None else operator_spectrum(in_dtype(M, self.inputs.vectors.dtype)))
 
     def solve(self, R, shift, penalty):
         Q, E, eigenvalues = self.inputs.vectors, self._E, self._eigenvalues
+        R = R.astype(Q.dtype, copy=False)
         coefficients = Q.T @ (R if E is None else R @ E)
         coefficients *= eigenvalues / (shift * penalty + eigenvalues)
         change = Q @ coefficients  # what the kept eigenpairs take away from R / shift
@@ -260,7 +299,7 @@ class Spectral(Factors):
 
     @property
     def _gamma(self):
-        return np.ones(1) if self.operator is None else self.operator.values
+        return np.ones(1, dtype=self.inputs.values.dtype) if self.operator is None else self.operator.values
 
     @property
     def _E(self):
@@ -351,7 +390,9 @@ class _Shifted(Factors):
 
     def solve(self, R, shift, penalty):
         self._renew(shift * penalty)
-        return self._solved(penalty * R) if self._instead is None else self._instead.solve(R, shift, penalty)
+        if self._instead is not None:
+            return self._instead.solve(R, shift, penalty)
+        return self._solved((penalty * R).astype(self._factor.dtype, copy=False))
 
     def _renew(self, shift):
         if shift == self._shift or self._instead is not None:
@@ -414,6 +455,66 @@ class Inverse(_Shifted):
 
     def _solved(self, R):
         return self._factor @ R
+
+
+class Refined(Factors):
+    """Factors in single precision of a term whose Gram matrix is double, and solutions refined with products in double.
+
+    Each refinement multiplies the error by about ``||K|| / s`` roundings of single precision (Higham 2002, chapter 12);
+    where that is not a contraction, factors in double precision take the place of these.
+    """
+
+    def __init__(self, term: Separable, use):
+        self.term, self.use = term, use
+        self._single: Factors | None = Separable(term.gram.in_precision("float32"), term.M).factor(use)
+        self._double: Factors | None = None
+
+    @property
+    def every_penalty(self):
+        return self.use == PATH
+
+    @property
+    def double(self) -> Factors:
+        """The factors in double precision."""
+        if self._double is None:
+            self._double = Separable(self.term.gram.in_precision("float64"), self.term.M).factor(self.use)
+        return self._double
+
+    def with_operator(self, M):
+        return self.double.with_operator(M)
+
+    def solve(self, R, shift, penalty):
+        if self._single is None:
+            return self.double.solve(R, shift, penalty)
+        X, rest, size = np.zeros_like(R), R, float(np.abs(R).max(initial=0.0))
+        # products in double precision have their rounding too
+        wanted = size * max(_REFINED, 4 * _EPS * self.term.scale / (shift * penalty))
+        left = size
+        for _ in range(_REFINEMENTS):
+            if left <= wanted:
+                return X
+            X = X + left * exact(self._single.solve(rest / left, shift, penalty))  # numbers of any size
+            rest = R - shift * X - self.term.apply(X) / penalty
+            before, left = left, float(np.abs(rest).max())
+            if not left <= _CONTRACTS * before:  # NaN too
+                break
+        if left <= wanted:
+            return X
+        self._single = None
+        return self.double.solve(R, shift, penalty)
+
+    def left_out(self, T, shift, root, penalties):
+        return self.double.left_out(T, shift, root, penalties)
+
+
+def operator_spectrum(M) -> Spectrum:
+    """Eigenpairs of an operator in its own precision, computed in double: it is small beside Gram matrices."""
+    dtype = np.result_type(*(f for f in M.factors if not isinstance(f, int))) if hasattr(M, "factors") else M.dtype
+    if dtype != np.float32:
+        return spectrum(M)
+    rounding = None if hasattr(M, "factors") else len(M) * float(np.finfo(dtype).eps)
+    values, vectors = spectrum(in_dtype(M, np.float64), rounding)
+    return Spectrum(values.astype(dtype), in_dtype(vectors, dtype))
 
 
 def nearest(terms) -> Separable:

@@ -46,7 +46,8 @@ class Fit:
         """Coefficients (N, d) of the function at the samples that predictions are made from."""
         solution, term = self.solution, self.problem.terms[0]
         function = solution.dual if solution.function is None else solution.function
-        return term.expand(self.root * term.coordinates(function) / self.problem.penalty)
+        found = term.expand(self.root * term.coordinates(function) / self.problem.penalty)
+        return found.astype(self.problem.Y.dtype, copy=False)
 
     def predictors(self, coefficients):
         """For each term the function of kernel values that gives its part of the coordinates."""

@@ -12,6 +12,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from .. import kernels
+from .._linalg import exact
 from .._validation import check_memory
 from ..spaces import Space
 from ..spaces.sampling import Sampling
@@ -32,6 +33,7 @@ class Recipe:
     manifold: float = 0.0
     shapes: tuple = ()  # kernels to choose from in place of the first pair's
     operators: tuple = ()  # operators to choose from in place of the first pair's
+    precision: str = "float64"  # what models are fitted in, see ``precision.py``
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,7 +100,8 @@ class Samples:
         # a Cholesky factor beside each K, or what an eigendecomposition works with
         d, scalars = encoded.coordinates.shape[1], [kernels.scalar(kernel) for kernel, _ in recipe.pairs]
         entries = max(kernels.InputKernel(kernel).entries(len(every), d) for kernel in scalars)
-        check_memory(len(every), copies=entries * (len(recipe.pairs) + (1 if recipe.pairs[0][1] is None else 3)))
+        copies = entries * (len(recipe.pairs) + (1 if recipe.pairs[0][1] is None else 3))
+        check_memory(len(every), copies=copies / 2 if recipe.precision == "float32" else copies)
         return cls(
             recipe=recipe,
             y=y,
@@ -180,6 +183,14 @@ class Samples:
         seen: dict = {}
         group = np.array([seen.setdefault(key, len(seen)) for key in _row_keys(X, self.Y)])
         return np.unique(group, return_index=True)[1], np.bincount(group, weights=self.weights)
+
+    def in_double(self) -> Samples:
+        """The same samples, to be worked on in double precision."""
+        single = isinstance(self.X, np.ndarray) and self.X.dtype == np.float32
+        if self.recipe.precision == "float64" and not single:
+            return self
+        X = exact(self.X) if single else self.X
+        return replace(self, X=X, recipe=replace(self.recipe, precision="float64"))
 
     def with_shapes(self, shapes) -> Samples:
         """The same samples with kernels to choose from in place of the first pair's."""
