@@ -92,11 +92,13 @@ class Problem:
     def least_gap(self) -> float:
         """A gap that rounding of the dual variables keeps from falling further, from above; 0 in double precision.
 
-        Their relative error eps moves fitted values by up to ``eps ||K|| / s``, and the gap by half the square of that.
+        Their relative error eps moves fitted values by up to ``eps ||K|| / s``, and the gap by half the square of that;
+        variables at a bound move it by as much as themselves.
         """
         if not self.single:
             return 0.0
-        return (float(np.finfo(self.Y.dtype).eps) * self.term.scale / self.penalty) ** 2
+        eps = float(np.finfo(self.Y.dtype).eps)
+        return (eps * self.term.scale / self.penalty) ** 2 + (2 * eps if np.isfinite(self.loss.bound) else 0.0)
 
     def gradient(self, A, F):
         """Gradient of the smooth part at A, given ``F = fitted(A)``."""
@@ -118,11 +120,13 @@ class Problem:
 
     def _admissible(self, A):
         """A in the precision of the problem; rounding must not take it beyond the loss's bound."""
-        if self.Y.dtype == A.dtype:
+        if not self.single:
             return A
+        rounded = A.astype(self.Y.dtype)
         if np.isfinite(self.loss.bound):
-            A = A * (1 - 2 * np.finfo(self.Y.dtype).eps)
-        return A.astype(self.Y.dtype)
+            beyond = np.abs(rounded) > np.abs(A)
+            rounded[beyond] = np.nextafter(rounded[beyond], np.float32(0))
+        return rounded
 
     def _sum(self, rows, A):
         """Weighted sum over samples of a function of rows."""

@@ -84,7 +84,7 @@ def choose(samples: Samples, loss: Loss, alpha, options: Options) -> Choice:
     if whole and weights is None:  # the search has seen the problem itself
         training, factors = curve.training, curve.factors
     else:
-        training, factors = for_alpha(build(samples.with_shape(found.shape), found.kernels), chosen), None
+        training, factors = for_alpha(build(samples.with_shape(found.shape), found.kernels), loss, chosen), None
     if automatic and (not training.closed_form or loss.on_margins):
         judged = _looked_at(training) if samples.graph is None else training.take(drawn(training, len(some.rows)))
         if weights is not None:
@@ -150,7 +150,7 @@ def _is_robust(loss: Loss) -> bool:
 def _given(samples, loss, alpha, options):
     training = _built(samples)
     alpha = float(training.alphas()[-1] if isinstance(alpha, str) else alpha)  # the smoothest model of one sample
-    training = for_alpha(training, alpha)
+    training = for_alpha(training, loss, alpha)
     return Choice(alpha, settled(training, loss, [alpha], options), training)
 
 

@@ -13,6 +13,8 @@ _RELAXATION = 1.6
 _BALANCE_EVERY = 15
 _BALANCE_BEYOND = 1.5  # factors of rho closer to 1 are not worth starting afresh
 _CHECK_AT_LEAST_EVERY = 25
+_ROUNDED = 4e-7  # distance in single precision, of whose fraction of the gap nothing is known any more, ..
+_CHECK_THEN_EVERY = 3  # .. so that one looks after so many iterations
 _PATIENCE = 3  # gaps in a row, in single precision and as small as rounding may make them, that do not fall any more
 _FALLS = 0.7  # to this share of the smallest before, at least
 
@@ -59,7 +61,8 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
         F = R - (c + rho) * X  # fitted values of X
         quadratic = 2 * dot(Z, F) - dot(X, F)
         distance = relative_gap(problem.primal(X, F), problem.dual_value(Z, quadratic), problem.floor)
-        if distance <= fraction * tol or iteration - last_check >= _CHECK_AT_LEAST_EVERY or iteration == max_iter:
+        every = _CHECK_THEN_EVERY if least and distance <= _ROUNDED else _CHECK_AT_LEAST_EVERY
+        if distance <= fraction * tol or iteration - last_check >= every or iteration == max_iter:
             history.append(problem.gap(Z) if certificate is None else certificate(Z, F))
             last_check = iteration
             if callback is not None:

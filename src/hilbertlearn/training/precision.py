@@ -17,7 +17,8 @@ from .samples import Encoded, Recipe
 
 SETTINGS = ("auto", "float32", "float64", "refined")
 _SOLVERS = ("auto", "spectral", "columns", "splitting", "active_rows")  # those that know of single precision
-_LARGEST_CONDITION = 1e6  # of trace(K) ||M|| / (alpha n), up to which "auto" is single: see ARCHITECTURE.md
+# trace(K) ||M|| / (alpha n) up to which "auto" is single, so that gaps of 1e-6 are reached: a direct solution is refined
+_LARGEST_CONDITION, _LARGEST_OF_ITERATIONS = 3e5, 3e4
 _SMALLEST, _LARGEST = 1e-18, 1e18  # deviations of outputs: products with kernels and penalties must be in range too
 _FAR = 1e4  # times their spread outputs may be away from zero, or float32 has too few digits for predictions
 
@@ -61,8 +62,8 @@ def in_range(Y, weights) -> bool:
     return bool(held[varied].all() and (np.abs(mean) < _LARGEST).all())
 
 
-def for_alpha(training: Training, alpha) -> Training:
-    """Training data as they are fitted with that alpha: double where "auto" finds single precision too coarse.
+def for_alpha(training: Training, loss, alpha) -> Training:
+    """Training data as they are fitted with that loss and alpha: double where "auto" finds single precision too coarse.
 
     Rounding errors of single precision grow like ``||K|| ||M|| / (alpha n)``; the trace bounds ||K||.
     """
@@ -70,7 +71,8 @@ def for_alpha(training: Training, alpha) -> Training:
         return training
     root, penalty = np.sqrt(training.weights), alpha * training.weights.sum()
     scale = sum(term.scaled(root).scale for term in training.terms)
-    return training if scale <= _LARGEST_CONDITION * penalty else training.in_double()
+    largest = _LARGEST_CONDITION if loss.quadratic and training.closed_form else _LARGEST_OF_ITERATIONS
+    return training if scale <= largest * penalty else training.in_double()
 
 
 def is_single(X) -> bool:
