@@ -18,7 +18,7 @@ from .samples import Encoded, Recipe
 SETTINGS = ("auto", "float32", "float64", "refined")
 _SOLVERS = ("auto", "spectral", "columns", "splitting", "active_rows")  # those that know of single precision
 # trace(K) ||M|| / (alpha n) up to which "auto" is single, so that gaps of 1e-6 are reached: direct solutions are refined
-_LARGEST_CONDITION, _LARGEST_OF_ITERATIONS = 3e5, 3e4
+_LARGEST_CONDITION, _LARGEST_OF_ITERATIONS = 3e5, 5e4
 _SMALLEST, _LARGEST = 1e-18, 1e18  # deviations of outputs: products with kernels and penalties must be in range too
 _FAR = 1e4  # times their spread outputs may be away from zero, or float32 has too few digits for predictions
 
@@ -33,7 +33,8 @@ def decided(setting, single, recipe: Recipe, encoded: Encoded, weights, loss, so
     weights : (n,) of the samples encoded
     """
     asked = setting == "float32" or (setting == "auto" and single)
-    if asked and not in_range(encoded.coordinates, weights):
+    scale = getattr(encoded.space, "scale", None)  # of outputs that are fitted in another one
+    if asked and not in_range(encoded.coordinates if scale is None else encoded.coordinates * scale, weights):
         warn(
             "y has deviations too large or too small, or too far from zero, for float32; the fit and its predictions "
             "are in float64: centre and scale y, or set precision='float64'"
