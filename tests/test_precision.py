@@ -196,7 +196,9 @@ def test_unknown_precision():
 @pytest.mark.parametrize("wrapped", ["pandas", "polars"])
 def test_data_frames_of_float32(wrapped):
     library = pytest.importorskip(wrapped)
-    frame = library.DataFrame(X, schema=list("abc")) if wrapped == "polars" else library.DataFrame(X, columns=list("abc"))
+    frame = (
+        library.DataFrame(X, schema=list("abc")) if wrapped == "polars" else library.DataFrame(X, columns=list("abc"))
+    )
     model = regressor(alpha=1e-2).fit(frame, Y)
     assert model.precision_ == "float32"
     assert_allclose(model.predict(frame), regressor(alpha=1e-2).fit(X, Y).predict(X), atol=1e-5)
@@ -211,6 +213,17 @@ def test_kernels_that_are_objects_and_precomputed_values():
     given = OperatorKernelRegressor("precomputed", alpha=1e-2, center=False).fit(K, Y)
     assert given.precision_ == "float32"
     assert_allclose(given.predict(K), regressor(alpha=1e-2).fit(X, Y).predict(X), atol=1e-5)
+
+
+def test_gram_matrices_have_the_rounding_of_their_type():
+    noise = 1e-7 * rng.normal(size=(N, N))
+    K = rbf_kernel(X.astype(float), gamma=GAMMA) + noise
+    model = OperatorKernelRegressor("precomputed", alpha=1e-2, center=False)
+    with pytest.raises(ValueError, match="not symmetric"):
+        model.fit(K, Y)
+    assert_allclose(
+        model.fit(K.astype(np.float32), Y).predict(K), regressor(alpha=1e-2).fit(X, Y).predict(X), atol=1e-4
+    )
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     precision : "auto", "float32", "float64" or "refined"
         What the Gram matrix, its factors and the solver work in. "auto": float32 where X is, else float64; float64
         too where alpha is so small that rounding would show (below 3e-6 times the mean of k(x, x) and the operator's
-        norm for the squared loss, 2e-5 for others), or has been chosen with a factorisation that serves the fit.
+        norm for the squared loss, 1e-5 for others), or has been chosen with a factorisation that serves the fit.
         "float32": whatever X and alpha are. "refined": factors in float32, solutions refined in float64 to what
         float64 reaches. Losses, sums and the gap are float64 in all of them. Predictions and learnt attributes are
         float32 with the first two where X is; X of ``predict`` is read in the precision of the fit. A sum of terms with
