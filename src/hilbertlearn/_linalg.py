@@ -11,6 +11,7 @@ import scipy.linalg
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
 _COPIED_ROWS = 256  # of a matrix at a time: blocks that stay in the cache
+_SUMMED = 2**16  # entries whose sum may be single
 _MANY = 400  # rows from which on a low rank saves time
 _PIVOTS = 64  # candidates at a time
 _LARGE_PIVOT = 0.2  # of the largest diagonal entry: smaller pivots wait, since they blow up errors
@@ -230,7 +231,8 @@ def _square_sum(S) -> float:
     inner = get_blas_funcs("dot", (entries,))
     if S.dtype == np.float64:
         return float(inner(entries, entries))
-    return sum(float(inner(part, part)) for part in np.array_split(entries, max(1, entries.size // len(S))))
+    parts = (entries[start : start + _SUMMED] for start in range(0, entries.size, _SUMMED))
+    return sum(float(inner(part, part)) for part in parts)
 
 
 def _by_rows(S):

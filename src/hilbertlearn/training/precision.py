@@ -17,7 +17,7 @@ from .samples import Encoded, Recipe
 
 SETTINGS = ("auto", "float32", "float64", "refined")
 _SOLVERS = ("auto", "spectral", "columns", "splitting", "active_rows")  # those that know of single precision
-# trace(K) ||M|| / (alpha n) up to which "auto" is single, so that gaps of 1e-6 are reached: direct solutions are refined
+# trace(K) ||M|| / (alpha n) up to which "auto" is single, so that gaps of 1e-6 are reached; direct solvers refine
 _LARGEST_CONDITION, _LARGEST_OF_ITERATIONS = 3e5, 1e5
 _SMALLEST, _LARGEST = 1e-18, 1e18  # deviations of outputs: products with kernels and penalties must be in range too
 _FAR = 1e4  # times their spread outputs may be away from zero, or float32 has too few digits for predictions
