@@ -7,7 +7,6 @@ The squared loss by a Cholesky factor (M = I) and by eigenvectors (M != I), Hube
 
 import time
 
-
 import numpy as np
 
 from hilbertlearn import OperatorKernelRegressor, losses

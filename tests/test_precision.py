@@ -250,11 +250,23 @@ def test_outputs_beyond_float32_are_fitted_in_double(scale, loss):
     assert_allclose(model.predict(NEW) / scale, expected.predict(NEW), atol=1e-3)
 
 
-@pytest.mark.parametrize("scale", [2.0**40, 2.0**-40])
-def test_scale_of_outputs_changes_nothing(scale):
-    once, scaled = (regressor(alpha=1e-2).fit(X, factor * Y) for factor in (1.0, scale))
-    assert scaled.precision_ == "float32"
-    assert_allclose(scaled.predict(NEW) / scale, once.predict(NEW), atol=1e-6)
+@pytest.mark.parametrize("scale", [2.0**30, 2.0**-30])
+@pytest.mark.parametrize("loss", [None, losses.Huber, losses.EpsilonInsensitive])
+def test_scale_of_outputs_changes_nothing(scale, loss):
+    once, scaled = (
+        regressor(alpha=1e-2, loss="squared" if loss is None else loss(0.2 * factor)).fit(X, factor * Y)
+        for factor in (1.0, scale)
+    )
+    assert scaled.precision_ == "float32" and scaled.n_iter_ <= 2 * once.n_iter_
+    assert_allclose(scaled.predict(NEW) / scale, once.predict(NEW), atol=2e-2)  # sqrt(2 gap / alpha)
+
+
+@pytest.mark.parametrize("alpha", [1e-30, 1e30])
+def test_penalties_beyond_float32(alpha):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = regressor(alpha=alpha, precision="float32").fit(X, Y)
+    assert model.precision_ == "float64" and np.isfinite(model.predict(NEW)).all()
 
 
 def test_outputs_far_from_zero_are_predicted_in_double():

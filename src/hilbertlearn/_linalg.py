@@ -360,6 +360,11 @@ def dot(A, B) -> float:
     return float(np.vdot(A, B) if A.flags.c_contiguous and B.flags.c_contiguous else np.einsum("ij,ij->", A, B))
 
 
+def norm(A) -> float:
+    """Euclidean norm of all entries."""
+    return float(np.linalg.norm(exact(A)))
+
+
 # numpy and scipy bring a BLAS each. Between factorisations, which are scipy's, waking up the threads of numpy's costs
 # more than the product itself.
 

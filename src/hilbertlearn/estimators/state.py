@@ -205,7 +205,7 @@ class RegressorState:
 def _precision(found: Fit) -> str:
     if found.problem.single:
         return "float32"
-    return "refined" if found.training.recipe.precision == "refined" else "float64"
+    return "refined" if found.training.grams[0].refines else "float64"
 
 
 def blocks_of(X, width):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._linalg import dot, exact
+from .._linalg import dot, exact, norm
 from ..problem import relative_gap
 from .anderson import Anderson
 from .solution import Solution
@@ -46,7 +46,7 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
     c, Y = problem.loss.curvature, problem.Y
     # gaps are the prox's, and may as well be missing from the map: one factor then serves all columns
     factors = problem.term.unmasked().factor("iterations") if factors is None else factors.unmasked()
-    rho = 1.5 if c > 0 else float(_start(problem))
+    rho = 1.5 if c > 0 else _start(problem)
     W = np.zeros_like(Y)
     if init is not None:  # at the optimum rho (W - Z) is minus the gradient of the smooth part at Z
         Z = problem.prox(init, 1 / rho)
@@ -84,9 +84,9 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
         factor = 1.0
         if iteration % _BALANCE_EVERY == 0:
             # each relative to the terms it is made of: dual variables may be of any size, as small as alpha n
-            of_primal = max(np.linalg.norm(X), np.linalg.norm(Z))
-            of_dual = max(np.linalg.norm(Y), np.linalg.norm(F), rho * np.linalg.norm(W - Z))
-            factor = _balance(np.linalg.norm(X - Z) * of_dual, rho * np.linalg.norm(Z - previous) * of_primal)
+            of_primal = max(norm(X), norm(Z))
+            of_dual = max(norm(Y), norm(F), rho * norm(W - Z))
+            factor = _balance(norm(X - Z) * of_dual, rho * norm(Z - previous) * of_primal)
         if factor != 1:
             rho, W = rho * factor, Z + (W - Z) / factor
             accelerated.restart()
@@ -106,8 +106,8 @@ def _refined(problem, factors, X, R, shift):
 
 def _start(problem):
     """rho for c = 0: W - Z is a residual over rho, and should not be of another size than the dual variables."""
-    size = np.linalg.norm(problem.prox(problem.Y, 1.0))
-    return max(0.3, 0.1 * float(np.linalg.norm(problem.Y)) / size) if size > 0 else 0.3
+    size = norm(problem.prox(problem.Y, 1.0))
+    return max(0.3, 0.1 * norm(problem.Y) / size) if size > 0 else 0.3
 
 
 def _balance(primal_residual, dual_residual):

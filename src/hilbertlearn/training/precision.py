@@ -19,7 +19,8 @@ SETTINGS = ("auto", "float32", "float64", "refined")
 _SOLVERS = ("auto", "spectral", "columns", "splitting", "active_rows")  # those that know of single precision
 # trace(K) ||M|| / (alpha n) up to which "auto" is single, so that gaps of 1e-6 are reached; direct solvers refine
 _LARGEST_CONDITION, _LARGEST_OF_ITERATIONS = 3e5, 1e5
-_SMALLEST, _LARGEST = 1e-18, 1e18  # deviations of outputs: products with kernels and penalties must be in range too
+_SMALLEST, _LARGEST = 1e-10, 1e10  # deviations of outputs: squares of their rounding must be in range too
+_BEYOND = 1e20  # penalties, their inverses and kernel values that would take products out of range
 _FAR = 1e4  # times their spread outputs may be away from zero, or float32 has too few digits for predictions
 
 
@@ -68,10 +69,14 @@ def for_alpha(training: Training, loss, alpha) -> Training:
 
     Rounding errors of single precision grow like ``||K|| ||M|| / (alpha n)``; the trace bounds ||K||.
     """
-    if training.recipe.precision != "auto":
+    if training.recipe.precision not in ("auto", "float32"):
         return training
     root, penalty = np.sqrt(training.weights), alpha * training.weights.sum()
     scale = sum(term.scaled(root).scale for term in training.terms)
+    if not (1 / _BEYOND < penalty < _BEYOND and scale < _BEYOND):
+        return training.in_double()
+    if training.recipe.precision == "float32":
+        return training
     largest = _LARGEST_CONDITION if loss.quadratic and training.closed_form else _LARGEST_OF_ITERATIONS
     return training if scale <= largest * penalty else training.in_double()
 
