@@ -261,6 +261,14 @@ def test_scale_of_outputs_changes_nothing(scale, loss):
     assert_allclose(scaled.predict(NEW) / scale, once.predict(NEW), atol=2e-2)  # sqrt(2 gap / alpha)
 
 
+def test_constant_outputs_and_such_that_were_never_observed():
+    outputs = np.column_stack([Y[:, 0], np.full(N, 0.1), np.zeros(N), np.full(N, np.nan)])
+    with pytest.warns(UserWarning, match="output 3 has no observed value") as told:
+        model = OperatorKernelRegressor("rbf", gamma=GAMMA, alpha=1e-2).fit(X, outputs)
+    assert len(told) == 1 and model.precision_ == "float32"
+    assert_allclose(model.predict(NEW)[:, 1:], np.broadcast_to([0.1, 0.0, 0.0], (len(NEW), 3)), atol=1e-7)
+
+
 @pytest.mark.parametrize("alpha", [1e-30, 1e30])
 def test_penalties_beyond_float32(alpha):
     with warnings.catch_warnings():

@@ -11,6 +11,7 @@ from .separable import DenseGram, Separable
 _EPS = np.finfo(float).eps
 _REFINED = 1e-10  # residual of a refined solution, relative to the right-hand side
 _REFINEMENTS = 20
+_HOPELESS = 1e8  # trace(K) ||M|| / s from which single precision does not contract
 _CONTRACTS = 0.5  # times the residual before, at most: slower refinement takes longer than factors in double
 
 
@@ -32,8 +33,9 @@ class Refined(Factors):
 
     def __init__(self, term: Separable, use):
         self.term, self.use = term, use
-        self._single: Factors | None = Separable(term.gram.in_precision("float32"), term.M).factor(use)
+        self._single: Factors | None = None
         self._double: Factors | None = None
+        self._contracts = True
 
     @property
     def every_penalty(self):
@@ -50,11 +52,14 @@ class Refined(Factors):
         return self.double.with_operator(M)
 
     def solve(self, R, shift, penalty):
-        if self._single is None:
+        condition = self.term.scale / (shift * penalty)
+        if not self._contracts or condition > _HOPELESS:
             return self.double.solve(R, shift, penalty)
+        if self._single is None:
+            self._single = Separable(self.term.gram.in_precision("float32"), self.term.M).factor(self.use)
         X, rest, size = np.zeros_like(R), R, float(np.abs(R).max(initial=0.0))
         # products in double precision have their rounding too
-        wanted = size * max(_REFINED, 4 * _EPS * self.term.scale / (shift * penalty))
+        wanted = size * max(_REFINED, 4 * _EPS * condition)
         left = size
         for _ in range(_REFINEMENTS):
             if left <= wanted:
@@ -66,7 +71,7 @@ class Refined(Factors):
                 break
         if left <= wanted:
             return X
-        self._single = None
+        self._single, self._contracts = None, False
         return self.double.solve(R, shift, penalty)
 
     def left_out(self, T, shift, root, penalties):

@@ -21,6 +21,7 @@ _SOLVERS = ("auto", "spectral", "columns", "splitting", "active_rows")  # those 
 _LARGEST_CONDITION, _LARGEST_OF_ITERATIONS = 3e5, 1e5
 _SMALLEST, _LARGEST = 1e-10, 1e10  # deviations of outputs: squares of their rounding must be in range too
 _BEYOND = 1e20  # penalties, their inverses and kernel values that would take products out of range
+_CONSTANT = 1e-12  # deviations, relative to the mean, that are its rounding
 _FAR = 1e4  # times their spread outputs may be away from zero, or float32 has too few digits for predictions
 
 
@@ -57,9 +58,9 @@ def _goes(recipe: Recipe, encoded: Encoded, loss, solver) -> bool:
 def in_range(Y, weights) -> bool:
     """Whether single precision holds outputs Y (n, d), NaN where not observed, around their means, and predictions."""
     with np.errstate(over="ignore", invalid="ignore"):
-        mean = mean_rows(Y, weights)
+        mean = np.nan_to_num(mean_rows(Y, weights), posinf=np.inf, neginf=np.inf)  # NaN of what was never observed
         sizes = np.nanmax(np.abs(Y - mean), axis=0, initial=0.0)
-    varied = sizes > 0
+    varied = sizes > _CONSTANT * np.abs(mean)
     held = (sizes < _LARGEST) & (sizes > _SMALLEST) & (np.abs(mean) <= _FAR * sizes)
     return bool(held[varied].all() and (np.abs(mean) < _LARGEST).all())
 
