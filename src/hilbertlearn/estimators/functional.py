@@ -101,7 +101,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     regressor : regressor of scikit-learn or None
         Fitted to the coordinates in place of the kernel machine (projection learning with any model); gaps are filled
         by interpolation. Only ``space`` and ``grid`` then matter.
-    solver, tol, max_iter, verbose : as in ``OperatorKernelRegressor``
+    solver, tol, max_iter, precision, verbose : as in ``OperatorKernelRegressor``
 
     Attributes
     ----------
@@ -147,6 +147,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         solver="auto",
         tol=1e-6,
         max_iter=1000,
+        precision="auto",
         verbose=0,
     ):
         store(self, locals())
@@ -201,7 +202,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         given, X = X, self._check_X(X)
         space = self.space_
         if grid is None:
-            return self.framed(space.decode(self.state_.coordinates(X)), given)
+            return self.framed(self.rounded(space.decode(self.state_.coordinates(X))), given)
         if hasattr(grid, "__len__") and not len(grid):
             raise ValueError("grid is empty; give at least one point, or None for the training grid")
         if isinstance(grid, list) and np.ndim(grid[0]) == 1:
@@ -209,7 +210,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
             return space.layout.wrap_irregular(points, self._values_at(X, points), space.domain)
         axes = as_axes(grid)
         check_grids(axes, [len(axis) for axis in axes], "the prediction")
-        values = space.layout.wrap(self._values(X, axes), axes, space.domain)
+        values = self.rounded(space.layout.wrap(self._values(X, axes), axes, space.domain))
         return self.framed(values, given, axes[0]) if len(axes) == 1 else values
 
     def score(self, X, y, sample_weight=None):
