@@ -14,6 +14,7 @@ SOURCE = Path(__file__).parents[1] / "src" / PACKAGE
 # anything, and no room imports from it, except for the version.
 ROOMS = [
     "_validation",
+    "_sums",
     "_statistics",
     "_fitting",
     "_progress",

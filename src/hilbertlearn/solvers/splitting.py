@@ -45,7 +45,7 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
     if init is not None:  # at the optimum rho (W - Z) is minus the gradient of the smooth part at Z
         Z = problem.prox(init, 1 / rho)
         W = Z + problem.observed(Y - c * Z - problem.fitted(Z)) / rho
-    accelerated = Anderson(Y.shape)
+    accelerated = Anderson(Y.shape, problem.total)
     history: list[float] = []
     fraction, last_check, previous = 1.0, 0, W
     for iteration in range(1, max_iter + 1):
@@ -54,7 +54,7 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
         X = factors.solve(R, c + rho, problem.penalty)
         F = R - (c + rho) * X  # fitted values of X
         quadratic = 2 * np.vdot(Z, F) - np.vdot(X, F)
-        distance = relative_gap(problem.primal(X, F), problem.dual_value(Z, quadratic), problem.floor)
+        distance = relative_gap(*problem.values(X, F, Z, quadratic), problem.floor)
         if distance <= fraction * tol or iteration - last_check >= _CHECK_AT_LEAST_EVERY or iteration == max_iter:
             history.append(problem.gap(Z) if certificate is None else certificate(Z, F))
             last_check = iteration
@@ -66,9 +66,8 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
         factor = 1.0
         if iteration % _BALANCE_EVERY == 0:
             # each relative to the terms it is made of: dual variables may be of any size, as small as alpha n
-            of_primal = max(np.linalg.norm(X), np.linalg.norm(Z))
-            of_dual = max(np.linalg.norm(Y), np.linalg.norm(F), rho * np.linalg.norm(W - Z))
-            factor = _balance(np.linalg.norm(X - Z) * of_dual, rho * np.linalg.norm(Z - previous) * of_primal)
+            x, z, y, f, beside, apart, moved = problem.norms(X, Z, Y, F, W - Z, X - Z, Z - previous)
+            factor = _balance(apart * max(y, f, rho * beside), rho * moved * max(x, z))
         if factor != 1:
             rho, W = rho * factor, Z + (W - Z) / factor
             accelerated.restart()
@@ -80,8 +79,8 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
 
 def _start(problem):
     """rho for c = 0: W - Z is a residual over rho, and should not be of another size than the dual variables."""
-    size = np.linalg.norm(problem.prox(problem.Y, 1.0))
-    return max(0.3, 0.1 * float(np.linalg.norm(problem.Y)) / size) if size > 0 else 0.3
+    size, of_outputs = problem.norms(problem.prox(problem.Y, 1.0), problem.Y)
+    return max(0.3, 0.1 * float(of_outputs / size)) if size > 0 else 0.3
 
 
 def _balance(primal_residual, dual_residual):
