@@ -23,6 +23,7 @@ ROOMS = [
     "functions",
     "outputs",
     "graphs",
+    "streams",
     "kernels",
     "features",
     "operators",
@@ -48,7 +49,7 @@ ROOMS = [
     "cli",
 ]
 
-OPTIONAL = ["matplotlib", "numba", "skfda", "pywt", "networkx", "cvxpy", "dask"]
+OPTIONAL = ["matplotlib", "numba", "skfda", "pywt", "networkx", "cvxpy", "dask", "pyarrow"]
 
 
 def room_of(parts):

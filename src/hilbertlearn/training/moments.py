@@ -249,7 +249,7 @@ class MomentProblem:
         for block in self.blocks:
             block.factor(s, path)
         B = np.zeros((self.moments.n_features, d))
-        for step in range(_REFINEMENTS + 1):
+        for n_iter in range(1, _REFINEMENTS + 2):
             primal = gap = 0.0
             for block in self.blocks:
                 change = block.change(B[:, block.columns], s)
@@ -257,9 +257,9 @@ class MomentProblem:
                 values = block.values(B[:, block.columns], s)
                 primal, gap = primal + values[0], gap + values[1]
             relative = gap / max(primal, np.finfo(float).tiny) if gap > 0 else 0.0
-            if relative <= tol:
+            if relative <= tol or n_iter > _REFINEMENTS:
                 break
-        return Solved(alpha, B, self.center, primal / self.moments.total, relative, step + 1)
+        return Solved(alpha, B, self.center, primal / self.moments.total, relative, n_iter)
 
 
 class Block:
