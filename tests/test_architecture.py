@@ -24,6 +24,7 @@ ROOMS = [
     "functions",
     "outputs",
     "graphs",
+    "streams",
     "kernels",
     "features",
     "operators",
@@ -49,7 +50,7 @@ ROOMS = [
     "cli",
 ]
 
-OPTIONAL = ["matplotlib", "numba", "skfda", "pywt", "networkx", "cvxpy", "dask"]
+OPTIONAL = ["matplotlib", "numba", "skfda", "pywt", "networkx", "cvxpy", "dask", "pyarrow"]
 
 
 def room_of(parts):

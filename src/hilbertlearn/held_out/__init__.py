@@ -6,4 +6,5 @@ from .loo import leave_one_out, residual_path
 from .nodes import leave_nodes_out
 from .pairs import leave_pairs_out
 from .rates import choose_by_samples, choose_rates, climb, fewer_columns, sample_nodes
+from .reservoir import Reservoir, choose_alpha, left_out_of_all
 from .trials import Trial, best_index, table

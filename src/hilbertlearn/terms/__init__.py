@@ -4,6 +4,7 @@ from .base import ITERATIONS, ONCE, PATH, Factors, LinearPredictor, Sum, Term
 from .build import TrainingOutputs, make_gram, make_term
 from .deformed import Deformed, DeformedFeatures, DeformedGram, kernels_in_memory
 from .directions import PerDirection
+from .factors import left_out_of_rows
 from .features import FeatureGram, FeatureSpectral
 from .general import General
 from .gram import DenseGram, Gram
