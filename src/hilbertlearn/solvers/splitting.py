@@ -54,7 +54,8 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
         X = factors.solve(R, c + rho, problem.penalty)
         F = R - (c + rho) * X  # fitted values of X
         quadratic = 2 * np.vdot(Z, F) - np.vdot(X, F)
-        distance = relative_gap(*problem.values(X, F, Z, quadratic), problem.floor)
+        primal, dual = problem.values(X, F, Z, quadratic)
+        distance = relative_gap(primal, dual, problem.floor)
         if distance <= fraction * tol or iteration - last_check >= _CHECK_AT_LEAST_EVERY or iteration == max_iter:
             history.append(problem.gap(Z) if certificate is None else certificate(Z, F))
             last_check = iteration
