@@ -50,7 +50,7 @@ ROOMS = [
     "cli",
 ]
 
-OPTIONAL = ["matplotlib", "numba", "skfda", "pywt", "networkx", "cvxpy", "dask", "pyarrow"]
+OPTIONAL = ["matplotlib", "numba", "skfda", "pywt", "networkx", "cvxpy", "dask"]
 
 
 def room_of(parts):

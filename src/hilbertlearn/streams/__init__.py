@@ -11,3 +11,4 @@ from .base import Batch, Source
 from .iterables import IterableSource, from_batches
 from .parquet import ParquetSource, from_parquet
 from .reading import as_source, is_source
+from .store import BlockStore

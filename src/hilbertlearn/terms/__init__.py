@@ -1,6 +1,7 @@
 """Terms: the linear maps of the problem, their Gram matrices, and the factors that invert them."""
 
 from .base import ITERATIONS, ONCE, PATH, Factors, LinearPredictor, Sum, Term
+from .blocks import BlockGram
 from .build import TrainingOutputs, make_gram, make_term
 from .deformed import Deformed, DeformedFeatures, DeformedGram, kernels_in_memory
 from .directions import PerDirection
