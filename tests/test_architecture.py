@@ -36,6 +36,7 @@ ROOMS = [
     "solvers",
     "training",
     "held_out",
+    "distributed",
     "decoders",
     "metrics",
     "estimators",
@@ -45,7 +46,6 @@ ROOMS = [
     "bounds",
     "plotting",
     "persistence",
-    "distributed",
     "datasets",
     "cli",
 ]

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import _num_samples
 
 from ..streams.base import Batch, joined_batches
+from . import run
 
 
 def is_dask(X) -> bool:
@@ -82,6 +83,26 @@ class Blocks:
             return self.client.gather([self.client.submit(function, i, self.pieces[i], *sent, pure=False) for i in numbers])
         lazy = dask.delayed(function, pure=False)
         return list(dask.compute(*(lazy(i, self.pieces[i], *shared) for i in numbers)))
+
+    def summed(self, partial: Callable, shared):
+        """The sum of ``partial(some blocks, shared)``, by a tree of tasks where the blocks are."""
+        import dask
+
+        if self.client is not None:
+            return run.summed(self.client, self.pieces, partial, shared)
+        level = [dask.delayed(partial, pure=False)([piece], shared) for piece in self.pieces]
+        while len(level) > 1:
+            level = [dask.delayed(run.added, pure=False)(level[i : i + 2]) for i in range(0, len(level), 2)]
+        return level[0].compute()
+
+    def on_parts(self, work: Callable, shared) -> run.Outcome:
+        """``work(blocks of a worker, total, shared)`` on all workers at the same time, see ``run``."""
+        if self.client is None:
+            raise ValueError(
+                "losses other than the squared one take a running client on Dask collections, whose workers keep the "
+                "rows between iterations; use: from dask.distributed import Client; client = Client()"
+            )
+        return run.on_parts(self.client, self.pieces, work, shared)
 
     def sample(self, number, random_state=0) -> Batch:
         """A uniform sample of so many rows without replacement, in their order; all of them where there are no more."""

@@ -64,7 +64,7 @@ def summed(client, blocks, partial: Callable, shared):
         ]
         while len(level) > 1:
             some = range(0, len(level), _FAN_IN)
-            level = [client.submit(_added, level[i : i + _FAN_IN], pure=False) for i in some]
+            level = [client.submit(added, level[i : i + _FAN_IN], pure=False) for i in some]
         try:
             return level[0].result()
         except CancelledError:  # what was sent is lost
@@ -193,7 +193,7 @@ def _limited(work, share, *arguments):
         return work(*arguments)
 
 
-def _added(parts):
+def added(parts):
     """Run on a worker: the sum of a few, in their order."""
     first, *others = parts
     for other in others:

@@ -18,6 +18,7 @@ from .._fitting import blank, snapshot, transactional
 from .._progress import Progress, Silence
 from .._statistics import mean_rows
 from .._validation import check_choice, check_number, warn
+from ..distributed import is_dask
 from ..frames import FrameForm
 from ..losses import as_loss
 from ..training import (
@@ -33,9 +34,10 @@ from ..training import (
     kernel_terms,
     take_samples,
 )
+from .in_blocks import InBlocks, by_blocks
 from .inputs import check_inputs
 from .named import NamedSettings
-from .state import RegressorState, State
+from .state import NotKept, RegressorState, State
 
 _ROUNDED = 1e-4  # relative error of a deformed kernel that is told
 _SHARED = 0.1  # and of one that stands for several: as if manifold were as much larger or smaller in some directions
@@ -43,10 +45,20 @@ _SHARED = 0.1  # and of one that stands for several: as if manifold were as much
 
 def learnt(name):
     """A public attribute that is read from the state of the fit."""
-    return property(lambda self: getattr(self.state_, name))
+
+    def read(self):
+        value = getattr(self.state_, name)
+        if isinstance(value, NotKept):
+            raise AttributeError(
+                f"{name}_ has a value for each of {value.n_samples} samples, which a fit to blocks of rows leaves where "
+                "they are; use predict and residuals on blocks, or fit in memory"
+            )
+        return value
+
+    return property(read)
 
 
-class KernelMachine(NamedSettings):
+class KernelMachine(InBlocks, NamedSettings):
     """Kernel regression of coordinates in a Hilbert space; see ``OperatorKernelRegressor`` for the settings."""
 
     state_: Any  # what a fit has learnt
@@ -126,6 +138,9 @@ class KernelMachine(NamedSettings):
         self._learn(X, y, sample_weight)
 
     def _learn(self, X, y, sample_weight):
+        if is_dask(X) or is_dask(y):
+            self._learn_blocks(X, y, sample_weight)
+            return
         if self.regressor is not None:
             self.state_ = self._fit_regressor(X, y, sample_weight)
             return
@@ -343,7 +358,10 @@ class KernelMachine(NamedSettings):
     # ---------------------------------------------------------------- predict
 
     def predict(self, X):
-        """Outputs predicted for X."""
+        """Outputs predicted for X; of a Dask collection block by block, when they are asked for."""
+        if is_dask(X):
+            check_is_fitted(self)
+            return by_blocks(self.predict, X)
         return self.framed(self.decode(self.coordinates(X)), X)
 
     def framed(self, outputs, X, points=None):
@@ -357,6 +375,9 @@ class KernelMachine(NamedSettings):
 
     def coordinates(self, X):
         """Predicted coordinates (m, d) in the space of the outputs."""
+        if is_dask(X):
+            check_is_fitted(self)
+            return by_blocks(self.coordinates, X)
         X = self._check_X(X)
         return self.state_.coordinates(X)
 
@@ -415,14 +436,15 @@ class KernelMachine(NamedSettings):
         check_is_fitted(self)
         if not isinstance(self.state_, State):
             return f"{type(self).__name__}: {_short(self.regressor_)} on coordinates"
-        n, d = len(self.saturated_), len(self.center_)
+        counts, d = self.state_.counts, len(self.center_)
+        n = counts.n_samples
         kernel = f"kernel {_short(self.kernel_)}" + ("" if self.gamma_ is None else f", gamma {_short(self.gamma_)}")
         on = "" if self.state_.approximation is None else f" on {self.state_.approximation}"
         lines = [
             f"{type(self).__name__}: {n} samples, {d} coordinates{on}",
             f"loss       {_short(self.loss_)}",
             f"alpha      {_short(self.alpha_)}    {kernel}",
-            f"support    {len(self.support_)} of {n} samples, {int(self.saturated_.sum())} held at the loss's bound",
+            f"support    {counts.n_support} of {n} samples, {counts.n_saturated} held at the loss's bound",
             f"certified  relative duality gap {self.dual_gap_:.1e} after {self.n_iter_} iterations of {self.solver_}",
         ]
         return "\n".join(lines)

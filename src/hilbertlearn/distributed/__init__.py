@@ -1,0 +1,8 @@
+"""Fits to blocks of rows on the workers of a Dask cluster: rows stay there, sums of r x r and r x d numbers travel.
+
+``dask`` and ``distributed`` are imported when a collection of theirs is given.
+"""
+
+from .blocks import Blocks, is_dask
+from .fit import POOL, RemoteFit, check_recipe, fit_blocks, with_feature_map
+from .parts import Reader
