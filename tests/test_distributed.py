@@ -26,7 +26,8 @@ LOSSES = {
     "tube": EpsilonInsensitive(0.3),
     "svr": EpsilonSVR(0.2),
 }
-GIVEN = {"kernel": "rbf", "gamma": 0.4, "alpha": 1e-3, "feature_map": 25, "tol": 1e-10, "max_iter": 3000}
+ITERATED = {name: "auto" if name == "squared" else "splitting" for name in LOSSES}  # gaps alike are not solutions alike
+GIVEN = {"kernel": "rbf", "gamma": 0.4, "alpha": 1e-3, "feature_map": 25, "tol": 1e-7}
 flag = pytest.mark.parametrize
 
 
@@ -63,10 +64,10 @@ def assert_same_model(one, other, X, rtol=1e-8):
 def test_given_settings(client, name):
     X, y = make()
     settings = {**GIVEN, "loss": LOSSES[name]}
-    whole = OperatorKernelRegressor(**settings).fit(X, y)
+    whole = OperatorKernelRegressor(**settings, solver=ITERATED[name]).fit(X, y)
     model = OperatorKernelRegressor(**settings).fit(*blocks_of(X, y))
     assert_same_model(model, whole, X)
-    assert model.dual_gap_ <= 1e-10
+    assert model.dual_gap_ <= 1e-7
     assert model.state_.counts.n_samples == N
     assert f"{N} samples" in model.summary()
 
@@ -78,11 +79,10 @@ def test_weights_gaps_and_an_operator(client, name):
     weights = rng.integers(0, 3, N).astype(float)
     y[rng.random(y.shape) < 0.1] = np.nan
     settings = {**GIVEN, "loss": LOSSES[name], "operator": np.array([[1.0, 0.6], [0.6, 1.0]])}
-    whole = OperatorKernelRegressor(**settings).fit(X, y, sample_weight=weights)
+    whole = OperatorKernelRegressor(**settings, solver="splitting").fit(X, y, sample_weight=weights)
     lazy = da.from_array(weights, chunks=130)
     model = OperatorKernelRegressor(**settings).fit(*blocks_of(X, y), sample_weight=lazy)
-    # of the squared loss with gaps that an operator mixes, another solver is the one in memory
-    assert_same_model(model, whole, X, rtol=1e-8 if name != "squared" else 1e-4)
+    assert_same_model(model, whole, X)
 
 
 @flag("loss", ["squared", "huber", "epsilon_insensitive"])
@@ -90,7 +90,7 @@ def test_what_is_left_to_the_data(client, loss):
     """Of as many rows as are brought to the client all settings are those in memory."""
     X, y = make()
     settings = {"loss": loss, "feature_map": 25, "tol": 1e-10, "max_iter": 3000}
-    whole = OperatorKernelRegressor(**settings).fit(X, y)
+    whole = OperatorKernelRegressor(**settings, solver="auto" if loss == "squared" else "splitting").fit(X, y)
     model = OperatorKernelRegressor(**settings).fit(*blocks_of(X, y))
     assert model.gamma_ == whole.gamma_
     assert model.loss_.get_params() == whole.loss_.get_params()
@@ -173,7 +173,7 @@ def test_predictions_are_lazy_and_keep_blocks(client):
 
 def test_a_worker_is_lost_in_the_middle(client):
     X, y = make(4000)
-    settings = {**GIVEN, "loss": Huber(0.3), "tol": 1e-300, "max_iter": 250}  # goes on until it is stopped
+    settings = {**GIVEN, "loss": EpsilonSVR(0.2), "alpha": 1e-6, "tol": 1e-12, "max_iter": 300}  # takes its time
     with pytest.warns(UserWarning, match="gap"):
         whole = OperatorKernelRegressor(**settings).fit(X, y)
     lazy = blocks_of(X, y, 500)
@@ -274,7 +274,7 @@ def test_bytes_do_not_grow_with_the_rows(client, monkeypatch):
         return outcomes[-1]
 
     monkeypatch.setattr(run, "on_parts", counted)
-    settings = {**GIVEN, "loss": Huber(0.3), "tol": 1e-300, "max_iter": 40, "center": False}
+    settings = {**GIVEN, "loss": Huber(0.3), "tol": 1e-12, "max_iter": 12, "center": False}
     for copies in (1, 4):
         X, y = make()
         lazy = [part.persist() for part in blocks_of(np.tile(X, (copies, 1)), np.tile(y, (copies, 1)), 100 * copies)]
@@ -284,4 +284,4 @@ def test_bytes_do_not_grow_with_the_rows(client, monkeypatch):
     assert one.n_sums == four.n_sums
     assert one.n_bytes / one.n_parts == four.n_bytes / four.n_parts
     r, d = 25, 2
-    assert one.n_bytes / one.n_parts <= 8 * (r * r + 45 * (r * d) + 45 * 40)
+    assert one.n_bytes / one.n_parts <= 8 * (r * r + 15 * (r * d) + 15 * 40)
