@@ -94,9 +94,10 @@ class Moments:
         roots = Z if weights is None else np.sqrt(weights)[:, None] * Z
         whole = roots if every.all() else roots[every]
         shared = np.asarray(whole.T @ whole, dtype=float)
-        ZZ = [shared]
+        ZZ, square = [shared], float(shared.trace())
         if not every.all():
             part, gaps = roots[~every], masks[~every]
+            square += float(np.vdot(part, part))
             ZZ = [shared + (rows := part[gaps[:, k]]).T @ rows for k in range(masks.shape[1])]
         weighted = values if weights is None else weights[:, None] * values
         return cls(
@@ -104,7 +105,7 @@ class Moments:
             pattern=pattern,
             n_rows=len(Z),
             total=float(len(Z) if weights is None else weights.sum()),
-            square=float(np.vdot(roots, roots)),
+            square=square,
             weight=heavy.sum(axis=0),
             ZZ=ZZ,
             Z=heavy.T @ Z,
