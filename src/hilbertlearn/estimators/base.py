@@ -13,7 +13,7 @@ from sklearn.base import clone, is_regressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_sample_weight, _num_samples, check_is_fitted, has_fit_parameter
 
-from .. import held_out, kernels, solvers
+from .. import features, held_out, kernels, solvers
 from .._fitting import blank, snapshot, transactional
 from .._progress import Progress, Silence
 from .._statistics import mean_rows
@@ -54,6 +54,7 @@ class KernelMachine(NamedSettings):
     regressor = None  # a setting of the estimators whose spaces are more than vectors
     graph, manifold = None, 0.0  # settings of those that learn from samples without outputs
     alpha_per_output = False  # a setting of those whose outputs are columns
+    feature_map: Any = None  # a setting of those that take features in place of Gram matrices
     _CENTERS: tuple = (True, False)  # what the setting ``center`` may be
 
     loss_, center_, solver_ = learnt("loss"), learnt("center"), learnt("solver")
@@ -62,6 +63,7 @@ class KernelMachine(NamedSettings):
     manifold_error_ = learnt("manifold_error")
     support_, saturated_, outlier_scores_ = learnt("support"), learnt("saturated"), learnt("outlier_scores")
     regressor_, choice_ = learnt("regressor"), learnt("choice")
+    feature_map_ = learnt("feature_map")
 
     @property
     def alpha_(self):
@@ -155,7 +157,9 @@ class KernelMachine(NamedSettings):
         """Solve the problem of the training data with what was chosen, and keep what was learnt."""
         found = fit(choice.training, choice.loss, choice.alpha, self.options(), factors=choice.factors)
         state = self.make_state(self.checked(found))
-        self.state_ = replace(state, choice=held_out.table(choice.trials), alpha_by_output=choice.alpha_by_output)
+        tried = held_out.table(choice.trials)
+        more = {"alpha_by_output": choice.alpha_by_output, "approximation": choice.approximation}
+        self.state_ = replace(state, choice=tried, **more)
 
     def fit_path(self, X, y, alphas, sample_weight=None):
         """Yield a fitted copy of the estimator for each alpha; kernel and factorisation are shared, starts are warm."""
@@ -202,6 +206,7 @@ class KernelMachine(NamedSettings):
             manifold=self.manifold,
             shapes=tuple(snapshot(shape) for shape in shapes) if len(shapes) > 1 else (),
             operators=self._operators() if len(shapes) > 1 else (),
+            features=self._features(),
         )
         return self._loss(), recipe
 
@@ -232,8 +237,22 @@ class KernelMachine(NamedSettings):
         self._frame_ = FrameForm.of(y)
         return X, weights
 
+    def _features(self):
+        """The setting of the feature map: "auto", None, or an object."""
+        if isinstance(self.feature_map, str):
+            return check_choice(self.feature_map, "feature_map", ("auto",), ", None, a number, an object of features")
+        return snapshot(features.as_feature_map(self.feature_map))
+
     def _shapes(self, X):
         """The kernels, settings, that are left to choose from; one where none are."""
+        transformer = getattr(self._features(), "transformer", None)
+        if transformer is not None:  # its features are the kernel
+            if isinstance(self.kernel, (list, tuple)) or kernels.is_precomputed(self.kernel):
+                raise ValueError(
+                    "feature_map: a transformer takes the place of one kernel of inputs; give features.Landmarks() "
+                    "with kernel='precomputed' or a list of terms"
+                )
+            return [features.OfTransformer(transformer)]
         if isinstance(self.kernel, (list, tuple)):
             return [kernels.named(self.kernel, self.gamma)]
         return kernels.alternatives(self.kernel, self.gamma, X)
@@ -398,8 +417,9 @@ class KernelMachine(NamedSettings):
             return f"{type(self).__name__}: {_short(self.regressor_)} on coordinates"
         n, d = len(self.saturated_), len(self.center_)
         kernel = f"kernel {_short(self.kernel_)}" + ("" if self.gamma_ is None else f", gamma {_short(self.gamma_)}")
+        on = "" if self.state_.approximation is None else f" on {self.state_.approximation}"
         lines = [
-            f"{type(self).__name__}: {n} samples, {d} coordinates",
+            f"{type(self).__name__}: {n} samples, {d} coordinates{on}",
             f"loss       {_short(self.loss_)}",
             f"alpha      {_short(self.alpha_)}    {kernel}",
             f"support    {len(self.support_)} of {n} samples, {int(self.saturated_.sum())} held at the loss's bound",

@@ -139,6 +139,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         center="auto",
         graph=None,
         manifold=0.0,
+        feature_map="auto",
         irregular="exact",
         regressor=None,
         solver="auto",

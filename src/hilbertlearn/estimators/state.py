@@ -13,7 +13,7 @@ from ..held_out import leave_one_out
 from ..kernels import InputKernel
 from ..losses import Loss
 from ..spaces import Space
-from ..terms import Deformed, DeformedGram, DenseGram, Term
+from ..terms import Deformed, DeformedFeatures, DeformedGram, DenseGram, FeatureGram, Gram, Term
 from ..training import Fit, take_samples
 
 _PREDICT_BYTES = 2**27  # kernel values held at once while predicting
@@ -40,7 +40,8 @@ class Expansion:
         """Sum (m, d) of predictors, by kernel, at the kernel values with the samples, block by block of rows."""
         n, d = len(self.columns), len(self.center)
         out = np.zeros((_num_samples(X), d))
-        for rows, part in blocks_of(X, n * max(kernel.entries(n, d) for kernel in self.kernels)) if n else ():
+        width = max(kernel.n_components if kernel.on_features else n * kernel.entries(n, d) for kernel in self.kernels)
+        for rows, part in blocks_of(X, width) if width else ():
             for k, predictor in predictors.items():
                 out[rows] += predictor(self.values(k, part))
         return out
@@ -77,27 +78,27 @@ class State(Expansion):
     alpha_by_output: Any = None  # (d,), where each output has its own
     choice: dict = field(default_factory=dict)  # settings that were tried, with their errors
     manifold_error: float = 0.0  # bound on the relative error of deformed kernels that eigenvalues share
+    feature_map: Any = None  # in place of the kernel; a list for several kernels
+    approximation: Any = None  # how good it is
 
     @classmethod
     def of(cls, found: Fit, **more):
         """The state of a fit; more : fields of a subclass, or in place of these."""
         training, solution = found.training, found.solution
-        n, rows, columns = training.n_samples, training.rows, training.columns
-        coefficients, term = found.coefficients, found.problem.separable
-        kept = np.arange(len(columns))
-        if found.loss.sparse and term is not None and not training.depends_on_alpha:
-            kept = np.flatnonzero(coefficients.any(axis=1))  # prediction needs the samples in use only
+        n, rows = training.n_samples, training.rows
+        kernels, X_fit, columns, coefficients = _made_from(found)
+        own = found.sample_coefficients if training.on_features else found.coefficients[0]
         fields = {
-            "kernels": training.kernels,
-            "X_fit": take_samples(training.X, kept, training.kernels),
-            "columns": columns[kept],
-            "predictors": found.predictors(np.ascontiguousarray(coefficients[kept])),
+            "kernels": kernels,
+            "X_fit": X_fit,
+            "columns": columns,
+            "predictors": found.predictors(coefficients),
             "space": training.space,
             "center": found.center,
             "alpha": found.alpha,
             "loss": found.loss,
             "operator": training.terms[0].M if len(training.terms) == 1 else None,
-            "coefficients": spread(coefficients, columns, n),
+            "coefficients": spread(own, rows if training.on_features else training.columns, n),
             "dual_gap": float(solution.gap),
             "n_iter": max(solution.n_iter, 1),
             "solver": solution.solver,
@@ -107,6 +108,7 @@ class State(Expansion):
             "objectives": found.objectives,
             "left_out": LeftOut.of(found),
             "manifold_error": found.problem.terms[0].error,
+            "feature_map": _maps(training.kernels) if training.on_features else None,
         }
         return cls(**{**fields, **more})
 
@@ -122,9 +124,12 @@ class State(Expansion):
         """The map of the only kernel between the samples, made anew, scaled by their weights."""
         left = self.left_out
         assert left is not None
-        K = self.kernels[0](self.X_fit)
-        deformed = left.penalty is not None
-        gram = DeformedGram(Deformed(K, left.penalty), left.manifold, left.own) if deformed else DenseGram(K)
+        on_features = left.kernel is not None
+        K = left.kernel(left.X) if on_features else self.kernels[0](self.X_fit)
+        gram: Gram = FeatureGram(K) if on_features else DenseGram(K)
+        if left.penalty is not None:
+            deformed = (DeformedFeatures if on_features else Deformed)(K, left.penalty)
+            gram = DeformedGram(deformed, left.manifold, left.own)
         term = left.term.with_gram(gram).at(self.alpha)
         term = term if np.isfinite(left.Y).all() else term.observed(np.isfinite(left.Y))
         return term if (left.weights == 1).all() else term.scaled(np.sqrt(left.weights))
@@ -163,6 +168,8 @@ class LeftOut:
     own: np.ndarray  # where the samples are among those of the kernel
     penalty: Any = None  # of a graph, (N, N)
     manifold: float = 0.0
+    kernel: Any = None  # ``FeatureKernel``, where features stand in place of the kernel, and the samples
+    X: Any = None
 
     @classmethod
     def of(cls, found: Fit):
@@ -180,6 +187,8 @@ class LeftOut:
             np.searchsorted(training.columns, training.rows),
             gram.kernel.S if gram.depends_on_alpha else None,
             float(recipe.manifold),
+            training.kernels[0] if training.on_features else None,
+            training.X if training.on_features else None,
         )
 
 
@@ -197,6 +206,26 @@ class RegressorState:
 
     def coordinates(self, X):
         return np.asarray(self.regressor.predict(X), dtype=float).reshape(_num_samples(X), -1)
+
+
+def _maps(kernels):
+    maps = [kernel.map for kernel in kernels]
+    return maps[0] if len(maps) == 1 else maps
+
+
+def _made_from(found: Fit):
+    """What predictions are made from: kernels, samples, which of those given these are, and coefficients by kernel."""
+    training, coefficients = found.training, found.coefficients
+    if training.on_features:
+        if len(training.kernels) > 1:
+            return training.kernels, None, np.empty(0, dtype=int), coefficients
+        kernel, samples, columns, C = training.kernels[0].folded(training.columns, coefficients[0])
+        return (kernel,), samples, columns, [C]
+    kept = np.arange(len(training.columns))
+    if found.loss.sparse and found.problem.separable is not None and not training.depends_on_alpha:
+        kept = np.flatnonzero(coefficients[0].any(axis=1))  # prediction needs the samples in use only
+    samples = take_samples(training.X, kept, training.kernels)
+    return training.kernels, samples, training.columns[kept], [np.ascontiguousarray(C[kept]) for C in coefficients]
 
 
 def blocks_of(X, width):

@@ -115,6 +115,7 @@ class StructuredPredictor(OutputScores, KernelMachine):
         center=False,
         graph=None,
         manifold=0.0,
+        feature_map="auto",
         regressor=None,
         solver="auto",
         tol=1e-6,

@@ -13,6 +13,7 @@ from .._linalg import row_norms
 from ..output_losses import KernelLoss
 from ..outputs import plain, take
 from ..spaces import WeightSpace
+from ..terms import ONCE
 from .state import State, spread
 from .weights import OutputWeights, RidgeWeights
 
@@ -82,14 +83,14 @@ class StructuredState(State):
         rules, ridge = training.space.rules, None
         groups = rules.groups[rules.groups >= 0]
         if rules.by_both and is_ridge(training, found.loss):
-            ridge = RidgeWeights.of(training.term_at(found.alpha), training, found.alpha, found.factors)
+            ridge = _ridge(found)
         return super().of(found, **{"rows": training.rows, "groups": groups, "ridge": ridge, **more})
 
     def ridge_weights(self):
         """Weights of the samples, None where the model is not kernel ridge regression."""
         if self.ridge is not None or self.left_out is None or self.operator is not None:
             return self.ridge
-        return RidgeWeights.of(self.training_term(), self.left_out, self.alpha)
+        return RidgeWeights.of(self.training_term(), self.left_out, self.alpha, kernel=self.left_out.kernel)
 
 
 class LaterState(StructuredState):
@@ -99,10 +100,7 @@ class LaterState(StructuredState):
     def of(cls, found, **more):
         training = found.training
         rules = training.space.rules
-        ridge, number = (
-            RidgeWeights.of(training.term_at(found.alpha), training, found.alpha, found.factors),
-            len(rules.references),
-        )
+        ridge, number = _ridge(found), len(rules.references)
         return super().of(
             found,
             coefficients=None,
@@ -119,7 +117,8 @@ class LaterState(StructuredState):
         """Coefficients (n, c): weights are linear in kernel values."""
         ridge, number = self.ridge, len(self.center)
         units = ridge.root[:, None] * (self.groups[:, None] == np.arange(number))
-        solved = ridge.factors.solve(units, 1.0, ridge.penalty) / ridge.penalty
+        factors = self.training_term().factor(ONCE) if ridge.factors is None else ridge.factors
+        solved = factors.solve(units, 1.0, ridge.penalty) / ridge.penalty
         return spread(ridge.root[:, None] * solved, self.rows, len(self.saturated))
 
     @cached_property
@@ -131,6 +130,13 @@ class LaterState(StructuredState):
         units = (self.groups[:, None] == np.arange(len(self.center))).astype(float)
         assert self.left_out is not None
         return State.loo_residuals(replace(self, left_out=replace(self.left_out, Y=units)))
+
+
+def _ridge(found):
+    """Weights of the samples in a fit of kernel ridge regression."""
+    training = found.training
+    kernel = training.kernels[0] if training.on_features else None
+    return RidgeWeights.of(training.term_at(found.alpha), training, found.alpha, found.factors, kernel)
 
 
 def is_ridge(training, loss):

@@ -115,6 +115,7 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         scale="auto",
         graph=None,
         manifold=0.0,
+        feature_map="auto",
         solver="auto",
         tol=1e-6,
         max_iter=1000,

@@ -14,25 +14,35 @@ from ..terms import ONCE, Factors, Term
 class RidgeWeights:
     """Weights ``D (D K D + s I)^-1 D k_x`` of n samples at points with kernel values (m, N)."""
 
-    factors: Factors
+    factors: Factors | Any
     penalty: float
     root: np.ndarray  # (n,) square roots of the sample weights, the diagonal of D
     center: bool  # what is missing to a sum of one goes to the mean of the outputs
     lift: Any = None  # (N, n) what turns values of the kernel into those of the one a graph deforms
+    direct: Any = None  # (N, n) what turns values into weights, where features stand in place of the kernel
 
     @classmethod
-    def of(cls, term: Term, data, alpha, factors: Factors | None = None):
-        """For a term whose operator is the identity; data : what has the samples' ``weights`` and ``centered``."""
+    def of(cls, term: Term, data, alpha, factors: Factors | None = None, kernel=None):
+        """For a term whose operator is the identity; data : what has the samples' ``weights`` and ``centered``.
+
+        kernel : the ``FeatureKernel``, where features stand in place of the kernel
+        """
+        penalty, root = alpha * data.weights.sum(), np.sqrt(data.weights)
+        if kernel is not None:
+            direct = kernel.matrix(term.weights_from(penalty))
+            return cls(None, penalty, root, data.centered, direct=direct)
         factors, n = term.factor(ONCE) if factors is None else factors, len(data.weights)
-        penalty = alpha * data.weights.sum()
         lift = term.expand(np.eye(n)) if term.expands else None
         return cls(factors.detached(1.0, penalty), penalty, np.sqrt(data.weights), data.centered, lift)
 
     def __call__(self, G):
         """Weights (m, n) of the samples."""
-        G = G if self.lift is None else G @ self.lift
-        weights = self.factors.solve((G * (self.root / self.penalty)).T, 1.0, self.penalty).T
-        weights *= self.root
+        if self.direct is not None:
+            weights = G @ self.direct
+        else:
+            G = G if self.lift is None else G @ self.lift
+            weights = self.factors.solve((G * (self.root / self.penalty)).T, 1.0, self.penalty).T
+            weights *= self.root
         if self.center:
             weights += np.multiply.outer(1 - weights.sum(axis=1), self.root**2 / (self.root @ self.root))
         return weights

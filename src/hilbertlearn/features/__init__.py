@@ -7,6 +7,7 @@ Settings objects say how, fitted maps are frozen.
 """
 
 from .base import FeatureMap
+from .kernel import FeatureKernel, OfTransformer, fitted_map
 from .landmarks import LandmarkMap, Landmarks
 from .random import RandomFeatures, RandomMap
 from .settings import as_feature_map

@@ -16,6 +16,7 @@ from ..training import Options, Samples, Training, build
 from .criterion import Criterion, Norms, robust_weights
 from .folds import held_out_residuals, search_folds
 from .loo import residual_path
+from .on_features import Approximation, with_features
 from .rounds import relearn, rounds_of
 from .search import (
     best_operator,
@@ -43,6 +44,7 @@ class Choice:
     factors: Factors | None = None  # of its term, where the choice has paid for them
     trials: tuple[Trial, ...] = ()
     alpha_by_output: Any = None  # (d,), where each output has its own: the operator is min / these
+    approximation: Approximation | None = None  # where features stand in place of the kernel
 
 
 def choose(samples: Samples, loss: Loss, alpha, options: Options) -> Choice:
@@ -53,6 +55,8 @@ def choose(samples: Samples, loss: Loss, alpha, options: Options) -> Choice:
     samples than were looked at keeps their penalty, alpha times the sum of weights.
     """
     automatic = isinstance(alpha, str)
+    if samples.recipe.features is not None:
+        return _on_features(samples, loss, alpha, options)
     if len(samples.rows) == 1 or not (automatic or is_open(samples)):  # nothing to hold out, or nothing to choose
         return _given(samples, loss, alpha, options)
     if not has_plain_kernels(samples):
@@ -97,7 +101,8 @@ def choose(samples: Samples, loss: Loss, alpha, options: Options) -> Choice:
 
 def choose_kernels(samples: Samples, loss: Loss, alpha, options: Options) -> Training:
     """The samples with the kernel that ``choose`` takes, for those who go on by themselves."""
-    return choose(samples, loss, alpha, options).training if is_open(samples) else _built(samples)
+    on_features = samples.recipe.features is not None
+    return choose(samples, loss, alpha, options).training if is_open(samples) or on_features else _built(samples)
 
 
 def by_output(choice: Choice, options: Options) -> Choice:
@@ -122,6 +127,26 @@ def by_output(choice: Choice, options: Options) -> Choice:
     training = training.with_operator(np.diag(least / own))
     factors = None if choice.factors is None else choice.factors.with_operator(np.diag(least / own))
     return replace(choice, alpha=least, training=training, factors=factors, alpha_by_output=own)
+
+
+def _on_features(samples: Samples, loss: Loss, alpha, options: Options) -> Choice:
+    """The choice for features in place of the kernel.
+
+    Kernel and constants of the loss are chosen by the exact problem of some samples; then the number of landmarks, and
+    alpha, by samples left out of the model of all on features.
+    """
+    exact = samples.with_features(None)
+    small = choose(exact.some(drawn(exact, size(exact))), loss, alpha, options)
+    recipe, kernels = small.training.recipe, small.training.kernels
+    chosen = replace(samples, recipe=replace(recipe, features=samples.recipe.features))
+    penalty = small.alpha * float(small.training.weights.sum())
+    found = with_features(chosen, kernels, small.loss, alpha, penalty, options)
+    if not isinstance(alpha, str):
+        number = float(alpha)
+    else:
+        number = penalty / float(samples.weights.sum()) if found.alpha is None else found.alpha
+    trials = small.trials + found.trials
+    return Choice(number, small.loss, found.training, found.factors, trials, approximation=found.approximation)
 
 
 def _by_folds(samples: Samples, loss: Loss, alpha, options: Options) -> Choice:

@@ -9,7 +9,7 @@ from ..training import Training
 
 
 def leave_one_out(
-    term: Term, Y, penalties, *, center=False, smoothed=None, weights=None, factors: Factors | None = None
+    term: Term, Y, penalties, *, center=False, smoothed=None, weights=None, factors: Factors | None = None, rows=None
 ):
     """Leave-one-out residuals of the squared loss for each penalty s = alpha * sum(w); yields (s, residuals (n, d)).
 
@@ -23,6 +23,7 @@ def leave_one_out(
     smoothed : linear function of means (k, d) that a model is fitted around in their place, or None
     Y : (n, d) coordinates, neither centred nor scaled, NaN where not observed and the term leaves that out
     factors : of the term, where they are there already
+    rows : positions of the samples whose residuals are wanted, increasing; None for all
     """
     own = np.ones(len(Y)) if weights is None else weights
     root = np.sqrt(own)[:, None]
@@ -39,14 +40,18 @@ def leave_one_out(
     if factors is None:
         factors = term.factor(ONCE if len(penalties) == 1 else PATH)
     targets = root * np.nan_to_num(Y - mean)
-    for s, residuals in zip(penalties, factors.left_out(targets, shift, root, np.asarray(penalties, dtype=float))):
+    gone = gone if rows is None else gone[rows]
+    for s, residuals in zip(
+        penalties, factors.left_out(targets, shift, root, np.asarray(penalties, dtype=float), rows)
+    ):
         yield float(s), np.where(gone, np.nan, residuals) if gone.any() else residuals
 
 
-def residual_path(training: Training, alphas, factors: Factors | None = None):
-    """For each alpha the leave-one-out residuals (n, d) of the squared loss."""
+def residual_path(training: Training, alphas, factors: Factors | None = None, rows=None):
+    """For each alpha the leave-one-out residuals (n, d) of the squared loss, or those of some rows."""
     weights = None if training.root_weights is None else training.weights
     options: dict = {"center": training.recipe.center, "smoothed": training.space.smoothed, "weights": weights}
+    options["rows"] = rows
     total = training.weights.sum()
     if training.depends_on_alpha:  # a kernel for each alpha
         for alpha in alphas:

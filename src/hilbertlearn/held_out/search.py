@@ -70,11 +70,12 @@ class Curve:
         return trials_of(self.training, self.alphas, *errors, self.seconds, "leave-one-out")
 
 
-def error_curve(training: Training, criterion: Criterion, alphas, weights=None, factors=None) -> Curve:
+def error_curve(training: Training, criterion: Criterion, alphas, weights=None, factors=None, judged=None) -> Curve:
     """Leave-one-out errors of the squared loss for increasing alphas: a decade apart, then those around the best.
 
     weights : (n,) factors of the sample weights in the fit; errors are averaged without them
     factors : of the training data's term, where they are there already
+    judged : number of samples, drawn once and for all, whose errors count; None for all
     """
     begun = time.perf_counter()
     data = training.distinct() if weights is None else training
@@ -82,12 +83,14 @@ def error_curve(training: Training, criterion: Criterion, alphas, weights=None, 
     if factors is None or fitted is not training:
         fitted, factors = fitted.prepared(alphas)
     share = data.weights.sum() / fitted.weights.sum()  # the penalty, alpha times the sum of weights, stays
+    rows = None if judged is None or judged >= len(data.rows) else drawn(data, judged)
+    seen: Samples = data if rows is None else data.judged(rows)
     found: dict[int, tuple[float, float]] = {}
 
     def look(numbers):
         with np.errstate(over="ignore", invalid="ignore"):  # best_index says what overflows
-            path = residual_path(fitted, [alphas[i] * share for i in numbers], factors)
-            found.update((i, criterion.summary(data, r)) for i, r in zip(numbers, path, strict=True))
+            path = residual_path(fitted, [alphas[i] * share for i in numbers], factors, rows)
+            found.update((i, criterion.summary(seen, r)) for i, r in zip(numbers, path, strict=True))
 
     coarse_to_fine(len(alphas), look, lambda i: found[i][0])
     order = sorted(found)

@@ -198,6 +198,7 @@ class InputKernel:
     gamma: float | None = None
     params: dict | None = None
     origin: np.ndarray | None = None
+    on_features = False  # whether features stand in place of values
 
     @classmethod
     def of(cls, kernel, gamma, params, X, weights=None, centred=False):

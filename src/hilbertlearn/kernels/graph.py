@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from .._validation import check_choice, check_number, check_symmetric_psd
 from ..graphs import is_networkx, laplacian, read_weights
 
+_ENTRIES = 2**22  # of features at a time
 _DENSE = 0.2  # share of pairs that are linked beyond which products with a dense matrix are faster
 NODE_KERNELS = ("diffusion", "normalized_laplacian")
 _SETTINGS = {"iterated": "k", "diffusion": "t", "diffusion_kernel": "t"}  # of the smoothers that have one
@@ -76,9 +77,12 @@ class Affinity(BaseEstimator):
             letter = _SETTINGS[kind]
             check_number(setting, f"Affinity: smoother ('{kind}', {letter}): {letter}", integer=kind == "iterated")
 
-    def penalty(self, K):
-        """The matrix S (n, n) for samples with Gram matrix K (n, n); sparse where the graph is and S stays so."""
-        return self.smoothed(self.graph(K))
+    def penalty(self, K, on_features=False):
+        """The matrix S (n, n) for samples with Gram matrix K (n, n); sparse where the graph is and S stays so.
+
+        on_features : K are features (n, r) in its place
+        """
+        return self.smoothed(self.feature_graph(K) if on_features else self.graph(K))
 
     def smoothed(self, W):
         """The matrix S (n, n) of a graph W (n, n)."""
@@ -111,6 +115,24 @@ class Affinity(BaseEstimator):
         W.eliminate_zeros()
         return W
 
+    def feature_graph(self, Z):
+        """The same weights from features Z (n, r) with ``K = Z Z'``, without forming K unless all pairs are linked."""
+        from sklearn.neighbors import kneighbors_graph
+
+        n = len(Z)
+        if self.n_neighbors is None or n == 1:
+            return self.graph(Z @ Z.T)
+        k = max(1, round(self.n_neighbors * n)) if _is_fraction(self.n_neighbors) else self.n_neighbors
+        pattern = kneighbors_graph(Z, min(k, n - 1)).tocoo()
+        rows, columns = pattern.coords
+        values = np.concatenate(
+            [np.einsum("ij,ij->i", Z[rows[part]], Z[columns[part]]) for part in _parts(len(rows), Z.shape[1])]
+        )
+        W = scipy.sparse.csr_array((np.maximum(values, 0.0), (rows, columns)), shape=(n, n))
+        W = W.maximum(W.T)
+        W.eliminate_zeros()
+        return W
+
     def _smoother(self):
         """Kind and setting."""
         smoother = self.smoother
@@ -120,6 +142,12 @@ class Affinity(BaseEstimator):
             return smoother[0], smoother[1]
         known = ", ".join(f"('{kind}', {letter})" for kind, letter in _SETTINGS.items())
         raise ValueError(f"Affinity: unknown smoother {smoother!r}; known: laplacian, normalized, {known}")
+
+
+def _parts(number, width):
+    """Slices of so many rows that arrays of that width stay small."""
+    step = max(1, _ENTRIES // max(width, 1))
+    return [slice(start, start + step) for start in range(0, number, step)]
 
 
 def _is_fraction(value):
@@ -149,10 +177,13 @@ def as_graph(graph, n):
     return W
 
 
-def smoothness(graph, K, rows):
-    """The PSD matrix (N, N) of the penalty on N samples with Gram matrix K; those are rows of a graph that is given."""
+def smoothness(graph, K, rows, on_features=False):
+    """The PSD matrix (N, N) of the penalty on N samples with Gram matrix K; those are rows of a graph that is given.
+
+    on_features : K are features (N, r) in its place
+    """
     if isinstance(graph, Affinity):
-        return sparse_or_dense(graph.penalty(K))
+        return sparse_or_dense(graph.penalty(K, on_features))
     W = graph if len(rows) == graph.shape[0] else graph[rows][:, rows]
     return laplacian(sparse_or_dense(W))
 

@@ -16,8 +16,8 @@ def cost(problem, factors):
     """A Cholesky factorisation, or an eigendecomposition where there is an operator; with gaps one for each pattern."""
     n, d = problem.Y.shape
     if factors is not None and factors.every_penalty:
-        return 4 * n**2 * d
-    return problem.term.factor_cost(n) + 2 * n**2 * d
+        return 2 * problem.term.step_cost(n, d)
+    return problem.term.factor_cost(n) + problem.term.step_cost(n, d)
 
 
 def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors=None) -> Solution:

@@ -22,8 +22,8 @@ def suits(problem):
 def cost(problem, factors):
     """The factors, and some sixty steps with them; twenty for the squared loss, whose gaps are all that a prox sees."""
     n, d = problem.Y.shape
-    term, steps = problem.term, 20 if problem.loss.quadratic else 60
-    made, step = (0.5 if term.M is None else 7.5) * n**3, 4 * n**2 * d
+    term, steps = problem.term.unmasked(), 20 if problem.loss.quadratic else 60
+    made, step = term.factor_cost(n, "iterations"), 2 * term.step_cost(n, d)
     if term.iterates:  # one matrix between all values, or iterations in each step
         values = (6 * term.factor_cost(n)) ** (1 / 3)
         made, step = (0.5 * values**3, values**2) if term.inversion == "direct" else (made, 100 * n**2 * d)

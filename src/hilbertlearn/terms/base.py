@@ -15,6 +15,11 @@ import numpy as np
 ONCE, ITERATIONS, PATH = "once", "iterations", "path"  # what factors are for: one system, many, many penalties
 
 
+def dense_factor_cost(n, operator, use) -> float:
+    """Multiply-adds for a matrix (n, n): a Cholesky factor, an inverse, or with an operator an eigendecomposition."""
+    return (7.5 if operator or use == PATH else 0.5 if use == ITERATIONS else 1 / 6) * n**3
+
+
 class LinearPredictor:
     """Values ``G @ coef`` at points with kernel values G (m, n) with the samples."""
 
@@ -81,6 +86,10 @@ class Term(ABC):
         """The map of some of the samples."""
         raise TypeError(f"{type(self).__name__} cannot be cut to some of its samples")
 
+    def weights_from(self, penalty):
+        """What turns features of new points into ridge weights of the samples (r, n), where M is the identity."""
+        raise TypeError(f"{type(self).__name__} is not made of features")
+
     def margin_gram(self, Y):
         """``<y_i, K(x_i, x_j) y_j>``, shape (n, n)."""
         raise TypeError(f"{type(self).__name__} has no margins")
@@ -89,9 +98,13 @@ class Term(ABC):
         """What solves systems with the map; None where ``inversion`` is."""
         return None
 
-    def factor_cost(self, n) -> float:
-        """About how many multiply-adds ``factor(ONCE)`` takes with n samples."""
-        return (1 / 6 if self.M is None else 7.5) * n**3  # a Cholesky factor, or an eigendecomposition
+    def factor_cost(self, n, use=ONCE) -> float:
+        """About how many multiply-adds ``factor(use)`` takes with n samples."""
+        return dense_factor_cost(n, self.M is not None, use)
+
+    def step_cost(self, n, d) -> float:
+        """About how many multiply-adds a product with the map takes, or half a solution by its factors."""
+        return 2.0 * n**2 * d
 
     def krylov(self):
         """Conjugate gradients of its own for linear systems, None for the common ones."""

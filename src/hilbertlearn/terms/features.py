@@ -122,10 +122,13 @@ class FeatureGram(Gram):
             return FeatureCholesky(self)
         return FeatureSpectral(self, full_spectrum(self.moment), operator)
 
-    def factor_cost(self, term, n):
+    def factor_cost(self, term, n, use):
         """``Z'Z`` and its factors."""
         r = self.Z.shape[1]
-        return n * r**2 / 2 + (1 / 6 if term.M is None else 7.5) * r**3
+        return n * r**2 / 2 + (1 / 6 if term.M is None and use == ONCE else 7.5) * r**3
+
+    def step_cost(self, n, d):
+        return 2.0 * n * self.Z.shape[1] * d
 
     def spectrum(self):
         values, V = spectrum(self.moment)
@@ -135,8 +138,9 @@ class FeatureGram(Gram):
         pairs = full_spectrum(self.moment)
         inverse = (pairs.vectors / (pairs.values + penalty)) @ pairs.vectors.T
         rest = np.eye(len(inverse)) - pairs.vectors @ pairs.vectors.T  # eigenvalues that are rounding are zero
-        root = np.ones(len(self.Z)) if self.root is None else self.root
-        return (inverse + rest / penalty) @ (self.Z * root[:, None] ** 2).T
+        inverse = inverse + rest / penalty
+        weights = (inverse if self.back is None else self.back @ inverse) @ self.Z.T
+        return weights if self.root is None else weights * self.root**2
 
 
 def blocks(n, width):

@@ -9,7 +9,7 @@ import scipy.linalg
 from scipy.sparse.linalg import eigsh
 
 from .._linalg import Spectrum, expected_rank, full_spectrum, low_rank_spectrum, spectrum
-from .base import ITERATIONS, ONCE, PATH, Factors, Term
+from .base import ITERATIONS, ONCE, PATH, Factors, Term, dense_factor_cost
 from .factors import Cholesky, Inverse, Spectral
 
 _LOW_RANK = {ONCE: 1 / 10, ITERATIONS: 1 / 4, PATH: 1 / 2}  # ranks, relative to n, up to which few eigenpairs pay
@@ -68,9 +68,13 @@ class Gram(ABC):
     expands = False  # whether predictions are made from others than these samples, see ``expand``
     separates = True  # whether a part of the samples has a part of these values, so that columns may have gaps
 
-    def factor_cost(self, term, n) -> float:
-        """About how many multiply-adds ``factor(term, ONCE)`` takes with n samples."""
-        return (1 / 6 if term.M is None else 7.5) * n**3  # a Cholesky factor, or an eigendecomposition
+    def factor_cost(self, term, n, use) -> float:
+        """About how many multiply-adds ``factor(term, use)`` takes with n samples."""
+        return dense_factor_cost(n, term.M is not None, use)
+
+    def step_cost(self, n, d) -> float:
+        """About how many multiply-adds ``K A`` takes."""
+        return 2.0 * n**2 * d
 
     def apply_from(self, rows, A):
         """``K[:, rows] A``."""
@@ -89,11 +93,8 @@ class Gram(ABC):
         raise TypeError(f"{type(self).__name__} has no multiples")
 
     def weights_from(self, penalty):
-        """The matrix that turns values with those that predictions are made from into ridge weights of the n samples.
-
-        None where these are the solution of a system for each point.
-        """
-        return None
+        """What turns features of new points into ridge weights of the samples (r, n)."""
+        raise TypeError(f"{type(self).__name__} is not made of features")
 
     def factored(self) -> Gram:
         """The same, prepared for many alphas where it depends on them."""
@@ -156,12 +157,12 @@ class DenseGram(Gram):
         pairs = full_spectrum(K) if pairs is None else pairs
         return Spectral(pairs, None if term.M is None else term.operator_spectrum)
 
-    def factor_cost(self, term, n):
+    def factor_cost(self, term, n, use):
         """A few eigenpairs cost less: at the speed of products with few columns, which iterations have, about n r^2."""
         if term.M is None:
-            return super().factor_cost(term, n)
+            return super().factor_cost(term, n, use)
         rank = expected_rank(self.dense())
-        return n * rank**2 if rank < n / 4 else super().factor_cost(term, n)
+        return n * rank**2 if rank < n / 4 else super().factor_cost(term, n, use)
 
     @property
     def norm(self):

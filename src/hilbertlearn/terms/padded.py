@@ -94,6 +94,12 @@ class Padded(Term):
         inner = self.term.factor(use)
         return None if inner is None else PaddedFactors(inner)
 
+    def factor_cost(self, n, use="once"):
+        return self.term.factor_cost(n, use)
+
+    def step_cost(self, n, d):
+        return self.term.step_cost(n, d)
+
     @property
     def norm(self):
         return self.term.norm

@@ -123,13 +123,17 @@ class ByPattern(Term):
     def factor(self, use=ONCE):
         return PatternFactors(self, use)
 
-    def factor_cost(self, n):
+    def factor_cost(self, n, use=ONCE):
         """The factors of every pattern, and copies of what K has for it."""
-        cost = 0.0
+        cost, copied = 0.0, self.whole.step_cost(n, 1) / (2 * n**2)
         for pattern in self.patterns:
             size = len(pattern.rows)
-            cost += (1 / 6 if self._multiple(pattern) is not None else 7.5) * size**3 + _GATHERED * size**2
+            one = self.whole if self._multiple(pattern) is None else self.whole.with_operator(None)
+            cost += one.factor_cost(size, use) + copied * _GATHERED * size**2
         return cost
+
+    def step_cost(self, n, d):
+        return self.whole.step_cost(n, d)
 
     def preconditioner(self):
         """One for all columns: factors of every pattern would be the solution."""

@@ -59,7 +59,7 @@ class Sampled(Term):
             return Scattered(self.sampling.observed, self.by_value.factor(use))
         return self.krylov()
 
-    def factor_cost(self, n):
+    def factor_cost(self, n, use="once"):
         return float(self.sampling.observed.sum()) ** 3 / 6  # of the Gram matrix between values
 
     @property

@@ -66,6 +66,9 @@ class Separable(Term):
     def with_gram(self, gram):
         return Separable(gram, self.M)
 
+    def weights_from(self, penalty):
+        return self.gram.weights_from(penalty)
+
     def with_operator(self, M):
         return Separable(self.gram, M)
 
@@ -75,8 +78,11 @@ class Separable(Term):
     def factor(self, use=ONCE):
         return self.gram.factor(self, use)
 
-    def factor_cost(self, n):
-        return self.gram.factor_cost(self, n)
+    def factor_cost(self, n, use=ONCE):
+        return self.gram.factor_cost(self, n, use)
+
+    def step_cost(self, n, d):
+        return self.gram.step_cost(n, d)
 
     def as_separable(self):
         return self

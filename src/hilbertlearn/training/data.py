@@ -16,8 +16,11 @@ from ..spaces import Space
 from ..terms import (
     PATH,
     Deformed,
+    DeformedFeatures,
     DeformedGram,
     Factors,
+    FeatureGram,
+    Gram,
     Padded,
     PaddedFactors,
     Sampled,
@@ -39,8 +42,8 @@ _SMALLEST, _LARGEST = 1e-11, 10.0  # default alphas, relative to the mean of k(x
 class Training(Samples):
     """Samples with their kernels and terms; folds take rows of this."""
 
-    kernels: tuple[kernels.InputKernel, ...]
-    grams: tuple  # of each kernel, between the n samples
+    kernels: tuple  # InputKernel each, or FeatureKernel
+    grams: tuple[Gram, ...]  # of each kernel, between the n samples
     terms: tuple[Term, ...]  # not scaled by weights
 
     # ---------------------------------------------------------------- what is there
@@ -69,6 +72,11 @@ class Training(Samples):
         if self.term is None or self.learns is not None or not self.term.closed_form:
             return False
         return self.mask is None or self.term.takes_gaps
+
+    @property
+    def on_features(self) -> bool:
+        """Whether features stand in place of Gram matrices."""
+        return any(kernel.on_features for kernel in self.kernels)
 
     @property
     def depends_on_alpha(self) -> bool:
@@ -140,12 +148,14 @@ class Training(Samples):
     def take(self, positions) -> Training:
         """The training data of some of the n samples: what is learnt from the data is learnt from theirs alone.
 
-        With a graph's penalty the other samples stay, without outputs.
+        With a graph's penalty the other samples stay, without outputs; feature maps, which know inputs only, stay too.
         """
         rows, weights = self.rows[positions], self.weights[positions]
         encoded = Encoded.of(self.recipe.space(self.y[rows], weights), self.y[rows])
         X, columns, own, grams = self.X, self.columns, self.kernels, [gram.take(positions) for gram in self.grams]
-        if not self.depends_on_alpha:
+        if self.on_features and not self.depends_on_alpha:
+            X, columns = _safe_indexing(self.X, positions), rows
+        elif not self.depends_on_alpha:
             X, columns = self._samples(positions), rows
             settings = [kernels.scalar(kernel) for kernel, _ in self.recipe.pairs]
             own = tuple(self._kernel_of(k, setting, X, weights) for k, setting in enumerate(settings))
@@ -170,6 +180,12 @@ class Training(Samples):
         if kernels.is_fixed(setting, recipe.gamma, self.kernels[k]):
             return self.kernels[k]
         return kernels.InputKernel.of(setting, recipe.gamma, recipe.params, X, weights, recipe.center)
+
+    def judged(self, positions) -> Samples:
+        """Some of the samples, encoded as they are, for errors of them."""
+        given = {field.name: getattr(self, field.name) for field in fields(Samples)}
+        own = {"weights": self.weights[positions], "rows": self.rows[positions]}
+        return Samples(**{**given, **own, "encoded": self.encoded.take(positions)})
 
     def counted(self):
         """All outputs given, and ones (n_samples,) for those that count."""
@@ -203,6 +219,8 @@ class Training(Samples):
         return _safe_indexing(self.X, np.searchsorted(self.columns, self.rows))
 
     def _samples(self, positions):
+        if self.on_features:  # of kernel values all columns stay: landmarks are among them
+            return _safe_indexing(self.X, positions)
         return take_samples(self.X, positions, self.kernels)
 
     def cross(self, positions, of: Training):
@@ -228,19 +246,21 @@ def alpha_grid(scale):
 def build(samples: Samples, chosen, values=None) -> Training:
     """Gram matrices and terms of samples, for kernels with numbers for all settings.
 
-    values : the Gram matrices (N, N), where they are there already
+    chosen : for each term an ``InputKernel``, or a ``FeatureKernel`` where features stand in its place
+    values : the Gram matrices (N, N), or features (N, r), where they are there already
     """
     recipe, graph = samples.recipe, samples.graph
     grams: list = []
     for i, kernel in enumerate(chosen):
         K = kernel.training(samples.X) if values is None else values[i]
-        if graph is None:
-            grams.append(make_gram(kernel.kernel, K))
+        if graph is not None:
+            penalty = kernels.smoothness(graph, K, samples.columns, kernel.on_features)
+            deformed = (DeformedFeatures if kernel.on_features else Deformed)(K, penalty)
+            grams.append(DeformedGram(deformed, float(recipe.manifold), samples.own))
         else:
-            penalty = kernels.smoothness(graph, K, samples.columns)
-            grams.append(DeformedGram(Deformed(K, penalty), float(recipe.manifold), samples.own))
+            grams.append(FeatureGram(K) if kernel.on_features else make_gram(kernel.kernel, K))
     terms = make_terms(recipe, grams, samples.encoded, samples.weights)
-    if graph is not None:
+    if graph is not None and not any(kernel.on_features for kernel in chosen):
         _check_directions(recipe, samples)
     given = {field.name: getattr(samples, field.name) for field in fields(Samples)}
     return Training(**given, kernels=tuple(chosen), grams=tuple(grams), terms=terms)

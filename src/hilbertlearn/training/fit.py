@@ -42,15 +42,21 @@ class Fit:
         return np.sqrt(self.training.weights)[:, None]
 
     @property
-    def coefficients(self):
-        """Coefficients (N, d) of the function at the samples that predictions are made from."""
+    def sample_coefficients(self):
+        """Coefficients (n, d) of the kernel at the samples that have dual variables."""
         solution, term = self.solution, self.problem.terms[0]
         function = solution.dual if solution.function is None else solution.function
-        return term.expand(self.root * term.coordinates(function) / self.problem.penalty)
+        return self.root * term.coordinates(function) / self.problem.penalty
+
+    @property
+    def coefficients(self):
+        """For each term coefficients (N, d) at what its predictions are made from: samples, or features."""
+        own, terms = self.sample_coefficients, self.training.terms
+        return [term.expand(own) for term in (self.problem.terms if len(terms) == 1 else terms)]
 
     def predictors(self, coefficients):
         """For each term the function of kernel values that gives its part of the coordinates."""
-        return [term.predictor(coefficients) for term in self.training.terms]
+        return [term.predictor(C) for term, C in zip(self.training.terms, coefficients, strict=True)]
 
     def coordinates_at(self, values):
         """Coordinates (m, d) predicted from kernel values, by kernel, with the samples."""

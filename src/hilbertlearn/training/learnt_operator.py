@@ -32,7 +32,7 @@ def alternate(training: Training, loss, alpha, options: Options, center, init) -
         if best is None or objective < objectives[-1]:
             objectives.append(float(objective))
             best, init = found, solution.dual
-            Q = training.grams[0].inner_products(found.coefficients)
+            Q = training.grams[0].inner_products(found.coefficients[0])
             values, vectors = scipy.linalg.eigh(Q)
             bound = alpha / 2 * (d * values[-1] - np.vdot(M, Q))
             left = float(bound / abs(objective)) if objective else 0.0

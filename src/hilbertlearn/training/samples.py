@@ -11,11 +11,12 @@ import scipy.sparse
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from .. import kernels
+from .. import features, kernels
 from .._validation import check_memory
 from ..spaces import Space
 from ..spaces.sampling import Sampling
 
+_EXACT = 5000  # samples up to which feature_map="auto" has Gram matrices
 _MOST_COPIES = 4  # of a sample on average that are taken for repetition
 
 
@@ -32,6 +33,7 @@ class Recipe:
     manifold: float = 0.0
     shapes: tuple = ()  # kernels to choose from in place of the first pair's
     operators: tuple = ()  # operators to choose from in place of the first pair's
+    features: Any = None  # setting of a feature map in place of Gram matrices, None for these, "auto" for what suits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,10 +97,11 @@ class Samples:
         every = kept if recipe.manifold else rows
         if recipe.manifold:
             check_graph(recipe, encoded.sampling)
-        # a Cholesky factor beside each K, or what an eigendecomposition works with
         d, scalars = encoded.coordinates.shape[1], [kernels.scalar(kernel) for kernel, _ in recipe.pairs]
-        entries = max(kernels.InputKernel(kernel).entries(len(every), d) for kernel in scalars)
-        check_memory(len(every), copies=entries * (len(recipe.pairs) + (1 if recipe.pairs[0][1] is None else 3)))
+        recipe = replace(recipe, features=resolved_features(recipe, len(every)))
+        if recipe.features is None:  # a Cholesky factor beside each K, or what an eigendecomposition works with
+            entries = max(kernels.InputKernel(kernel).entries(len(every), d) for kernel in scalars)
+            check_memory(len(every), copies=entries * (len(recipe.pairs) + (1 if recipe.pairs[0][1] is None else 3)))
         return cls(
             recipe=recipe,
             y=y,
@@ -181,6 +184,10 @@ class Samples:
         group = np.array([seen.setdefault(key, len(seen)) for key in _row_keys(X, self.Y)])
         return np.unique(group, return_index=True)[1], np.bincount(group, weights=self.weights)
 
+    def with_features(self, setting) -> Samples:
+        """The same samples with another setting of the feature map."""
+        return replace(self, recipe=replace(self.recipe, features=setting))
+
     def with_shapes(self, shapes) -> Samples:
         """The same samples with kernels to choose from in place of the first pair's."""
         pairs = [(shapes[0], self.recipe.pairs[0][1]), *self.recipe.pairs[1:]]
@@ -197,6 +204,23 @@ class Samples:
         """The same samples, the operator of the first pair one of those to choose from."""
         pairs = [(self.recipe.pairs[0][0], operator), *self.recipe.pairs[1:]]
         return replace(self, recipe=replace(self.recipe, pairs=pairs, operators=()))
+
+
+def resolved_features(recipe: Recipe, n):
+    """The setting of the feature map in use for n samples, None for Gram matrices.
+
+    "auto" is exact up to 5000 samples, whose Gram matrix takes 200 MB and whose Cholesky factor takes a second, and
+    for kernels that have no landmarks; beyond that as many landmarks as lower the held-out error.
+    """
+    given = recipe.features
+    plain = not any(kernels.brings_operator(kernel) for kernel, _ in recipe.pairs)
+    if isinstance(given, str):
+        return features.Landmarks("auto") if n > _EXACT and plain else None
+    if given is not None and not plain:
+        raise ValueError(
+            "feature_map goes with kernels whose values are numbers; set feature_map=None, or give another kernel"
+        )
+    return given
 
 
 def counting(weights, Y):

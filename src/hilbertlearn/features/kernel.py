@@ -1,0 +1,101 @@
+"""Features where a kernel is asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from ..kernels import InputKernel
+from .base import FeatureMap
+from .transformed import Transformed, TransformedMap
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureKernel:
+    """A kernel with the features that stand in its place: values "with the samples" are features (m, r)."""
+
+    inner: InputKernel
+    map: FeatureMap
+    precomputed = False  # values are never inputs
+    on_features = True
+
+    @property
+    def kernel(self):
+        return self.inner.kernel
+
+    @property
+    def rate(self):
+        return self.inner.rate
+
+    @property
+    def n_components(self) -> int:
+        return self.map.n_components
+
+    def entries(self, n, d):
+        return 1
+
+    def training(self, X):
+        return self.map(X)
+
+    def __call__(self, X, samples=None):
+        return self.map(X)
+
+    def folded(self, columns, W):
+        """The function of coefficients W (r, d) as (kernel, samples, which of `columns` these are, coefficients).
+
+        Landmarks need no product with a whitening matrix then: their kernel values are enough.
+        """
+        kernel, samples, C = self.map.expansion(W)
+        if kernel is self.map:
+            return self, None, np.empty(0, dtype=int), W
+        chosen = self.map.columns
+        return kernel, samples, columns[chosen], C[chosen] if self.inner.precomputed else C
+
+    def matrix(self, W):
+        """What kernel values of the folded function are multiplied by for ``Z(x) W``."""
+        return self.folded(np.arange(getattr(self.map, "n_samples", 0)), W)[3]
+
+
+class OfTransformer(BaseEstimator):
+    """The kernel ``<z(x), z(x')>`` of the features that a transformer makes, fitted to the training inputs.
+
+    It takes whatever inputs the transformer does, frames and texts too.
+    """
+
+    reads_anything = True
+    positive_definite = True
+
+    def __init__(self, transformer):
+        self.transformer = transformer
+
+    def resolve(self, X, weights=None):
+        return FittedTransformer(Transformed(self.transformer).fit(InputKernel("linear"), X))
+
+
+class FittedTransformer:
+    """The same, fitted."""
+
+    reads_anything = True
+    positive_definite = True
+
+    def __init__(self, map: TransformedMap):
+        self.map = map
+
+    def __call__(self, X, Z):
+        left = self.map(X)
+        return left @ (left if Z is X else self.map(Z)).T
+
+    def diagonal(self, X):
+        Z = self.map(X)
+        return np.einsum("ij,ij->i", Z, Z)
+
+    def __repr__(self):
+        return f"features of {self.map.transformer!r}"
+
+
+def fitted_map(setting: Any, kernel: InputKernel, X, weights=None) -> FeatureMap:
+    """The feature map of a setting for a kernel; a transformer's kernel brings its own."""
+    return kernel.kernel.map if isinstance(kernel.kernel, FittedTransformer) else setting.fit(kernel, X, weights)

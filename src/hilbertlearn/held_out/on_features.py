@@ -1,0 +1,168 @@
+"""Settings of models on features: the kernel from some samples, the number of landmarks and alpha from all of them."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from .._validation import copies_in_memory
+from ..features import FeatureKernel, fitted_map
+from ..losses import Loss
+from ..terms import Factors
+from ..training import Options, Samples, Training, build
+from .criterion import Criterion, robust_weights
+from .loo import residual_path
+from .search import Curve, error_curve
+from .trials import Trial
+
+_FIRST, _MOST = 250, 4000  # landmarks to begin with, and at most
+_GAIN = 0.01  # share of the held-out error that twice as many landmarks must gain
+_WORK = 2e12  # multiply-adds of Z'Z that more landmarks may take: about a minute
+_MEMORY = 0.2  # share of memory that features may take
+_JUDGED = 4000  # samples whose left-out errors choose among models of all samples
+_WIDE = 500  # coordinates up to which these errors are computed: of a million entries a penalty's take a second
+_TRACED = 2000  # samples that tell what landmarks leave of the kernel
+_ROUNDS = 2  # of robust weights
+
+log = logging.getLogger("hilbertlearn")
+
+
+@dataclass(frozen=True)
+class Approximation:
+    """How good features are in place of the kernel."""
+
+    n_components: int
+    trace_left: float | None = None  # share of k(x, x) that landmarks leave, mean over samples
+    error_change: float | None = None  # of the held-out error at the last doubling, relative
+
+    def __str__(self):
+        parts = [f"{self.n_components} features"]
+        if self.trace_left is not None:
+            parts.append(f"{self.trace_left:.1e} of the kernel's trace left")
+        if self.error_change is not None:
+            parts.append(f"held-out error {self.error_change:+.1%} at the last doubling")
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True)
+class OnFeatures:
+    """Training data on features, with what was chosen by their held-out errors."""
+
+    training: Training
+    curve: Curve | None  # of errors over alpha, None where they were not computed
+    unit: float  # what alpha of the curve is multiplied by, see ``robust_weights``
+    approximation: Approximation
+
+    @property
+    def alpha(self) -> float | None:
+        """None where the samples' penalty is to be kept."""
+        return None if self.curve is None else self.unit * self.curve.alpha
+
+    @property
+    def factors(self) -> Factors | None:
+        return None if self.curve is None else self.curve.factors
+
+    @property
+    def trials(self) -> tuple[Trial, ...]:
+        return () if self.curve is None else self.curve.trials()
+
+
+def with_features(samples: Samples, kernels, loss: Loss, alpha, penalty, options: Options) -> OnFeatures:
+    """The samples with features in place of the kernels, as many landmarks as lower the held-out error.
+
+    kernels : with numbers for all settings
+    loss : with numbers for its settings
+    alpha : a number, or "auto" for the best by left-out errors
+    penalty : alpha times the sum of weights, as some samples have chosen it
+    """
+    setting, total = samples.recipe.features, float(samples.weights.sum())
+    number = getattr(setting, "n_components", None)
+    growing = isinstance(number, str)
+    first = min(_FIRST, len(samples.columns)) if growing else number
+    most = _largest(samples, len(kernels)) if growing else first
+    around = alpha if not isinstance(alpha, str) else "auto"
+    options.said.begin("features", 1 + int(np.log2(max(most / first, 1))) if growing else 1)
+    found, change = None, None
+    maps, values = _fitted(setting, first, kernels, samples), None
+    while True:
+        values = _features(maps, samples, values)
+        training = build(samples, [FeatureKernel(*pair) for pair in zip(kernels, maps, strict=True)], values)
+        new = _judged(training, loss, around, penalty / total)
+        options.said.step(_said(maps, new[0]))
+        if found is not None:
+            change = new[0].error / found[0].error - 1 if found[0].error > 0 else 0.0
+        if found is None or new[0] is None or new[0].error < found[0].error:
+            found, kept, built = new, maps, training
+        reached = max(one.n_components for one in maps)
+        if not growing or new[0] is None or reached >= most or (change is not None and change > -_GAIN):
+            break
+        grown = _fitted(setting, min(2 * reached, most), kernels, samples, maps)
+        if max(one.n_components for one in grown) == reached:  # the kernel has no more
+            break
+        maps = grown
+    curve, unit = found
+    approximation = Approximation(sum(one.n_components for one in kept), _trace_left(kept, samples), change)
+    log.info("%d samples on features: %s", len(samples.rows), approximation)
+    return OnFeatures(built, curve, unit, approximation)
+
+
+def _largest(samples: Samples, number) -> int:
+    """Landmarks that time and memory allow, of each kernel."""
+    n = len(samples.columns)
+    by_memory = _MEMORY * copies_in_memory(n) * n / number
+    return int(max(1, min(n, _MOST, np.sqrt(_WORK / n), by_memory)))
+
+
+def _fitted(setting, number, kernels, samples: Samples, before=None):
+    """A feature map for each kernel; those of more landmarks begin with the ones before."""
+    weights = samples.input_weights
+    if number is None:
+        return [fitted_map(setting, kernel, samples.X, weights) for kernel in kernels]
+    setting = clone(setting).set_params(n_components=int(number))
+    if before is None:
+        return [fitted_map(setting, kernel, samples.X, weights) for kernel in kernels]
+    pairs = zip(kernels, before, strict=True)
+    return [setting.fit(kernel, samples.X, weights, start=start) for kernel, start in pairs]
+
+
+def _features(maps, samples: Samples, before):
+    if before is None:
+        return [one(samples.X) for one in maps]
+    return [one.grown(samples.X, Z) for one, Z in zip(maps, before, strict=True)]
+
+
+def _judged(training: Training, loss: Loss, alpha, guess) -> tuple[Any, float]:
+    """Errors over alpha, or at the alpha given, and the unit of alpha; None where there is no formula, or it is long.
+
+    For a loss with a bound under the weights of its residuals left out, see ``choice``.
+    """
+    if not training.closed_form or loss.on_margins or training.Y.shape[1] > _WIDE:
+        return None, 1.0
+    alphas = training.alphas() if isinstance(alpha, str) else [float(alpha)]
+    if loss.quadratic or not np.isfinite(loss.bound):
+        return error_curve(training, Criterion(), alphas, judged=_JUDGED), 1.0
+    weights, unit, criterion = None, 1.0, Criterion(loss)
+    for _ in range(_ROUNDS):
+        own = training if weights is None else replace(training, weights=training.weights * weights)
+        share = training.weights.sum() / own.weights.sum()
+        (residuals,) = residual_path(own, [guess / unit * share])
+        weights, unit = robust_weights(loss, residuals, training)
+    given = [one / unit for one in alphas] if not isinstance(alpha, str) else alphas
+    return error_curve(training, criterion, given, weights, judged=_JUDGED), unit
+
+
+def _trace_left(maps, samples: Samples):
+    """Of landmarks, the mean share of k(x, x) that they leave; None of other features."""
+    if not all(hasattr(one, "trace_left") for one in maps) or any(one.kernel.precomputed for one in maps):
+        return None
+    some = samples.some(np.arange(len(samples.rows))[:: max(1, len(samples.rows) // _TRACED)])
+    return float(np.mean([one.trace_left(some.X) for one in maps]))
+
+
+def _said(maps, curve):
+    number = "+".join(str(one.n_components) for one in maps)
+    return f"{number} features" + ("" if curve is None else f": error {curve.error:.4g} at alpha {curve.alpha:.2g}")
