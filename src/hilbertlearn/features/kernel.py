@@ -52,6 +52,8 @@ class FeatureKernel:
         if kernel is self.map:
             return self, None, np.empty(0, dtype=int), W
         chosen = self.map.columns
+        if (chosen < 0).any():  # landmarks that are none of the samples
+            return kernel, samples, chosen, C
         return kernel, samples, columns[chosen], C[chosen] if self.inner.precomputed else C
 
     def matrix(self, W):

@@ -93,8 +93,7 @@ def _checked_points(points, kernel, X):
 def _of_points(kernel, points) -> LandmarkMap:
     """The map of landmarks that are none of the samples, without those that depend on others to rounding."""
     source = Source.of(kernel, points, None)
-    found = _fitted(source, np.arange(source.n), 0)
-    return replace(found, columns=np.full(len(found.columns), -1), n_samples=0)
+    return _fitted(source, np.arange(source.n), 0).detached()
 
 
 def _fitted(source, chosen, n_first) -> LandmarkMap:
@@ -129,6 +128,11 @@ class LandmarkMap(FeatureMap):
     @property
     def n_components(self) -> int:
         return len(self.columns)
+
+    def detached(self):
+        if self.kernel.precomputed:
+            raise ValueError("kernel='precomputed' has values with the samples of fit only; give a kernel of inputs")
+        return replace(self, columns=np.full(len(self.columns), -1), n_samples=0)
 
     def features(self, X):
         values = self._values(X, 0)
