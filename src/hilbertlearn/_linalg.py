@@ -290,24 +290,31 @@ def pivoted_cholesky(K, tolerance):
     return L, order[:rank] - 1
 
 
-def independent_root(K, tolerance, n_first=0):
+def independent_root(K, tolerance, first=None):
     """Upper triangular R with ``R'R`` = PSD K (n, n) of the rows and columns kept, and which are kept (r,), in order.
 
-    tolerance : pivots below are dropped; n_first : so many rows are kept in any case
+    tolerance : pivots below are dropped
+    first : (k, k) the root of the first k rows and columns, which are kept as they are
     """
+    k = 0 if first is None else len(first)
+    if not k:
+        return _independent(K, tolerance)
+    beside = scipy.linalg.solve_triangular(first, K[:k, k:], trans="T", check_finite=False)
+    further, kept = _independent(K[k:, k:] - beside.T @ beside, tolerance)
+    R = np.zeros((k + len(kept),) * 2, order="F")
+    R[:k, :k], R[:k, k:], R[k:, k:] = first, beside[:, kept], further
+    return R, np.concatenate([np.arange(k), k + kept])
+
+
+def _independent(K, tolerance):
     R, failed = scipy.linalg.lapack.dpotrf(K, lower=0, clean=1)
-    if not failed and R.diagonal()[n_first:].min(initial=np.inf) ** 2 > tolerance:
+    if not failed and R.diagonal().min(initial=np.inf) ** 2 > tolerance:
         return R, np.arange(len(K))
-    first = np.arange(n_first)
-    R = scipy.linalg.cholesky(K[:n_first, :n_first], check_finite=False) if n_first else np.empty((0, 0))
-    beside = scipy.linalg.solve_triangular(R, K[:n_first, n_first:], trans="T") if n_first else K[:0]
-    rest = K[n_first:, n_first:] - beside.T @ beside
-    _, order, rank, _ = scipy.linalg.lapack.dpstrf(rest, lower=1, tol=tolerance)
-    kept = np.concatenate([first, n_first + np.sort(order[:rank] - 1)])
+    factor, order, rank, _ = scipy.linalg.lapack.dpstrf(K, lower=0, tol=tolerance)
+    kept = np.sort(order[:rank] - 1)
     R, failed = scipy.linalg.lapack.dpotrf(K[np.ix_(kept, kept)], lower=0, clean=1)
-    if failed:  # the order of pivots is the one that is sure to have a root
-        kept = np.concatenate([first, n_first + order[:rank] - 1])
-        R = scipy.linalg.cholesky(K[np.ix_(kept, kept)], check_finite=False)
+    if failed:  # the order of pivots is the one that is sure to have a root: this one
+        R, kept = np.triu(factor[:rank, :rank]), order[:rank] - 1
     return np.asfortranarray(R), kept
 
 

@@ -85,8 +85,8 @@ def _meant(value, known, called=None):
 
 
 _FEWER_SAMPLES = (
-    "fit on fewer samples, or replace the kernel by a feature map such as sklearn.kernel_approximation.Nystroem "
-    "followed by a linear model"
+    "set feature_map='auto', or feature_map=1000 for as many landmarks in place of the kernel matrix, or fit on fewer "
+    "samples"
 )
 
 

@@ -10,7 +10,6 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from ..held_out import leave_one_out
-from ..kernels import InputKernel
 from ..losses import Loss
 from ..spaces import Space
 from ..terms import Deformed, DeformedFeatures, DeformedGram, DenseGram, FeatureGram, Gram, Term
@@ -23,7 +22,7 @@ _PREDICT_BYTES = 2**27  # kernel values held at once while predicting
 class Expansion:
     """A function made of kernel values with samples."""
 
-    kernels: tuple[InputKernel, ...]
+    kernels: tuple  # InputKernel each, or FeatureKernel
     X_fit: Any  # the samples that predictions are made from
     columns: np.ndarray  # which of the samples given these are
     predictors: list  # for each kernel the function of its values that gives coordinates

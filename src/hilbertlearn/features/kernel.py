@@ -48,10 +48,10 @@ class FeatureKernel:
 
         Landmarks need no product with a whitening matrix then: their kernel values are enough.
         """
-        kernel, samples, C = self.map.expansion(W)
-        if kernel is self.map:
+        chosen = getattr(self.map, "columns", None)
+        if chosen is None:
             return self, None, np.empty(0, dtype=int), W
-        chosen = self.map.columns
+        kernel, samples, C = self.map.expansion(W)
         if (chosen < 0).any():  # landmarks that are none of the samples
             return kernel, samples, chosen, C
         return kernel, samples, columns[chosen], C[chosen] if self.inner.precomputed else C
@@ -72,6 +72,9 @@ class OfTransformer(BaseEstimator):
 
     def __init__(self, transformer):
         self.transformer = transformer
+
+    def validate(self):
+        Transformed(self.transformer).validate()
 
     def resolve(self, X, weights=None):
         return FittedTransformer(Transformed(self.transformer).fit(InputKernel("linear"), X))

@@ -24,8 +24,6 @@ from ..kernels import InputKernel
 from .base import FeatureMap, block_rows, by_rows, checked, slices
 from .selection import METHODS, Source
 
-_ROUNDING = 32  # times the machine's: pivots below that, relative to the largest, are dropped
-
 
 class Landmarks(BaseEstimator):
     """Nyström features of any kernel, from landmarks among the samples.
@@ -33,14 +31,15 @@ class Landmarks(BaseEstimator):
     Parameters
     ----------
     n_components : number of landmarks; fewer where the kernel matrix of the samples has a smaller rank
-    method : how they are chosen, see ``features.selection``: "pivoted" (randomly pivoted Cholesky decomposition),
-        "leverage" (approximate ridge leverage scores) or "uniform"
+    method : how they are chosen: "medoids" (samples in the middle of clusters, as many as landmarks, which errors of
+        predictions are smallest with), "pivoted" (randomly pivoted Cholesky decomposition, which leaves the smallest
+        part of the kernel's trace), "leverage" (approximate ridge leverage scores) or "uniform"
     random_state : an integer, a generator of numpy or None
     points : the landmarks themselves, inputs as the kernel takes them, in place of samples chosen among those of fit;
         what comes in batches then has the same features whatever the first batch is
     """
 
-    def __init__(self, n_components=1000, method="pivoted", random_state=0, points=None):
+    def __init__(self, n_components=1000, method="medoids", random_state=0, points=None):
         self.n_components, self.method, self.random_state = n_components, method, random_state
         self.points = points
 
@@ -59,9 +58,10 @@ class Landmarks(BaseEstimator):
         first = np.empty(0, dtype=int) if start is None else start.columns
         if start is not None and len(first) >= self.n_components:
             return start.head(self.n_components)
-        number = min(self.n_components, np.count_nonzero(source.weights))
-        chosen = METHODS[self.method](source, number, check_random_state(self.random_state), first)
-        return _fitted(source, chosen, len(first))
+        random, number = check_random_state(self.random_state), min(self.n_components, np.count_nonzero(source.weights))
+        pool = source.pool(number, random, first)
+        chosen = METHODS[self.method](pool, number, random)
+        return _fitted(source, pool.rows[chosen], None if start is None else start.root)
 
 
 def _check_scalar(kernel):
@@ -93,15 +93,16 @@ def _checked_points(points, kernel, X):
 def _of_points(kernel, points) -> LandmarkMap:
     """The map of landmarks that are none of the samples, without those that depend on others to rounding."""
     source = Source.of(kernel, points, None)
-    return _fitted(source, np.arange(source.n), 0).detached()
+    return _fitted(source, np.arange(source.n)).detached()
 
 
-def _fitted(source, chosen, n_first) -> LandmarkMap:
-    """The map of chosen samples, without those that depend on others to rounding; the first ones stay."""
+def _fitted(source, chosen, root=None) -> LandmarkMap:
+    """The map of chosen samples, without those that depend on others to rounding; root : of the first ones."""
+    if not len(chosen):  # the kernel is zero
+        return LandmarkMap(source.kernel, None, chosen, np.empty((0, 0)), source.n)
     inputs = source.samples(chosen)
     K = source.kernel.training(_double(inputs))
-    rounding = _ROUNDING * np.finfo(source.dtype).eps * max(K.diagonal().max(initial=0.0), np.finfo(float).tiny)
-    root, kept = independent_root(K, rounding, n_first)
+    root, kept = independent_root(K, source.rounding(K.diagonal()), root)
     columns = chosen[kept]
     if source.kernel.precomputed:
         inputs = None
@@ -135,8 +136,7 @@ class LandmarkMap(FeatureMap):
         return replace(self, columns=np.full(len(self.columns), -1), n_samples=0)
 
     def features(self, X):
-        values = self._values(X, 0)
-        return solve_triangle(self.root, values)
+        return solve_triangle(self.root, self._values(X, 0))
 
     def expansion(self, W):
         """(kernel, landmarks, C): the function ``Z(x) W`` as kernel values with the landmarks, no whitening of them.
@@ -191,6 +191,8 @@ class LandmarkMap(FeatureMap):
 
     def _values(self, X, k):
         """Kernel values (m, r - k) with the landmarks after the first k, in an array that may be written to."""
+        if k == self.n_components:
+            return np.empty((_num_samples(X), 0))
         if self.kernel.precomputed:
             if X.shape[1] != self.n_samples:
                 raise ValueError(

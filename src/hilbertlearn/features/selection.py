@@ -1,10 +1,11 @@
 """How landmarks are chosen among the samples.
 
-METHODS : name -> function (source, number, random, first) -> positions of landmarks, those of `first` at the beginning
+METHODS : name -> function (pool, number, random) -> positions of landmarks in a pool of candidates. Those that are
+given, the first of the pool, come first.
 
-All but "uniform" look at a pool of candidates: all samples, or beyond `_POOL` times the number r of landmarks as many
-drawn at random. To choose from a pool of P samples takes about P r^2 operations, the features of n samples n r^2: of
-100 000 samples and 1000 landmarks the choice is a tenth, and it does not grow with n.
+Candidates are all samples, or beyond `_POOL` times the number r of landmarks as many drawn at random: to choose from a
+pool of P samples takes about P r^2 operations, the features of n samples n r^2. So of 100 000 samples and 1000
+landmarks the choice is a tenth of the work, and it does not grow with n.
 """
 
 from __future__ import annotations
@@ -20,11 +21,14 @@ from sklearn.utils.validation import _num_samples
 
 from .._linalg import independent_root, solve_triangle
 from ..kernels import InputKernel
+from .base import block_rows, slices
 
-_POOL = 10  # candidates for each landmark
-_BLOCK = 8  # blocks of candidates at least, in which pivots are drawn
-_SMALL_BLOCK = 32  # candidates drawn at once at least
-_NOISE = 32  # times the machine's rounding: what is left of a diagonal entry below that is nothing
+_POOL, _LEAST_POOL = 10, 2  # candidates for each landmark
+_FACTOR_ENTRIES = 2**26  # of the matrix (P, r) that a choice works with, 512 MB: more landmarks have smaller pools
+_BLOCKS, _SMALL_BLOCK = 8, 32  # blocks that pivots are drawn in at least, and candidates drawn at once
+_ROUNDING = 32  # times the machine's: what is left of a diagonal entry below that is nothing
+_COORDINATES, _MOST_COORDINATES = 1 / 5, 200  # of candidates that are clustered, a share of the landmarks
+_ROUNDS = 5  # of moving centres; more hardly change the error
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,7 @@ class Source:
             raise ValueError(f"X must be the Gram matrix (n, n) with kernel='precomputed', got shape {X.shape}")
         weights = np.ones(n) if weights is None else np.asarray(weights, dtype=float)
         if weights.shape != (n,) or not (weights >= 0).all() or not weights.any():
-            raise ValueError(f"weights must be {n} numbers >= 0, not all of them 0, got shape {weights.shape}")
+            raise ValueError(f"weights must be {n} numbers >= 0, not all of them 0, got {weights!r}")
         one = _safe_indexing(X, slice(0, 1))
         values = one if kernel.precomputed else kernel(one, one)
         return cls(kernel, X, n, weights, np.float32 if values.dtype == np.float32 else np.float64)
@@ -57,22 +61,20 @@ class Source:
         inputs = inputs[:, rows]
         return inputs.toarray() if scipy.sparse.issparse(inputs) else inputs
 
-    def pool(self, size, random, first) -> Pool:
-        """The first ones and others drawn by weight, `size` in all."""
-        others = self.draw(size - len(first), random, first)
-        rows = np.concatenate([first, others])
-        return Pool(self, rows, self.samples(rows))
+    def rounding(self, diagonal):
+        """What counts as nothing beside diagonal entries (m,)."""
+        return _ROUNDING * np.finfo(self.dtype).eps * max(diagonal.max(initial=0.0), np.finfo(np.float32).tiny)
 
-    def draw(self, size, random, without=()):
-        """Distinct positions (size,) at random by weight; all of positive weight if there are no more."""
+    def pool(self, number, random, given) -> Pool:
+        """Candidates for a number of landmarks: those given, positions (k,), and others drawn by weight."""
+        size = max(_LEAST_POOL * number, min(_POOL * number, _FACTOR_ENTRIES // number))
         weights = self.weights.copy()
-        weights[without] = 0.0
-        positive = np.flatnonzero(weights)
-        if len(positive) <= size:
-            return random.permutation(positive)
-        if (weights[positive] == weights[positive[0]]).all():
-            return random.choice(positive, size, replace=False)
-        return random.choice(positive, size, replace=False, p=weights[positive] / weights.sum())
+        weights[given] = 0.0
+        others = _drawn(weights, size - len(given), random)
+        rows = np.concatenate([given, others])
+        # those drawn by weight are alike
+        whole = len(others) == np.count_nonzero(weights)
+        return Pool(self, rows, self.samples(rows), self.weights[rows] if whole else np.ones(len(rows)), len(given))
 
 
 @dataclass(frozen=True)
@@ -82,12 +84,15 @@ class Pool:
     source: Source
     rows: np.ndarray  # (P,) which of the samples they are
     inputs: Any
+    weights: np.ndarray  # (P,)
+    n_given: int  # so many, the first, are landmarks already
+
+    def __len__(self):
+        return len(self.rows)
 
     @property
-    def weights(self):
-        """Ones where candidates were drawn by weight; all samples have their own."""
-        whole = len(self.rows) == np.count_nonzero(self.source.weights)
-        return self.source.weights[self.rows] if whole else np.ones(len(self.rows))
+    def given(self):
+        return np.arange(self.n_given)
 
     def diagonal(self):
         return np.array(self.source.kernel.diagonal(self.inputs), dtype=self.source.dtype)
@@ -99,116 +104,178 @@ class Pool:
         inputs = self.inputs if rows is None else _safe_indexing(self.inputs, rows)
         return self.source.kernel(inputs, _safe_indexing(self.inputs, columns))
 
+    def filled(self, chosen, number, random):
+        """Chosen positions, and others at random up to a number."""
+        weights = self.weights.copy()
+        weights[chosen] = 0.0
+        return np.concatenate([chosen, _drawn(weights, number - len(chosen), random)])
 
-def uniform(source, number, random, first):
+
+def _drawn(weights, size, random):
+    """Distinct positions (size,) at random by weight; all of positive weight if there are no more."""
+    positive = np.flatnonzero(weights)
+    if len(positive) <= size:
+        return random.permutation(positive)
+    share = weights[positive] / weights[positive].sum()
+    return random.choice(positive, size, replace=False, p=None if (share == share[0]).all() else share)
+
+
+def uniform(pool, number, random):
     """Samples drawn at random by weight."""
-    return np.concatenate([first, source.draw(number - len(first), random, first)])
+    return pool.filled(pool.given, number, random)
 
 
-def pivoted(source, number, random, first):
+def pivoted(pool, number, random):
     """Pivots of a randomly pivoted Cholesky decomposition: each is drawn by what is left of the diagonal.
 
     Chen, Epperly, Tropp & Webber, Randomly pivoted Cholesky, 2025. A block of candidates is drawn at once, of which
     some are refused, so that pivots have the law of one by one (Epperly, Tropp & Webber, Embrace rejection, 2024).
     """
-    pool = source.pool(_POOL * number, random, first)
-    diagonal, weights = pool.diagonal(), pool.weights
-    left, least = diagonal.copy(), _NOISE * np.finfo(source.dtype).eps * diagonal.max(initial=0.0)
-    factor = np.empty((len(left), number), dtype=source.dtype, order="F")  # of the kernel matrix of the pool
-    chosen = np.arange(len(first))
-    if len(first):
-        _extend(pool, factor, chosen[:0], chosen, left)
-    while len(chosen) < number and left.max(initial=0.0) > least:
-        size = max(_SMALL_BLOCK, number // _BLOCK)
-        share = weights * np.where(left > least, left, 0.0)
+    return _pivots(pool, number, random)[0]
+
+
+def _pivots(pool, number, random):
+    """Positions of pivots, those given first, and the factor (P, k) of the kernel matrix of the pool that they give."""
+    left, chosen, k = pool.diagonal(), pool.given, 0
+    least = pool.source.rounding(left)
+    factor = np.empty((len(pool), number), dtype=pool.source.dtype, order="F")
+    if len(chosen):
+        _, k = _extend(pool, factor, 0, chosen, left, least)
+    while len(chosen) < number:
+        share = pool.weights * np.where(left > least, left, 0.0)
         if not share.any():
             break
-        drawn = random.choice(len(left), size, p=share / share.sum())
-        block = pool.values(drawn, drawn) - factor[drawn, : len(chosen)] @ factor[drawn, : len(chosen)].T
+        drawn = random.choice(len(pool), max(_SMALL_BLOCK, number // _BLOCKS), p=share / share.sum())
+        block = pool.values(drawn, drawn) - factor[drawn, :k] @ factor[drawn, :k].T
         pivots = drawn[_accepted(block, least, random)][: number - len(chosen)]
-        _extend(pool, factor, chosen, pivots, left)
+        pivots, k = _extend(pool, factor, k, pivots, left, least)
         chosen = np.concatenate([chosen, pivots])
-    return pool.rows[chosen]
+    return chosen, factor[:, :k]
 
 
 def _accepted(block, least, random):
-    """Which of drawn candidates, with what is left of their kernel matrix, are pivots; the first always is."""
+    """Which of drawn candidates are pivots, by what is left of their kernel matrix.
+
+    A candidate stays with the share that the pivots before it in the block have left of its diagonal entry.
+    """
     accepted: list[int] = []
     block, before = block.copy(), block.diagonal().copy()
     for i, threshold in enumerate(random.uniform(size=len(block))):
         pivot = block[i, i]
-        if pivot > least and (not accepted or pivot > threshold * before[i]):
+        if pivot > max(least, threshold * before[i]):
             column = block[:, i] / np.sqrt(pivot)
             block -= np.multiply.outer(column, column)
             accepted.append(i)
     return accepted
 
 
-def _extend(pool, factor, chosen, pivots, left):
-    """Columns of the Cholesky factor for further pivots, and what they take from the diagonal."""
-    k, a = len(chosen), len(pivots)
+def _extend(pool, factor, k, pivots, left, least):
+    """Columns of the Cholesky factor after the first k for further pivots; which of these had one, and k thereafter.
+
+    left : (P,) of the diagonal, which they are taken from
+    """
     columns = np.array(pool.values(pivots), dtype=factor.dtype, order="C")
     columns -= factor[:, :k] @ factor[pivots, :k].T
-    root, _ = independent_root(columns[pivots].astype(float), 0.0, a)
-    block = solve_triangle(root, columns)
-    factor[:, k : k + a] = block
+    root, kept = independent_root(columns[pivots].astype(float), least)
+    block = solve_triangle(root, np.ascontiguousarray(columns[:, kept]))
+    factor[:, k : k + len(kept)] = block
     left -= np.einsum("ij,ij->i", block, block)
     left[pivots] = 0.0
+    return pivots[kept], k + len(kept)
 
 
-def leverage(source, number, random, first):
+def leverage(pool, number, random):
     """Samples drawn by approximate ridge leverage scores ``(K (K + s I)^-1)_ii``.
 
     Musco & Musco, Recursive sampling for the Nyström method, 2017: the scores come from half as many samples as
     landmarks, which are drawn by the scores of half of the pool, and so on down to a part of it that is taken whole.
     """
-    pool = source.pool(_POOL * number, random, first)
-    weights, size = pool.weights, max(1, number // 2)
-    levels = [len(pool.rows)]
+    size, levels = max(1, number // 2), [len(pool)]
     while levels[-1] > 2 * size:
         levels.append(levels[-1] // 2)
-    order = random.permutation(len(pool.rows))
-    sample, chance = order[: min(size, levels[-1])], np.ones(min(size, levels[-1]))
+    order = random.permutation(len(pool))
+    sample, chance = order[:size], np.ones(len(order[:size]))
     for level in reversed(levels[1:]):
         among = order[:level]
-        scores = _scores(pool, among, sample, weights[sample] / chance, weights)
+        scores = _scores(pool, sample, chance, among)
         share = np.minimum(1.0, scores * (size / scores.sum()))
         kept = random.uniform(size=level) < share
         if kept.any():
             sample, chance = among[kept], share[kept]
-    scores = _scores(pool, None, sample, weights[sample] / chance, weights)
-    scores[: len(first)] = 0.0
-    known = np.flatnonzero(scores)
-    further = random.choice(known, min(number - len(first), len(known)), replace=False, p=scores[known] / scores.sum())
-    return np.concatenate([first, pool.rows[further]])
+    scores = _scores(pool, sample, chance)
+    scores[: pool.n_given] = 0.0
+    return np.concatenate([pool.given, _drawn(scores, number - pool.n_given, random)])
 
 
-def _scores(pool, among, sample, importance, weights):
-    """Leverage scores of candidates from a sample of them, the penalty such that half of the sample counts.
+def _scores(pool, sample, chance, among=None):
+    """Leverage scores of candidates, None for all, from a sample of them; the penalty leaves half of the sample.
 
-    importance : (len(sample),) how many candidates a sample stands for
+    chance : (len(sample),) with which each came into the sample
     """
-    scale = np.sqrt(importance)
-    inner = pool.values(sample, sample) * np.multiply.outer(scale, scale)
+    scale = np.sqrt(pool.weights[sample] / chance)
+    inner = pool.values(sample, sample).astype(float) * np.multiply.outer(scale, scale)
     penalty = _penalty(scipy.linalg.eigvalsh(inner), len(sample) / 2)
     inner.flat[:: len(inner) + 1] += penalty
-    root = scipy.linalg.cholesky(inner.astype(float))
     beside = np.array(pool.values(sample, among), dtype=float, order="C")
     beside *= scale
-    solve_triangle(root, beside)
-    diagonal, weights = (a if among is None else a[among] for a in (pool.diagonal(), weights))
+    solve_triangle(scipy.linalg.cholesky(inner), beside)
+    weights, diagonal = (a if among is None else a[among] for a in (pool.weights, pool.diagonal()))
     left = diagonal - np.einsum("ij,ij->i", beside, beside)
-    return np.clip(weights * left / penalty, np.finfo(float).tiny, 1.0)
+    return weights * np.clip(left, np.finfo(float).eps * penalty, None) / penalty
 
 
 def _penalty(values, goal):
     """s with ``sum values / (values + s)`` = goal, of eigenvalues; above rounding."""
     values = values.clip(0.0)
-    low, high = np.log(max(values.max(), np.finfo(float).tiny) * np.array([_NOISE * np.finfo(float).eps, len(values)]))
+    largest = max(values.max(), np.finfo(np.float32).tiny)
+    low, high = np.log(largest * _ROUNDING * np.finfo(float).eps * len(values)), np.log(largest * len(values))
     for _ in range(50):
         middle = (low + high) / 2
         low, high = (middle, high) if (values / (values + np.exp(middle))).sum() > goal else (low, middle)
     return np.exp(high)
 
 
-METHODS = {"pivoted": pivoted, "leverage": leverage, "uniform": uniform}
+def medoids(pool, number, random):
+    """The samples nearest to the centres of clusters, in the leading coordinates of the kernel.
+
+    Zhang, Tsang & Kwok, Improved Nyström low-rank approximation, 2008, have the centres themselves, which objects do
+    not have. Coordinates are features of a few random pivots. Centres begin there, so that rare clusters have one, and
+    at samples drawn at random, and move a few times (Lloyd's algorithm); those of given landmarks stay.
+    """
+    coordinates = min(max(1, int(_COORDINATES * number)), _MOST_COORDINATES)
+    pivots, V = _pivots(pool, max(coordinates, pool.n_given), random)
+    V, start = V.astype(np.float32), pool.filled(pivots, number, random)
+    centres = V[start]
+    for _ in range(_ROUNDS):
+        nearest, _distance = _nearest(V, centres)
+        cells = scipy.sparse.csr_array(
+            (pool.weights.astype(np.float32), (nearest, np.arange(len(V)))), shape=(len(centres), len(V))
+        )
+        mass = np.asarray(cells.sum(axis=1)).ravel()
+        moved = np.flatnonzero(mass > 0)
+        moved = moved[moved >= pool.n_given]
+        centres[moved] = (cells @ V)[moved] / mass[moved, None]
+    chosen = _closest(pool, *_nearest(V, centres))
+    return np.concatenate([pool.given, random.permutation(pool.filled(chosen, number, random)[pool.n_given :])])
+
+
+def _nearest(V, centres):
+    """Which centre (P,) is nearest to each row of V (P, q), and the squared distance (P,)."""
+    squares, nearest, distance = np.einsum("ij,ij->i", centres, centres), [], []
+    for rows in slices(len(V), block_rows(len(centres))):
+        distances = V[rows] @ (-2 * centres.T)
+        distances += squares
+        nearest.append(distances.argmin(axis=1))
+        distance.append(np.take_along_axis(distances, nearest[-1][:, None], axis=1)[:, 0])
+    return np.concatenate(nearest), np.concatenate(distance) + np.einsum("ij,ij->i", V, V)
+
+
+def _closest(pool, nearest, distance):
+    """The candidates of positive weight closest to the centres, one each, after those given."""
+    free = np.flatnonzero((nearest >= pool.n_given) & (np.arange(len(pool)) >= pool.n_given) & (pool.weights > 0))
+    order = free[np.lexsort((distance[free], nearest[free]))]
+    _, first = np.unique(nearest[order], return_index=True)
+    return np.concatenate([pool.given, order[first]])
+
+
+METHODS = {"medoids": medoids, "pivoted": pivoted, "leverage": leverage, "uniform": uniform}

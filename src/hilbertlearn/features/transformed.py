@@ -28,13 +28,16 @@ class Transformed(BaseEstimator):
     def __init__(self, transformer):
         self.transformer = transformer
 
-    def fit(self, kernel: InputKernel, X, weights=None) -> TransformedMap:
-        """The map whose transformer is fitted to X; neither the kernel nor weights reach it."""
+    def validate(self):
         if isinstance(self.transformer, type):
             name = self.transformer.__name__
             raise TypeError(f"feature_map: transformer must be an object, got the class {name}; pass {name}()")
         if not (hasattr(self.transformer, "fit") and hasattr(self.transformer, "transform")):
             raise TypeError(f"feature_map: transformer must have fit and transform, got {self.transformer!r}")
+
+    def fit(self, kernel: InputKernel, X, weights=None) -> TransformedMap:
+        """The map whose transformer is fitted to X; neither the kernel nor weights reach it."""
+        self.validate()
         fitted = clone(self.transformer).fit(X)
         few = _safe_indexing(by_rows(X), slice(0, _TRIED))
         Z = fitted.transform(few)

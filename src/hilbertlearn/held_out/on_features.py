@@ -79,35 +79,37 @@ def with_features(samples: Samples, kernels, loss: Loss, alpha, penalty, options
     alpha : a number, or "auto" for the best by left-out errors
     penalty : alpha times the sum of weights, as some samples have chosen it
     """
-    setting, total = samples.recipe.features, float(samples.weights.sum())
+    setting, guess = samples.recipe.features, penalty / float(samples.weights.sum())
     number = getattr(setting, "n_components", None)
     growing = isinstance(number, str)
-    first = min(_FIRST, len(samples.columns)) if growing else number
-    most = _largest(samples, len(kernels)) if growing else first
-    around = alpha if not isinstance(alpha, str) else "auto"
-    options.said.begin("features", 1 + int(np.log2(max(most / first, 1))) if growing else 1)
-    found, change = None, None
-    maps, values = _fitted(setting, first, kernels, samples), None
+    most = _largest(samples, len(kernels)) if growing else 0
+    options.said.begin("features", 1 + max(0, round(np.log2(max(most, 1) / _FIRST))))
+    maps = _fitted(setting, min(_FIRST, most) if growing else number, kernels, samples)
+    values, best, change = None, None, None
     while True:
         values = _features(maps, samples, values)
         training = build(samples, [FeatureKernel(*pair) for pair in zip(kernels, maps, strict=True)], values)
-        new = _judged(training, loss, around, penalty / total)
-        options.said.step(_said(maps, new[0]))
-        if found is not None:
-            change = new[0].error / found[0].error - 1 if found[0].error > 0 else 0.0
-        if found is None or new[0] is None or new[0].error < found[0].error:
-            found, kept, built = new, maps, training
+        curve, unit = _judged(training, loss, alpha, guess) if growing or isinstance(alpha, str) else (None, 1.0)
+        new = OnFeatures(training, curve, unit, Approximation(sum(one.n_components for one in maps)))
+        options.said.step(_said(maps, curve))
+        change = None if best is None else _change(best.curve, curve)
+        best = new if best is None or change is None or change < 0 else best
         reached = max(one.n_components for one in maps)
-        if not growing or new[0] is None or reached >= most or (change is not None and change > -_GAIN):
+        if curve is None or not reached < most or (change is not None and change > -_GAIN):
             break
         grown = _fitted(setting, min(2 * reached, most), kernels, samples, maps)
         if max(one.n_components for one in grown) == reached:  # the kernel has no more
             break
         maps = grown
-    curve, unit = found
-    approximation = Approximation(sum(one.n_components for one in kept), _trace_left(kept, samples), change)
+    kept = [kernel.map for kernel in best.training.kernels]
+    approximation = replace(best.approximation, trace_left=_trace_left(kept, samples), error_change=change)
     log.info("%d samples on features: %s", len(samples.rows), approximation)
-    return OnFeatures(built, curve, unit, approximation)
+    return replace(best, approximation=approximation)
+
+
+def _change(before: Any, after: Any) -> float:
+    """Of the error between two curves, relative."""
+    return after.error / before.error - 1 if before.error > 0 else 0.0
 
 
 def _largest(samples: Samples, number) -> int:
@@ -140,7 +142,7 @@ def _judged(training: Training, loss: Loss, alpha, guess) -> tuple[Any, float]:
 
     For a loss with a bound under the weights of its residuals left out, see ``choice``.
     """
-    if not training.closed_form or loss.on_margins or training.Y.shape[1] > _WIDE:
+    if not training.closed_form or loss.on_margins or not training.space.judges or training.Y.shape[1] > _WIDE:
         return None, 1.0
     alphas = training.alphas() if isinstance(alpha, str) else [float(alpha)]
     if loss.quadratic or not np.isfinite(loss.bound):

@@ -8,6 +8,7 @@ import numpy as np
 class Space:
     """Outputs as rows of coordinates in an orthonormal basis; subclasses give ``encode``, and most ``decode``."""
 
+    judges = True  # whether residuals in coordinates say how good predictions are
     decodes = True  # whether ``decode`` gives outputs, without a decoder
 
     @property

@@ -192,6 +192,8 @@ def _low_rank(L):
 class ProbeSpace(WeightSpace):
     """Random combinations of the unit vectors of ``WeightSpace``: their duality gap stands for that of all."""
 
+    judges = False
+
     def encode(self, y):
         probes, number = np.random.default_rng(0).normal(size=(len(self.outputs), _PROBES)), self.rules.groups
         return np.where(number[:, None] >= 0, probes[number], np.nan)  # of the training outputs, and of no others

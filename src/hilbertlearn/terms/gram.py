@@ -159,7 +159,7 @@ class DenseGram(Gram):
 
     def factor_cost(self, term, n, use):
         """A few eigenpairs cost less: at the speed of products with few columns, which iterations have, about n r^2."""
-        if term.M is None:
+        if term.M is None or use != ONCE:
             return super().factor_cost(term, n, use)
         rank = expected_rank(self.dense())
         return n * rank**2 if rank < n / 4 else super().factor_cost(term, n, use)

@@ -20,7 +20,6 @@ from ..terms import (
     DeformedGram,
     Factors,
     FeatureGram,
-    Gram,
     Padded,
     PaddedFactors,
     Sampled,
@@ -43,7 +42,7 @@ class Training(Samples):
     """Samples with their kernels and terms; folds take rows of this."""
 
     kernels: tuple  # InputKernel each, or FeatureKernel
-    grams: tuple[Gram, ...]  # of each kernel, between the n samples
+    grams: tuple  # of each kernel, between the n samples
     terms: tuple[Term, ...]  # not scaled by weights
 
     # ---------------------------------------------------------------- what is there
