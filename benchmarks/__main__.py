@@ -18,6 +18,7 @@ NAMES = (
     "functional_robust",
     "functional_dictionary",
     "memory",
+    "streams",
     "ranking_decoder",
     "set_decoder",
     "scalar_decoder",

@@ -3,6 +3,6 @@
 ``dask`` and ``distributed`` are imported when a collection of theirs is given.
 """
 
-from .blocks import Blocks, is_dask
-from .fit import POOL, RemoteFit, check_recipe, fit_blocks, with_feature_map
+from .blocks import Blocks, by_blocks, is_dask
+from .fit import POOL, check_settings, fit_blocks
 from .parts import Reader

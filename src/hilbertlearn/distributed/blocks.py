@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import _num_samples
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from ..streams.base import Batch, joined_batches
 from . import run
@@ -113,7 +114,35 @@ class Blocks:
         ends = np.cumsum(self.lengths)
         own = np.searchsorted(ends, rows, side="right")
         taken = {int(k): rows[own == k] - (ends[k] - self.lengths[k]) for k in np.unique(own)}
-        return joined_batches(self.each(_taken, taken, among=taken))
+        return Batch(*map(_together, zip(*self.each(_taken, taken, among=taken), strict=True)))
+
+
+def by_blocks(model, method, X, **options):
+    """What a fitted model's method makes of each block of a Dask collection, lazily: as many rows, in the same blocks."""
+    check_is_fitted(model)
+    function = partial(getattr(model, method), **options)
+    if not hasattr(X, "chunks"):
+        return X.map_partitions(function, meta=_rows_of(function(X._meta_nonempty), 0))
+    if any(len(sizes) > 1 for sizes in X.chunks[1:]):
+        X = X.rechunk({axis: -1 for axis in range(1, X.ndim)})
+    example = np.asarray(function(np.zeros((1, *X.shape[1:]), dtype=X.dtype)))
+    changed = {"drop_axis": list(range(example.ndim, X.ndim)), "new_axis": list(range(X.ndim, example.ndim))}
+    chunks = (X.chunks[0], *((size,) for size in example.shape[1:]))
+    return X.map_blocks(
+        partial(_as_array, function, example.shape[1:]),
+        dtype=example.dtype,
+        chunks=chunks,
+        meta=example[:0],
+        **{name: axes for name, axes in changed.items() if axes},
+    )
+
+
+def _as_array(function, shape, X):
+    return np.asarray(function(X)) if len(X) else np.empty((0, *shape))
+
+
+def _rows_of(outputs, number):
+    return outputs.iloc[:number] if hasattr(outputs, "iloc") else outputs[:number]
 
 
 def _joined(number, X, y, weights):
@@ -145,6 +174,15 @@ class named_block:  # noqa: N801 (used as a context)
     def __exit__(self, kind, error, trace):
         if isinstance(error, ValueError):
             raise ValueError(f"in block {self.number} of the rows: {error}") from error
+
+
+def _together(parts):
+    """Rows of several blocks, one after another; None where they have none."""
+    if hasattr(parts[0], "iloc"):
+        import pandas
+
+        return pandas.concat(parts)
+    return None if parts[0] is None else joined_batches([Batch(part, None) for part in parts]).X
 
 
 def _taken(number, batch, rows):

@@ -88,14 +88,12 @@ class Solved:
 
     coefficients: np.ndarray  # (r, d)
     center: np.ndarray  # (d,)
-    penalty: float
     alpha: float
-    gap: float
+    objective: float  # mean loss and penalty
+    gap: float  # relative duality gap
     n_iter: int
     converged: bool
     n_rows: int  # that count
-    n_support: int  # rows whose dual variables are not zero
-    n_saturated: int  # rows, or entries, held at the loss's bound
 
 
 def solve_part(batches, total, job: Job) -> Solved:
@@ -126,20 +124,15 @@ def solve_part(batches, total, job: Job) -> Solved:
     solution = splitting.solve(problem, tol=job.tol, max_iter=job.max_iter)
     dual = term.coordinates(solution.dual)
     coefficients = term.expand((dual if root is None else root[:, None] * dual) / problem.penalty)
-    own = solution.dual if root is None else solution.dual / root[:, None]
-    held = loss.saturated(own, measure).sum()
-    support, saturated = total(np.array([solution.dual.any(axis=1).sum(), held]))
     return Solved(
         coefficients=coefficients,
         center=center,
-        penalty=penalty,
         alpha=penalty / float(mass),
+        objective=problem.objective(solution.dual) / float(mass),
         gap=solution.gap,
         n_iter=solution.n_iter,
         converged=solution.converged,
         n_rows=int(n_rows),
-        n_support=int(support),
-        n_saturated=int(saturated),
     )
 
 

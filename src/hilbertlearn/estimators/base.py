@@ -18,7 +18,7 @@ from .._fitting import blank, snapshot, transactional
 from .._progress import Progress, Silence
 from .._statistics import mean_rows
 from .._validation import check_choice, check_number, warn
-from ..distributed import is_dask
+from ..distributed import by_blocks, is_dask
 from ..frames import FrameForm
 from ..losses import as_loss
 from ..training import (
@@ -34,10 +34,9 @@ from ..training import (
     kernel_terms,
     take_samples,
 )
-from .in_blocks import InBlocks, by_blocks
 from .inputs import check_inputs
 from .named import NamedSettings
-from .state import NotKept, RegressorState, State
+from .state import RegressorState, State
 
 _ROUNDED = 1e-4  # relative error of a deformed kernel that is told
 _SHARED = 0.1  # and of one that stands for several: as if manifold were as much larger or smaller in some directions
@@ -45,20 +44,10 @@ _SHARED = 0.1  # and of one that stands for several: as if manifold were as much
 
 def learnt(name):
     """A public attribute that is read from the state of the fit."""
-
-    def read(self):
-        value = getattr(self.state_, name)
-        if isinstance(value, NotKept):
-            raise AttributeError(
-                f"{name}_ has a value for each of {value.n_samples} samples, which a fit to blocks of rows leaves where "
-                "they are; use predict and residuals on blocks, or fit in memory"
-            )
-        return value
-
-    return property(read)
+    return property(lambda self: getattr(self.state_, name))
 
 
-class KernelMachine(InBlocks, NamedSettings):
+class KernelMachine(NamedSettings):
     """Kernel regression of coordinates in a Hilbert space; see ``OperatorKernelRegressor`` for the settings."""
 
     state_: Any  # what a fit has learnt
@@ -126,21 +115,22 @@ class KernelMachine(InBlocks, NamedSettings):
     # ---------------------------------------------------------------- fit
 
     @transactional
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Fit to inputs X and outputs y; NaN (or None) in y means not observed.
 
         Parameters
         ----------
-        X : (n, n_features) array, sparse matrix, (n, n) Gram matrix for ``kernel="precomputed"``, or a list of objects
-        y : (n,) or (n, d) outputs
+        X : (n, n_features) array, sparse matrix, (n, n) Gram matrix for ``kernel="precomputed"``, or a list of objects;
+            on features also rows that are not held in memory: a source of ``hilbertlearn.streams``, a callable that
+            returns an iterator of batches (X, y) or (X, y, sample_weight), such an iterator, a memory-mapped array, or
+            the path of a .npy or Parquet file
+        y : (n,) or (n, d) outputs; None where batches bring them, a path beside one of a .npy file, names of the
+            target columns beside one of a Parquet file
         sample_weight : (n,) non-negative weights, samples of weight 0 are left out; default 1
         """
         self._learn(X, y, sample_weight)
 
     def _learn(self, X, y, sample_weight):
-        if is_dask(X) or is_dask(y):
-            self._learn_blocks(X, y, sample_weight)
-            return
         if self.regressor is not None:
             self.state_ = self._fit_regressor(X, y, sample_weight)
             return
@@ -358,10 +348,9 @@ class KernelMachine(InBlocks, NamedSettings):
     # ---------------------------------------------------------------- predict
 
     def predict(self, X):
-        """Outputs predicted for X; of a Dask collection block by block, when they are asked for."""
+        """Outputs predicted for X; of a Dask collection block by block, once they are asked for."""
         if is_dask(X):
-            check_is_fitted(self)
-            return by_blocks(self.predict, X)
+            return by_blocks(self, "predict", X)
         return self.framed(self.decode(self.coordinates(X)), X)
 
     def framed(self, outputs, X, points=None):
@@ -376,8 +365,7 @@ class KernelMachine(InBlocks, NamedSettings):
     def coordinates(self, X):
         """Predicted coordinates (m, d) in the space of the outputs."""
         if is_dask(X):
-            check_is_fitted(self)
-            return by_blocks(self.coordinates, X)
+            return by_blocks(self, "coordinates", X)
         X = self._check_X(X)
         return self.state_.coordinates(X)
 
@@ -427,26 +415,28 @@ class KernelMachine(InBlocks, NamedSettings):
     def loo_coordinates(self):
         """``loo_residuals`` as rows (n, d) in coordinates."""
         check_is_fitted(self)
-        if not isinstance(self.state_, State):
+        if isinstance(self.state_, RegressorState):
             raise ValueError("loo_residuals() is for the kernel machine; set regressor=None")
         return self.state_.loo_residuals()
 
     def summary(self):
         """A few lines on what was learnt."""
         check_is_fitted(self)
-        if not isinstance(self.state_, State):
+        if isinstance(self.state_, RegressorState):
             return f"{type(self).__name__}: {_short(self.regressor_)} on coordinates"
-        counts, d = self.state_.counts, len(self.center_)
-        n = counts.n_samples
+        kept = isinstance(self.state_, State)
+        n, d = len(self.saturated_) if kept else self.state_.n_samples, len(self.center_)
         kernel = f"kernel {_short(self.kernel_)}" + ("" if self.gamma_ is None else f", gamma {_short(self.gamma_)}")
         on = "" if self.state_.approximation is None else f" on {self.state_.approximation}"
         lines = [
             f"{type(self).__name__}: {n} samples, {d} coordinates{on}",
             f"loss       {_short(self.loss_)}",
             f"alpha      {_short(self.alpha_)}    {kernel}",
-            f"support    {counts.n_support} of {n} samples, {counts.n_saturated} held at the loss's bound",
             f"certified  relative duality gap {self.dual_gap_:.1e} after {self.n_iter_} iterations of {self.solver_}",
         ]
+        if kept:
+            held = f"{int(self.saturated_.sum())} held at the loss's bound"
+            lines.insert(3, f"support    {len(self.support_)} of {n} samples, {held}")
         return "\n".join(lines)
 
     def __sklearn_tags__(self):

@@ -18,15 +18,6 @@ from ..training import Fit, take_samples
 _PREDICT_BYTES = 2**27  # kernel values held at once while predicting
 
 
-@dataclass(frozen=True)
-class NotKept:
-    """In place of an array with a value for each sample, of a fit to rows that stay elsewhere; what was counted."""
-
-    n_samples: int
-    n_support: int
-    n_saturated: int
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Expansion:
     """A function made of kernel values with samples."""
@@ -88,6 +79,7 @@ class State(Expansion):
     manifold_error: float = 0.0  # bound on the relative error of deformed kernels that eigenvalues share
     feature_map: Any = None  # in place of the kernel; a list for several kernels
     approximation: Any = None  # how good it is
+    plain: tuple = ()  # for each kernel the coefficients of predictions before the operator
 
     @classmethod
     def of(cls, found: Fit, **more):
@@ -101,6 +93,7 @@ class State(Expansion):
             "X_fit": X_fit,
             "columns": columns,
             "predictors": found.predictors(coefficients),
+            "plain": tuple(coefficients),
             "space": training.space,
             "center": found.center,
             "alpha": found.alpha,
@@ -127,13 +120,6 @@ class State(Expansion):
     @property
     def outlier_scores(self):
         return self.residual_sizes
-
-    @property
-    def counts(self) -> NotKept:
-        """Numbers of samples, of those that are not zero, and of those held at the loss's bound."""
-        if isinstance(self.saturated, NotKept):
-            return self.saturated
-        return NotKept(len(self.saturated), len(self.support), int(self.saturated.sum()))
 
     def training_term(self) -> Term:
         """The map of the only kernel between the samples, made anew, scaled by their weights."""

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .base import ONCE
 from .features import FeatureGram, same
 
 _IN_MEMORY = 2**25  # entries of features of some rows that are taken together
@@ -115,9 +116,12 @@ class BlockGram(FeatureGram):
             out = out + Z.T @ Z
         return self.total(out)
 
-    def factor_cost(self, term, n):
+    def factor_cost(self, term, n, use):
         r = self.shape[1]
-        return n * r**2 / 2 + (1 / 6 if term.M is None else 7.5) * r**3
+        return n * r**2 / 2 + (1 / 6 if term.M is None and use == ONCE else 7.5) * r**3
+
+    def step_cost(self, n, d):
+        return 2.0 * n * self.shape[1] * d
 
     def weights_from(self, penalty):
-        return None
+        raise TypeError("weights of samples take features in memory; use an output kernel alone, or fewer samples")

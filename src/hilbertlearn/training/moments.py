@@ -94,9 +94,10 @@ class Moments:
         roots = Z if weights is None else np.sqrt(weights)[:, None] * Z
         whole = roots if every.all() else roots[every]
         shared = np.asarray(whole.T @ whole, dtype=float)
-        ZZ = [shared]
+        ZZ, square = [shared], float(shared.trace())
         if not every.all():
             part, gaps = roots[~every], masks[~every]
+            square += float(np.vdot(part, part))
             ZZ = [shared + (rows := part[gaps[:, k]]).T @ rows for k in range(masks.shape[1])]
         weighted = values if weights is None else weights[:, None] * values
         return cls(
@@ -104,7 +105,7 @@ class Moments:
             pattern=pattern,
             n_rows=len(Z),
             total=float(len(Z) if weights is None else weights.sum()),
-            square=float(np.vdot(roots, roots)),
+            square=square,
             weight=heavy.sum(axis=0),
             ZZ=ZZ,
             Z=heavy.T @ Z,
@@ -299,10 +300,12 @@ class Block:
         if self._factor is not None:
             return cholesky_solve(self._factor, R)
         (lam, V), M = self.pairs, self.operator
-        C = V.T @ (R if M is None else R @ M.vectors)
-        C /= s + np.multiply.outer(lam, np.ones(1) if M is None else M.values)
-        C = V @ C
-        return C if M is None else C @ M.vectors.T
+        R = R if M is None else R @ M.vectors
+        C = V.T @ R
+        gamma = np.ones(1) if M is None else M.values
+        # pairs that were left out have eigenvalues that are nothing beside s, or beside rounding
+        change = (R - V @ C) / s + V @ (C / (s + np.multiply.outer(lam, gamma)))
+        return change if M is None else change @ M.vectors.T
 
     def values(self, B, s) -> tuple[float, float]:
         """Primal value, from below where it is lost in rounding, and duality gap, both times the sum of weights."""
