@@ -1,4 +1,4 @@
-"""Fits to Dask collections are those in memory, also when a worker is lost; what travels does not grow with the rows."""
+"""Fits to Dask collections are those in memory, also when a worker is lost; what travels does not grow with rows."""
 
 import os
 import signal
@@ -15,6 +15,7 @@ dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
 
 from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor  # noqa: E402
+from hilbertlearn import distributed as blockwise  # noqa: E402
 from hilbertlearn.distributed import run  # noqa: E402
 from hilbertlearn.losses import EpsilonInsensitive, EpsilonSVR, Hinge, Huber  # noqa: E402
 
@@ -50,10 +51,22 @@ def blocks_of(X, y, rows=130):
     return da.from_array(X, chunks=(rows, -1)), da.from_array(y, chunks=(rows, -1)[: y.ndim])
 
 
+def counting(monkeypatch):
+    """A list that gets the outcome of each run on parts."""
+    outcomes, whole = [], run.on_parts
+
+    def counted(*arguments):
+        outcomes.append(whole(*arguments))
+        return outcomes[-1]
+
+    monkeypatch.setattr(run, "on_parts", counted)
+    return outcomes
+
+
 def assert_same_model(one, other, X, rtol=1e-8):
     expected = other.predict(X)
     assert_allclose(one.predict(X), expected, rtol=0, atol=rtol * np.abs(expected).max())
-    assert_allclose(one.center_, other.center_, rtol=rtol, atol=1e-12)
+    assert_allclose(one.center_, other.center_, rtol=0, atol=1e-8 * np.abs(expected).max())
     assert_allclose(one.alpha_, other.alpha_, rtol=1e-10)
 
 
@@ -68,7 +81,6 @@ def test_given_settings(client, name):
     model = OperatorKernelRegressor(**settings).fit(*blocks_of(X, y))
     assert_same_model(model, whole, X)
     assert model.dual_gap_ <= 1e-7
-    assert model.state_.counts.n_samples == N
     assert f"{N} samples" in model.summary()
 
 
@@ -99,7 +111,7 @@ def test_what_is_left_to_the_data(client, loss):
 
 def test_alpha_of_more_rows_than_are_brought(client, monkeypatch):
     """Rows of the sample, each left out of the model of all rows: refits say which alpha that is."""
-    monkeypatch.setattr("hilbertlearn.distributed.POOL", 150)
+    monkeypatch.setattr(blockwise, "POOL", 150)
     X, y = make(outputs=1)
     model = OperatorKernelRegressor("rbf", gamma=0.4, feature_map=20, center=False).fit(*blocks_of(X, y))
     chosen = model.choice_["alpha"][model.choice_["n_samples"] == 150][-20:]
@@ -171,19 +183,19 @@ def test_predictions_are_lazy_and_keep_blocks(client):
 # ------------------------------------------------------------------ what goes wrong
 
 
-def test_a_worker_is_lost_in_the_middle(client):
+def test_a_worker_is_lost_in_the_middle(client, monkeypatch):
     X, y = make(4000)
-    settings = {**GIVEN, "loss": EpsilonSVR(0.2), "alpha": 1e-6, "tol": 1e-12, "max_iter": 300}  # takes its time
-    with pytest.warns(UserWarning, match="gap"):
-        whole = OperatorKernelRegressor(**settings).fit(X, y)
+    settings = {**GIVEN, "loss": EpsilonSVR(0.1), "alpha": 1e-6, "tol": 1e-7, "solver": "splitting"}  # takes its time
+    whole = OperatorKernelRegressor(**settings).fit(X, y)
     lazy = blocks_of(X, y, 500)
     first = client.submit(os.getpid, workers=[sorted(client.nthreads())[0]], pure=False).result()
     killer = threading.Thread(target=_kill_when_busy, args=(client, first))
     killer.start()
-    with pytest.warns(UserWarning, match="gap"):
-        model = OperatorKernelRegressor(**settings).fit(*lazy)
+    outcomes = counting(monkeypatch)
+    model = OperatorKernelRegressor(**settings).fit(*lazy)
     killer.join()
-    assert_same_model(model, whole, X, rtol=1e-6)
+    assert outcomes[0].n_tries > 1
+    assert_same_model(model, whole, X)
 
 
 def _kill_when_busy(client, pid):
@@ -198,9 +210,12 @@ def _kill_when_busy(client, pid):
 
 def test_no_worker_is_left(monkeypatch):
     monkeypatch.setattr(run, "_PATIENCE", 0.5)
-    with distributed.LocalCluster(
-        n_workers=1, processes=False, threads_per_worker=1, dashboard_address=None, host="127.0.0.1"
-    ) as cluster, distributed.Client(cluster) as client:
+    with (
+        distributed.LocalCluster(
+            n_workers=1, processes=False, threads_per_worker=1, dashboard_address="127.0.0.1:0", protocol="tcp"
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
         blocks = [client.submit(np.ones, 3)]
         distributed.wait(blocks)
         cluster.scale(0)
@@ -235,7 +250,7 @@ def test_bad_input(client):
         model.fit(lazy, y[:-1])
     bad = X.copy()
     bad[140, 1] = np.nan
-    with pytest.raises(ValueError, match="block 1 of the rows.*NaN"):
+    with pytest.raises(ValueError, match=r"block 1 of the rows.*NaN"):
         model.fit(da.from_array(bad, chunks=(130, -1)), outputs)
     with pytest.raises(ValueError, match="feature_map=None"):
         OperatorKernelRegressor(feature_map=None).fit(lazy, outputs)
@@ -246,7 +261,7 @@ def test_bad_input(client):
     with pytest.raises(ValueError, match="alpha_per_output"):
         OperatorKernelRegressor(alpha_per_output=True).fit(lazy, outputs)
     fitted = model.fit(lazy, outputs)
-    with pytest.raises(AttributeError, match="dual_coef_ has a value for each of 600 samples"):
+    with pytest.raises(AttributeError, match="dual_coef_: coefficients of samples are not kept"):
         _ = fitted.dual_coef_
 
 
@@ -258,7 +273,7 @@ def test_without_a_client(monkeypatch):
     with dask.config.set(scheduler="threads"):
         model = OperatorKernelRegressor(**GIVEN).fit(*lazy)
         assert_same_model(model, OperatorKernelRegressor(**GIVEN).fit(X, y), X)
-        with pytest.raises(ValueError, match="from dask.distributed import Client"):
+        with pytest.raises(ValueError, match=r"from dask\.distributed import Client"):
             OperatorKernelRegressor(**{**GIVEN, "loss": Huber(0.3)}).fit(*lazy)
 
 
@@ -266,14 +281,7 @@ def test_without_a_client(monkeypatch):
 
 
 def test_bytes_do_not_grow_with_the_rows(client, monkeypatch):
-    outcomes = []
-    whole = run.on_parts
-
-    def counted(*arguments):
-        outcomes.append(whole(*arguments))
-        return outcomes[-1]
-
-    monkeypatch.setattr(run, "on_parts", counted)
+    outcomes = counting(monkeypatch)
     settings = {**GIVEN, "loss": Huber(0.3), "tol": 1e-12, "max_iter": 12, "center": False}
     for copies in (1, 4):
         X, y = make()

@@ -16,7 +16,11 @@ from . import run
 
 def is_dask(X) -> bool:
     """Whether X is a Dask array, data frame or series."""
-    return hasattr(X, "__dask_graph__") and hasattr(X, "to_delayed") and (hasattr(X, "chunks") or hasattr(X, "npartitions"))
+    return (
+        hasattr(X, "__dask_graph__")
+        and hasattr(X, "to_delayed")
+        and (hasattr(X, "chunks") or hasattr(X, "npartitions"))
+    )
 
 
 def current_client():
@@ -81,7 +85,9 @@ class Blocks:
         numbers = range(len(self.pieces)) if among is None else among
         if self.client is not None:
             sent = [self.client.scatter(one, hash=False) if callable(one) else one for one in shared]
-            return self.client.gather([self.client.submit(function, i, self.pieces[i], *sent, pure=False) for i in numbers])
+            return self.client.gather(
+                [self.client.submit(function, i, self.pieces[i], *sent, pure=False) for i in numbers]
+            )
         lazy = dask.delayed(function, pure=False)
         return list(dask.compute(*(lazy(i, self.pieces[i], *shared) for i in numbers)))
 
@@ -118,13 +124,13 @@ class Blocks:
 
 
 def by_blocks(model, method, X, **options):
-    """What a fitted model's method makes of each block of a Dask collection, lazily: as many rows, in the same blocks."""
+    """What a fitted model's method makes of each block of a Dask collection, lazily: rows and blocks stay."""
     check_is_fitted(model)
     function = partial(getattr(model, method), **options)
     if not hasattr(X, "chunks"):
         return X.map_partitions(function, meta=_rows_of(function(X._meta_nonempty), 0))
     if any(len(sizes) > 1 for sizes in X.chunks[1:]):
-        X = X.rechunk({axis: -1 for axis in range(1, X.ndim)})
+        X = X.rechunk(dict.fromkeys(range(1, X.ndim), -1))
     example = np.asarray(function(np.zeros((1, *X.shape[1:]), dtype=X.dtype)))
     changed = {"drop_axis": list(range(example.ndim, X.ndim)), "new_axis": list(range(X.ndim, example.ndim))}
     chunks = (X.chunks[0], *((size,) for size in example.shape[1:]))
@@ -147,7 +153,9 @@ def _rows_of(outputs, number):
 
 def _joined(number, X, y, weights):
     """Run on a worker: a block of rows."""
-    lengths = {name: _num_samples(part) for name, part in (("X", X), ("y", y), ("sample_weight", weights)) if part is not None}
+    lengths = {
+        name: _num_samples(part) for name, part in (("X", X), ("y", y), ("sample_weight", weights)) if part is not None
+    }
     if len(set(lengths.values())) > 1:
         told = " and ".join(f"{length} of {name}" for name, length in lengths.items())
         raise ValueError(f"block {number} has {told}; give X, y and sample_weight the same blocks of rows")
@@ -162,7 +170,7 @@ def _looked_at(number, batch, check):
     return _num_samples(batch.X)
 
 
-class named_block:  # noqa: N801 (used as a context)
+class named_block:
     """Errors of the values in a block say which it is."""
 
     def __init__(self, number):
@@ -182,7 +190,7 @@ def _together(parts):
         import pandas
 
         return pandas.concat(parts)
-    return None if parts[0] is None else joined_batches([Batch(part, None) for part in parts]).X
+    return None if parts[0] is None else joined_batches([Batch(part, part) for part in parts]).X
 
 
 def _taken(number, batch, rows):
@@ -198,7 +206,7 @@ def _by_rows(part, name):
             f"dask.array.from_array({name}, chunks=...)"
         )
     if hasattr(part, "chunks") and len(part.chunks) > 1 and any(len(sizes) > 1 for sizes in part.chunks[1:]):
-        return part.rechunk({axis: -1 for axis in range(1, len(part.chunks))})
+        return part.rechunk(dict.fromkeys(range(1, len(part.chunks)), -1))
     return part
 
 
@@ -217,8 +225,8 @@ def _check_chunks(X, part, name):
     differ = len(own) != len(its) or any(a != b for a, b in zip(own, its, strict=True) if np.isfinite(a + b))
     if differ:
         raise ValueError(
-            f"X and {name} must have the same blocks of rows, got chunks {_short(own)} of X and {_short(its)} of {name}; "
-            f"use {name}.rechunk, or X.repartition for data frames"
+            f"X and {name} must have the same blocks of rows, got chunks {_short(own)} of X and {_short(its)} of "
+            f"{name}; use {name}.rechunk, or X.repartition for data frames"
         )
 
 

@@ -1,4 +1,4 @@
-"""A model of blocks of rows: settings from a sample that was brought here, the function from all rows where they are."""
+"""A model of blocks of rows: settings from a sample that is brought here, the function from all rows where they are."""
 
 from __future__ import annotations
 

@@ -102,6 +102,7 @@ def solve_part(batches, total, job: Job) -> Solved:
     n_rows, mass = total(np.array([len(weights), weights.sum()]))
     loss, space, measure = job.loss, job.reader.space, job.reader.space.measure
     penalty = job.penalty if job.alpha is None else job.alpha * float(mass)
+    assert penalty is not None
     center = np.zeros(Y.shape[1])
     if job.center:
         center = space.smoothed(best_constant(Y, weights, loss, measure, outside, total)[None])[0]

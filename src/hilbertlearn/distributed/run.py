@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from threadpoolctl import threadpool_limits
@@ -30,7 +30,7 @@ class Outcome:
     n_parts: int
     n_sums: int
     n_bytes: int  # that all parts have sent
-    n_tries: int
+    n_tries: int = 1
 
 
 def on_parts(client, blocks, work: Callable, shared) -> Outcome:
@@ -44,7 +44,7 @@ def on_parts(client, blocks, work: Callable, shared) -> Outcome:
         addresses, groups = placed(client, blocks)
         found = _attempt(client, addresses, groups, work, shared)
         if found is not None:
-            return Outcome(*found, tried)
+            return replace(found, n_tries=tried)
     raise _lost_too_often(len(addresses))
 
 
@@ -93,7 +93,7 @@ def placed(client, blocks) -> tuple[list, list]:
     return list(groups), list(groups.values())
 
 
-def _attempt(client, addresses, groups, work, shared):
+def _attempt(client, addresses, groups, work, shared) -> Outcome | None:
     """What the first part returns and what travelled, None where a worker was lost."""
     from distributed import CancelledError
 
@@ -110,7 +110,10 @@ def _attempt(client, addresses, groups, work, shared):
             _let_go(actor)
             return None
         result = _result(tasks)
-        return None if result is None else (result[0], len(groups), *actor.travelled().result())
+        if result is None:
+            return None
+        n_sums, n_bytes = actor.travelled().result()
+        return Outcome(result[0], len(groups), n_sums, n_bytes)
     except (OSError, RuntimeError, CancelledError):
         if set(addresses) <= set(client.nthreads()):
             raise

@@ -11,13 +11,13 @@ from sklearn.utils.validation import _num_samples
 from .._fitting import store
 from .._linalg import Kronecker
 from .._statistics import pointwise_median
+from ..distributed import by_blocks, is_dask
 from ..frames import points_of
 from ..functions import IrregularFunctions, as_axes, brings_points, check_grids, read_functions, read_training
 from ..kernels import brings_operator
 from ..losses import Squared
 from ..metrics import integrated_squared_error
 from ..operators import Integral, PerAxis
-from ..distributed import by_blocks, is_dask
 from ..spaces import Grid, function_space
 from ..spaces.settings import as_space
 from ..terms import LinearPredictor

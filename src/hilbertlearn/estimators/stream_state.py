@@ -79,7 +79,7 @@ class StreamState(Expansion):
     def __getattr__(self, name):
         if name in _OF_SAMPLES:
             raise AttributeError(
-                f"{name}_: {_OF_SAMPLES[name]} are not kept of a model whose rows came in batches or blocks; fit in memory"
+                f"{name}_: {_OF_SAMPLES[name]} are not kept of rows that come in batches or blocks; fit in memory"
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
