@@ -25,7 +25,7 @@ LOSSES = {
     "huber": Huber(0.3),
     "huber by entry": Huber(0.2, p=1),
     "tube": EpsilonInsensitive(0.3),
-    "svr": EpsilonSVR(0.2),
+    "svr": EpsilonSVR(1.0),
 }
 ITERATED = {name: "auto" if name == "squared" else "splitting" for name in LOSSES}  # gaps alike are not solutions alike
 GIVEN = {"kernel": "rbf", "gamma": 0.4, "alpha": 1e-3, "feature_map": 25, "tol": 1e-7}
@@ -100,13 +100,14 @@ def test_weights_gaps_and_an_operator(client, name):
 @flag("loss", ["squared", "huber", "epsilon_insensitive"])
 def test_what_is_left_to_the_data(client, loss):
     """Of as many rows as are brought to the client all settings are those in memory."""
-    X, y = make()
+    X, y = make(200)
     settings = {"loss": loss, "feature_map": 25, "tol": 1e-10, "max_iter": 3000}
     whole = OperatorKernelRegressor(**settings, solver="auto" if loss == "squared" else "splitting").fit(X, y)
-    model = OperatorKernelRegressor(**settings).fit(*blocks_of(X, y))
+    model = OperatorKernelRegressor(**settings).fit(*blocks_of(X, y, 60))
     assert model.gamma_ == whole.gamma_
     assert model.loss_.get_params() == whole.loss_.get_params()
-    assert_same_model(model, whole, X)
+    # at the small alpha that is chosen here, a gap of 1e-10 leaves as much
+    assert_same_model(model, whole, X, rtol=1e-8 if loss == "squared" else 1e-5)
 
 
 def test_alpha_of_more_rows_than_are_brought(client, monkeypatch):
