@@ -19,6 +19,7 @@ NAMES = (
     "functional_dictionary",
     "memory",
     "streams",
+    "distributed",
     "ranking_decoder",
     "set_decoder",
     "scalar_decoder",

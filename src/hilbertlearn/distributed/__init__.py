@@ -3,6 +3,6 @@
 ``dask`` and ``distributed`` are imported when a collection of theirs is given.
 """
 
-from .blocks import Blocks, by_blocks, is_dask
+from .blocks import Blocks, by_blocks, is_dask, of_each_block
 from .fit import POOL, check_settings, fit_blocks
 from .parts import Reader

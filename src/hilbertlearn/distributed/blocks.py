@@ -123,6 +123,18 @@ class Blocks:
         return Batch(*map(_together, zip(*self.each(_taken, taken, among=taken), strict=True)))
 
 
+def of_each_block(collection, function, shared) -> list:
+    """``function(block, shared)`` of each block of a collection, computed where the blocks are and brought here."""
+    import dask
+
+    client, lazy = current_client(), dask.delayed(function, pure=False)
+    pieces = list(np.ravel(np.asarray(_by_rows(collection, "candidates").to_delayed(), dtype=object)))
+    if client is None:
+        return list(dask.compute(*(lazy(piece, shared) for piece in pieces)))
+    (sent,) = client.scatter([shared], broadcast=True, hash=False)
+    return client.gather(client.compute([lazy(piece, sent) for piece in pieces]))
+
+
 def by_blocks(model, method, X, **options):
     """What a fitted model's method makes of each block of a Dask collection, lazily: rows and blocks stay."""
     check_is_fitted(model)

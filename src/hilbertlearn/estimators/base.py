@@ -147,6 +147,11 @@ class KernelMachine(NamedSettings):
 
         output_space : in place of the estimator's own
         """
+        if is_dask(X) or is_dask(y):
+            raise ValueError(
+                "Dask collections go to fit of OperatorKernelRegressor and FunctionalRegressor, where alpha='auto' and "
+                "'auto' in the loss stand for a search; elsewhere give X.compute() and y.compute()"
+            )
         if self.regressor is not None:
             raise ValueError("regressor has no path over alpha; set regressor=None, or search its own settings")
         loss, recipe = self._check_settings(X)
