@@ -67,9 +67,9 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
         Features Z in place of the kernel matrix: ``K = Z Z'`` is never formed, so that memory and time grow with the
         number of samples and not with its square and cube. None: exact. A number of landmarks, or
         ``features.Landmarks``: Nyström features of the kernel, whatever it is. ``features.RandomFeatures``: of Gaussian
-        and Matérn kernels. A transformer (``Nystroem``, ``RBFSampler``, a pipeline): its features are the kernel. "auto":
-        exact up to 5000 samples; beyond that 250 landmarks, then twice as many as long as the held-out error falls by
-        1 %, up to 4000 and what a minute and a fifth of memory allow. ``summary()`` says what was done.
+        and Matérn kernels. A transformer (``Nystroem``, ``RBFSampler``, a pipeline): its features are the kernel.
+        "auto": exact up to 5000 samples; beyond that 250 landmarks, then twice as many as long as the held-out error
+        falls by 1 %, up to 4000 and what a minute and a fifth of memory allow. ``summary()`` says what was done.
     solver : "auto" for the cheapest that suits the problem, or one of ``hilbertlearn.solvers.NAMES``
     tol : float
         Relative duality gap at which the solver stops.

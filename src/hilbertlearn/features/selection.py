@@ -5,7 +5,7 @@ given, the first of the pool, come first.
 
 Candidates are all samples, or beyond `_POOL` times the number r of landmarks as many drawn at random: to choose from a
 pool of P samples takes about P r^2 operations, the features of n samples n r^2. So of 100 000 samples and 1000
-landmarks the choice is a tenth of the work, and it does not grow with n.
+landmarks the choice is a sixth of the work, and it does not grow with n.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ from .._linalg import independent_root, solve_triangle
 from ..kernels import InputKernel
 from .base import block_rows, slices
 
-_POOL, _LEAST_POOL = 10, 2  # candidates for each landmark
+_POOL, _LEAST_POOL = 8, 2  # candidates for each landmark
 _FACTOR_ENTRIES = 2**26  # of the matrix (P, r) that a choice works with, 512 MB: more landmarks have smaller pools
 _BLOCKS, _SMALL_BLOCK = 8, 32  # blocks that pivots are drawn in at least, and candidates drawn at once
 _ROUNDING = 32  # times the machine's: what is left of a diagonal entry below that is nothing
+_BELOW_ZERO = 4  # times the largest error seen: what pivots are at least
 _COORDINATES, _MOST_COORDINATES = 1 / 5, 200  # of candidates that are clustered, a share of the landmarks
 _ROUNDS = 5  # of moving centres; more hardly change the error
 
@@ -67,14 +68,14 @@ class Source:
 
     def pool(self, number, random, given) -> Pool:
         """Candidates for a number of landmarks: those given, positions (k,), and others drawn by weight."""
-        size = max(_LEAST_POOL * number, min(_POOL * number, _FACTOR_ENTRIES // number))
+        size = max(_LEAST_POOL * number, min(_POOL * number, _FACTOR_ENTRIES // number)) - len(given)
         weights = self.weights.copy()
         weights[given] = 0.0
-        others = _drawn(weights, size - len(given), random)
+        others, mass = _candidates(weights, size, _LEAST_POOL * number, random)
         rows = np.concatenate([given, others])
-        # those drawn by weight are alike
-        whole = len(others) == np.count_nonzero(weights)
-        return Pool(self, rows, self.samples(rows), self.weights[rows] if whole else np.ones(len(rows)), len(given))
+        scale = mass.sum() / max(weights[others].sum(), np.finfo(float).tiny) if len(others) else 1.0
+        mass = np.concatenate([scale * self.weights[given], mass])
+        return Pool(self, rows, self.samples(rows), mass, len(given))
 
 
 @dataclass(frozen=True)
@@ -120,6 +121,24 @@ def _drawn(weights, size, random):
     return random.choice(positive, size, replace=False, p=None if (share == share[0]).all() else share)
 
 
+def _candidates(weights, size, least, random):
+    """Distinct positions drawn by weight, and the mass of each.
+
+    All, if there are no more than size; else size draws, of which those of heavy samples fall together, and where only
+    few are left others up to the least number.
+    """
+    positive = np.flatnonzero(weights)
+    if len(positive) <= size:
+        return positive, weights[positive]
+    if (weights[positive] == weights[positive[0]]).all():
+        return _drawn(weights, size, random), np.ones(size)
+    expected = size / weights.sum() * weights
+    counts = random.multinomial(size, weights / weights.sum())
+    drawn = np.flatnonzero(counts)
+    others = _drawn(np.where(counts > 0, 0.0, weights), max(0, least - len(drawn)), random)
+    return np.concatenate([drawn, others]), np.concatenate([counts[drawn], expected[others]])
+
+
 def uniform(pool, number, random):
     """Samples drawn at random by weight."""
     return pool.filled(pool.given, number, random)
@@ -142,6 +161,7 @@ def _pivots(pool, number, random):
     if len(chosen):
         _, k = _extend(pool, factor, 0, chosen, left, least)
     while len(chosen) < number:
+        least = max(least, -_BELOW_ZERO * left.min())  # errors show in entries below zero
         share = pool.weights * np.where(left > least, left, 0.0)
         if not share.any():
             break
@@ -221,7 +241,7 @@ def _scores(pool, sample, chance, among=None):
     solve_triangle(scipy.linalg.cholesky(inner), beside)
     weights, diagonal = (a if among is None else a[among] for a in (pool.weights, pool.diagonal()))
     left = diagonal - np.einsum("ij,ij->i", beside, beside)
-    return weights * np.clip(left, np.finfo(float).eps * penalty, None) / penalty
+    return np.clip(weights * left / penalty, np.finfo(float).eps * weights, 1.0)
 
 
 def _penalty(values, goal):
