@@ -24,7 +24,7 @@ from hilbertlearn import (  # noqa: E402
 )
 from hilbertlearn import distributed as blockwise  # noqa: E402
 from hilbertlearn.distributed import run  # noqa: E402
-from hilbertlearn.losses import EpsilonInsensitive, EpsilonSVR, Hinge, Huber  # noqa: E402
+from hilbertlearn.losses import EpsilonInsensitive, Hinge, Huber  # noqa: E402
 
 N, P = 600, 3
 LOSSES = {
@@ -32,7 +32,6 @@ LOSSES = {
     "huber": Huber(0.3),
     "huber by entry": Huber(0.2, p=1),
     "tube": EpsilonInsensitive(0.3),
-    "svr": EpsilonSVR(1.0),
 }
 ITERATED = {name: "auto" if name == "squared" else "splitting" for name in LOSSES}  # gaps alike are not solutions alike
 GIVEN = {"kernel": "rbf", "gamma": 0.4, "alpha": 1e-3, "feature_map": 25, "tol": 1e-7}
@@ -86,8 +85,7 @@ def test_given_settings(client, name):
     settings = {**GIVEN, "loss": LOSSES[name]}
     whole = OperatorKernelRegressor(**settings, solver=ITERATED[name]).fit(X, y)
     model = OperatorKernelRegressor(**settings).fit(*blocks_of(X, y))
-    # without curvature steps are sensitive to rounding, and solutions differ as gaps allow
-    assert_same_model(model, whole, X, rtol=1e-8 if name != "svr" else 1e-4)
+    assert_same_model(model, whole, X)
     assert model.dual_gap_ <= 1e-7
     assert f"{N} samples" in model.summary()
 
@@ -222,7 +220,7 @@ def test_candidates_in_blocks(client):
 
 def test_a_worker_is_lost_in_the_middle(client, monkeypatch):
     X, y = make(4000)
-    settings = {**GIVEN, "loss": EpsilonSVR(0.1), "alpha": 1e-6, "tol": 1e-7, "solver": "splitting"}  # takes its time
+    settings = {**GIVEN, "loss": Huber(0.1), "alpha": 1e-8, "tol": 1e-10}  # takes some fifty iterations
     whole = OperatorKernelRegressor(**settings).fit(X, y)
     lazy = blocks_of(X, y, 500)
     first = client.submit(os.getpid, workers=[sorted(client.nthreads())[0]], pure=False).result()
@@ -237,11 +235,10 @@ def test_a_worker_is_lost_in_the_middle(client, monkeypatch):
 
 def _kill_when_busy(client, pid):
     """Kill a worker's process while solvers go on."""
-    for _ in range(600):
+    for _ in range(3000):
         if any("_part" in str(key) for keys in client.processing().values() for key in keys):
             break
-        time.sleep(0.05)
-    time.sleep(0.3)
+        time.sleep(0.01)
     os.kill(pid, signal.SIGKILL)
 
 
