@@ -26,6 +26,7 @@ NAMES = (
     "scalar_decoder",
     "top_candidates",
     "candidate_batches",
+    "output_rank",
     "loss_trick",
     "structured_weights",
     "vector_fields",

@@ -193,40 +193,113 @@ def _by_rows(S):
 
 
 def _pivot_blocks(S, L):
-    """Cholesky decomposition with pivots, block by block into L (n, m): yields (columns so far, trace left).
+    """``pivot_blocks`` of a stored matrix: yields (columns so far, trace left)."""
+    rows = _by_rows(S)
+    for pivots, left in pivot_blocks(lambda positions: rows[positions].T, S.diagonal(), L):
+        yield len(pivots), left
 
-    Candidates are drawn from the large diagonal entries left, a block at once; columns of S are taken, and updated by a
+
+def pivot_blocks(columns, diagonal, L):
+    """Cholesky decomposition with pivots, block by block into L (n, m): yields (pivots so far (k,), trace left).
+
+    columns : function of positions (b,) that gives these columns (n, b) of a PSD matrix, which is never asked for whole
+    diagonal : (n,)
+
+    Candidates are drawn from the large diagonal entries left, a block at once; columns are taken, and updated by a
     product of matrices, for these alone: n r^2 operations where LAPACK's dpstrf, which updates all of S, takes n^2 r.
-    Random factors keep neighbours in an ordered sample apart, of which one would make the others useless (Chen,
-    Epperly, Tropp & Webber 2025 draw all pivots at random). Ends where L is full or errors are all that is left: they
-    show in diagonal entries below zero, and smaller pivots would blow them up.
+    Random factors keep neighbours in an ordered sample apart, of which one would make the others useless. Ends where L
+    is full or errors are all that is left: they show in diagonal entries below zero, and smaller pivots would blow
+    them up. For a factor to rounding; ``random_pivots`` is for one that leaves something out.
     """
-    left, random, k = S.diagonal().copy(), np.random.default_rng(_SEED), 0
-    S = _by_rows(S)
+    left, random, pivots = np.array(diagonal, dtype=float), np.random.default_rng(_SEED), np.empty(0, dtype=int)
     least = _NOISE * _EPS * left.max()
-    yield k, left.sum()
-    while k + _PIVOTS <= L.shape[1]:
+    yield pivots, left.sum()
+    while len(pivots) + _PIVOTS <= L.shape[1]:
         least = max(least, -_NOISE * left.min())
         if left.max() <= least:
             return
         # no factor takes the largest of all below what counts as large
-        candidates = np.argpartition(left * random.uniform(0.3, 1.0, len(S)), -_PIVOTS)[-_PIVOTS:]
-        columns = S[candidates].T
-        if k:
-            update = scipy.linalg.blas.dgemm
-            columns = update(-1.0, L[:, :k], L[candidates, :k], 1.0, columns, trans_b=1, overwrite_c=1)
+        candidates = np.argpartition(left * random.uniform(0.3, 1.0, len(left)), -_PIVOTS)[-_PIVOTS:]
+        residual = _residual_columns(columns, L[:, : len(pivots)], candidates)
         tolerance = max(_LARGE_PIVOT * left.max(), least)
-        factor, order, rank, _ = scipy.linalg.lapack.dpstrf(columns[candidates], lower=1, tol=tolerance)
+        factor, order, rank, _ = scipy.linalg.lapack.dpstrf(residual[candidates], lower=1, tol=tolerance)
         if not rank:
             return
         chosen = order[:rank] - 1
-        solve, triangle = scipy.linalg.blas.dtrsm, factor[:rank, :rank]
-        block = solve(1.0, triangle, columns[:, chosen], side=1, lower=1, trans_a=1, overwrite_b=1)
-        L[:, k : k + rank] = block
-        left -= np.einsum("ij,ij->i", block, block)
-        left[candidates[chosen]] = 0.0
-        k += rank
-        yield k, left.clip(0.0).sum()
+        new = L[:, len(pivots) : len(pivots) + rank]
+        _eliminate(residual[:, chosen], factor[:rank, :rank], candidates[chosen], new, left)
+        pivots = np.concatenate([pivots, candidates[chosen]])
+        yield pivots, left.clip(0.0).sum()
+
+
+def random_pivots(columns, diagonal, L, weights=None, tolerance=0.0):
+    """As ``pivot_blocks``, for a factor that leaves something out: pivots are drawn by what is left of the diagonal.
+
+    The trace left is that of the best approximation of nearly the same rank, in the mean, whatever the matrix; the
+    largest entries left, in their place, may be outliers that tell of nothing else (Chen, Epperly, Tropp & Webber
+    2025). A block of proposals is thinned out by rejection, so that pivots are distributed as if they were drawn one
+    after the other (Epperly, Tropp & Webber 2025). Draws are the same each time.
+
+    weights : (n,) of the rows in the trace, which then is ``sum_i w_i left_i``; default ones
+    tolerance : what is left of every diagonal entry, relative to the largest, when it stops before L is full
+    """
+    left, random, pivots = np.array(diagonal, dtype=float), np.random.default_rng(_SEED), np.empty(0, dtype=int)
+    weights = np.ones(len(left)) if weights is None else weights
+    least = max(_NOISE * _EPS, tolerance) * left.max(initial=0.0)
+    yield pivots, weights @ left
+    while (free := L.shape[1] - len(pivots)) > 0:
+        least = max(least, -_NOISE * left.min())
+        chances = np.where(left > least, weights * left, 0.0)
+        if not chances.any():
+            return
+        ends = np.cumsum(chances)
+        draws = np.searchsorted(ends, ends[-1] * random.random(min(_PIVOTS, free)), side="right")
+        draws = np.minimum(draws, np.flatnonzero(chances)[-1])  # where a draw is rounded to the very end
+        _, first = np.unique(draws, return_index=True)
+        candidates = draws[np.sort(first)]  # a second draw of the same has nothing left to be accepted by
+        residual = _residual_columns(columns, L[:, : len(pivots)], candidates)
+        chosen, triangle = _accepted(residual[candidates], random, least)
+        new = L[:, len(pivots) : len(pivots) + len(chosen)]
+        _eliminate(residual[:, chosen], triangle, candidates[chosen], new, left)
+        pivots = np.concatenate([pivots, candidates[chosen]])
+        yield pivots, weights @ left.clip(0.0)
+
+
+def _accepted(S, random, least):
+    """Which of proposals with the matrix S (b, b) are pivots, each by the share that is left of it after those before.
+
+    Their positions (r,) and their Cholesky factor (r, r). The first is always one.
+    """
+    before, left, factor = S.diagonal().copy(), S.diagonal().copy(), np.zeros_like(S)
+    chosen: list[int] = []
+    for i in range(len(S)):
+        if i and not (left[i] > least and random.random() * before[i] < left[i]):
+            continue
+        k = len(chosen)
+        column = (S[:, i] - factor[:, :k] @ factor[i, :k]) / math.sqrt(max(left[i], least))
+        factor[:, k] = column
+        left -= column**2
+        chosen.append(i)
+    return np.array(chosen), np.tril(factor[np.ix_(chosen, range(len(chosen)))])
+
+
+def _residual_columns(columns, L, candidates):
+    """Columns (n, b) of what is left of a matrix after ``L L'``, in LAPACK's order."""
+    found = np.asfortranarray(columns(candidates), dtype=float)
+    if not L.shape[1]:
+        return found
+    return scipy.linalg.blas.dgemm(-1.0, L, L[candidates], 1.0, found, trans_b=1)
+
+
+def _eliminate(residual, triangle, pivots, new, left):
+    """Write the columns of a factor for pivots into `new`, and take their squares from the diagonal left.
+
+    residual : (n, r) columns of what is left, at the pivots
+    triangle : (r, r) the Cholesky factor of their entries
+    """
+    new[:] = scipy.linalg.blas.dtrsm(1.0, triangle, residual, side=1, lower=1, trans_a=1)
+    left -= np.einsum("ij,ij->i", new, new)
+    left[pivots] = 0.0
 
 
 def eigenspaces(pairs: Spectrum, alike=1e-10):

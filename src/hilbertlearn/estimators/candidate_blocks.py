@@ -8,6 +8,7 @@ import numpy as np
 
 from ..decoders.candidates import best_first
 from ..distributed import of_each_block
+from .pools import TIES
 
 
 def best_of_blocks(model, X, candidates, k):
@@ -15,7 +16,7 @@ def best_of_blocks(model, X, candidates, k):
 
     X : checked inputs
     """
-    found = of_each_block(candidates, _of_block, (model, X, k))
+    found = of_each_block(candidates, _of_block, (model, X, k + TIES))
     sizes = [size for size, _ in found]
     if not sum(sizes):
         raise ValueError("candidates is empty; give at least one candidate")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,7 +24,7 @@ from ..spaces.settings import as_space
 from ..terms import LinearPredictor
 from ..training import best_constant
 from .in_blocks import InBlocks
-from .state import State
+from .state import State, blocks_of
 from .stream_state import StreamState
 
 _SMOOTHER = (Integral("rbf", 100.0),)  # operators that are tried beside the grid's own, whose functions are rough
@@ -272,10 +273,21 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
 
     def _values(self, X, axes):
         """Values (n, m_1, ..., m_k, p) on a product grid."""
-        units = self.space_.units(axes)
-        values = sum(part @ self._right(integral, units) for part, integral in self._parts(X))
-        values = values.reshape(_num_samples(X), *(len(axis) for axis in axes), self.space_.n_curves)
-        return values + self.space_.origin_at(units)
+        units, shape = self.space_.units(axes), (*(len(axis) for axis in axes), self.space_.n_curves)
+        out, right = np.empty((_num_samples(X), *shape)), None
+        for rows, some in self._blocks(X, math.prod(shape)):
+            parts = list(self._parts(some))
+            right = [self._right(integral, units) for _, integral in parts] if right is None else right
+            values = sum(part @ own for (part, _), own in zip(parts, right, strict=True))
+            out[rows] = values.reshape(-1, *shape)
+        out += self.space_.origin_at(units)
+        return out
+
+    def _blocks(self, X, points=0):
+        """Pairs (rows, X there) whose kernel values, coordinates and values at points fit in the working memory."""
+        state = self.state_
+        n = len(state.columns) if isinstance(state, State) else 0
+        return blocks_of(X, n + 2 * math.prod(self.space_.sizes) + points)
 
     def _values_at(self, X, points):
         """For each sample the values (m_i, p) at its own points (m_i,)."""
@@ -283,12 +295,13 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
             raise ValueError(f"grid: a list must have one array a sample, got {len(points)} for {_num_samples(X)}")
         if len(self.space_.axes) != 1:
             raise ValueError("grid: a list of points is for functions of one variable; give a tuple of grids")
-        parts = list(self._parts(X))
         out = []
-        for i, own in enumerate(points):
-            units = self.space_.units((own,))
-            values = sum(part[i : i + 1] @ self._right(integral, units) for part, integral in parts)
-            out.append(values.reshape(len(own), self.space_.n_curves) + self.space_.origin_at(units))
+        for rows, some in self._blocks(X):
+            parts = list(self._parts(some))
+            for i, own in enumerate(points[rows]):
+                units = self.space_.units((own,))
+                values = sum(part[i : i + 1] @ self._right(integral, units) for part, integral in parts)
+                out.append(values.reshape(len(own), self.space_.n_curves) + self.space_.origin_at(units))
         return out
 
     def _parts(self, X):

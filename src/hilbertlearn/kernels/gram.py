@@ -34,6 +34,7 @@ _CALLED = {  # elsewhere
     **{name: name for name in CURVE_NAMES},
 }
 _WITHOUT_GAMMA = (PRECOMPUTED, TANIMOTO, "linear", "cosine", "additive_chi2")
+_OF_DIFFERENCES = ("rbf", *MATERN, "laplacian", TANIMOTO)  # 1 at each sample
 _OF_PRODUCTS = ("linear", "poly", "polynomial")  # depend on where the origin is
 # positive definite by construction
 POSITIVE = {"rbf", *MATERN, "laplacian", "linear", "cosine", "chi2", "poly", "polynomial"}
@@ -161,8 +162,10 @@ def diagonal(kernel, X, *, gamma=None, params=None, origin=None):
     """``k(x, x)`` (n,), without the whole Gram matrix; kernel objects may have a method for it."""
     if hasattr(kernel, "diagonal"):
         return kernel.diagonal(X)
-    if isinstance(kernel, str) and kernel in _AT_MEDIAN:
+    if isinstance(kernel, str) and kernel in _OF_DIFFERENCES:
         return np.ones(length(X))
+    if isinstance(kernel, str) and kernel == "linear" and origin is None:
+        return row_norms(X, squared=True)
     size = _DIAGONAL_ROWS if hasattr(X, "shape") else _DIAGONAL_OBJECTS
     blocks = (X[i : i + size] for i in range(0, length(X), size))
     return np.concatenate([np.diag(gram(kernel, block, gamma=gamma, params=params, origin=origin)) for block in blocks])

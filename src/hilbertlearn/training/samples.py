@@ -49,10 +49,11 @@ class Encoded:
     @classmethod
     def of(cls, space: Space, y):
         """Outputs y, as read, in a space."""
-        Y, sampling = space.encode(y), space.sampling(y)
+        sampling = space.sampling(y)
         if sampling is None:
-            return cls(space=space, Y=Y, sampling=None, coordinates=Y, outside=space.outside(y))
-        complete, outside = space.complete(y), space.complete_outside(y)
+            Y, outside = space.encode_whole(y)
+            return cls(space=space, Y=Y, sampling=None, coordinates=Y, outside=outside)
+        Y, complete, outside = space.encode(y), space.complete(y), space.complete_outside(y)
         return cls(space=space, Y=Y, sampling=sampling, coordinates=complete, outside=outside)
 
     def whole(self, residuals, loss):
