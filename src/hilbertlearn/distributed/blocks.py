@@ -70,26 +70,20 @@ class Blocks:
         pieces = [joined(number, *parts) for number, parts in enumerate(zip(*columns, strict=True))]
         pieces = pieces if client is None else client.compute(pieces)
         blocks = cls(pieces, np.empty(0, dtype=int), client)
-        lengths = np.array(blocks.each(_looked_at, check), dtype=int)
+        lengths = np.array(blocks.each(_looked_at, dict.fromkeys(range(len(pieces)), check)), dtype=int)
         if not lengths.sum():
             raise ValueError(f"X has no rows in any of its {len(lengths)} blocks; give at least one sample")
         return cls(pieces, lengths, client)
 
-    def each(self, function, *shared, among=None) -> list:
-        """``function(number of a block, the block, *shared)`` of each block, or of some; where the blocks are.
-
-        What it returns is brought here.
-        """
+    def each(self, function, arguments: dict) -> list:
+        """``function(number, block, argument)`` of the blocks that have an argument, where they are; brought here."""
         import dask
 
-        numbers = range(len(self.pieces)) if among is None else among
-        if self.client is not None:
-            sent = [self.client.scatter(one, hash=False) if callable(one) else one for one in shared]
-            return self.client.gather(
-                [self.client.submit(function, i, self.pieces[i], *sent, pure=False) for i in numbers]
-            )
-        lazy = dask.delayed(function, pure=False)
-        return list(dask.compute(*(lazy(i, self.pieces[i], *shared) for i in numbers)))
+        if self.client is None:
+            lazy = dask.delayed(function, pure=False)
+            return list(dask.compute(*(lazy(i, self.pieces[i], one) for i, one in arguments.items())))
+        submit = partial(self.client.submit, function, pure=False)
+        return self.client.gather([submit(i, self.pieces[i], one) for i, one in arguments.items()])
 
     def summed(self, partial: Callable, shared):
         """The sum of ``partial(some blocks, shared)``, by a tree of tasks where the blocks are."""
@@ -120,7 +114,7 @@ class Blocks:
         ends = np.cumsum(self.lengths)
         own = np.searchsorted(ends, rows, side="right")
         taken = {int(k): rows[own == k] - (ends[k] - self.lengths[k]) for k in np.unique(own)}
-        return Batch(*map(_together, zip(*self.each(_taken, taken, among=taken), strict=True)))
+        return Batch(*map(_together, zip(*self.each(_taken, taken), strict=True)))
 
 
 def of_each_block(collection, function, shared) -> list:
@@ -140,7 +134,7 @@ def by_blocks(model, method, X, **options):
     check_is_fitted(model)
     function = partial(getattr(model, method), **options)
     if not hasattr(X, "chunks"):
-        return X.map_partitions(function, meta=_rows_of(function(X._meta_nonempty), 0))
+        return X.map_partitions(function, meta=_rows_of(function(_example(X)), 0))
     if any(len(sizes) > 1 for sizes in X.chunks[1:]):
         X = X.rechunk(dict.fromkeys(range(1, X.ndim), -1))
     example = np.asarray(function(np.zeros((1, *X.shape[1:]), dtype=X.dtype)))
@@ -153,6 +147,14 @@ def by_blocks(model, method, X, **options):
         meta=example[:0],
         **{name: axes for name, axes in changed.items() if axes},
     )
+
+
+def _example(X):
+    """A row such as a Dask data frame has; nothing is computed."""
+    import pandas
+
+    values = {name: 0 if kind.kind in "biuf" else "a" for name, kind in X.dtypes.items()}
+    return pandas.DataFrame(values, index=[0]).astype(dict(X.dtypes))
 
 
 def _as_array(function, shape, X):
@@ -207,7 +209,7 @@ def _together(parts):
 
 def _taken(number, batch, rows):
     """Run on a worker: some rows of its block."""
-    return batch.take(rows[number])
+    return batch.take(rows)
 
 
 def _by_rows(part, name):

@@ -183,7 +183,8 @@ def _answer(meeting, k, turn, partial):
             try:
                 return answer.result(timeout=_LOOK_EVERY)
             except TimeoutError:
-                _ = meeting.total
+                if not callable(meeting.total):  # to look for it raises where its worker is gone
+                    raise
     except (OSError, RuntimeError) as error:
         raise Interrupted(str(error)) from error
 

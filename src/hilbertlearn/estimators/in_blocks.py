@@ -31,8 +31,7 @@ class InBlocks(Streaming):
 
     def check_block(self, X):
         """Raise where inputs, a block of rows, cannot be read."""
-        own = copy.copy(self)
-        check_inputs(own, X, own._input_kernels(X), reset=True)
+        check_inputs(copy.copy(self), X, self._input_kernels(X), reset=True)
 
     def _learn(self, X, y, sample_weight):
         if not (distributed.is_dask(X) or distributed.is_dask(y)):

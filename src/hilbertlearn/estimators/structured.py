@@ -301,8 +301,8 @@ class StructuredPredictor(OutputScores, KernelMachine):
         X : inputs
         candidates : outputs to choose from, the same for all; None for those of the estimator, the decoder's own way,
             or the distinct training outputs. Any number of them will do: large collections, memory-mapped arrays and
-            iterators, of candidates or of lists or arrays of candidates, are looked at block by block; those of a Dask bag or array by
-            the workers that have them.
+            iterators, of candidates or of lists or arrays of candidates, are looked at block by block; those of a Dask
+            bag or array by the workers that have them.
         candidates_per_query : a list with one collection of outputs for each of X, in place of `candidates`
         """
         if is_dask(X):
