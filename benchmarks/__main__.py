@@ -20,6 +20,8 @@ NAMES = (
     "functional_robust",
     "functional_dictionary",
     "memory",
+    "streams",
+    "distributed",
     "ranking_decoder",
     "set_decoder",
     "scalar_decoder",

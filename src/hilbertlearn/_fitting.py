@@ -31,6 +31,19 @@ def transactional(fit):
     return whole
 
 
+def continued(learn):
+    """As ``transactional``, on a copy that keeps what was learnt before."""
+
+    @wraps(learn)
+    def whole(self, *args, **kwargs):
+        new = copy.copy(self)
+        learn(new, *args, **kwargs)
+        self.__dict__ = new.__dict__
+        return self
+
+    return whole
+
+
 def snapshot(setting):
     """A copy of a settings object, and of those inside it, that later changes of the settings do not reach."""
     if isinstance(setting, type) or not hasattr(setting, "get_params"):

@@ -18,6 +18,7 @@ from .._fitting import blank, snapshot, transactional
 from .._progress import Progress, Silence
 from .._statistics import mean_rows
 from .._validation import check_choice, check_number, warn
+from ..distributed import by_blocks, is_dask
 from ..frames import FrameForm
 from ..losses import as_loss
 from ..training import (
@@ -121,13 +122,18 @@ class KernelMachine(NamedSettings):
     # ---------------------------------------------------------------- fit
 
     @transactional
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Fit to inputs X and outputs y; NaN (or None) in y means not observed.
 
         Parameters
         ----------
-        X : (n, n_features) array, sparse matrix, (n, n) Gram matrix for ``kernel="precomputed"``, or a list of objects
-        y : (n,) or (n, d) outputs
+        X : (n, n_features) array, sparse matrix, (n, n) Gram matrix for ``kernel="precomputed"``, or a list of objects;
+            on features also rows that are not held in memory: a source of ``hilbertlearn.streams``, a callable that
+            returns an iterator of batches (X, y) or (X, y, sample_weight), such an iterator, a memory-mapped array, or
+            the path of a .npy or Parquet file; of vectors and functions also a Dask array or data frame, whose blocks
+            stay on their workers
+        y : (n,) or (n, d) outputs; None where batches bring them, a path beside one of a .npy file, names of the
+            target columns beside one of a Parquet file
         sample_weight : (n,) non-negative weights, samples of weight 0 are left out; default 1
         """
         self._learn(X, y, sample_weight)
@@ -150,6 +156,11 @@ class KernelMachine(NamedSettings):
 
         output_space : in place of the estimator's own
         """
+        if is_dask(X) or is_dask(y):
+            raise ValueError(
+                "Dask collections go to fit of OperatorKernelRegressor and FunctionalRegressor, where alpha='auto' and "
+                "'auto' in the loss stand for a search; elsewhere give X.compute() and y.compute()"
+            )
         if self.regressor is not None:
             raise ValueError("regressor has no path over alpha; set regressor=None, or search its own settings")
         loss, recipe = self._check_settings(X)
@@ -360,7 +371,9 @@ class KernelMachine(NamedSettings):
     # ---------------------------------------------------------------- predict
 
     def predict(self, X):
-        """Outputs predicted for X."""
+        """Outputs predicted for X; of a Dask collection block by block, once they are asked for."""
+        if is_dask(X):
+            return by_blocks(self, "predict", X)
         return self.framed(self.rounded(self.decode(self.coordinates(X))), X)
 
     def rounded(self, outputs):
@@ -379,6 +392,8 @@ class KernelMachine(NamedSettings):
 
     def coordinates(self, X):
         """Predicted coordinates (m, d) in the space of the outputs."""
+        if is_dask(X):
+            return by_blocks(self, "coordinates", X)
         X = self._check_X(X)
         return self.state_.coordinates(X)
 
@@ -428,25 +443,28 @@ class KernelMachine(NamedSettings):
     def loo_coordinates(self):
         """``loo_residuals`` as rows (n, d) in coordinates."""
         check_is_fitted(self)
-        if not isinstance(self.state_, State):
+        if isinstance(self.state_, RegressorState):
             raise ValueError("loo_residuals() is for the kernel machine; set regressor=None")
         return self.state_.loo_residuals()
 
     def summary(self):
         """A few lines on what was learnt."""
         check_is_fitted(self)
-        if not isinstance(self.state_, State):
+        if isinstance(self.state_, RegressorState):
             return f"{type(self).__name__}: {_short(self.regressor_)} on coordinates"
-        n, d = len(self.saturated_), len(self.center_)
+        kept = isinstance(self.state_, State)
+        n, d = len(self.saturated_) if kept else self.state_.n_samples, len(self.center_)
         kernel = f"kernel {_short(self.kernel_)}" + ("" if self.gamma_ is None else f", gamma {_short(self.gamma_)}")
         on = "" if self.state_.approximation is None else f" on {self.state_.approximation}"
         lines = [
             f"{type(self).__name__}: {n} samples, {d} coordinates{on}",
             f"loss       {_short(self.loss_)}",
             f"alpha      {_short(self.alpha_)}    {kernel}",
-            f"support    {len(self.support_)} of {n} samples, {int(self.saturated_.sum())} held at the loss's bound",
             f"certified  relative duality gap {self.dual_gap_:.1e} after {self.n_iter_} iterations of {self.solver_}",
         ]
+        if kept:
+            held = f"{int(self.saturated_.sum())} held at the loss's bound"
+            lines.insert(3, f"support    {len(self.support_)} of {n} samples, {held}")
         return "\n".join(lines)
 
     def __sklearn_tags__(self):

@@ -12,6 +12,7 @@ from sklearn.utils.validation import _num_samples
 from .._fitting import store
 from .._linalg import Kronecker
 from .._statistics import pointwise_median
+from ..distributed import by_blocks, is_dask
 from ..frames import points_of
 from ..functions import IrregularFunctions, as_axes, brings_points, check_grids, read_functions, read_training
 from ..kernels import brings_operator
@@ -22,8 +23,9 @@ from ..spaces import Grid, function_space
 from ..spaces.settings import as_space
 from ..terms import LinearPredictor
 from ..training import best_constant
-from .base import KernelMachine
+from .in_blocks import InBlocks
 from .state import State, blocks_of
+from .stream_state import StreamState
 
 _SMOOTHER = (Integral("rbf", 100.0),)  # operators that are tried beside the grid's own, whose functions are rough
 
@@ -35,7 +37,7 @@ class FunctionalState(State):
     integrals: list  # for each term the integral operator on the domain behind its operator, or None
 
 
-class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
+class FunctionalRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
     """Regression of functions with the operator-valued kernel ``k(x, z) M``, any loss, from what was observed of them.
 
     Minimises ``1/n sum_i loss(y_i - h(x_i)) + alpha/2 ||h||^2`` to a certified duality gap, norms being those of L2 on
@@ -182,13 +184,18 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
 
     def make_state(self, found):
         space, pairs = found.training.space, zip(found.training.recipe.pairs, found.training.terms, strict=True)
-        integrals = [_integral(kernel, operator, term, space) for (kernel, operator), term in pairs]
+        integrals = [_integral(kernel, operator, term.M, space) for (kernel, operator), term in pairs]
         state = FunctionalState.of(found, integrals=integrals)
         if state.saturated.ndim == 1:
             return state
         points = (-1, *(space.sizes if space.n_curves > 1 else space.sizes[:-1]))
         held, sizes = state.saturated.reshape(points), state.residual_sizes.reshape(points)
         return replace(state, saturated=held, residual_sizes=sizes)
+
+    def make_stream_state(self, decided, solved, n_samples, choice):
+        ((kernel, operator),) = decided.recipe.pairs
+        integral = _integral(kernel, operator, decided.M, decided.space)
+        return StreamState.of(decided, solved, n_samples, choice, integrals=(integral,))
 
     def predict(self, X, grid=None):
         """Functions predicted for X, in the container of the training outputs.
@@ -199,6 +206,10 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         grid : increasing points (m,), or a tuple of them for several variables; None for the training grid. A list of
             arrays, one a sample, gives each function at points of its own.
         """
+        if is_dask(X):
+            if isinstance(grid, list) and np.ndim(grid[0]) == 1:
+                raise ValueError("grid: points of their own are for inputs in memory; give one grid for all functions")
+            return by_blocks(self, "predict", X, grid=grid)
         given, X = X, self._check_X(X)
         space = self.space_
         if grid is None:
@@ -302,9 +313,9 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
             yield state.coordinates(X), None
             return
         yield np.broadcast_to(state.center, (_num_samples(X), len(state.center))), None
-        coefficients = LinearPredictor(state.dual_coef[state.columns])
         for k, (predictor, integral) in enumerate(zip(state.predictors, integrals, strict=True)):
-            yield state.expansion(X, {k: predictor if integral is None else coefficients}), integral
+            own = predictor if integral is None else LinearPredictor(state.plain[k])
+            yield state.expansion(X, {k: own}), integral
 
     def _right(self, integral, units):
         """The matrix (d, points) behind ``_parts``."""
@@ -314,7 +325,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         return Kronecker([*self.space_.extended(operator, units).factors[:-1], between_curves])
 
 
-def _integral(kernel, operator, term, space):
+def _integral(kernel, operator, M, space):
     """The integral operator on the domain behind an operator, and what acts between curves; None where there is none.
 
     Only point values need it: they say nothing about the points between them, the operator's kernel does.
@@ -323,7 +334,7 @@ def _integral(kernel, operator, term, space):
         return None
     between_curves = space.n_curves
     if isinstance(operator, PerAxis):
-        operator, between_curves = operator.domain, term.M.factors[-1]
+        operator, between_curves = operator.domain, M.factors[-1]
     if isinstance(operator, str) and operator in ("auto", "integral"):
         operator = space.axes[0].operator if operator == "auto" else Integral()
     return (operator, between_curves) if isinstance(operator, Integral) else None

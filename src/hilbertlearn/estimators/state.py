@@ -82,6 +82,7 @@ class State(Expansion):
     manifold_error: float = 0.0  # bound on the relative error of deformed kernels that eigenvalues share
     feature_map: Any = None  # in place of the kernel; a list for several kernels
     approximation: Any = None  # how good it is
+    plain: tuple = ()  # for each kernel the coefficients of predictions before the operator
 
     @classmethod
     def of(cls, found: Fit, **more):
@@ -95,6 +96,7 @@ class State(Expansion):
             "X_fit": X_fit,
             "columns": columns,
             "predictors": found.predictors(coefficients),
+            "plain": tuple(coefficients),
             "space": training.space,
             "center": found.center,
             "alpha": found.alpha,

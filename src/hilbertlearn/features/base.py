@@ -43,6 +43,10 @@ class FeatureMap(ABC):
         for part in slices(_num_samples(X), rows):
             yield part, checked(self.features(_safe_indexing(X, part)), part.stop - part.start, self.n_components)
 
+    def detached(self) -> FeatureMap:
+        """The same map, which knows of no samples of fit: for models of other samples."""
+        return self
+
     def expansion(self, W):
         """The function ``Z(x) W`` of coefficients W (r, d) as ``kernel(x, samples) @ C``: (kernel, samples, C)."""
         return self, None, W

@@ -52,6 +52,8 @@ class FeatureKernel:
         if chosen is None:
             return self, None, np.empty(0, dtype=int), W
         kernel, samples, C = self.map.expansion(W)
+        if (chosen < 0).any():  # landmarks that are none of the samples
+            return kernel, samples, chosen, C
         return kernel, samples, columns[chosen], C[chosen] if self.inner.precomputed else C
 
     def matrix(self, W):

@@ -35,10 +35,13 @@ class Landmarks(BaseEstimator):
         predictions are smallest with), "pivoted" (randomly pivoted Cholesky decomposition, which leaves the smallest
         part of the kernel's trace), "leverage" (approximate ridge leverage scores) or "uniform"
     random_state : an integer, a generator of numpy or None
+    points : the landmarks themselves, inputs as the kernel takes them, in place of samples chosen among those of fit;
+        what comes in batches then has the same features whatever the first batch is
     """
 
-    def __init__(self, n_components=1000, method="medoids", random_state=0):
+    def __init__(self, n_components=1000, method="medoids", random_state=0, points=None):
         self.n_components, self.method, self.random_state = n_components, method, random_state
+        self.points = points
 
     def fit(self, kernel: InputKernel, X, weights=None, start: LandmarkMap | None = None) -> LandmarkMap:
         """The map for samples X, of kernel="precomputed" their Gram matrix (n, n), with weights (n,).
@@ -49,6 +52,8 @@ class Landmarks(BaseEstimator):
         check_choice(self.method, "Landmarks: method", tuple(METHODS))
         _check_scalar(kernel)
         X = by_rows(X)
+        if self.points is not None:
+            return _of_points(kernel, _checked_points(self.points, kernel, X))
         source = Source.of(kernel, X, weights)
         first = np.empty(0, dtype=int) if start is None else start.columns
         if start is not None and len(first) >= self.n_components:
@@ -67,6 +72,28 @@ def _check_scalar(kernel):
             f"feature_map: landmarks are for kernels whose values are numbers, got {kernel.kernel!r}; "
             "set feature_map=None"
         )
+
+
+def _checked_points(points, kernel, X):
+    """Landmarks that were given, after a look at their form and whether they go with samples X."""
+    if kernel.precomputed:
+        raise ValueError("Landmarks: points are inputs, and kernel='precomputed' has none; set points=None")
+    if not isinstance(points, list):
+        points = by_rows(points) if scipy.sparse.issparse(points) else np.asarray(points)
+    if not _num_samples(points):
+        raise ValueError("Landmarks: points is empty; give at least one landmark, or None")
+    if getattr(points, "ndim", 0) == 2 and getattr(X, "ndim", 0) == 2 and points.shape[1] != X.shape[1]:
+        raise ValueError(f"Landmarks: points have {points.shape[1]} columns, and X has {X.shape[1]}; give as many")
+    values = points.data if scipy.sparse.issparse(points) else points
+    if getattr(values, "dtype", np.dtype(object)).kind == "f" and not np.isfinite(values).all():
+        raise ValueError("Landmarks: points contain NaN or infinity; leave those out")
+    return points
+
+
+def _of_points(kernel, points) -> LandmarkMap:
+    """The map of landmarks that are none of the samples, without those that depend on others to rounding."""
+    source = Source.of(kernel, points, None)
+    return _fitted(source, np.arange(source.n)).detached()
 
 
 def _fitted(source, chosen, root=None) -> LandmarkMap:
@@ -95,13 +122,18 @@ class LandmarkMap(FeatureMap):
 
     kernel: InputKernel
     X: Any  # the r landmarks in the form that the kernel takes; None of kernel="precomputed"
-    columns: np.ndarray  # (r,) which of the samples of fit they are
+    columns: np.ndarray  # (r,) which of the samples of fit they are, -1 for none
     root: np.ndarray  # (r, r) upper triangular, K_LL = root' root
     n_samples: int  # of fit; columns of kernel values for kernel="precomputed"
 
     @property
     def n_components(self) -> int:
         return len(self.columns)
+
+    def detached(self):
+        if self.kernel.precomputed:
+            raise ValueError("kernel='precomputed' has values with the samples of fit only; give a kernel of inputs")
+        return replace(self, columns=np.full(len(self.columns), -1), n_samples=0)
 
     def features(self, X):
         return solve_triangle(self.root, self._values(X, 0))

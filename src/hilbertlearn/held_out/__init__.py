@@ -1,9 +1,12 @@
 """Samples left out: leave-one-out and pairs in closed form, folds, and the choice of settings by them."""
 
 from .choice import Choice, by_output, choose, choose_kernels, settled
+from .first_rows import Decided, decide
 from .folds import FOLDS, fold_errors, own_error
 from .loo import leave_one_out, residual_path
 from .nodes import leave_nodes_out
 from .pairs import leave_pairs_out
 from .rates import choose_by_samples, choose_rates, climb, fewer_columns, sample_nodes
+from .reservoir import Reservoir, choose_alpha, left_out_of_all
+from .search import drawn
 from .trials import Trial, best_index, table

@@ -92,18 +92,27 @@ def error_curve(training: Training, criterion: Criterion, alphas, weights=None, 
             path = residual_path(fitted, [alphas[i] * share for i in numbers], factors, rows)
             found.update((i, criterion.summary(seen, r)) for i, r in zip(numbers, path, strict=True))
 
-    coarse = range(0, len(alphas), _COARSE) if len(alphas) > _COARSE else range(len(alphas))
-    look(coarse)
-    best = coarse[best_index([found[i][0] for i in coarse])]
-    between = [i for i in range(best - _COARSE + 1, best + _COARSE) if 0 <= i < len(alphas) and i not in found]
-    if between:
-        look(between)
+    coarse_to_fine(len(alphas), look, lambda i: found[i][0])
     order = sorted(found)
     errors, spread = np.array([found[i] for i in order]).T
     if data is not training or weights is not None:
         fitted, factors = training, None
     total = float(data.weights.sum())
     return Curve(fitted, total, np.asarray(alphas)[order], errors, spread, time.perf_counter() - begun, factors)
+
+
+def coarse_to_fine(number, look, error):
+    """Look at every fourth of so many settings in order, then at those around the best.
+
+    look : function of a list of numbers of settings; error : the error of one that was looked at
+    """
+    coarse = range(0, number, _COARSE) if number > _COARSE else range(number)
+    look(coarse)
+    best = coarse[best_index([error(i) for i in coarse])]
+    seen = set(coarse)
+    between = [i for i in range(best - _COARSE + 1, best + _COARSE) if 0 <= i < number and i not in seen]
+    if between:
+        look(between)
 
 
 # ---------------------------------------------------------------- samples to search on

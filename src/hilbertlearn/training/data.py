@@ -127,9 +127,7 @@ class Training(Samples):
 
     def alphas(self):
         """Logarithmic grid of penalties that spans the spectrum of the problem."""
-        scale = sum(term.scaled(np.sqrt(self.weights)).scale for term in self.terms) / self.weights.sum()
-        number = round(_ALPHAS_PER_DECADE * np.log10(_LARGEST / _SMALLEST)) + 1
-        return (scale if scale > 0 else 1.0) * np.geomspace(_SMALLEST, _LARGEST, number)
+        return alpha_grid(sum(term.scaled(np.sqrt(self.weights)).scale for term in self.terms) / self.weights.sum())
 
     def prepared(self, alphas) -> tuple[Training, Any]:
         """The same data, and factors, for which every further alpha costs little."""
@@ -237,6 +235,12 @@ class Training(Samples):
             else:
                 values.append(own(_safe_indexing(self.X, positions), of.X))
         return values
+
+
+def alpha_grid(scale):
+    """Logarithmic grid of penalties around a scale, the mean of k(x, x) times the operator's norm."""
+    number = round(_ALPHAS_PER_DECADE * np.log10(_LARGEST / _SMALLEST)) + 1
+    return (scale if scale > 0 else 1.0) * np.geomspace(_SMALLEST, _LARGEST, number)
 
 
 # ---------------------------------------------------------------- making it

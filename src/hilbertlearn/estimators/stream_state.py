@@ -1,0 +1,89 @@
+"""What a model learnt from sums over rows has, and what it has not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..held_out import Decided, Reservoir
+from ..losses import Loss
+from ..terms import LinearPredictor
+from ..training import Moments
+from ..training.moments import Solved
+from .state import Expansion
+
+_OF_SAMPLES = {
+    "dual_coef": "coefficients of samples",
+    "support": "samples with coefficients",
+    "saturated": "samples held at a bound",
+    "outlier_scores": "residuals of samples",
+}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Accumulated:
+    """Sums over the rows seen so far, some of these rows, and what the first ones have decided."""
+
+    decided: Decided
+    moments: Moments
+    rows: Reservoir
+    like: Any  # one of the first inputs, for the form of others
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class StreamState(Expansion):
+    """A function with its certificate, of rows that were not kept."""
+
+    alpha: float
+    loss: Loss
+    operator: Any
+    dual_gap: float
+    n_iter: int
+    objective: float
+    n_samples: int  # rows that count
+    choice: dict = field(default_factory=dict)
+    feature_map: Any = None
+    approximation: Any = None
+    plain: tuple = ()  # for each kernel the coefficients before the operator
+    integrals: tuple = ()  # see ``FunctionalState``
+    solver: str = "moments"
+    alpha_by_output = None
+    manifold_error = 0.0
+
+    @classmethod
+    def of(cls, decided: Decided, solved: Solved, n_samples, choice, **more) -> StreamState:
+        """The state of a model that was solved from moments."""
+        kernel, samples, columns, C = decided.kernel.folded(None, solved.coefficients)
+        M = decided.M
+        return cls(
+            kernels=(kernel,),
+            X_fit=samples,
+            columns=columns,
+            predictors=[LinearPredictor(C if M is None else C @ M)],
+            plain=(C,),
+            space=decided.space,
+            center=solved.center,
+            alpha=solved.alpha,
+            loss=decided.loss,
+            operator=M,
+            dual_gap=float(solved.gap),
+            n_iter=solved.n_iter,
+            objective=float(solved.objective),
+            n_samples=n_samples,
+            choice=choice,
+            feature_map=decided.kernel.map,
+            approximation=decided.approximation,
+            **more,
+        )
+
+    def __getattr__(self, name):
+        if name in _OF_SAMPLES:
+            raise AttributeError(
+                f"{name}_: {_OF_SAMPLES[name]} are not kept of rows that come in batches or blocks; fit in memory"
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def loo_residuals(self):
+        raise ValueError(
+            "loo_residuals() needs all samples, and a model fitted batch by batch keeps none; fit in memory"
+        )

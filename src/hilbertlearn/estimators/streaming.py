@@ -1,0 +1,283 @@
+"""Models of more rows than memory holds: batch by batch, and from sources of rows."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import _safe_indexing
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import _check_sample_weight, _num_samples
+
+from .. import features, held_out, operators, streams
+from .._fitting import continued
+from .._statistics import mean_rows
+from .._validation import warn
+from ..losses import as_loss
+from ..spaces import Vector
+from ..streams import Batch, Source
+from ..streams.base import joined_batches
+from ..terms import BlockGram
+from ..training import Encoded, MomentProblem, Moments, Training, fit, make_terms
+from ..training.moments import is_diagonal
+from .base import KernelMachine
+from .inputs import check_inputs
+from .stream_state import Accumulated, StreamState
+
+_EXACT = 5000  # rows up to which a source is read as a whole where feature_map="auto"
+_SAMPLE, _MOST_SAMPLE = 5000, 40_000  # rows that kernel and landmarks are chosen from
+_PER_LANDMARK = 10
+
+
+def _takes_batches(estimator) -> bool:
+    """Whether ``partial_fit`` can work; raises an AttributeError that says why not."""
+    setting, name = estimator.feature_map, type(estimator).__name__
+    why = ""
+    if setting is None or isinstance(setting, str):
+        why = "needs feature_map=: a number of landmarks, features.Landmarks(), RandomFeatures() or a transformer"
+    elif not as_loss(estimator.loss).quadratic:
+        why = "is for loss='squared'; other losses take fit(source), see hilbertlearn.streams"
+    elif estimator.regressor is not None or estimator.manifold or estimator.alpha_per_output:
+        why = "goes with regressor=None, manifold=0 and alpha_per_output=False"
+    if why:
+        raise AttributeError(f"{name}.partial_fit {why}")
+    return True
+
+
+class Streaming(KernelMachine):
+    """``partial_fit``, and ``fit`` from rows in pieces."""
+
+    _accumulated_: Accumulated | None = None  # of the squared loss
+
+    # ---------------------------------------------------------------- batch by batch
+
+    @available_if(_takes_batches)
+    @continued
+    def partial_fit(self, X, y, sample_weight=None):
+        """Learn from further rows, for the squared loss on features; the rows themselves are not kept.
+
+        The model is that of ``fit`` with the same features and all rows so far, in whatever batches and order they
+        came; memory is that of features by features and outputs. The first batch decides what depends on data and was
+        not given: the kernel and its rate, landmarks, an operator made of outputs, the scale of outputs. It should be
+        a random draw, and larger than the number of landmarks; features.RandomFeatures with a number for gamma, or
+        ``Landmarks(points=...)``, do not depend on it. alpha="auto" is chosen anew each time, by rows kept of all so
+        far and left out of the model of all.
+
+        After ``fit`` from a source it continues; after ``fit`` in memory, which keeps no sums, it begins anew. A batch
+        that is refused leaves the model as it was.
+
+        Parameters
+        ----------
+        X : (b, n_features) inputs
+        y : (b,) or (b, d) outputs, NaN where not observed
+        sample_weight : (b,) non-negative weights; default 1
+        """
+        batch = Batch(X, y, sample_weight)
+        self._refuse_other_settings()
+        accumulated = self._begin(batch) if self._accumulated_ is None else self._accumulated_
+        self._accumulated_ = self._with_rows(accumulated, [batch])
+        self._solve_moments()
+
+    # ---------------------------------------------------------------- from a source
+
+    def _learn(self, X, y, sample_weight):
+        if not streams.is_source(X):
+            super()._learn(X, y, sample_weight)
+            return
+        source = streams.as_source(X, y, sample_weight)
+        setting, automatic = self.feature_map, isinstance(self.feature_map, str)
+        few = automatic and source.n_rows is not None and source.n_rows <= _EXACT
+        if setting is None or self.regressor is not None or few:
+            super()._learn(*joined_batches(list(source)))
+        else:
+            self._learn_source(source)
+
+    def _learn_source(self, source: Source):
+        """Some rows decide; then one pass for the squared loss, and several for others."""
+        number = self._sample_size()
+        batches: Iterable[Batch] = source
+        if source.repeatable:
+            first = source.sample(number)
+        else:  # the first rows must do
+            head: list[Batch] = []
+            rest = iter(source)
+            while sum(_num_samples(batch.X) for batch in head) < number and (batch := next(rest, None)) is not None:
+                head.append(batch)
+            first, batches = joined_batches(head), itertools.chain(head, rest)
+        begun = self._begin(first)
+        decided = begun.decided
+        if decided.loss.quadratic and operators.as_learned(decided.recipe.pairs[0][1]) is None:
+            self._accumulated_ = self._with_rows(begun, batches)
+            mixed = self._accumulated_.moments.has_gaps and not is_diagonal(decided.M)
+            if not (mixed and source.repeatable):
+                self._solve_moments()
+                return
+            self._accumulated_, batches = None, source  # gaps that an operator mixes have no formula
+        self._solve_by_passes(begun, source, batches)
+
+    def _sample_size(self):
+        """Rows that decide: as many as landmarks are chosen from, and a few for the rest."""
+        number = getattr(self._features(), "n_components", "auto")
+        return 2 * _SAMPLE if isinstance(number, str) else min(max(_SAMPLE, _PER_LANDMARK * number), _MOST_SAMPLE)
+
+    # ---------------------------------------------------------------- what both are made of
+
+    def _begin(self, first: Batch) -> Accumulated:
+        """What the first rows decide, and no sums yet."""
+        samples = self.read(*first)
+        if samples.encoded.sampling is not None:
+            raise ValueError(
+                "y: functions at points of their own cannot come in batches; give values on a common grid, or "
+                "irregular='projected'"
+            )
+        if isinstance(self.feature_map, str):
+            samples = samples.with_features(features.Landmarks("auto"))
+        decided = held_out.decide(samples, self._loss(), self.alpha, self.options())
+        d, r = samples.Y.shape[1], decided.kernel.n_components
+        origin = mean_rows(samples.Y, samples.weights) if self.center else np.zeros(d)
+        return Accumulated(
+            decided=decided,
+            moments=Moments.empty(r, origin),
+            rows=held_out.Reservoir.empty(r, d),
+            like=_safe_indexing(samples.X, slice(0, 1)),
+        )
+
+    def _refuse_other_settings(self):
+        """Refuse what has no meaning for rows that are not kept."""
+        if isinstance(self.kernel, (list, tuple)):
+            raise ValueError("kernel: rows in batches take a single kernel; give kernels.Columns or one of them")
+        if self.manifold:
+            raise ValueError("manifold: a graph needs all samples at once; set manifold=0, or fit in memory")
+        if self.alpha_per_output:
+            raise ValueError("alpha_per_output is for fits in memory; set alpha_per_output=False")
+        if self._loss().on_margins:
+            raise ValueError(f"loss={self.loss!r} takes all samples at once; use another loss, or fit in memory")
+
+    def _checked(self, begun: Accumulated, batch: Batch):
+        """Inputs, outputs as read, coordinates (b, d), and weights (b,) or None of a batch."""
+        space, d = begun.decided.space, begun.moments.n_outputs
+        if batch.y is None:
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        X = check_inputs(self, batch.X, [begun.decided.kernel.kernel], reset=False, like=begun.like)
+        n, weights = _num_samples(X), None
+        if _num_samples(batch.y) != n:
+            raise ValueError(
+                f"X and y must have as many samples, got inconsistent numbers {n} and {_num_samples(batch.y)}"
+            )
+        if batch.sample_weight is not None:
+            weights = _check_sample_weight(batch.sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        self._check_order(batch.y)
+        y = self.read_outputs(batch.y)
+        width = y.shape[1] if isinstance(y, np.ndarray) and y.ndim == 2 else d
+        Y = space.encode(y) if width == d or not isinstance(space, Vector) else np.empty((n, width))
+        if Y.shape[1] != d or space.sampling(y) is not None:
+            raise ValueError(
+                f"y: a batch has {Y.shape[1]} outputs a sample, and the first had {d}; give the same outputs each time"
+            )
+        return X, y, Y, weights
+
+    def _with_rows(self, accumulated: Accumulated, batches) -> Accumulated:
+        """With the rows of all batches."""
+        origin, rows = accumulated.moments.origin, accumulated.rows
+        sums = Moments.empty(accumulated.moments.n_features, origin)
+        for batch in batches:
+            X, _, Y, weights = self._checked(accumulated, batch)
+            for part, Z in accumulated.decided.kernel.map.blocks(X):
+                own = None if weights is None else weights[part]
+                sums += Moments.of(Z, Y[part], own, origin)
+                rows = rows.seen(Z, Y[part], own)
+        moments = accumulated.moments + sums if accumulated.moments.n_rows else sums
+        return replace(accumulated, moments=moments, rows=rows)
+
+    def _solve_moments(self):
+        """The model of the sums so far."""
+        assert self._accumulated_ is not None
+        decided, moments = self._accumulated_.decided, self._accumulated_.moments
+        problem = MomentProblem(moments, decided.M, decided.recipe.center, decided.space.smoothed)
+        alpha, trials, automatic = self.alpha, decided.trials, isinstance(self.alpha, str)
+        if automatic:
+            kernel = decided.kernel
+            alpha, more = held_out.choose_alpha(
+                problem, self._accumulated_.rows, decided.space, kernel.kernel, kernel.rate
+            )
+            trials += more
+        solved = problem.solve(float(alpha), self.tol, path=automatic)
+        if solved.gap > self.tol:
+            warn(
+                f"{type(self).__name__}: gap {solved.gap:.1e} > tol {self.tol:.1e}; raise alpha, which is at the limit "
+                "of rounding, or tol",
+                ConvergenceWarning,
+            )
+        self.state_ = self.make_stream_state(decided, solved, moments.n_rows, held_out.table(trials))
+
+    def make_stream_state(self, decided, solved, n_samples, choice) -> StreamState:
+        """What is kept of a model that was solved from sums over rows."""
+        return StreamState.of(decided, solved, n_samples, choice)
+
+    def _solve_by_passes(self, begun: Accumulated, source: Source, batches):
+        """Solve with outputs and dual variables in memory, and features in blocks that several passes read."""
+        decided = begun.decided
+
+        def again():
+            return (block.Z for batch in source for block in self._blocks(begun, batch))
+
+        blocks: list[_Block] = []
+        with streams.BlockStore(again if source.repeatable else None, source.n_rows) as store:
+            for batch in batches:
+                for block in self._blocks(begun, batch):
+                    store.append(block.Z)
+                    blocks.append(block._replace(Z=None))
+            training = _training(decided, blocks, BlockGram(store.blocks, store.shape))
+            total = float(training.weights.sum())
+            alpha = float(self.alpha) if decided.penalty is None else decided.penalty / total
+            state = self.make_state(self.checked(fit(training, decided.loss, alpha, self.options())))
+        self.state_ = replace(state, choice=held_out.table(decided.trials), approximation=decided.approximation)
+
+    def _blocks(self, begun: Accumulated, batch: Batch):
+        """Rows of a batch that count, a block at a time."""
+        X, y, Y, weights = self._checked(begun, batch)
+        weights, outside = np.ones(len(Y)) if weights is None else weights, begun.decided.space.outside(y)
+        counts = (weights > 0) & np.isfinite(Y).any(axis=1)
+        for part, Z in begun.decided.kernel.map.blocks(X):
+            own = counts[part]
+            beside = None if outside is None else outside[part][own]
+            yield _Block(Z if own.all() else Z[own], Y[part][own], weights[part][own], own, beside)
+
+
+class _Block(NamedTuple):
+    """Some rows that count."""
+
+    Z: Any  # (b, r)
+    Y: np.ndarray  # (b, d)
+    weights: np.ndarray  # (b,)
+    counts: np.ndarray  # which of the rows given these are, booleans
+    outside: Any  # (b,) or None
+
+
+def _training(decided: held_out.Decided, blocks, gram) -> Training:
+    """The training data of rows in blocks, without inputs."""
+    Y, weights, rows = (np.concatenate([block[k] for block in blocks]) for k in (1, 2, 3))
+    if not len(Y):
+        raise ValueError(
+            "y has no observed entry with a positive weight, it contains only NaN; "
+            "give at least one sample with an output"
+        )
+    beside = None if blocks[0].outside is None else np.concatenate([block.outside for block in blocks])
+    encoded = Encoded(space=decided.space, Y=Y, sampling=None, coordinates=Y, outside=beside)
+    return Training(
+        recipe=decided.recipe,
+        y=None,
+        X=None,
+        columns=np.flatnonzero(rows),
+        rows=np.flatnonzero(rows),
+        n_samples=len(rows),
+        weights=weights,
+        encoded=encoded,
+        kernels=(decided.kernel,),
+        grams=(gram,),
+        terms=make_terms(decided.recipe, [gram], encoded, weights),
+    )

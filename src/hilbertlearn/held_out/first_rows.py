@@ -1,0 +1,66 @@
+"""What some rows decide for a model of many more, which come later and are not held: kernel, features, operator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .._validation import warn
+from ..features import FeatureKernel, Landmarks, fitted_map
+from ..losses import Loss
+from ..spaces import Space
+from ..terms import FeatureGram
+from ..training import Options, Recipe, Samples, make_terms
+from .choice import choose
+from .on_features import Approximation
+from .search import families_of, is_open
+from .trials import Trial
+
+
+@dataclass(frozen=True, eq=False)
+class Decided:
+    """A feature map and everything else that depends on data and was not given."""
+
+    kernel: FeatureKernel
+    space: Space
+    M: Any  # operator (d, d), None for the identity, or for one that is learnt with the function
+    loss: Loss  # with numbers for its settings
+    recipe: Recipe
+    penalty: float | None  # alpha times the sum of weights, where these rows have chosen it
+    trials: tuple[Trial, ...] = ()
+    approximation: Approximation | None = None
+
+
+def decide(samples: Samples, loss: Loss, alpha, options: Options) -> Decided:
+    """The settings of a model of many rows on features, from some of them.
+
+    alpha of the squared loss is left to all rows; other losses keep the penalty that these rows choose.
+    """
+    setting, few = samples.recipe.features, len(samples.columns)
+    number: Any = getattr(setting, "n_components", None)
+    chosen = isinstance(setting, Landmarks) and setting.points is None
+    if chosen and not isinstance(number, str) and few < number:
+        warn(
+            f"feature_map: the first rows are {few}, of which {number} landmarks were to be chosen; begin with more "
+            "rows, or give Landmarks(points=...) or RandomFeatures()"
+        )
+    automatic = isinstance(alpha, str)
+    searched = is_open(samples) or isinstance(number, str) or loss.needs_residuals
+    if searched or (automatic and not loss.quadratic):
+        choice = choose(samples, loss, alpha, options)
+        training = choice.training
+        kernel, recipe, M = training.kernels[0], training.recipe, training.terms[0].M
+        penalty = choice.alpha * float(training.weights.sum())
+        loss, trials, approximation = choice.loss, choice.trials, choice.approximation
+    else:
+        (shape, family), *_ = families_of(samples)
+        samples = samples.with_shape(shape)
+        inner, recipe = family.kernels[0], samples.recipe
+        kernel = FeatureKernel(inner, fitted_map(setting, inner, samples.X, samples.input_weights))
+        nothing = FeatureGram(np.empty((len(samples.rows), 0)))
+        M = make_terms(recipe, [nothing], samples.encoded, samples.weights)[0].M
+        penalty, trials, approximation = None, (), Approximation(kernel.n_components)
+    kernel = replace(kernel, map=kernel.map.detached())
+    return Decided(kernel, samples.space, M, loss, recipe, penalty if automatic else None, trials, approximation)

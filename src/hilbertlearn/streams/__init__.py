@@ -1,0 +1,14 @@
+"""Data in pieces: rows that are read a batch at a time and need not fit in memory.
+
+    source = streams.from_npy("X.npy", "y.npy")
+    model = OperatorKernelRegressor(feature_map=500).fit(source)
+
+A source is iterated over, as often as it takes, and gives triples (X, y, sample_weight).
+"""
+
+from .arrays import ArraySource, from_arrays, from_npy
+from .base import Batch, Source
+from .iterables import IterableSource, from_batches
+from .parquet import ParquetSource, from_parquet
+from .reading import as_source, is_source
+from .store import BlockStore

@@ -1,0 +1,85 @@
+"""Arrays in memory or in files: anything whose rows can be taken by slices."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+from .._validation import check_number
+from .base import Batch, Source, batch_rows
+
+
+class ArraySource(Source):
+    """Rows of X and y; see ``from_arrays``."""
+
+    def __init__(self, X, y, sample_weight=None, batch_size=None):
+        n = _rows(X, "X")
+        for part, name in ((y, "y"), (sample_weight, "sample_weight")):
+            if part is not None and _rows(part, name) != n:
+                raise ValueError(f"X and {name} must have as many rows, got {n} and {_rows(part, name)}")
+        if not n:
+            raise ValueError("X has no rows; give at least one sample")
+        self.X, self.y, self.sample_weight, self.n_rows = X, y, sample_weight, n
+        self.batch_size = batch_rows(int(np.prod(X.shape[1:])), batch_size)
+
+    def __iter__(self):
+        for start in range(0, self.n_rows, self.batch_size):
+            yield self._rows(slice(start, min(start + self.batch_size, self.n_rows)))
+
+    def sample(self, number, random_state=0):
+        check_number(number, "number", integer=True)
+        if number >= self.n_rows:
+            return self._rows(slice(None))
+        rows = np.random.default_rng(random_state).choice(self.n_rows, number, replace=False, shuffle=False)
+        return self._rows(np.sort(rows))
+
+    def _rows(self, rows):
+        weights = None if self.sample_weight is None else self.sample_weight[rows]
+        return Batch(_plain(self.X[rows]), None if self.y is None else _plain(self.y[rows]), weights)
+
+
+def _rows(part, name):
+    if not hasattr(part, "shape") or not len(part.shape):
+        raise TypeError(
+            f"{name} must be an array, a memory-mapped array, or something else with a shape and rows by slices, got "
+            f"{type(part).__name__}"
+        )
+    return part.shape[0]
+
+
+def _plain(part):
+    """A memory-mapped part as an ordinary array over the same memory: slices of it need not be maps."""
+    return part.view(np.ndarray) if isinstance(part, np.memmap) else part
+
+
+def from_arrays(X, y, sample_weight=None, batch_size=None) -> ArraySource:
+    """Rows of arrays, memory-mapped ones, sparse matrices, or data sets of h5py or zarr.
+
+    batch_size : rows at a time, None for about 16 MB of X
+    """
+    return ArraySource(X, y, sample_weight, batch_size)
+
+
+def from_npy(X, y, sample_weight=None, batch_size=None) -> ArraySource:
+    """Rows of files that ``numpy.save`` has written, memory-mapped: paths, or arrays."""
+    X, y, sample_weight = _mapped(X, "X"), _mapped(y, "y"), _mapped(sample_weight, "sample_weight")
+    return ArraySource(X, y, sample_weight, batch_size)
+
+
+def _mapped(part, name):
+    if not isinstance(part, (str, os.PathLike)):
+        return part
+    path = Path(part)
+    if not path.exists():
+        raise FileNotFoundError(f"{name}: there is no file {str(path)!r}")
+    if not path.stat().st_size:
+        raise ValueError(f"{name}: the file {str(path)!r} is empty; write it with numpy.save")
+    try:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, OSError, EOFError) as error:
+        raise ValueError(f"{name}: {str(path)!r} is no array that numpy.save has written ({error})") from error
+    if not isinstance(array, np.ndarray):
+        raise ValueError(f"{name}: {str(path)!r} holds several arrays (.npz); write each with numpy.save")
+    return array

@@ -1,0 +1,101 @@
+"""What every source of rows is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
+
+from .._validation import check_number
+
+BATCH_ENTRIES = 2**21  # numbers of X in a batch, where nobody says how many rows it has: 16 MB
+_FEWEST, _MOST = 256, 65536  # rows of a batch
+
+
+class Batch(NamedTuple):
+    """Some rows."""
+
+    X: Any  # (b, p) in any form that an estimator takes
+    y: Any  # (b,) or (b, d) outputs, as an estimator takes them
+    sample_weight: Any = None  # (b,) or None for ones
+
+    def take(self, rows) -> Batch:
+        """Some of these rows."""
+        return Batch(*(None if part is None else _safe_indexing(part, rows) for part in self))
+
+
+class Source(ABC):
+    """Rows in batches, which may be iterated over again where ``repeatable``.
+
+    n_rows : their number, None where only a pass tells
+    """
+
+    repeatable = True
+    n_rows: Any = None
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[Batch]:
+        """Batches in a fixed order."""
+
+    def sample(self, number, random_state=0) -> Batch:
+        """A uniform sample of so many rows without replacement, all of them where there are no more; in their order.
+
+        By a pass over the batches, of which the rows with the smallest random keys stay.
+        """
+        check_number(number, "number", integer=True)
+        if not self.repeatable:
+            raise ValueError(
+                "an iterator can be read once, and a sample of it takes a pass of its own; give a callable that "
+                "returns a fresh iterator, a list of batches, arrays or files"
+            )
+        generator, keys = np.random.default_rng(random_state), np.empty(0)
+        parts: list[Batch] = []
+        for batch in self:
+            own = generator.random(_num_samples(batch.X))
+            joined = np.concatenate([keys, own])
+            bound = np.inf if len(joined) <= number else np.partition(joined, number - 1)[number - 1]
+            if len(keys) and keys.max() > bound:
+                kept = np.flatnonzero(keys <= bound)
+                parts, keys = [joined_batches(parts).take(kept)], keys[kept]
+            near = np.flatnonzero(own <= bound)
+            if len(near):
+                parts.append(batch.take(near))
+                keys = np.concatenate([keys, own[near]])
+        return joined_batches(parts)
+
+
+def joined_batches(parts) -> Batch:
+    """Batches, one after another, as one."""
+    if not parts:
+        raise ValueError("the source has no rows; give at least one batch with samples")
+    if len(parts) == 1:
+        return parts[0]
+    X, y, weights = zip(*parts, strict=True)
+    if any(w is None for w in weights) and not all(w is None for w in weights):
+        weights = tuple(np.ones(_num_samples(x)) if w is None else w for x, w in zip(X, weights, strict=True))
+    return Batch(_joined(X, "X"), _joined(y, "y"), None if weights[0] is None else _joined(weights, "sample_weight"))
+
+
+def _joined(parts, name):
+    if all(isinstance(part, list) for part in parts):
+        return [item for part in parts for item in part]
+    if any(scipy.sparse.issparse(part) for part in parts):
+        return scipy.sparse.vstack(parts, format="csr")
+    parts = [np.asarray(part) for part in parts]
+    shapes = {part.shape[1:] for part in parts}
+    if len(shapes) > 1:
+        seen = " and ".join(sorted(str(shape) for shape in shapes))
+        raise ValueError(f"{name}: batches have rows of shapes {seen}; all batches must have the same columns")
+    return np.concatenate(parts)
+
+
+def batch_rows(width, batch_size=None) -> int:
+    """Rows of a batch: as many as were asked for, or such that a batch of so many columns is small."""
+    if batch_size is not None:
+        return int(check_number(batch_size, "batch_size", integer=True))
+    return int(np.clip(BATCH_ENTRIES // max(width, 1), _FEWEST, _MOST))

@@ -1,0 +1,127 @@
+"""Features that come block by block, read or made anew for each pass: ``K = Z Z'`` where Z itself is not in memory.
+
+A product with K takes two passes, one to pull dual variables to features and one to push these back; dual variables
+(n, d) are in memory. Everything else is as with features in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .base import ONCE
+from .features import FeatureGram, same
+
+_IN_MEMORY = 2**25  # entries of features of some rows that are taken together
+
+
+class BlockGram(FeatureGram):
+    """``D Z Z' D`` for features Z (n, r) in blocks, and D = diag(root), None for the identity.
+
+    blocks : function that returns an iterable of pairs (slice, Z of these rows), which are good until the next
+    shape : (n, r)
+    back, total : as in ``FeatureGram``
+    """
+
+    def __init__(self, blocks: Callable[[], Iterable], shape, root=None, back=None, total: Callable = same):
+        self.blocks, self.shape, self.root, self.back, self.total = blocks, shape, root, back, total
+
+    def _with_root(self, root):
+        return BlockGram(self.blocks, self.shape, root, self.back, self.total)
+
+    def _scaled_blocks(self):
+        """Pairs (rows, ``D Z`` there)."""
+        for rows, Z in self.blocks():
+            yield rows, Z if self.root is None else self.root[rows][:, None] * Z
+
+    def _pulled(self, A, root):
+        out: Any = 0.0
+        for rows, Z in self.blocks():
+            part = A[rows] if root is None else root[rows][:, None] * A[rows]
+            out = out + Z.T @ part
+        return self.total(out)
+
+    def pull(self, A):
+        return self._pulled(A, self.root)
+
+    def push(self, C):
+        out = np.empty((self.shape[0], *C.shape[1:]), dtype=C.dtype)
+        for rows, Z in self.blocks():
+            np.matmul(Z, C, out=out[rows])
+        if self.root is not None:
+            out *= self.root[:, None]
+        return out
+
+    def apply_from(self, rows, A):
+        whole = np.zeros((self.shape[0], A.shape[1]), dtype=A.dtype)
+        whole[rows] = A
+        return self.apply(whole)
+
+    def dense(self):
+        raise TypeError("features in blocks have no Gram matrix of all samples; use features in memory")
+
+    def scaled(self, root_weights):
+        return self._with_root(root_weights if self.root is None else self.root * root_weights)
+
+    def times(self, factor):
+        return self.scaled(np.full(self.shape[0], np.sqrt(factor)))
+
+    def take(self, rows):
+        rows = np.arange(self.shape[0])[rows]
+        root = None if self.root is None else self.root[rows]
+        if (np.diff(rows) > 0).all() and len(rows) * self.shape[1] > _IN_MEMORY:
+            return BlockGram(lambda: self._part(rows), (len(rows), self.shape[1]), root, self.back, self.total)
+        order = np.argsort(rows, kind="stable")
+        parts = [Z.copy() for _, Z in self._part(rows[order])]
+        Z = np.empty((len(rows), self.shape[1]))
+        Z[order] = np.concatenate(parts) if parts else np.empty((0, self.shape[1]))
+        return FeatureGram(Z, root, self.back, self.total)
+
+    def _part(self, rows):
+        """Blocks of some rows, in increasing order."""
+        first = 0
+        for block, Z in self.blocks():
+            own = rows[np.searchsorted(rows, block.start) : np.searchsorted(rows, block.stop)] - block.start
+            if len(own):
+                yield slice(first, first + len(own)), Z[own]
+                first += len(own)
+
+    def plus(self, other):
+        raise TypeError("features in blocks are not added to others; give one kernel")
+
+    def dot(self, other):
+        raise TypeError("features in blocks are not compared with others; give one kernel")
+
+    def cross(self, rows, columns):
+        return self.take(rows).cross(slice(None), columns)
+
+    def expand(self, C):
+        W = self._pulled(C, None)
+        return W if self.back is None else self.back @ W
+
+    @property
+    def diagonal(self):
+        out = np.empty(self.shape[0])
+        for rows, Z in self._scaled_blocks():
+            out[rows] = np.einsum("ij,ij->i", Z, Z)
+        return out
+
+    @cached_property
+    def moment(self):
+        out: Any = 0.0
+        for _, Z in self._scaled_blocks():
+            out = out + Z.T @ Z
+        return self.total(out)
+
+    def factor_cost(self, term, n, use):
+        r = self.shape[1]
+        return n * r**2 / 2 + (1 / 6 if term.M is None and use == ONCE else 7.5) * r**3
+
+    def step_cost(self, n, d):
+        return 2.0 * n * self.shape[1] * d
+
+    def weights_from(self, penalty):
+        raise TypeError("weights of samples take features in memory; use an output kernel alone, or fewer samples")

@@ -1,0 +1,247 @@
+"""Moments of features and outputs against dense systems, refits without a row, and each other in any order."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from hilbertlearn.held_out import Reservoir, choose_alpha, left_out_of_all
+from hilbertlearn.spaces import Vector
+from hilbertlearn.training import MomentProblem, Moments, alpha_grid
+from hilbertlearn.training.moments import MOST_PATTERNS
+
+N, R, D = 40, 6, 3
+ALPHA = 0.02
+rng = np.random.default_rng(0)
+Z = rng.normal(size=(N, R))
+Y = np.c_[np.sin(Z[:, 0]), Z[:, 1] ** 2, Z.sum(axis=1)] + 0.1 * rng.normal(size=(N, D)) + [0, 50, -2]
+WEIGHTS = rng.uniform(0.3, 3, N)
+ROOT = rng.normal(size=(D, D))
+OPERATORS = {
+    "identity": None,
+    "full": ROOT @ ROOT.T,
+    "diagonal": np.diag([0.5, 2.0, 1.0]),
+    "dropping": np.diag([0.5, 0.0, 1.0]),
+    "rank 2": ROOT[:, :2] @ ROOT[:, :2].T,
+}
+GAPS = Y.copy()
+GAPS[rng.random(Y.shape) < 0.2] = np.nan
+GAPS[:2] = np.nan
+
+
+def by_hand(Z, Y, M, s, center, weights):
+    """B (r, d) and the constant from one dense system over all dual variables observed, ``A + K A M / s = Y``."""
+    n, d = Y.shape
+    M = np.eye(d) if M is None else M
+    seen = np.isfinite(Y)
+    mass = weights[:, None] * seen
+    mean = (mass * np.nan_to_num(Y)).sum(axis=0) / mass.sum(axis=0) if center else np.zeros(d)
+    root = np.sqrt(weights)
+    kept = seen.ravel()
+    K = np.kron((root[:, None] * Z) @ (root[:, None] * Z).T, M)[np.ix_(kept, kept)]
+    A = np.zeros(n * d)
+    A[kept] = np.linalg.solve(np.eye(kept.sum()) + K / s, (root[:, None] * (Y - mean)).ravel()[kept])
+    return Z.T @ (root[:, None] * A.reshape(n, d)) / s, mean
+
+
+def primal_by_hand(B, M, c, Z, Y, s, weights):
+    BM = B if M is None else B @ M
+    residuals = np.nan_to_num(Y - c - Z @ BM)
+    return weights @ (residuals**2).sum(axis=1) / 2 + s / 2 * np.vdot(B, BM)
+
+
+def moments_of(Z, Y, weights=None, origin=None):
+    return Moments.of(Z, Y, weights, np.zeros(Y.shape[1]) if origin is None else origin)
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
+@pytest.mark.parametrize("center", [False, True], ids=["", "centred"])
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_the_model_is_that_of_a_dense_system(operator, center, weighted):
+    weights, M = WEIGHTS if weighted else np.ones(N), OPERATORS[operator]
+    s = ALPHA * weights.sum()
+    B, mean = by_hand(Z, Y, M, s, center, weights)
+    for path in (False, True):
+        solved = MomentProblem(moments_of(Z, Y, weights), M, center).solve(ALPHA, path=path)
+        assert_allclose(solved.center, mean)
+        apply = (lambda B: B) if M is None else (lambda B: B @ M)
+        assert_allclose(Z @ apply(solved.coefficients), Z @ apply(B), atol=1e-11 * np.abs(Y).max())
+        primal = primal_by_hand(solved.coefficients, M, mean, Z, Y, s, weights)
+        assert_allclose(solved.objective, primal / weights.sum(), rtol=1e-10)
+        assert 0 <= solved.gap < 1e-20
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
+@pytest.mark.parametrize("center", [False, True], ids=["", "centred"])
+@pytest.mark.parametrize("operator", ["identity", "diagonal", "dropping"])
+def test_gaps_have_the_rows_that_each_output_was_observed_in(operator, center, weighted):
+    weights, M = WEIGHTS if weighted else np.ones(N), OPERATORS[operator]
+    rows = np.isfinite(GAPS).any(axis=1)
+    B, mean = by_hand(Z[rows], GAPS[rows], M, ALPHA * weights[rows].sum(), center, weights[rows])
+    apply = (lambda B: B) if M is None else (lambda B: B @ M)
+    solved = MomentProblem(moments_of(Z, GAPS, weights), M, center).solve(ALPHA)
+    assert_allclose(solved.center, mean)
+    assert_allclose(Z @ apply(solved.coefficients), Z @ apply(B), atol=1e-10)
+    s = ALPHA * weights[rows].sum()
+    primal = primal_by_hand(solved.coefficients, M, mean, Z[rows], GAPS[rows], s, weights[rows])
+    assert_allclose(solved.objective, primal / weights[rows].sum(), rtol=1e-10)
+
+
+def gap_by_hand(B, M, c, Z, Y, s):
+    """Primal at the function of B plus dual at its residuals, both from the rows."""
+    M = np.eye(Y.shape[1]) if M is None else M
+    A = Y - c - Z @ B @ M
+    pulled = Z.T @ A
+    dual = np.vdot(A, A) / 2 - np.vdot(A, Y - c) + np.vdot(pulled, pulled @ M) / (2 * s)
+    return primal_by_hand(B, M, c, Z, Y, s, np.ones(len(Y))) + dual
+
+
+@pytest.mark.parametrize("operator", ["identity", "full", "rank 2"])
+def test_the_gap_is_that_of_the_residuals_as_dual_variables(operator):
+    """Of any coefficients, not of the optimum alone."""
+    M, s = OPERATORS[operator], ALPHA * N
+    problem = MomentProblem(moments_of(Z, Y), M)
+    (block,) = problem.blocks
+    for size in (0.01, 1.0):
+        B = problem.solve(ALPHA).coefficients + size * rng.normal(size=(R, D))
+        primal, gap = block.values(B, s)
+        assert_allclose(gap, gap_by_hand(B, M, problem.center, Z, Y, s), rtol=1e-8)
+        assert_allclose(primal, primal_by_hand(B, M, problem.center, Z, Y, s, np.ones(N)), rtol=1e-10)
+
+
+def test_sums_in_any_split_and_order():
+    whole = moments_of(Z, GAPS, WEIGHTS)
+    for cuts in ([1, 2, 3], [20], list(range(1, N))):
+        parts = np.split(rng.permutation(N), cuts)
+        total = Moments.empty(R, np.array([1.0, 40.0, 0.0]))
+        for rows in parts:
+            # every part around an origin of its own
+            total = total + moments_of(Z[rows], GAPS[rows], WEIGHTS[rows], rng.normal(size=D))
+        solved, wanted = (MomentProblem(m).solve(ALPHA) for m in (total, whole))
+        assert_allclose(solved.coefficients, wanted.coefficients, atol=1e-10)
+        assert_allclose(solved.center, wanted.center, rtol=1e-12)
+        assert_allclose(solved.objective, wanted.objective, rtol=1e-10)
+        assert total.n_rows == whole.n_rows
+
+
+def test_sums_leave_their_parts_alone_and_grow_in_place():
+    one, other = moments_of(Z[:15], Y[:15]), moments_of(Z[15:], Y[15:])
+    before = one.ZZ[0].copy()
+    both = one + other
+    assert_allclose(one.ZZ[0], before, rtol=0)
+    memory = one.ZZ[0]
+    one += other
+    assert one.ZZ[0] is memory
+    assert_allclose(one.ZZ[0], both.ZZ[0])
+
+
+def test_a_pattern_that_splits_in_place_keeps_its_parts_apart():
+    m = moments_of(Z[:10], Y[:10])
+    m += moments_of(Z[2:], GAPS[2:])
+    wanted = moments_of(np.r_[Z[:10], Z[2:]], np.r_[Y[:10], GAPS[2:]])
+    assert_allclose(MomentProblem(m).solve(ALPHA).coefficients, MomentProblem(wanted).solve(ALPHA).coefficients)
+
+
+def test_large_means_cost_no_digits():
+    far = Y + 1e9
+    problem = MomentProblem(moments_of(Z[:20], far[:20], None, far[:5].mean(axis=0)) + moments_of(Z[20:], far[20:]))
+    near = MomentProblem(moments_of(Z, far - 1e9)).solve(ALPHA).coefficients
+    # outputs themselves have lost seven digits, and those that came around the origin 0 squares and products
+    assert_allclose(problem.solve(ALPHA).coefficients, near, atol=1e-4)
+    centred = MomentProblem(moments_of(Z, far, None, far[0])).solve(ALPHA)
+    assert_allclose(centred.coefficients, near, atol=1e-6)
+
+
+def test_many_patterns_of_gaps_are_refused():
+    d = MOST_PATTERNS + 1
+    wide = np.where(np.eye(d, dtype=bool), np.nan, rng.normal(size=(d, d)))
+    features = rng.normal(size=(d, 2))
+    with pytest.raises(ValueError, match=r"gaps of their own.*Fill the gaps"):
+        moments_of(features, wide)
+    half = d // 2
+    with pytest.raises(ValueError, match="gaps of their own"):
+        moments_of(features[:half], wide[:half]) + moments_of(features[half:], wide[half:])
+
+
+def test_gaps_under_a_coupling_operator_are_refused():
+    with pytest.raises(ValueError, match="operator= mixes"):
+        MomentProblem(moments_of(Z, GAPS), OPERATORS["full"])
+
+
+def test_no_rows_are_refused():
+    with pytest.raises(ValueError, match="no observed entry"):
+        MomentProblem(moments_of(Z, np.full_like(Y, np.nan)))
+    with pytest.raises(ValueError, match="cannot be added"):
+        moments_of(Z, Y) + moments_of(Z[:, 1:], Y)
+
+
+def refitted(Z, Y, M, s, center, weights):
+    """Residuals (n, d) of rows, each from a system without it."""
+    M = np.eye(Y.shape[1]) if M is None else M
+    out = np.empty_like(Y)
+    for i in range(len(Y)):
+        rest = np.delete(np.arange(len(Y)), i)
+        B, mean = by_hand(Z[rest], Y[rest], M, s, center, weights[rest])
+        out[i] = Y[i] - mean - Z[i] @ B @ M
+    return out
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
+@pytest.mark.parametrize("center", [False, True], ids=["", "centred"])
+@pytest.mark.parametrize("operator", [*OPERATORS, "gaps"])
+def test_rows_left_out_of_all_are_those_of_refits(operator, center, weighted):
+    weights, targets = (WEIGHTS if weighted else np.ones(N)), (GAPS if operator == "gaps" else Y)
+    M = None if operator == "gaps" else OPERATORS[operator]
+    rows = np.flatnonzero(np.isfinite(targets).any(axis=1))
+    weights, targets, features = weights[rows], targets[rows], Z[rows]
+    problem = MomentProblem(moments_of(features, targets, weights), M, center)
+    some = [3, 7, 20]
+    kept = Reservoir(Z=features[some], Y=targets[some], weights=weights[some], keys=np.zeros(3))
+    penalties = [1e-3, 0.5, 30.0]
+    for s, residuals in zip(penalties, left_out_of_all(problem, kept, penalties), strict=True):
+        assert_allclose(residuals, refitted(features, targets, M, s, center, weights)[some], atol=1e-7)
+
+
+def test_few_rows_left_out_of_no_more_features_than_rows():
+    problem = MomentProblem(moments_of(Z[:4], Y[:4]))
+    kept = Reservoir(Z=Z[:4], Y=Y[:4], weights=np.ones(4), keys=np.zeros(4))
+    (residuals,) = left_out_of_all(problem, kept, [0.3])
+    assert_allclose(residuals, refitted(Z[:4], Y[:4], None, 0.3, True, np.ones(4)), atol=1e-8)
+
+
+def test_alpha_is_the_best_of_the_grid_by_refits():
+    problem = MomentProblem(moments_of(Z, Y))
+    kept = Reservoir.empty(R, D).seen(Z, Y, None)
+    alpha, trials = choose_alpha(problem, kept, Vector())
+    spread = Y.std(axis=0)
+
+    def error(alpha):
+        left = refitted(Z, Y, None, alpha * N, True, np.ones(N))
+        return np.mean(np.sqrt((left**2).mean(axis=0)) / spread)
+
+    grid = alpha_grid((Z**2).sum() / N)
+    errors = np.array([error(one) for one in grid])
+    assert error(alpha) <= errors.min() * (1 + 1e-4)
+    assert np.isclose(alpha, grid, rtol=1e-12).any() and trials[0].n_samples == N
+
+
+def test_the_reservoir_is_a_uniform_sample_whatever_the_batches():
+    n, size = 3000, 200
+    row = np.arange(n, dtype=float)[:, None]
+    samples = []
+    for cuts in ([], [10, 11, 1500], list(range(1, n, 7))):
+        reservoir = Reservoir.empty(1, 1, size)
+        for part in np.split(row, cuts):
+            reservoir = reservoir.seen(part, part, None)
+        assert reservoir.n_seen == n and len(reservoir.Z) == size
+        samples.append(np.sort(reservoir.Z[:, 0]))
+    assert_allclose(samples[1:], samples[:1] * 2)
+    # a uniform sample has its mean within a few standard errors, and rows from everywhere
+    assert abs(samples[0].mean() - n / 2) < 4 * n / np.sqrt(12 * size)
+    assert np.diff(samples[0], prepend=0, append=n).max() < 20 * n / size
+    assert len(np.unique(samples[0])) == size
+
+
+def test_rows_that_do_not_count_are_not_kept():
+    reservoir = Reservoir.empty(R, D, 10).seen(Z, GAPS, np.where(np.arange(N) < 35, 0.0, WEIGHTS))
+    assert reservoir.n_seen == 5
+    assert_allclose(reservoir.Z, Z[35:])
