@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 from hilbertlearn import (
     FunctionalRegressor,
+    KernelAutoencoder,
     LinkPredictor,
     OperatorKernelRegressor,
     RegularizationPathCV,
@@ -448,3 +449,21 @@ def test_links_take_landmarks_only():
     close = (np.abs(X[:, :1] - X[:, 0]) < 0.4).astype(int) - np.eye(N, dtype=int)
     with pytest.raises(ValueError, match="links take landmarks"):
         LinkPredictor(feature_map=Nystroem()).fit(X, close)
+
+
+# ---------------------------------------------------------------- autoencoders
+
+
+def test_autoencoders_on_landmarks():
+    exact, approximate = (
+        KernelAutoencoder(2, gamma=GAMMA, alpha=1e-4, feature_map=given, tol=1e-9).fit(X) for given in (None, N)
+    )
+    assert_allclose(approximate.reconstruction_error_, exact.reconstruction_error_, rtol=1e-4)
+    few = KernelAutoencoder(2, gamma=GAMMA, alpha=1e-4, feature_map=15).fit(X)
+    assert few.X_fit_.shape == (15, 4) and few.inverse_transform(few.transform(T)).shape == (15, 15)
+    K, L = rbf_kernel(X, gamma=GAMMA), few.pivots_
+    assert_allclose(
+        few.coordinates(X) @ few.coordinates(X).T, K[:, L] @ np.linalg.solve(K[np.ix_(L, L)], K[L]), atol=1e-8
+    )
+    with pytest.raises(ValueError, match="decoded by landmarks"):
+        KernelAutoencoder(2, feature_map=Nystroem()).fit(X)
