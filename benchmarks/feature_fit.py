@@ -46,7 +46,8 @@ def main(
            largest_difference=away)  # fmt: skip
     t_chosen, t_path = best_of(lambda: chosen.fit(X, Y), lambda: path.fit(X, Y), repeats=1)
     report("feature_fit", "make_pipeline(Nystroem, RidgeCV)", step="leave-one-out", ratio=t_chosen / t_path,
-           at_most=1.6, seconds=t_chosen, alpha=float(chosen.alpha_), their_alpha=float(path[-1].alpha_ / n))  # fmt: skip
+           at_most=1.6, seconds=t_chosen, alpha=float(chosen.alpha_),
+           their_alpha=float(path[-1].alpha_ / n))  # fmt: skip
     on_both_sides(sets, queries, labels, rank, repeats)
 
 
