@@ -169,7 +169,7 @@ class Streaming(KernelMachine):
                 f"X and y must have as many samples, got inconsistent numbers {n} and {_num_samples(batch.y)}"
             )
         if batch.sample_weight is not None:
-            weights = _check_sample_weight(batch.sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+            weights = _checked_weights(batch.sample_weight, X)
         self._check_order(batch.y)
         y = self.read_outputs(batch.y)
         width = y.shape[1] if isinstance(y, np.ndarray) and y.ndim == 2 else d
@@ -256,6 +256,13 @@ class _Block(NamedTuple):
     weights: np.ndarray  # (b,)
     counts: np.ndarray  # which of the rows given these are, booleans
     outside: Any  # (b,) or None
+
+
+def _checked_weights(weights, X):
+    """Weights (b,) as floats; all may be zero, in a batch that is not the first."""
+    if np.shape(weights) == (_num_samples(X),) and not np.any(weights):
+        return np.zeros(_num_samples(X))
+    return _check_sample_weight(weights, X, dtype=np.float64, ensure_non_negative=True)
 
 
 def _training(decided: held_out.Decided, blocks, gram) -> Training:
