@@ -98,6 +98,7 @@ class Streaming(KernelMachine):
 
     def _learn_source(self, source: Source):
         """Some rows decide; then one pass for the squared loss, and several for others."""
+        self._refuse_other_settings()
         number = self._sample_size()
         batches: Iterable[Batch] = source
         if source.repeatable:
