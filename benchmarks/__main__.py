@@ -7,6 +7,7 @@ NAMES = (
     "default_fit",
     "ridge",
     "matern",
+    "landmarks",
     "prediction",
     "leave_one_out",
     "adaptive_rank",

@@ -291,11 +291,13 @@ def pivoted_cholesky(K, tolerance):
 
 
 def independent_root(K, tolerance, first=None):
-    """Upper triangular R with ``R'R`` = PSD K (n, n) of the rows and columns kept, and which are kept (r,), in order.
+    """Upper triangular R with ``R'R`` = PSD K (n, n) of the rows and columns kept, and which are kept (r,).
 
-    tolerance : pivots below are dropped
+    tolerance : pivots below are dropped, as are those below rounding
     first : (k, k) the root of the first k rows and columns, which are kept as they are
+    They stay in order unless that makes small pivots; then they are in the order of a decomposition with pivots.
     """
+    tolerance = max(tolerance, len(K) * _EPS * K.diagonal().max(initial=0.0))
     k = 0 if first is None else len(first)
     if not k:
         return _independent(K, tolerance)
@@ -311,10 +313,11 @@ def _independent(K, tolerance):
     if not failed and R.diagonal().min(initial=np.inf) ** 2 > tolerance:
         return R, np.arange(len(K))
     factor, order, rank, _ = scipy.linalg.lapack.dpstrf(K, lower=0, tol=tolerance)
-    kept = np.sort(order[:rank] - 1)
+    order = order[:rank] - 1
+    kept = np.sort(order)
     R, failed = scipy.linalg.lapack.dpotrf(K[np.ix_(kept, kept)], lower=0, clean=1)
-    if failed:  # the order of pivots is the one that is sure to have a root: this one
-        R, kept = np.triu(factor[:rank, :rank]), order[:rank] - 1
+    if failed or R.diagonal().min(initial=np.inf) ** 2 <= tolerance:
+        R, kept = np.triu(factor[:rank, :rank]), order
     return np.asfortranarray(R), kept
 
 

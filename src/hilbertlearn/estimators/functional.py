@@ -96,6 +96,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, Streaming):
     graph, manifold : as in ``OperatorKernelRegressor``; curves that are all NaN are not known. Each eigenvalue of the
         operator takes a kernel of its own. Where memory does not hold so many, eigenvalues near each other share one,
         and ``manifold_error_`` bounds its relative error; a space with fewer components is quicker
+    feature_map : as in ``OperatorKernelRegressor``
     irregular : "exact", "projected" or "projected_trapezoid", see above
     regressor : regressor of scikit-learn or None
         Fitted to the coordinates in place of the kernel machine (projection learning with any model); gaps are filled

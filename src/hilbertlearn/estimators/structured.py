@@ -62,7 +62,7 @@ class StructuredPredictor(OutputScores, KernelMachine):
 
     Parameters
     ----------
-    kernel, gamma, kernel_params, operator, loss, alpha, graph, manifold, solver, tol, max_iter, verbose
+    kernel, gamma, kernel_params, operator, loss, alpha, graph, manifold, feature_map, solver, tol, max_iter, verbose
         As in ``OperatorKernelRegressor``. For an output loss alone "auto" settings are chosen by its leave-one-out
         error over the training outputs.
     output_kernel : name, Gram matrix with integer outputs, object, callable, or ``spaces.OutputKernel`` with a rank

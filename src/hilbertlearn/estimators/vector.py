@@ -63,6 +63,13 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, Streaming):
     manifold : float
         Weight beta of the penalty ``beta/2 sum_ij L_ij <h(x_i), h(x_j)>`` over all samples, those whose y is NaN too
         (semi-supervised learning); 0 leaves samples without outputs out.
+    feature_map : "auto", None, int, object of ``hilbertlearn.features``, or transformer of scikit-learn
+        Features Z in place of the kernel matrix: ``K = Z Z'`` is never formed, so that memory and time grow with the
+        number of samples and not with its square and cube. None: exact. A number of landmarks, or
+        ``features.Landmarks``: Nyström features of the kernel, whatever it is. ``features.RandomFeatures``: of Gaussian
+        and Matérn kernels. A transformer (``Nystroem``, ``RBFSampler``, a pipeline): its features are the kernel.
+        "auto": exact up to 5000 samples; beyond that 250 landmarks, then twice as many as long as the held-out error
+        falls by 1 %, up to 4000 and what a minute and a fifth of memory allow. ``summary()`` says what was done.
     solver : "auto" for the cheapest that suits the problem, or one of ``hilbertlearn.solvers.NAMES``
     tol : float
         Relative duality gap at which the solver stops.
@@ -72,6 +79,7 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, Streaming):
 
     Attributes
     ----------
+    feature_map_ : the fitted map in place of the kernel, ``feature_map_(X)`` are features; None for exact models
     dual_coef_ : (n, d) coefficients: predictions are ``k(x, X) @ dual_coef_ @ operator_ + center_``
     dual_gap_ : relative duality gap of the solution
     manifold_error_ : bound on the relative error of kernels under a graph's penalty, 0 unless the operator has

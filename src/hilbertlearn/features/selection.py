@@ -5,7 +5,7 @@ given, the first of the pool, come first.
 
 Candidates are all samples, or beyond `_POOL` times the number r of landmarks as many drawn at random: to choose from a
 pool of P samples takes about P r^2 operations, the features of n samples n r^2. So of 100 000 samples and 1000
-landmarks the choice is a tenth of the work, and it does not grow with n.
+landmarks the choice is a sixth of the work, and it does not grow with n.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ from .._linalg import independent_root, solve_triangle
 from ..kernels import InputKernel
 from .base import block_rows, slices
 
-_POOL, _LEAST_POOL = 10, 2  # candidates for each landmark
+_POOL, _LEAST_POOL = 8, 2  # candidates for each landmark
 _FACTOR_ENTRIES = 2**26  # of the matrix (P, r) that a choice works with, 512 MB: more landmarks have smaller pools
 _BLOCKS, _SMALL_BLOCK = 8, 32  # blocks that pivots are drawn in at least, and candidates drawn at once
 _ROUNDING = 32  # times the machine's: what is left of a diagonal entry below that is nothing
+_BELOW_ZERO = 4  # times the largest error seen: what pivots are at least
 _COORDINATES, _MOST_COORDINATES = 1 / 5, 200  # of candidates that are clustered, a share of the landmarks
 _ROUNDS = 5  # of moving centres; more hardly change the error
 
@@ -142,6 +143,7 @@ def _pivots(pool, number, random):
     if len(chosen):
         _, k = _extend(pool, factor, 0, chosen, left, least)
     while len(chosen) < number:
+        least = max(least, -_BELOW_ZERO * left.min())  # errors show in entries below zero
         share = pool.weights * np.where(left > least, left, 0.0)
         if not share.any():
             break

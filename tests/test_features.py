@@ -1,0 +1,336 @@
+"""Landmarks: Nyström features against dense linear algebra, for every kind of kernel and input."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse
+from scipy.linalg import pinvh
+
+from hilbertlearn import features, kernels
+from hilbertlearn.features.selection import METHODS
+
+RBF = kernels.InputKernel("rbf", gamma=0.15)
+
+
+def rows(n=120, p=4, seed=0):
+    return np.random.default_rng(seed).normal(size=(n, p))
+
+
+def words(n=60, seed=1):
+    rng = np.random.default_rng(seed)
+    return ["".join(rng.choice(list("abcde"), size=rng.integers(3, 9))) for _ in range(n)]
+
+
+def table(n=80, seed=2):
+    rng = np.random.default_rng(seed)
+    cells = np.empty((n, 3), dtype=object)
+    cells[:, 0], cells[:, 1] = rng.normal(size=n), rng.normal(size=n)
+    cells[:, 2] = rng.choice(["north", "south"], size=n)
+    return kernels.Table.of(cells, names=["a", "b", "c"])
+
+
+def columns_kernel(X):
+    return kernels.InputKernel.of(
+        kernels.Columns([("rbf", ["a", "b"]), (kernels.Categorical(), "c")], combine="product"), "auto", None, X
+    )
+
+
+def curves(n=50, seed=3):
+    rng, t = np.random.default_rng(seed), np.linspace(0, 1, 21)
+    return rng.normal(size=(n, 1)) * np.sin(3 * t) + rng.normal(size=(n, 1)) * np.cos(5 * t) + rng.normal(size=(n, 1))
+
+
+def shared_substrings(X, Z):
+    """A callable on lists of strings: common letters, with multiplicity of the set."""
+    return np.array([[len(set(x) & set(z)) for z in Z] for x in X], dtype=float)
+
+
+def case(name):
+    """(kernel, X) of a kind."""
+    X = rows()
+    if name == "sparse":
+        return RBF, scipy.sparse.random_array((90, 12), density=0.3, rng=np.random.default_rng(0), format="csr")
+    if name == "precomputed":
+        return kernels.InputKernel("precomputed"), kernels.gram("rbf", X, gamma=0.15)
+    if name == "strings":
+        return kernels.InputKernel(kernels.NGrams()), words()
+    if name == "callable":
+        return kernels.InputKernel(shared_substrings), words()
+    if name == "curves":
+        X = curves()
+        return kernels.InputKernel.of(kernels.L2(), "auto", None, X), X
+    if name == "columns":
+        X = table()
+        return columns_kernel(X), X
+    if name == "matern":
+        return kernels.InputKernel(kernels.Matern(nu=1.5, gamma=0.2)), X
+    if name == "centred":
+        return kernels.InputKernel.of("poly", 0.3, {"degree": 2}, X + 5, centred=True), X + 5
+    return kernels.InputKernel(name, gamma=0.15), X
+
+
+CASES = ["rbf", "matern12", "linear", "centred", "matern", "sparse", "precomputed", "strings", "callable", "curves"]
+CASES += ["columns"]
+
+
+def gram_of(kernel, X):
+    return np.array(kernel(X, X) if not kernel.precomputed else X)
+
+
+def nystroem(K, L):
+    """``K_nL K_LL^+ K_Ln`` by eigenvalues."""
+    return K[:, L] @ pinvh(K[np.ix_(L, L)], rtol=1e-13) @ K[L]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", CASES)
+def test_products_of_features_are_the_kernel_of_projections(name, method):
+    kernel, X = case(name)
+    fitted = features.Landmarks(20, method).fit(kernel, X)
+    Z, K, L = fitted(X), gram_of(kernel, X), fitted.columns
+    assert Z.shape == (len(K), fitted.n_components) and Z.dtype == float and Z.flags.c_contiguous
+    assert len(set(L)) == len(L) == fitted.n_components <= 20
+    assert np.abs(Z @ Z.T - nystroem(K, L)).max() < 1e-8 * K.max()
+    assert np.allclose(fitted.root.T @ fitted.root, K[np.ix_(L, L)], atol=1e-10 * K.max())
+    assert np.array_equal(fitted.root, np.triu(fitted.root))
+    left = (np.trace(K) - np.trace(nystroem(K, L))) / np.trace(K)
+    assert fitted.trace_left(X) == pytest.approx(left, abs=1e-8)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", CASES)
+def test_all_samples_as_landmarks_give_the_kernel(name, method):
+    kernel, X = case(name)
+    K = gram_of(kernel, X)
+    fitted = features.Landmarks(10_000, method).fit(kernel, X)
+    Z = fitted(X)
+    assert np.abs(Z @ Z.T - K).max() < 1e-8 * K.max()
+    assert fitted.n_components >= np.linalg.matrix_rank(K, tol=1e-8 * K.max(), hermitian=True)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_new_inputs_and_the_expansion_are_one_function(name):
+    kernel, X = case(name)
+    fitted = features.Landmarks(15).fit(kernel, X)
+    W = np.random.default_rng(0).normal(size=(fitted.n_components, 3))
+    new = X[:7]
+    inner, samples, C = fitted.expansion(W)
+    assert inner is kernel
+    assert np.allclose(inner(new, samples) @ C, fitted(new) @ W, atol=1e-6)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", ["rbf", "precomputed", "strings", "columns", "sparse"])
+def test_maps_are_nested_and_grow(name, method):
+    kernel, X = case(name)
+    whole = features.Landmarks(24, method).fit(kernel, X)
+    Z, head = whole(X), whole.head(10)
+    assert head.n_components == 10
+    assert np.allclose(head(X), Z[:, :10], atol=1e-9)
+    assert np.allclose(whole.grown(X, head(X)), Z, atol=1e-7)
+    assert np.allclose(whole.grown(X, Z), Z)
+    further = features.Landmarks(20, method, random_state=5).fit(kernel, X, start=head)
+    assert np.array_equal(further.columns[:10], head.columns)
+    assert len(set(further.columns)) == further.n_components > 10
+    assert np.allclose(further(X)[:, :10], head(X), atol=1e-9)
+    assert np.array_equal(features.Landmarks(4, method).fit(kernel, X, start=head).columns, head.columns[:4])
+
+
+def test_blocks_cover_all_rows_and_agree(monkeypatch):
+    X = rows(n=103)
+    fitted = features.Landmarks(12).fit(RBF, X)
+    Z = fitted(X)
+    parts = list(fitted.blocks(X, 10))
+    assert [(s.start, s.stop) for s, _ in parts][-1] == (100, 103)
+    assert np.allclose(np.vstack([block for _, block in parts]), Z, atol=1e-12)
+    monkeypatch.setattr("hilbertlearn.features.base._BLOCK_ENTRIES", 100)
+    assert np.allclose(fitted(X), Z, atol=1e-12)
+    assert np.allclose(fitted.grown(X, Z[:, :5]), Z, atol=1e-9)
+
+
+def test_a_callable_keeps_the_matrix_that_it_returns():
+    X = rows(30)
+    kept = kernels.gram("rbf", X, gamma=0.1)
+    before = kept.copy()
+    fitted = features.Landmarks(30).fit(kernels.InputKernel("precomputed"), kept)
+    fitted(kept)
+    whole = features.Landmarks(30, "uniform").fit(kernels.InputKernel(lambda A, B: kept[: len(A), : len(B)]), X)
+    whole(X)
+    assert np.array_equal(kept, before)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_duplicates_and_dependent_samples_are_dropped(method):
+    X = np.repeat(rows(10), 6, axis=0)
+    fitted = features.Landmarks(40, method).fit(RBF, X)
+    Z, K = fitted(X), RBF(X)
+    assert fitted.n_components <= 10
+    if method in ("medoids", "pivoted"):
+        assert fitted.n_components == 10
+        assert np.abs(Z @ Z.T - K).max() < 1e-10
+    low = kernels.InputKernel("linear")
+    fitted = features.Landmarks(40, method).fit(low, rows(50, 3))
+    assert fitted.n_components == 3
+    Z = fitted(rows(50, 3))
+    assert np.allclose(Z @ Z.T, rows(50, 3) @ rows(50, 3).T)
+
+
+def test_nearly_dependent_landmarks_keep_features_bounded():
+    X = rows(60, 2)
+    X = np.vstack([X, X + 1e-9 * rows(60, 2, seed=4)])
+    kernel = kernels.InputKernel("rbf", gamma=0.01)  # of numerical rank far below n
+    fitted = features.Landmarks(120, "uniform").fit(kernel, X)
+    Z = fitted(X)
+    assert fitted.n_components < 80
+    assert np.abs(Z @ Z.T - kernel(X)).max() < 1e-10
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_outliers_beside_a_kernel_of_low_rank(method):
+    # exponents of the far samples have few digits, and hundreds of landmarks depend on each other up to that
+    X = rows(600, 3)
+    X[::50] *= 300
+    kernel = kernels.InputKernel("rbf", gamma=0.01)
+    fitted = features.Landmarks(400, method).fit(kernel, X)
+    Z, K, L = fitted(X), kernel(X), fitted.columns
+    assert fitted.n_components < 400
+    assert np.einsum("ij,ij->i", Z, Z).max() < 1 + 1e-8
+    assert np.abs((Z @ Z.T - K)[np.ix_(L, L)]).max() < 1e-8
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_kernel_of_zeros_has_no_features(method):
+    X = np.zeros((20, 3))
+    fitted = features.Landmarks(5, method).fit(kernels.InputKernel("linear"), X)
+    assert fitted.n_components == 0
+    assert fitted(X).shape == (20, 0)
+    assert fitted.trace_left(X) == 0.0
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_weights_leave_samples_out_and_draw_the_heavy_ones(method):
+    X = rows(200)
+    weights = np.where(np.arange(200) < 100, 0.0, 1.0)
+    assert features.Landmarks(30, method).fit(RBF, X, weights).columns.min() >= 100
+    assert features.Landmarks(300, method).fit(RBF, X, weights).n_components == 100
+    weights = np.where(np.arange(200) < 100, 1e-3, 1.0)
+    heavy = np.concatenate(
+        [features.Landmarks(20, method, random_state=s).fit(RBF, X, weights).columns for s in range(10)]
+    )
+    # the middle of heavy samples may be a light one
+    assert (heavy >= 100).mean() > (0.65 if method == "medoids" else 0.85)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_pools_are_bounded_and_seeds_reproduce(method, monkeypatch):
+    asked = []
+
+    def kernel(A, B):
+        asked.append(len(A))
+        return kernels.gram("rbf", A, B, gamma=0.1)
+
+    X = rows(2000)
+    fitted = features.Landmarks(10, method).fit(kernels.InputKernel(kernel), X)
+    assert max(asked) <= 80  # eight candidates for each landmark
+    again = features.Landmarks(10, method).fit(kernels.InputKernel(kernel), X)
+    other = features.Landmarks(10, method, random_state=1).fit(kernels.InputKernel(kernel), X)
+    assert np.array_equal(fitted.columns, again.columns)
+    assert not np.array_equal(fitted.columns, other.columns)
+
+
+def rare_clusters(seed):
+    """One large cluster, and eight of a few samples each, far from it and from each other."""
+    rng = np.random.default_rng(seed)
+    rare = np.repeat(12 * rng.normal(size=(8, 3)), 5, axis=0)
+    return np.vstack([rng.normal(size=(960, 3)), rare + 0.3 * rng.normal(size=(40, 3))])
+
+
+def test_chosen_landmarks_leave_less_of_the_trace_than_random_ones():
+    left = {method: [] for method in METHODS}
+    for seed in range(6):
+        X = rare_clusters(seed)
+        for method in METHODS:
+            left[method].append(features.Landmarks(40, method, random_state=seed).fit(RBF, X).trace_left(X))
+    mean = {method: np.mean(values) for method, values in left.items()}
+    assert mean["pivoted"] < 0.6 * mean["uniform"]
+    assert mean["leverage"] < mean["uniform"]
+    assert mean["medoids"] < mean["uniform"]
+
+
+def test_pivots_have_the_law_of_one_by_one():
+    # two pivots of three samples: the first by k(x, x), the second by what the first left
+    K = np.array([[2.0, 1.2, 0.0], [1.2, 1.0, 0.3], [0.0, 0.3, 1.0]])
+    draws = 1000
+    counts = np.zeros((3, 3))
+    kernel, setting = kernels.InputKernel("precomputed"), features.Landmarks(2, "pivoted")
+    for seed in range(draws):
+        i, j = setting.set_params(random_state=seed).fit(kernel, K).columns
+        counts[i, j] += 1
+    expected = np.zeros((3, 3))
+    for i in range(3):
+        left = K.diagonal() - K[i] ** 2 / K[i, i]
+        left[i] = 0.0
+        expected[i] = K[i, i] / np.trace(K) * left / left.sum()
+    assert np.abs(counts / draws - expected).max() < 4 * np.sqrt(0.25 / draws)
+
+
+def test_single_precision_stays():
+    X = rows(200, 5).astype(np.float32)
+    for method in METHODS:
+        fitted = features.Landmarks(60, method).fit(RBF, X)
+        Z = fitted(X)
+        assert Z.dtype == np.float32 and fitted.head(20)(X).dtype == np.float32
+        L = fitted.columns
+        assert np.abs(Z @ Z.T - nystroem(RBF(X.astype(float)), L)).max() < 1e-4
+        assert fitted.grown(X, Z[:, :20]).dtype == np.float32
+    whole = features.Landmarks(200).fit(RBF, X)
+    assert np.abs(whole(X) @ whole(X).T - RBF(X.astype(float))).max() < 1e-4
+    assert features.Landmarks(20).fit(kernels.InputKernel("matern32", 0.1), X)(X).dtype == float
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_maps_pickle(name):
+    kernel, X = case(name)
+    fitted = features.Landmarks(9).fit(kernel, X)
+    assert np.array_equal(pickle.loads(pickle.dumps(fitted))(X), fitted(X))
+
+
+def test_a_fitted_map_does_not_change():
+    setting = features.Landmarks(9)
+    fitted = setting.fit(RBF, rows())
+    setting.set_params(n_components=3, method="uniform")
+    assert fitted.n_components == 9
+    with pytest.raises(AttributeError):
+        fitted.root = None
+    assert setting.get_params() == {"n_components": 3, "method": "uniform", "random_state": 0}
+
+
+@pytest.mark.parametrize(
+    ("setting", "kernel", "X", "message"),
+    [
+        (features.Landmarks(0), RBF, rows(), "Landmarks: n_components must be an integer > 0"),
+        (features.Landmarks(9, "pivot"), RBF, rows(), "unknown name 'pivot', did you mean 'pivoted'"),
+        (features.Landmarks(9), kernels.InputKernel("precomputed"), rows(), r"Gram matrix \(n, n\)"),
+        (features.Landmarks(9), kernels.InputKernel(kernels.CurlFree(gamma=1.0)), rows(), "values are numbers"),
+        (features.Landmarks(40), kernels.InputKernel("precomputed"), -np.eye(40), "not positive semi-definite"),
+    ],
+)
+def test_bad_settings_are_refused(setting, kernel, X, message):
+    with pytest.raises(ValueError, match=message):
+        setting.fit(kernel, X)
+
+
+def test_bad_weights_and_inputs_are_refused():
+    with pytest.raises(ValueError, match="weights must be 120 numbers"):
+        features.Landmarks(5).fit(RBF, rows(), -np.ones(120))
+    K = RBF(rows())
+    fitted = features.Landmarks(5).fit(kernels.InputKernel("precomputed"), K)
+    with pytest.raises(ValueError, match="kernel values with the 120 samples"):
+        fitted(K[:, :40])
+    with pytest.raises(ValueError, match="Gram matrix"):
+        fitted.trace_left(K[:30])
+    with pytest.raises(ValueError, match="Z must have 120 rows and at most 5 columns"):
+        fitted.grown(K, np.zeros((120, 6)))
+    with pytest.raises(ValueError, match="feature_map returned NaN"):
+        fitted(np.where(np.arange(120) == fitted.columns[0], np.nan, K))
