@@ -92,7 +92,7 @@ class Streaming(KernelMachine):
         setting, automatic = self.feature_map, isinstance(self.feature_map, str)
         few = automatic and source.n_rows is not None and source.n_rows <= _EXACT
         if setting is None or self.regressor is not None or few:
-            super()._learn(*joined_batches(list(source)))
+            self._learn(*joined_batches(list(source)))
         else:
             self._learn_source(source)
 
@@ -129,7 +129,7 @@ class Streaming(KernelMachine):
 
     def _begin(self, first: Batch) -> Accumulated:
         """What the first rows decide, and no sums yet."""
-        samples = self.read(*first)
+        samples = self.read(*first, output_space=self.stream_space)
         if samples.encoded.sampling is not None:
             raise ValueError(
                 "y: functions at points of their own cannot come in batches; give values on a common grid, or "
@@ -146,6 +146,10 @@ class Streaming(KernelMachine):
             rows=held_out.Reservoir.empty(r, d),
             like=_safe_indexing(samples.X, slice(0, 1)),
         )
+
+    def stream_space(self, y, sample_weight):
+        """As ``output_space``, from the outputs of a first batch."""
+        return self.output_space(y, sample_weight)
 
     def _refuse_other_settings(self):
         """Refuse what has no meaning for rows that are not kept."""

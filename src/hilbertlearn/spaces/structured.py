@@ -33,16 +33,23 @@ class OutputKernel(BaseEstimator):
     ----------
     kernel : name of scikit-learn's ``pairwise_kernels``, Gram matrix (outputs are its row numbers), object or callable
     rank : largest number of coordinates, None for as many as there are
+    landmarks : outputs whose span coordinates are those of, in place of the training outputs', or None; what comes in
+        batches then has the same coordinates whatever the first batch is
     """
 
-    def __init__(self, kernel="linear", rank=None):
-        self.kernel, self.rank = kernel, rank
+    def __init__(self, kernel="linear", rank=None, landmarks=None):
+        self.kernel, self.rank, self.landmarks = kernel, rank, landmarks
 
     def space(self, outputs, sample_weight=None) -> KernelSpace:
         """The space of known outputs, an array or a list."""
         if self.rank is not None:
             check_number(self.rank, "OutputKernel: rank", integer=True)
         kernel = kernels.as_output_kernel(self.kernel)
+        if self.landmarks is not None:
+            outputs, known = read_outputs(self.landmarks, like=outputs)
+            if not len(known) or not known.all():
+                raise ValueError("OutputKernel: landmarks must be outputs that are known, at least one")
+            sample_weight = np.ones(len(known))
         first, group = distinct(outputs)
         references = take(outputs, first)
         if hasattr(kernel, "resolve"):
