@@ -27,7 +27,7 @@ FIT = """
 import json, re, sys, time
 from pathlib import Path
 import numpy as np
-from hilbertlearn import OperatorKernelRegressor
+from hilbertlearn import OperatorKernelRegressor, streams
 from hilbertlearn.features import Landmarks
 
 def peak():  # in bytes, on Linux; getrusage would begin with the peak of the parent process
@@ -37,7 +37,9 @@ folder, n, r, repeats = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), i
 X, Y = (np.load(folder / f"{name}.npy", mmap_mode="r")[:n] for name in "XY")
 
 def fit(alpha=1e-6):
-    return OperatorKernelRegressor("rbf", gamma=0.02, alpha=alpha, feature_map=Landmarks(r)).fit(X, Y)
+    return OperatorKernelRegressor("rbf", gamma=0.02, alpha=alpha, feature_map=Landmarks(r)).fit(
+        streams.from_arrays(X, Y)
+    )
 
 def reference(features, rows=2048):
     ZZ, ZY = 0.0, 0.0

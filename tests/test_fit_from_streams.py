@@ -60,7 +60,8 @@ FORMS = {
 
 @pytest.mark.parametrize("loss", ["squared", Huber(0.5)], ids=str)
 @pytest.mark.parametrize("form", FORMS)
-def test_every_form_gives_the_fit_in_memory(form, loss, tmp_path):
+def test_every_form_gives_the_fit_in_memory(form, loss, tmp_path, monkeypatch):
+    monkeypatch.setattr("hilbertlearn.estimators.streaming._MAPPED_ENTRIES", 100)
     wanted = model(loss=loss, tol=1e-10).fit(X, Y)
     found = model(loss=loss, tol=1e-10).fit(*FORMS[form](tmp_path))
     assert_allclose(found.predict(X), wanted.predict(X), atol=1e-10 if loss == "squared" else 1e-4)
@@ -150,6 +151,17 @@ def test_batches_go_on_after_a_source():
     robust = model(loss=Huber(1e6)).fit(streams.from_arrays(X, Y))  # keeps no sums
     robust.set_params(loss="squared").partial_fit(X[:50], Y[:50])
     assert_allclose(robust.predict(X), model().fit(X[:50], Y[:50]).predict(X), atol=1e-9)
+
+
+def test_small_maps_are_read_as_a_whole_and_large_ones_are_not(tmp_path, monkeypatch):
+    mapped = np.load(saved(tmp_path, X=X)[0], mmap_mode="r")
+    whole = model().fit(mapped, Y)
+    assert whole.dual_coef_.shape == (N, D)
+    values = np.load(saved(tmp_path, K=X @ X.T)[0], mmap_mode="r")
+    monkeypatch.setattr("hilbertlearn.estimators.streaming._MAPPED_ENTRIES", 100)
+    assert not hasattr(model().fit(mapped, Y), "dual_coef_")
+    precomputed = model(feature_map=Landmarks(10)).set_params(kernel="precomputed")
+    assert precomputed.fit(values, Y).predict(values).shape == Y.shape
 
 
 def test_an_iterator_has_its_first_rows_decide(monkeypatch):

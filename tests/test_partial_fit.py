@@ -211,6 +211,7 @@ def test_copies_go_on_by_themselves():
         ({"feature_map": None}, "needs feature_map="),
         ({"feature_map": "auto"}, "needs feature_map="),
         ({"loss": "huber"}, "is for loss='squared'"),
+        ({"loss": "no such loss"}, "is for loss='squared'"),
         ({"manifold": 0.1}, "manifold=0"),
         ({"alpha_per_output": True}, "alpha_per_output=False"),
     ],
