@@ -68,14 +68,14 @@ class Source:
 
     def pool(self, number, random, given) -> Pool:
         """Candidates for a number of landmarks: those given, positions (k,), and others drawn by weight."""
-        size = max(_LEAST_POOL * number, min(_POOL * number, _FACTOR_ENTRIES // number))
+        size = max(_LEAST_POOL * number, min(_POOL * number, _FACTOR_ENTRIES // number)) - len(given)
         weights = self.weights.copy()
         weights[given] = 0.0
-        others = _drawn(weights, size - len(given), random)
+        others, mass = _candidates(weights, size, _LEAST_POOL * number, random)
         rows = np.concatenate([given, others])
-        # those drawn by weight are alike
-        whole = len(others) == np.count_nonzero(weights)
-        return Pool(self, rows, self.samples(rows), self.weights[rows] if whole else np.ones(len(rows)), len(given))
+        scale = mass.sum() / max(weights[others].sum(), np.finfo(float).tiny) if len(others) else 1.0
+        mass = np.concatenate([scale * self.weights[given], mass])
+        return Pool(self, rows, self.samples(rows), mass, len(given))
 
 
 @dataclass(frozen=True)
@@ -119,6 +119,24 @@ def _drawn(weights, size, random):
         return random.permutation(positive)
     share = weights[positive] / weights[positive].sum()
     return random.choice(positive, size, replace=False, p=None if (share == share[0]).all() else share)
+
+
+def _candidates(weights, size, least, random):
+    """Distinct positions drawn by weight, and the mass of each.
+
+    All, if there are no more than size; else size draws, of which those of heavy samples fall together, and where only
+    few are left others up to the least number.
+    """
+    positive = np.flatnonzero(weights)
+    if len(positive) <= size:
+        return positive, weights[positive]
+    if (weights[positive] == weights[positive[0]]).all():
+        return _drawn(weights, size, random), np.ones(size)
+    expected = size / weights.sum() * weights
+    counts = random.multinomial(size, weights / weights.sum())
+    drawn = np.flatnonzero(counts)
+    others = _drawn(np.where(counts > 0, 0.0, weights), max(0, least - len(drawn)), random)
+    return np.concatenate([drawn, others]), np.concatenate([counts[drawn], expected[others]])
 
 
 def uniform(pool, number, random):
@@ -223,7 +241,7 @@ def _scores(pool, sample, chance, among=None):
     solve_triangle(scipy.linalg.cholesky(inner), beside)
     weights, diagonal = (a if among is None else a[among] for a in (pool.weights, pool.diagonal()))
     left = diagonal - np.einsum("ij,ij->i", beside, beside)
-    return weights * np.clip(left, np.finfo(float).eps * penalty, None) / penalty
+    return np.clip(weights * left / penalty, np.finfo(float).eps * weights, 1.0)
 
 
 def _penalty(values, goal):
