@@ -215,7 +215,7 @@ class Streaming(KernelMachine):
                 sums += Moments.of(Z, Y[part], own, origin)
                 rows = rows.seen(Z, Y[part], own)
         moments = accumulated.moments + sums if accumulated.moments.n_rows else sums
-        return replace(accumulated, moments=moments, rows=rows)
+        return replace(accumulated, moments=moments, rows=rows.settled())
 
     def _solve_moments(self):
         """The model of the sums so far."""
