@@ -6,6 +6,7 @@ import sys
 NAMES = (
     "default_fit",
     "ridge",
+    "float32",
     "matern",
     "landmarks",
     "prediction",
@@ -25,6 +26,7 @@ NAMES = (
     "scalar_decoder",
     "top_candidates",
     "candidate_batches",
+    "output_rank",
     "loss_trick",
     "structured_weights",
     "vector_fields",

@@ -18,6 +18,7 @@ ROOMS = [
     "_fitting",
     "_progress",
     "_threads",
+    "_blocks",
     "_linalg",
     "frames",
     "functions",

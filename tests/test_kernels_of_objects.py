@@ -137,3 +137,21 @@ def test_inputs_that_are_objects():
     graphs = [networkx.path_graph(3) for _ in range(N)]
     for things in (graphs, [Thing() for _ in range(N)], [{1, 2}] * N, [{"a": 1}] * N):
         assert_refused(lambda things=things: model().fit(things, NUMBERS), ["X", type(things[0]).__name__, "Pairwise"])
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        *(kernels.Named(name, 0.5) for name in ("rbf", "laplacian", "matern32", "linear", "poly", "cosine", "sigmoid")),
+        kernels.Matern(0.7, 0.5),
+        kernels.TanimotoGaussian(0.7),
+        kernels.Tanimoto(),
+        kernels.Precomputed(np.arange(900.0).reshape(30, 30)),
+    ],
+    ids=str,
+)
+def test_values_at_the_samples_themselves(kernel):
+    X = np.abs(np.random.default_rng(0).normal(size=(30, 4))).round(1)
+    X[3] = 0.0
+    X = np.arange(30)[::-1] if isinstance(kernel, kernels.Precomputed) else X
+    assert_allclose(kernels.diagonal(kernel, X), np.diag(kernel(X, X)), rtol=1e-12)

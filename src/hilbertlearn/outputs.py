@@ -103,6 +103,15 @@ def take(outputs, rows):
     return outputs[rows] if isinstance(outputs, np.ndarray) else [outputs[i] for i in rows]
 
 
+def joined(parts):
+    """Outputs in parts, arrays or lists, as one."""
+    if len(parts) == 1:
+        return parts[0]
+    if all(isinstance(part, np.ndarray) for part in parts):
+        return np.concatenate(parts)
+    return [item for part in parts for item in part]
+
+
 def distinct(outputs):
     """Indices (c,) of the first of each distinct output, in order, and for each output its number among them (n,).
 

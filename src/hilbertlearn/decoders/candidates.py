@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._blocks import numbers_at_once
 from ..outputs import take
 
 _SCORES = 2**19  # scores of some queries and candidates at once, 4 MB: they are looked at while still in the cache
+_COPIES = 8  # of numbers that are worked on at once, within the working memory
 _QUERIES = 1024  # of these queries, at most
-_TIED = 1e-12  # relative to the largest score of the query: such differences are rounding
+TIED = 1e-12  # relative to the largest score of the query: such differences are rounding
 _DENSE = 30  # times that a product in a sum of all pairs is cheaper than one of a pair that is looked for
 _NOT_FINITE = "{} have NaN or infinite losses or kernel values; remove them or correct the loss"
 _LOSSES = 2**22  # losses of some candidates at all outputs, computed at once, 32 MB
+
+
+def at_once(most):
+    """How many numbers of a kind are worked on at once: at most so many, and less if the working memory asks for it."""
+    return numbers_at_once(_COPIES, most)
 
 
 def slices(total, size):
@@ -26,7 +33,7 @@ def best_outputs(W, Y, score, pool=None):
     Of equal ones the first.
     """
     pool = Y if pool is None else pool
-    blocks = ((score(pool[some], Y), None) for some in slices(len(pool), _LOSSES // max(len(Y), 1)))
+    blocks = ((score(pool[some], Y), None) for some in slices(len(pool), at_once(_LOSSES) // max(len(Y), 1)))
     return top_k(W, blocks, 1)[0][:, 0]
 
 
@@ -44,15 +51,11 @@ def top_k(queries, blocks, k):
     queries and the bias. Memory is that of a block, a tile of scores, and the result.
     """
     queries = np.asarray(queries, dtype=float)
-    best = _Best(len(queries), k)
+    best = Best(len(queries), k)
     seen = 0
     for features, bias in blocks:
-        _check_finite(features, f"candidates {seen} to {seen + len(features) - 1}")
-        for rows, columns in _tiles(len(queries), len(features)):
-            scores = queries[rows] @ features[columns].T
-            if bias is not None:
-                scores += bias[columns]
-            best.update(rows, scores, seen + columns.start)
+        check_finite(features, f"candidates {seen} to {seen + len(features) - 1}")
+        best.take_in(slice(0, len(queries)), queries, features, bias, np.arange(seen, seen + len(features)))
         seen += len(features)
     if seen == 0 and len(queries):
         raise ValueError("candidates is empty; give at least one candidate")
@@ -60,26 +63,28 @@ def top_k(queries, blocks, k):
     return best.indices[:, :found], best.scores[:, :found]
 
 
-def top_k_of_lists(queries, lists, blocks, k):
+def top_k_of_lists(queries, lists, blocks, k, first=0):
     """Lists of m indices and of m scores: for each query the best of candidates of its own, best first.
 
     `lists` has for each query the numbers (c_q,) of its candidates, repeated ones too, in the stream of `blocks`, which
     are those of `top_k`: a candidate of many queries comes once. A query with fewer than k candidates gets all of them.
     Indices count within the query's list; of equal scores the first is better.
+
+    first : the number of the first query, for errors
     """
-    for q, own in enumerate(lists):
+    for q, own in enumerate(lists, first):
         if len(own) == 0:
             raise ValueError(f"candidates of query {q} are empty; give at least one candidate for every query")
     if not len(lists):
         return [], []
     sizes = list(map(len, lists))
     owner, numbers = np.repeat(np.arange(len(sizes)), sizes), np.concatenate(lists)
-    scores = _scores_of_pairs(np.asarray(queries, dtype=float), owner, numbers, blocks)
+    scores = _scores_of_pairs(np.asarray(queries, dtype=float), owner, numbers, blocks, first)
     best = [best_first(own, np.arange(len(own)), k) for own in np.split(scores, np.cumsum(sizes)[:-1])]
     return [indices for indices, _ in best], [values for _, values in best]
 
 
-def _scores_of_pairs(queries, owner, numbers, blocks):
+def _scores_of_pairs(queries, owner, numbers, blocks, first):
     """Scores (p,) of pairs of a query, by `owner` (p,), and a candidate of the stream, by `numbers` (p,)."""
     by_number = np.argsort(numbers, kind="stable")
     scores, seen = np.empty(len(numbers)), 0
@@ -89,7 +94,7 @@ def _scores_of_pairs(queries, owner, numbers, blocks):
         odd = np.flatnonzero(~np.isfinite(features).all(axis=1))
         if len(odd):
             query = owner[numbers == seen + odd[0]][0]
-            raise ValueError(_NOT_FINITE.format(f"candidates of query {query}"))
+            raise ValueError(_NOT_FINITE.format(f"candidates of query {first + query}"))
         rows, own = numbers[pairs] - seen, owner[pairs]
         scores[pairs] = _products(queries, own, features, rows)
         if bias is not None:
@@ -103,51 +108,91 @@ def _products(queries, own, features, rows):
     products = np.empty(len(rows))
     if len(rows) * _DENSE > len(queries) * len(features):  # all pairs cost less than to look for some
         by_query = np.argsort(own, kind="stable")
-        for some in slices(len(queries), _LOSSES // max(len(features), 1)):
+        for some in slices(len(queries), at_once(_LOSSES) // max(len(features), 1)):
             start, stop = np.searchsorted(own, [some.start, some.stop], sorter=by_query)
             pairs = by_query[start:stop]
             products[pairs] = (queries[some] @ features.T)[own[pairs] - some.start, rows[pairs]]
         return products
-    for some in slices(len(rows), _LOSSES // max(queries.shape[1], 1)):
+    for some in slices(len(rows), at_once(_LOSSES) // max(queries.shape[1], 1)):
         products[some] = np.einsum("ij,ij->i", features[rows[some]], queries[own[some]])
     return products
 
 
 def best_first(scores, positions, k):
     """The k positions (..., k) of highest score, and their scores; of equal ones up to rounding the lower position."""
+    order, values, level = _levels(scores, positions)
+    return np.take_along_axis(positions, order[..., :k], axis=-1), np.take_along_axis(values, level[..., :k], axis=-1)
+
+
+def _levels(scores, positions):
+    """Order (..., c) of scores, best first, equal ones up to rounding by position; sorted scores; levels' starts."""
     order = np.lexsort((positions, -scores))
     values = np.take_along_axis(scores, order, axis=-1)
-    falls = np.diff(values, axis=-1, prepend=np.inf) < -_TIED * np.abs(values).max(axis=-1, keepdims=True, initial=0.0)
-    level = np.maximum.accumulate(np.where(falls, np.arange(values.shape[-1]), 0), axis=-1)  # where it begins
-    places = np.take_along_axis(positions, order, axis=-1)
-    again = np.lexsort((places, level))[..., :k]
-    return np.take_along_axis(places, again, axis=-1), np.take_along_axis(values, level[..., :k], axis=-1)
+    largest = np.where(np.isfinite(values), np.abs(values), 0.0).max(axis=-1, keepdims=True, initial=0.0)
+    with np.errstate(invalid="ignore"):  # between free places there is no fall
+        falls = np.diff(values, axis=-1, prepend=np.inf) < -TIED * largest
+    level = np.maximum.accumulate(np.where(falls, np.arange(values.shape[-1]), 0), axis=-1)
+    again = np.lexsort((np.take_along_axis(positions, order, axis=-1), level))
+    return np.take_along_axis(order, again, axis=-1), values, level
 
 
-class _Best:
-    """The k best candidates of each query so far, best first: scores and indices (m, k)."""
+class Best:
+    """The k best candidates of each query so far, best first: scores and indices (m, k), -1 where there is none.
 
-    def __init__(self, m, k):
-        self.k = k
+    tied : whether scores that differ by rounding are equal: later candidates must be better by more to take a place
+    """
+
+    def __init__(self, m, k, tied=False):
+        self.k, self.tied = k, tied
         self.scores = np.full((m, k), -np.inf)
         self.indices = np.full((m, k), -1)
 
-    def update(self, rows, scores, first):
-        """Take in the scores (m', b) of the queries `rows` (a slice) and candidates first, first + 1, ...
+    def take_in(self, rows, queries, features, bias, positions):
+        """Look at candidates in increasing positions (b,), with features (b, r) and bias (b,) or None.
+
+        rows : a slice, which queries (m', r) are given
+        """
+        for some, columns in _tiles(len(queries), len(features)):
+            scores = queries[some] @ features[columns].T
+            if bias is not None:
+                scores += bias[columns]
+            self._update(slice(rows.start + some.start, rows.start + some.stop), scores, positions[columns])
+
+    def repeat(self, rows, copies):
+        """Give places to copies of candidates that have one, for the queries `rows` (a slice).
+
+        copies : dict of the position of a candidate to those (c,) of its copies, later and increasing
+        """
+        firsts, most = np.array(sorted(copies)), max(map(len, copies.values()), default=0)
+        for some in slices(rows.stop - rows.start, at_once(_SCORES) // (self.k * max(most, 1))):
+            here = slice(rows.start + some.start, rows.start + some.stop)
+            query, column = np.nonzero(np.isin(self.indices[here], firsts))
+            if len(query):
+                more = [copies[position][: self.k] for position in self.indices[here][query, column]]
+                sizes = list(map(len, more))
+                scores = np.repeat(self.scores[here][query, column], sizes)
+                self._merge(here.start, np.repeat(query, sizes), scores, np.concatenate(more))
+
+    def _update(self, rows, scores, positions):
+        """Take in the scores (m', b) of the queries `rows` (a slice) and of candidates in their positions (b,).
 
         Few scores pass the k-th best so far once some blocks have been seen, so that only those are sorted. A later
         candidate of an equal score does not pass.
         """
-        passed = scores > self.scores[rows, -1:]
-        if first < self.k:  # there may be free places, which even a score of -inf takes
-            passed |= self.indices[rows, -1:] < 0
+        last, free = self.scores[rows, -1:], self.indices[rows, -1:] < 0
+        if self.tied:
+            largest = np.maximum(np.abs(last), np.abs(self.scores[rows, :1]))
+            last = last + np.where(free, 0.0, TIED * largest)
+        passed = scores > last
+        if free.any():  # places that even a score of -inf takes
+            passed |= free
         if np.count_nonzero(passed) > len(scores):
             many = np.flatnonzero(np.count_nonzero(passed, axis=1) > self.k)
             if len(many):
-                passed[many] = _k_largest(scores[many], self.k)
+                passed[many] &= _k_largest(scores[many], self.k)
         query, column = np.divmod(np.flatnonzero(passed), scores.shape[1])
         if len(query):
-            self._merge(rows.start, query, scores[query, column], first + column)
+            self._merge(rows.start, query, scores[query, column], positions[column])
 
     def _merge(self, start, query, scores, indices):
         """Sort new entries, ordered by query and index, into the lists of the queries that have any."""
@@ -159,7 +204,9 @@ class _Best:
         all_scores[:, : self.k], all_indices[:, : self.k] = self.scores[start + changed], self.indices[start + changed]
         all_indices[all_indices < 0] = np.iinfo(int).max
         all_scores[row, self.k + slot], all_indices[row, self.k + slot] = scores, indices
-        order = np.lexsort((all_indices, -all_scores))[:, : self.k]
+        order = (_levels(all_scores, all_indices)[0] if self.tied else np.lexsort((all_indices, -all_scores)))[
+            :, : self.k
+        ]
         kept = np.take_along_axis(all_indices, order, axis=1)
         self.indices[start + changed] = np.where(kept == np.iinfo(int).max, -1, kept)
         self.scores[start + changed] = np.take_along_axis(all_scores, order, axis=1)
@@ -197,13 +244,13 @@ def _k_largest(scores, k):
     return above
 
 
-def _check_finite(features, name):
+def check_finite(features, name):
     if not np.isfinite(np.sum(features)):  # a sum is cheaper than a look at each entry
         raise ValueError(_NOT_FINITE.format(name))
 
 
 def _tiles(m, b):
-    """Pairs of slices that cover m queries and b candidates, with at most _SCORES scores each."""
-    for columns in slices(b, _SCORES // max(min(m, _QUERIES), 1)):
+    """Pairs of slices that cover m queries and b candidates, with few scores each."""
+    for columns in slices(b, at_once(_SCORES) // max(min(m, _QUERIES), 1)):
         for rows in slices(m, _QUERIES):
             yield rows, columns

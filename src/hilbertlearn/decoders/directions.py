@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.polynomial import chebyshev
 
-from .candidates import best_of_starts, slices, spread
+from .candidates import at_once, best_of_starts, slices, spread
 from .scalar import basins
 
 _BLOCK = 2**21  # objectives of some queries computed at once, 16 MB
@@ -33,7 +33,7 @@ def circle(W, Y, loss):
     size = 2 ** int(np.ceil(np.log2(4 * len(a))))
     grid = 2 * np.pi / size * np.arange(-1, size + 1)  # closed by one point on either side
     out = np.empty(len(W))
-    for rows in slices(len(W), _BLOCK // size):
+    for rows in slices(len(W), at_once(_BLOCK) // size):
         spectrum = W[rows] @ waves.real + 1j * (W[rows] @ waves.imag)
         spectrum[:, 1:] /= 2
         values = np.fft.irfft(spectrum, n=size, axis=1) * size
@@ -73,7 +73,7 @@ def sphere(W, Y, loss):
     near = anchors @ anchors.T > np.cos(min(2 * np.sqrt(loss.t), np.pi / 2))
     kernel = chebyshev.chebval(np.clip(anchors @ Y.T, -1, 1), series[0])
     out = np.empty((len(W), Y.shape[1]))
-    for rows in slices(len(W), _BLOCK // (8 * max(len(Y), len(anchors)))):
+    for rows in slices(len(W), at_once(_BLOCK) // (8 * max(len(Y), len(anchors)))):
         starts = anchors[spread(W[rows] @ kernel.T, near, _STARTS)]
         mean = _unit(W[rows] @ Y, otherwise=starts[:, 0])
         starts = np.concatenate([starts, mean[:, None]], axis=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .candidates import best_of_starts, best_outputs, slices, spread
+from .candidates import at_once, best_of_starts, best_outputs, slices, spread
 
 _ENTRIES = 2**18  # kernel values computed at once, 2 MB: they fit in the cache
 _STARTS = 6  # outputs from which the search starts, besides the best one and the weighted mean
@@ -26,7 +26,7 @@ def preimage(W, Y, gamma):
     near = _kernel(anchors, anchors, gamma) > np.exp(-1.0)  # closer than one bandwidth
     kernel = _kernel(anchors, Y, gamma)
     out = np.empty((len(W), Y.shape[1]))
-    for rows in slices(len(W), _ENTRIES // (len(Y) * (_STARTS + 2))):
+    for rows in slices(len(W), at_once(_ENTRIES) // (len(Y) * (_STARTS + 2))):
         others = anchors[spread(W[rows] @ kernel.T, near, _STARTS)]
         positive = np.maximum(W[rows], 0.0)
         total = positive.sum(axis=1, keepdims=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .candidates import best_outputs, slices
+from .candidates import at_once, best_outputs, slices
 from .sets import f1_sets
 from .sums import weighted_losses
 
@@ -45,7 +45,7 @@ def _prefixes(W, Y):
 def _flipped(W, Y, Z):
     """Sets (m, labels) of which no single flip of a label is better, from the sets Z."""
     Z = Z.copy()
-    for block in slices(len(W), _ENTRIES // max(len(Y), 1)):
+    for block in slices(len(W), at_once(_ENTRIES) // max(len(Y), 1)):
         rows = np.arange(block.start, block.stop)
         for _ in range(4 * Y.shape[1]):
             gains = _gains(W[rows], Y, Z[rows])

@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 from scipy.stats import rankdata
 
-from .candidates import best_outputs, slices
+from .candidates import at_once, best_outputs, slices
 
 EXACT_ITEMS = 12  # up to so many items the best ranking is found by going through all 2^12 subsets
 _BLOCK_ENTRIES = 2**22  # numbers held at once for some queries, 32 MB: preferences, or gains of subsets
@@ -36,7 +36,7 @@ def feedback_arc_set(W, Y, loss):
     exact = items <= EXACT_ITEMS
     starts = None if exact else Y[best_outputs(-W, Y, loss)]
     rankings = np.empty((len(W), items))
-    for rows in slices(len(W), _BLOCK_ENTRIES // (items * (2**items if exact else items))):
+    for rows in slices(len(W), at_once(_BLOCK_ENTRIES) // (items * (2**items if exact else items))):
         G = loss.preferences(W[rows], Y)
         # where the ratings of a pair cancel, the greedy order must see no preference
         G = np.where(np.abs(G) > _ROUNDING * np.abs(G).max(axis=(1, 2), keepdims=True), G, 0.0)

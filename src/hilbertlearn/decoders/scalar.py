@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.polynomial import chebyshev
 
-from .candidates import slices
+from .candidates import at_once, slices
 
 _POINTS_PER_WIDTH = 3  # grid points on the distance over which the loss bends, `loss.width`
 _EVEN_POINTS = 25  # grid points over the whole range of predictions, however wide it is
@@ -47,7 +47,7 @@ def decode(W, Y, loss):
     on_grid = loss.value(grid[:, None], Y)
 
     def some(part):
-        blocks = slices(len(part), 2**22 // len(grid))  # 32 MB of objectives on the grid
+        blocks = slices(len(part), at_once(2**22) // len(grid))  # 32 MB of objectives on the grid
         return np.concatenate(
             [np.empty(0), *(_by_grid(part[rows], Y, loss, grid, on_grid, compiled) for rows in blocks)]
         )
@@ -254,7 +254,7 @@ def _coefficients(W, query, left, right, Y, loss):
     at_nodes = loss.value(left + (right - left) / 2 * (1 + nodes[:, None]), Y)
     weighted = transform.T @ at_nodes
     # few rows at a time, which are still in the cache when they are multiplied
-    return np.concatenate([W[query[part]] @ weighted.T for part in slices(len(query), _CACHED // len(Y))])
+    return np.concatenate([W[query[part]] @ weighted.T for part in slices(len(query), at_once(_CACHED) // len(Y))])
 
 
 def _polynomial_minimisers(coefficients):
@@ -303,7 +303,7 @@ def _newton(W, query, z, left, right, Y, loss):
 def _derivatives(W, query, z, Y, loss):
     """Slope and second derivative (p,) of the objective of row query[p] of W at z[p]."""
     slope, curvature = np.empty(len(z)), np.empty(len(z))
-    for part in slices(len(z), _CACHED // len(Y)):
+    for part in slices(len(z), at_once(_CACHED) // len(Y)):
         weights = W[query[part]]
         first, second = loss.derivatives(z[part, None], Y)
         slope[part], curvature[part] = _dots(weights, first), _dots(weights, second)
@@ -321,7 +321,7 @@ def _deepest(W, query, z, Y, loss):
     counts = np.diff(np.append(first, len(query)))
     several = np.flatnonzero(np.repeat(counts > 1, counts))
     value = np.empty(len(several))
-    for part in slices(len(several), _CACHED // len(Y)):
+    for part in slices(len(several), at_once(_CACHED) // len(Y)):
         pairs = several[part]
         value[part] = _dots(W[query[pairs]], loss.value(z[pairs, None], Y))
     order = several[np.lexsort((value, query[several]))]

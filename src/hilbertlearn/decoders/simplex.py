@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .candidates import best_outputs, slices
+from .candidates import at_once, best_outputs, slices
 from .sums import weighted_losses
 
 _ENTRIES = 2**19  # of the arrays of a block of queries, 4 MB
@@ -32,7 +32,7 @@ def chi2(W, Y, loss):
     best = Y[best_outputs(-W, Y, loss)]
     worse = weighted_losses(W, best, Y, loss) < weighted_losses(W, Z, Y, loss)
     Z[worse] = best[worse]
-    for rows in slices(len(W), _ENTRIES // max(Y.size, 1)):
+    for rows in slices(len(W), at_once(_ENTRIES) // max(Y.size, 1)):
         Z[rows] = _climb(W[rows], Y, Z[rows])
     return Z
 
@@ -41,7 +41,7 @@ def _envelope_start(W, Y):
     """Histograms (m, bins) near the maximum of the concave envelopes of the bins' gains, on knots dense at zero."""
     knots = np.linspace(0, 1, _KNOTS + 1) ** 2
     Z = np.empty((len(W), Y.shape[1]))
-    for rows in slices(len(W), _ENTRIES // (len(knots) * Y.shape[1])):
+    for rows in slices(len(W), at_once(_ENTRIES) // (len(knots) * Y.shape[1])):
         gains = np.stack([W[rows] @ (y[:, None] * knots / (y[:, None] + knots + _TINY)) for y in Y.T], axis=1)
         low, high = gains.min(axis=(1, 2)), gains.max(axis=(1, 2))
         bound = (high - low) / knots[1] + _TINY  # slopes of the envelopes are not larger
@@ -159,7 +159,7 @@ def wasserstein1d(W, Y, loss):
     if len(values) > _VALUES:
         values = values[np.linspace(0, len(values) - 1, _VALUES).astype(int)]
     at_values = [phi.at(values) for phi in bins] if len(rows) else []
-    for some in slices(len(rows), 8 * _ENTRIES // (len(values) * max(len(bins), 1))):
+    for some in slices(len(rows), at_once(8 * _ENTRIES) // (len(values) * max(len(bins), 1))):
         F[rows[some]] = values[_monotone([phi(rows[some]) for phi in at_values])]
     return np.diff(F, axis=1, prepend=0.0, append=1.0)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..outputs import take
-from .candidates import best_outputs, slices
+from .candidates import at_once, best_outputs, slices
 
 _LOSSES = 2**20  # losses of some proposals at all outputs, computed at once
 
@@ -32,6 +32,6 @@ def decode(decoders, W, Y, loss):
 def weighted_losses(W, Z, Y, loss):
     """``sum_i W[q, i] loss(Z[q], Y[i])`` (m,) for outputs Z, one a query."""
     values = np.empty(len(W))
-    for some in slices(len(W), _LOSSES // max(len(Y), 1)):
+    for some in slices(len(W), at_once(_LOSSES) // max(len(Y), 1)):
         values[some] = np.einsum("qi,qi->q", W[some], loss(Z[some], Y))
     return values

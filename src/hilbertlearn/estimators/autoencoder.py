@@ -20,6 +20,7 @@ from ..spaces import OutputKernel
 from .inputs import check_inputs
 from .layers import Network, check_inner, descend, start
 from .named import NamedSettings
+from .state import blocks_of
 
 _ITERATION_LIMIT = 1  # status of scipy's L-BFGS
 
@@ -215,15 +216,27 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Named
     def coordinates(self, X):
         """Coordinates (m, d) of samples in the kernel's space, or of their projections on the span of the training
         samples."""
+        return np.concatenate([self._coordinates(part) for _, part in self._blocks(X)])
+
+    def _blocks(self, X):
+        """Pairs (rows, X there) of inputs, checked, whose kernel values fit in scikit-learn's working memory."""
         check_is_fitted(self)
         X = check_inputs(self, X, [self.kernel_], reset=False)
+        return blocks_of(X, self._width)
+
+    @property
+    def _width(self):
+        """Numbers that a sample has at once: coordinates, and kernel values with the codes of training samples."""
+        return len(self.factor_) + len(self.dual_coef_)
+
+    def _coordinates(self, X):
         if kernels.is_precomputed(self.kernel_):
             return _coordinates(self.factor_, X[:, self.pivots_])
         return _coordinates(self.factor_, self._kernel_(X, self.X_fit_))
 
     def transform(self, X):
         """Codes (m, n_components) of X; for ``kernel="precomputed"`` X has kernel values (m, n) with the samples."""
-        return self._encode(self.coordinates(X))
+        return np.concatenate([self._encode(self._coordinates(part)) for _, part in self._blocks(X)])
 
     def _encode(self, V):
         Z = V @ self.coefs_[0]
@@ -238,6 +251,10 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Named
         size = self.codes_.shape[1]
         if Z.shape[1] != size:
             raise ValueError(f"X must be codes, as transform gives them, with {size} columns, got {Z.shape[1]}")
+        return np.concatenate([self._rebuilt(part) for _, part in blocks_of(Z, self._width)])
+
+    def _rebuilt(self, Z):
+        """Reconstructions (m, d) from codes."""
         last = len(self.coefs_) - 1
         for layer in range(self.bottleneck_, last):
             Z = self.inner_kernels_[layer].gram(Z, self._layer_codes_[layer]) @ self.coefs_[layer + 1]
@@ -251,8 +268,8 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Named
 
         What a sample has outside the span of the training samples does not count: no model can rebuild it.
         """
-        V = self.coordinates(X)
-        return -float(np.mean(np.sum((V - self.inverse_transform(self._encode(V))) ** 2, axis=1)))
+        parts = (self._coordinates(part) for _, part in self._blocks(X))
+        return -float(np.mean(np.concatenate([_distances(V, self._rebuilt(self._encode(V))) for V in parts])))
 
     # ---------------------------------------------------------------- scikit-learn
 
@@ -265,6 +282,11 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Named
         tags.input_tags.pairwise = kernels.is_precomputed(self.kernel)
         tags.input_tags.sparse = True
         return tags
+
+
+def _distances(V, W):
+    """Squared distances (m,) of rows."""
+    return np.sum((V - W) ** 2, axis=1)
 
 
 def _coordinates(factor, G):

@@ -14,6 +14,7 @@ from sklearn.utils.validation import _num_samples
 from .. import kernels
 from ..losses import as_loss
 from .left_out import Candidate, inner_products, pairs_of_folds
+from .state import blocks_of
 from .vector import OperatorKernelRegressor
 
 
@@ -121,7 +122,11 @@ class FittedMachine:
         X = X[:, : self.machine.n_nodes] if kernel.precomputed else X
         if self.centerer is None:
             return self.model.predict(X)
-        return self.model.predict(self.centerer.transform(X if kernel.precomputed else kernel(X, self.machine.X)))
+        parts = (part if kernel.precomputed else kernel(part, self.machine.X) for _, part in self._blocks(X))
+        return np.concatenate([self.model.predict(self.centerer.transform(values)) for values in parts])
+
+    def _blocks(self, X):
+        return blocks_of(X, 2 * self.machine.n_nodes)
 
     def refits(self, n_known):
         """A function (rows, V) -> predictions (n_known, d) for known nodes, of what is fitted to some of them."""

@@ -18,7 +18,8 @@ from .inputs import check_inputs
 from .link_choice import SCORING
 from .link_inputs import LinkEstimator, same_inputs, take_inputs
 from .link_state import BOTH_KNOWN, KINDS
-from .pair_scores import Unsettled
+from .pair_scores import Unsettled, all_scores, score_blocks, scores_at_once
+from .state import blocks_of
 from .top_pairs import SIZE, top_pairs
 
 
@@ -123,8 +124,11 @@ class FittedLinks(LinkEstimator):
         pairs = self._pairs_of(X)
         if pairs is not None:
             return self._learnt.scores_of_nodes().at(*pairs)
-        X = self._check_X(X)
-        return self._learnt.scores_with_known(X).block(slice(0, _num_samples(X)), slice(0, self._learnt.n_known))
+        X, l = self._check_X(X), self._learnt.n_known
+        out = np.empty((_num_samples(X), l))
+        for rows, part in self._blocks(X):
+            out[rows] = self._learnt.scores_with_known(part).block(slice(0, _num_samples(part)), slice(0, l))
+        return out
 
     def predict(self, X):
         """Whether pairs of nodes of fit are linked (m,), 0 or 1; or the likeliest neighbour (m,) of new nodes.
@@ -133,11 +137,24 @@ class FittedLinks(LinkEstimator):
         """
         pairs = self._pairs_of(X)
         if pairs is None:
-            return self._learnt.nodes.graph.nodes[self.decision_function(X).argmax(axis=1)]
+            return self._learnt.nodes.graph.nodes[self._nearest(self._check_X(X))]
         n_new = sum((side >= self._learnt.n_known).astype(int) for side in pairs)
         found = self.thresholds_
         thresholds = np.array([found.get(kind, np.inf) for kind in KINDS])
         return (self._learnt.scores_of_nodes().at(*pairs) >= thresholds[n_new]).astype(int)
+
+    def _nearest(self, X):
+        """Positions (m,) of the known nodes with the highest scores."""
+        state, found = self._learnt, []
+        for _, part in self._blocks(X):
+            scores = state.scores_with_known(part).block(slice(0, _num_samples(part)), slice(0, state.n_known))
+            found.append(scores.argmax(axis=1))
+        return np.concatenate(found)
+
+    def _blocks(self, X):
+        """Pairs (rows, X there) of new nodes whose scores with the known ones, and embeddings, fit in memory."""
+        state = self._learnt
+        return blocks_of(X, 2 * state.n_known + (0 if state.H is None else 2 * state.H.shape[1]))
 
     def pair_scores(self, X=None, Z=None):
         """Scores of links between the nodes X and Z (m, p), among those of X (m, m), or among those of fit (n, n).
@@ -148,8 +165,7 @@ class FittedLinks(LinkEstimator):
         m, p = len(asked.rows), len(asked.columns)
         remedy = "use predict_links(top_k=), which goes through them in blocks"
         check_memory(max(m, p), 4, f"X has {m} nodes: the scores of all pairs", remedy)
-        scores = asked.scores.block(slice(0, m), slice(0, p))
-        return _in_order(scores, asked.order)
+        return _in_order(all_scores(asked.scores, m, p), asked.order)
 
     def predict_links(self, X=None, Z=None, *, top_k=None):
         """Links between X and Z, among X, or among the nodes of fit.
@@ -169,13 +185,12 @@ class FittedLinks(LinkEstimator):
         m, p = len(asked.rows), len(asked.columns)
         scores = asked.scores if asked.order is None else Unsettled(asked.scores, self._learnt.nodes.graph, m)
         if top_k is not None:
-            best = top_pairs(scores.block, m, p, top_k, symmetric=asked.symmetric)
+            best = top_pairs(scores.block, m, p, top_k, symmetric=asked.symmetric, size=scores_at_once(SIZE))
             first, second = asked.rows[best.rows].tolist(), asked.columns[best.columns].tolist()
             return list(zip(first, second, best.scores.tolist(), strict=True))
         found = self.thresholds_
         thresholds, parts = np.array([found.get(kind, np.inf) for kind in KINDS]), []
-        size = max(1, SIZE // max(1, p))
-        for rows in (slice(start, min(start + size, m)) for start in range(0, m, size)):
+        for rows in score_blocks(m, p, SIZE):
             limits = thresholds[np.add.outer(asked.new_rows[rows].astype(int), asked.new_columns.astype(int))]
             parts.append(scipy.sparse.csr_array(scores.block(rows, slice(0, p)) >= limits))
         links = scipy.sparse.csr_array(scipy.sparse.vstack(parts))

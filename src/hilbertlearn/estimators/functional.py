@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,7 +22,7 @@ from ..spaces import Grid, function_space
 from ..spaces.settings import as_space
 from ..terms import LinearPredictor
 from ..training import best_constant
-from .state import State
+from .state import State, blocks_of
 from .stream_state import StreamState
 from .streaming import Streaming
 
@@ -101,7 +102,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, Streaming):
     regressor : regressor of scikit-learn or None
         Fitted to the coordinates in place of the kernel machine (projection learning with any model); gaps are filled
         by interpolation. Only ``space`` and ``grid`` then matter.
-    solver, tol, max_iter, verbose : as in ``OperatorKernelRegressor``
+    solver, tol, max_iter, precision, verbose : as in ``OperatorKernelRegressor``
 
     Attributes
     ----------
@@ -147,6 +148,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, Streaming):
         solver="auto",
         tol=1e-6,
         max_iter=1000,
+        precision="auto",
         verbose=0,
     ):
         store(self, locals())
@@ -206,7 +208,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, Streaming):
         given, X = X, self._check_X(X)
         space = self.space_
         if grid is None:
-            return self.framed(space.decode(self.state_.coordinates(X)), given)
+            return self.framed(self.rounded(space.decode(self.state_.coordinates(X))), given)
         if hasattr(grid, "__len__") and not len(grid):
             raise ValueError("grid is empty; give at least one point, or None for the training grid")
         if isinstance(grid, list) and np.ndim(grid[0]) == 1:
@@ -214,7 +216,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, Streaming):
             return space.layout.wrap_irregular(points, self._values_at(X, points), space.domain)
         axes = as_axes(grid)
         check_grids(axes, [len(axis) for axis in axes], "the prediction")
-        values = space.layout.wrap(self._values(X, axes), axes, space.domain)
+        values = self.rounded(space.layout.wrap(self._values(X, axes), axes, space.domain))
         return self.framed(values, given, axes[0]) if len(axes) == 1 else values
 
     def score(self, X, y, sample_weight=None):
@@ -267,10 +269,21 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, Streaming):
 
     def _values(self, X, axes):
         """Values (n, m_1, ..., m_k, p) on a product grid."""
-        units = self.space_.units(axes)
-        values = sum(part @ self._right(integral, units) for part, integral in self._parts(X))
-        values = values.reshape(_num_samples(X), *(len(axis) for axis in axes), self.space_.n_curves)
-        return values + self.space_.origin_at(units)
+        units, shape = self.space_.units(axes), (*(len(axis) for axis in axes), self.space_.n_curves)
+        out, right = np.empty((_num_samples(X), *shape)), None
+        for rows, some in self._blocks(X, math.prod(shape)):
+            parts = list(self._parts(some))
+            right = [self._right(integral, units) for _, integral in parts] if right is None else right
+            values = sum(part @ own for (part, _), own in zip(parts, right, strict=True))
+            out[rows] = values.reshape(-1, *shape)
+        out += self.space_.origin_at(units)
+        return out
+
+    def _blocks(self, X, points=0):
+        """Pairs (rows, X there) whose kernel values, coordinates and values at points fit in the working memory."""
+        state = self.state_
+        n = len(state.columns) if isinstance(state, State) else 0
+        return blocks_of(X, n + 2 * math.prod(self.space_.sizes) + points)
 
     def _values_at(self, X, points):
         """For each sample the values (m_i, p) at its own points (m_i,)."""
@@ -278,12 +291,13 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, Streaming):
             raise ValueError(f"grid: a list must have one array a sample, got {len(points)} for {_num_samples(X)}")
         if len(self.space_.axes) != 1:
             raise ValueError("grid: a list of points is for functions of one variable; give a tuple of grids")
-        parts = list(self._parts(X))
         out = []
-        for i, own in enumerate(points):
-            units = self.space_.units((own,))
-            values = sum(part[i : i + 1] @ self._right(integral, units) for part, integral in parts)
-            out.append(values.reshape(len(own), self.space_.n_curves) + self.space_.origin_at(units))
+        for rows, some in self._blocks(X):
+            parts = list(self._parts(some))
+            for i, own in enumerate(points[rows]):
+                units = self.space_.units((own,))
+                values = sum(part[i : i + 1] @ self._right(integral, units) for part, integral in parts)
+                out.append(values.reshape(len(own), self.space_.n_curves) + self.space_.origin_at(units))
         return out
 
     def _parts(self, X):

@@ -11,10 +11,10 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from .. import kernels
-from ..graphs import STRUCTURE, structural
+from ..graphs import STRUCTURE
 from ..graphs.names import find, ordered
 from ..metrics import best_f1_threshold
-from .link_folds import HeldOut, LinkFolds
+from .link_folds import HeldOut, LinkFolds, structures
 from .link_inputs import Nodes, pairs_that_count, take_inputs
 from .pair_scores import (
     ATTRIBUTES,
@@ -129,7 +129,7 @@ class LinkState:
         held_out = self.all_held_out()
         combinations = {kind: found.combined() for kind, found in held_out.items()}
         used = [name for name in self.wanted.structure if name in combinations[BOTH_KNOWN].used]
-        structure = {name: structural(name, self.nodes.graph.adjacency) for name in used}
+        (structure,) = structures(used, self.nodes.graph.adjacency)
         return replace(self, structure=structure, combinations=combinations, held_out=held_out)
 
     def all_held_out(self):
@@ -182,7 +182,7 @@ class LinkState:
             return Quadrants(l, self._pairs(BOTH_KNOWN, scores), None, None)
         known = _safe_indexing(X, np.arange(l))
         if self.H is not None:
-            scores |= embedded(self.H[:l], self.H[:l], self.V, self.V)
+            scores |= embedded(self.H[:l], self.H[:l], self.V, self.V, self._used(BOTH_KNOWN))
         scores[ATTRIBUTES] = KernelValues(self.kernel, known, known)
         both_known = self._pairs(BOTH_KNOWN, scores)
         if _num_samples(X) == l:
@@ -195,7 +195,9 @@ class LinkState:
     def scores_with_known(self, X) -> PairScores:
         """Of pairs of new nodes X with the known ones."""
         l = self.n_known
-        scores = embedded(self.embedding(X), self.H[:l], None, self.V) if self.H is not None else {}
+        scores = {}
+        if self.H is not None:
+            scores = embedded(self.embedding(X), self.H[:l], None, self.V, self._used(ONE_NEW))
         scores[ATTRIBUTES] = KernelValues(self.kernel, X, _safe_indexing(self.nodes.X, np.arange(l)))
         return self._pairs(ONE_NEW, scores)
 
@@ -204,9 +206,13 @@ class LinkState:
         scores = {}
         if self.embedding is not None:
             H = self.embedding(X)
-            scores = embedded(H, H if Z is None else self.embedding(Z))
+            scores = embedded(H, H if Z is None else self.embedding(Z), used=self._used(BOTH_NEW))
         scores[ATTRIBUTES] = KernelValues(self.kernel, X, X if Z is None else Z)
         return self._pairs(BOTH_NEW, scores)
+
+    def _used(self, kind):
+        """Names of the scores that pairs of a kind have."""
+        return self.combinations[kind].used if kind in self.combinations else ()
 
     def _pairs(self, kind, scores):
         if kind not in self.combinations:

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
+from .._blocks import numbers_at_once, row_blocks
 from .._linalg import unit_rows
 from ..graphs import KnownGraph, Product
 from ..kernels import InputKernel, is_precomputed
@@ -20,7 +21,8 @@ NO_SCORE = (
     "X: nodes without known links are scored by their features; give X to fit, and to similarities 'learnt', or "
     "'attributes', which a precomputed kernel does not have of pairs of new nodes"
 )
-_ENTRIES = 2**22  # kernel values at a time
+_ENTRIES = 2**22  # kernel values at a time; larger blocks gain nothing
+_COPIES = 6  # of a block of scores, of kernel values and of what they are combined from
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,8 @@ class KernelValues:
     def at(self, i, j):
         rows, place = np.unique(i, return_inverse=True)
         order = np.argsort(place, kind="stable")
-        out, size = np.empty(len(i)), max(1, _ENTRIES // max(1, _num_samples(self.Z)))
+        size = max(1, numbers_at_once(_COPIES, _ENTRIES) // max(1, _num_samples(self.Z)))
+        out = np.empty(len(i))
         ends = np.searchsorted(place[order], np.arange(0, len(rows) + size, size))
         for part, (first, last) in enumerate(itertools.pairwise(ends)):
             some = order[first:last]
@@ -63,14 +66,37 @@ class KernelValues:
         return out
 
 
-def embedded(H, G, V=None, W=None) -> dict[str, Any]:
+def scores_at_once(most):
+    """How many scores are computed at once, at most so many."""
+    return numbers_at_once(_COPIES, most)
+
+
+def score_blocks(m, p, most=_ENTRIES):
+    """Slices of m rows of p scores each that are computed at once."""
+    return row_blocks(m, p, _COPIES, most)
+
+
+def all_scores(scores, m, p):
+    """Scores (m, p) of all pairs, some rows at a time: beside the result a block of what they are combined from."""
+    out = np.empty((m, p))
+    for rows in score_blocks(m, p):
+        out[rows] = scores.block(rows, slice(0, p))
+    return out
+
+
+def embedded(H, G, V=None, W=None, used=None) -> dict[str, Any]:
     """Scores of nodes with predicted embeddings H (m, d) with those of G (p, d), by name; cosines beside products.
 
     Where the embeddings of the nodes themselves are known, W (p, d) of the second, they stand in place of a prediction;
     if those of the first are too, V (m, d), in both places in turn.
+
+    used : names of scores that are looked at, of which alone something is computed; None for all
     """
     scores: dict[str, Any] = {}
-    for end, (h, g, v, w) in {"": (H, G, V, W), COSINE: map(_unit, (H, G, V, W))}.items():
+    for end in ("", COSINE):
+        if used is not None and not {PREDICTED + end, KNOWN + end} & {*used}:
+            continue
+        h, g, v, w = map(_unit, (H, G, V, W)) if end else (H, G, V, W)
         scores[PREDICTED + end] = Product(h, g.T)
         if v is not None:
             scores[KNOWN + end] = Product(np.hstack([h, v]) / 2, np.hstack([w, g]).T)

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..decoders.candidates import best_first, slices, top_k, top_k_of_lists
+from .._blocks import row_blocks
+from ..decoders.candidates import best_first, top_k, top_k_of_lists
 from ..outputs import distinct, kind_of, plain, read_outputs, take
 
-_BLOCK_ENTRIES = 2**23  # of the features of candidates held at once, 64 MB
-_TIES = 16  # candidates beyond the k best that are looked at: some may differ from the k-th by rounding only
+_BLOCK_ENTRIES = 2**23  # of the features of candidates held at once, 64 MB; larger blocks gain nothing
+_COPIES = 8  # of these while they are computed, and of the queries beside
+TIES = 16  # candidates beyond the k best that are looked at: some may differ from the k-th by rounding only
 
 
 @dataclass(frozen=True)
@@ -33,13 +35,18 @@ class Pool:
 
     def blocks(self, features, width):
         """What ``features``, a function of outputs, says of the distinct candidates, some at a time."""
-        for some in slices(len(self.distinct), _BLOCK_ENTRIES // max(width, 1)):
+        for some in row_blocks(len(self.distinct), width, _COPIES, _BLOCK_ENTRIES):
             yield features(self.distinct[some])
+
+    def part(self, start, stop):
+        """The pool of the candidates in a range of places."""
+        used, group = np.unique(self.group[start:stop], return_inverse=True)
+        return Pool(take(self.distinct, used), group)
 
 
 def best_of_all(queries, pool: Pool, features, k):
     """Positions and scores, a list of m arrays each, of the k best candidates of one pool for each query."""
-    found, scores = top_k(queries, pool.blocks(features, queries.shape[1]), k + _TIES)
+    found, scores = top_k(queries, pool.blocks(features, queries.shape[1]), k + TIES)
     if len(pool.distinct) == len(pool.group):
         positions, values = best_first(scores, found, k)
         return list(positions), list(values)
@@ -53,12 +60,13 @@ def best_of_all(queries, pool: Pool, features, k):
     return [positions for positions, _ in best], [values for _, values in best]
 
 
-def best_of_each(queries, pool: Pool, sizes, features, k):
-    """The same where the pool has the candidates of the first query, then those of the second, and so on."""
-    starts = np.cumsum(sizes) - sizes
-    lists = np.split(pool.group, starts[1:])
-    own, scores = top_k_of_lists(queries, lists, pool.blocks(features, queries.shape[1]), k)
-    return [start + indices for start, indices in zip(starts, own, strict=True)], scores
+def best_of_each(queries, pool: Pool, sizes, features, k, first=0):
+    """The same where the pool has the candidates of the first query, then those of the second, and so on.
+
+    Positions are in the query's own list. first : the number of the first query, for errors
+    """
+    lists = np.split(pool.group, (np.cumsum(sizes) - sizes)[1:])
+    return top_k_of_lists(queries, lists, pool.blocks(features, queries.shape[1]), k, first)
 
 
 def read_candidates(candidates, outputs, name):

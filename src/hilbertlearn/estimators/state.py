@@ -9,13 +9,15 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
+from .._blocks import row_blocks
 from ..held_out import leave_one_out
 from ..losses import Loss
 from ..spaces import Space
 from ..terms import Deformed, DeformedFeatures, DeformedGram, DenseGram, FeatureGram, Gram, Term
-from ..training import Fit, take_samples
+from ..training import Fit, is_single, take_samples
 
-_PREDICT_BYTES = 2**27  # kernel values held at once while predicting
+_PREDICT_BYTES = 2**27  # of kernel values held at once while predicting; larger blocks gain nothing
+_COPIES = 4  # of a block of kernel values, while they are computed, solved with and summed up
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -40,7 +42,7 @@ class Expansion:
         n, d = len(self.columns), len(self.center)
         out = np.zeros((_num_samples(X), d))
         width = max(kernel.n_components if kernel.on_features else n * kernel.entries(n, d) for kernel in self.kernels)
-        for rows, part in blocks_of(X, width) if width else ():
+        for rows, part in blocks_of(X, width + d) if width else ():
             for k, predictor in predictors.items():
                 out[rows] += predictor(self.values(k, part))
         return out
@@ -69,6 +71,7 @@ class State(Expansion):
     dual_gap: float
     n_iter: int
     solver: str
+    precision: str
     support: np.ndarray
     saturated: np.ndarray
     residual_sizes: Any  # (n,) or (n, d), public as ``outlier_scores``
@@ -103,6 +106,7 @@ class State(Expansion):
             "dual_gap": float(solution.gap),
             "n_iter": max(solution.n_iter, 1),
             "solver": solution.solver,
+            "precision": _precision(found),
             "support": rows[solution.dual.any(axis=1)],
             "saturated": spread(found.saturated, rows, n),
             "residual_sizes": spread(found.outlier_scores(), rows, n),
@@ -126,7 +130,9 @@ class State(Expansion):
         left = self.left_out
         assert left is not None
         on_features = left.kernel is not None
-        K = left.kernel(left.X) if on_features else self.kernels[0](self.X_fit)
+        # samples are left out in double precision
+        X = left.X if on_features else self.X_fit.astype(float) if is_single(self.X_fit) else self.X_fit
+        K = (left.kernel if on_features else self.kernels[0])(X)
         gram: Gram = FeatureGram(K) if on_features else DenseGram(K)
         if left.penalty is not None:
             deformed = (DeformedFeatures if on_features else Deformed)(K, left.penalty)
@@ -229,12 +235,24 @@ def _made_from(found: Fit):
     return training.kernels, samples, training.columns[kept], [np.ascontiguousarray(C[kept]) for C in coefficients]
 
 
-def blocks_of(X, width):
-    """Pairs (rows, X there) such that kernel values of `width` numbers a row fit in memory."""
-    m, block = _num_samples(X), max(1, int(_PREDICT_BYTES / (8 * max(width, 1))))
-    for start in range(0, m, block):
-        rows = slice(start, start + block)
-        yield rows, X if block >= m else _safe_indexing(X, np.arange(m)[rows])
+def _precision(found: Fit) -> str:
+    if found.problem.single:
+        return "float32"
+    return "refined" if found.training.grams[0].refines else "float64"
+
+
+def blocks_of(X, width, copies=_COPIES, most=None):
+    """Pairs (rows, X there) such that kernel values of `width` numbers a row fit in scikit-learn's working memory.
+
+    copies, most : as for ``row_blocks``, by default those of kernel values
+    """
+    m, most = _num_samples(X), _PREDICT_BYTES // 8 if most is None else most
+    features = int(np.prod(X.shape[1:])) if isinstance(X, np.ndarray) else 0
+    for rows in row_blocks(m, width + features, copies, most):
+        if rows == slice(0, m):
+            yield rows, X
+        else:
+            yield rows, X[rows] if isinstance(X, np.ndarray) else _safe_indexing(X, np.arange(m)[rows])
 
 
 def spread(values, rows, n):

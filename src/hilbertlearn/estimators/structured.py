@@ -8,30 +8,30 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 from sklearn.utils.validation import _check_sample_weight, _num_samples
 
-from .. import decoders, kernels, streams
+from .. import decoders, kernels
 from .._fitting import snapshot, store
 from .._validation import check_choice, check_number
 from ..held_out import choose, table
 from ..output_losses import as_output_loss
-from ..outputs import Outputs, distinct, in_form, read_outputs, take
+from ..outputs import Outputs, distinct, in_form, joined, read_outputs, take
 from ..spaces import OutputKernel, ProbeSpace, WeightSpace
+from ..streams import is_source
 from ..terms import ONCE
 from ..training import fit
+from .decoding import decoding, is_discrete
 from .known_outputs import known_outputs
 from .output_defaults import default_rule, without_label
 from .output_scores import OutputScores
-from .pools import Pool, best_of_all, best_of_each, read_candidates, read_lists
-from .state import State
+from .pools import best_of_all, best_of_each, read_lists
+from .state import blocks_of
 from .streaming import Streaming
+from .streams import Stream, best_of_stream, refuse_iterator, streams
 from .structured_state import LaterState, OutputRules, StructuredState, gaussian_rate, is_ridge
-from .weights import sum_by_group
 
 _FEW = 2000  # distinct outputs whose losses of each other are kept in memory to decode by
 _MANY = 0.25  # distinct outputs a sample beyond which weights are solved for at predict, not at fit
-_RANK = 1e-10  # singular values of coordinates, relative, that weights do not divide by
 
 
 def of_outputs(name):
@@ -63,10 +63,14 @@ class StructuredPredictor(OutputScores, Streaming):
 
     Parameters
     ----------
-    kernel, gamma, kernel_params, operator, loss, alpha, graph, manifold, feature_map, solver, tol, max_iter, verbose
+    kernel, gamma, kernel_params, operator, loss, alpha, graph, manifold, feature_map
+    solver, tol, max_iter, precision, verbose
         As in ``OperatorKernelRegressor``. For an output loss alone "auto" settings are chosen by its leave-one-out
         error over the training outputs.
-    output_kernel : name, Gram matrix with integer outputs, object, callable, or ``spaces.OutputKernel`` with a rank
+    output_kernel : name, Gram matrix with integer outputs, object, callable, or ``spaces.OutputKernel``
+    rank : None, a number, or "auto"
+        Landmarks among the training outputs in whose span the output kernel's coordinates are, for many outputs; None
+        for all, "auto" for all up to 5000 distinct outputs; see ``spaces.OutputKernel``.
     output_loss : name, object of ``hilbertlearn.output_losses``, a sum such as ``Hamming() + 0.5 * F1()``, or callable
         ``(Z, Y) -> losses``
     decoder : "auto", "candidates", the loss's own, "gaussian" for a Gaussian output kernel of vectors, or a function
@@ -108,6 +112,7 @@ class StructuredPredictor(OutputScores, Streaming):
         kernel_params=None,
         operator=None,
         output_kernel=None,
+        rank=None,
         output_loss=None,
         decoder="auto",
         candidates=None,
@@ -121,6 +126,7 @@ class StructuredPredictor(OutputScores, Streaming):
         solver="auto",
         tol=1e-6,
         max_iter=1000,
+        precision="auto",
         verbose=0,
     ):
         store(self, locals())
@@ -157,14 +163,15 @@ class StructuredPredictor(OutputScores, Streaming):
         if kernel is None:
             if self._needs_kernel():
                 raise ValueError(self._needs_kernel())
+            if self.rank not in (None, "auto"):
+                raise ValueError(f"rank={self.rank!r} is of an output kernel; set rank=None, or give output_kernel too")
             references = take(canonical, first)
             many = probed and len(first) > _MANY * len(rows)
             space = ProbeSpace(references, loss) if many else WeightSpace(references, loss)
         else:
             if any(kernels.is_operator_valued(kernels.scalar(k)) for k, _ in self.pairs()):
                 raise ValueError("kernel: values that are matrices need outputs that are vectors; use a scalar kernel")
-            setting = kernel if isinstance(kernel, OutputKernel) else OutputKernel(kernel)
-            space = setting.space(known, sample_weight[rows])
+            space = self._output_kernel(kernel).space(known, sample_weight[rows])
         groups = np.full(len(y), -1)
         groups[rows] = group
         used = None if kernel is None else space.kernel
@@ -188,6 +195,16 @@ class StructuredPredictor(OutputScores, Streaming):
             kernel, loss = default_rule(y.whole, y.form, bool(self._needs_kernel()), gaps=not y.known.all())
         return snapshot(kernel), None if loss is None else snapshot(as_output_loss(loss)).resolve(y.whole)
 
+    def _output_kernel(self, kernel):
+        """The setting of the output kernel with its rank."""
+        if not isinstance(kernel, OutputKernel):
+            return OutputKernel(kernel, self.rank)
+        if self.rank is not None:
+            raise ValueError(
+                "rank: output_kernel is spaces.OutputKernel, which has a rank of its own; give one of them"
+            )
+        return kernel
+
     def _needs_kernel(self):
         """Why the settings need an output kernel, "" where an output loss alone will do."""
         if self.regressor is not None:
@@ -200,6 +217,7 @@ class StructuredPredictor(OutputScores, Streaming):
         return ""
 
     def _choose_decoder(self, loss, kernel, outputs):
+        refuse_iterator(self.candidates)
         if not isinstance(self.decoder, str):
             return decoders.custom.checked(snapshot(self.decoder), self.candidates)
         own = "candidates" if loss is None else loss.decoder
@@ -217,7 +235,7 @@ class StructuredPredictor(OutputScores, Streaming):
         return "candidates" if self.candidates is not None or self.regressor is not None else own
 
     def _learn(self, X, y, sample_weight):
-        if self.regressor is not None or streams.is_source(X):
+        if self.regressor is not None or is_source(X):
             super()._learn(X, y, sample_weight)
             return
         # weights at predict cost one Cholesky factor at fit; as many right-hand sides as outputs several times that
@@ -253,7 +271,8 @@ class StructuredPredictor(OutputScores, Streaming):
         weights = found.coordinates_at(training.cross(test, found.training))
         y = training.y[training.rows[test]]
         rules = found.training.space.rules
-        predicted, _ = read_outputs(_decoded(rules, weights), like=rules.outputs)
+        decoded = in_form(decoding(rules)(weights), rules.form, discrete=is_discrete(rules))
+        predicted, _ = read_outputs(decoded, like=rules.outputs)
         return float(np.average(rules.pairwise_losses(predicted, y.items), weights=training.weights[test]))
 
     # ---------------------------------------------------------------- weights
@@ -273,22 +292,14 @@ class StructuredPredictor(OutputScores, Streaming):
             )
         out = np.zeros((_num_samples(X), len(state.saturated)))
         ridge = state.ridge_weights()
-        if ridge is not None:
-            out[:, state.rows] = ridge(state.values(0, X))
-        else:
-            counts = np.bincount(state.groups)  # samples with the same output share its weight
-            out[:, state.rows] = (self._output_weights(X) / counts)[:, state.groups]
+        if ridge is None:
+            of_outputs, counts = self._weighing(), np.bincount(state.groups)
+        for rows, part in blocks_of(X, 2 * len(state.saturated)):
+            if ridge is not None:
+                out[rows, state.rows] = ridge(state.values(0, part))
+            else:  # samples with the same output share its weight
+                out[rows, state.rows] = (of_outputs(part) / counts)[:, state.groups]
         return out
-
-    def _output_weights(self, X):
-        """Weights (m, c) of the distinct training outputs for checked inputs."""
-        state, rules = self.state_, self.space_.rules
-        if isinstance(state.space, WeightSpace):
-            return state.coordinates(X)
-        if isinstance(state, StructuredState) and state.ridge is not None:
-            return sum_by_group(state.ridge(state.values(0, X)), state.groups, len(rules.outputs))
-        V = state.space.coordinates(rules.outputs)
-        return scipy.linalg.lstsq(V.T, state.coordinates(X).T, cond=_RANK)[0].T
 
     # ---------------------------------------------------------------- predict
 
@@ -299,7 +310,8 @@ class StructuredPredictor(OutputScores, Streaming):
         ----------
         X : inputs
         candidates : outputs to choose from, the same for all; None for those of the estimator, the decoder's own way,
-            or the distinct training outputs
+            or the distinct training outputs. Any number of them will do: large collections, memory-mapped arrays and
+            iterators, of candidates or of lists or arrays of candidates, are looked at block by block.
         candidates_per_query : a list with one collection of outputs for each of X, in place of `candidates`
         """
         given, X = X, self._check_X(X)
@@ -309,7 +321,9 @@ class StructuredPredictor(OutputScores, Streaming):
         if candidates is not None or candidates_per_query is not None or chosen:
             best, *_ = self._best(X, candidates, candidates_per_query, 1)
             return self.framed(in_form([outputs[0] for outputs in best], rules.form), given)
-        return self.framed(_decoded(rules, self._output_weights(X)), given)
+        weights, decode = self._weighing(), decoding(rules)
+        found = joined([decode(weights(part)) for _, part in self._queries(X)])
+        return self.framed(in_form(found, rules.form, discrete=is_discrete(rules)), given)
 
     def predict_topk(self, X, k, candidates=None, candidates_per_query=None, return_indices=False):
         """The k best candidates for each of X, best first: m collections of outputs, and m arrays of their scores.
@@ -339,34 +353,29 @@ class StructuredPredictor(OutputScores, Streaming):
 
     def _best(self, X, candidates, candidates_per_query, k):
         """For each query its best candidates, best first: lists of outputs, of their scores and of their positions."""
-        queries, features = self._scoring(X)
-        outputs = self.space_.rules.outputs
+        ask, features = self._scoring()
+        rules, parts = self.space_.rules, self._queries(X)
+        best: list = []
         if candidates_per_query is not None:
             if candidates is not None:
                 raise ValueError("candidates and candidates_per_query exclude each other; give one of them")
-            pool, sizes = read_lists(candidates_per_query, outputs, len(queries))
-            places, scores = best_of_each(queries, pool, sizes, features, k)
-            indices = [own - start for own, start in zip(places, np.cumsum(sizes) - sizes, strict=True)]
+            pool, sizes = read_lists(candidates_per_query, rules.outputs, _num_samples(X))
+            ends = np.cumsum(sizes)
+            for rows, part in parts:
+                start = ends[rows.start] - sizes[rows.start] if len(sizes) else 0
+                own = pool.part(start, ends[rows.stop - 1]) if len(parts) > 1 else pool
+                best.append(best_of_each(ask(part), own, sizes[rows], features, k, rows.start))
+            indices, scores = map(_chained, zip(*best, strict=True))
+            places = [own + start for own, start in zip(indices, ends - sizes, strict=True)]
             return [pool.take(own) for own in places], scores, indices
-        if candidates is None:
-            every = self.space_.rules.pool
-            pool = Pool(every, np.arange(len(every)))
-        else:
-            pool = Pool.of(read_candidates(candidates, outputs, "candidates"))
-        indices, scores = best_of_all(queries, pool, features, k)
+        if candidates is not None and streams(candidates):
+            stream = Stream(candidates, rules.outputs, self._width)
+            return best_of_stream(ask, parts, stream, features, k)
+        pool = self._pool(candidates)
+        for _, part in parts:
+            best.append(best_of_all(ask(part), pool, features, k))
+        indices, scores = map(_chained, zip(*best, strict=True))
         return [pool.take(own) for own in indices], scores, indices
-
-    def _scoring(self, X):
-        """Queries (m, r), and a function of outputs that gives their features (b, r) and bias (b,) or None."""
-        state = self.state_
-        space = state.space
-        rules = space.rules
-        if rules.loss is not None:
-            return -self._output_weights(X), rules.losses_of
-        coordinates = state.coordinates(X)
-        if isinstance(state, State) and state.loss.on_margins:
-            return coordinates, lambda outputs: (space.coordinates(outputs), None)
-        return 2 * coordinates, lambda outputs: (space.coordinates(outputs), -space.squared_norms(outputs))
 
     # ---------------------------------------------------------------- score
 
@@ -387,16 +396,6 @@ class StructuredPredictor(OutputScores, Streaming):
         return -float(np.average(losses, weights=weights))
 
 
-def _decoded(rules, weights):
-    """Outputs, in their form, from weights (m, c) of the distinct training outputs."""
-    if rules.decoder == "candidates":
-        best = np.argmin(weights @ rules.losses_of(rules.outputs)[0].T, axis=1)
-        return in_form(take(rules.outputs, best), rules.form)
-    if rules.decoder == "gaussian":
-        found = decoders.gaussian.preimage(weights, rules.references, gaussian_rate(rules.loss, rules.kernel))
-        return in_form(found, rules.form, discrete=False)
-    if not isinstance(rules.decoder, str):
-        found = decoders.custom.decode(rules.decoder, weights, rules.outputs, rules.measure)
-        return in_form(found, rules.form)
-    found = decoders.DECODERS[rules.decoder](weights, rules.references, rules.loss)
-    return in_form(rules.loss.restore(found, rules.outputs), rules.form, discrete=rules.loss.discrete)
+def _chained(parts):
+    """Lists, one after the other."""
+    return [item for part in parts for item in part]

@@ -9,7 +9,7 @@ from sklearn.metrics.pairwise import cosine_similarity
 
 from .._validation import check_number
 from ..outputs import kind_of
-from .gram import PRECOMPUTED, TANIMOTO, check_kernel, gram, has_gamma, length, resolve_gamma, tanimoto
+from .gram import PRECOMPUTED, TANIMOTO, check_kernel, diagonal, gram, has_gamma, length, resolve_gamma, tanimoto
 from .stationary import Bandwidth, check_nu, distances, profile, unresolved
 
 _GAMMAS = ("median", "scale", "auto")
@@ -82,6 +82,10 @@ class Named(Bandwidth, BaseEstimator):
             raise unresolved("Named: gamma", self.gamma)
         return gram(self.name, _rows(X), _rows(Z), gamma=self.gamma)
 
+    def diagonal(self, X):
+        """``k(x, x)`` (n,)."""
+        return diagonal(self.name, _rows(X), gamma=self.gamma)
+
 
 class Matern(Bandwidth, BaseEstimator):
     """Matérn's kernel of rows of numbers, dense or sparse: of functions that are smooth to a degree and not more.
@@ -121,6 +125,10 @@ class Matern(Bandwidth, BaseEstimator):
         D = distances("matern", x, z)
         return profile("matern", D, self.gamma, out=D, nu=self.nu, symmetric=Z is X)
 
+    def diagonal(self, X):
+        """``k(x, x) = 1`` (n,)."""
+        return np.ones(length(X))
+
 
 class Precomputed(BaseEstimator):
     """Entries of a given Gram matrix (N, N): the objects are integers from 0 to N - 1, so that they can be split."""
@@ -132,6 +140,12 @@ class Precomputed(BaseEstimator):
         matrix = np.asarray(self.matrix, dtype=float)
         rows, columns = (self._ids(ids, len(matrix)) for ids in (X, Z))
         return matrix[np.ix_(rows, columns)]
+
+    def diagonal(self, X):
+        """``k(x, x)`` (n,)."""
+        matrix = np.asarray(self.matrix, dtype=float)
+        ids = self._ids(X, len(matrix))
+        return matrix[ids, ids]
 
     def _ids(self, ids, size):
         ids = np.asarray(ids, dtype=float)
@@ -160,6 +174,10 @@ class TanimotoGaussian(Bandwidth, BaseEstimator):
         if isinstance(check_number(self.gamma, "TanimotoGaussian: gamma", choices=("auto",)), str):
             raise unresolved("TanimotoGaussian: gamma", self.gamma)
         return np.exp(-2 * self.gamma * (1 - Tanimoto()(X, Z)))  # t(x, x) = 1
+
+    def diagonal(self, X):
+        """``k(x, x) = 1`` (n,)."""
+        return np.ones(length(X))
 
 
 class NGrams(BaseEstimator):

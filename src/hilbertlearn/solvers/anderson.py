@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 _MEMORY = 8
-_RIDGE = 1e-10  # relative regularisation of the small least-squares problem
+_RIDGE = 1e-10  # relative regularisation of the small least-squares problem, at least
+_ROUNDED = 8  # roundings of its inner products that it is no smaller than
 _TOLERATED = 2.0  # growth of the residual beyond the best so far that is taken for failure
 _PROGRESS = 0.9  # a residual that falls less than to this fraction of the best so far, ..
 _PATIENCE = 2 * _MEMORY  # .. this many times in a row, is taken for a cycle; as many plain steps as remembered break it
@@ -14,10 +15,11 @@ _PATIENCE = 2 * _MEMORY  # .. this many times in a row, is taken for a cycle; as
 class Anderson:
     """Extrapolates from the last few steps (Walker & Ni 2011, type II); falls back on plain steps when it misleads."""
 
-    def __init__(self, shape):
+    def __init__(self, shape, dtype=float):
         size = int(np.prod(shape))
-        self._changes = np.empty((_MEMORY, size))  # of g
-        self._steps = np.empty((_MEMORY, size))  # of w + g
+        self._changes = np.empty((_MEMORY, size), dtype=dtype)  # of g
+        self._steps = np.empty((_MEMORY, size), dtype=dtype)  # of w + g
+        self._ridge = max(_RIDGE, _ROUNDED * float(np.finfo(dtype).eps))
         self._gram = np.empty((_MEMORY, _MEMORY))  # inner products of the changes
         self.restart()
 
@@ -45,8 +47,8 @@ class Anderson:
         if not used:
             return plain
         gram = self._gram[:used, :used].copy()
-        gram.flat[:: used + 1] += _RIDGE * np.trace(gram) + np.finfo(float).tiny
-        weights = np.linalg.solve(gram, self._changes[:used] @ flat)
+        gram.flat[:: used + 1] += self._ridge * np.trace(gram) + np.finfo(float).tiny
+        weights = np.linalg.solve(gram, self._changes[:used] @ flat).astype(flat.dtype, copy=False)
         return plain - (weights @ self._steps[:used]).reshape(w.shape)
 
     def _remember(self, step, change):

@@ -45,6 +45,10 @@ class Space:
         """Norms (n,) of what outputs have beside their coordinates, where losses are to see it; None otherwise."""
         return None
 
+    def encode_whole(self, y):
+        """Coordinates (n, d) of outputs as ``encode`` gives them, and what ``outside`` does."""
+        return self.encode(y), self.outside(y)
+
     def complete_outside(self, y):
         """As ``outside``, of outputs whose gaps are filled as ``complete`` does."""
         return self.outside(y)

@@ -11,8 +11,8 @@ import scipy.linalg
 from sklearn.base import BaseEstimator
 
 from .. import kernels
-from .._linalg import pivoted_cholesky
-from .._validation import check_number, check_symmetric_psd
+from .._linalg import pivoted_cholesky, random_pivots
+from .._validation import check_memory, check_number, check_symmetric_psd
 from ..outputs import distinct, read_outputs, take
 from .base import Space
 
@@ -20,19 +20,27 @@ _PROBES = 5
 _MOST_RANK, _LOW = 100, 1e-10  # of losses: coordinates that are fewer, and what is left of them, relative
 _NEARLY_BEST = 0.2  # difference of weighted losses, relative to their deviation, that decides little
 _ROUNDING = 1e-13
+_FEW = 5000  # distinct outputs up to which rank="auto" takes all of the output kernel
+_LEFT, _MOST_LANDMARKS = 0.01, 2000  # beyond, the share of its trace that landmarks may leave, and their number
+_NEGATIVE = 1e-6  # what is left of k(y, y), relative to the largest, that no rounding explains
+_POSITIVE = "use a positive definite kernel of the outputs"
 _TOLERANCE = 1e-10  # what is left of k(y, y), relative to the largest, when an output counts as dependent
 
 
 class OutputKernel(BaseEstimator):
     """Outputs as points of the space of a kernel, by coordinates V with ``K_Y = V V'``.
 
-    A Cholesky decomposition with pivots stops when what is left of every ``k(y, y)`` is below 1e-10 of the largest, or
-    after ``rank`` pivots (then coordinates are those of Nystroem's approximation on the pivots).
+    A Cholesky decomposition with pivots of the distinct training outputs' Gram matrix K_Y, which stops when what is
+    left of every ``k(y, y)`` is below 1e-10 of the largest. With a rank the matrix is never formed: pivots are
+    landmarks, drawn at random by what those before leave of the outputs (Chen, Epperly, Tropp & Webber 2025), and
+    coordinates are those of the projection on their span, Nystroem's approximation. They are orthonormal, so that every
+    loss goes with them, and losses of the norm see what outputs have outside the span too.
 
     Parameters
     ----------
     kernel : name of scikit-learn's ``pairwise_kernels``, Gram matrix (outputs are its row numbers), object or callable
-    rank : largest number of coordinates, None for as many as there are
+    rank : None for all of K_Y; the largest number of landmarks; or "auto": all of K_Y up to 5000 distinct outputs, and
+        beyond as many landmarks as leave 1 % of the sum of ``k(y, y)`` over the samples, but at most 2000
     landmarks : outputs whose span coordinates are those of, in place of the training outputs', or None; what comes in
         batches then has the same coordinates whatever the first batch is
     """
@@ -43,7 +51,7 @@ class OutputKernel(BaseEstimator):
     def space(self, outputs, sample_weight=None) -> KernelSpace:
         """The space of known outputs, an array or a list."""
         if self.rank is not None:
-            check_number(self.rank, "OutputKernel: rank", integer=True)
+            check_number(self.rank, "OutputKernel: rank", integer=True, choices=("auto",))
         kernel = kernels.as_output_kernel(self.kernel)
         if self.landmarks is not None:
             outputs, known = read_outputs(self.landmarks, like=outputs)
@@ -51,34 +59,52 @@ class OutputKernel(BaseEstimator):
                 raise ValueError("OutputKernel: landmarks must be outputs that are known, at least one")
             sample_weight = np.ones(len(known))
         first, group = distinct(outputs)
-        references = take(outputs, first)
+        references, mass = take(outputs, first), np.bincount(group, sample_weight)
         if hasattr(kernel, "resolve"):
-            kernel = kernel.resolve(references, np.bincount(group, sample_weight))
-        if self.rank is None:
-            K = kernels.gram(kernel, references)
-            K = check_symmetric_psd(K, "output_kernel", "use a positive definite kernel of the outputs")
-            L, pivots = pivoted_cholesky(K, _TOLERANCE)
+            kernel = kernel.resolve(references, mass)
+        most, share = self._limits(len(first))
+        if most is None:
+            remedy = "set rank='auto', or the number of landmarks, for an approximation"
+            check_memory(len(first), 2, f"y has {len(first)} distinct outputs: the matrix of output_kernel", remedy)
+            K = check_symmetric_psd(kernels.gram(kernel, references), "output_kernel", _POSITIVE)
+            factor, pivots = pivoted_cholesky(K, _TOLERANCE)
+            whole = True
         else:
-            L, pivots = _leading(kernel, references, self.rank)
+            factor, pivots, whole = _landmarks(kernel, references, mass, most, share)
         if not len(pivots):
             raise ValueError("output_kernel is zero on all outputs; use another kernel")
-        return KernelSpace(kernel, take(references, pivots), np.tril(L[pivots]))
+        return KernelSpace(kernel, take(references, pivots), np.tril(factor[pivots]), whole and self.landmarks is None)
+
+    def _limits(self, n):
+        """The largest number of landmarks, None for all of K_Y, and the share of its trace that they may leave."""
+        if isinstance(self.rank, str):
+            return (None, 0.0) if n <= _FEW else (_MOST_LANDMARKS, _LEFT)
+        return (None if self.rank is None or self.rank >= n else self.rank), 0.0
 
 
-def _leading(kernel, references, rank):
-    """As ``pivoted_cholesky`` for the first pivots: n times rank kernel values, column by column, no whole matrix."""
-    left = kernels.diagonal(kernel, references).astype(float)
-    least = _TOLERANCE * max(left.max(), 0.0)
-    L = np.zeros((len(left), min(rank, len(left))))
-    pivots: list[int] = []
-    while len(pivots) < L.shape[1] and left.max() > least:
-        j, p = len(pivots), int(np.argmax(left))
-        column = kernels.gram(kernel, references, take(references, [p]))[:, 0] - L[:, :j] @ L[p, :j]
-        L[:, j] = column / np.sqrt(left[p])
-        left = np.maximum(left - L[:, j] ** 2, 0.0)
-        left[p] = 0.0
-        pivots.append(p)
-    return L[:, : len(pivots)], np.array(pivots, dtype=int)
+def _landmarks(kernel, references, mass, most, share):
+    """Factor L (n, r), pivots (r,) drawn at random, and whether all outputs are in their span.
+
+    Beside ``k(y, y)``, columns of kernel values are computed for proposals only, some at a time.
+    """
+    diagonal = np.asarray(kernels.diagonal(kernel, references), dtype=float)
+    L = np.empty((len(diagonal), most), order="F")  # memory that is not written to costs nothing
+    total, number = mass @ diagonal, 0
+
+    def columns(positions):
+        return kernels.gram(kernel, references, take(references, positions))
+
+    for pivots, left in random_pivots(columns, diagonal, L, mass, _TOLERANCE):
+        number = len(pivots)
+        if left <= share * total:
+            break
+    L = L[:, :number]
+    rest, largest = diagonal - np.einsum("ij,ij->i", L, L), diagonal.max(initial=0.0)
+    if rest.min() < -_NEGATIVE * largest:
+        raise ValueError(f"output_kernel is not positive semi-definite: k(y, y) has {rest.min():.3g} left; {_POSITIVE}")
+    if number:
+        check_symmetric_psd(kernels.gram(kernel, take(references, pivots)), "output_kernel", _POSITIVE)
+    return L, pivots, bool(rest.max() <= _TOLERANCE * largest)
 
 
 @dataclass(frozen=True)
@@ -88,6 +114,7 @@ class KernelSpace(Space):
     kernel: Any
     pivots: Any  # outputs
     factor: np.ndarray  # (d, d), lower
+    whole: bool = True  # whether the training outputs are in the span of the pivots
     rules: Any = None  # what an estimator knows of the outputs beside
     decodes = False
 
@@ -97,6 +124,20 @@ class KernelSpace(Space):
         if known.any():
             out[known] = self.coordinates(take(outputs, np.flatnonzero(known)))
         return out
+
+    def outside(self, y):
+        return self.encode_whole(y)[1]
+
+    def encode_whole(self, y):
+        V = self.encode(y)
+        if self.whole:
+            return V, None
+        outputs, known = read_outputs(y, like=self.pivots)
+        norms, left = np.zeros(len(known)), np.zeros(len(known))
+        if known.any():
+            norms[known] = self.squared_norms(take(outputs, np.flatnonzero(known)))
+            left[known] = norms[known] - np.einsum("ij,ij->i", V[known], V[known])
+        return V, np.sqrt(np.where(left > _TOLERANCE * norms, left, 0.0))
 
     def coordinates(self, outputs):
         """Coordinates (n, d) of known outputs."""
