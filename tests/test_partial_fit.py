@@ -83,6 +83,14 @@ def test_sparse_inputs_and_one_output():
     assert_allclose(found.predict(S), wanted.predict(S), atol=1e-10)
 
 
+def test_single_precision_is_summed_in_double():
+    small = X.astype(np.float32)
+    wanted, found = model().fit(small, Y), fed(model(), small, Y)
+    assert_allclose(found.predict(small), wanted.predict(small), atol=1e-6)
+    assert found.predict(small).dtype == wanted.predict(small).dtype
+    assert found.precision_ == wanted.precision_
+
+
 def test_alpha_is_chosen_by_rows_left_out_of_all():
     """All rows are kept of so few: the choice is that of the fit in memory."""
     wanted, found = model(alpha="auto").fit(X, Y), fed(model(alpha="auto"), X, Y)

@@ -22,7 +22,7 @@ from ..spaces import Grid, function_space
 from ..spaces.settings import as_space
 from ..terms import LinearPredictor
 from ..training import best_constant
-from .state import State, blocks_of
+from .state import Expansion, State, blocks_of
 from .stream_state import StreamState
 from .streaming import Streaming
 
@@ -282,7 +282,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, Streaming):
     def _blocks(self, X, points=0):
         """Pairs (rows, X there) whose kernel values, coordinates and values at points fit in the working memory."""
         state = self.state_
-        n = len(state.columns) if isinstance(state, State) else 0
+        n = len(state.columns) if isinstance(state, Expansion) else 0
         return blocks_of(X, n + 2 * math.prod(self.space_.sizes) + points)
 
     def _values_at(self, X, points):

@@ -155,7 +155,7 @@ class Streaming(KernelMachine):
                 "irregular='projected'"
             )
         if isinstance(self.feature_map, str):
-            samples = samples.with_features(features.Landmarks("auto"))
+            samples = samples.with_features(features.Landmarks("auto")).in_double()
         decided = held_out.decide(samples, self._loss(), self.alpha, self.options())
         d, r = samples.Y.shape[1], decided.kernel.n_components
         origin = mean_rows(samples.Y, samples.weights) if self.center else np.zeros(d)
@@ -247,12 +247,12 @@ class Streaming(KernelMachine):
         decided = begun.decided
 
         def again():
-            return (block.Z for batch in source for block in self._blocks(begun, batch))
+            return (block.Z for batch in source for block in self._counted_blocks(begun, batch))
 
         blocks: list[_Block] = []
         with streams.BlockStore(again if source.repeatable else None, source.n_rows) as store:
             for batch in batches:
-                for block in self._blocks(begun, batch):
+                for block in self._counted_blocks(begun, batch):
                     store.append(block.Z)
                     blocks.append(replace(block, Z=None))
             training = _training(decided, blocks, BlockGram(store.blocks, store.shape))
@@ -261,7 +261,7 @@ class Streaming(KernelMachine):
             state = self.make_state(self.checked(fit(training, decided.loss, alpha, self.options())))
         self.state_ = replace(state, choice=held_out.table(decided.trials), approximation=decided.approximation)
 
-    def _blocks(self, begun: Accumulated, batch: Batch):
+    def _counted_blocks(self, begun: Accumulated, batch: Batch):
         """Rows of a batch that count, a block at a time."""
         X, y, Y, weights = self._checked(begun, batch)
         weights, outside = np.ones(len(Y)) if weights is None else weights, begun.decided.space.outside(y)
