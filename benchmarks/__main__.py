@@ -21,6 +21,7 @@ NAMES = (
     "functional_dictionary",
     "memory",
     "streams",
+    "distributed",
     "ranking_decoder",
     "set_decoder",
     "scalar_decoder",

@@ -14,6 +14,7 @@ SOURCE = Path(__file__).parents[1] / "src" / PACKAGE
 # anything, and no room imports from it, except for the version.
 ROOMS = [
     "_validation",
+    "_sums",
     "_statistics",
     "_fitting",
     "_progress",
@@ -36,6 +37,7 @@ ROOMS = [
     "solvers",
     "training",
     "held_out",
+    "distributed",
     "decoders",
     "metrics",
     "estimators",
@@ -45,7 +47,6 @@ ROOMS = [
     "bounds",
     "plotting",
     "persistence",
-    "distributed",
     "datasets",
     "cli",
 ]

@@ -242,7 +242,7 @@ def test_several_kernels_are_refused():
 def test_what_is_not_kept_is_told():
     one = model().partial_fit(X, Y)
     for name in ("dual_coef_", "support_", "saturated_", "outlier_scores_"):
-        with pytest.raises(AttributeError, match="fitted batch by batch"):
+        with pytest.raises(AttributeError, match="come in batches"):
             getattr(one, name)
     with pytest.raises(ValueError, match="keeps none"):
         one.loo_residuals()

@@ -8,18 +8,21 @@ observed are dual variables held at zero.
 
 Arrays may be in single precision. Losses, sums and the certificate are computed in double all the same: the gap is that
 of the dual variables as they are, for the Gram matrix as it is.
+
+Samples may be in several parts, each with a problem of its own: every sum over samples passes through ``total``, and
+the same solver runs on each part.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ._linalg import dot, exact, row_norms
+from ._sums import kept, same
 from .losses import Loss
 from .terms import Separable, Sum, Term
 
@@ -38,6 +41,7 @@ class Problem:
     root_weights : (n,) sqrt(w), or None
     measure : (d,) quadrature weights of point values, or None
     inside : for a loss that forbids large residuals, dual variables and values of a function well within them
+    total : function that adds what other parts of the samples have to a sum, an array, over these samples
     """
 
     terms: Sequence
@@ -48,6 +52,7 @@ class Problem:
     root_weights: np.ndarray | None = None
     measure: np.ndarray | None = None
     inside: Any = None
+    total: Callable = same
 
     @property
     def term(self) -> Term:
@@ -128,8 +133,12 @@ class Problem:
             rounded[beyond] = np.nextafter(rounded[beyond], np.float32(0))
         return rounded
 
+    def norms(self, *arrays):
+        """Norms of arrays (n, d), of all samples."""
+        return np.sqrt(self.total(np.array([dot(A, A) for A in arrays])))
+
     def _sum(self, rows, A):
-        """Weighted sum over samples of a function of rows."""
+        """Weighted sum over these samples of a function of rows."""
         if self.root_weights is None:
             return rows(A, self.measure).sum()
         root = self.root_weights
@@ -140,16 +149,29 @@ class Problem:
         return self.dual_value(A, dot(A, F))
 
     def dual_value(self, A, quadratic):
-        """Value of the dual problem at A, given ``quadratic = <A, fitted(A)>``."""
-        A = exact(A)
-        smooth = self.loss.curvature / 2 * dot(A, A) - dot(A, self.Y) + quadratic / 2
-        return smooth + self._sum(self.loss.row_conjugate, A)
+        """Value of the dual problem at A, given ``quadratic = <A, fitted(A)>``, of these samples."""
+        return float(self.total(np.array(self._dual_here(A, quadratic))))
 
     def primal(self, A, F):
         """n times the objective (sum of weights times, with weights) at the function whose dual variables are A.
 
         A loss that forbids large residuals is taken at a function near by that it admits, see ``admitted``.
         """
+        return float(self.total(np.array(self._primal_here(A, F))))
+
+    def values(self, A, F, B, quadratic) -> tuple[float, float]:
+        """``primal(A, F)`` and ``dual_value(B, quadratic)``, by one sum."""
+        primal, dual = self.total(np.array([self._primal_here(A, F), self._dual_here(B, quadratic)]))
+        return float(primal), float(dual)
+
+    def _dual_here(self, A, quadratic):
+        """These samples' part of ``dual_value``."""
+        A = exact(A)
+        smooth = self.loss.curvature / 2 * dot(A, A) - dot(A, self.Y) + quadratic / 2
+        return smooth + self._sum(self.loss.row_conjugate, A)
+
+    def _primal_here(self, A, F):
+        """These samples' part of ``primal``."""
         R = self.observed(self.Y - exact(F))
         norm = dot(A, F) / 2
         if np.isfinite(self.loss.largest_residual):
@@ -187,16 +209,16 @@ class Problem:
             return margins.primal(b, margins.fitted(b))
         return self.primal(A, self.fitted(A))
 
-    @cached_property
+    @kept
     def floor(self) -> float:
         """Smallest value the sum of losses can take: zero but for the log loss."""
-        return -self._sum(self.loss.row_conjugate, np.zeros(self.Y.shape))
+        return -float(self.total(np.array(self._sum(self.loss.row_conjugate, np.zeros(self.Y.shape)))))
 
     def gap(self, A, F=None):
         """Relative duality gap at A: (primal + dual) / (primal above its floor). Zero only at an optimum."""
         A = exact(A)
         F = self.fitted(A) if F is None or F.dtype != np.float64 else F
-        return relative_gap(self.primal(A, F), self.dual(A, F), self.floor)
+        return relative_gap(*self.values(A, F, A, dot(A, F)), self.floor)
 
     # ---------------------------------------------------------------- losses of the margin
 

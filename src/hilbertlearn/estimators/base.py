@@ -18,6 +18,7 @@ from .._fitting import blank, snapshot, transactional
 from .._progress import Progress, Silence
 from .._statistics import mean_rows
 from .._validation import check_choice, check_number, warn
+from ..distributed import by_blocks, is_dask
 from ..frames import FrameForm
 from ..losses import as_loss
 from ..training import (
@@ -129,7 +130,8 @@ class KernelMachine(NamedSettings):
         X : (n, n_features) array, sparse matrix, (n, n) Gram matrix for ``kernel="precomputed"``, or a list of objects;
             on features also rows that are not held in memory: a source of ``hilbertlearn.streams``, a callable that
             returns an iterator of batches (X, y) or (X, y, sample_weight), such an iterator, a memory-mapped array, or
-            the path of a .npy or Parquet file
+            the path of a .npy or Parquet file; of vectors and functions also a Dask array or data frame, whose blocks
+            stay on their workers
         y : (n,) or (n, d) outputs; None where batches bring them, a path beside one of a .npy file, names of the
             target columns beside one of a Parquet file
         sample_weight : (n,) non-negative weights, samples of weight 0 are left out; default 1
@@ -154,6 +156,11 @@ class KernelMachine(NamedSettings):
 
         output_space : in place of the estimator's own
         """
+        if is_dask(X) or is_dask(y):
+            raise ValueError(
+                "Dask collections go to fit of OperatorKernelRegressor and FunctionalRegressor, where alpha='auto' and "
+                "'auto' in the loss stand for a search; elsewhere give X.compute() and y.compute()"
+            )
         if self.regressor is not None:
             raise ValueError("regressor has no path over alpha; set regressor=None, or search its own settings")
         loss, recipe = self._check_settings(X)
@@ -364,7 +371,9 @@ class KernelMachine(NamedSettings):
     # ---------------------------------------------------------------- predict
 
     def predict(self, X):
-        """Outputs predicted for X."""
+        """Outputs predicted for X; of a Dask collection block by block, once they are asked for."""
+        if is_dask(X):
+            return by_blocks(self, "predict", X)
         return self.framed(self.rounded(self.decode(self.coordinates(X))), X)
 
     def rounded(self, outputs):
@@ -383,6 +392,8 @@ class KernelMachine(NamedSettings):
 
     def coordinates(self, X):
         """Predicted coordinates (m, d) in the space of the outputs."""
+        if is_dask(X):
+            return by_blocks(self, "coordinates", X)
         X = self._check_X(X)
         return self.state_.coordinates(X)
 

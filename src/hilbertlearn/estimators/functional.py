@@ -12,6 +12,7 @@ from sklearn.utils.validation import _num_samples
 from .._fitting import store
 from .._linalg import Kronecker
 from .._statistics import pointwise_median
+from ..distributed import by_blocks, is_dask
 from ..frames import points_of
 from ..functions import IrregularFunctions, as_axes, brings_points, check_grids, read_functions, read_training
 from ..kernels import brings_operator
@@ -22,9 +23,9 @@ from ..spaces import Grid, function_space
 from ..spaces.settings import as_space
 from ..terms import LinearPredictor
 from ..training import best_constant
+from .in_blocks import InBlocks
 from .state import Expansion, State, blocks_of
 from .stream_state import StreamState
-from .streaming import Streaming
 
 _SMOOTHER = (Integral("rbf", 100.0),)  # operators that are tried beside the grid's own, whose functions are rough
 
@@ -36,7 +37,7 @@ class FunctionalState(State):
     integrals: list  # for each term the integral operator on the domain behind its operator, or None
 
 
-class FunctionalRegressor(MultiOutputMixin, RegressorMixin, Streaming):
+class FunctionalRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
     """Regression of functions with the operator-valued kernel ``k(x, z) M``, any loss, from what was observed of them.
 
     Minimises ``1/n sum_i loss(y_i - h(x_i)) + alpha/2 ||h||^2`` to a certified duality gap, norms being those of L2 on
@@ -205,6 +206,10 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, Streaming):
         grid : increasing points (m,), or a tuple of them for several variables; None for the training grid. A list of
             arrays, one a sample, gives each function at points of its own.
         """
+        if is_dask(X):
+            if isinstance(grid, list) and np.ndim(grid[0]) == 1:
+                raise ValueError("grid: points of their own are for inputs in memory; give one grid for all functions")
+            return by_blocks(self, "predict", X, grid=grid)
         given, X = X, self._check_X(X)
         space = self.space_
         if grid is None:

@@ -46,7 +46,7 @@ class StreamState(Expansion):
     approximation: Any = None
     plain: tuple = ()  # for each kernel the coefficients before the operator
     integrals: tuple = ()  # see ``FunctionalState``
-    solver = "moments"
+    solver: str = "moments"
     precision = "float64"
     alpha_by_output = None
     manifold_error = 0.0
@@ -80,7 +80,7 @@ class StreamState(Expansion):
     def __getattr__(self, name):
         if name in _OF_SAMPLES:
             raise AttributeError(
-                f"{name}_: {_OF_SAMPLES[name]} are not kept of a model that was fitted batch by batch; fit in memory"
+                f"{name}_: {_OF_SAMPLES[name]} are not kept of rows that come in batches or blocks; fit in memory"
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 

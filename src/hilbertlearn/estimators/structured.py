@@ -13,6 +13,7 @@ from sklearn.utils.validation import _check_sample_weight, _num_samples
 from .. import decoders, kernels
 from .._fitting import snapshot, store
 from .._validation import check_choice, check_number
+from ..distributed import by_blocks, is_dask
 from ..held_out import choose, table
 from ..output_losses import as_output_loss
 from ..outputs import Outputs, distinct, in_form, joined, read_outputs, take
@@ -20,6 +21,7 @@ from ..spaces import OutputKernel, ProbeSpace, WeightSpace
 from ..streams import is_source
 from ..terms import ONCE
 from ..training import fit
+from .candidate_blocks import best_of_blocks
 from .decoding import decoding, is_discrete
 from .known_outputs import known_outputs
 from .output_defaults import default_rule, without_label
@@ -311,9 +313,14 @@ class StructuredPredictor(OutputScores, Streaming):
         X : inputs
         candidates : outputs to choose from, the same for all; None for those of the estimator, the decoder's own way,
             or the distinct training outputs. Any number of them will do: large collections, memory-mapped arrays and
-            iterators, of candidates or of lists or arrays of candidates, are looked at block by block.
+            iterators, of candidates or of lists or arrays of candidates, are looked at block by block; those of a Dask
+            bag or array by the workers that have them.
         candidates_per_query : a list with one collection of outputs for each of X, in place of `candidates`
         """
+        if is_dask(X):
+            if candidates_per_query is not None:
+                raise ValueError("candidates_per_query goes with queries in memory; give candidates for all queries")
+            return by_blocks(self, "predict", X, candidates=candidates)
         given, X = X, self._check_X(X)
         rules = self.space_.rules
         candidates = rules.candidates if candidates is None and candidates_per_query is None else candidates
@@ -351,6 +358,10 @@ class StructuredPredictor(OutputScores, Streaming):
         found = [in_form(outputs, rules.form) for outputs in best]
         return (found, scores, indices) if return_indices else (found, scores)
 
+    def best_candidates(self, X, candidates, k):
+        """As ``predict_topk`` of checked inputs, for those who know where candidates are in a larger collection."""
+        return self._best(X, candidates, None, k)
+
     def _best(self, X, candidates, candidates_per_query, k):
         """For each query its best candidates, best first: lists of outputs, of their scores and of their positions."""
         ask, features = self._scoring()
@@ -368,6 +379,8 @@ class StructuredPredictor(OutputScores, Streaming):
             indices, scores = map(_chained, zip(*best, strict=True))
             places = [own + start for own, start in zip(indices, ends - sizes, strict=True)]
             return [pool.take(own) for own in places], scores, indices
+        if is_dask(candidates):
+            return best_of_blocks(self, X, candidates, k)
         if candidates is not None and streams(candidates):
             stream = Stream(candidates, rules.outputs, self._width)
             return best_of_stream(ask, parts, stream, features, k)

@@ -11,10 +11,10 @@ from ..kernels import brings_operator
 from ..metrics import r2_score
 from ..operators import is_from_outputs
 from ..spaces import Metric, Vector, read_vectors, spread_of
-from .streaming import Streaming
+from .in_blocks import InBlocks
 
 
-class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, Streaming):
+class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
     """Regression of vectors with the operator-valued kernel ``k(x, z) M``, any loss, and outputs with gaps.
 
     Minimises ``1/n sum_i loss(y_i - h(x_i)) + alpha/2 ||h||^2`` to a certified duality gap. NaN in y means "not

@@ -8,4 +8,5 @@ from .nodes import leave_nodes_out
 from .pairs import leave_pairs_out
 from .rates import choose_by_samples, choose_rates, climb, fewer_columns, sample_nodes
 from .reservoir import Reservoir, choose_alpha, left_out_of_all
+from .search import drawn
 from .trials import Trial, best_index, table

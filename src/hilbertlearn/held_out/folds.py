@@ -5,11 +5,14 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 
+from .._progress import Silence
 from ..training import Fit, Options, Training, fit, fit_path
 from .trials import Trial, best_index, trials_of
 
@@ -42,21 +45,29 @@ def full_rows(loss, space, y, residuals):
     return residuals if outside is None else np.column_stack([residuals, outside])
 
 
-def fold_errors(training: Training, folds, alphas, loss, options: Options, *, error: Callable = own_error):
+def fold_errors(training: Training, folds, alphas, loss, options: Options, *, error: Callable = own_error, n_jobs=None):
     """Errors (n_folds, n_alphas) on held-out folds, positions among the training samples.
 
     Each fold's kernel is factored once; paths run from the largest alpha down, the order in which warm starts help.
 
     loss : one with numbers for its settings, or a function of a fold's training data that gives it
     error : function of training data, a fit to a part of it and the positions held out
+    n_jobs : folds at the same time, where joblib's configuration says: threads, processes, a Dask cluster
     """
-    order = np.argsort(alphas)[::-1]
-    errors = np.full((len(folds), len(alphas)), np.inf)
-    for row, (train, test) in zip(errors, folds, strict=True):
-        part = training.take(train)
-        path = fit_path(part, loss(part) if callable(loss) else loss, [alphas[i] for i in order], options)
-        for i, found in zip(order, path, strict=True):
-            row[i] = error(training, found, test)
+    if effective_n_jobs(n_jobs) == 1:
+        return np.array([_errors_of_fold(training, fold, alphas, loss, options, error) for fold in folds])
+    quiet = replace(options, progress=None, said=Silence(""))
+    jobs = (delayed(_errors_of_fold)(training, fold, alphas, loss, quiet, error) for fold in folds)
+    return np.array(Parallel(n_jobs=n_jobs)(jobs))
+
+
+def _errors_of_fold(training, fold, alphas, loss, options, error):
+    """Errors (n_alphas,) of the models without a fold."""
+    (train, test), order = fold, np.argsort(alphas)[::-1]
+    errors, part = np.full(len(alphas), np.inf), training.take(train)
+    path = fit_path(part, loss(part) if callable(loss) else loss, [alphas[i] for i in order], options)
+    for i, found in zip(order, path, strict=True):
+        errors[i] = error(training, found, test)
     return errors
 
 

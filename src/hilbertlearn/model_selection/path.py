@@ -51,6 +51,8 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
     scoring : name or callable of scikit-learn; None is twice the estimator's own loss (squared error, for the squared);
         scorers do not see sample weights
     aggregate : "mean" or "median" of the errors over samples ("loo") or folds; the median ignores corrupted ones
+    n_jobs : folds that are fitted at the same time, as elsewhere in scikit-learn: None is one unless
+        ``joblib.parallel_config`` says otherwise, whose ``backend="dask"`` takes folds to the workers of a cluster
 
     Attributes
     ----------
@@ -62,7 +64,7 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
     n_splits_ : samples or folds the errors are aggregated over
     """
 
-    def __init__(self, estimator=None, alphas=None, *, cv=None, scoring=None, aggregate="mean"):
+    def __init__(self, estimator=None, alphas=None, *, cv=None, scoring=None, aggregate="mean", n_jobs=None):
         store(self, locals())
 
     @transactional
@@ -104,6 +106,7 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
                 lambda part: held_out.settled(part, loss, alphas, options),
                 options,
                 error=lambda training, found, test: error(training, base.checked(found), test),
+                n_jobs=self.n_jobs,
             )
             weights = np.ones(len(folds))
         if not np.isfinite(errors).all():

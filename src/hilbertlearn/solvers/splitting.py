@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._linalg import dot, exact, norm
+from .._linalg import dot, exact
 from ..problem import relative_gap
 from .anderson import Anderson
 from .solution import Solution
@@ -51,7 +51,7 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
     if init is not None:  # at the optimum rho (W - Z) is minus the gradient of the smooth part at Z
         Z = problem.prox(init, 1 / rho)
         W = Z + problem.observed(Y - c * Z - problem.fitted(Z)) / rho
-    accelerated = Anderson(Y.shape, Y.dtype)
+    accelerated = Anderson(Y.shape, Y.dtype, problem.total)
     history: list[float] = []
     best, stalled, least = None, 0, problem.least_gap if certificate is None else 0.0
     refining, lowest = False, np.inf
@@ -63,7 +63,8 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
         X = _refined(problem, factors, X, R, c + rho) if refining else X
         F = R - (c + rho) * X  # fitted values of X
         quadratic = 2 * dot(Z, F) - dot(X, F)
-        distance = relative_gap(problem.primal(X, F), problem.dual_value(Z, quadratic), problem.floor)
+        primal, dual = problem.values(X, F, Z, quadratic)
+        distance = relative_gap(primal, dual, problem.floor)
         every = _CHECK_THEN_EVERY if least and distance <= _ROUNDED else _CHECK_AT_LEAST_EVERY
         if distance <= fraction * tol or iteration - last_check >= every or iteration == max_iter:
             history.append(problem.gap(Z) if certificate is None else certificate(Z, F))
@@ -84,9 +85,8 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
         factor = 1.0
         if iteration % _BALANCE_EVERY == 0:
             # each relative to the terms it is made of: dual variables may be of any size, as small as alpha n
-            of_primal = max(norm(X), norm(Z))
-            of_dual = max(norm(Y), norm(F), rho * norm(W - Z))
-            factor = _balance(norm(X - Z) * of_dual, rho * norm(Z - previous) * of_primal)
+            x, z, y, f, beside, apart, moved = problem.norms(X, Z, Y, F, W - Z, X - Z, Z - previous)
+            factor = _balance(apart * max(y, f, rho * beside), rho * moved * max(x, z))
         if factor != 1:
             rho, W = rho * factor, Z + (W - Z) / factor
             accelerated.restart()
@@ -106,8 +106,8 @@ def _refined(problem, factors, X, R, shift):
 
 def _start(problem):
     """rho for c = 0: W - Z is a residual over rho, and should not be of another size than the dual variables."""
-    size = norm(problem.prox(problem.Y, 1.0))
-    return max(0.3, 0.1 * norm(problem.Y) / size) if size > 0 else 0.3
+    size, of_outputs = problem.norms(problem.prox(problem.Y, 1.0), problem.Y)
+    return max(0.3, 0.1 * float(of_outputs / size)) if size > 0 else 0.3
 
 
 def _balance(primal_residual, dual_residual):

@@ -7,23 +7,18 @@ and O(n r d) an iteration. Predictions are made from features: coefficients are 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 
 import numpy as np
 import scipy.linalg
 
 from .._linalg import Spectrum, cholesky, cholesky_solve, full_spectrum, spectrum
+from .._sums import kept, same
 from .base import ONCE, Factors
 from .factors import left_out_of_rows
 from .gram import DenseGram, Gram
 
 _BLOCK = 2**22  # entries of features that are scaled or rotated at a time
 _HELD = 2**25  # entries of residuals left out, of several penalties, that are held at a time
-
-
-def same(partial):
-    """Sums over samples where all samples are here."""
-    return partial
 
 
 class FeatureGram(Gram):
@@ -101,7 +96,7 @@ class FeatureGram(Gram):
         squares = np.einsum("ij,ij->i", self.Z, self.Z)
         return squares if self.root is None else squares * self.root**2
 
-    @cached_property
+    @kept
     def moment(self):
         """``Z' D^2 Z`` (r, r), which has the eigenvalues of the Gram matrix."""
         if self.root is None:
@@ -214,7 +209,7 @@ class FeatureCholesky(Factors):
                 return self._spectral.solve(R, shift, penalty)
         return (R - self.gram.push(cholesky_solve(self._factor, self.gram.pull(R)))) / shift
 
-    @cached_property
+    @kept
     def _spectral(self):
         return FeatureSpectral(self.gram, full_spectrum(self.gram.moment))
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._sums import kept, same
 from .base import Factors, Term
 
 
@@ -14,17 +15,22 @@ class Constant(Term):
 
     root : (n, d) square roots of the sample weights, zero where nothing was observed
     free : number of columns that have a constant; in the others it is zero
+    total : function that adds what other parts of the samples have to a sum over these samples
     """
 
     inversion = "direct"
 
-    def __init__(self, root, free):
-        self.root, self.free = root, free
+    def __init__(self, root, free, total=same):
+        self.root, self.free, self.total = root, free, total
+
+    @kept
+    def _mass(self):
+        return self.total(np.einsum("ij,ij->j", self.root, self.root))
 
     def constant(self, A):
         """The constant (d,) nearest to A (n, d) over the roots."""
-        mass = np.einsum("ij,ij->j", self.root, self.root)
-        found = np.divide(np.einsum("ij,ij->j", self.root, A), mass, out=np.zeros_like(mass), where=mass > 0)
+        mass, summed = self._mass, self.total(np.einsum("ij,ij->j", self.root, A))
+        found = np.divide(summed, mass, out=np.zeros_like(mass), where=mass > 0)
         found[self.free :] = 0.0
         return found
 
@@ -32,7 +38,7 @@ class Constant(Term):
         raise TypeError("without a penalty the fitted values are not a function of dual variables")
 
     def scaled(self, root_weights):
-        return Constant(self.root * root_weights[:, None], self.free)
+        return Constant(self.root * root_weights[:, None], self.free, self.total)
 
     def predictor(self, C):
         raise TypeError("a constant needs no kernel values")

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.linalg
 
 from .._linalg import Spectrum, in_dtype, psd_root
+from .._sums import kept
 from .base import ONCE, LinearPredictor, Term
 from .factors import operator_spectrum
 from .gram import Gram, as_gram
@@ -98,7 +99,7 @@ class Separable(Term):
     def operator_norm(self) -> float:
         return 1.0 if self.M is None else float(self.operator_spectrum.values[-1:].sum())
 
-    @cached_property
+    @kept
     def norm(self) -> float:
         return self.gram.norm * self.operator_norm
 

@@ -7,6 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .._linalg import row_norms
 from .._statistics import geometric_median, mean_rows
+from .._sums import same
 from .._validation import warn
 from ..problem import Problem, relative_gap
 from ..solvers import splitting
@@ -21,7 +22,7 @@ _SMOOTHED = 1e-10  # curvature of the conjugate that makes a loss smooth, relati
 _SHRUNK = (0.0, 1e-12, 1e-9, 1e-6, 1e-3, 0.1)  # shares that dual variables are cut by until they are feasible
 
 
-def best_constant(Y, weights, loss, measure=None, outside=None):
+def best_constant(Y, weights, loss, measure=None, outside=None, total=same):
     """The constant c (d,) of the smallest ``sum_i w_i loss(y_i - c)``, for Y (n, d) with NaN where not observed.
 
     That is the model of infinite alpha: the mean for the squared loss, a median of rows or entries for losses that
@@ -30,23 +31,26 @@ def best_constant(Y, weights, loss, measure=None, outside=None):
     large residuals none might be admitted: theirs is the mean.
 
     outside : (n,) norms of what outputs have beside their coordinates, or None
+    total : function that adds what other parts of the samples have to a sum over these samples
     """
     if loss.on_margins:
         return np.zeros(Y.shape[1])
     counts = weights > 0
     Y, weights, outside = Y[counts], weights[counts], None if outside is None else outside[counts]
-    mean = mean_rows(Y, weights)
+    mean = mean_rows(Y, weights, total)
     if loss.quadratic or np.isfinite(loss.largest_residual):
         return mean
     # where steps are as small as the bound on dual variables, begin near the end
-    origin = mean if loss.tapers or np.isinf(loss.bound) else geometric_median(Y, weights)
+    origin = mean if loss.tapers or np.isinf(loss.bound) else geometric_median(Y, weights, total)
     mask, targets, d = np.isfinite(Y), np.nan_to_num(Y - origin), Y.shape[1]
     if outside is not None:
         targets, mask = np.column_stack([targets, outside]), np.column_stack([mask, np.ones(len(Y), dtype=bool)])
-    term, root = Constant(np.sqrt(weights)[:, None] * mask, d), np.sqrt(weights)
-    problem = Problem((term,), root[:, None] * targets, loss, 1.0, None if mask.all() else mask, root, measure)
+    term, root = Constant(np.sqrt(weights)[:, None] * mask, d, total), np.sqrt(weights)
+    mask = None if mask.all() else mask
+    problem = Problem((term,), root[:, None] * targets, loss, 1.0, mask, root, measure, total=total)
+    squares, number = total(np.array([np.sum(targets**2), targets.size]))
     with np.errstate(over="ignore", invalid="ignore"):  # far from the optimum
-        certificate = _Certificate(problem, term, np.sqrt(np.mean(targets**2)))
+        certificate = _Certificate(problem, term, np.sqrt(squares / number))
         certificate(np.zeros_like(targets), term.root * np.append(mean - origin, np.zeros(targets.shape[1] - d)))
         certificate.value = 0.0
         if certificate.size > 0 and (loss.tapers or (loss.curvature > 0 and (loss.by_row or loss.by_entry))):
@@ -99,7 +103,7 @@ def _descend(problem, term, certificate):
     residual, and longer steps are safe. A loss that has no gradient everywhere is made smooth, to rounding.
     """
     loss, Y = problem.loss, problem.Y
-    slope = np.linalg.norm(problem.prox(Y, 1.0)) / np.linalg.norm(Y)
+    slope = np.divide(*problem.norms(problem.prox(Y, 1.0), Y))
     c = loss.curvature or _SMOOTHED / max(float(slope), _SMOOTHED)
     constant, accelerated = np.zeros(Y.shape[1]), Anderson((Y.shape[1],))
     for iteration in range(_MAX_ITER):

@@ -1,0 +1,121 @@
+"""A model of blocks of rows: settings from a sample that is brought here, the function from all rows where they are."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .. import held_out, operators
+from .._statistics import mean_rows
+from ..training import MomentProblem, Options, Samples
+from ..training.moments import MOST_PATTERNS, is_diagonal
+from .blocks import Blocks
+from .parts import Job, Reader, Solved, moments_of, solve_part
+
+POOL = 10_000  # rows that are brought here: kernel, landmarks and constants of the loss are chosen on them
+_JUDGED = 4000  # of these, whose left-out errors choose alpha
+_SOLVERS = ("auto", "spectral", "splitting")
+
+
+class Found(NamedTuple):
+    """A model of all rows."""
+
+    solved: Solved
+    trials: tuple  # settings that were tried
+    solver: str
+
+
+def check_settings(recipe, loss, solver):
+    """Refuse what needs all samples at once."""
+    if recipe.features is None:
+        raise ValueError(
+            "feature_map=None is the exact kernel, whose Gram matrix of all samples no worker has; set "
+            "feature_map='auto', or a number of landmarks"
+        )
+    if recipe.manifold:
+        raise ValueError("manifold: a graph joins samples of different blocks; set manifold=0, or fit in memory")
+    if len(recipe.pairs) > 1:
+        raise ValueError("kernel: a list of terms is not fitted in blocks; give one kernel, or fit in memory")
+    if operators.as_learned(recipe.pairs[0][1]) is not None:
+        raise ValueError("operator: Learned is not fitted in blocks; give another operator, or fit in memory")
+    if loss.on_margins or np.isfinite(loss.largest_residual):
+        raise ValueError(
+            f"loss={loss!r} compares all samples with each other and is not fitted in blocks; use the squared loss, "
+            "Huber, EpsilonInsensitive or EpsilonSVR, or fit in memory"
+        )
+    if solver not in _SOLVERS:
+        raise ValueError(f"solver={solver!r} needs all samples at once; use 'auto', or fit in memory")
+
+
+def fit_blocks(blocks: Blocks, samples: Samples, decided: held_out.Decided, read: Reader, alpha, options) -> Found:
+    """The model of all rows.
+
+    samples : some of the rows
+    decided : what these have decided
+    read : what reads a block
+    alpha : a number or "auto"
+    """
+    mixed = samples.mask is not None and not is_diagonal(decided.M)
+    if decided.loss.quadratic and not mixed and _patterns(samples) <= MOST_PATTERNS:
+        origin = mean_rows(samples.Y, samples.weights) if decided.recipe.center else np.zeros(samples.Y.shape[1])
+        moments = blocks.summed(moments_of, (read, origin))
+        if not moments.has_gaps or is_diagonal(decided.M):
+            return _by_moments(moments, samples, decided, alpha, options)
+    return _by_parts(blocks, samples, decided, read, alpha, options)
+
+
+def _patterns(samples: Samples) -> int:
+    """Outputs, or groups of them, with gaps of their own."""
+    return 1 if samples.mask is None else len(np.unique(samples.mask, axis=1).T)
+
+
+def _by_moments(moments, samples: Samples, decided: held_out.Decided, alpha, options: Options) -> Found:
+    """The squared loss from sums over all rows; alpha by rows of the sample, each left out of the model of all."""
+    problem = MomentProblem(moments, decided.M, decided.recipe.center, decided.space.smoothed)
+    trials, automatic, kernel = decided.trials, isinstance(alpha, str), decided.kernel
+    if automatic:
+        rows = _judged(samples, decided)
+        alpha, more = held_out.choose_alpha(problem, rows, decided.space, kernel.kernel, kernel.rate)
+        trials += more
+    found = problem.solve(float(alpha), options.tol, path=automatic)
+    solved = Solved(
+        coefficients=found.coefficients,
+        center=found.center,
+        alpha=found.alpha,
+        objective=found.objective,
+        gap=found.gap,
+        n_iter=found.n_iter,
+        converged=found.gap <= options.tol,
+        n_rows=moments.n_rows,
+    )
+    return Found(solved, trials, "moments")
+
+
+def _judged(samples: Samples, decided: held_out.Decided) -> held_out.Reservoir:
+    """Rows of the sample, with their features."""
+    some = samples.some(held_out.drawn(samples, min(_JUDGED, len(samples.rows))))
+    Z = decided.kernel.training(some.X)
+    return held_out.Reservoir(Z=Z, Y=some.Y, weights=some.weights, keys=np.empty(0), n_seen=len(some.rows))
+
+
+def _by_parts(blocks: Blocks, samples: Samples, decided: held_out.Decided, read: Reader, alpha, options) -> Found:
+    """Other losses, by a solver on each worker; an alpha that the sample has chosen keeps its penalty."""
+    trials, penalty = decided.trials, decided.penalty
+    if isinstance(alpha, str) and penalty is None:  # of the squared loss, where moments do not do
+        choice = held_out.choose(samples, decided.loss, alpha, options)
+        penalty, trials = choice.alpha * float(samples.weights.sum()), choice.trials
+    loss, encoded = decided.loss, samples.encoded
+    job = Job(
+        reader=read,
+        loss=loss,
+        alpha=None if isinstance(alpha, str) else float(alpha),
+        penalty=penalty,
+        M=decided.M,
+        center=decided.recipe.center,
+        n_outputs=samples.Y.shape[1],
+        pads=encoded.outside is not None and not loss.quadratic,
+        tol=options.tol,
+        max_iter=options.max_iter,
+    )
+    return Found(blocks.on_parts(solve_part, job).result, trials, "splitting")
