@@ -24,7 +24,7 @@ from ..spaces.settings import as_space
 from ..terms import LinearPredictor
 from ..training import best_constant
 from .in_blocks import InBlocks
-from .state import State, blocks_of
+from .state import Expansion, State, blocks_of
 from .stream_state import StreamState
 
 _SMOOTHER = (Integral("rbf", 100.0),)  # operators that are tried beside the grid's own, whose functions are rough
@@ -287,7 +287,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
     def _blocks(self, X, points=0):
         """Pairs (rows, X there) whose kernel values, coordinates and values at points fit in the working memory."""
         state = self.state_
-        n = len(state.columns) if isinstance(state, State) else 0
+        n = len(state.columns) if isinstance(state, Expansion) else 0
         return blocks_of(X, n + 2 * math.prod(self.space_.sizes) + points)
 
     def _values_at(self, X, points):

@@ -47,6 +47,7 @@ class StreamState(Expansion):
     plain: tuple = ()  # for each kernel the coefficients before the operator
     integrals: tuple = ()  # see ``FunctionalState``
     solver: str = "moments"
+    precision = "float64"
     alpha_by_output = None
     manifold_error = 0.0
 
