@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import joblib
 import numpy as np
@@ -40,7 +41,7 @@ flag = pytest.mark.parametrize
 
 @pytest.fixture(scope="module")
 def client():
-    options = {"n_workers": 2, "processes": True, "threads_per_worker": 1, "dashboard_address": None}
+    options = {"n_workers": 2, "processes": True, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
     with distributed.LocalCluster(host="127.0.0.1", **options) as cluster, distributed.Client(cluster) as client:
         yield client
 
@@ -170,6 +171,11 @@ def test_frames_and_blocks_without_rows(client):
     values = predicted.compute()
     assert_allclose(values, whole.predict(kept[["a", "b", "c"]]), atol=1e-8)
     assert values.name == "target"
+    arrays = lazy[["a", "b", "c"]].to_dask_array(), lazy["target"].to_dask_array()  # of unknown lengths
+    model = OperatorKernelRegressor(**GIVEN).fit(*arrays)
+    assert_allclose(model.predict(arrays[0]).compute(), values, atol=1e-8)
+    with pytest.raises(ValueError, match=r"y is in memory and X has blocks of unknown length"):
+        model.fit(arrays[0], kept["target"])
     assert list(values.index) == list(kept.index)
 
 
@@ -263,6 +269,17 @@ def test_an_error_of_one_part_is_told(client):
     blocks = [client.submit(np.full, 3, float(i), pure=False) for i in range(4)]
     with pytest.raises(ZeroDivisionError, match="on purpose"):
         run.on_parts(client, blocks, _fails_in_part, None)
+
+
+def test_two_fits_at_the_same_time(client):
+    """On workers of one thread each: a fit that waits for its parts leaves that thread to the other."""
+    X, y = make(300)
+    settings = {**GIVEN, "loss": Huber(0.3)}
+    whole = OperatorKernelRegressor(**settings).fit(X, y)
+    with ThreadPoolExecutor(2) as pool:
+        models = list(pool.map(lambda rows: OperatorKernelRegressor(**settings).fit(*blocks_of(X, y, rows)), (50, 60)))
+    for model in models:
+        assert_same_model(model, whole, X)
 
 
 def _fails_in_part(arrays, total, _):
