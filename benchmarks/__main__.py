@@ -6,6 +6,7 @@ import sys
 NAMES = (
     "default_fit",
     "ridge",
+    "float32",
     "matern",
     "landmarks",
     "prediction",

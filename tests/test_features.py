@@ -286,7 +286,7 @@ def test_single_precision_stays():
         assert fitted.grown(X, Z[:, :20]).dtype == np.float32
     whole = features.Landmarks(200).fit(RBF, X)
     assert np.abs(whole(X) @ whole(X).T - RBF(X.astype(float))).max() < 1e-4
-    assert features.Landmarks(20).fit(kernels.InputKernel("matern32", 0.1), X)(X).dtype == float
+    assert features.Landmarks(20).fit(kernels.InputKernel("matern32", 0.1), X)(X).dtype == np.float32
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -384,9 +384,11 @@ def test_numbers_of_other_types():
         regressor(grid=np.arange(M)).fit(X, whole).predict(X), regressor(grid=np.arange(M) / 1).fit(X, whole).predict(X)
     )
     coarse = X.astype(np.float32)
-    assert_array_equal(
-        regressor().fit(coarse, Y).predict(coarse), regressor().fit(coarse.astype(float), Y).predict(coarse)
-    )
+    double = regressor().fit(coarse.astype(float), Y).predict(coarse)
+    assert_array_equal(regressor(precision="float64").fit(coarse, Y).predict(coarse), double)
+    single = regressor().fit(coarse, Y).predict(coarse)
+    assert single.dtype == np.float32
+    assert_allclose(single, double, rtol=np.finfo(np.float32).eps)
 
 
 @pytest.mark.parametrize("space", SPACES, ids=str)

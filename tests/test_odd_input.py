@@ -73,7 +73,7 @@ def assert_finite(model, X, Y):
             assert np.isfinite(value).all(), name
     predictions = model.predict(X)
     assert predictions.shape == np.shape(Y)
-    assert predictions.dtype == np.float64
+    assert predictions.dtype == (np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64)
     assert np.isfinite(predictions).all()
 
 

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
+from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
-_EPS = np.finfo(float).eps
-_COPIED_ROWS = 256  # of a triangle at a time: blocks that stay in the cache
+_COPIED_ROWS = 256  # of a matrix at a time: blocks that stay in the cache
+_SUMMED = 2**16  # entries whose sum may be single
 _MANY = 400  # rows from which on a low rank saves time
 _PIVOTS = 64  # candidates at a time
 _LARGE_PIVOT = 0.2  # of the largest diagonal entry: smaller pivots wait, since they blow up errors
@@ -18,6 +19,34 @@ _LEFT = 0.1  # of what counts as rounding: how much a factor of low rank may lea
 _NOISE = 4  # times the errors: the least that pivots are
 _PROBES = 3  # random vectors that a factor is tried on
 _SEED = 271828  # of these; not one that data are drawn with
+_SINGLE_ROUNDING = (
+    2.0  # in machine's roundings of float32, of which n are more than penalties leave: see ``rounding_of``
+)
+_SINGLE_LEFT = 8.0  # likewise, of the trace, that a factor of low rank may leave out
+
+
+def rounding_of(S) -> float:
+    """What counts as rounding in the eigenvalues of PSD S (n, n), relative to the largest.
+
+    In double precision n times the machine's, a bound that costs nothing. In single precision that bound would be as
+    large as useful penalties; errors are a few times the machine's, and whoever solves with them refines.
+    """
+    eps = float(np.finfo(S.dtype).eps)
+    return _SINGLE_ROUNDING * eps if S.dtype == np.float32 else len(S) * eps
+
+
+def exact(A):
+    """A in double precision, itself where it is."""
+    return A.astype(np.float64, copy=False)
+
+
+def in_dtype(A, dtype):
+    """A matrix, a Kronecker product or None, with numbers of that type."""
+    if A is None:
+        return None
+    if isinstance(A, Kronecker):
+        return Kronecker(f if isinstance(f, int) else f.astype(dtype, copy=False) for f in A.factors)
+    return A.astype(dtype, copy=False)
 
 
 class Kronecker:
@@ -44,7 +73,7 @@ class Kronecker:
         after, columns = self.shape
         shape = (*A.shape[:-1], columns)
         if not after or not columns:  # a factor of rank 0
-            return np.zeros(shape)
+            return np.zeros(shape, dtype=A.dtype)
         out = A.reshape(-1, after)
         for f in self.factors:  # the axes before are in their new sizes, those after still in the old ones
             rows = f if isinstance(f, int) else len(f)
@@ -80,22 +109,22 @@ class Spectrum(NamedTuple):
 def spectrum(S, rounding=None) -> Spectrum:
     """Eigenpairs of the PSD matrix S (n, n) that are larger than rounding errors; of a product, by factor.
 
-    rounding : what counts as such, relative to the largest eigenvalue; None is n times the machine's
+    rounding : what counts as such, relative to the largest eigenvalue; None is that of ``rounding_of``
     The values of a product are not in order, but the last is the largest. A rank of less than half of n is found by the
     way, in a fraction of the time; where there is none, looking for it takes a few hundredths of the time.
     """
     if isinstance(S, Kronecker):
         parts = [(np.ones(f), f) if isinstance(f, int) else spectrum(f) for f in S.factors]
         return Spectrum(reduce(np.kron, (values for values, _ in parts)), Kronecker(vectors for _, vectors in parts))
-    rounding = len(S) * _EPS if rounding is None else rounding
-    low = low_rank_spectrum(S, 1 / 2) if rounding >= len(S) * _EPS else None
+    rounding = rounding_of(S) if rounding is None else rounding
+    low = low_rank_spectrum(S, 1 / 2) if rounding >= rounding_of(S) else None
     return full_spectrum(S, rounding) if low is None else _above(low, rounding)
 
 
 def full_spectrum(S, rounding=None) -> Spectrum:
     """As ``spectrum``, whatever the rank."""
     values, vectors = scipy.linalg.eigh(S, driver="evd", check_finite=False)
-    return _above(Spectrum(values, vectors), len(S) * _EPS if rounding is None else rounding)
+    return _above(Spectrum(values, vectors), rounding_of(S) if rounding is None else rounding)
 
 
 def _above(pairs, rounding):
@@ -116,9 +145,10 @@ def low_rank_spectrum(S, share) -> Spectrum | None:
     if L is None:
         return None
     Q, R = scipy.linalg.qr(L, mode="economic", overwrite_a=True, check_finite=False)
-    small = scipy.linalg.blas.dsyrk(1.0, R, lower=1)
+    syrk, gemm = get_blas_funcs(("syrk", "gemm"), (R,))
+    small = syrk(1.0, R, lower=1)
     values, V = _above(scipy.linalg.eigh(small, driver="evd", overwrite_a=True, check_finite=False), 0.0)
-    return Spectrum(values, scipy.linalg.blas.dgemm(1.0, Q, V))
+    return Spectrum(values, gemm(1.0, Q, V))
 
 
 def low_rank_factor(S, limit):
@@ -130,7 +160,8 @@ def low_rank_factor(S, limit):
     n, path, halfway = len(S), [], False
     if n < _MANY or limit < 2 * _PIVOTS or not (rounding := _rounding(S)):
         return None
-    trace, L = S.trace(), np.empty((n, limit + _PIVOTS), order="F")  # memory that is not written to costs nothing
+    # memory that is not written to costs nothing
+    trace, L = _trace(S), np.empty((n, limit + _PIVOTS), dtype=S.dtype, order="F")
     for k, left in _pivot_blocks(S, L):
         if left <= _LEFT * rounding:
             break
@@ -142,9 +173,9 @@ def low_rank_factor(S, limit):
             if _foretold(path, math.log(trace / (_LEFT * rounding))) > limit:
                 return None
     # what is left has a small trace; that it is small itself follows only where it is PSD, and errors stayed small
-    G, L = np.random.default_rng(_SEED).normal(size=(n, _PROBES)), L[:, :k]
-    rest = symmetric_product(_by_rows(S), G)
-    rest -= scipy.linalg.blas.dgemm(1.0, L, scipy.linalg.blas.dgemm(1.0, L, G, trans_a=1))
+    G, L = np.random.default_rng(_SEED).normal(size=(n, _PROBES)).astype(S.dtype), L[:, :k]
+    rest, gemm = symmetric_product(_by_rows(S), G), get_blas_funcs("gemm", (L,))
+    rest -= gemm(1.0, L, gemm(1.0, L, G, trans_a=1))
     return L if np.linalg.norm(rest) <= math.sqrt(_PROBES) * rounding else None
 
 
@@ -153,8 +184,8 @@ def expected_rank(S) -> float:
     n, path = len(S), []
     if n < _MANY or not (rounding := _rounding(S)):
         return n
-    trace, number = S.trace(), max(n // 16, 2 * _PIVOTS)
-    for k, left in _pivot_blocks(S, np.empty((n, number + _PIVOTS), order="F")):
+    trace, number = _trace(S), max(n // 16, 2 * _PIVOTS)
+    for k, left in _pivot_blocks(S, np.empty((n, number + _PIVOTS), dtype=S.dtype, order="F")):
         if left <= _LEFT * rounding:
             return k
         path.append((k, math.log(trace / left)))
@@ -177,14 +208,31 @@ def _foretold(path, goal) -> float:
 def _rounding(S) -> float:
     """n times the machine's rounding of the largest eigenvalue of PSD S, from below: of ``||S||^2 / trace``.
 
-    0 where that is not known: S is zero, plainly not PSD, out of range, or not of the machine's numbers.
+    In single precision a few roundings of the trace: no less than errors of kernel values leave of it. 0 where that is
+    not known: S is zero, plainly not PSD, out of range, or not of the machine's numbers.
     """
-    if S.dtype != float:
+    if S.dtype not in (np.float64, np.float32):
         return 0.0
-    trace, entries = float(S.trace()), S.ravel(order="K")
-    square = float(scipy.linalg.blas.ddot(entries, entries))
+    trace, eps = _trace(S), float(np.finfo(S.dtype).eps)
+    square = _square_sum(S)
     known = trace > 0 and 0 < square < math.inf and math.sqrt(square) <= 1.001 * trace
-    return len(S) * _EPS * square / trace if known else 0.0
+    if not known:
+        return 0.0
+    return _SINGLE_LEFT * eps * trace if S.dtype == np.float32 else len(S) * eps * square / trace
+
+
+def _trace(S) -> float:
+    return float(S.trace(dtype=np.float64))
+
+
+def _square_sum(S) -> float:
+    """Sum of squares of the entries, of single precision in parts whose sums are double."""
+    entries = S.ravel(order="K")
+    inner = get_blas_funcs("dot", (entries,))
+    if S.dtype == np.float64:
+        return float(inner(entries, entries))
+    parts = (entries[start : start + _SUMMED] for start in range(0, entries.size, _SUMMED))
+    return sum(float(inner(part, part)) for part in parts)
 
 
 def _by_rows(S):
@@ -206,13 +254,14 @@ def pivot_blocks(columns, diagonal, L):
     diagonal : (n,)
 
     Candidates are drawn from the large diagonal entries left, a block at once; columns are taken, and updated by a
-    product of matrices, for these alone: n r^2 operations where LAPACK's dpstrf, which updates all of S, takes n^2 r.
+    product of matrices, for these alone: n r^2 operations where LAPACK's pstrf, which updates all of S, takes n^2 r.
     Random factors keep neighbours in an ordered sample apart, of which one would make the others useless. Ends where L
     is full or errors are all that is left: they show in diagonal entries below zero, and smaller pivots would blow
     them up. For a factor to rounding; ``random_pivots`` is for one that leaves something out.
     """
     left, random, pivots = np.array(diagonal, dtype=float), np.random.default_rng(_SEED), np.empty(0, dtype=int)
-    least = _NOISE * _EPS * left.max()
+    pstrf = get_lapack_funcs("pstrf", (L,))
+    least = _NOISE * float(np.finfo(L.dtype).eps) * left.max()
     yield pivots, left.sum()
     while len(pivots) + _PIVOTS <= L.shape[1]:
         least = max(least, -_NOISE * left.min())
@@ -222,7 +271,7 @@ def pivot_blocks(columns, diagonal, L):
         candidates = np.argpartition(left * random.uniform(0.3, 1.0, len(left)), -_PIVOTS)[-_PIVOTS:]
         residual = _residual_columns(columns, L[:, : len(pivots)], candidates)
         tolerance = max(_LARGE_PIVOT * left.max(), least)
-        factor, order, rank, _ = scipy.linalg.lapack.dpstrf(residual[candidates], lower=1, tol=tolerance)
+        factor, order, rank, _ = pstrf(residual[candidates], lower=1, tol=tolerance)
         if not rank:
             return
         chosen = order[:rank] - 1
@@ -245,7 +294,7 @@ def random_pivots(columns, diagonal, L, weights=None, tolerance=0.0):
     """
     left, random, pivots = np.array(diagonal, dtype=float), np.random.default_rng(_SEED), np.empty(0, dtype=int)
     weights = np.ones(len(left)) if weights is None else weights
-    least = max(_NOISE * _EPS, tolerance) * left.max(initial=0.0)
+    least = max(_NOISE * float(np.finfo(L.dtype).eps), tolerance) * left.max(initial=0.0)
     yield pivots, weights @ left
     while (free := L.shape[1] - len(pivots)) > 0:
         least = max(least, -_NOISE * left.min())
@@ -285,10 +334,10 @@ def _accepted(S, random, least):
 
 def _residual_columns(columns, L, candidates):
     """Columns (n, b) of what is left of a matrix after ``L L'``, in LAPACK's order."""
-    found = np.asfortranarray(columns(candidates), dtype=float)
+    found = np.asfortranarray(columns(candidates), dtype=L.dtype)
     if not L.shape[1]:
         return found
-    return scipy.linalg.blas.dgemm(-1.0, L, L[candidates], 1.0, found, trans_b=1)
+    return get_blas_funcs("gemm", (L,))(-1.0, L, L[candidates], 1.0, found, trans_b=1)
 
 
 def _eliminate(residual, triangle, pivots, new, left):
@@ -297,7 +346,7 @@ def _eliminate(residual, triangle, pivots, new, left):
     residual : (n, r) columns of what is left, at the pivots
     triangle : (r, r) the Cholesky factor of their entries
     """
-    new[:] = scipy.linalg.blas.dtrsm(1.0, triangle, residual, side=1, lower=1, trans_a=1)
+    new[:] = get_blas_funcs("trsm", (new,))(1.0, triangle, residual, side=1, lower=1, trans_a=1)
     left -= np.einsum("ij,ij->i", new, new)
     left[pivots] = 0.0
 
@@ -323,7 +372,7 @@ def cholesky(K, shift):
 
     The other triangle holds nothing of use: neither is it copied from K, nor cleaned.
     """
-    S = np.zeros(K.shape)  # pages that are not written to cost nothing
+    S = np.zeros(K.shape, dtype=K.dtype)  # pages that are not written to cost nothing
     for start in range(0, len(K), _COPIED_ROWS):
         S[start : start + _COPIED_ROWS, start:] = K[start : start + _COPIED_ROWS, start:]
     S.flat[:: len(S) + 1] += shift
@@ -338,7 +387,7 @@ def cholesky_solve(factor, R, overwrite=False):
 
 def symmetric_inverse(factor):
     """The inverse whose lower Cholesky factor is given, which is overwritten."""
-    lower, _ = scipy.linalg.lapack.dpotri(factor, lower=1, overwrite_c=1)
+    lower, _ = get_lapack_funcs("potri", (factor,))(factor, lower=1, overwrite_c=1)
     lower = np.tril(lower)
     lower += np.tril(lower, -1).T
     return lower
@@ -357,8 +406,9 @@ def pivoted_cholesky(K, tolerance):
 
     tolerance : what is left of every diagonal entry, relative to the largest, when it stops
     """
-    factor, order, rank, _ = scipy.linalg.lapack.dpstrf(K, lower=1, tol=tolerance * max(K.diagonal().max(), 0.0))
-    L = np.empty((len(K), rank))
+    pstrf = get_lapack_funcs("pstrf", (K,))
+    factor, order, rank, _ = pstrf(K, lower=1, tol=tolerance * max(K.diagonal().max(), 0.0))
+    L = np.empty((len(K), rank), dtype=K.dtype)
     L[order - 1] = np.tril(factor)[:, :rank]
     return L, order[:rank] - 1
 
@@ -370,7 +420,7 @@ def independent_root(K, tolerance, first=None):
     first : (k, k) the root of the first k rows and columns, which are kept as they are
     They stay in order unless that makes small pivots; then they are in the order of a decomposition with pivots.
     """
-    tolerance = max(tolerance, len(K) * _EPS * K.diagonal().max(initial=0.0))
+    tolerance = max(tolerance, len(K) * np.finfo(float).eps * K.diagonal().max(initial=0.0))
     k = 0 if first is None else len(first)
     if not k:
         return _independent(K, tolerance)
@@ -404,6 +454,7 @@ def solve_triangle(R, B):
 
 def row_norms(A):
     """Euclidean norm of each row, shape (n,)."""
+    A = exact(A)
     return np.sqrt(np.einsum("ij,ij->i", A, A))
 
 
@@ -417,7 +468,13 @@ def unit_rows(A):
 
 def dot(A, B) -> float:
     """Sum of products of entries; arrays from LAPACK are in another order than numpy's, and vdot would copy them."""
+    A, B = exact(A), exact(B)
     return float(np.vdot(A, B) if A.flags.c_contiguous and B.flags.c_contiguous else np.einsum("ij,ij->", A, B))
+
+
+def norm(A) -> float:
+    """Euclidean norm of all entries."""
+    return float(np.linalg.norm(exact(A)))
 
 
 # numpy and scipy bring a BLAS each. Between factorisations, which are scipy's, waking up the threads of numpy's costs
@@ -426,9 +483,22 @@ def dot(A, B) -> float:
 
 def symmetric_product(K, A, scale=1.0):
     """``scale K A`` for symmetric K, by the BLAS that factors."""
-    return scipy.linalg.blas.dgemm(scale, K.T, A)  # the transpose of K is in LAPACK's order
+    if K.dtype != A.dtype:
+        return product(K, scale * A)
+    return get_blas_funcs("gemm", (K, A))(scale, K.T, A)  # the transpose of K is in LAPACK's order
+
+
+def product(K, A):
+    """``K A``; of single K and double A in double precision, without a copy of all of K."""
+    if K.dtype == A.dtype:
+        return K @ A
+    out = np.empty((len(K), A.shape[1]), dtype=np.result_type(K, A))
+    for start in range(0, len(K), _COPIED_ROWS):
+        rows = slice(start, start + _COPIED_ROWS)
+        out[rows] = K[rows].astype(out.dtype) @ A
+    return out
 
 
 def transposed_times(Q, b):
     """``Q.T @ b`` for a vector b, by the BLAS that factors."""
-    return scipy.linalg.blas.dgemv(1.0, Q.T, b)
+    return get_blas_funcs("gemv", (Q,))(1.0, Q.T, b)

@@ -1,8 +1,10 @@
 """How many threads products and factors of matrices take."""
 
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
+from contextvars import copy_context
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_info, threadpool_limits
 
 _SMALL = 600  # rows of a square matrix up to which one thread is as fast as two
 
@@ -14,3 +16,23 @@ def threads_for(n):
     one that wait keep those of the other from running: small fits are several times slower with two than with one.
     """
     return threadpool_limits(1, user_api="blas") if n <= _SMALL else nullcontext()
+
+
+def side_by_side(function, items):
+    """``[function(item) for item in items]``, worked on in as many threads as BLAS may take, each with a BLAS of one.
+
+    Matrices of a few hundred or thousand rows, one for each thread, are done sooner than one after the other with all
+    threads. Where BLAS is held to one thread so is this: who runs many processes, and calls inside of another. What the
+    function does must not depend on other items, and it should not warn: no line of the user's is above a thread's.
+    """
+    items = list(items)
+    threads = min(len(items), _blas_threads()) if len(items) > 1 else 1
+    if threads == 1:
+        return [function(item) for item in items]
+    contexts = [copy_context() for _ in items]  # of numpy's errors
+    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(lambda context, item: context.run(function, item), contexts, items))
+
+
+def _blas_threads():
+    return max((one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"), default=1)

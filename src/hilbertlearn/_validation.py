@@ -14,10 +14,12 @@ import scipy.linalg
 
 SYMMETRY_TOLERANCE = 1e-8  # relative to the largest entry
 PSD_TOLERANCE = 1e-8  # negative eigenvalues up to this fraction of the largest diagonal sum count as rounding
+_SINGLE = 100  # times as much, of matrices that come in float32
 
 
 def check_symmetric_psd(S, name, remedy):
     """S (n, n) as floats, its symmetric part, after checking that it is square, finite, symmetric and PSD."""
+    slack = _SINGLE if getattr(S, "dtype", None) == np.float32 else 1
     S = np.asarray(S, dtype=float)
     if S.ndim != 2 or S.shape[0] != S.shape[1]:
         raise ValueError(f"{name} must be a square matrix, got shape {S.shape}; {remedy}")
@@ -25,21 +27,21 @@ def check_symmetric_psd(S, name, remedy):
         raise ValueError(f"{name} contains NaN or infinity; {remedy}")
     largest = np.abs(S).max(initial=0.0)
     asymmetry = np.abs(S - S.T).max(initial=0.0)
-    if asymmetry > SYMMETRY_TOLERANCE * largest:
+    if asymmetry > slack * SYMMETRY_TOLERANCE * largest:
         raise ValueError(
             f"{name} is not symmetric: entries differ from the transpose by up to {asymmetry:.2g}; {remedy}"
         )
     if asymmetry > 0:
         S = (S + S.T) / 2
-    if not is_psd(S):
+    if not is_psd(S, slack * PSD_TOLERANCE):
         lowest = scipy.linalg.eigvalsh(S, subset_by_index=[0, 0])[0]
         raise ValueError(f"{name} is not positive semi-definite: smallest eigenvalue {lowest:.3g}; {remedy}")
     return S
 
 
-def is_psd(S) -> bool:
+def is_psd(S, tolerance=PSD_TOLERANCE) -> bool:
     """Whether the symmetric matrix S has no eigenvalue below rounding; one Cholesky factorisation."""
-    jitter = PSD_TOLERANCE * max(np.abs(S).sum(axis=1).max(initial=0.0), np.finfo(float).tiny)
+    jitter = tolerance * max(np.abs(S).sum(axis=1).max(initial=0.0), np.finfo(float).tiny)
     shifted = S + 0.0
     shifted.flat[:: len(S) + 1] += jitter
     try:

@@ -8,6 +8,9 @@ observed are dual variables held at zero.
 
 Samples may be in several parts, each with a problem of its own: every sum over samples passes through ``total``, and
 the same solver runs on each part.
+
+Arrays may be in single precision. Losses, sums and the certificate are computed in double all the same: the gap is that
+of the dual variables as they are, for the Gram matrix as it is.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from ._linalg import dot, row_norms
+from ._linalg import dot, exact, row_norms
 from ._sums import kept, same
 from .losses import Loss
 from .terms import Separable, Sum, Term
@@ -85,6 +88,23 @@ class Problem:
         """A with zeros where nothing was observed."""
         return A if self.mask is None else np.where(self.mask, A, 0.0)
 
+    @property
+    def single(self) -> bool:
+        """Whether dual variables are in single precision."""
+        return self.Y.dtype == np.float32
+
+    @property
+    def least_gap(self) -> float:
+        """A gap that rounding of the dual variables keeps from falling further, from above; 0 in double precision.
+
+        Their relative error eps moves fitted values by up to ``eps ||K|| / s``, and the gap by half the square of that;
+        variables at a bound move it by as much as themselves.
+        """
+        if not self.single:
+            return 0.0
+        eps = float(np.finfo(self.Y.dtype).eps)
+        return (eps * self.term.scale / self.penalty) ** 2 + (2 * eps if np.isfinite(self.loss.bound) else 0.0)
+
     def gradient(self, A, F):
         """Gradient of the smooth part at A, given ``F = fitted(A)``."""
         return self.loss.curvature * A - self.Y + F
@@ -95,11 +115,23 @@ class Problem:
 
     def prox(self, A, step):
         """Prox of ``step * sum_i g*``, on the observed entries."""
-        A = self.observed(A)
+        A = self.observed(exact(A))
         if self.root_weights is None:
-            return self.loss.row_prox(A, step, self.measure)
-        root = self.root_weights[:, None]
-        return root * self.loss.row_prox(A / root, step, self.measure)
+            found = self.loss.row_prox(A, step, self.measure)
+        else:
+            root = self.root_weights[:, None]
+            found = root * self.loss.row_prox(A / root, step, self.measure)
+        return self._admissible(found)
+
+    def _admissible(self, A):
+        """A in the precision of the problem; rounding must not take it beyond the loss's bound."""
+        if not self.single:
+            return A
+        rounded = A.astype(self.Y.dtype)
+        if np.isfinite(self.loss.bound):
+            beyond = np.abs(rounded) > np.abs(A)
+            rounded[beyond] = np.nextafter(rounded[beyond], np.float32(0))
+        return rounded
 
     def norms(self, *arrays):
         """Norms of arrays (n, d), of all samples."""
@@ -134,12 +166,13 @@ class Problem:
 
     def _dual_here(self, A, quadratic):
         """These samples' part of ``dual_value``."""
+        A = exact(A)
         smooth = self.loss.curvature / 2 * dot(A, A) - dot(A, self.Y) + quadratic / 2
         return smooth + self._sum(self.loss.row_conjugate, A)
 
     def _primal_here(self, A, F):
         """These samples' part of ``primal``."""
-        R = self.observed(self.Y - F)
+        R = self.observed(self.Y - exact(F))
         norm = dot(A, F) / 2
         if np.isfinite(self.loss.largest_residual):
             step = self._step_inside(R)
@@ -179,11 +212,12 @@ class Problem:
     @kept
     def floor(self) -> float:
         """Smallest value the sum of losses can take: zero but for the log loss."""
-        return -float(self.total(np.array(self._sum(self.loss.row_conjugate, np.zeros_like(self.Y)))))
+        return -float(self.total(np.array(self._sum(self.loss.row_conjugate, np.zeros(self.Y.shape)))))
 
     def gap(self, A, F=None):
         """Relative duality gap at A: (primal + dual) / (primal above its floor). Zero only at an optimum."""
-        F = self.fitted(A) if F is None else F
+        A = exact(A)
+        F = self.fitted(A) if F is None or F.dtype != np.float64 else F
         return relative_gap(*self.values(A, F, A, dot(A, F)), self.floor)
 
     # ---------------------------------------------------------------- losses of the margin

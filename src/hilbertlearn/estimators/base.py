@@ -22,6 +22,7 @@ from ..distributed import by_blocks, is_dask
 from ..frames import FrameForm
 from ..losses import as_loss
 from ..training import (
+    PRECISIONS,
     Encoded,
     Fit,
     Options,
@@ -29,8 +30,10 @@ from ..training import (
     Samples,
     Training,
     counting,
+    decided,
     fit,
     fit_path,
+    is_single,
     kernel_terms,
     take_samples,
 )
@@ -38,13 +41,14 @@ from .inputs import check_inputs
 from .named import NamedSettings
 from .state import RegressorState, State
 
+_DTYPES = {"auto": [np.float64, np.float32], "float32": np.float32, "float64": np.float64, "refined": np.float64}
 _ROUNDED = 1e-4  # relative error of a deformed kernel that is told
 _SHARED = 0.1  # and of one that stands for several: as if manifold were as much larger or smaller in some directions
 
 
 def learnt(name):
     """A public attribute that is read from the state of the fit."""
-    return property(lambda self: getattr(self.state_, name))
+    return property(lambda self: self.rounded(getattr(self.state_, name)))
 
 
 class KernelMachine(NamedSettings):
@@ -56,11 +60,14 @@ class KernelMachine(NamedSettings):
     graph, manifold = None, 0.0  # settings of those that learn from samples without outputs
     alpha_per_output = False  # a setting of those whose outputs are columns
     feature_map: Any = None  # a setting of those that take features in place of Gram matrices
+    precision = "float64"  # a setting of those that may be fitted in single precision
+    _single_ = False  # whether predictions are in float32
     _CENTERS: tuple = (True, False)  # what the setting ``center`` may be
 
     loss_, center_, solver_ = learnt("loss"), learnt("center"), learnt("solver")
     operator_, space_, X_fit_ = learnt("operator"), learnt("space"), learnt("X_fit")
     dual_coef_, dual_gap_, n_iter_ = learnt("dual_coef"), learnt("dual_gap"), learnt("n_iter")
+    precision_ = learnt("precision")
     manifold_error_ = learnt("manifold_error")
     support_, saturated_, outlier_scores_ = learnt("support"), learnt("saturated"), learnt("outlier_scores")
     regressor_, choice_ = learnt("regressor"), learnt("choice")
@@ -141,7 +148,8 @@ class KernelMachine(NamedSettings):
 
     def prepare(self, X, y, sample_weight=None) -> Training:
         """The samples with their kernels, chosen where these are left to the data; what paths and folds begin with."""
-        return held_out.choose_kernels(self.read(X, y, sample_weight), self._loss(), self.alpha, self.options())
+        samples = self.read(X, y, sample_weight).in_double()  # one factorisation for many alphas is worth its digits
+        return held_out.choose_kernels(samples, self._loss(), self.alpha, self.options())
 
     def read(self, X, y, sample_weight=None, output_space=None) -> Samples:
         """Check everything that can be checked cheaply, then read inputs and outputs.
@@ -157,12 +165,18 @@ class KernelMachine(NamedSettings):
             raise ValueError("regressor has no path over alpha; set regressor=None, or search its own settings")
         loss, recipe = self._check_settings(X)
         output_space = self.output_space if output_space is None else output_space
-        X, weights = self._read(X, y, sample_weight)
+        single = is_single(X)
+        X, weights = self._read(X, y, sample_weight, _DTYPES[self.precision])
         y, kept = self.read_outputs(y), np.flatnonzero(weights > 0)
         some = y if len(kept) == len(y) else y[kept]
         encoded = Encoded.of(output_space(some, weights[kept]), some)
         self._check_loss(loss, encoded)
-        return Samples.of(recipe, X, y, weights, encoded)
+        solver = None if self.alpha_per_output else self.solver
+        given = (recipe, encoded, weights[kept], loss, solver)
+        precision, self._single_ = decided(self.precision, single, *given)
+        samples = Samples.of(replace(recipe, precision=precision), X, y, weights, encoded)
+        double = precision == "float64" or samples.recipe.features is not None  # features are worked on in double
+        return samples.in_double() if double else samples
 
     def settle(self, choice: held_out.Choice):
         """Solve the problem of the training data with what was chosen, and keep what was learnt."""
@@ -202,6 +216,7 @@ class KernelMachine(NamedSettings):
         check_number(self.tol, "tol")
         check_number(self.max_iter, "max_iter", integer=True)
         check_choice(self.solver, "solver", solvers.NAMES)
+        check_choice(self.precision, "precision", PRECISIONS)
         check_choice(self.center, "center", self._CENTERS)
         check_choice(self.alpha_per_output, "alpha_per_output", (True, False))
         check_number(self.manifold, "manifold", strict=False)
@@ -234,11 +249,11 @@ class KernelMachine(NamedSettings):
                 "the squared loss, or irregular='projected'"
             )
 
-    def _read(self, X, y, sample_weight):
-        """Checked inputs and the weight (n,) of each sample."""
+    def _read(self, X, y, sample_weight, dtype=np.float64):
+        """Checked inputs and the weight (n,) of each sample; dtype : as ``check_inputs`` takes it."""
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
-        X = check_inputs(self, X, self._input_kernels(X), reset=True)
+        X = check_inputs(self, X, self._input_kernels(X), reset=True, dtype=dtype)
         n = _num_samples(X)
         if _num_samples(y) != n:
             raise ValueError(f"X and y must have as many samples, got inconsistent numbers {n} and {_num_samples(y)}")
@@ -321,9 +336,11 @@ class KernelMachine(NamedSettings):
             )
         if not solution.converged:
             direct = loss.quadratic and found.training.closed_form
-            remedy = "alpha, which is at the limit of rounding," if direct else "max_iter"
+            remedy = "raise alpha, which is at the limit of rounding," if direct else "raise max_iter"
+            if found.problem.single and solution.gap <= found.problem.least_gap:
+                remedy = "it is what float32 reaches with this alpha: set precision='refined', raise alpha,"
             messages.append(
-                f"gap {solution.gap:.1e} > tol {self.tol:.1e} after {solution.n_iter} iterations; raise {remedy} or tol"
+                f"gap {solution.gap:.1e} > tol {self.tol:.1e} after {solution.n_iter} iterations; {remedy} or tol"
             )
         rounding = found.training.grams[0].rounding(found.alpha)
         if rounding > _ROUNDED:
@@ -357,7 +374,12 @@ class KernelMachine(NamedSettings):
         """Outputs predicted for X; of a Dask collection block by block, once they are asked for."""
         if is_dask(X):
             return by_blocks(self, "predict", X)
-        return self.framed(self.decode(self.coordinates(X)), X)
+        return self.framed(self.rounded(self.decode(self.coordinates(X))), X)
+
+    def rounded(self, outputs):
+        """Numbers in float32 where the training inputs were, anything else as it is."""
+        floats = isinstance(outputs, np.ndarray) and outputs.dtype == np.float64
+        return outputs.astype(np.float32) if self._single_ and floats else outputs
 
     def framed(self, outputs, X, points=None):
         """Outputs predicted for X in a data frame or a series, where the training outputs came in one.

@@ -103,7 +103,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
     regressor : regressor of scikit-learn or None
         Fitted to the coordinates in place of the kernel machine (projection learning with any model); gaps are filled
         by interpolation. Only ``space`` and ``grid`` then matter.
-    solver, tol, max_iter, verbose : as in ``OperatorKernelRegressor``
+    solver, tol, max_iter, precision, verbose : as in ``OperatorKernelRegressor``
 
     Attributes
     ----------
@@ -149,6 +149,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
         solver="auto",
         tol=1e-6,
         max_iter=1000,
+        precision="auto",
         verbose=0,
     ):
         store(self, locals())
@@ -212,7 +213,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
         given, X = X, self._check_X(X)
         space = self.space_
         if grid is None:
-            return self.framed(space.decode(self.state_.coordinates(X)), given)
+            return self.framed(self.rounded(space.decode(self.state_.coordinates(X))), given)
         if hasattr(grid, "__len__") and not len(grid):
             raise ValueError("grid is empty; give at least one point, or None for the training grid")
         if isinstance(grid, list) and np.ndim(grid[0]) == 1:
@@ -220,7 +221,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
             return space.layout.wrap_irregular(points, self._values_at(X, points), space.domain)
         axes = as_axes(grid)
         check_grids(axes, [len(axis) for axis in axes], "the prediction")
-        values = space.layout.wrap(self._values(X, axes), axes, space.domain)
+        values = self.rounded(space.layout.wrap(self._values(X, axes), axes, space.domain))
         return self.framed(values, given, axes[0]) if len(axes) == 1 else values
 
     def score(self, X, y, sample_weight=None):

@@ -15,14 +15,16 @@ from ..outputs import as_numbers, kind_of
 _FEW = 10  # names that an example has one by one
 
 
-def check_inputs(estimator, X, kernels, reset, like=None):
+def check_inputs(estimator, X, kernels, reset, like=None, dtype=np.float64):
     """X in the form that scalar kernels take; with reset the estimator remembers its features, else they must agree.
 
-    like : the training inputs; where these are a list of objects, X is one too
+    like : the training inputs; where these are a list of objects, X is one too, and rows of numbers have their type
+    dtype : of rows of numbers for kernels by name, or a list of those that may stay, the first for all others
     """
     if any(getattr(kernel, "reads_anything", False) for kernel in kernels):  # a transformer's own business
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         return X
+    dtype = like.dtype if isinstance(like, np.ndarray) and like.dtype == np.float32 else dtype
     by_columns = [getattr(kernel, "reads_columns", False) for kernel in kernels]
     if any(by_columns) and not all(by_columns) and is_frame(X):
         raise ValueError(
@@ -37,7 +39,7 @@ def check_inputs(estimator, X, kernels, reset, like=None):
         values = values_of(X)
         X = values if values.dtype.kind in "biuf" else list(values)
     if any(isinstance(kernel, str) for kernel in kernels):
-        return _rows(estimator, X, kernels, reset)
+        return _rows(estimator, X, kernels, reset, dtype)
     gaps = "allow-nan" if all(getattr(kernel, "missing_points", False) for kernel in kernels) else True
     if isinstance(X, (list, tuple)):
         X = list(X)
@@ -55,7 +57,7 @@ def check_inputs(estimator, X, kernels, reset, like=None):
     return X
 
 
-def _rows(estimator, X, kernels, reset):
+def _rows(estimator, X, kernels, reset, dtype):
     """Rows of numbers, for kernels by name; curves are the rows of their values."""
     _refuse_objects(X)
     if brings_points(X):
@@ -67,7 +69,8 @@ def _rows(estimator, X, kernels, reset):
             )
     if getattr(X, "ndim", 2) > 2:  # curves are rows of numbers to a kernel of vectors
         X = np.reshape(X, (len(X), -1))
-    X = _validated(estimator, X, reset, accept_sparse="csr", dtype=np.float64, order="C")
+    dtype = np.float64 if scipy.sparse.issparse(X) else dtype
+    X = _validated(estimator, X, reset, accept_sparse="csr", dtype=dtype, order="C")
     if "precomputed" in kernels and scipy.sparse.issparse(X):
         X = X.toarray()
     if "precomputed" in kernels and reset and X.shape[0] != X.shape[1]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import warnings
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -101,10 +102,17 @@ class Candidate:
         for alpha in alphas:
             yield training.term_at(alpha).as_separable().gram.dense(), alpha * len(training.Y)
 
+    @cached_property
+    def _inner(self):
+        """Inner products (l, l) of the embeddings."""
+        return self.training.Y @ self.training.Y.T
+
     def _pairs_left_out(self, alphas, cosines):
         """For each alpha the scores (l, l) of pairs, both nodes left out: that one is linked says much of the other."""
         for K, penalty in self._separable(alphas):
-            products, squares = leave_pairs_out(K, self.training.Y, penalty, center=self.centerer is not None)
+            products, squares = leave_pairs_out(
+                K, self.training.Y, penalty, center=self.centerer is not None, inner=self._inner
+            )
             lengths = np.sqrt(squares)  # the product of two squares might vanish
             yield [
                 np.clip(products / np.maximum(lengths * lengths.T, _TINY), -1.0, 1.0) if cosine else products

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from .._threads import threads_for
 from ..graphs import KnownGraph
 from ..held_out import choose_by_samples, fewer_columns, sample_nodes
 from ..metrics import link_average_precision, link_roc_auc
@@ -72,21 +71,26 @@ class LinkChoice:
     def _by_samples(self, machines, V, graph):
         """Tried where it pays, with growing samples of the nodes; alpha n stays."""
         penalties = machines[0].candidate(V).alphas(self.alpha) * len(V)
-        seen: dict[tuple[int, int], LeftOut] = {}
-        parts: dict[tuple[int, int], Any] = {}
+        cosines: dict[tuple[int, int], bool] = {}
+        samples: dict[int, Any] = {}
+        candidates: dict[tuple[int, int], Candidate] = {}
+
+        def prepare(i, nodes):  # kernels may be the user's, and warn: one after the other
+            if len(nodes) not in samples:
+                columns = fewer_columns(V[nodes])
+                samples[len(nodes)] = columns, self.error(columns, graph.take(nodes))
+            candidates[i, len(nodes)] = _part(machines[i], nodes, len(V)).candidate(samples[len(nodes)][0])
 
         def score(i, j, nodes):
-            if (i, len(nodes)) not in parts:
-                part, columns = _part(machines[i], nodes, len(V)), fewer_columns(V[nodes])
-                parts[i, len(nodes)] = part.candidate(columns), self.error(columns, graph.take(nodes))
-            candidate, error = parts[i, len(nodes)]
-            with threads_for(len(nodes)):
-                seen[i, j] = candidate.choose(penalties[j] / len(nodes), self.cosines, self.criterion, error)
-            return -seen[i, j].error
+            candidate, (_, error) = candidates[i, len(nodes)], samples[len(nodes)]
+            found = candidate.choose(penalties[j] / len(nodes), self.cosines, self.criterion, error)
+            cosines[i, j] = found.cosine
+            return -found.error
 
-        i, j = choose_by_samples(score, (len(machines), len(penalties)), graph.adjacency)
+        shape = len(machines), len(penalties)
+        i, j = choose_by_samples(score, shape, graph.adjacency, prepare=prepare)
         candidate = machines[i].candidate(V)
-        return machines[i], candidate, candidate.given(penalties[j] / len(V), seen[i, j].cosine)
+        return machines[i], candidate, candidate.given(penalties[j] / len(V), cosines[i, j])
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from .. import kernels
-from ..graphs import STRUCTURE, structural
+from ..graphs import STRUCTURE
 from ..graphs.names import find, ordered
 from ..metrics import best_f1_threshold
-from .link_folds import HeldOut, LinkFolds
+from .link_folds import HeldOut, LinkFolds, structures
 from .link_inputs import Nodes, pairs_that_count, take_inputs
 from .pair_scores import (
     ATTRIBUTES,
@@ -129,7 +129,7 @@ class LinkState:
         held_out = self.all_held_out()
         combinations = {kind: found.combined() for kind, found in held_out.items()}
         used = [name for name in self.wanted.structure if name in combinations[BOTH_KNOWN].used]
-        structure = {name: structural(name, self.nodes.graph.adjacency) for name in used}
+        (structure,) = structures(used, self.nodes.graph.adjacency)
         return replace(self, structure=structure, combinations=combinations, held_out=held_out)
 
     def all_held_out(self):

@@ -14,7 +14,7 @@ from ..held_out import leave_one_out
 from ..losses import Loss
 from ..spaces import Space
 from ..terms import Deformed, DeformedFeatures, DeformedGram, DenseGram, FeatureGram, Gram, Term
-from ..training import Fit, take_samples
+from ..training import Fit, is_single, take_samples
 
 _PREDICT_BYTES = 2**27  # of kernel values held at once while predicting; larger blocks gain nothing
 _COPIES = 4  # of a block of kernel values, while they are computed, solved with and summed up
@@ -71,6 +71,7 @@ class State(Expansion):
     dual_gap: float
     n_iter: int
     solver: str
+    precision: str
     support: np.ndarray
     saturated: np.ndarray
     residual_sizes: Any  # (n,) or (n, d), public as ``outlier_scores``
@@ -105,6 +106,7 @@ class State(Expansion):
             "dual_gap": float(solution.gap),
             "n_iter": max(solution.n_iter, 1),
             "solver": solution.solver,
+            "precision": _precision(found),
             "support": rows[solution.dual.any(axis=1)],
             "saturated": spread(found.saturated, rows, n),
             "residual_sizes": spread(found.outlier_scores(), rows, n),
@@ -128,7 +130,9 @@ class State(Expansion):
         left = self.left_out
         assert left is not None
         on_features = left.kernel is not None
-        K = left.kernel(left.X) if on_features else self.kernels[0](self.X_fit)
+        # samples are left out in double precision
+        X = left.X if on_features else self.X_fit.astype(float) if is_single(self.X_fit) else self.X_fit
+        K = (left.kernel if on_features else self.kernels[0])(X)
         gram: Gram = FeatureGram(K) if on_features else DenseGram(K)
         if left.penalty is not None:
             deformed = (DeformedFeatures if on_features else Deformed)(K, left.penalty)
@@ -229,6 +233,12 @@ def _made_from(found: Fit):
         kept = np.flatnonzero(coefficients[0].any(axis=1))  # prediction needs the samples in use only
     samples = take_samples(training.X, kept, training.kernels)
     return training.kernels, samples, training.columns[kept], [np.ascontiguousarray(C[kept]) for C in coefficients]
+
+
+def _precision(found: Fit) -> str:
+    if found.problem.single:
+        return "float32"
+    return "refined" if found.training.grams[0].refines else "float64"
 
 
 def blocks_of(X, width, copies=_COPIES, most=None):

@@ -63,7 +63,8 @@ class StructuredPredictor(OutputScores, KernelMachine):
 
     Parameters
     ----------
-    kernel, gamma, kernel_params, operator, loss, alpha, graph, manifold, feature_map, solver, tol, max_iter, verbose
+    kernel, gamma, kernel_params, operator, loss, alpha, graph, manifold, feature_map
+    solver, tol, max_iter, precision, verbose
         As in ``OperatorKernelRegressor``. For an output loss alone "auto" settings are chosen by its leave-one-out
         error over the training outputs.
     output_kernel : name, Gram matrix with integer outputs, object, callable, or ``spaces.OutputKernel``
@@ -125,6 +126,7 @@ class StructuredPredictor(OutputScores, KernelMachine):
         solver="auto",
         tol=1e-6,
         max_iter=1000,
+        precision="auto",
         verbose=0,
     ):
         store(self, locals())

@@ -74,6 +74,14 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
     tol : float
         Relative duality gap at which the solver stops.
     max_iter : int
+    precision : "auto", "float32", "float64" or "refined"
+        What the Gram matrix, its factors and the solver work in. "auto": float32 where X is, else float64; float64
+        too where alpha is so small that rounding would show (below 3e-6 times the mean of k(x, x) and the operator's
+        norm for the squared loss, 1e-5 for others), or has been chosen with a factorisation that serves the fit.
+        "float32": whatever X and alpha are. "refined": factors in float32, solutions refined in float64 to what
+        float64 reaches. Losses, sums and the gap are float64 in all of them. Predictions and learnt attributes are
+        float32 with the first two where X is; X of ``predict`` is read in the precision of the fit. A sum of terms with
+        operators, learnt operators, irregular functions, graphs, the hinge and Ball work in float64 in any case.
     verbose : int
         1 prints what is tried, and the gap as it falls.
 
@@ -85,6 +93,7 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
     manifold_error_ : bound on the relative error of kernels under a graph's penalty, 0 unless the operator has
         more different eigenvalues than memory holds kernels, so that some share one
     solver_, n_iter_ : the solver in use, and its iterations
+    precision_ : "float32", "float64" or "refined", what the fit was made in
     alpha_, gamma_, kernel_, loss_, operator_, center_, scale_ : the values used
     choice_ : dict of arrays, an entry for each setting that was tried: kernel, gamma, alpha, error (squared errors, or
         twice the loss), standard_error, seconds, n_samples, and method, "leave-one-out" or "folds", whose errors are
@@ -127,6 +136,7 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
         solver="auto",
         tol=1e-6,
         max_iter=1000,
+        precision="auto",
         verbose=0,
     ):
         store(self, locals())

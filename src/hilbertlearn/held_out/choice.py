@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from .._statistics import pointwise_median
 from ..losses import Loss, Squared
 from ..terms import Factors
-from ..training import Options, Samples, Training, build
+from ..training import Options, Samples, Training, build, for_alpha
 from .criterion import Criterion, Norms, robust_weights
 from .folds import held_out_residuals, search_folds
 from .loo import residual_path
@@ -52,7 +52,8 @@ def choose(samples: Samples, loss: Loss, alpha, options: Options) -> Choice:
 
     Kernels are compared by leave-one-out errors of the squared loss, which have a formula: for samples near those given
     where these have none, and for a loss with a bound under weights that hold large residuals back. The model of more
-    samples than were looked at keeps their penalty, alpha times the sum of weights.
+    samples than were looked at keeps their penalty, alpha times the sum of weights. Choices are made in double
+    precision, also of samples that are to be fitted in single.
     """
     automatic = isinstance(alpha, str)
     if samples.recipe.features is not None:
@@ -61,10 +62,11 @@ def choose(samples: Samples, loss: Loss, alpha, options: Options) -> Choice:
         return _given(samples, loss, alpha, options)
     if not has_plain_kernels(samples):
         return _by_folds(samples, loss, alpha, options)
-    merged = samples.distinct()
+    double = samples.in_double()
+    merged = double.distinct()
     some = merged.some(drawn(merged, size(merged)))
-    near, families, weights = with_closed_form(some), families_of(samples), None
-    whole = near is samples
+    near, families, weights = with_closed_form(some), families_of(double), None
+    whole = near is double
     if np.isfinite(loss.largest_residual):  # what is smoother than the median rule's might not reach every sample
         families = [(families[0][0], families[0][1].closed())]
     criterion, unit = Criterion(), 1.0
@@ -82,11 +84,11 @@ def choose(samples: Samples, loss: Loss, alpha, options: Options) -> Choice:
         found = relearn(near, found, criterion, given, options, weights)
         samples = samples.with_shapes([found.shape])
     curve, trials = found.curve, found.trials
+    chosen = unit * curve.alpha * (curve.total / float(samples.weights.sum())) if automatic else float(alpha)
     if whole and weights is None:  # the search has seen the problem itself
         training, factors = curve.training, curve.factors
     else:
-        training, factors = build(samples.with_shape(found.shape), found.kernels), None
-    chosen = unit * curve.alpha * (curve.total / float(training.weights.sum())) if automatic else float(alpha)
+        training, factors = for_alpha(build(samples.with_shape(found.shape), found.kernels), loss, chosen), None
     if automatic and (not training.closed_form or loss.on_margins):
         judged = _looked_at(training) if samples.graph is None else training.take(drawn(training, len(some.rows)))
         if weights is not None:
@@ -173,6 +175,7 @@ def _is_robust(loss: Loss) -> bool:
 def _given(samples, loss, alpha, options):
     training = _built(samples)
     alpha = float(training.alphas()[-1] if isinstance(alpha, str) else alpha)  # the smoothest model of one sample
+    training = for_alpha(training, loss, alpha)
     return Choice(alpha, settled(training, loss, [alpha], options), training)
 
 
@@ -245,4 +248,4 @@ def _looked_at(training: Training) -> Training:
     """The samples that settings are chosen on, repeated ones merged: all of them, or some of many."""
     data = training.distinct()
     number = size(data)
-    return data if number == len(data.rows) else data.take(drawn(data, number))
+    return (data if number == len(data.rows) else data.take(drawn(data, number))).in_double()

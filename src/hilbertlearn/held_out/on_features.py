@@ -23,8 +23,9 @@ _FIRST, _MOST = 250, 4000  # landmarks to begin with, and at most
 _GAIN = 0.01  # share of the held-out error that twice as many landmarks must gain
 _WORK = 2e12  # multiply-adds of Z'Z that more landmarks may take: about a minute
 _MEMORY = 0.2  # share of memory that features may take
-_JUDGED = 4000  # samples whose left-out errors choose among models of all samples
-_WIDE = 500  # coordinates up to which these errors are computed: of a million entries a penalty's take a second
+_JUDGED, _FEWEST = 4000, 500  # samples whose left-out errors choose among models of all samples; of wide outputs fewer
+_ENTRIES = 2e6  # of these errors for one alpha
+_WIDE = 3000  # coordinates beyond which the penalty stays that of the samples that the kernel was chosen by
 _TRACED = 2000  # samples that tell what landmarks leave of the kernel
 _ROUNDS = 2  # of robust weights
 
@@ -145,8 +146,9 @@ def _judged(training: Training, loss: Loss, alpha, guess) -> tuple[Any, float]:
     if not training.closed_form or loss.on_margins or not training.space.judges or training.Y.shape[1] > _WIDE:
         return None, 1.0
     alphas = training.alphas() if isinstance(alpha, str) else [float(alpha)]
+    judged = int(min(_JUDGED, max(_FEWEST, _ENTRIES / training.Y.shape[1])))
     if loss.quadratic or not np.isfinite(loss.bound):
-        return error_curve(training, Criterion(), alphas, judged=_JUDGED), 1.0
+        return error_curve(training, Criterion(), alphas, judged=judged), 1.0
     weights, unit, criterion = None, 1.0, Criterion(loss)
     for _ in range(_ROUNDS):
         own = training if weights is None else replace(training, weights=training.weights * weights)
@@ -154,7 +156,7 @@ def _judged(training: Training, loss: Loss, alpha, guess) -> tuple[Any, float]:
         (residuals,) = residual_path(own, [guess / unit * share])
         weights, unit = robust_weights(loss, residuals, training)
     given = [one / unit for one in alphas] if not isinstance(alpha, str) else alphas
-    return error_curve(training, criterion, given, weights, judged=_JUDGED), unit
+    return error_curve(training, criterion, given, weights, judged=judged), unit
 
 
 def _trace_left(maps, samples: Samples):

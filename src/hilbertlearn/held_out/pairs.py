@@ -15,7 +15,7 @@ _BLOCK_ENTRIES = 2**22  # of predictions of pairs one by one
 _EPS = np.finfo(float).eps
 
 
-def leave_pairs_out(K, Y, penalty, *, center=False):
+def leave_pairs_out(K, Y, penalty, *, center=False, inner=None):
     """Inner products of what the squared loss predicts for two samples when both are left out.
 
     With ``G = (K + s I)^-1`` the residuals of a set S of samples left out together are ``G_SS^-1 (G Y)_S``, and the
@@ -29,6 +29,7 @@ def leave_pairs_out(K, Y, penalty, *, center=False):
     Y : (n, d) coordinates
     penalty : s > 0
     center : bool, rows of Y have mean zero, and the others are to have it when two are left out
+    inner : ``Y Y'`` (n, n), for who calls this for many K and penalties; else it is computed
 
     Returns
     -------
@@ -39,10 +40,18 @@ def leave_pairs_out(K, Y, penalty, *, center=False):
     n = len(K)
     products, squares = np.zeros((n, n)), np.zeros((n, n))
     if n > (3 if center else 2):  # fewer leave nothing, or nothing beside the mean
-        pairs = _Pairs(K, Y, penalty, center)
+        pairs = _Pairs(K, Y, penalty, center, Y @ Y.T if inner is None else inner)
         cancelled = pairs.by_inner_products(products, squares)
         pairs.one_by_one(cancelled, products, squares)
     return products, squares
+
+
+class _Sums:
+    """Inner products (n, n) of the rows of Z and of N, and their diagonals."""
+
+    def __init__(self, ZZ, NZ, NN):
+        self.ZZ, self.NZ, self.NN = ZZ, NZ, NN
+        self.zz, self.nz, self.nn = ZZ.diagonal(), NZ.diagonal(), NN.diagonal()
 
 
 class _Pairs:
@@ -59,8 +68,8 @@ class _Pairs:
     count in u and v. In the inverse of two by two they do, as ``D_i D_j e_i e_j``.
     """
 
-    def __init__(self, K, Y, penalty, center):
-        self.gram, self.center = K, center
+    def __init__(self, K, Y, penalty, center, inner):
+        self.gram, self.center, self.inner = K, center, inner
         n = len(K)
         K, level = decentred(K) if center else (K, 0.0)
         G = regularised_inverse(K, penalty)
@@ -99,41 +108,83 @@ class _Pairs:
     def by_inner_products(self, products, squares):
         """Fill in all pairs, from inner products of ``sums`` and Z; returns those (m, 2) that may have cancelled."""
         Z, N, n = self.Z, self.sums, len(self.Z)
-        ZZ, NZ, NN = Z @ Z.T, N @ Z.T, N @ N.T
-        zz, nz, nn = ZZ.diagonal(), NZ.diagonal(), NN.diagonal()
+        ZZ = self.inner if self.center else self.inner * np.multiply.outer(self.D, self.D)  # symmetric to the bit
+        sums = _Sums(ZZ, N @ Z.T, N @ N.T)
         found = [np.stack([np.flatnonzero(self.lost), self.first[self.lost]], axis=1)]
         size = max(1, _BLOCK // n)
         for start in range(0, n, size):
             rows, columns = slice(start, start + size), slice(start, n)
             here, there = (rows, columns), (columns, rows)
-            i, j = (rows, None), columns
-            # u = N_i + a_i Z_i + b_i Z_j and v = N_j + a_j Z_j + b_j Z_i
-            b_i = b_j = -self.W[here]
-            a_i = a_j = None
-            if self.center:  # the others are moved by the mean of these two
-                b_j = -self.W[there].T
-                a_i, a_j = (self.totals[i] + b_i) / (n - 2), (self.totals[j] + b_j) / (n - 2)
-                b_i, b_j = a_i + b_i, a_j + b_j
-            nz_ij, nz_ji, zz_ij = NZ[here], NZ[there].T, ZZ[here]
-            uu, terms_u = _square(a_i, b_i, nn[i], zz[i], zz[j], nz[i], nz_ij, zz_ij)
-            vv, terms_v = _square(a_j, b_j, nn[j], zz[j], zz[i], nz[j], nz_ji, zz_ij)
-            uv = NN[here] + (b_j * nz[i] + b_i * nz[j]) + b_i * b_j * zz_ij
-            if a_i is not None and a_j is not None:
-                uv += (a_j * nz_ij + a_i * nz_ji) + (a_i * b_j * zz[i] + a_j * b_i * zz[j]) + a_i * a_j * zz_ij
-            f_i, f_j, g = _inverse_of_two(self.R[here], self.e[i], self.e[j])
-            ff_i, ff_j, gg = f_i**2, f_j**2, g**2
-            square_i, square_j = ff_i * uu - 2 * f_i * g * uv + gg * vv, ff_j * vv - 2 * f_j * g * uv + gg * uu
-            near = square_i < _CANCELLED * (ff_i * terms_u + gg * terms_v)
-            near |= square_j < _CANCELLED * (ff_j * terms_v + gg * terms_u)
-            products[here] = ((f_i * f_j + gg) * uv - g * (f_i * uu + f_j * vv)) / (self.D[i] * self.D[j])
-            products[there] = products[here].T
-            squares[there] = (np.maximum(square_j, 0.0) / self.D[j] ** 2).T
-            squares[here] = np.maximum(square_i, 0.0) / self.D[i] ** 2
-            found.append(np.argwhere(np.triu(near, 1)) + start)
+            block = self._centred_block if self.center else self._block
+            product, square_i, square_j, near = block(sums, rows, columns)
+            product /= self.D[rows, None] * self.D[columns]
+            square_i /= self.D[rows, None] ** 2
+            square_j /= self.D[columns] ** 2
+            products[here], products[there] = product, product.T
+            squares[there] = np.maximum(square_j, 0.0, out=square_j).T
+            squares[here] = np.maximum(square_i, 0.0, out=square_i)
+            if near.any():
+                found.append(np.argwhere(np.triu(near, 1)) + start)
         np.fill_diagonal(products, 0.0)
         np.fill_diagonal(squares, 0.0)
         i, j = np.sort(np.concatenate(found), axis=1).T
         return np.stack(np.divmod(np.unique(i * n + j), n), axis=1)
+
+    def _block(self, sums, rows, columns):
+        """``D_i D_j <h_i, h_j>``, ``D_i² <h_i, h_i>``, the same of j, and which may have cancelled.
+
+        ``u = N_i - r Z_j`` and ``v = N_j - r Z_i``, in which W is R, and with r nearly every term is made.
+        """
+        i, j, r = (rows, None), columns, self.R[rows, columns]
+        twice, rr = 2 * r, r * r
+        terms_u, terms_v = rr * sums.zz[j], rr * sums.zz[i]
+        terms_u += sums.nn[i]
+        terms_v += sums.nn[j]
+        uu, vv = twice * sums.NZ[rows, columns], twice * sums.NZ[columns, rows].T
+        np.subtract(terms_u, uu, out=uu)
+        np.subtract(terms_v, vv, out=vv)
+        uv = rr * sums.ZZ[rows, columns]
+        uv += sums.NN[rows, columns]
+        part = sums.nz[i] + sums.nz[j]
+        uv -= np.multiply(part, r, out=part)
+        # D_i h_i = (u - r v) / (1 - r²)
+        np.multiply(twice, uv, out=part)
+        square_i, square_j = rr * vv, rr * uu
+        square_i += uu
+        square_i -= part
+        square_j += vv
+        square_j -= part
+        near = square_i < _CANCELLED * (terms_u + rr * terms_v)
+        near |= square_j < _CANCELLED * (terms_v + rr * terms_u)
+        uu += vv
+        uu *= r
+        apart = np.maximum(1 - rr, _EPS)
+        rr += 1.0
+        uv *= rr
+        uv -= uu
+        apart *= apart
+        for one in (uv, square_i, square_j):
+            one /= apart
+        return uv, square_i, square_j, near
+
+    def _centred_block(self, sums, rows, columns):
+        """The same where the others are moved by the mean of the two: ``u = N_i + a_i Z_i + b_i Z_j``."""
+        i, j, n = (rows, None), columns, len(self.Z)
+        b_i, b_j = -self.W[rows, columns], -self.W[columns, rows].T
+        a_i, a_j = (self.totals[i] + b_i) / (n - 2), (self.totals[j] + b_j) / (n - 2)
+        b_i, b_j = a_i + b_i, a_j + b_j
+        zz, nz, nn = sums.zz, sums.nz, sums.nn
+        nz_ij, nz_ji, zz_ij = sums.NZ[rows, columns], sums.NZ[columns, rows].T, sums.ZZ[rows, columns]
+        uu, terms_u = _square(a_i, b_i, nn[i], zz[i], zz[j], nz[i], nz_ij, zz_ij)
+        vv, terms_v = _square(a_j, b_j, nn[j], zz[j], zz[i], nz[j], nz_ji, zz_ij)
+        uv = sums.NN[rows, columns] + (b_j * nz[i] + b_i * nz[j]) + b_i * b_j * zz_ij
+        uv += (a_j * nz_ij + a_i * nz_ji) + (a_i * b_j * zz[i] + a_j * b_i * zz[j]) + a_i * a_j * zz_ij
+        f_i, f_j, g = _inverse_of_two(self.R[rows, columns], self.e[i], self.e[j])
+        ff_i, ff_j, gg = f_i**2, f_j**2, g**2
+        square_i, square_j = ff_i * uu - 2 * f_i * g * uv + gg * vv, ff_j * vv - 2 * f_j * g * uv + gg * uu
+        near = square_i < _CANCELLED * (ff_i * terms_u + gg * terms_v)
+        near |= square_j < _CANCELLED * (ff_j * terms_v + gg * terms_u)
+        return (f_i * f_j + gg) * uv - g * (f_i * uu + f_j * vv), square_i, square_j, near
 
     # ---------------------------------------------------------------- one by one
 
@@ -202,10 +253,7 @@ class _Pairs:
 
 def _square(a, b, nn, zz, zz_other, nz, nz_other, zz_both):
     """Squared length of ``N + a Z + b Z_other`` from inner products, and the sum of those of its terms."""
-    terms, rest = nn + b**2 * zz_other, b * nz_other
-    if a is not None:
-        terms += a**2 * zz
-        rest += a * (nz + b * zz_both)
+    terms, rest = nn + b**2 * zz_other + a**2 * zz, b * nz_other + a * (nz + b * zz_both)
     return terms + 2 * rest, terms
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import scipy.linalg
 import scipy.sparse
@@ -9,6 +11,7 @@ import scipy.sparse.csgraph
 from sklearn.utils import check_random_state
 
 from .._linalg import spectrum
+from .._threads import side_by_side, threads_for
 from .._validation import check_choice, check_number
 from ..graphs import laplacian, read_graph
 from .graph import NODE_KERNELS, node_kernel
@@ -130,41 +133,46 @@ def _leading(W, components, normalized, root, rank, rng):
     Subspace iteration with Chebyshev polynomials (Zhou, Saad, Tiago & Chelikowsky 2006), which takes products with the
     Laplacian only: ARPACK is slow for hundreds of eigenvectors, and factors of the Laplacians of networks are full.
     Eigenvectors near the last ones need not have converged, since nothing sets those apart from the next. The constants
-    of components are known, and moved from the lower end of the spectrum to the upper.
+    of components are known, and taken out.
     """
     L, constants = laplacian(W, normalized), components.constants(W, normalized)
     number = rank - components.number
-    size = min(W.shape[0], int(_SPARE * number) + 10)
+    size = min(W.shape[0] - components.number, int(_SPARE * number) + 10)
     upper = float(abs(L).sum(axis=1).max())  # by Gershgorin's circles
 
-    def apply(V):
-        return L @ V + constants @ (upper * (constants.T @ V))
+    def without_constants(V):
+        V -= constants @ (constants.T @ V)
+        return V
 
     # Of the smallest eigenvalues the sum is at most that of the smallest diagonal entries.
     cut, trace = float(np.sort(L.diagonal())[size - 1]), 0.0
     V, values = rng.normal(size=(W.shape[0], size)), np.zeros(size)
     for _ in range(_ROUNDS):
-        parts = np.array_split(V, -(-size // _AT_ONCE), axis=1)
-        V = np.hstack([_filtered(apply, part, min(cut, upper / 2), upper) for part in parts])
-        V = scipy.linalg.qr(V, mode="economic", overwrite_a=True, check_finite=False)[0]
-        values, rotation = scipy.linalg.eigh(V.T @ apply(V), driver="evd", overwrite_a=True, check_finite=False)
-        V, cut, before = V @ rotation, float(values[-1]), trace
+        filtered = partial(_filtered, L, min(cut, upper / 2), upper)
+        parts = np.array_split(without_constants(V), -(-size // _AT_ONCE), axis=1)
+        V = without_constants(np.hstack(side_by_side(filtered, parts)))
+        with threads_for(size):
+            V = scipy.linalg.qr(V, mode="economic", overwrite_a=True, check_finite=False)[0]
+            image = L @ V + constants @ (upper * (constants.T @ V))  # what rounding left of the constants goes last
+            values, rotation = scipy.linalg.eigh(V.T @ image, driver="evd", overwrite_a=True, check_finite=False)
+            V = V @ rotation
+        cut, before = float(values[-1]), trace
         trace = float((root(values[:number]) ** 2).sum())
         if trace - before <= _TOLERANCE * trace:
             break
     return np.hstack([constants.toarray(), V[:, :number] * root(values[:number])])
 
 
-def _filtered(apply, V, cut, upper):
-    """The Chebyshev polynomial of a matrix that is at most 1 between cut and upper, and grows below, times V (m, k)."""
+def _filtered(L, cut, upper, V):
+    """A Chebyshev polynomial of L that is at most 1 between cut and upper, and grows below, times V (m, k).
+
+    With a cut of at most half of upper, values are below 1e31 and nothing overflows.
+    """
     middle, half = (upper + cut) / 2, (upper - cut) / 2
-    first = scale = half / middle  # such that the value at 0 is 1: nothing overflows
-    before, V = V, (apply(V) - middle * V) * (-scale / half)
+    twice = scipy.sparse.csr_array((L - middle * scipy.sparse.eye_array(L.shape[0])) * (2 / half))
+    before, V = V, (twice @ V) / 2
     for _ in range(_DEGREE - 1):
-        following = 1 / (2 / first - scale)
-        after = apply(V)
-        after -= middle * V
-        after *= -2 * following / half
-        after -= (scale * following) * before
-        before, V, scale = V, after, following
+        after = twice @ V
+        after -= before
+        before, V = V, after
     return V

@@ -18,9 +18,10 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from .._fitting import snapshot
+from .._linalg import exact
 from .._statistics import weighted_quantile
 from .._validation import check_choice, check_number, check_symmetric_psd
-from .stationary import MATERN, OVERFLOW, Bandwidth, distances, profile
+from .stationary import MATERN, OVERFLOW, STATIONARY, Bandwidth, distances, metric, profile
 
 PRECOMPUTED, TANIMOTO = "precomputed", "tanimoto"
 NAMES = sorted({*PAIRWISE_KERNEL_FUNCTIONS, *MATERN, PRECOMPUTED, TANIMOTO})
@@ -107,7 +108,7 @@ def resolve_gamma(kernel, gamma, X, weights=None):
         return None
     if not isinstance(gamma, str):
         return float(gamma)
-    weights = np.ones(X.shape[0]) if weights is None else weights
+    weights, X = np.ones(X.shape[0]) if weights is None else weights, exact(X)
     if gamma in ("auto", "median") and kernel in _AT_MEDIAN:
         rows = np.unique(np.linspace(0, X.shape[0] - 1, min(X.shape[0], _MEDIAN_ROWS)).astype(int))
         between = distances(kernel, _safe_indexing(X, rows))
@@ -128,10 +129,15 @@ def median_rate(kernel, distances, mass):
 
 
 def gram(kernel, X, Z=None, *, gamma=None, params=None, origin=None):
-    """Kernel values (n, m) of X with Z, or of X with itself; linear and polynomial ones around an origin (p,)."""
+    """Kernel values (n, m) of X with Z, or of X with itself; linear and polynomial ones around an origin (p,).
+
+    Of kernels by name, values of dense rows in single precision are single too.
+    """
     if isinstance(kernel, str):
         if kernel == PRECOMPUTED:
             return X
+        if is_single(X) and (Z is None or is_single(Z)):
+            return _single(kernel, X, Z, gamma, params, origin)
         if kernel == "rbf":
             return _rbf(X, Z, gamma)
         if kernel == TANIMOTO:
@@ -285,16 +291,59 @@ def _mean(X, weights):
     return np.asarray((weights / weights.sum()) @ X).ravel()
 
 
+def is_single(X):
+    """Whether inputs are dense numbers in single precision."""
+    return isinstance(X, np.ndarray) and X.dtype == np.float32
+
+
+def _single(kernel, X, Z, gamma, params, origin):
+    """Kernel values (n, m) in single precision of rows in single precision.
+
+    Products and distances are double, so that values have all digits wherever the inputs are and whatever gamma is;
+    exponentials, which take longer, are single. Values too large for single precision are infinite, and refused.
+    """
+    X, Z = exact(X), None if Z is None else exact(Z)
+    if kernel not in STATIONARY:
+        with np.errstate(over="ignore"):
+            return gram(kernel, X, Z, gamma=gamma, params=params, origin=origin).astype(np.float32)
+    others = X if Z is None else Z
+    out = np.empty((len(X), len(others)), dtype=np.float32)
+    squared = metric(kernel) == "sqeuclidean"
+    if squared:
+        centre = others.mean(axis=0)
+        rows, columns = _exponent_factor(X - centre, 0.5), _reversed(_exponent_factor(others - centre, 0.5))
+    height = max(1, _BLOCK_ENTRIES // max(out.shape[1], 1))
+    for start in range(0, len(out), height):
+        part = slice(start, start + height)
+        if squared:
+            values = rows[part] @ columns.T  # -1/2 squared distances
+            np.minimum(values, 0.0, out=values)
+            np.multiply(values, -2.0, out=out[part], casting="same_kind")
+        else:
+            out[part] = distances(kernel, X[part], others)
+        if kernel == "rbf" or not squared:
+            _decay(out[part], gamma)
+    if kernel != "rbf" and squared:
+        profile(kernel, out, gamma, out=out, symmetric=Z is None)
+    if Z is None:
+        np.fill_diagonal(out, 1.0)
+    return out
+
+
+def _decay(D, gamma):
+    """``exp(-gamma D)`` in the place of D; zero where numbers would be so small that processors take their time."""
+    D *= -float(gamma)
+    np.exp(D, out=D)
+    D[np.finfo(D.dtype).tiny > D] = 0.0
+
+
 def _rbf(X, Z, gamma):
     """``exp(-gamma ||x - z||^2)``: one product gives the exponents, then blocks of rows that fit in the cache."""
     if scipy.sparse.issparse(X) or scipy.sparse.issparse(Z):
         return rbf_kernel(X, Z, gamma=gamma)
     origin = (X if Z is None else Z).mean(axis=0)  # near the data, so that squares lose few digits
     rows = _exponent_factor(X - origin, gamma)
-    columns = rows if Z is None else _exponent_factor(Z - origin, gamma)
-    columns = np.hstack(
-        [columns[:, :-2], columns[:, :-3:-1]]
-    )  # (.., 1, -gamma ||z||^2) against (.., -gamma ||x||^2, 1)
+    columns = _reversed(rows if Z is None else _exponent_factor(Z - origin, gamma))
     G = rows @ columns.T
     block = max(1, _BLOCK_ENTRIES // max(G.shape[1], 1))
     for start in range(0, len(G), block):
@@ -312,6 +361,11 @@ def _exponent_factor(X, gamma):
     if not np.isfinite(squares).all():  # else all exponents are finite too
         raise ValueError(OVERFLOW)
     return np.column_stack([math.sqrt(2 * gamma) * X, squares, np.ones_like(squares)])  # in the precision of X
+
+
+def _reversed(rows):
+    """Rows ``(.., 1, -gamma ||z||^2)`` that go with those of ``_exponent_factor`` in products."""
+    return np.hstack([rows[:, :-2], rows[:, :-3:-1]])
 
 
 def length(X):

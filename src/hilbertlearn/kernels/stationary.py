@@ -30,6 +30,7 @@ _METRICS = {
     "laplacian": "cityblock",
     "chi2": "chi2",
 }
+STATIONARY = tuple(_METRICS)  # names of kernels that are a profile of a distance
 _TILE = 128  # rows and columns of a block, 128 KB, of which there are three at once
 _CLOSE = 4e-6  # squared distance over squared norm below which a difference of squares has too few digits
 _FAR = 1500.0  # sqrt(2 nu) distance / length scale at which all of Matérn's kernels with nu <= 50 are below 1e-308

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._linalg import dot
 from .._sums import same
 
 _MEMORY = 8
-_RIDGE = 1e-10  # relative regularisation of the small least-squares problem
+_RIDGE = 1e-10  # relative regularisation of the small least-squares problem, at least
+_ROUNDED = 8  # roundings of its inner products that it is no smaller than
 _TOLERATED = 2.0  # growth of the residual beyond the best so far that is taken for failure
 _PROGRESS = 0.9  # a residual that falls less than to this fraction of the best so far, ..
 _PATIENCE = 2 * _MEMORY  # .. this many times in a row, is taken for a cycle; as many plain steps as remembered break it
@@ -19,10 +21,11 @@ class Anderson:
     total : function that adds what other parts of the entries have to sums over these; one call a step
     """
 
-    def __init__(self, shape, total=same):
+    def __init__(self, shape, dtype=float, total=same):
         size, self._total = int(np.prod(shape)), total
-        self._changes = np.empty((_MEMORY, size))  # of g
-        self._steps = np.empty((_MEMORY, size))  # of w + g
+        self._changes = np.empty((_MEMORY, size), dtype=dtype)  # of g
+        self._steps = np.empty((_MEMORY, size), dtype=dtype)  # of w + g
+        self._ridge = max(_RIDGE, _ROUNDED * float(np.finfo(dtype).eps))
         self._gram = np.empty((_MEMORY, _MEMORY))  # inner products of the changes
         self.restart()
 
@@ -52,17 +55,17 @@ class Anderson:
         if not used:
             return plain
         gram = self._gram[:used, :used].copy()
-        gram.flat[:: used + 1] += _RIDGE * np.trace(gram) + np.finfo(float).tiny
-        weights = np.linalg.solve(gram, with_g)
+        gram.flat[:: used + 1] += self._ridge * np.trace(gram) + np.finfo(float).tiny
+        weights = np.linalg.solve(gram, with_g).astype(flat.dtype, copy=False)
         return plain - (weights @ self._steps[:used]).reshape(w.shape)
 
     def _products(self, flat, change):
         """``g'g``, and inner products of the changes, the new one last, with the new one and with g."""
         if change is None:
-            return self._total(np.array([flat @ flat]))[0], None, None
+            return self._total(np.array([dot(flat, flat)]))[0], None, None
         known = self._changes[: min(self._count, _MEMORY)]
-        here = [[flat @ flat], known @ change, [change @ change], known @ flat, [change @ flat]]
-        sums = self._total(np.concatenate(here))
+        here = [[dot(flat, flat)], known @ change, [change @ change], known @ flat, [change @ flat]]
+        sums = self._total(np.concatenate(here, dtype=float))
         return sums[0], *np.split(sums[1:], 2)
 
     def _remember(self, step, change, with_change, with_g):

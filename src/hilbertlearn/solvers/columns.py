@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
+from .._linalg import dot, exact
 from .conjugate_gradient import relative_residual_gap
 from .solution import Solution
 
 _LARGE = 1500  # samples below which an eigendecomposition takes no time, and is exact
 _WORTH = 20  # iterations that must fit in half the time of an eigendecomposition for the attempt to be made
 _HOPELESS = 3  # times that number, by the rate so far: give up
+_FRESH = 3  # times that iterations in single precision begin again, at the residual computed in double
+_FALLS = 0.5  # the share that is left of a gap then, at most
 
 
 def affordable(problem):
@@ -38,17 +43,32 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
     """``c A + K A M / s = Y``: in the eigenbasis of M one system ``c + gamma_j K / s`` for each column, all at once.
 
     Each column has its own steps, so that the well-conditioned ones of small gamma_j do not wait for the others. Stops
-    early, not converged, where an eigendecomposition would be faster.
+    early, not converged, where an eigendecomposition would be faster. In single precision residuals drift away from
+    what they stand for, and iterations begin again while that makes the gap smaller.
     """
+    found = _iterate(problem, tol, max_iter, init, callback)
+    for _ in range(_FRESH if problem.single else 0):
+        left = min(affordable(problem), max_iter) - found.n_iter
+        if found.converged or left <= 0 or found.history[-2] > tol:  # the last but one is of the recursion
+            break
+        more = _iterate(problem, tol, left, found.dual, callback)
+        if more.gap > _FALLS * found.gap:  # it is rounding, which eigenvectors do not help
+            return replace(found, gave_up=found.gap > problem.least_gap)
+        found = replace(more, n_iter=found.n_iter + more.n_iter, history=[*found.history, *more.history])
+    return found
+
+
+def _iterate(problem, tol, max_iter, init, callback) -> Solution:
     c, term = problem.loss.curvature, problem.separable
     gamma, E = term.operator_spectrum
     weights, T = gamma / problem.penalty, problem.Y @ E
     A = np.zeros_like(T) if init is None else init @ E
-    residual = T - c * A - term.gram.apply(A) * weights if init is not None else T.copy()
+    residual = T.copy() if init is None else (T - c * exact(A) - term.gram.apply(exact(A)) * weights).astype(T.dtype)
     direction, square = residual.copy(), np.einsum("ij,ij->j", residual, residual)
     limit = min(affordable(problem), max_iter)
     # directions that M drops have the fitted value 0 and cost their whole square
-    outside = max(np.vdot(problem.Y, problem.Y) - np.vdot(T, T), 0.0) / (2 * c)
+    whole = problem.single and E.shape[0] == E.shape[1]
+    outside = 0.0 if whole else max(dot(problem.Y, problem.Y) - dot(T, T), 0.0) / (2 * c)
     history = [relative_residual_gap(A, residual, T, c, outside)]
     iteration = 0
     while history[-1] > tol / 2 and iteration < limit:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._linalg import dot
 from ..problem import relative_gap
 from . import splitting
 from .solution import Solution
@@ -64,8 +65,8 @@ def relative_residual_gap(A, residual, Y, c, constant=0.0):
     constant : loss of directions that are not part of the system
     """
     errors = c * A + residual  # Y - fitted
-    primal = np.vdot(errors, errors) / (2 * c) + np.vdot(A, Y - errors) / 2 + constant
-    return relative_gap(primal, np.vdot(residual, residual) / (2 * c) - primal)
+    primal = dot(errors, errors) / (2 * c) + dot(A, Y - errors) / 2 + constant
+    return relative_gap(primal, dot(residual, residual) / (2 * c) - primal)
 
 
 def _finished(problem, A, n_iter, tol, history):

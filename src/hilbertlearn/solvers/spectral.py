@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .._linalg import exact
 from .solution import Solution
 
 _REFINEMENTS = 3
@@ -23,17 +24,23 @@ def cost(problem, factors):
 def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors=None) -> Solution:
     """Dual variables ``c A + K A M / s = Y``, refined while the gap is open; nothing to start from, nothing to iterate.
 
-    Eigenbases lose about ||K|| / s digits, and each refinement with the same factors wins some back.
+    Eigenbases lose about ||K|| / s digits, and each refinement with the same factors wins some back; residuals are
+    computed in double precision, so that dual variables in single are as near to the optimum as these can be.
     """
     c, Y = problem.loss.curvature, problem.observed(problem.Y)
     factors = problem.term.factor("once") if factors is None else factors
-    A = factors.solve(Y, c, problem.penalty)
+    A = exact(factors.solve(Y, c, problem.penalty))
     F = factors.fitted(problem, A)
-    history = [problem.gap(A, F)]
+    history, best = [problem.gap(A, F)], A
     while history[-1] > tol and len(history) <= _REFINEMENTS:
         A = A + factors.solve(problem.observed(Y - c * A - F), c, problem.penalty)
+        A = exact(A.astype(Y.dtype, copy=False))
         F = factors.fitted(problem, A)
         history.append(problem.gap(A, F))
+        if history[-1] == min(history):
+            best = A
+    A = (best if problem.single else A).astype(Y.dtype, copy=False)
+    gap = min(history) if problem.single else history[-1]
     if callback is not None:
-        callback(len(history), history[-1])
-    return Solution(A, history[-1], len(history), history[-1] <= tol, history)
+        callback(len(history), gap)
+    return Solution(A, gap, len(history), gap <= tol, history)

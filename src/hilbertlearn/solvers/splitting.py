@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._linalg import dot, exact
 from ..problem import relative_gap
 from .anderson import Anderson
 from .solution import Solution
@@ -12,6 +13,10 @@ _RELAXATION = 1.6
 _BALANCE_EVERY = 15
 _BALANCE_BEYOND = 1.5  # factors of rho closer to 1 are not worth starting afresh
 _CHECK_AT_LEAST_EVERY = 25
+_ROUNDED = 4e-7  # distance in single precision, of whose fraction of the gap nothing is known any more, ..
+_CHECK_THEN_EVERY = 3  # .. so that one looks after so many iterations
+_PATIENCE = 4  # gaps in a row, in single precision and as small as rounding may make them, that do not fall any more
+_FALLS = 0.7  # to this share of the smallest before, at least
 
 
 def suits(problem):
@@ -35,7 +40,8 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
 
     W moves along X - Z, accelerated; rho is balanced so that this residual and the change of Z stay alike. The gap of
     Z, the only one that counts, costs a product with the kernel. The primal value at X and the dual value at Z, to
-    first order around X, cost none, and their distance is a steady fraction of that gap: it says when to look.
+    first order around X, cost none, and their distance is a steady fraction of that gap: it says when to look. In
+    single precision X is refined, with a residual in double, once rounding keeps the gap from falling.
     """
     c, Y = problem.loss.curvature, problem.Y
     # gaps are the prox's, and may as well be missing from the map: one factor then serves all columns
@@ -45,24 +51,36 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
     if init is not None:  # at the optimum rho (W - Z) is minus the gradient of the smooth part at Z
         Z = problem.prox(init, 1 / rho)
         W = Z + problem.observed(Y - c * Z - problem.fitted(Z)) / rho
-    accelerated = Anderson(Y.shape, problem.total)
+    accelerated = Anderson(Y.shape, Y.dtype, problem.total)
     history: list[float] = []
+    best, stalled, least = None, 0, problem.least_gap if certificate is None else 0.0
+    refining, lowest = False, np.inf
     fraction, last_check, previous = 1.0, 0, W
     for iteration in range(1, max_iter + 1):
         Z = problem.prox(W, 1 / rho)
         R = Y + rho * (2 * Z - W)
         X = factors.solve(R, c + rho, problem.penalty)
+        X = _refined(problem, factors, X, R, c + rho) if refining else X
         F = R - (c + rho) * X  # fitted values of X
-        quadratic = 2 * np.vdot(Z, F) - np.vdot(X, F)
+        quadratic = 2 * dot(Z, F) - dot(X, F)
         primal, dual = problem.values(X, F, Z, quadratic)
         distance = relative_gap(primal, dual, problem.floor)
-        if distance <= fraction * tol or iteration - last_check >= _CHECK_AT_LEAST_EVERY or iteration == max_iter:
+        every = _CHECK_THEN_EVERY if least and distance <= _ROUNDED else _CHECK_AT_LEAST_EVERY
+        if distance <= fraction * tol or iteration - last_check >= every or iteration == max_iter:
             history.append(problem.gap(Z) if certificate is None else certificate(Z, F))
             last_check = iteration
             if callback is not None:
                 callback(iteration, history[-1])
             if history[-1] <= tol:
                 return Solution(Z, history[-1], iteration, True, history)
+            if least:
+                stalled, lowest = (0, history[-1]) if history[-1] < _FALLS * lowest else (stalled + 1, lowest)
+                best = (Z, history[-1]) if best is None or history[-1] < best[1] else best
+                if stalled >= _PATIENCE and refining and best[1] <= least:
+                    return Solution(best[0], best[1], iteration, False, history)
+                if stalled >= _PATIENCE and not refining:
+                    refining, stalled, lowest = True, 0, np.inf
+                    accelerated.restart()
             fraction = min(distance / history[-1], 1.0)
         factor = 1.0
         if iteration % _BALANCE_EVERY == 0:
@@ -75,7 +93,15 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
         else:
             W = accelerated.step(W, _RELAXATION * (X - Z))
         previous = Z
-    return Solution(Z, history[-1], max_iter, False, history)
+    Z, gap = (Z, history[-1]) if best is None else best
+    return Solution(Z, gap, max_iter, False, history)
+
+
+def _refined(problem, factors, X, R, shift):
+    """A linear step in single precision, nearer to the solution by a residual in double."""
+    whole = exact(X)
+    rest = R - shift * whole - problem.term.unmasked().apply(whole) / problem.penalty
+    return (whole + factors.solve(rest, shift, problem.penalty)).astype(X.dtype)
 
 
 def _start(problem):

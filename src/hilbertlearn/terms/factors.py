@@ -14,6 +14,7 @@ from .._linalg import (
     Spectrum,
     cholesky,
     cholesky_solve,
+    in_dtype,
     shifted_inverse,
     spectrum,
     symmetric_inverse,
@@ -36,10 +37,11 @@ class Spectral(Factors):
 
     def with_operator(self, M):
         """The same with another operator."""
-        return Spectral(self.inputs, None if M is None else spectrum(M))
+        return Spectral(self.inputs, None if M is None else operator_spectrum(in_dtype(M, self.inputs.vectors.dtype)))
 
     def solve(self, R, shift, penalty):
         Q, E, eigenvalues = self.inputs.vectors, self._E, self._eigenvalues
+        R = R.astype(Q.dtype, copy=False)
         coefficients = Q.T @ (R if E is None else R @ E)
         coefficients *= eigenvalues / (shift * penalty + eigenvalues)
         change = Q @ coefficients  # what the kept eigenpairs take away from R / shift
@@ -52,7 +54,7 @@ class Spectral(Factors):
 
     @property
     def _gamma(self):
-        return np.ones(1) if self.operator is None else self.operator.values
+        return np.ones(1, dtype=self.inputs.values.dtype) if self.operator is None else self.operator.values
 
     @property
     def _E(self):
@@ -156,7 +158,9 @@ class _Shifted(Factors):
 
     def solve(self, R, shift, penalty):
         self._renew(shift * penalty)
-        return self._solved(penalty * R) if self._instead is None else self._instead.solve(R, shift, penalty)
+        if self._instead is not None:
+            return self._instead.solve(R, shift, penalty)
+        return self._solved((penalty * R).astype(self._factor.dtype, copy=False))
 
     def _renew(self, shift):
         if shift == self._shift or self._instead is not None:
@@ -220,3 +224,13 @@ class Inverse(_Shifted):
 
     def _solved(self, R):
         return self._factor @ R
+
+
+def operator_spectrum(M) -> Spectrum:
+    """Eigenpairs of an operator in its own precision, computed in double: it is small beside Gram matrices."""
+    dtype = np.result_type(*(f for f in M.factors if not isinstance(f, int))) if hasattr(M, "factors") else M.dtype
+    if dtype != np.float32:
+        return spectrum(M)
+    rounding = None if hasattr(M, "factors") else len(M) * float(np.finfo(dtype).eps)
+    values, vectors = spectrum(in_dtype(M, np.float64), rounding)
+    return Spectrum(values.astype(dtype), in_dtype(vectors, dtype))

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.linalg
 from scipy.sparse.linalg import eigsh
 
-from .._linalg import Spectrum, expected_rank, full_spectrum, low_rank_spectrum, spectrum
+from .._linalg import Spectrum, exact, expected_rank, full_spectrum, low_rank_spectrum, product, spectrum
 from .base import ITERATIONS, ONCE, PATH, Factors, Term, dense_factor_cost
 from .factors import Cholesky, Inverse, Spectral
 
@@ -64,9 +64,19 @@ class Gram(ABC):
     def spectrum(self) -> Spectrum:
         """Eigenpairs above rounding."""
 
+    refines = False  # whether factors are made in single precision, and refined in double
     depends_on_alpha = False  # see ``term_at``
     expands = False  # whether predictions are made from others than these samples, see ``expand``
     separates = True  # whether a part of the samples has a part of these values, so that columns may have gaps
+
+    @property
+    def dtype(self):
+        """Of its values."""
+        return np.dtype(float)
+
+    def in_precision(self, precision) -> Gram:
+        """The same as a working precision asks for, where it can be: "float32", "float64" or "refined"."""
+        return self
 
     def factor_cost(self, term, n, use) -> float:
         """About how many multiply-adds ``factor(term, use)`` takes with n samples."""
@@ -121,13 +131,25 @@ class DenseGram(Gram):
     def __init__(self, K, root=None):
         self.K, self.root = K, root
 
+    @property
+    def dtype(self):
+        return super().dtype if self.K is None else self.K.dtype
+
+    def in_precision(self, precision):
+        if precision == "refined":
+            from .refined import RefinedGram
+
+            return RefinedGram(exact(self.K), self.root)
+        return DenseGram(self.K.astype(precision, copy=False), self.root)
+
     def apply(self, A):
-        return self.K @ A if self.root is None else self.root[:, None] * (self.K @ (self.root[:, None] * A))
+        return product(self.K, A) if self.root is None else self.root[:, None] * product(self.K, self.root[:, None] * A)
 
     def dense(self):
         return self.K if self.root is None else self.K * self.root[:, None] * self.root
 
     def scaled(self, root_weights):
+        root_weights = root_weights.astype(self.K.dtype, copy=False)
         return self._with(self.K, root_weights if self.root is None else self.root * root_weights)
 
     def times(self, factor):
@@ -137,7 +159,7 @@ class DenseGram(Gram):
         return DenseGram(K, root)
 
     def take(self, rows):
-        return DenseGram(self.K[np.ix_(rows, rows)], None if self.root is None else self.root[rows])
+        return self._with(self.K[np.ix_(rows, rows)], None if self.root is None else self.root[rows])
 
     def cross(self, rows, columns):
         return self.K[np.ix_(rows, columns)]
@@ -150,7 +172,12 @@ class DenseGram(Gram):
         return self.K.diagonal() if self.root is None else self.K.diagonal() * self.root**2
 
     def factor(self, term, use):
-        K, use = self.dense(), use if term.M is None else PATH
+        use = use if term.M is None else PATH
+        if self.refines:
+            from .refined import Refined
+
+            return Refined(term, use)
+        K = self.dense()
         pairs = low_rank_spectrum(K, _LOW_RANK[use])
         if pairs is None and use != PATH:
             return Inverse(term) if use == ITERATIONS else Cholesky(term)

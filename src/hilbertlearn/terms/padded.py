@@ -130,6 +130,6 @@ class PaddedFactors(Factors):
 
 
 def _padded(A, last):
-    out = np.empty((len(A), A.shape[1] + 1))
+    out = np.empty((len(A), A.shape[1] + 1), dtype=A.dtype)
     out[:, :-1], out[:, -1] = A, last
     return out

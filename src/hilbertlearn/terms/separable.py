@@ -7,9 +7,10 @@ from functools import cached_property, reduce
 import numpy as np
 import scipy.linalg
 
-from .._linalg import Spectrum, psd_root, spectrum
+from .._linalg import Spectrum, in_dtype, psd_root
 from .._sums import kept
 from .base import ONCE, LinearPredictor, Term
+from .factors import operator_spectrum
 from .gram import Gram, as_gram
 
 
@@ -20,7 +21,8 @@ class Separable(Term):
     inversion = "direct"
 
     def __init__(self, K, M=None):
-        self.gram, self.M = as_gram(K), M
+        self.gram = as_gram(K)
+        self.M = in_dtype(M, np.float32) if self.gram.dtype == np.float32 else M
 
     @property
     def K(self):
@@ -91,7 +93,7 @@ class Separable(Term):
     @cached_property
     def operator_spectrum(self) -> Spectrum:
         """Eigenpairs of M; not to be asked for when M is the identity."""
-        return spectrum(self.M)
+        return operator_spectrum(self.M)
 
     @property
     def operator_norm(self) -> float:

@@ -110,8 +110,8 @@ class Training(Samples):
             terms = [term if root is None else term.scaled(root) for term in self.terms]
         if self.pads(loss):
             Y, terms = np.column_stack([Y, encoded.outside]), [Padded(term) for term in terms]
-        Y = Y if root is None else Y * root[:, None]
-        return Problem(tuple(terms), Y, loss, alpha * self.weights.sum(), self.mask, root, self.measure)
+        Y = (Y if root is None else Y * root[:, None]).astype(self.grams[0].dtype, copy=False)
+        return Problem(tuple(terms), Y, loss, float(alpha * self.weights.sum()), self.mask, root, self.measure)
 
     def pads(self, loss) -> bool:
         """Whether the loss sees what outputs have outside their space beside their coordinates.
@@ -142,6 +142,10 @@ class Training(Samples):
         """The same data with another operator."""
         return replace(self, terms=(self.terms[0].with_operator(M),))
 
+    def in_double(self) -> Training:
+        samples = super().in_double()
+        return self if samples is self else build(samples, self.kernels)
+
     # ---------------------------------------------------------------- parts of the data
 
     def take(self, positions) -> Training:
@@ -160,7 +164,7 @@ class Training(Samples):
             own = tuple(self._kernel_of(k, setting, X, weights) for k, setting in enumerate(settings))
             for k, kernel in enumerate(own):
                 if kernel is not self.kernels[k]:
-                    grams[k] = make_gram(kernel.kernel, kernel.training(X))
+                    grams[k] = _gram(self.recipe, kernel, kernel.training(X))
         return replace(
             self,
             X=X,
@@ -257,12 +261,20 @@ def build(samples: Samples, chosen, values=None) -> Training:
             deformed = (DeformedFeatures if kernel.on_features else Deformed)(K, penalty)
             grams.append(DeformedGram(deformed, float(recipe.manifold), samples.own))
         else:
-            grams.append(FeatureGram(K) if kernel.on_features else make_gram(kernel.kernel, K))
+            grams.append(FeatureGram(K) if kernel.on_features else _gram(recipe, kernel, K))
     terms = make_terms(recipe, grams, samples.encoded, samples.weights)
     if graph is not None and not any(kernel.on_features for kernel in chosen):
         _check_directions(recipe, samples)
     given = {field.name: getattr(samples, field.name) for field in fields(Samples)}
     return Training(**given, kernels=tuple(chosen), grams=tuple(grams), terms=terms)
+
+
+def _gram(recipe, kernel, K):
+    """Values K of a kernel between the samples, in the precision that they are worked on in."""
+    gram = make_gram(kernel.kernel, K)
+    if recipe.precision == "float64":
+        return gram
+    return gram.in_precision("refined" if recipe.precision == "refined" else "float32")
 
 
 def make_terms(recipe, grams, encoded: Encoded, weights):

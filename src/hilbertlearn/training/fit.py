@@ -46,7 +46,8 @@ class Fit:
         """Coefficients (n, d) of the kernel at the samples that have dual variables."""
         solution, term = self.solution, self.problem.terms[0]
         function = solution.dual if solution.function is None else solution.function
-        return self.root * term.coordinates(function) / self.problem.penalty
+        own = self.root * term.coordinates(function) / self.problem.penalty
+        return own.astype(self.problem.Y.dtype, copy=False)
 
     @property
     def coefficients(self):

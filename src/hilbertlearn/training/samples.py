@@ -12,6 +12,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from .. import features, kernels
+from .._linalg import exact
 from .._validation import check_memory
 from ..spaces import Space
 from ..spaces.sampling import Sampling
@@ -34,6 +35,7 @@ class Recipe:
     shapes: tuple = ()  # kernels to choose from in place of the first pair's
     operators: tuple = ()  # operators to choose from in place of the first pair's
     features: Any = None  # setting of a feature map in place of Gram matrices, None for these, "auto" for what suits
+    precision: str = "float64"  # what models are fitted in, see ``precision.py``
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +104,8 @@ class Samples:
         recipe = replace(recipe, features=resolved_features(recipe, len(every)))
         if recipe.features is None:  # a Cholesky factor beside each K, or what an eigendecomposition works with
             entries = max(kernels.InputKernel(kernel).entries(len(every), d) for kernel in scalars)
-            check_memory(len(every), copies=entries * (len(recipe.pairs) + (1 if recipe.pairs[0][1] is None else 3)))
+            copies = entries * (len(recipe.pairs) + (1 if recipe.pairs[0][1] is None else 3))
+            check_memory(len(every), copies=copies / 2 if recipe.precision == "float32" else copies)
         return cls(
             recipe=recipe,
             y=y,
@@ -188,6 +191,14 @@ class Samples:
     def with_features(self, setting) -> Samples:
         """The same samples with another setting of the feature map."""
         return replace(self, recipe=replace(self.recipe, features=setting))
+
+    def in_double(self) -> Samples:
+        """The same samples, to be worked on in double precision."""
+        single = isinstance(self.X, np.ndarray) and self.X.dtype == np.float32
+        if self.recipe.precision == "float64" and not single:
+            return self
+        X = exact(self.X) if single else self.X
+        return replace(self, X=X, recipe=replace(self.recipe, precision="float64"))
 
     def with_shapes(self, shapes) -> Samples:
         """The same samples with kernels to choose from in place of the first pair's."""

@@ -1,0 +1,107 @@
+"""How good landmarks are in place of the kernel matrix, and how good ways of choosing them are.
+
+Rankings as vectors of ranks (pendigits, cpu-small), label sets as vectors of zeros and ones (delicious, 983 labels),
+and the toy curves of Bouche et al. 2021. gamma of the Gaussian kernel is chosen by `gamma="auto"` on the training
+samples; every model then chooses its alpha by leave-one-out, with 1000 features. The exact model has the alpha of the
+default landmarks; delicious, whose kernel matrix is not made, is compared with 4000 landmarks. Errors are mean squared
+errors on held-out samples over the outputs' variance, mean over seeds of the landmarks.
+
+    python experiments/landmarks.py --data FOLDER            about half an hour
+    python experiments/landmarks.py --data FOLDER --quick    one seed, 250 features, no more than 3000 samples
+
+Prints the table of docs/results/scale.md and writes output/landmarks.csv.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from common import arguments, progress, table, write_csv
+from sklearn.kernel_approximation import Nystroem
+from sklearn.preprocessing import StandardScaler
+
+from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor, features
+from hilbertlearn.datasets import make_frequency_curves
+
+MOST = 8000  # samples of an exact fit
+WAYS = ("medoids", "pivoted", "leverage", "uniform", "Nystroem")
+
+
+def rankings(name):
+    def read(folder, rng):
+        with np.load(folder / "label_ranking" / f"{name}.npz") as file:
+            X, Y = StandardScaler().fit_transform(file["X"].astype(float)), file["ranks"].astype(float)
+        order = rng.permutation(len(X))
+        test = len(X) // 5
+        train = order[test:][:MOST]
+        return OperatorKernelRegressor, X[train], Y[train], X[order[:test]], Y[order[:test]]
+
+    return read
+
+
+def delicious(folder, rng):
+    with np.load(folder / "multi_label" / "delicious.npz") as file:
+        X, Y, X_test, Y_test = (np.asarray(file[f"{a}_{b}"], dtype=float) for b in ("train", "test") for a in "XY")
+    return OperatorKernelRegressor, X, Y, X_test, Y_test
+
+
+def curves(folder, rng):
+    X, Y, _, _ = make_frequency_curves(6000, noise_out=0.07, random_state=0)
+    clean = make_frequency_curves(6000, noise_out=0.0, random_state=0)[1]
+    return FunctionalRegressor, X[:5000], Y[:5000], X[5000:], clean[5000:]
+
+
+DATA = {
+    "pendigits": rankings("pendigits"),
+    "cpu-small": rankings("cpu-small"),
+    "delicious": delicious,
+    "toy curves": curves,
+}
+
+
+def setting(way, r, gamma, seed):
+    if way == "Nystroem":
+        return Nystroem(gamma=gamma, n_components=r, random_state=seed)
+    return features.Landmarks(r, method=way, random_state=seed)
+
+
+def error(model, X, Y):
+    return float(np.mean((model.predict(X) - Y) ** 2) / np.mean((Y - Y.mean(axis=0)) ** 2))
+
+
+def run(args):
+    r, seeds = (250, 1) if args.quick else (1000, args.seeds)
+    for name, read in DATA.items():
+        estimator, X, Y, X_test, Y_test = read(args.data, np.random.default_rng(0))
+        if args.quick:
+            X, Y = X[:3000], Y[:3000]
+        first = estimator("rbf", feature_map=features.Landmarks(r)).fit(X, Y)
+        gamma, found = first.gamma_, {"data": name, "samples": len(X), "gamma": first.gamma_}
+        several = [(way, seed) for way in WAYS for seed in range(1, seeds + 1)]
+        rows: dict = {way: [] for way in WAYS}
+        for way, seed in progress(several, name):
+            model = estimator("rbf", gamma=gamma, feature_map=setting(way, r, gamma, seed)).fit(X, Y)
+            rows[way].append(error(model, X_test, Y_test))
+        found.update({way: np.mean(errors) for way, errors in rows.items()})
+        if len(X) <= MOST:
+            exact = estimator("rbf", gamma=gamma, alpha=first.alpha_, feature_map=None).fit(X, Y)
+        else:
+            exact = estimator("rbf", gamma=gamma, feature_map=features.Landmarks(4000)).fit(X, Y)
+        found["reference"] = error(exact, X_test, Y_test)
+        yield found
+
+
+def main():
+    args = arguments(__doc__, data="", seeds=3)
+    rows = list(run(args))
+    write_csv("landmarks", rows)
+    header = ["data", "samples", "exact, or 4000", *WAYS, "default / reference", "default / Nystroem"]
+    lines = []
+    for row in rows:
+        ratios = [row["medoids"] / row["reference"], row["medoids"] / row["Nystroem"]]
+        numbers = [f"{value:.4f}" for value in (row["reference"], *(row[way] for way in WAYS))]
+        lines.append([row["data"], str(row["samples"]), *numbers, *(f"{ratio:.3f}" for ratio in ratios)])
+    print(table(header, lines))
+
+
+if __name__ == "__main__":
+    main()

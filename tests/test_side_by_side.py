@@ -1,0 +1,91 @@
+"""Work in threads: the same results in the same order, errors that come through, no threads inside of threads."""
+
+import threading
+
+import numpy as np
+import pytest
+import scipy.sparse
+from numpy.testing import assert_allclose
+
+from hilbertlearn import _threads
+from hilbertlearn._threads import side_by_side
+from hilbertlearn.held_out import choose_by_samples
+from hilbertlearn.kernels import node_embedding
+
+
+@pytest.fixture
+def two_threads(monkeypatch):
+    """As if BLAS could take two, where this runs with one."""
+    monkeypatch.setattr(_threads, "_blas_threads", lambda: 2)
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_results_are_in_order_and_from_two_threads():
+    both, seen = threading.Barrier(2, timeout=10), set()
+
+    def squared(i):
+        if i < 2:
+            both.wait()  # passes only when two are at work
+        seen.add(threading.get_ident())
+        return i**2
+
+    assert side_by_side(squared, range(20)) == [i**2 for i in range(20)]
+    assert len(seen) == 2 and threading.get_ident() not in seen
+
+
+def test_one_thread_is_the_callers(monkeypatch):
+    monkeypatch.setattr(_threads, "_blas_threads", lambda: 1)
+    assert set(side_by_side(lambda _: threading.get_ident(), range(5))) == {threading.get_ident()}
+    assert side_by_side(len, []) == []
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_a_single_item_takes_no_thread():
+    assert side_by_side(lambda _: threading.get_ident(), [0]) == [threading.get_ident()]
+
+
+def test_blas_has_one_thread_inside():
+    real = _threads._blas_threads
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_threads, "_blas_threads", lambda: 2)
+        assert side_by_side(lambda _: real(), range(4)) == [1] * 4
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_errors_and_numpys_settings_come_through():
+    with pytest.raises(ZeroDivisionError):
+        side_by_side(lambda i: 1 / i, [1, 0, 2])
+    with np.errstate(divide="raise"), pytest.raises(FloatingPointError):
+        side_by_side(lambda x: np.ones(1) / x, [np.zeros(1), np.zeros(1)])
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_rates_are_prepared_in_the_callers_thread_before_they_are_looked_at():
+    prepared, late = [], []
+
+    def prepare(i, nodes):
+        assert threading.current_thread() is threading.main_thread()
+        prepared.append((i, len(nodes)))
+
+    def score(i, j, nodes):
+        if (i, len(nodes)) not in prepared:
+            late.append((i, len(nodes)))
+        return -((i - 4) ** 2) - (j - 3) ** 2
+
+    W = scipy.sparse.csr_array((1200, 1200))
+    assert choose_by_samples(score, (7, 13), W, prepare=prepare) == (4, 3)
+    assert not late and len(set(prepared)) == len(prepared)
+    assert {n for _, n in prepared} == {500, 1000, 1200}
+
+
+def test_embeddings_do_not_depend_on_threads(monkeypatch):
+    i, j = np.random.default_rng(0).integers(400, size=(2, 900))
+    W = scipy.sparse.csr_array((np.ones(900), (i, j)), shape=(400, 400))
+    W.setdiag(0.0)
+    W = scipy.sparse.csr_array(W + W.T)
+    found = []
+    for threads in (1, 2):
+        monkeypatch.setattr(_threads, "_blas_threads", lambda threads=threads: threads)
+        V = node_embedding("diffusion", W, rank=100)
+        found.append(V @ V.T)
+    assert_allclose(*found, atol=1e-12)
