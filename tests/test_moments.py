@@ -232,6 +232,7 @@ def test_the_reservoir_is_a_uniform_sample_whatever_the_batches():
         reservoir = Reservoir.empty(1, 1, size)
         for part in np.split(row, cuts):
             reservoir = reservoir.seen(part, part, None)
+        reservoir = reservoir.settled()
         assert reservoir.n_seen == n and len(reservoir.Z) == size
         samples.append(np.sort(reservoir.Z[:, 0]))
     assert_allclose(samples[1:], samples[:1] * 2)
@@ -242,6 +243,6 @@ def test_the_reservoir_is_a_uniform_sample_whatever_the_batches():
 
 
 def test_rows_that_do_not_count_are_not_kept():
-    reservoir = Reservoir.empty(R, D, 10).seen(Z, GAPS, np.where(np.arange(N) < 35, 0.0, WEIGHTS))
+    reservoir = Reservoir.empty(R, D, 10).seen(Z, GAPS, np.where(np.arange(N) < 35, 0.0, WEIGHTS)).settled()
     assert reservoir.n_seen == 5
     assert_allclose(reservoir.Z, Z[35:])

@@ -158,6 +158,14 @@ def test_other_forms_that_fit_takes(tmp_path):
     assert streams.as_source(source) is source
 
 
+def test_data_that_can_be_called_are_data():
+    class Curves(list):
+        def __call__(self, points):
+            return points
+
+    assert not streams.is_source(Curves([1, 2])) and not streams.is_source(Curves)
+
+
 def written(folder, name, content=b""):
     (folder / name).write_bytes(content)
     return folder / name

@@ -2,7 +2,7 @@
 
 import importlib
 
-from . import decoders, features, kernels, losses, metrics, operators, output_losses, spaces
+from . import decoders, features, kernels, losses, metrics, operators, output_losses, spaces, streams
 from .estimators import (
     FunctionalRegressor,
     KernelAutoencoder,
@@ -33,6 +33,7 @@ __all__ = [
     "operators",
     "output_losses",
     "spaces",
+    "streams",
 ]
 
 _ON_DEMAND = ("baselines", "datasets")  # they load more of scikit-learn than fitting needs

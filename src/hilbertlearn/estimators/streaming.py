@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable
-from dataclasses import replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -13,7 +13,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, _num_samples
 
-from .. import features, held_out, operators, streams
+from .. import features, held_out, kernels, operators, streams
 from .._fitting import continued
 from .._statistics import mean_rows
 from .._validation import warn
@@ -31,6 +31,7 @@ from .stream_state import Accumulated, StreamState
 _EXACT = 5000  # rows up to which a source is read as a whole where feature_map="auto"
 _SAMPLE, _MOST_SAMPLE = 5000, 40_000  # rows that kernel and landmarks are chosen from
 _PER_LANDMARK = 10
+_MAPPED, _MAPPED_ENTRIES = 1000, 2**25  # features if nobody knows, and entries of these that are rather held, 256 MB
 
 
 def _takes_batches(estimator) -> bool:
@@ -39,13 +40,20 @@ def _takes_batches(estimator) -> bool:
     why = ""
     if setting is None or isinstance(setting, str):
         why = "needs feature_map=: a number of landmarks, features.Landmarks(), RandomFeatures() or a transformer"
-    elif not as_loss(estimator.loss).quadratic:
+    elif not _is_squared(estimator.loss):
         why = "is for loss='squared'; other losses take fit(source), see hilbertlearn.streams"
     elif estimator.regressor is not None or estimator.manifold or estimator.alpha_per_output:
         why = "goes with regressor=None, manifold=0 and alpha_per_output=False"
     if why:
         raise AttributeError(f"{name}.partial_fit {why}")
     return True
+
+
+def _is_squared(loss) -> bool:
+    try:
+        return as_loss(loss).quadratic
+    except (TypeError, ValueError):  # fit will say what is wrong with it
+        return False
 
 
 class Streaming(KernelMachine):
@@ -89,15 +97,27 @@ class Streaming(KernelMachine):
             super()._learn(X, y, sample_weight)
             return
         source = streams.as_source(X, y, sample_weight)
-        setting, automatic = self.feature_map, isinstance(self.feature_map, str)
-        few = automatic and source.n_rows is not None and source.n_rows <= _EXACT
-        if setting is None or self.regressor is not None or few:
-            super()._learn(*joined_batches(list(source)))
+        exact = isinstance(self.feature_map, str) and source.n_rows is not None and source.n_rows <= _EXACT
+        mapped = isinstance(X, np.memmap) and self._is_better_whole(source)
+        if self.feature_map is None or self.regressor is not None or exact or mapped:
+            self._learn(*(joined_batches(list(source)) if source.n_rows is None else source.sample(source.n_rows)))
         else:
             self._learn_source(source)
 
+    def _is_better_whole(self, source):
+        """Whether a memory-mapped array is read as a whole: few rows, or settings that need all of them.
+
+        Arrays become memory-mapped where scikit-learn hands them to other processes.
+        """
+        number: Any = getattr(self._features(), "n_components", _MAPPED)
+        width = source.X.shape[1] + (_MAPPED if isinstance(number, str) else number)
+        several = isinstance(self.kernel, (list, tuple)) or kernels.is_precomputed(self.kernel)
+        whole = several or self.manifold or self.alpha_per_output or self._loss().on_margins
+        return bool(whole) or source.n_rows * width <= _MAPPED_ENTRIES
+
     def _learn_source(self, source: Source):
         """Some rows decide; then one pass for the squared loss, and several for others."""
+        self._refuse_other_settings()
         number = self._sample_size()
         batches: Iterable[Batch] = source
         if source.repeatable:
@@ -128,7 +148,7 @@ class Streaming(KernelMachine):
 
     def _begin(self, first: Batch) -> Accumulated:
         """What the first rows decide, and no sums yet."""
-        samples = self.read(*first)
+        samples = self.read(*first, output_space=self.stream_space)
         if samples.encoded.sampling is not None:
             raise ValueError(
                 "y: functions at points of their own cannot come in batches; give values on a common grid, or "
@@ -145,6 +165,10 @@ class Streaming(KernelMachine):
             rows=held_out.Reservoir.empty(r, d),
             like=_safe_indexing(samples.X, slice(0, 1)),
         )
+
+    def stream_space(self, y, sample_weight):
+        """As ``output_space``, from the outputs of a first batch."""
+        return self.output_space(y, sample_weight)
 
     def _refuse_other_settings(self):
         """Refuse what has no meaning for rows that are not kept."""
@@ -169,7 +193,7 @@ class Streaming(KernelMachine):
                 f"X and y must have as many samples, got inconsistent numbers {n} and {_num_samples(batch.y)}"
             )
         if batch.sample_weight is not None:
-            weights = _check_sample_weight(batch.sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+            weights = _checked_weights(batch.sample_weight, X)
         self._check_order(batch.y)
         y = self.read_outputs(batch.y)
         width = y.shape[1] if isinstance(y, np.ndarray) and y.ndim == 2 else d
@@ -191,7 +215,7 @@ class Streaming(KernelMachine):
                 sums += Moments.of(Z, Y[part], own, origin)
                 rows = rows.seen(Z, Y[part], own)
         moments = accumulated.moments + sums if accumulated.moments.n_rows else sums
-        return replace(accumulated, moments=moments, rows=rows)
+        return replace(accumulated, moments=moments, rows=rows.settled())
 
     def _solve_moments(self):
         """The model of the sums so far."""
@@ -230,7 +254,7 @@ class Streaming(KernelMachine):
             for batch in batches:
                 for block in self._blocks(begun, batch):
                     store.append(block.Z)
-                    blocks.append(block._replace(Z=None))
+                    blocks.append(replace(block, Z=None))
             training = _training(decided, blocks, BlockGram(store.blocks, store.shape))
             total = float(training.weights.sum())
             alpha = float(self.alpha) if decided.penalty is None else decided.penalty / total
@@ -248,7 +272,8 @@ class Streaming(KernelMachine):
             yield _Block(Z if own.all() else Z[own], Y[part][own], weights[part][own], own, beside)
 
 
-class _Block(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class _Block:
     """Some rows that count."""
 
     Z: Any  # (b, r)
@@ -258,9 +283,18 @@ class _Block(NamedTuple):
     outside: Any  # (b,) or None
 
 
+def _checked_weights(weights, X):
+    """Weights (b,) as floats; all may be zero, in a batch that is not the first."""
+    if np.shape(weights) == (_num_samples(X),) and not np.any(weights):
+        return np.zeros(_num_samples(X))
+    return _check_sample_weight(weights, X, dtype=np.float64, ensure_non_negative=True)
+
+
 def _training(decided: held_out.Decided, blocks, gram) -> Training:
     """The training data of rows in blocks, without inputs."""
-    Y, weights, rows = (np.concatenate([block[k] for block in blocks]) for k in (1, 2, 3))
+    Y, weights, rows = (
+        np.concatenate([getattr(block, name) for block in blocks]) for name in ("Y", "weights", "counts")
+    )
     if not len(Y):
         raise ValueError(
             "y has no observed entry with a positive weight, it contains only NaN; "

@@ -18,15 +18,17 @@ from ..held_out import choose, table
 from ..output_losses import as_output_loss
 from ..outputs import Outputs, distinct, in_form, joined, read_outputs, take
 from ..spaces import OutputKernel, ProbeSpace, WeightSpace
+from ..streams import is_source
 from ..terms import ONCE
 from ..training import fit
-from .base import KernelMachine
 from .candidate_blocks import best_of_blocks
 from .decoding import decoding, is_discrete
+from .known_outputs import known_outputs
 from .output_defaults import default_rule, without_label
 from .output_scores import OutputScores
 from .pools import best_of_all, best_of_each, read_lists
 from .state import blocks_of
+from .streaming import Streaming
 from .streams import Stream, best_of_stream, refuse_iterator, streams
 from .structured_state import LaterState, OutputRules, StructuredState, gaussian_rate, is_ridge
 
@@ -39,7 +41,7 @@ def of_outputs(name):
     return property(lambda self: getattr(self.space_.rules, name))
 
 
-class StructuredPredictor(OutputScores, KernelMachine):
+class StructuredPredictor(OutputScores, Streaming):
     """Prediction of objects: embed the outputs, regress there, decode.
 
     - ``output_kernel`` alone (input output kernel regression): a function h with values in the kernel's space is fitted
@@ -99,7 +101,7 @@ class StructuredPredictor(OutputScores, KernelMachine):
     """
 
     _by_name = {
-        **KernelMachine._by_name,
+        **Streaming._by_name,
         "output_loss": as_output_loss,
         "output_kernel": kernels.as_output_kernel,
     }
@@ -143,6 +145,11 @@ class StructuredPredictor(OutputScores, KernelMachine):
 
     def output_space(self, y, sample_weight):
         return self._space(y, sample_weight, probed=False)
+
+    def stream_space(self, y, sample_weight):
+        every = known_outputs(y, self.output_kernel, self.output_loss)
+        space = self._space(every, np.ones(len(every)), probed=False)
+        return replace(space, rules=replace(space.rules, groups=np.empty(0, dtype=int)))
 
     def _space(self, y, sample_weight, probed):
         """The space of the outputs; probed : where weights can be solved for at predict, probes of them will do."""
@@ -230,7 +237,7 @@ class StructuredPredictor(OutputScores, KernelMachine):
         return "candidates" if self.candidates is not None or self.regressor is not None else own
 
     def _learn(self, X, y, sample_weight):
-        if self.regressor is not None:
+        if self.regressor is not None or is_source(X):
             super()._learn(X, y, sample_weight)
             return
         # weights at predict cost one Cholesky factor at fit; as many right-hand sides as outputs several times that
@@ -281,7 +288,10 @@ class StructuredPredictor(OutputScores, KernelMachine):
         X = self._check_X(X)
         state = self.state_
         if not isinstance(state, StructuredState):
-            raise ValueError("weights: a model with regressor= has none; set regressor=None")
+            raise ValueError(
+                "weights: a model with regressor=, or fitted batch by batch, has none of samples; set regressor=None, "
+                "and fit in memory"
+            )
         out = np.zeros((_num_samples(X), len(state.saturated)))
         ridge = state.ridge_weights()
         if ridge is None:

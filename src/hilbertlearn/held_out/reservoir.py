@@ -17,6 +17,7 @@ from .search import coarse_to_fine
 from .trials import Trial, best_index
 
 KEPT = 2000  # rows
+_WAITING = 2  # times as many may wait for their turn
 _SEED = 0
 _HELD = 2**25  # entries of residuals of several alphas that are held at a time
 
@@ -34,6 +35,7 @@ class Reservoir:
     keys: np.ndarray  # (m,)
     n_seen: int = 0  # rows that count
     size: int = KEPT
+    pending: tuple = ()  # further rows (Z, Y, weights, keys) that may stay, see ``seen``
 
     @classmethod
     def empty(cls, n_features, n_outputs, size=KEPT) -> Reservoir:
@@ -42,7 +44,10 @@ class Reservoir:
         return cls(Z=Z, Y=Y, weights=weights, keys=keys, size=size)
 
     def seen(self, Z, Y, weights) -> Reservoir:
-        """With further rows: Z (n, r), Y (n, d), weights (n,) or None; those without outputs or weight do not count."""
+        """With further rows: Z (n, r), Y (n, d), weights (n,) or None; those without outputs or weight do not count.
+
+        Rows that may stay wait in ``pending`` until there are many: what is kept is not copied each time.
+        """
         counts = np.isfinite(Y).any(axis=1)
         if weights is not None:
             counts &= weights > 0
@@ -56,13 +61,19 @@ class Reservoir:
         if not len(rows):
             return new
         own = np.ones(len(rows)) if weights is None else weights[rows]
-        joined = np.concatenate([self.keys, keys])
-        kept = np.arange(len(joined))
-        if len(joined) > self.size:
-            kept = np.sort(np.argpartition(joined, self.size - 1)[: self.size])
-        parts = ((self.Z, Z[rows]), (self.Y, Y[rows]), (self.weights, own))
-        Z, Y, weights = (np.concatenate(pair)[kept] for pair in parts)
-        return replace(new, Z=Z, Y=Y, weights=weights, keys=joined[kept])
+        new = replace(new, pending=(*self.pending, (Z[rows], Y[rows], own, keys)))
+        return new.settled() if sum(len(part[3]) for part in new.pending) >= _WAITING * self.size else new
+
+    def settled(self) -> Reservoir:
+        """With nothing pending."""
+        if not self.pending:
+            return self
+        parts = [(self.Z, self.Y, self.weights, self.keys), *self.pending]
+        Z, Y, weights, keys = (np.concatenate(each) for each in zip(*parts, strict=True))
+        if len(keys) > self.size:
+            kept = np.sort(np.argpartition(keys, self.size - 1)[: self.size])
+            Z, Y, weights, keys = Z[kept], Y[kept], weights[kept], keys[kept]
+        return replace(self, Z=Z, Y=Y, weights=weights, keys=keys, pending=())
 
 
 @dataclass(frozen=True)
@@ -81,6 +92,7 @@ def left_out_of_all(problem: MomentProblem, rows: Reservoir, penalties):
     As ``leave_one_out``, which has all rows: residuals over one less leverages need ``Z'Z`` and the rows themselves,
     and one more column, of ones, for the effect of a row on the mean. NaN where not observed.
     """
+    rows = rows.settled()
     m, d = problem.moments, rows.Y.shape[1]
     penalties = np.asarray(penalties, dtype=float)
     root = np.sqrt(rows.weights)[:, None]
@@ -131,7 +143,7 @@ def choose_alpha(problem: MomentProblem, rows: Reservoir, space: Space, kernel=N
     alphas = alpha_grid(problem.scale)
     if problem.moments.n_rows == 1:  # nothing to hold out: the smoothest model
         return float(alphas[-1]), ()
-    begun, total = time.perf_counter(), problem.moments.total
+    begun, total, rows = time.perf_counter(), problem.moments.total, rows.settled()
     judged: Any = _Judged(rows.Y, rows.weights, space)
     criterion = Criterion()
     found: dict[int, tuple[float, float]] = {}

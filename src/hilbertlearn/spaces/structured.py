@@ -41,16 +41,23 @@ class OutputKernel(BaseEstimator):
     kernel : name of scikit-learn's ``pairwise_kernels``, Gram matrix (outputs are its row numbers), object or callable
     rank : None for all of K_Y; the largest number of landmarks; or "auto": all of K_Y up to 5000 distinct outputs, and
         beyond as many landmarks as leave 1 % of the sum of ``k(y, y)`` over the samples, but at most 2000
+    landmarks : outputs whose span coordinates are those of, in place of the training outputs', or None; what comes in
+        batches then has the same coordinates whatever the first batch is
     """
 
-    def __init__(self, kernel="linear", rank=None):
-        self.kernel, self.rank = kernel, rank
+    def __init__(self, kernel="linear", rank=None, landmarks=None):
+        self.kernel, self.rank, self.landmarks = kernel, rank, landmarks
 
     def space(self, outputs, sample_weight=None) -> KernelSpace:
         """The space of known outputs, an array or a list."""
         if self.rank is not None:
             check_number(self.rank, "OutputKernel: rank", integer=True, choices=("auto",))
         kernel = kernels.as_output_kernel(self.kernel)
+        if self.landmarks is not None:
+            outputs, known = read_outputs(self.landmarks, like=outputs)
+            if not len(known) or not known.all():
+                raise ValueError("OutputKernel: landmarks must be outputs that are known, at least one")
+            sample_weight = np.ones(len(known))
         first, group = distinct(outputs)
         references, mass = take(outputs, first), np.bincount(group, sample_weight)
         if hasattr(kernel, "resolve"):
@@ -66,7 +73,7 @@ class OutputKernel(BaseEstimator):
             factor, pivots, whole = _landmarks(kernel, references, mass, most, share)
         if not len(pivots):
             raise ValueError("output_kernel is zero on all outputs; use another kernel")
-        return KernelSpace(kernel, take(references, pivots), np.tril(factor[pivots]), whole)
+        return KernelSpace(kernel, take(references, pivots), np.tril(factor[pivots]), whole and self.landmarks is None)
 
     def _limits(self, n):
         """The largest number of landmarks, None for all of K_Y, and the share of its trace that they may leave."""

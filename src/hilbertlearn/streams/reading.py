@@ -17,7 +17,8 @@ def is_source(X) -> bool:
     """Whether X is rows in pieces: a source, a memory-mapped array, a path, an iterator or a callable."""
     if isinstance(X, (Source, np.memmap, str, os.PathLike)):
         return True
-    return hasattr(X, "__next__") or (callable(X) and not isinstance(X, type))
+    # functional data can be called too, and have a length
+    return hasattr(X, "__next__") or (callable(X) and not isinstance(X, type) and not hasattr(X, "__len__"))
 
 
 def as_source(X, y=None, sample_weight=None) -> Source:
