@@ -26,6 +26,8 @@ from hilbertlearn import (  # noqa: E402
 from hilbertlearn import distributed as blockwise  # noqa: E402
 from hilbertlearn.distributed import run  # noqa: E402
 from hilbertlearn.losses import EpsilonInsensitive, Hinge, Huber  # noqa: E402
+from hilbertlearn.output_losses import ZeroOne  # noqa: E402
+from hilbertlearn.spaces import OutputKernel  # noqa: E402
 
 N, P = 600, 3
 LOSSES = {
@@ -202,6 +204,28 @@ def test_folds_on_the_cluster(client):
         there = RegularizationPathCV(OperatorKernelRegressor(**settings), alphas, cv=3, n_jobs=-1).fit(X, y)
     assert there.alpha_ == here.alpha_
     assert_allclose(there.errors_, here.errors_, rtol=1e-10)
+
+
+def test_objects(client):
+    """Labels that an output loss knows, and landmarks of an output kernel, are coordinates known before the data."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 2))
+    labels = np.array(["a", "b", "c"], dtype=object)[np.digitize(X[:, 0], [-0.5, 0.5])]
+    lazy = da.from_array(X, chunks=(40, -1)), da.from_array(labels, chunks=40)
+    spaces = (
+        {"output_loss": ZeroOne(["a", "b", "c"])},
+        {"output_kernel": OutputKernel("ngrams", landmarks=["a", "b", "c"])},
+    )
+    for of_outputs in spaces:
+        settings = {**GIVEN, **of_outputs}
+        whole, model = (StructuredPredictor(**settings).fit(*data) for data in ((X, list(labels)), lazy))
+        candidates = {"candidates": ["a", "b", "c"]}
+        assert list(model.predict(X, **candidates)) == list(whole.predict(X, **candidates))
+        _, scores = model.predict_topk(X, 3, **candidates)
+        assert_allclose(scores, whole.predict_topk(X, 3, **candidates)[1], atol=1e-8)
+        predicted = model.predict(lazy[0], **candidates)
+        assert predicted.chunks == lazy[1].chunks
+        assert list(predicted.compute()) == list(whole.predict(X, **candidates))
 
 
 def test_candidates_in_blocks(client):

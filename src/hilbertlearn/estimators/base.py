@@ -158,8 +158,8 @@ class KernelMachine(NamedSettings):
         """
         if is_dask(X) or is_dask(y):
             raise ValueError(
-                "Dask collections go to fit of OperatorKernelRegressor and FunctionalRegressor, where alpha='auto' and "
-                "'auto' in the loss stand for a search; elsewhere give X.compute() and y.compute()"
+                "Dask collections go to fit of OperatorKernelRegressor, FunctionalRegressor and StructuredPredictor, "
+                "where alpha='auto' and 'auto' in the loss stand for a search; elsewhere give X.compute(), y.compute()"
             )
         if self.regressor is not None:
             raise ValueError("regressor has no path over alpha; set regressor=None, or search its own settings")
