@@ -130,8 +130,7 @@ class KernelMachine(NamedSettings):
         X : (n, n_features) array, sparse matrix, (n, n) Gram matrix for ``kernel="precomputed"``, or a list of objects;
             on features also rows that are not held in memory: a source of ``hilbertlearn.streams``, a callable that
             returns an iterator of batches (X, y) or (X, y, sample_weight), such an iterator, a memory-mapped array, or
-            the path of a .npy or Parquet file; of vectors and functions also a Dask array or data frame, whose blocks
-            stay on their workers
+            the path of a .npy or Parquet file; also a Dask array or data frame, whose blocks stay on their workers
         y : (n,) or (n, d) outputs; None where batches bring them, a path beside one of a .npy file, names of the
             target columns beside one of a Parquet file
         sample_weight : (n,) non-negative weights, samples of weight 0 are left out; default 1
