@@ -9,6 +9,7 @@ NAMES = (
     "float32",
     "matern",
     "landmarks",
+    "feature_fit",
     "prediction",
     "leave_one_out",
     "adaptive_rank",

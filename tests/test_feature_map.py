@@ -16,6 +16,8 @@ from sklearn.preprocessing import StandardScaler
 
 from hilbertlearn import (
     FunctionalRegressor,
+    KernelAutoencoder,
+    LinkPredictor,
     OperatorKernelRegressor,
     RegularizationPathCV,
     StructuredPredictor,
@@ -354,6 +356,9 @@ def test_features_of_kernel_values_and_of_objects():
     given = VECTORS("precomputed", alpha=1e-3, feature_map=features.Landmarks(20)).fit(K, Y)
     by_name = VECTORS("rbf", gamma=GAMMA, alpha=1e-3, feature_map=features.Landmarks(20)).fit(X, Y)
     assert_allclose(given.predict(K_new), by_name.predict(T), atol=1e-8)
+    for weights in (None, WEIGHTS):  # all landmarks, in an order of their own
+        models = [VECTORS("precomputed", alpha=1e-3, feature_map=r).fit(K, Y, weights) for r in (None, N)]
+        assert_allclose(models[1].predict(K_new), models[0].predict(K_new), atol=1e-8)
     exact, approximate = (VECTORS(kernels.NGrams(), alpha=1e-3, feature_map=given).fit(WORDS, Y) for given in (None, N))
     assert_allclose(approximate.predict(WORDS[:5]), exact.predict(WORDS[:5]), atol=1e-8)
 
@@ -424,3 +429,41 @@ def test_the_exact_problem_beyond_memory_is_refused_and_features_are_not(monkeyp
         VECTORS("rbf", gamma=GAMMA, alpha=1e-3, feature_map=None).fit(X, Y)
     approximate = VECTORS("rbf", gamma=GAMMA, alpha=1e-3, feature_map=20).fit(X, Y)
     assert approximate.score(X, Y) > 0.5
+
+
+# ---------------------------------------------------------------- links
+
+
+@pytest.mark.parametrize("settings", [{}, {"center": True}, {"similarities": None, "loss": "hinge"}], ids=str)
+def test_links_on_features(settings):
+    close = (np.abs(X[:, :1] - X[:, 0]) < 0.4).astype(int) - np.eye(N, dtype=int)
+    exact, approximate = (
+        LinkPredictor("rbf", gamma=GAMMA, alpha=1e-2, feature_map=given, tol=1e-10, **settings).fit(X, close)
+        for given in (None, N)
+    )
+    assert approximate.model_.feature_map_.n_components == N
+    assert_allclose(approximate.decision_function(T), exact.decision_function(T), atol=1e-6)
+
+
+def test_links_take_landmarks_only():
+    close = (np.abs(X[:, :1] - X[:, 0]) < 0.4).astype(int) - np.eye(N, dtype=int)
+    with pytest.raises(ValueError, match="links take landmarks"):
+        LinkPredictor(feature_map=Nystroem()).fit(X, close)
+
+
+# ---------------------------------------------------------------- autoencoders
+
+
+def test_autoencoders_on_landmarks():
+    exact, approximate = (
+        KernelAutoencoder(2, gamma=GAMMA, alpha=1e-4, feature_map=given, tol=1e-9).fit(X) for given in (None, N)
+    )
+    assert_allclose(approximate.reconstruction_error_, exact.reconstruction_error_, rtol=1e-4)
+    few = KernelAutoencoder(2, gamma=GAMMA, alpha=1e-4, feature_map=15).fit(X)
+    assert few.X_fit_.shape == (15, 4) and few.inverse_transform(few.transform(T)).shape == (15, 15)
+    K, L = rbf_kernel(X, gamma=GAMMA), few.pivots_
+    assert_allclose(
+        few.coordinates(X) @ few.coordinates(X).T, K[:, L] @ np.linalg.solve(K[np.ix_(L, L)], K[L]), atol=1e-8
+    )
+    with pytest.raises(ValueError, match="decoded by landmarks"):
+        KernelAutoencoder(2, feature_map=Nystroem()).fit(X)

@@ -113,7 +113,7 @@ def test_solvers_agree(solver):
 @pytest.mark.parametrize("loss", ["squared", losses.Huber(KAPPA), losses.EpsilonInsensitive(EPSILON)], ids=str)
 @pytest.mark.parametrize("operator", [None, M], ids=["identity", "operator"])
 def test_stops_at_what_float32_reaches_and_says_so(loss, operator):
-    model = regressor(loss=loss, alpha=1e-3, operator=operator, tol=1e-13)
+    model = regressor(loss=loss, alpha=1e-3, operator=operator, tol=1e-15)
     with pytest.warns(ConvergenceWarning, match="precision='refined'") as told:
         model.fit(X, Y)
     assert len(told) == 1 and model.n_iter_ < 150
@@ -151,7 +151,8 @@ def test_refined_is_double(name, case):
     assert gap <= 2e-12
     size = np.abs(double.predict(NEW)).max()
     # two optima to a gap of 1e-12 differ by its root; solutions of a linear system have no such slack
-    assert_allclose(refined.predict(NEW), double.predict(NEW), atol=(1e-8 if name == "squared" else 1e-5) * size)
+    allowed = 1e-5 if "splitting" in (refined.solver_, double.solver_) or name != "squared" else 1e-8
+    assert_allclose(refined.predict(NEW), double.predict(NEW), atol=allowed * size)
 
 
 @pytest.mark.parametrize("alpha", [1e-6, 1e-9, 1e-12])

@@ -6,11 +6,11 @@ with ``s = alpha * sum(w)``, weights w = 1 by default. Sample weights enter by `
 given as ``D Y`` and ``D K D``, and the prox of row i becomes ``sqrt(w) prox(a / sqrt(w))``. Entries that were not
 observed are dual variables held at zero.
 
-Samples may be in several parts, each with a problem of its own: every sum over samples passes through ``total``, and
-the same solver runs on each part.
-
 Arrays may be in single precision. Losses, sums and the certificate are computed in double all the same: the gap is that
 of the dual variables as they are, for the Gram matrix as it is.
+
+Samples may be in several parts, each with a problem of its own: every sum over samples passes through ``total``, and
+the same solver runs on each part.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_array, check_is_fitted
 
-from .. import kernels
+from .. import features, kernels
 from .._fitting import snapshot, store, transactional
 from .._validation import check_memory, check_number, warn
 from ..losses import as_loss
@@ -60,6 +60,9 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Named
     alpha : float
         Regularisation, the same for all layers. Errors are at most ``k(x, x)``, 1 for the rbf kernel: where that is
         of another size, so should alpha be. Many codes need a smaller one.
+    feature_map : None, int or ``features.Landmarks``
+        Landmarks in whose span samples are encoded and rebuilt, in place of all of them: d is their number. The kernel
+        of the codes stays a matrix (n, n).
     max_iter : int
         Iterations of L-BFGS.
     tol : float
@@ -120,6 +123,7 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Named
         inner_params=None,
         loss="squared",
         alpha=1e-2,
+        feature_map=None,
         max_iter=500,
         tol=1e-5,
         verbose=0,
@@ -136,14 +140,10 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Named
         """
         loss, sizes = self._check_settings()
         X = check_inputs(self, X, [self.kernel], reset=True)
-        check_memory(_num_samples(X), copies=6)  # K, coordinates, dual variables, inner K, its factor and gradient
         kernel = kernels.InputKernel.of(self.kernel, self.gamma, self.kernel_params, X)
-        K = kernel.training(X)
-        if not K.any():
+        pivots, factor, V = self._embedded(kernel, X)
+        if not len(pivots):
             raise ValueError("kernel is zero on all samples of X, which leaves nothing to encode; use another kernel")
-        space = OutputKernel(K).space(np.arange(len(K)))
-        pivots, factor = space.pivots.astype(int), space.factor
-        V = _coordinates(factor, K[:, pivots])
 
         parameters, roots, inner = start(V, sizes, self.inner_kernel, self.inner_gamma, self.inner_params)
         network = Network(V, roots, inner, loss, float(self.alpha), self.tol)
@@ -157,6 +157,26 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Named
         self.pivots_, self.factor_ = pivots, factor
         self.X_fit_ = _safe_indexing(X, pivots)
         self._store(network, found, path, sizes)
+
+    def _embedded(self, kernel, X):
+        """Positions of samples that span all (d,), their Cholesky factor (d, d), and coordinates (n, d) of all."""
+        n, setting = _num_samples(X), features.as_feature_map(self.feature_map)
+        if setting is not None and not isinstance(setting, features.Landmarks):
+            raise ValueError(
+                f"feature_map={self.feature_map!r}: codes are decoded by landmarks; give a number or "
+                "features.Landmarks(), or put a transformer before the model with kernel='linear'"
+            )
+        if setting is not None:
+            check_memory(n, copies=3)  # inner K, its factor and gradient
+            fitted = setting.fit(kernel, X)
+            return fitted.columns, np.asarray(fitted.root.T), fitted(X)
+        check_memory(n, copies=6)  # K, coordinates and dual variables too
+        K = kernel.training(X)
+        if not K.any():
+            return np.empty(0, dtype=int), K[:0, :0], K[:, :0]
+        space = OutputKernel(K).space(np.arange(len(K)))
+        pivots = space.pivots.astype(int)
+        return pivots, space.factor, _coordinates(space.factor, K[:, pivots])
 
     def _check_settings(self):
         """The loss and the sizes of the hidden layers, all plain settings checked."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
-from .. import kernels
+from .. import features, kernels
 from .._fitting import snapshot, store, transactional
 from .._threads import threads_for
 from .._validation import check_choice, check_number, warn
@@ -60,6 +60,8 @@ class LinkPredictor(FittedLinks):
     center : bool, centre both kernels
     manifold : weight of a graph's penalty for nodes without links to count, 0 for not at all; "auto" is chosen as alpha
         is, where there are such nodes
+    feature_map : landmarks in place of the kernel matrix of many nodes: "auto" beyond 5000 known nodes, None, a number,
+        or ``features.Landmarks``; what nodes left out choose by is the kernel of these features
     regressor : regressor of scikit-learn that predicts the embedding in place of the kernel machine
 
     Attributes
@@ -106,6 +108,7 @@ class LinkPredictor(FittedLinks):
         center=False,
         graph=None,
         manifold=0.0,
+        feature_map="auto",
         regressor=None,
         solver="auto",
         tol=1e-6,
@@ -208,6 +211,7 @@ class LinkPredictor(FittedLinks):
         settings = {
             "loss": snapshot(self.loss),
             "graph": self._graph(nodes),
+            "feature_map": self._feature_map(),
             **{name: getattr(self, name) for name in ("solver", "tol", "max_iter", "verbose")},
         }
         weights = [self.manifold] if not _is_auto(self.manifold) else _MANIFOLDS if n > l else [0.0]
@@ -221,6 +225,18 @@ class LinkPredictor(FittedLinks):
         if not np.isfinite(best.error):
             raise ValueError("y: the links' scores are not finite; use another output_kernel or beta")
         return machine.kernel, machine.fitted(candidate, best)
+
+    def _feature_map(self):
+        """The setting, checked: landmarks go with kernel values, which folds of nodes are cut from."""
+        if isinstance(self.feature_map, str):
+            return check_choice(self.feature_map, "feature_map", ("auto",), ", None, a number, features.Landmarks()")
+        setting = features.as_feature_map(self.feature_map)
+        if setting is not None and not isinstance(setting, features.Landmarks):
+            raise ValueError(
+                f"feature_map={self.feature_map!r}: links take landmarks; give a number or features.Landmarks(), or "
+                "put a transformer before the model, make_pipeline(transformer, LinkPredictor('linear'))"
+            )
+        return setting
 
     def _choice(self):
         # combined with others, cosines say more than inner products, whose sizes the alpha decides on

@@ -56,7 +56,7 @@ class Anderson:
             return plain
         gram = self._gram[:used, :used].copy()
         gram.flat[:: used + 1] += self._ridge * np.trace(gram) + np.finfo(float).tiny
-        weights = np.linalg.solve(gram, with_g).astype(flat.dtype, copy=False)
+        weights = np.linalg.solve(gram, with_g).astype(self._changes.dtype, copy=False)
         return plain - (weights @ self._steps[:used]).reshape(w.shape)
 
     def _products(self, flat, change):
