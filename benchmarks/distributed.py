@@ -35,7 +35,7 @@ def main(n=200_000, p=10, d=5, r=300, blocks=8, repeats=3):
 
     X, Y = make(n, p, d)
     landmarks = Landmarks(points=X[:: max(1, n // r)][:r])  # the same for both: their choice is not what is measured
-    options = {"n_workers": WORKERS, "processes": True, "threads_per_worker": 1, "dashboard_address": None}
+    options = {"n_workers": WORKERS, "processes": True, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
     with LocalCluster(host="127.0.0.1", **options) as cluster, Client(cluster) as client:
         lazy = [da.from_array(part, chunks=(-(-n // blocks), -1)).persist() for part in (X, Y)]
         wait(lazy)

@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import joblib
 import numpy as np
@@ -25,6 +26,8 @@ from hilbertlearn import (  # noqa: E402
 from hilbertlearn import distributed as blockwise  # noqa: E402
 from hilbertlearn.distributed import run  # noqa: E402
 from hilbertlearn.losses import EpsilonInsensitive, Hinge, Huber  # noqa: E402
+from hilbertlearn.output_losses import ZeroOne  # noqa: E402
+from hilbertlearn.spaces import OutputKernel  # noqa: E402
 
 N, P = 600, 3
 LOSSES = {
@@ -40,7 +43,7 @@ flag = pytest.mark.parametrize
 
 @pytest.fixture(scope="module")
 def client():
-    options = {"n_workers": 2, "processes": True, "threads_per_worker": 1, "dashboard_address": None}
+    options = {"n_workers": 2, "processes": True, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
     with distributed.LocalCluster(host="127.0.0.1", **options) as cluster, distributed.Client(cluster) as client:
         yield client
 
@@ -170,6 +173,11 @@ def test_frames_and_blocks_without_rows(client):
     values = predicted.compute()
     assert_allclose(values, whole.predict(kept[["a", "b", "c"]]), atol=1e-8)
     assert values.name == "target"
+    arrays = lazy[["a", "b", "c"]].to_dask_array(), lazy["target"].to_dask_array()  # of unknown lengths
+    model = OperatorKernelRegressor(**GIVEN).fit(*arrays)
+    assert_allclose(model.predict(arrays[0]).compute(), values, atol=1e-8)
+    with pytest.raises(ValueError, match=r"y is in memory and X has blocks of unknown length"):
+        model.fit(arrays[0], kept["target"])
     assert list(values.index) == list(kept.index)
 
 
@@ -196,6 +204,28 @@ def test_folds_on_the_cluster(client):
         there = RegularizationPathCV(OperatorKernelRegressor(**settings), alphas, cv=3, n_jobs=-1).fit(X, y)
     assert there.alpha_ == here.alpha_
     assert_allclose(there.errors_, here.errors_, rtol=1e-10)
+
+
+def test_objects(client):
+    """Labels that an output loss knows, and landmarks of an output kernel, are coordinates known before the data."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 2))
+    labels = np.array(["a", "b", "c"], dtype=object)[np.digitize(X[:, 0], [-0.5, 0.5])]
+    lazy = da.from_array(X, chunks=(40, -1)), da.from_array(labels, chunks=40)
+    spaces = (
+        {"output_loss": ZeroOne(["a", "b", "c"])},
+        {"output_kernel": OutputKernel("ngrams", landmarks=["a", "b", "c"])},
+    )
+    for of_outputs in spaces:
+        settings = {**GIVEN, **of_outputs}
+        whole, model = (StructuredPredictor(**settings).fit(*data) for data in ((X, list(labels)), lazy))
+        candidates = {"candidates": ["a", "b", "c"]}
+        assert list(model.predict(X, **candidates)) == list(whole.predict(X, **candidates))
+        _, scores = model.predict_topk(X, 3, **candidates)
+        assert_allclose(scores, whole.predict_topk(X, 3, **candidates)[1], atol=1e-8)
+        predicted = model.predict(lazy[0], **candidates)
+        assert predicted.chunks == lazy[1].chunks
+        assert list(predicted.compute()) == list(whole.predict(X, **candidates))
 
 
 def test_candidates_in_blocks(client):
@@ -263,6 +293,17 @@ def test_an_error_of_one_part_is_told(client):
     blocks = [client.submit(np.full, 3, float(i), pure=False) for i in range(4)]
     with pytest.raises(ZeroDivisionError, match="on purpose"):
         run.on_parts(client, blocks, _fails_in_part, None)
+
+
+def test_two_fits_at_the_same_time(client):
+    """On workers of one thread each: a fit that waits for its parts leaves that thread to the other."""
+    X, y = make(300)
+    settings = {**GIVEN, "loss": Huber(0.3)}
+    whole = OperatorKernelRegressor(**settings).fit(X, y)
+    with ThreadPoolExecutor(2) as pool:
+        models = list(pool.map(lambda rows: OperatorKernelRegressor(**settings).fit(*blocks_of(X, y, rows)), (50, 60)))
+    for model in models:
+        assert_same_model(model, whole, X)
 
 
 def _fails_in_part(arrays, total, _):

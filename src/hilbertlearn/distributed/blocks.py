@@ -137,7 +137,7 @@ def by_blocks(model, method, X, **options):
         return X.map_partitions(function, meta=_rows_of(function(_example(X)), 0))
     if any(len(sizes) > 1 for sizes in X.chunks[1:]):
         X = X.rechunk(dict.fromkeys(range(1, X.ndim), -1))
-    example = np.asarray(function(np.zeros((1, *X.shape[1:]), dtype=X.dtype)))
+    example = _array(function(np.zeros((1, *X.shape[1:]), dtype=X.dtype)))
     changed = {"drop_axis": list(range(example.ndim, X.ndim)), "new_axis": list(range(X.ndim, example.ndim))}
     chunks = (X.chunks[0], *((size,) for size in example.shape[1:]))
     return X.map_blocks(
@@ -158,7 +158,13 @@ def _example(X):
 
 
 def _as_array(function, shape, X):
-    return np.asarray(function(X)) if len(X) else np.empty((0, *shape))
+    return _array(function(X)) if len(X) else np.empty((0, *shape))
+
+
+def _array(outputs):
+    """Predictions as an array; texts, of any length, are objects."""
+    values = np.asarray(outputs)
+    return values.astype(object) if values.dtype.kind in "US" else values
 
 
 def _rows_of(outputs, number):

@@ -130,8 +130,7 @@ class KernelMachine(NamedSettings):
         X : (n, n_features) array, sparse matrix, (n, n) Gram matrix for ``kernel="precomputed"``, or a list of objects;
             on features also rows that are not held in memory: a source of ``hilbertlearn.streams``, a callable that
             returns an iterator of batches (X, y) or (X, y, sample_weight), such an iterator, a memory-mapped array, or
-            the path of a .npy or Parquet file; of vectors and functions also a Dask array or data frame, whose blocks
-            stay on their workers
+            the path of a .npy or Parquet file; also a Dask array or data frame, whose blocks stay on their workers
         y : (n,) or (n, d) outputs; None where batches bring them, a path beside one of a .npy file, names of the
             target columns beside one of a Parquet file
         sample_weight : (n,) non-negative weights, samples of weight 0 are left out; default 1
@@ -158,8 +157,8 @@ class KernelMachine(NamedSettings):
         """
         if is_dask(X) or is_dask(y):
             raise ValueError(
-                "Dask collections go to fit of OperatorKernelRegressor and FunctionalRegressor, where alpha='auto' and "
-                "'auto' in the loss stand for a search; elsewhere give X.compute() and y.compute()"
+                "Dask collections go to fit of OperatorKernelRegressor, FunctionalRegressor and StructuredPredictor, "
+                "where alpha='auto' and 'auto' in the loss stand for a search; elsewhere give X.compute(), y.compute()"
             )
         if self.regressor is not None:
             raise ValueError("regressor has no path over alpha; set regressor=None, or search its own settings")

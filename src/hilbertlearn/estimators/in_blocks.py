@@ -49,7 +49,7 @@ class InBlocks(Streaming):
         pool = blocks.sample(distributed.POOL)
         loss, recipe = self._check_settings(pool.X)
         distributed.check_settings(recipe, loss, self.solver)
-        samples = self.read(*pool)
+        samples = self.read(*pool, output_space=self.stream_space)
         setting = features.Landmarks("auto") if isinstance(recipe.features, str) else recipe.features
         samples, options = samples.with_features(setting), self.options()
         decided = held_out.decide(samples, loss, self.alpha, options)

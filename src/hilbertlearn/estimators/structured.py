@@ -23,12 +23,12 @@ from ..terms import ONCE
 from ..training import fit
 from .candidate_blocks import best_of_blocks
 from .decoding import decoding, is_discrete
+from .in_blocks import InBlocks
 from .known_outputs import known_outputs
 from .output_defaults import default_rule, without_label
 from .output_scores import OutputScores
 from .pools import best_of_all, best_of_each, read_lists
 from .state import blocks_of
-from .streaming import Streaming
 from .streams import Stream, best_of_stream, refuse_iterator, streams
 from .structured_state import LaterState, OutputRules, StructuredState, gaussian_rate, is_ridge
 
@@ -41,7 +41,7 @@ def of_outputs(name):
     return property(lambda self: getattr(self.space_.rules, name))
 
 
-class StructuredPredictor(OutputScores, Streaming):
+class StructuredPredictor(OutputScores, InBlocks):
     """Prediction of objects: embed the outputs, regress there, decode.
 
     - ``output_kernel`` alone (input output kernel regression): a function h with values in the kernel's space is fitted
@@ -101,7 +101,7 @@ class StructuredPredictor(OutputScores, Streaming):
     """
 
     _by_name = {
-        **Streaming._by_name,
+        **InBlocks._by_name,
         "output_loss": as_output_loss,
         "output_kernel": kernels.as_output_kernel,
     }
@@ -237,7 +237,7 @@ class StructuredPredictor(OutputScores, Streaming):
         return "candidates" if self.candidates is not None or self.regressor is not None else own
 
     def _learn(self, X, y, sample_weight):
-        if self.regressor is not None or is_source(X):
+        if self.regressor is not None or is_source(X) or is_dask(X) or is_dask(y):
             super()._learn(X, y, sample_weight)
             return
         # weights at predict cost one Cholesky factor at fit; as many right-hand sides as outputs several times that

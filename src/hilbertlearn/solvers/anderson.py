@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._linalg import dot
 from .._sums import same
 
 _MEMORY = 8
@@ -61,10 +62,10 @@ class Anderson:
     def _products(self, flat, change):
         """``g'g``, and inner products of the changes, the new one last, with the new one and with g."""
         if change is None:
-            return self._total(np.array([flat @ flat]))[0], None, None
+            return self._total(np.array([dot(flat, flat)]))[0], None, None
         known = self._changes[: min(self._count, _MEMORY)]
-        here = [[flat @ flat], known @ change, [change @ change], known @ flat, [change @ flat]]
-        sums = self._total(np.concatenate(here))
+        here = [[dot(flat, flat)], known @ change, [change @ change], known @ flat, [change @ flat]]
+        sums = self._total(np.concatenate(here, dtype=float))
         return sums[0], *np.split(sums[1:], 2)
 
     def _remember(self, step, change, with_change, with_g):
