@@ -49,7 +49,9 @@ def test_worked_examples_of_contributing():
         test()
 
 
-@pytest.mark.parametrize("page", ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/results.md", *RESULTS])
+@pytest.mark.parametrize(
+    "page", ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/results.md", "docs/scaling.md", *RESULTS]
+)
 def test_links_lead_somewhere(page):
     text = (ROOT / page).read_text(encoding="utf-8")
     targets = re.findall(r"\]\((?!https?:)([^)#]+)\)", text)
