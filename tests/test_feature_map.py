@@ -467,3 +467,70 @@ def test_autoencoders_on_landmarks():
     )
     with pytest.raises(ValueError, match="decoded by landmarks"):
         KernelAutoencoder(2, feature_map=Nystroem()).fit(X)
+
+
+# ---------------------------------------------------------------- parts of the samples, sums of kernels
+
+
+@pytest.mark.parametrize("feature_map", [None, 25], ids=["exact", "landmarks"])
+@pytest.mark.parametrize("kernel", [[("rbf", None), ("linear", None)], [("linear", None), ("rbf", None)]], ids=str)
+def test_leave_one_out_of_a_sum_of_kernels_is_refits(kernel, feature_map):
+    """The kernel of each fit is that of all samples."""
+    K = [rbf_kernel(X, gamma=GAMMA), X @ X.T]
+    model = VECTORS(kernel, gamma=GAMMA, alpha=1e-2, center=False, feature_map=feature_map).fit(X, Y)
+    left = model.loo_residuals()
+    if feature_map is not None:
+        K = [Z @ Z.T for Z in (one(X) for one in model.feature_map_)]
+    G = sum(K)
+    for i in range(6):
+        others = np.arange(N) != i
+        solved = np.linalg.solve(G[np.ix_(others, others)] + 1e-2 * N * np.eye(N - 1), Y[others])
+        assert_allclose(left[i], Y[i] - G[i, others] @ solved, atol=1e-9)
+
+
+@pytest.mark.parametrize("drop", [False, True])
+def test_folds_on_landmarks_are_the_same_for_kernel_values_and_names(drop):
+    weights = WEIGHTS if drop else None
+    found = [
+        RegularizationPathCV(
+            VECTORS(kernel, gamma=GAMMA, feature_map=8), [1e-3, 1e-1], cv=4, scoring="neg_mean_squared_error"
+        ).fit(inputs, Y, sample_weight=weights)
+        for kernel, inputs in (("rbf", X), ("precomputed", rbf_kernel(X, gamma=GAMMA)))
+    ]
+    assert_allclose(found[0].errors_, found[1].errors_, atol=1e-8)
+
+
+def test_a_sum_of_kernel_values_on_landmarks_with_samples_that_do_not_count():
+    K, K_new = rbf_kernel(X, gamma=GAMMA), rbf_kernel(T, X, gamma=GAMMA)
+    both = [("precomputed", DIAGONAL), ("precomputed", None)]
+    exact, approximate = (
+        VECTORS(both, alpha=1e-2, feature_map=given, tol=1e-10).fit(K, Y, sample_weight=WEIGHTS) for given in (None, N)
+    )
+    assert_allclose(approximate.predict(K_new), exact.predict(K_new), atol=1e-7)
+
+
+def test_landmarks_grow_with_gaps_under_an_operator_too(few_are_exact):
+    inputs = np.linspace(-1, 1, 200)[:, None]
+    y = np.column_stack([np.sin(20 * inputs), np.cos(20 * inputs)])
+    gaps = np.where(np.arange(200)[:, None] % 20 == np.arange(2), np.nan, y)
+    settings = {"gamma": 50.0, "operator": np.array([[1.0, 0.3], [0.3, 1.0]]), "alpha": 1e-6}
+    numbers = [VECTORS("rbf", **settings).fit(inputs, given).feature_map_.n_components for given in (y, gaps)]
+    assert min(numbers) > 10
+
+
+def test_margins_stay_exact_by_default(few_are_exact):
+    assert VECTORS("rbf", gamma=GAMMA, loss="hinge", alpha=1e-2).fit(X, Y).feature_map_ is None
+
+
+def test_numbers_of_features_that_are_none():
+    for setting in (features.Landmarks("many"), features.RandomFeatures("auto")):
+        with pytest.raises(ValueError, match="n_components"):
+            VECTORS("rbf", gamma=GAMMA, alpha=1e-2, feature_map=setting).fit(X, Y)
+
+
+def test_autoencoders_on_given_landmarks():
+    given = KernelAutoencoder(2, gamma=GAMMA, alpha=1e-4, feature_map=features.Landmarks(points=X[:15])).fit(X)
+    assert_array_equal(given.X_fit_, X[:15])
+    K = rbf_kernel(X, gamma=GAMMA)
+    projected = K[:, :15] @ np.linalg.solve(K[:15, :15], K[:15])
+    assert_allclose(given.coordinates(X) @ given.coordinates(X).T, projected, atol=1e-8)

@@ -141,7 +141,7 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Named
         loss, sizes = self._check_settings()
         X = check_inputs(self, X, [self.kernel], reset=True)
         kernel = kernels.InputKernel.of(self.kernel, self.gamma, self.kernel_params, X)
-        pivots, factor, V = self._embedded(kernel, X)
+        pivots, factor, V, landmarks = self._embedded(kernel, X)
         if not len(pivots):
             raise ValueError("kernel is zero on all samples of X, which leaves nothing to encode; use another kernel")
 
@@ -155,11 +155,14 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Named
         self._warn(found.solution, result)
         self._kernel_, self.kernel_, self.gamma_ = kernel, kernel.kernel, kernel.gamma
         self.pivots_, self.factor_ = pivots, factor
-        self.X_fit_ = _safe_indexing(X, pivots)
+        self.X_fit_ = _safe_indexing(X, pivots) if landmarks is None else landmarks
         self._store(network, found, path, sizes)
 
     def _embedded(self, kernel, X):
-        """Positions of samples that span all (d,), their Cholesky factor (d, d), and coordinates (n, d) of all."""
+        """Positions of samples that span all (d,), their Cholesky factor (d, d), and coordinates (n, d) of all.
+
+        Last, the landmarks where they need not be among the samples, else None.
+        """
         n, setting = _num_samples(X), features.as_feature_map(self.feature_map)
         if setting is not None and not isinstance(setting, features.Landmarks):
             raise ValueError(
@@ -169,14 +172,14 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Named
         if setting is not None:
             check_memory(n, copies=3)  # inner K, its factor and gradient
             fitted = setting.fit(kernel, X)
-            return fitted.columns, np.asarray(fitted.root.T), fitted(X)
+            return fitted.columns, np.asarray(fitted.root.T), fitted(X), fitted.X
         check_memory(n, copies=6)  # K, coordinates and dual variables too
         K = kernel.training(X)
         if not K.any():
-            return np.empty(0, dtype=int), K[:0, :0], K[:, :0]
+            return np.empty(0, dtype=int), K[:0, :0], K[:, :0], None
         space = OutputKernel(K).space(np.arange(len(K)))
         pivots = space.pivots.astype(int)
-        return pivots, space.factor, _coordinates(space.factor, K[:, pivots])
+        return pivots, space.factor, _coordinates(space.factor, K[:, pivots]), None
 
     def _check_settings(self):
         """The loss and the sizes of the hidden layers, all plain settings checked."""

@@ -265,7 +265,8 @@ class KernelMachine(NamedSettings):
     def _features(self):
         """The setting of the feature map: "auto", None, or an object."""
         if isinstance(self.feature_map, str):
-            return check_choice(self.feature_map, "feature_map", ("auto",), ", None, a number, an object of features")
+            check_choice(self.feature_map, "feature_map", ("auto",), ", None, a number, an object of features")
+            return None if self._loss().on_margins else "auto"  # margins are between all pairs of samples
         return snapshot(features.as_feature_map(self.feature_map))
 
     def _shapes(self, X):

@@ -13,7 +13,7 @@ from .._blocks import row_blocks
 from ..held_out import leave_one_out
 from ..losses import Loss
 from ..spaces import Space
-from ..terms import Deformed, DeformedFeatures, DeformedGram, DenseGram, FeatureGram, Gram, Term
+from ..terms import Deformed, DeformedFeatures, DeformedGram, DenseGram, FeatureGram, Gram, Term, summed
 from ..training import Fit, is_single, take_samples
 
 _PREDICT_BYTES = 2**27  # of kernel values held at once while predicting; larger blocks gain nothing
@@ -127,16 +127,16 @@ class State(Expansion):
         return self.residual_sizes
 
     def training_term(self) -> Term:
-        """The map of the only kernel between the samples, made anew, scaled by their weights."""
+        """The map of the kernels between the samples, made anew, scaled by their weights."""
         left = self.left_out
         assert left is not None
-        on_features = left.kernel is not None
+        on_features = left.kernels is not None
         # samples are left out in double precision
         X = left.X if on_features else self.X_fit.astype(float) if is_single(self.X_fit) else self.X_fit
-        K = (left.kernel if on_features else self.kernels[0])(X)
-        gram: Gram = FeatureGram(K) if on_features else DenseGram(K)
+        values = [kernel(X) for kernel in (left.kernels if on_features else self.kernels)]
+        gram: Gram = summed(FeatureGram(Z) if on_features else DenseGram(Z) for Z in values)
         if left.penalty is not None:
-            deformed = (DeformedFeatures if on_features else Deformed)(K, left.penalty)
+            deformed = (DeformedFeatures if on_features else Deformed)(values[0], left.penalty)
             gram = DeformedGram(deformed, left.manifold, left.own)
         term = left.term.with_gram(gram).at(self.alpha)
         term = term if np.isfinite(left.Y).all() else term.observed(np.isfinite(left.Y))
@@ -176,14 +176,14 @@ class LeftOut:
     own: np.ndarray  # where the samples are among those of the kernel
     penalty: Any = None  # of a graph, (N, N)
     manifold: float = 0.0
-    kernel: Any = None  # ``FeatureKernel``, where features stand in place of the kernel, and the samples
+    kernels: Any = None  # each a ``FeatureKernel``, where features stand in place of kernels, and the samples
     X: Any = None
 
     @classmethod
     def of(cls, found: Fit):
         """None where there is no closed form."""
         training = found.training
-        if not found.loss.quadratic or not training.closed_form:
+        if not found.loss.quadratic or training.term is None or not training.closed_form:
             return None
         gram, recipe = training.grams[0], training.recipe
         return cls(
@@ -191,11 +191,11 @@ class LeftOut:
             training.weights,
             training.rows,
             recipe.center,
-            training.terms[0].with_gram(None),
+            training.term.with_gram(None),
             np.searchsorted(training.columns, training.rows),
             gram.kernel.S if gram.depends_on_alpha else None,
             float(recipe.manifold),
-            training.kernels[0] if training.on_features else None,
+            training.kernels if training.on_features else None,
             training.X if training.on_features else None,
         )
 
@@ -227,7 +227,7 @@ def _made_from(found: Fit):
     if training.on_features:
         if len(training.kernels) > 1:
             return training.kernels, None, np.empty(0, dtype=int), coefficients
-        kernel, samples, columns, C = training.kernels[0].folded(training.columns, coefficients[0])
+        kernel, samples, columns, C = training.kernels[0].folded(coefficients[0])
         return (kernel,), samples, columns, [C]
     kept = np.arange(len(training.columns))
     if found.loss.sparse and found.problem.separable is not None and not training.depends_on_alpha:

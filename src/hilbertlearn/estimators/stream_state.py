@@ -54,7 +54,7 @@ class StreamState(Expansion):
     @classmethod
     def of(cls, decided: Decided, solved: Solved, n_samples, choice, **more) -> StreamState:
         """The state of a model that was solved from moments."""
-        kernel, samples, columns, C = decided.kernel.folded(None, solved.coefficients)
+        kernel, samples, columns, C = decided.kernel.folded(solved.coefficients)
         M = decided.M
         return cls(
             kernels=(kernel,),

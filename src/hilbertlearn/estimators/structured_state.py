@@ -88,9 +88,11 @@ class StructuredState(State):
 
     def ridge_weights(self):
         """Weights of the samples, None where the model is not kernel ridge regression."""
-        if self.ridge is not None or self.left_out is None or self.operator is not None:
+        left = self.left_out
+        if self.ridge is not None or left is None or self.operator is not None or len(self.kernels) > 1:
             return self.ridge
-        return RidgeWeights.of(self.training_term(), self.left_out, self.alpha, kernel=self.left_out.kernel)
+        kernel = None if left.kernels is None else left.kernels[0]
+        return RidgeWeights.of(self.training_term(), left, self.alpha, kernel=kernel)
 
 
 class LaterState(StructuredState):

@@ -19,6 +19,7 @@ class FeatureKernel:
 
     inner: InputKernel
     map: FeatureMap
+    given: Any = None  # (N,) which of the samples given to fit the map was fitted to, None for all
     precomputed = False  # values are never inputs
     on_features = True
 
@@ -41,10 +42,13 @@ class FeatureKernel:
         return self.map(X)
 
     def __call__(self, X, samples=None):
+        """Features of checked inputs; kernel values are those with all samples given to fit."""
+        if self.inner.precomputed and self.given is not None and X.shape[1] != len(self.given):
+            X = X[:, self.given]
         return self.map(X)
 
-    def folded(self, columns, W):
-        """The function of coefficients W (r, d) as (kernel, samples, which of `columns` these are, coefficients).
+    def folded(self, W):
+        """The function of coefficients W (r, d) as (kernel, samples, which of those given these are, coefficients).
 
         Landmarks need no product with a whitening matrix then: their kernel values are enough.
         """
@@ -54,11 +58,12 @@ class FeatureKernel:
         kernel, samples, C = self.map.expansion(W)
         if (chosen < 0).any():  # landmarks that are none of the samples
             return kernel, samples, chosen, C
-        return kernel, samples, columns[chosen], C[chosen] if self.inner.precomputed else C
+        places = chosen if self.given is None else self.given[chosen]
+        return kernel, samples, places, C[chosen] if self.inner.precomputed else C
 
     def matrix(self, W):
         """What kernel values of the folded function are multiplied by for ``Z(x) W``."""
-        return self.folded(np.arange(getattr(self.map, "n_samples", 0)), W)[3]
+        return self.folded(W)[3]
 
 
 class OfTransformer(BaseEstimator):

@@ -30,7 +30,8 @@ class Landmarks(BaseEstimator):
 
     Parameters
     ----------
-    n_components : number of landmarks; fewer where the kernel matrix of the samples has a smaller rank
+    n_components : number of landmarks, in estimators also "auto" for as many as lower the held-out error; fewer where
+        the kernel matrix of the samples has a smaller rank
     method : how they are chosen: "medoids" (samples in the middle of clusters, as many as landmarks, which errors of
         predictions are smallest with), "pivoted" (randomly pivoted Cholesky decomposition, which leaves the smallest
         part of the kernel's trace), "leverage" (approximate ridge leverage scores) or "uniform"

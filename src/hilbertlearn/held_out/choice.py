@@ -141,7 +141,8 @@ def _on_features(samples: Samples, loss: Loss, alpha, options: Options) -> Choic
     small = choose(exact.some(drawn(exact, size(exact))), loss, alpha, options)
     recipe, kernels = small.training.recipe, small.training.kernels
     chosen = replace(samples, recipe=replace(recipe, features=samples.recipe.features))
-    penalty = small.alpha * float(small.training.weights.sum())
+    total = float((small.training if isinstance(alpha, str) else samples).weights.sum())
+    penalty = small.alpha * total
     found = with_features(chosen, kernels, small.loss, alpha, penalty, options)
     if not isinstance(alpha, str):
         number = float(alpha)

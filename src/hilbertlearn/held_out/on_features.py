@@ -9,17 +9,18 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from .._validation import copies_in_memory
-from ..features import FeatureKernel, fitted_map
+from .._validation import check_choice, copies_in_memory
+from ..features import FeatureKernel, Landmarks, fitted_map
 from ..losses import Loss
 from ..terms import Factors
 from ..training import Options, Samples, Training, build
 from .criterion import Criterion, robust_weights
 from .loo import residual_path
-from .search import Curve, error_curve
+from .search import Curve, error_curve, with_closed_form
 from .trials import Trial
 
 _FIRST, _MOST = 250, 4000  # landmarks to begin with, and at most
+_UNJUDGED = 1000  # landmarks where no error says how many
 _GAIN = 0.01  # share of the held-out error that twice as many landmarks must gain
 _WORK = 2e12  # multiply-adds of Z'Z that more landmarks may take: about a minute
 _MEMORY = 0.2  # share of memory that features may take
@@ -82,21 +83,30 @@ def with_features(samples: Samples, kernels, loss: Loss, alpha, penalty, options
     """
     setting, guess = samples.recipe.features, penalty / float(samples.weights.sum())
     number = getattr(setting, "n_components", None)
-    growing = isinstance(number, str)
+    growing = isinstance(setting, Landmarks) and isinstance(number, str)
+    if growing:
+        check_choice(number, "Landmarks: n_components", ("auto",), ", or an integer")
     most = _largest(samples, len(kernels)) if growing else 0
+    near = with_closed_form(samples)  # what errors are judged by where the samples themselves have no formula
     options.said.begin("features", 1 + max(0, round(np.log2(max(most, 1) / _FIRST))))
     maps = _fitted(setting, min(_FIRST, most) if growing else number, kernels, samples)
     values, best, change = None, None, None
     while True:
         values = _features(maps, samples, values)
-        training = build(samples, [FeatureKernel(*pair) for pair in zip(kernels, maps, strict=True)], values)
-        curve, unit = _judged(training, loss, alpha, guess) if growing or isinstance(alpha, str) else (None, 1.0)
+        given = samples.columns
+        chosen = [FeatureKernel(kernel, one, given) for kernel, one in zip(kernels, maps, strict=True)]
+        training = build(samples, chosen, values)
+        judged = training if training.closed_form or near is samples else build(near, chosen, values)
+        curve, unit = _judged(judged, loss, alpha, guess) if growing or isinstance(alpha, str) else (None, 1.0)
+        if curve is not None and judged is not training:
+            curve = replace(curve, factors=None)  # of another map
         new = OnFeatures(training, curve, unit, Approximation(sum(one.n_components for one in maps)))
         options.said.step(_said(maps, curve))
-        change = None if best is None else _change(best.curve, curve)
+        change = None if best is None or curve is None else _change(best.curve, curve)
         best = new if best is None or change is None or change < 0 else best
         reached = max(one.n_components for one in maps)
-        if curve is None or not reached < most or (change is not None and change > -_GAIN):
+        most = min(most, _UNJUDGED) if curve is None else most
+        if not reached < most or (change is not None and change > -_GAIN):
             break
         grown = _fitted(setting, min(2 * reached, most), kernels, samples, maps)
         if max(one.n_components for one in grown) == reached:  # the kernel has no more
@@ -125,7 +135,7 @@ def _fitted(setting, number, kernels, samples: Samples, before=None):
     weights = samples.input_weights
     if number is None:
         return [fitted_map(setting, kernel, samples.X, weights) for kernel in kernels]
-    setting = clone(setting).set_params(n_components=int(number))
+    setting = clone(setting).set_params(n_components=number)
     if before is None:
         return [fitted_map(setting, kernel, samples.X, weights) for kernel in kernels]
     pairs = zip(kernels, before, strict=True)

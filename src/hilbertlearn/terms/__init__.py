@@ -13,4 +13,4 @@ from .padded import Constant, Padded, PaddedFactors
 from .patterns import ByPattern
 from .rank_one import RankOneTerms
 from .sampled import Sampled
-from .separable import Separable, merged
+from .separable import Separable, merged, summed

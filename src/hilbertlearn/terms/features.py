@@ -13,11 +13,13 @@ import scipy.linalg
 
 from .._linalg import Spectrum, cholesky, cholesky_solve, full_spectrum, spectrum
 from .._sums import kept, same
+from .._validation import check_memory
 from .base import ONCE, Factors
 from .factors import left_out_of_rows
 from .gram import DenseGram, Gram
 
 _BLOCK = 2**22  # entries of features that are scaled or rotated at a time
+_WHOLE = "use another loss than one of margins, or fewer samples"
 _HELD = 2**25  # entries of residuals left out, of several penalties, that are held at a time
 
 
@@ -56,6 +58,7 @@ class FeatureGram(Gram):
         return self.push(part.pull(A))
 
     def dense(self):
+        check_memory(len(self.Z), 3, f"feature_map: a matrix between all {len(self.Z)} samples and its factors", _WHOLE)
         Z = self._scaled(slice(None))
         return Z @ Z.T
 
@@ -124,6 +127,9 @@ class FeatureGram(Gram):
 
     def step_cost(self, n, d):
         return 2.0 * n * self.Z.shape[1] * d
+
+    def factor_entries(self, n):
+        return float(self.Z.shape[1]) * (n + self.Z.shape[1])
 
     def spectrum(self):
         values, V = spectrum(self.moment)

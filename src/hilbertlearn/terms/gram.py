@@ -86,6 +86,10 @@ class Gram(ABC):
         """About how many multiply-adds ``K A`` takes."""
         return 2.0 * n**2 * d
 
+    def factor_entries(self, n) -> float:
+        """Numbers that factors of n samples hold."""
+        return float(n) ** 2
+
     def apply_from(self, rows, A):
         """``K[:, rows] A``."""
         return self.dense()[:, rows] @ A

@@ -149,7 +149,8 @@ class PatternFactors(Factors):
 
     def __init__(self, term: ByPattern, use):
         self.term, self.use = term, use
-        self.held = sum(len(pattern.rows) ** 2 for pattern in term.patterns) <= _HELD
+        entries = sum(term.whole.gram.factor_entries(len(pattern.rows)) for pattern in term.patterns)
+        self.held = entries <= _HELD
         self._whole: Factors | None = None
         self._parts: list[Factors | None] = [None] * len(term.patterns)
 
