@@ -151,8 +151,9 @@ def test_too_large_for_memory(monkeypatch):
     """Refused before anything large is allocated, with the size and a way out."""
     monkeypatch.setattr(_validation, "_physical_memory", lambda: 2.0**30)
     many = rng.normal(size=(20_000, 1))
-    words = ["X has 20000 samples", "GiB", "this machine has 1 GiB", "feature map", "Nystroem"]
-    for model in (OperatorKernelRegressor(), OperatorKernelRegressor(operator=np.eye(1)), RegularizationPathCV()):
+    words = ["X has 20000 samples", "GiB", "this machine has 1 GiB", "feature_map='auto'", "landmarks"]
+    exact = OperatorKernelRegressor(feature_map=None)
+    for model in (exact, OperatorKernelRegressor(operator=np.eye(1), feature_map=None), RegularizationPathCV(exact)):
         assert_refused(lambda model=model: model.fit(many, many[:, 0]), words)
     OperatorKernelRegressor(alpha=1.0).fit(many[:500], many[:500, 0])
 

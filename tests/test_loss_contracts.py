@@ -1,5 +1,7 @@
 """What losses promise: margins with other targets, convolutions of entries, hard constraints, continuity in gaps."""
 
+import warnings
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -18,7 +20,7 @@ from by_hand import (
 )
 from numpy.testing import assert_allclose
 
-from hilbertlearn import FunctionalRegressor, IrregularFunctions, OperatorKernelRegressor, solvers, spaces
+from hilbertlearn import FunctionalRegressor, IrregularFunctions, OperatorKernelRegressor, losses, solvers, spaces
 from hilbertlearn.losses import (
     Ball,
     EpsilonInsensitive,
@@ -34,6 +36,7 @@ from hilbertlearn.losses import (
 )
 from hilbertlearn.problem import Problem
 from hilbertlearn.terms import Separable
+from hilbertlearn.training import best_constant
 
 INF = np.inf
 
@@ -359,3 +362,17 @@ def test_projected_residuals_of_irregular_curves_have_no_part_outside(loss):
     model = dictionary(loss, irregular="projected", center=False).fit(X, irregular)
     assert_allclose(model.residuals(X, irregular), model.encode(irregular) - model.coordinates(X), atol=1e-12)
     assert model.residuals(X, irregular).shape == model.coordinates(X).shape
+
+
+@pytest.mark.parametrize("epsilon", [0.056, 0.3])
+def test_the_constant_of_one_output_is_always_found(epsilon):
+    """The sum of losses has flat stretches, in which iterations may go round in circles."""
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        y, loss = rng.normal(size=(rng.integers(5, 60), 1)), losses.EpsilonSVR(epsilon)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            constant = best_constant(y, np.ones(len(y)), loss)
+        grid = np.concatenate([y - epsilon, y + epsilon])  # where slopes change
+        values = np.maximum(np.abs(y - grid.T) - epsilon, 0.0).sum(axis=0)
+        assert np.maximum(np.abs(y - constant) - epsilon, 0.0).sum() <= values.min() + 1e-6 * np.abs(y).sum()

@@ -228,7 +228,8 @@ class Inverse(_Shifted):
 
 def operator_spectrum(M) -> Spectrum:
     """Eigenpairs of an operator in its own precision, computed in double: it is small beside Gram matrices."""
-    dtype = np.result_type(*(f for f in M.factors if not isinstance(f, int))) if hasattr(M, "factors") else M.dtype
+    factors = [f for f in getattr(M, "factors", [M]) if not isinstance(f, int)]
+    dtype: Any = np.result_type(*factors) if factors else np.dtype(float)
     if dtype != np.float32:
         return spectrum(M)
     rounding = None if hasattr(M, "factors") else len(M) * float(np.finfo(dtype).eps)

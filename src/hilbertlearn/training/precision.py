@@ -84,7 +84,7 @@ def for_alpha(training: Training, loss, alpha) -> Training:
 
 def is_single(X) -> bool:
     """Whether inputs, as they were given, are numbers in float32."""
-    if hasattr(X, "dtypes"):  # data frames; of polars a list
+    if hasattr(X, "dtypes") and hasattr(X, "columns"):  # data frames; of polars a list
         kinds = list(X.dtypes)
         return bool(kinds) and all(str(kind).lower() == "float32" for kind in kinds)
     return getattr(X, "dtype", None) == np.float32
