@@ -19,10 +19,10 @@ _LEFT = 0.1  # of what counts as rounding: how much a factor of low rank may lea
 _NOISE = 4  # times the errors: the least that pivots are
 _PROBES = 3  # random vectors that a factor is tried on
 _SEED = 271828  # of these; not one that data are drawn with
-_SINGLE_ROUNDING = (
-    2.0  # in machine's roundings of float32, of which n are more than penalties leave: see ``rounding_of``
-)
-_SINGLE_LEFT = 8.0  # likewise, of the trace, that a factor of low rank may leave out
+# What counts as rounding in eigenvalues of float32, in units of its machine epsilon; n units would be more than the
+# penalties that are useful, see ``rounding_of``.
+_SINGLE_ROUNDING = 2.0
+_SINGLE_LEFT = 8.0  # in these units, the share of the trace that a factor of low rank may leave out
 
 
 def rounding_of(S) -> float:

@@ -33,7 +33,7 @@ _ROUNDS = 5  # of moving centres; more hardly change the error
 
 
 @dataclass(frozen=True)
-class Source:
+class Candidates:
     """The samples that landmarks are chosen from, and their kernel."""
 
     kernel: InputKernel
@@ -82,7 +82,7 @@ class Source:
 class Pool:
     """Candidates for landmarks."""
 
-    source: Source
+    candidates: Candidates
     rows: np.ndarray  # (P,) which of the samples they are
     inputs: Any
     weights: np.ndarray  # (P,)
@@ -96,14 +96,14 @@ class Pool:
         return np.arange(self.n_given)
 
     def diagonal(self):
-        return np.array(self.source.kernel.diagonal(self.inputs), dtype=self.source.dtype)
+        return np.array(self.candidates.kernel.diagonal(self.inputs), dtype=self.candidates.dtype)
 
     def values(self, columns, rows=None):
         """Kernel values (P, m) with some of the candidates, in their positions; or of some (len(rows), m)."""
-        if self.source.kernel.precomputed:
+        if self.candidates.kernel.precomputed:
             return self.inputs[:, columns] if rows is None else self.inputs[np.ix_(rows, columns)]
         inputs = self.inputs if rows is None else _safe_indexing(self.inputs, rows)
-        return self.source.kernel(inputs, _safe_indexing(self.inputs, columns))
+        return self.candidates.kernel(inputs, _safe_indexing(self.inputs, columns))
 
     def filled(self, chosen, number, random):
         """Chosen positions, and others at random up to a number."""
@@ -156,8 +156,8 @@ def pivoted(pool, number, random):
 def _pivots(pool, number, random):
     """Positions of pivots, those given first, and the factor (P, k) of the kernel matrix of the pool that they give."""
     left, chosen, k = pool.diagonal(), pool.given, 0
-    least = pool.source.rounding(left)
-    factor = np.empty((len(pool), number), dtype=pool.source.dtype, order="F")
+    least = pool.candidates.rounding(left)
+    factor = np.empty((len(pool), number), dtype=pool.candidates.dtype, order="F")
     if len(chosen):
         _, k = _extend(pool, factor, 0, chosen, left, least)
     while len(chosen) < number:
