@@ -21,7 +21,7 @@ from .. import kernels
 from .._linalg import independent_root, solve_triangle
 from .._validation import check_choice, check_number
 from ..kernels import InputKernel
-from .base import FeatureMap, block_rows, by_rows, checked, slices
+from .base import FeatureMap, by_rows, checked
 from .selection import METHODS, Candidates
 
 
@@ -170,7 +170,7 @@ class LandmarkMap(FeatureMap):
         further = np.asfortranarray(self.root[k:, k:])
         out = np.empty((len(Z), self.n_components), dtype=Z.dtype)
         out[:, :k] = Z
-        for rows in slices(len(Z), block_rows(self.n_components)):
+        for rows in self.row_slices(len(Z)):
             values = self._values(_safe_indexing(X, rows), k)
             values -= Z[rows] @ self.root[:k, k:].astype(values.dtype)
             out[rows, k:] = checked(solve_triangle(further, values), len(values), len(further))

@@ -19,9 +19,9 @@ import scipy.sparse
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
+from .._blocks import rows_at_once, slices
 from .._linalg import independent_root, solve_triangle
 from ..kernels import InputKernel
-from .base import block_rows, slices
 
 _POOL, _LEAST_POOL = 8, 2  # candidates for each landmark
 _FACTOR_ENTRIES = 2**26  # of the matrix (P, r) that a choice works with, 512 MB: more landmarks have smaller pools
@@ -29,6 +29,7 @@ _BLOCKS, _SMALL_BLOCK = 8, 32  # blocks that pivots are drawn in at least, and c
 _ROUNDING = 32  # times the machine's: what is left of a diagonal entry below that is nothing
 _BELOW_ZERO = 4  # times the largest error seen: what pivots are at least
 _COORDINATES, _MOST_COORDINATES = 1 / 5, 200  # of candidates that are clustered, a share of the landmarks
+_DISTANCES = 2**20  # from centres that are computed at once, 8 MB
 _ROUNDS = 5  # of moving centres; more hardly change the error
 
 
@@ -282,7 +283,7 @@ def medoids(pool, number, random):
 def _nearest(V, centres):
     """Which centre (P,) is nearest to each row of V (P, q), and the squared distance (P,)."""
     squares, nearest, distance = np.einsum("ij,ij->i", centres, centres), [], []
-    for rows in slices(len(V), block_rows(len(centres))):
+    for rows in slices(len(V), rows_at_once(len(centres), most=_DISTANCES)):
         distances = V[rows] @ (-2 * centres.T)
         distances += squares
         nearest.append(distances.argmin(axis=1))
