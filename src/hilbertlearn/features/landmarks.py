@@ -18,7 +18,8 @@ from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import _num_samples
 
 from .. import kernels
-from .._linalg import independent_root, solve_triangle
+from .._linalg import solve_triangle
+from .._pivots import independent_root
 from .._validation import check_choice, check_number
 from ..kernels import InputKernel
 from .base import FeatureMap, by_rows, checked

@@ -20,7 +20,8 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from .._blocks import rows_at_once, slices
-from .._linalg import independent_root, solve_triangle
+from .._linalg import solve_triangle
+from .._pivots import independent_root
 from ..kernels import InputKernel
 
 _POOL, _LEAST_POOL = 8, 2  # candidates for each landmark
