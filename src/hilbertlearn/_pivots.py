@@ -150,44 +150,73 @@ def pivot_blocks(columns, diagonal, L):
         yield pivots, left.clip(0.0).sum()
 
 
-def random_pivots(columns, diagonal, L, weights=None, tolerance=0.0):
+def random_pivots(columns, diagonal, L, weights=None, tolerance=0.0, random=None, given=(), entries=None):
     """As ``pivot_blocks``, for a factor that leaves something out: pivots are drawn by what is left of the diagonal.
 
     The trace left is that of the best approximation of nearly the same rank, in the mean, whatever the matrix; the
     largest entries left, in their place, may be outliers that tell of nothing else (Chen, Epperly, Tropp & Webber
     2025). A block of proposals is thinned out by rejection, so that pivots are distributed as if they were drawn one
-    after the other (Epperly, Tropp & Webber 2025). Draws are the same each time.
+    after the other (Epperly, Tropp & Webber 2025).
 
     weights : (n,) of the rows in the trace, which then is ``sum_i w_i left_i``; default ones
     tolerance : what is left of every diagonal entry, relative to the largest, when it stops before L is full
+    random : generator of numpy that is drawn from; None for draws that are the same each time
+    given : positions (g,) of the first pivots, g <= m, of which those that depend on others are left out
+    entries : function of positions (b,) that gives the entries (b, b) between them; columns are then asked for pivots
+        alone, not for all proposals, of which half may be refused
     """
-    left, random, pivots = np.array(diagonal, dtype=float), np.random.default_rng(_SEED), np.empty(0, dtype=int)
+    left, pivots = np.array(diagonal, dtype=float), np.empty(0, dtype=int)
+    random = np.random.default_rng(_SEED) if random is None else random
     weights = np.ones(len(left)) if weights is None else weights
     least = max(_NOISE * float(np.finfo(L.dtype).eps), tolerance) * left.max(initial=0.0)
+    if len(given):
+        pivots = _eliminate_independent(columns, np.asarray(given), L, 0, left, least)
     yield pivots, weights @ left
     while (free := L.shape[1] - len(pivots)) > 0:
         least = max(least, -_NOISE * left.min())
         chances = np.where(left > least, weights * left, 0.0)
         if not chances.any():
             return
-        ends = np.cumsum(chances)
-        draws = np.searchsorted(ends, ends[-1] * random.random(min(_PIVOTS, free)), side="right")
-        draws = np.minimum(draws, np.flatnonzero(chances)[-1])  # where a draw is rounded to the very end
-        _, first = np.unique(draws, return_index=True)
-        candidates = draws[np.sort(first)]  # a second draw of the same has nothing left to be accepted by
-        residual = _residual_columns(columns, L[:, : len(pivots)], candidates)
-        chosen, triangle = _accepted(residual[candidates], random, least)
-        new = L[:, len(pivots) : len(pivots) + len(chosen)]
-        _eliminate(residual[:, chosen], triangle, candidates[chosen], new, left)
-        pivots = np.concatenate([pivots, candidates[chosen]])
+        candidates = _proposals(chances, min(_PIVOTS, free), random)
+        k = len(pivots)
+        if entries is None:
+            residual = _residual_columns(columns, L[:, :k], candidates)
+            chosen, triangle = _accepted(residual[candidates], random, least)
+            further = candidates[chosen]
+            _eliminate(residual[:, chosen], triangle, further, L[:, k : k + len(chosen)], left)
+        else:
+            own = L[candidates, :k].astype(float)
+            chosen, _ = _accepted(entries(candidates) - own @ own.T, random, least)
+            further = _eliminate_independent(columns, candidates[chosen], L, k, left, least)
+        pivots = np.concatenate([pivots, further])
         yield pivots, weights @ left.clip(0.0)
+
+
+def _eliminate_independent(columns, pivots, L, k, left, least):
+    """Write the columns for further pivots into L after the first k; those (r,) that are independent to rounding."""
+    residual = _residual_columns(columns, L[:, :k], pivots)
+    root, kept = independent_root(residual[pivots].astype(float), least)
+    if len(kept):
+        _eliminate(residual[:, kept], root.T, pivots[kept], L[:, k : k + len(kept)], left)
+    left[pivots] = 0.0  # of the others too: nothing of them is left but rounding
+    return pivots[kept]
+
+
+def _proposals(chances, number, random):
+    """Distinct positions in the order of so many draws: a second draw of the same has nothing to be accepted by."""
+    ends = np.cumsum(chances)
+    draws = np.searchsorted(ends, ends[-1] * random.random(number), side="right")
+    draws = np.minimum(draws, np.flatnonzero(chances)[-1])  # where a draw is rounded to the very end
+    _, first = np.unique(draws, return_index=True)
+    return draws[np.sort(first)]
 
 
 def _accepted(S, random, least):
     """Which of proposals with the matrix S (b, b) are pivots, each by the share that is left of it after those before.
 
-    Their positions (r,) and their Cholesky factor (r, r). The first is always one.
+    Their positions (r,) and their Cholesky factor (r, r), in double precision. The first is always one.
     """
+    S = S.astype(float, copy=False)
     before, left, factor = S.diagonal().copy(), S.diagonal().copy(), np.zeros_like(S)
     chosen: list[int] = []
     for i in range(len(S)):
