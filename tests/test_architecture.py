@@ -20,6 +20,7 @@ ROOMS = [
     "_progress",
     "_threads",
     "_blocks",
+    "_pivots",
     "_linalg",
     "frames",
     "functions",

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from refusals import assert_refused
 
 from hilbertlearn import StructuredPredictor, kernels, losses
-from hilbertlearn.estimators import streams
+from hilbertlearn.estimators import candidate_streams
 
 rng = np.random.default_rng(0)
 N, M = 60, 25
@@ -49,7 +49,7 @@ def fitted(name):
 @pytest.fixture
 def small(monkeypatch):
     """Blocks of some thirty candidates."""
-    monkeypatch.setattr(streams, "_WHOLE", 31)
+    monkeypatch.setattr(candidate_streams, "_WHOLE", 31)
 
 
 def blocks(pool, size=47):
@@ -71,7 +71,7 @@ def test_streams_have_the_result_of_all_at_once(name, k, monkeypatch):
     scores = model.predict_scores(NEW, pool)
     by_hand = np.argsort(-np.round(scores, 9), axis=1, kind="stable")[:, :k]  # equal ones in the order given
     assert_array_equal(np.array(expected[2]), by_hand)
-    monkeypatch.setattr(streams, "_WHOLE", 31)
+    monkeypatch.setattr(candidate_streams, "_WHOLE", 31)
     for candidates in (pool, iter(pool), blocks(pool), (z for z in pool), map(list, blocks(pool))):
         assert_same(model.predict_topk(NEW, k, candidates, return_indices=True), expected)
 

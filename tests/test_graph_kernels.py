@@ -156,6 +156,21 @@ def test_all_pairs_of_samples():
     assert_array_equal(LINEAR, before)
 
 
+@pytest.mark.parametrize(("n_neighbors", "k"), [(1, 1), (4, 4), (0.34, 5), (100, N - 1), (None, N - 1)])
+def test_links_from_features(n_neighbors, k, monkeypatch):
+    monkeypatch.setattr("hilbertlearn.kernels.graph._ENTRIES", 10)  # five links at a time
+    found = Affinity(n_neighbors).feature_graph(X)
+    found = found if n_neighbors is None else found.toarray()
+    assert_allclose(found, by_neighbours(LINEAR, k), atol=1e-12)
+
+
+def test_all_pairs_of_more_samples_than_fit_in_memory_are_refused(monkeypatch):
+    monkeypatch.setattr("hilbertlearn._validation._physical_memory", lambda: 8.0 * N**2)
+    with pytest.raises(ValueError, match=f"n_neighbors=None: the links of all pairs of {N} samples.*n_neighbors=10"):
+        Affinity(None).feature_graph(X)
+    assert Affinity(3).feature_graph(X).shape == (N, N)
+
+
 def test_samples_that_are_equal_or_alone():
     twice = np.r_[X, X[:3]]
     W = Affinity(1).graph(rbf_kernel(twice)).toarray()

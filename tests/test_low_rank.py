@@ -6,8 +6,9 @@ import scipy.linalg
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics.pairwise import laplacian_kernel, polynomial_kernel, rbf_kernel
 
-from hilbertlearn import _linalg, losses
-from hilbertlearn._linalg import Spectrum, expected_rank, low_rank_factor, spectrum
+from hilbertlearn import _linalg, _pivots, losses
+from hilbertlearn._linalg import Spectrum, spectrum
+from hilbertlearn._pivots import expected_rank, low_rank_factor
 from hilbertlearn.held_out import leave_one_out
 from hilbertlearn.problem import Problem
 from hilbertlearn.solvers import choose, solve
@@ -205,7 +206,7 @@ def test_the_search_stops_at_the_limit():
     assert low_rank_factor(S, 2 * rank).shape[1] == rank
     assert low_rank_factor(S, rank - 64) is None
     columns = np.empty((N, 400), order="F")
-    seen = [k for k, _ in _linalg._pivot_blocks(rough(), columns)]
+    seen = [k for k, _ in _pivots._pivot_blocks(rough(), columns)]
     assert seen[-1] <= 400  # never more than there is room for
 
 

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
-from hilbertlearn._linalg import _accepted, pivot_blocks, random_pivots
+from hilbertlearn._pivots import _accepted, pivot_blocks, random_pivots
 
 X = np.random.default_rng(0).normal(size=(500, 3))
 K = rbf_kernel(X, gamma=0.5)
@@ -40,6 +40,16 @@ def test_a_factor_is_the_projection_on_its_pivots(decompose):
     assert asked <= 256
 
 
+def test_entries_spare_columns_of_what_is_refused():
+    def entries(positions):
+        return K[np.ix_(positions, positions)]
+
+    plain, spared = decomposed(random_pivots, K, 100), decomposed(random_pivots, K, 100, entries=entries)
+    assert_array_equal(spared[0][-1][0], plain[0][-1][0])
+    assert_allclose(spared[1], plain[1], atol=1e-8)
+    assert spared[2] == 100 < plain[2]
+
+
 def test_random_pivots_fill_the_width_exactly():
     for width in (1, 3, 64, 65, 200):
         (*_, (pivots, _)), L, _ = decomposed(random_pivots, K, width)
@@ -53,6 +63,33 @@ def test_random_pivots_end_at_the_rank():
     assert_allclose(L @ L.T, low, atol=1e-10 * low.max())
     assert left <= 1e-10 * np.trace(low)
     assert [len(pivots) for pivots, _ in random_pivots(Columns(0 * K), np.zeros(500), np.empty((500, 5)))] == [0]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_given_pivots_come_first(dtype):
+    twice = np.r_[np.arange(500), 7]  # the last row is the eighth once more
+    S, given = K[np.ix_(twice, twice)].astype(dtype), np.array([400, 7, 500, 3])
+    L = np.empty((501, 30), dtype=dtype, order="F")
+    steps = list(random_pivots(Columns(S), S.diagonal(), L, given=given))
+    assert set(steps[0][0]) in ({400, 7, 3}, {400, 500, 3})
+    assert len(steps[-1][0]) == len(set(steps[-1][0])) == 30
+    nothing = list(random_pivots(Columns(0 * S), 0 * S.diagonal(), L.copy(), given=given))
+    assert [len(pivots) for pivots, _ in nothing] == [0]
+    for pivots, left in steps:
+        own, C = L[:, : len(pivots)].astype(float), K[np.ix_(twice, twice[pivots])]
+        projection = C @ np.linalg.solve(C[pivots], C.T)
+        assert_allclose(own @ own.T, projection, atol=1e-10 if dtype == np.float64 else 1e-4)
+        assert left == pytest.approx(501 - projection.trace(), rel=1e-10 if dtype == np.float64 else 1e-4)
+
+
+def test_draws_are_those_of_the_generator():
+    def pivots(random):
+        (*_, (found, _)), _, _ = decomposed(random_pivots, K, 20, random=random)
+        return list(found)
+
+    assert pivots(np.random.default_rng(3)) == pivots(np.random.default_rng(3)) != pivots(np.random.default_rng(4))
+    assert pivots(None) == pivots(None)
+    assert len(pivots(np.random.RandomState(0))) == 20
 
 
 def test_random_pivots_are_not_taken_in_by_outliers():

@@ -15,10 +15,10 @@ from hilbertlearn._linalg import (
     cholesky_solve,
     full_spectrum,
     low_rank_spectrum,
-    pivoted_cholesky,
     product,
     shifted_inverse,
 )
+from hilbertlearn._pivots import pivoted_cholesky
 from hilbertlearn.kernels.gram import gram
 
 EPS = float(np.finfo(np.float32).eps)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._blocks import numbers_at_once
+from .._blocks import numbers_at_once, slices
 from ..outputs import take
 
 _SCORES = 2**19  # scores of some queries and candidates at once, 4 MB: they are looked at while still in the cache
@@ -19,12 +19,6 @@ _LOSSES = 2**22  # losses of some candidates at all outputs, computed at once, 3
 def at_once(most):
     """How many numbers of a kind are worked on at once: at most so many, and less if the working memory asks for it."""
     return numbers_at_once(_COPIES, most)
-
-
-def slices(total, size):
-    """Slices that cover range(total), each of at most `size` (at least one)."""
-    size = max(int(size), 1)
-    return (slice(start, min(start + size, total)) for start in range(0, total, size))
 
 
 def best_outputs(W, Y, score, pool=None):

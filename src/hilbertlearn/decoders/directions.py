@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.polynomial import chebyshev
 
-from .candidates import at_once, best_of_starts, slices, spread
+from .._blocks import slices
+from .candidates import at_once, best_of_starts, spread
 from .scalar import basins
 
 _BLOCK = 2**21  # objectives of some queries computed at once, 16 MB

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .candidates import at_once, best_of_starts, best_outputs, slices, spread
+from .._blocks import slices
+from .candidates import at_once, best_of_starts, best_outputs, spread
 
 _ENTRIES = 2**18  # kernel values computed at once, 2 MB: they fit in the cache
 _STARTS = 6  # outputs from which the search starts, besides the best one and the weighted mean

@@ -11,7 +11,8 @@ from functools import cache
 import numpy as np
 from scipy.stats import rankdata
 
-from .candidates import at_once, best_outputs, slices
+from .._blocks import slices
+from .candidates import at_once, best_outputs
 
 EXACT_ITEMS = 12  # up to so many items the best ranking is found by going through all 2^12 subsets
 _BLOCK_ENTRIES = 2**22  # numbers held at once for some queries, 32 MB: preferences, or gains of subsets

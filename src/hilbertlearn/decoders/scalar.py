@@ -13,7 +13,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.polynomial import chebyshev
 
-from .candidates import at_once, slices
+from .._blocks import slices
+from .candidates import at_once
 
 _POINTS_PER_WIDTH = 3  # grid points on the distance over which the loss bends, `loss.width`
 _EVEN_POINTS = 25  # grid points over the whole range of predictions, however wide it is

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .candidates import at_once, best_outputs, slices
+from .._blocks import slices
+from .candidates import at_once, best_outputs
 from .sums import weighted_losses
 
 _ENTRIES = 2**19  # of the arrays of a block of queries, 4 MB

@@ -22,6 +22,7 @@ from ..streams import is_source
 from ..terms import ONCE
 from ..training import fit
 from .candidate_blocks import best_of_blocks
+from .candidate_streams import Stream, best_of_stream, refuse_iterator, streams
 from .decoding import decoding, is_discrete
 from .in_blocks import InBlocks
 from .known_outputs import known_outputs
@@ -29,7 +30,6 @@ from .output_defaults import default_rule, without_label
 from .output_scores import OutputScores
 from .pools import best_of_all, best_of_each, read_lists
 from .state import blocks_of
-from .streams import Stream, best_of_stream, refuse_iterator, streams
 from .structured_state import LaterState, OutputRules, StructuredState, gaussian_rate, is_ridge
 
 _FEW = 2000  # distinct outputs whose losses of each other are kept in memory to decode by

@@ -10,6 +10,8 @@ import scipy.sparse
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
+from .._blocks import rows_at_once, slices
+
 _BLOCK_ENTRIES = 2**20  # of Z that are computed at once, 8 MB: temporaries are a few times that
 
 
@@ -39,9 +41,12 @@ class FeatureMap(ABC):
     def blocks(self, X, rows=None) -> Iterator[tuple[slice, np.ndarray]]:
         """Pairs (slice, Z of these rows), `rows` rows of X at a time; None for as many as keep temporaries small."""
         X = by_rows(X)
-        rows = block_rows(self.n_components) if rows is None else rows
-        for part in slices(_num_samples(X), rows):
+        for part in self.row_slices(_num_samples(X), rows):
             yield part, checked(self.features(_safe_indexing(X, part)), part.stop - part.start, self.n_components)
+
+    def row_slices(self, n, rows=None) -> list[slice]:
+        """Slices of n rows, `rows` at a time; None for as many as keep temporaries small."""
+        return slices(n, rows_at_once(self.n_components, most=_BLOCK_ENTRIES) if rows is None else rows)
 
     def detached(self) -> FeatureMap:
         """The same map, which knows of no samples of fit: for models of other samples."""
@@ -50,16 +55,6 @@ class FeatureMap(ABC):
     def expansion(self, W):
         """The function ``Z(x) W`` of coefficients W (r, d) as ``kernel(x, samples) @ C``: (kernel, samples, C)."""
         return self, None, W
-
-
-def block_rows(n_columns) -> int:
-    """Rows of a block with so many columns."""
-    return max(1, _BLOCK_ENTRIES // max(n_columns, 1))
-
-
-def slices(number, rows):
-    """Consecutive slices of `rows` of a number of positions."""
-    return [slice(start, min(start + rows, number)) for start in range(0, number, rows)]
 
 
 def by_rows(X):

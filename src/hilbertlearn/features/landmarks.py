@@ -18,11 +18,12 @@ from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import _num_samples
 
 from .. import kernels
-from .._linalg import independent_root, solve_triangle
+from .._linalg import solve_triangle
+from .._pivots import independent_root
 from .._validation import check_choice, check_number
 from ..kernels import InputKernel
-from .base import FeatureMap, block_rows, by_rows, checked, slices
-from .selection import METHODS, Source
+from .base import FeatureMap, by_rows, checked
+from .selection import METHODS, Candidates
 
 
 class Landmarks(BaseEstimator):
@@ -55,14 +56,15 @@ class Landmarks(BaseEstimator):
         X = by_rows(X)
         if self.points is not None:
             return _of_points(kernel, _checked_points(self.points, kernel, X))
-        source = Source.of(kernel, X, weights)
+        candidates = Candidates.of(kernel, X, weights)
         first = np.empty(0, dtype=int) if start is None else start.columns
         if start is not None and len(first) >= self.n_components:
             return start.head(self.n_components)
-        random, number = check_random_state(self.random_state), min(self.n_components, np.count_nonzero(source.weights))
-        pool = source.pool(number, random, first)
+        random = check_random_state(self.random_state)
+        number = min(self.n_components, np.count_nonzero(candidates.weights))
+        pool = candidates.pool(number, random, first)
         chosen = METHODS[self.method](pool, number, random)
-        return _fitted(source, pool.rows[chosen], None if start is None else start.root)
+        return _fitted(candidates, pool.rows[chosen], None if start is None else start.root)
 
 
 def _check_scalar(kernel):
@@ -93,23 +95,23 @@ def _checked_points(points, kernel, X):
 
 def _of_points(kernel, points) -> LandmarkMap:
     """The map of landmarks that are none of the samples, without those that depend on others to rounding."""
-    source = Source.of(kernel, points, None)
-    return _fitted(source, np.arange(source.n)).detached()
+    candidates = Candidates.of(kernel, points, None)
+    return _fitted(candidates, np.arange(candidates.n)).detached()
 
 
-def _fitted(source, chosen, root=None) -> LandmarkMap:
+def _fitted(candidates, chosen, root=None) -> LandmarkMap:
     """The map of chosen samples, without those that depend on others to rounding; root : of the first ones."""
     if not len(chosen):  # the kernel is zero
-        return LandmarkMap(source.kernel, None, chosen, np.empty((0, 0)), source.n)
-    inputs = source.samples(chosen)
-    K = source.kernel.training(_double(inputs))
-    root, kept = independent_root(K, source.rounding(K.diagonal()), root)
+        return LandmarkMap(candidates.kernel, None, chosen, np.empty((0, 0)), candidates.n)
+    inputs = candidates.samples(chosen)
+    K = candidates.kernel.training(_double(inputs))
+    root, kept = independent_root(K, candidates.rounding(K.diagonal()), root)
     columns = chosen[kept]
-    if source.kernel.precomputed:
+    if candidates.kernel.precomputed:
         inputs = None
     elif len(kept) < len(chosen):
-        inputs = source.samples(columns)
-    return LandmarkMap(source.kernel, inputs, columns, root, source.n)
+        inputs = candidates.samples(columns)
+    return LandmarkMap(candidates.kernel, inputs, columns, root, candidates.n)
 
 
 def _double(X):
@@ -170,7 +172,7 @@ class LandmarkMap(FeatureMap):
         further = np.asfortranarray(self.root[k:, k:])
         out = np.empty((len(Z), self.n_components), dtype=Z.dtype)
         out[:, :k] = Z
-        for rows in slices(len(Z), block_rows(self.n_components)):
+        for rows in self.row_slices(len(Z)):
             values = self._values(_safe_indexing(X, rows), k)
             values -= Z[rows] @ self.root[:k, k:].astype(values.dtype)
             out[rows, k:] = checked(solve_triangle(further, values), len(values), len(further))

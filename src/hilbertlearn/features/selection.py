@@ -19,21 +19,21 @@ import scipy.sparse
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from .._linalg import independent_root, solve_triangle
+from .._blocks import rows_at_once, slices
+from .._linalg import solve_triangle
+from .._pivots import random_pivots
 from ..kernels import InputKernel
-from .base import block_rows, slices
 
 _POOL, _LEAST_POOL = 8, 2  # candidates for each landmark
 _FACTOR_ENTRIES = 2**26  # of the matrix (P, r) that a choice works with, 512 MB: more landmarks have smaller pools
-_BLOCKS, _SMALL_BLOCK = 8, 32  # blocks that pivots are drawn in at least, and candidates drawn at once
 _ROUNDING = 32  # times the machine's: what is left of a diagonal entry below that is nothing
-_BELOW_ZERO = 4  # times the largest error seen: what pivots are at least
 _COORDINATES, _MOST_COORDINATES = 1 / 5, 200  # of candidates that are clustered, a share of the landmarks
+_DISTANCES = 2**20  # from centres that are computed at once, 8 MB
 _ROUNDS = 5  # of moving centres; more hardly change the error
 
 
 @dataclass(frozen=True)
-class Source:
+class Candidates:
     """The samples that landmarks are chosen from, and their kernel."""
 
     kernel: InputKernel
@@ -82,7 +82,7 @@ class Source:
 class Pool:
     """Candidates for landmarks."""
 
-    source: Source
+    candidates: Candidates
     rows: np.ndarray  # (P,) which of the samples they are
     inputs: Any
     weights: np.ndarray  # (P,)
@@ -96,14 +96,14 @@ class Pool:
         return np.arange(self.n_given)
 
     def diagonal(self):
-        return np.array(self.source.kernel.diagonal(self.inputs), dtype=self.source.dtype)
+        return np.array(self.candidates.kernel.diagonal(self.inputs), dtype=self.candidates.dtype)
 
     def values(self, columns, rows=None):
         """Kernel values (P, m) with some of the candidates, in their positions; or of some (len(rows), m)."""
-        if self.source.kernel.precomputed:
+        if self.candidates.kernel.precomputed:
             return self.inputs[:, columns] if rows is None else self.inputs[np.ix_(rows, columns)]
         inputs = self.inputs if rows is None else _safe_indexing(self.inputs, rows)
-        return self.source.kernel(inputs, _safe_indexing(self.inputs, columns))
+        return self.candidates.kernel(inputs, _safe_indexing(self.inputs, columns))
 
     def filled(self, chosen, number, random):
         """Chosen positions, and others at random up to a number."""
@@ -155,53 +155,21 @@ def pivoted(pool, number, random):
 
 def _pivots(pool, number, random):
     """Positions of pivots, those given first, and the factor (P, k) of the kernel matrix of the pool that they give."""
-    left, chosen, k = pool.diagonal(), pool.given, 0
-    least = pool.source.rounding(left)
-    factor = np.empty((len(pool), number), dtype=pool.source.dtype, order="F")
-    if len(chosen):
-        _, k = _extend(pool, factor, 0, chosen, left, least)
-    while len(chosen) < number:
-        least = max(least, -_BELOW_ZERO * left.min())  # errors show in entries below zero
-        share = pool.weights * np.where(left > least, left, 0.0)
-        if not share.any():
-            break
-        drawn = random.choice(len(pool), max(_SMALL_BLOCK, number // _BLOCKS), p=share / share.sum())
-        block = pool.values(drawn, drawn) - factor[drawn, :k] @ factor[drawn, :k].T
-        pivots = drawn[_accepted(block, least, random)][: number - len(chosen)]
-        pivots, k = _extend(pool, factor, k, pivots, left, least)
-        chosen = np.concatenate([chosen, pivots])
-    return chosen, factor[:, :k]
-
-
-def _accepted(block, least, random):
-    """Which of drawn candidates are pivots, by what is left of their kernel matrix.
-
-    A candidate stays with the share that the pivots before it in the block have left of its diagonal entry.
-    """
-    accepted: list[int] = []
-    block, before = block.copy(), block.diagonal().copy()
-    for i, threshold in enumerate(random.uniform(size=len(block))):
-        pivot = block[i, i]
-        if pivot > max(least, threshold * before[i]):
-            column = block[:, i] / np.sqrt(pivot)
-            block -= np.multiply.outer(column, column)
-            accepted.append(i)
-    return accepted
-
-
-def _extend(pool, factor, k, pivots, left, least):
-    """Columns of the Cholesky factor after the first k for further pivots; which of these had one, and k thereafter.
-
-    left : (P,) of the diagonal, which they are taken from
-    """
-    columns = np.array(pool.values(pivots), dtype=factor.dtype, order="C")
-    columns -= factor[:, :k] @ factor[pivots, :k].T
-    root, kept = independent_root(columns[pivots].astype(float), least)
-    block = solve_triangle(root, np.ascontiguousarray(columns[:, kept]))
-    factor[:, k : k + len(kept)] = block
-    left -= np.einsum("ij,ij->i", block, block)
-    left[pivots] = 0.0
-    return pivots[kept], k + len(kept)
+    factor = np.empty((len(pool), number), dtype=pool.candidates.dtype, order="F")
+    tolerance = _ROUNDING * float(np.finfo(factor.dtype).eps)
+    *_, (pivots, _) = random_pivots(
+        pool.values,
+        pool.diagonal(),
+        factor,
+        pool.weights,
+        tolerance,
+        random,
+        given=pool.given,
+        entries=lambda positions: pool.values(positions, positions),
+    )
+    independent = np.count_nonzero(pivots < pool.n_given)  # of those given, which are chosen all the same
+    drawn = pivots[independent:][: number - pool.n_given]
+    return np.concatenate([pool.given, drawn]), factor[:, : independent + len(drawn)]
 
 
 def leverage(pool, number, random):
@@ -282,7 +250,7 @@ def medoids(pool, number, random):
 def _nearest(V, centres):
     """Which centre (P,) is nearest to each row of V (P, q), and the squared distance (P,)."""
     squares, nearest, distance = np.einsum("ij,ij->i", centres, centres), [], []
-    for rows in slices(len(V), block_rows(len(centres))):
+    for rows in slices(len(V), rows_at_once(len(centres), most=_DISTANCES)):
         distances = V[rows] @ (-2 * centres.T)
         distances += squares
         nearest.append(distances.argmin(axis=1))

@@ -7,11 +7,13 @@ import scipy.linalg
 import scipy.sparse
 from sklearn.base import BaseEstimator
 
-from .._validation import check_choice, check_number, check_symmetric_psd
+from .._blocks import rows_at_once, slices
+from .._validation import check_choice, check_memory, check_number, check_symmetric_psd
 from ..graphs import is_networkx, laplacian, read_weights
 
 _ENTRIES = 2**22  # of features at a time
 _DENSE = 0.2  # share of pairs that are linked beyond which products with a dense matrix are faster
+_FEWER_LINKS = "give a number of neighbours, such as n_neighbors=10"
 NODE_KERNELS = ("diffusion", "normalized_laplacian")
 _SETTINGS = {"iterated": "k", "diffusion": "t", "diffusion_kernel": "t"}  # of the smoothers that have one
 
@@ -95,43 +97,38 @@ class Affinity(BaseEstimator):
 
     def graph(self, K):
         """Weights (n, n): positive kernel values between neighbours, sparse unless all pairs are."""
-        from sklearn.neighbors import kneighbors_graph  # slow to import, and for this alone
-
         n = len(K)
         if self.n_neighbors is None:
             W = np.maximum(K, 0.0)
             np.fill_diagonal(W, 0.0)
             return W
-        k = max(1, round(self.n_neighbors * n)) if _is_fraction(self.n_neighbors) else self.n_neighbors
         if n == 1:
             return scipy.sparse.csr_array((1, 1))
         squares = np.diagonal(K)
         distances = np.maximum(squares[:, None] + squares - 2 * K, 0.0)
         np.fill_diagonal(distances, 0.0)
-        pattern = kneighbors_graph(distances, min(k, n - 1), metric="precomputed").tocoo()
-        rows, columns = pattern.coords
-        W = scipy.sparse.csr_array((np.maximum(K[rows, columns], 0.0), (rows, columns)), shape=(n, n))
-        W = W.maximum(W.T)  # neighbours of either
-        W.eliminate_zeros()
-        return W
+        rows, columns = self._links(distances, metric="precomputed")
+        return _of_links(rows, columns, K[rows, columns], n)
 
     def feature_graph(self, Z):
         """The same weights from features Z (n, r) with ``K = Z Z'``, without forming K unless all pairs are linked."""
-        from sklearn.neighbors import kneighbors_graph
-
         n = len(Z)
+        if self.n_neighbors is None:
+            check_memory(n, 2, f"Affinity: n_neighbors=None: the links of all pairs of {n} samples", _FEWER_LINKS)
         if self.n_neighbors is None or n == 1:
             return self.graph(Z @ Z.T)
-        k = max(1, round(self.n_neighbors * n)) if _is_fraction(self.n_neighbors) else self.n_neighbors
-        pattern = kneighbors_graph(Z, min(k, n - 1)).tocoo()
-        rows, columns = pattern.coords
-        values = np.concatenate(
-            [np.einsum("ij,ij->i", Z[rows[part]], Z[columns[part]]) for part in _parts(len(rows), Z.shape[1])]
-        )
-        W = scipy.sparse.csr_array((np.maximum(values, 0.0), (rows, columns)), shape=(n, n))
-        W = W.maximum(W.T)
-        W.eliminate_zeros()
-        return W
+        rows, columns = self._links(Z)
+        parts = slices(len(rows), rows_at_once(Z.shape[1], most=_ENTRIES))
+        values = [np.einsum("ij,ij->i", Z[rows[part]], Z[columns[part]]) for part in parts]
+        return _of_links(rows, columns, np.concatenate(values), n)
+
+    def _links(self, points, **options):
+        """Positions (l,) and (l,) of each of n > 1 samples and its neighbours; options : of ``kneighbors_graph``."""
+        from sklearn.neighbors import kneighbors_graph  # slow to import, and for this alone
+
+        n, k = len(points), self.n_neighbors
+        k = max(1, round(k * n)) if _is_fraction(k) else k
+        return kneighbors_graph(points, min(k, n - 1), **options).tocoo().coords
 
     def _smoother(self):
         """Kind and setting."""
@@ -144,10 +141,12 @@ class Affinity(BaseEstimator):
         raise ValueError(f"Affinity: unknown smoother {smoother!r}; known: laplacian, normalized, {known}")
 
 
-def _parts(number, width):
-    """Slices of so many rows that arrays of that width stay small."""
-    step = max(1, _ENTRIES // max(width, 1))
-    return [slice(start, start + step) for start in range(0, number, step)]
+def _of_links(rows, columns, values, n):
+    """Sparse weights (n, n): positive values (l,) of links, between neighbours of either."""
+    W = scipy.sparse.csr_array((np.maximum(values, 0.0), (rows, columns)), shape=(n, n))
+    W = W.maximum(W.T)
+    W.eliminate_zeros()
+    return W
 
 
 def _is_fraction(value):

@@ -11,7 +11,7 @@ import scipy.linalg
 from sklearn.base import BaseEstimator
 
 from .. import kernels
-from .._linalg import pivoted_cholesky, random_pivots
+from .._pivots import pivoted_cholesky, random_pivots
 from .._validation import check_memory, check_number, check_symmetric_psd
 from ..outputs import distinct, read_outputs, take
 from .base import Space

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from .._linalg import eigenspaces, pivoted_cholesky, spectrum
+from .._linalg import eigenspaces, spectrum
+from .._pivots import pivoted_cholesky
 from .._validation import copies_in_memory
 from .base import Term
 from .directions import PerDirection

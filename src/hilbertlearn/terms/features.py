@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 import scipy.linalg
 
+from .._blocks import rows_at_once, slices
 from .._linalg import Spectrum, cholesky, cholesky_solve, full_spectrum, spectrum
 from .._sums import kept, same
 from .._validation import check_memory
@@ -105,7 +106,7 @@ class FeatureGram(Gram):
         if self.root is None:
             return self.total(self.Z.T @ self.Z)
         moment = np.zeros((self.Z.shape[1],) * 2, dtype=self.Z.dtype)
-        for rows in blocks(len(self.Z), self.Z.shape[1]):
+        for rows in slices(len(self.Z), rows_at_once(self.Z.shape[1], most=_BLOCK)):
             part = self._scaled(rows)
             moment += part.T @ part
         return self.total(moment)
@@ -142,12 +143,6 @@ class FeatureGram(Gram):
         inverse = inverse + rest / penalty
         weights = (inverse if self.back is None else self.back @ inverse) @ self.Z.T
         return weights if self.root is None else weights * self.root**2
-
-
-def blocks(n, width):
-    """Slices of rows, such that arrays of so many columns stay small."""
-    step = max(1, _BLOCK // max(width, 1))
-    return [slice(start, min(start + step, n)) for start in range(0, n, step)]
 
 
 class FeatureSpectral(Factors):
@@ -188,7 +183,7 @@ class FeatureSpectral(Factors):
         for first in range(0, len(penalties), at_once):
             some = penalties[first : first + at_once]
             out = np.empty((len(some), len(rows), T.shape[1]), dtype=T.dtype)
-            for part in blocks(len(rows), len(values)):
+            for part in slices(len(rows), rows_at_once(len(values), most=_BLOCK)):
                 own = rows[part]
                 Q, moved = gram.take(own).push(rotation), None if shift is None else shift[own]
                 inputs = Spectrum(values, Q)

@@ -8,7 +8,8 @@ import numpy as np
 import scipy.linalg
 from scipy.sparse.linalg import eigsh
 
-from .._linalg import Spectrum, exact, expected_rank, full_spectrum, low_rank_spectrum, product, spectrum
+from .._linalg import Spectrum, exact, full_spectrum, low_rank_spectrum, product, spectrum
+from .._pivots import expected_rank
 from .base import ITERATIONS, ONCE, PATH, Factors, Term, dense_factor_cost
 from .factors import Cholesky, Inverse, Spectral
 
