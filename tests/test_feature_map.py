@@ -1,6 +1,7 @@
 """Features in place of Gram matrices: with as many landmarks as samples every estimator is the exact one."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -534,3 +535,12 @@ def test_autoencoders_on_given_landmarks():
     K = rbf_kernel(X, gamma=GAMMA)
     projected = K[:, :15] @ np.linalg.solve(K[:15, :15], K[:15])
     assert_allclose(given.coordinates(X) @ given.coordinates(X).T, projected, atol=1e-8)
+
+
+def test_long_exact_fits_say_how_long(monkeypatch):
+    monkeypatch.setattr(samples_module, "_SPEED", 1.0)  # a very slow machine
+    with pytest.warns(UserWarning, match="exact fit of 60 samples may take about .* minutes; feature_map='auto'"):
+        VECTORS("rbf", gamma=GAMMA, alpha=1e-3, feature_map=None).fit(X, Y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        VECTORS("rbf", gamma=GAMMA, alpha=1e-3, feature_map=20).fit(X, Y)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,11 +14,13 @@ from sklearn.utils.validation import _num_samples
 
 from .. import features, kernels
 from .._linalg import exact
-from .._validation import check_memory
+from .._validation import check_memory, warn
 from ..spaces import Space
 from ..spaces.sampling import Sampling
 
 _EXACT = 5000  # samples up to which feature_map="auto" has Gram matrices
+_SPEED = 2e10  # multiply-adds a second and core
+_LONG = 90.0  # seconds beyond which it is said how long an exact fit may take
 _MOST_COPIES = 4  # of a sample on average that are taken for repetition
 
 
@@ -106,6 +109,7 @@ class Samples:
             entries = max(kernels.InputKernel(kernel).entries(len(every), d) for kernel in scalars)
             copies = entries * (len(recipe.pairs) + (1 if recipe.pairs[0][1] is None else 3))
             check_memory(len(every), copies=copies / 2 if recipe.precision == "float32" else copies)
+            _say_how_long(len(every) * entries**0.5, recipe.pairs[0][1] is not None or len(recipe.pairs) > 1)
         return cls(
             recipe=recipe,
             y=y,
@@ -233,6 +237,16 @@ def resolved_features(recipe: Recipe, n):
             "feature_map goes with kernels whose values are numbers; set feature_map=None, or give another kernel"
         )
     return given
+
+
+def _say_how_long(n, eigenvectors):
+    """Warn where factors of a matrix (n, n) take minutes."""
+    seconds = (7.5 if eigenvectors else 1 / 6) * n**3 / (_SPEED * (os.cpu_count() or 1))
+    if seconds > _LONG:
+        warn(
+            f"feature_map=None: the exact fit of {n:.0f} samples may take about {seconds / 60:.0f} minutes; "
+            "feature_map='auto' takes landmarks in place of the kernel matrix"
+        )
 
 
 def counting(weights, Y):
