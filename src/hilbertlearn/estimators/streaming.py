@@ -20,13 +20,13 @@ from .._validation import warn
 from ..losses import as_loss
 from ..spaces import Vector
 from ..streams import Batch, Source
-from ..streams.base import joined_batches
+from ..streams.base import joined_batches, with_rows
 from ..terms import BlockGram
 from ..training import Encoded, MomentProblem, Moments, Training, fit, make_terms
 from ..training.moments import is_diagonal
 from .base import KernelMachine
 from .inputs import check_inputs
-from .stream_state import Accumulated, StreamState
+from .stream_state import Accumulated, FixedSettings, StreamState
 
 _EXACT = 5000  # rows up to which a source is read as a whole where feature_map="auto"
 _SAMPLE, _MOST_SAMPLE = 5000, 40_000  # rows that kernel and landmarks are chosen from
@@ -60,6 +60,7 @@ class Streaming(KernelMachine):
     """``partial_fit``, and ``fit`` from rows in pieces."""
 
     _accumulated_: Accumulated | None = None  # of the squared loss
+    _by_passes_ = False  # whether a source was read several times, of which there are no sums
 
     # ---------------------------------------------------------------- batch by batch
 
@@ -70,13 +71,15 @@ class Streaming(KernelMachine):
 
         The model is that of ``fit`` with the same features and all rows so far, in whatever batches and order they
         came; memory is that of features by features and outputs. The first batch decides what depends on data and was
-        not given: the kernel and its rate, landmarks, an operator made of outputs, the scale of outputs. It should be
-        a random draw, and larger than the number of landmarks; features.RandomFeatures with a number for gamma, or
-        ``Landmarks(points=...)``, do not depend on it. alpha="auto" is chosen anew each time, by rows kept of all so
-        far and left out of the model of all.
+        not given: the kernel and its rate, landmarks, an operator made of outputs, the scale of outputs, how much the
+        constant of curves is smoothed. It should be a random draw, and larger than the number of landmarks;
+        features.RandomFeatures with a number for gamma, or ``Landmarks(points=...)``, do not depend on it. alpha="auto"
+        is chosen anew each time, by rows kept of all so far and left out of the model of all. alpha and tol may be set
+        anew between batches, other settings of the model may not.
 
-        After ``fit`` from a source it continues; after ``fit`` in memory, which keeps no sums, it begins anew. A batch
-        that is refused leaves the model as it was.
+        After ``fit`` from a source in one pass it continues; after one that took several passes it is refused; after
+        ``fit`` in memory (small memory-mapped arrays too) or of Dask collections, which keep no sums, it begins anew. A
+        batch that is refused leaves the model as it was.
 
         Parameters
         ----------
@@ -86,9 +89,31 @@ class Streaming(KernelMachine):
         """
         batch = Batch(X, y, sample_weight)
         self._refuse_other_settings()
+        self._check_continues(X)
         accumulated = self._begin(batch) if self._accumulated_ is None else self._accumulated_
         self._accumulated_ = self._with_rows(accumulated, [batch])
         self._solve_moments()
+
+    def _check_continues(self, X):
+        """Refuse settings that batches cannot have, others than those of the batches before, and rows of passes."""
+        _, recipe = self._check_settings(X)
+        if operators.as_learned(recipe.pairs[0][1]) is not None:
+            raise ValueError(
+                "operator: Learned takes several passes over all rows, and partial_fit one; use fit(source), see "
+                "hilbertlearn.streams, or give another operator"
+            )
+        if self._by_passes_:
+            raise ValueError(
+                "partial_fit cannot continue a fit(source) that took several passes, which keeps no sums of its rows; "
+                "use fit with a source of all rows, or sklearn.base.clone(model).partial_fit to begin anew"
+            )
+        if self._accumulated_ is not None:
+            changed = self._accumulated_.settings.changed(self)
+            if changed:
+                raise ValueError(
+                    f"{', '.join(changed)}: the batches before were read with other settings; fit anew, with "
+                    "sklearn.base.clone(model).partial_fit, or put them back"
+                )
 
     # ---------------------------------------------------------------- from a source
 
@@ -119,12 +144,12 @@ class Streaming(KernelMachine):
         """Some rows decide; then one pass for the squared loss, and several for others."""
         self._refuse_other_settings()
         number = self._sample_size()
-        batches: Iterable[Batch] = source
+        batches: Iterable[Batch] = with_rows(source) if source.repeatable else ()
         if source.repeatable:
             first = source.sample(number)
         else:  # the first rows must do
             head: list[Batch] = []
-            rest = iter(source)
+            rest = with_rows(source)
             while sum(_num_samples(batch.X) for batch in head) < number and (batch := next(rest, None)) is not None:
                 head.append(batch)
             first, batches = joined_batches(head), itertools.chain(head, rest)
@@ -136,7 +161,7 @@ class Streaming(KernelMachine):
             if not (mixed and source.repeatable):
                 self._solve_moments()
                 return
-            self._accumulated_, batches = None, source  # gaps that an operator mixes have no formula
+            self._accumulated_, batches = None, with_rows(source)  # gaps that an operator mixes have no formula
         self._solve_by_passes(begun, source, batches)
 
     def _sample_size(self):
@@ -148,6 +173,11 @@ class Streaming(KernelMachine):
 
     def _begin(self, first: Batch) -> Accumulated:
         """What the first rows decide, and no sums yet."""
+        if first.sample_weight is not None and not np.any(first.sample_weight):
+            raise ValueError(
+                "sample_weight: no row has a positive weight in the first batch, or in the sample of a source that "
+                "settings are chosen on; begin with rows that count"
+            )
         samples = self.read(*first, output_space=self.stream_space)
         if samples.encoded.sampling is not None:
             raise ValueError(
@@ -164,6 +194,7 @@ class Streaming(KernelMachine):
             moments=Moments.empty(r, origin),
             rows=held_out.Reservoir.empty(r, d),
             like=_safe_indexing(samples.X, slice(0, 1)),
+            settings=FixedSettings.of(self),
         )
 
     def stream_space(self, y, sample_weight):
@@ -247,7 +278,7 @@ class Streaming(KernelMachine):
         decided = begun.decided
 
         def again():
-            return (block.Z for batch in source for block in self._counted_blocks(begun, batch))
+            return (block.Z for batch in with_rows(source) for block in self._counted_blocks(begun, batch))
 
         blocks: list[_Block] = []
         with streams.BlockStore(again if source.repeatable else None, source.n_rows) as store:
@@ -260,6 +291,7 @@ class Streaming(KernelMachine):
             alpha = float(self.alpha) if decided.penalty is None else decided.penalty / total
             state = self.make_state(self.checked(fit(training, decided.loss, alpha, self.options())))
         self.state_ = replace(state, choice=held_out.table(decided.trials), approximation=decided.approximation)
+        self._by_passes_ = True
 
     def _counted_blocks(self, begun: Accumulated, batch: Batch):
         """Rows of a batch that count, a block at a time."""

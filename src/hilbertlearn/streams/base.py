@@ -69,8 +69,14 @@ class Source(ABC):
         return joined_batches(parts)
 
 
+def with_rows(batches) -> Iterator[Batch]:
+    """Those of the batches that are not empty."""
+    return (batch for batch in batches if _num_samples(batch.X))
+
+
 def joined_batches(parts) -> Batch:
     """Batches, one after another, as one."""
+    parts = list(with_rows(parts))
     if not parts:
         raise ValueError("the source has no rows; give at least one batch with samples")
     if len(parts) == 1:
