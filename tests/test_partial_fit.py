@@ -246,11 +246,12 @@ def test_an_operator_that_takes_passes_is_refused(operator):
         model(operator=operator).partial_fit(X, Y)
 
 
-def test_what_took_passes_is_not_continued():
+def test_a_new_start_after_passes_is_told():
     one = model(operator=ROOT @ ROOT.T).fit(streams.from_arrays(X, GAPS, batch_size=50))
-    with pytest.raises(ValueError, match="took several passes"):
-        one.partial_fit(X, Y)
-    one.fit(X, Y).partial_fit(X, Y)
+    with pytest.warns(UserWarning, match="begins anew: .* several passes"):
+        one.partial_fit(X[:100], Y[:100])
+    one.partial_fit(X[100:], Y[100:])
+    assert_allclose(one.predict(X), model(operator=ROOT @ ROOT.T).fit(X, Y).predict(X), atol=1e-9)
 
 
 def test_a_first_batch_of_weight_0_is_told():

@@ -57,17 +57,12 @@ def fit_blocks(blocks: Blocks, samples: Samples, decided: held_out.Decided, read
     alpha : a number or "auto"
     """
     mixed = samples.mask is not None and not is_diagonal(decided.M)
-    if decided.loss.quadratic and not mixed and _patterns(samples) <= MOST_PATTERNS:
+    if decided.loss.quadratic and not mixed and held_out.n_patterns(samples) <= MOST_PATTERNS:
         origin = mean_rows(samples.Y, samples.weights) if decided.recipe.center else np.zeros(samples.Y.shape[1])
         moments = blocks.summed(moments_of, (read, origin))
         if not moments.has_gaps or is_diagonal(decided.M):
             return _by_moments(moments, samples, decided, alpha, options)
     return _by_parts(blocks, samples, decided, read, alpha, options)
-
-
-def _patterns(samples: Samples) -> int:
-    """Outputs, or groups of them, with gaps of their own."""
-    return 1 if samples.mask is None else len(np.unique(samples.mask, axis=1).T)
 
 
 def _by_moments(moments, samples: Samples, decided: held_out.Decided, alpha, options: Options) -> Found:
@@ -101,16 +96,12 @@ def _judged(samples: Samples, decided: held_out.Decided) -> held_out.Reservoir:
 
 def _by_parts(blocks: Blocks, samples: Samples, decided: held_out.Decided, read: Reader, alpha, options) -> Found:
     """Other losses, by a solver on each worker; an alpha that the sample has chosen keeps its penalty."""
-    trials, penalty = decided.trials, decided.penalty
-    if isinstance(alpha, str) and penalty is None:  # of the squared loss, where moments do not do
-        choice = held_out.choose(samples, decided.loss, alpha, options)
-        penalty, trials = choice.alpha * float(samples.weights.sum()), choice.trials
     loss, encoded = decided.loss, samples.encoded
     job = Job(
         reader=read,
         loss=loss,
         alpha=None if isinstance(alpha, str) else float(alpha),
-        penalty=penalty,
+        penalty=decided.penalty,
         M=decided.M,
         center=decided.recipe.center,
         n_outputs=samples.Y.shape[1],
@@ -118,4 +109,4 @@ def _by_parts(blocks: Blocks, samples: Samples, decided: held_out.Decided, read:
         tol=options.tol,
         max_iter=options.max_iter,
     )
-    return Found(blocks.on_parts(solve_part, job).result, trials, "splitting")
+    return Found(blocks.on_parts(solve_part, job).result, decided.trials, "splitting")

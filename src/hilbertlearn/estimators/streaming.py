@@ -77,9 +77,9 @@ class Streaming(KernelMachine):
         is chosen anew each time, by rows kept of all so far and left out of the model of all. alpha and tol may be set
         anew between batches, other settings of the model may not.
 
-        After ``fit`` from a source in one pass it continues; after one that took several passes it is refused; after
-        ``fit`` in memory (small memory-mapped arrays too) or of Dask collections, which keep no sums, it begins anew. A
-        batch that is refused leaves the model as it was.
+        After ``fit`` from a source in one pass it continues. It begins anew after one that took several passes, and
+        warns, and after ``fit`` in memory (small memory-mapped arrays too) or of Dask collections: these keep no sums.
+        A batch that is refused leaves the model as it was.
 
         Parameters
         ----------
@@ -90,12 +90,12 @@ class Streaming(KernelMachine):
         batch = Batch(X, y, sample_weight)
         self._refuse_other_settings()
         self._check_continues(X)
-        accumulated = self._begin(batch) if self._accumulated_ is None else self._accumulated_
+        accumulated = self._begin(batch, passes=False) if self._accumulated_ is None else self._accumulated_
         self._accumulated_ = self._with_rows(accumulated, [batch])
         self._solve_moments()
 
     def _check_continues(self, X):
-        """Refuse settings that batches cannot have, others than those of the batches before, and rows of passes."""
+        """Refuse settings that batches cannot have, and others than those of the batches before; tell a new start."""
         _, recipe = self._check_settings(X)
         if operators.as_learned(recipe.pairs[0][1]) is not None:
             raise ValueError(
@@ -103,9 +103,10 @@ class Streaming(KernelMachine):
                 "hilbertlearn.streams, or give another operator"
             )
         if self._by_passes_:
-            raise ValueError(
-                "partial_fit cannot continue a fit(source) that took several passes, which keeps no sums of its rows; "
-                "use fit with a source of all rows, or sklearn.base.clone(model).partial_fit to begin anew"
+            self._by_passes_ = False
+            warn(
+                "partial_fit begins anew: the fit(source) before took several passes and kept no sums of its rows; for "
+                "a model of all rows use fit with a source that has them all"
             )
         if self._accumulated_ is not None:
             changed = self._accumulated_.settings.changed(self)
@@ -140,6 +141,14 @@ class Streaming(KernelMachine):
         whole = several or self.manifold or self.alpha_per_output or self._loss().on_margins
         return bool(whole) or source.n_rows * width <= _MAPPED_ENTRIES
 
+    def prepare(self, X, y, sample_weight=None) -> Training:
+        if streams.is_source(X) and not isinstance(X, np.memmap):  # maps are arrays
+            raise ValueError(
+                "X: a source of rows goes to fit of OperatorKernelRegressor, FunctionalRegressor and "
+                "StructuredPredictor, where alpha='auto' stands for a search; paths over alpha take arrays in memory"
+            )
+        return super().prepare(X, y, sample_weight)
+
     def _learn_source(self, source: Source):
         """Some rows decide; then one pass for the squared loss, and several for others."""
         self._refuse_other_settings()
@@ -171,8 +180,8 @@ class Streaming(KernelMachine):
 
     # ---------------------------------------------------------------- what both are made of
 
-    def _begin(self, first: Batch) -> Accumulated:
-        """What the first rows decide, and no sums yet."""
+    def _begin(self, first: Batch, passes=True) -> Accumulated:
+        """What the first rows decide, and no sums yet; passes : whether all rows can be gone over several times."""
         if first.sample_weight is not None and not np.any(first.sample_weight):
             raise ValueError(
                 "sample_weight: no row has a positive weight in the first batch, or in the sample of a source that "
@@ -186,7 +195,7 @@ class Streaming(KernelMachine):
             )
         if isinstance(self.feature_map, str):
             samples = samples.with_features(features.Landmarks("auto")).in_double()
-        decided = held_out.decide(samples, self._loss(), self.alpha, self.options())
+        decided = held_out.decide(samples, self._loss(), self.alpha, self.options(), passes)
         d, r = samples.Y.shape[1], decided.kernel.n_components
         origin = mean_rows(samples.Y, samples.weights) if self.center else np.zeros(d)
         return Accumulated(
