@@ -1,6 +1,7 @@
 """Work in threads: the same results in the same order, errors that come through, no threads inside of threads."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from numpy.testing import assert_allclose
 
 from hilbertlearn import _threads
 from hilbertlearn._threads import side_by_side
+from hilbertlearn.distributed.run import _limited
 from hilbertlearn.held_out import choose_by_samples
 from hilbertlearn.kernels import node_embedding
 
@@ -89,3 +91,55 @@ def test_embeddings_do_not_depend_on_threads(monkeypatch):
         V = node_embedding("diffusion", W, rank=100)
         found.append(V @ V.T)
     assert_allclose(*found, atol=1e-12)
+
+
+@pytest.fixture
+def blas(monkeypatch):
+    """A BLAS with one number of threads for the whole process; what real ones do in other threads differs."""
+    number = [4]
+
+    class Limits:
+        def __init__(self, limits, user_api):
+            self.before, number[0] = number[0], limits
+
+        def restore_original_limits(self):
+            number[0] = self.before
+
+    monkeypatch.setattr(_threads, "threadpool_limits", Limits)
+    return number
+
+
+def test_the_number_of_threads_is_put_back_whatever_the_order(blas):
+    """What begins first may end first, as tasks do that share a process."""
+    pytest.importorskip("dask")
+    inside, begun, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def first():
+        inside.set()
+        assert begun.wait(10)
+
+    def second():
+        begun.set()
+        assert ended.wait(10)
+
+    with ThreadPoolExecutor(2) as pool:
+        one = pool.submit(_limited, first, 10**6)
+        assert inside.wait(10)
+        other = pool.submit(_limited, second, 10**6)
+        one.result(10)
+        assert blas == [1]
+        ended.set()
+        other.result(10)
+    assert blas == [4]
+
+
+def test_inner_limits_give_way_to_outer_ones(blas):
+    with _threads.at_most(2):
+        with _threads.threads_for(10):
+            assert blas == [1]
+        assert blas == [2]
+        with pytest.raises(ZeroDivisionError), _threads.at_most(1):
+            assert 1 / 0
+        with _threads.threads_for(10_000), _threads.at_most(3):
+            assert blas == [2]
+    assert blas == [4]
