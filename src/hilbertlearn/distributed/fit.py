@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from .. import held_out, operators
 from .._statistics import mean_rows
-from ..training import MomentProblem, Options, Samples
-from ..training.moments import MOST_PATTERNS, is_diagonal
+from ..training import Samples
+from ..training.moments import MOST_PATTERNS, Solved, is_diagonal
 from .blocks import Blocks
-from .parts import Job, Reader, Solved, moments_of, solve_part
+from .parts import Job, Reader, moments_of, solve_part
 
 POOL = 10_000  # rows that are brought here: kernel, landmarks and constants of the loss are chosen on them
 _JUDGED = 4000  # of these, whose left-out errors choose alpha
@@ -61,30 +62,10 @@ def fit_blocks(blocks: Blocks, samples: Samples, decided: held_out.Decided, read
         origin = mean_rows(samples.Y, samples.weights) if decided.recipe.center else np.zeros(samples.Y.shape[1])
         moments = blocks.summed(moments_of, (read, origin))
         if not moments.has_gaps or is_diagonal(decided.M):
-            return _by_moments(moments, samples, decided, alpha, options)
+            judged = partial(_judged, samples, decided)
+            solved, trials = held_out.solve_moments(moments, decided, judged, alpha, options.tol)
+            return Found(solved, trials, "moments")
     return _by_parts(blocks, samples, decided, read, alpha, options)
-
-
-def _by_moments(moments, samples: Samples, decided: held_out.Decided, alpha, options: Options) -> Found:
-    """The squared loss from sums over all rows; alpha by rows of the sample, each left out of the model of all."""
-    problem = MomentProblem(moments, decided.M, decided.recipe.center, decided.space.smoothed)
-    trials, automatic, kernel = decided.trials, isinstance(alpha, str), decided.kernel
-    if automatic:
-        rows = _judged(samples, decided)
-        alpha, more = held_out.choose_alpha(problem, rows, decided.space, kernel.kernel, kernel.rate)
-        trials += more
-    found = problem.solve(float(alpha), options.tol, path=automatic)
-    solved = Solved(
-        coefficients=found.coefficients,
-        center=found.center,
-        alpha=found.alpha,
-        objective=found.objective,
-        gap=found.gap,
-        n_iter=found.n_iter,
-        converged=found.gap <= options.tol,
-        n_rows=moments.n_rows,
-    )
-    return Found(solved, trials, "moments")
 
 
 def _judged(samples: Samples, decided: held_out.Decided) -> held_out.Reservoir:

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _check_sample_weight, _num_samples
+from sklearn.utils.validation import _num_samples
 
 from .. import features, held_out, kernels, operators, streams
 from .._fitting import continued
@@ -20,9 +20,9 @@ from .._validation import warn
 from ..losses import as_loss
 from ..spaces import Vector
 from ..streams import Batch, Source
-from ..streams.base import joined_batches, with_rows
+from ..streams.base import checked_weights, joined_batches, with_rows
 from ..terms import BlockGram
-from ..training import Encoded, MomentProblem, Moments, Training, fit, make_terms
+from ..training import Encoded, Moments, Training, fit, make_terms
 from ..training.moments import is_diagonal
 from .base import KernelMachine
 from .inputs import check_inputs
@@ -233,7 +233,7 @@ class Streaming(KernelMachine):
                 f"X and y must have as many samples, got inconsistent numbers {n} and {_num_samples(batch.y)}"
             )
         if batch.sample_weight is not None:
-            weights = _checked_weights(batch.sample_weight, X)
+            weights = checked_weights(batch.sample_weight, n)
         self._check_order(batch.y)
         y = self.read_outputs(batch.y)
         width = y.shape[1] if isinstance(y, np.ndarray) and y.ndim == 2 else d
@@ -260,23 +260,15 @@ class Streaming(KernelMachine):
     def _solve_moments(self):
         """The model of the sums so far."""
         assert self._accumulated_ is not None
-        decided, moments = self._accumulated_.decided, self._accumulated_.moments
-        problem = MomentProblem(moments, decided.M, decided.recipe.center, decided.space.smoothed)
-        alpha, trials, automatic = self.alpha, decided.trials, isinstance(self.alpha, str)
-        if automatic:
-            kernel = decided.kernel
-            alpha, more = held_out.choose_alpha(
-                problem, self._accumulated_.rows, decided.space, kernel.kernel, kernel.rate
-            )
-            trials += more
-        solved = problem.solve(float(alpha), self.tol, path=automatic)
-        if solved.gap > self.tol:
+        decided, moments, rows = (getattr(self._accumulated_, name) for name in ("decided", "moments", "rows"))
+        solved, trials = held_out.solve_moments(moments, decided, lambda: rows, self.alpha, self.tol)
+        if not solved.converged:
             warn(
                 f"{type(self).__name__}: gap {solved.gap:.1e} > tol {self.tol:.1e}; raise alpha, which is at the limit "
                 "of rounding, or tol",
                 ConvergenceWarning,
             )
-        self.state_ = self.make_stream_state(decided, solved, moments.n_rows, held_out.table(trials))
+        self.state_ = self.make_stream_state(decided, solved, solved.n_rows, held_out.table(trials))
 
     def make_stream_state(self, decided, solved, n_samples, choice) -> StreamState:
         """What is kept of a model that was solved from sums over rows."""
@@ -322,13 +314,6 @@ class _Block:
     weights: np.ndarray  # (b,)
     counts: np.ndarray  # which of the rows given these are, booleans
     outside: Any  # (b,) or None
-
-
-def _checked_weights(weights, X):
-    """Weights (b,) as floats; all may be zero, in a batch that is not the first."""
-    if np.shape(weights) == (_num_samples(X),) and not np.any(weights):
-        return np.zeros(_num_samples(X))
-    return _check_sample_weight(weights, X, dtype=np.float64, ensure_non_negative=True)
 
 
 def _training(decided: held_out.Decided, blocks, gram) -> Training:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,10 +14,11 @@ from ..features import FeatureKernel, Landmarks, fitted_map
 from ..losses import Loss
 from ..spaces import Space
 from ..terms import FeatureGram
-from ..training import Options, Recipe, Samples, make_terms
-from ..training.moments import MOST_PATTERNS, is_diagonal
+from ..training import MomentProblem, Moments, Options, Recipe, Samples, make_terms
+from ..training.moments import MOST_PATTERNS, Solved, is_diagonal
 from .choice import choose
 from .on_features import Approximation
+from .reservoir import Reservoir, choose_alpha
 from .search import families_of, is_open
 from .trials import Trial
 
@@ -72,6 +74,22 @@ def decide(samples: Samples, loss: Loss, alpha, options: Options, passes=True) -
             penalty, trials = choice.alpha * float(samples.weights.sum()), choice.trials
     kernel = replace(kernel, map=kernel.map.detached())
     return Decided(kernel, samples.space, M, loss, recipe, penalty if automatic else None, trials, approximation)
+
+
+def solve_moments(
+    moments: Moments, decided: Decided, rows: Callable[[], Reservoir], alpha, tol
+) -> tuple[Solved, tuple[Trial, ...]]:
+    """The model of the squared loss from sums over all rows, and the settings that were tried for it.
+
+    rows : function that returns some of the rows, which choose alpha where it is "auto", each left out of the model of
+        all
+    """
+    problem = MomentProblem(moments, decided.M, decided.recipe.center, decided.space.smoothed)
+    if not isinstance(alpha, str):
+        return problem.solve(float(alpha), tol), decided.trials
+    kernel = decided.kernel
+    chosen, trials = choose_alpha(problem, rows(), decided.space, kernel.kernel, kernel.rate)
+    return problem.solve(chosen, tol, path=True), decided.trials + trials
 
 
 def n_patterns(samples: Samples) -> int:

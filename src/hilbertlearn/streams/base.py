@@ -70,6 +70,23 @@ class Source(ABC):
         return joined_batches(parts)
 
 
+def checked_weights(weights, number) -> np.ndarray:
+    """Weights of so many rows as floats (b,): from (b,), a column (b, 1), or a number for all, which is 1 for None.
+
+    All may be zero, in a batch that is not the only one.
+    """
+    values = np.asarray(1.0 if weights is None else weights, dtype=float)
+    values = np.full(number, values) if values.ndim == 0 else values
+    if values.shape == (number, 1):
+        values = values[:, 0]
+    if values.shape != (number,):
+        raise ValueError(f"sample_weight must have an entry for each of {number} rows, got shape {np.shape(weights)}")
+    bad = values[~(np.isfinite(values) & (values >= 0))]
+    if len(bad):
+        raise ValueError(f"sample_weight must be finite and not negative, got {bad[0]}")
+    return values
+
+
 def with_rows(batches) -> Iterator[Batch]:
     """Those of the batches that are not empty."""
     return (batch for batch in batches if _num_samples(batch.X))

@@ -189,16 +189,18 @@ def check_patterns(number):
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Solved:
-    """The model of the squared loss for one alpha: ``z(x) @ coefficients @ M + center``."""
+    """What was learnt of all rows, ``z(x) @ coefficients @ M + center``; nothing of the rows themselves."""
 
     alpha: float
     coefficients: np.ndarray  # (r, d)
     center: np.ndarray  # (d,)
     objective: float  # mean loss and penalty
     gap: float  # relative duality gap
-    n_iter: int  # solutions with the same factors
+    n_iter: int  # of moments: solutions with the same factors
+    converged: bool
+    n_rows: int  # that count
 
 
 class MomentProblem:
@@ -260,7 +262,16 @@ class MomentProblem:
             relative = gap / max(primal, np.finfo(float).tiny) if gap > 0 else 0.0
             if relative <= tol or n_iter > _REFINEMENTS:
                 break
-        return Solved(alpha, B, self.center, primal / self.moments.total, relative, n_iter)
+        return Solved(
+            alpha=alpha,
+            coefficients=B,
+            center=self.center,
+            objective=primal / self.moments.total,
+            gap=relative,
+            n_iter=n_iter,
+            converged=relative <= tol,
+            n_rows=self.moments.n_rows,
+        )
 
 
 class Block:
