@@ -228,7 +228,7 @@ class MomentProblem:
         self.centered = center
 
     @cached_property
-    def blocks(self) -> list[Block]:
+    def blocks(self) -> list[PatternProblem]:
         """For each pattern of gaps a problem of its own."""
         m, moved = self.moments, self.center - self.moments.origin
         P = m.ZY - m.Z[m.pattern].T * moved
@@ -237,7 +237,7 @@ class MomentProblem:
         for k, G in enumerate(m.ZZ):
             columns = np.flatnonzero(m.pattern == k)
             M = self.M if self.M is None or len(columns) == m.n_outputs else self.M[np.ix_(columns, columns)]
-            out.append(Block(columns, G, P[:, columns], float(YY[columns].sum()), M))
+            out.append(PatternProblem(columns, G, P[:, columns], float(YY[columns].sum()), M))
         return out
 
     @property
@@ -274,7 +274,7 @@ class MomentProblem:
         )
 
 
-class Block:
+class PatternProblem:
     """The problem ``s B + G B M = P`` of the outputs with one pattern of gaps, `columns` of all."""
 
     def __init__(self, columns, G, P, square, M):

@@ -25,8 +25,8 @@ from ..terms import BlockGram
 from ..training import Encoded, Moments, Training, fit, make_terms
 from ..training.moments import is_diagonal
 from .base import KernelMachine
+from .batch_state import Accumulated, FixedSettings, StreamState
 from .inputs import check_inputs
-from .stream_state import Accumulated, FixedSettings, StreamState
 
 _EXACT = 5000  # rows up to which a source is read as a whole where feature_map="auto"
 _SAMPLE, _MOST_SAMPLE = 5000, 40_000  # rows that kernel and landmarks are chosen from
@@ -56,7 +56,7 @@ def _is_squared(loss) -> bool:
         return False
 
 
-class Streaming(KernelMachine):
+class InBatches(KernelMachine):
     """``partial_fit``, and ``fit`` from rows in pieces."""
 
     _accumulated_: Accumulated | None = None  # of the squared loss
