@@ -6,6 +6,7 @@ from contextlib import contextmanager, nullcontext
 from contextvars import copy_context
 from typing import Any
 
+import threadpoolctl
 from threadpoolctl import threadpool_info, threadpool_limits
 
 _SMALL = 600  # rows of a square matrix up to which one thread is as fast as two
@@ -27,6 +28,7 @@ def at_most(number):
             _before = threadpool_limits(number, user_api="blas")
         elif number < min(_limits):
             threadpool_limits(number, user_api="blas")
+        _release()
         _limits.append(number)
     try:
         yield
@@ -38,6 +40,14 @@ def at_most(number):
                 _before = None
             elif number < min(_limits):
                 threadpool_limits(min(_limits), user_api="blas")
+            _release()
+
+
+def _release():
+    """Let other threads set the number: threadpoolctl leaves that to the thread that did so first, as of 3.8."""
+    release = getattr(threadpoolctl.OpenBLASController, "clear_controlling_thread", None)
+    if release is not None:
+        release()
 
 
 def threads_for(n):
