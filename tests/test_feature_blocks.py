@@ -97,7 +97,7 @@ def test_the_map_is_that_of_the_matrix(root):
 
 
 def test_many_rows_are_taken_in_blocks(monkeypatch):
-    monkeypatch.setattr("hilbertlearn.terms.blocks._IN_MEMORY", 3)
+    monkeypatch.setattr("hilbertlearn.terms.feature_blocks._IN_MEMORY", 3)
     rows = np.array([1, 4, 31, 33, 59])
     part = gram(np.sqrt(WEIGHTS)).take(rows)
     assert isinstance(part, BlockGram) and part.shape == (5, R)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor, streams
+from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor, RegularizationPathCV, streams
 from hilbertlearn.features import Landmarks, RandomFeatures
 from hilbertlearn.losses import EpsilonInsensitive, Huber
 from hilbertlearn.operators import Learned
@@ -61,7 +61,7 @@ FORMS = {
 @pytest.mark.parametrize("loss", ["squared", Huber(0.5)], ids=str)
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_gives_the_fit_in_memory(form, loss, tmp_path, monkeypatch):
-    monkeypatch.setattr("hilbertlearn.estimators.streaming._MAPPED_ENTRIES", 100)
+    monkeypatch.setattr("hilbertlearn.estimators.batches._MAPPED_ENTRIES", 100)
     wanted = model(loss=loss, tol=1e-10).fit(X, Y)
     found = model(loss=loss, tol=1e-10).fit(*FORMS[form](tmp_path))
     assert_allclose(found.predict(X), wanted.predict(X), atol=1e-10 if loss == "squared" else 1e-4)
@@ -102,6 +102,17 @@ def test_robust_losses_wherever_the_features_are(loss, kind, monkeypatch):
     assert found.dual_coef_.shape == (N, D)
 
 
+def test_a_block_without_rows_that_count_in_a_file(monkeypatch):
+    monkeypatch.setattr(store, "_FIRST", 0)
+    monkeypatch.setattr(store, "_SHARE", 1e-9)
+    monkeypatch.setattr(store, "_READING", np.inf)
+    weights = np.where(np.arange(N) // 50 % 2 == 1, 0.0, 1.0)  # the second batch is written, the first one held
+    for given in (weights, 1 - weights):
+        wanted = model(loss=Huber(0.5), tol=1e-9).fit(X, Y, given)
+        found = model(loss=Huber(0.5), tol=1e-9).fit(streams.from_arrays(X, Y, given, batch_size=50))
+        assert_allclose(found.predict(X), wanted.predict(X), atol=1e-3)
+
+
 def test_gaps_that_an_operator_mixes_take_several_passes():
     settings = {"operator": ROOT @ ROOT.T + np.eye(D), "tol": 1e-10}
     wanted = model(**settings).fit(X, GAPS)
@@ -109,6 +120,18 @@ def test_gaps_that_an_operator_mixes_take_several_passes():
     assert_allclose(found.predict(X), wanted.predict(X), atol=1e-3)
     with pytest.raises(ValueError, match="operator= mixes"):
         model(**settings).fit(batches(Y=GAPS))
+
+
+@pytest.mark.parametrize(("operator", "y"), [(ROOT @ ROOT.T + np.eye(D), GAPS), (Learned(), Y)], ids=["gaps", "learnt"])
+def test_alpha_of_the_squared_loss_where_it_takes_passes(operator, y):
+    """The sample that chooses alpha is all rows, so that the choice is that of the fit in memory."""
+    settings = {"operator": operator, "alpha": "auto", "scale": False}
+    wanted, found = (
+        model(**settings).fit(*arguments) for arguments in ((X, y), (streams.from_arrays(X, y, batch_size=50),))
+    )
+    assert_allclose(found.alpha_, wanted.alpha_, rtol=1e-6)
+    assert_allclose(found.predict(X), wanted.predict(X), atol=2e-2)
+    assert len(found.choice_["alpha"]) > 3
 
 
 def test_an_operator_that_is_learnt():
@@ -149,8 +172,59 @@ def test_batches_go_on_after_a_source():
     one = model().fit(streams.from_arrays(X[:100], Y[:100]))
     assert_allclose(one.partial_fit(X[100:], Y[100:]).predict(X), model().fit(X, Y).predict(X), atol=1e-9)
     robust = model(loss=Huber(1e6)).fit(streams.from_arrays(X, Y))  # keeps no sums
-    robust.set_params(loss="squared").partial_fit(X[:50], Y[:50])
+    with pytest.warns(UserWarning, match="begins anew"):
+        robust.set_params(loss="squared").partial_fit(X[:50], Y[:50])
     assert_allclose(robust.predict(X), model().fit(X[:50], Y[:50]).predict(X), atol=1e-9)
+
+
+def frames(kind):
+    """Batches of X and y as data frames, each y with its own columns where these are named."""
+    library = pytest.importorskip(kind)
+    for rows in np.array_split(np.arange(N), 3):
+        inputs, outputs = ({n: A[rows, j] for j, n in enumerate(names)} for A, names in ((X, "abc"), (Y, "uvw")))
+        yield library.DataFrame(inputs), library.DataFrame(outputs)
+
+
+@pytest.mark.parametrize("loss", ["squared", Huber(0.5)], ids=str)
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_frames_keep_their_names(kind, loss):
+    parts = list(frames(kind))
+    one = model(loss=loss).fit(streams.from_batches(parts))
+    assert list(one.feature_names_in_) == list("abc")
+    found = one.predict(parts[0][0])
+    assert type(found) is type(parts[0][1]) and list(found.columns) == list("uvw")
+    assert_allclose(found, model(loss=loss).fit(X, Y).predict(X[:100]), atol=1e-9 if loss == "squared" else 1e-2)
+    with pytest.raises(ValueError, match="feature names"):
+        one.predict(parts[0][0][["b", "a", "c"]])
+
+
+@pytest.mark.parametrize(("place", "name"), [(0, "X"), (1, "y")])
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_frames_with_other_columns_are_refused(kind, place, name):
+    parts = [list(batch) for batch in frames(kind)]
+    parts[1][place] = parts[1][place][list(parts[1][place].columns)[::-1]]
+    names = r"\['c', 'b', 'a'\]" if name == "X" else r"\['w', 'v', 'u'\]"
+    with pytest.raises(ValueError, match=f"{name}: batches have the columns {names}"):
+        model().fit(streams.from_batches([tuple(batch) for batch in parts]))
+
+
+def test_a_frame_in_memory_is_a_source():
+    pd = pytest.importorskip("pandas")
+    inputs, outputs = pd.DataFrame(X, columns=list("abc"), index=range(5, N + 5)), pd.Series(Y[:, 0], name="u")
+    source = streams.from_arrays(inputs, outputs, pd.Series(WEIGHTS), batch_size=70)
+    one = model().fit(source)
+    assert_allclose(one.predict(inputs), model().fit(X, Y[:, 0], WEIGHTS).predict(X), atol=1e-9)
+    assert one.predict(inputs).name == "u" and list(source.sample(9).X.columns) == list("abc")
+
+
+def test_paths_over_alpha_take_no_source(tmp_path):
+    with pytest.raises(ValueError, match="source of rows goes to fit of OperatorKernelRegressor"):
+        next(model().fit_path(batches, None, [0.1, 1]))
+    for source in (streams.from_arrays(X, Y), batches()):
+        with pytest.raises(ValueError, match="paths over alpha take arrays"):
+            RegularizationPathCV(model()).fit(source, None)
+    mapped = np.load(saved(tmp_path, X=X)[0], mmap_mode="r")
+    assert len(list(model().fit_path(mapped, Y, [0.1, 1]))) == 2
 
 
 def test_small_maps_are_read_as_a_whole_and_large_ones_are_not(tmp_path, monkeypatch):
@@ -158,14 +232,14 @@ def test_small_maps_are_read_as_a_whole_and_large_ones_are_not(tmp_path, monkeyp
     whole = model().fit(mapped, Y)
     assert whole.dual_coef_.shape == (N, D)
     values = np.load(saved(tmp_path, K=X @ X.T)[0], mmap_mode="r")
-    monkeypatch.setattr("hilbertlearn.estimators.streaming._MAPPED_ENTRIES", 100)
+    monkeypatch.setattr("hilbertlearn.estimators.batches._MAPPED_ENTRIES", 100)
     assert not hasattr(model().fit(mapped, Y), "dual_coef_")
     precomputed = model(feature_map=Landmarks(10)).set_params(kernel="precomputed")
     assert precomputed.fit(values, Y).predict(values).shape == Y.shape
 
 
 def test_an_iterator_has_its_first_rows_decide(monkeypatch):
-    monkeypatch.setattr("hilbertlearn.estimators.streaming._SAMPLE", 60)
+    monkeypatch.setattr("hilbertlearn.estimators.batches._SAMPLE", 60)
     one = model(feature_map=Landmarks(6)).fit(batches())
     first = model(feature_map=Landmarks(6)).fit(X[:86], Y[:86])  # two batches
     assert_allclose(one.X_fit_, first.X_fit_)
@@ -197,7 +271,7 @@ BAD = {
 @pytest.mark.parametrize("loss", ["squared", Huber(0.5)], ids=str)
 @pytest.mark.parametrize("name", BAD)
 def test_bad_rows_leave_the_model_as_it_was(name, loss, tmp_path, monkeypatch):
-    monkeypatch.setattr("hilbertlearn.estimators.streaming._SAMPLE", 60)  # what an iterator begins with
+    monkeypatch.setattr("hilbertlearn.estimators.batches._SAMPLE", 60)  # what an iterator begins with
     make, message = BAD[name]
     one = model(loss=loss, feature_map=RandomFeatures(6)).fit(X, Y)
     before = one.predict(X)

@@ -13,9 +13,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from hilbertlearn import FunctionalRegressor, LinkPredictor, OperatorKernelRegressor
+from hilbertlearn import FunctionalRegressor, LinkPredictor, OperatorKernelRegressor, streams
 from hilbertlearn.features import Landmarks, RandomFeatures
-from hilbertlearn.operators import Covariance
+from hilbertlearn.operators import Covariance, Learned
 
 N, P, D = 200, 3, 3
 rng = np.random.default_rng(0)
@@ -202,6 +202,75 @@ def test_another_alpha_holds_from_the_next_batch_on():
     one = fed(model(), X[:100], Y[:100])
     one.set_params(alpha=0.1).partial_fit(X[100:], Y[100:])
     assert_allclose(one.predict(X), model(alpha=0.1).fit(X, Y).predict(X), atol=1e-9)
+
+
+def test_alpha_is_checked_in_every_batch():
+    one = model().partial_fit(X[:100], Y[:100]).set_params(alpha=-1.0)
+    with pytest.raises(ValueError, match="alpha must be"):
+        one.partial_fit(X[100:], Y[100:])
+
+
+OTHERS = {
+    "gamma": 0.5,
+    "kernel": "linear",
+    "center": False,
+    "operator": np.eye(D),
+    "scale": True,
+    "feature_map": RandomFeatures(31),
+    "precision": "float32",
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_settings_than_those_of_the_first_batch_are_refused(name):
+    one = model(RandomFeatures(30)).partial_fit(X[:100], Y[:100])
+    before = one.get_params()[name]
+    with pytest.raises(ValueError, match=f"{name}: the batches before .* put them back"):
+        one.set_params(**{name: OTHERS[name]}).partial_fit(X[100:], Y[100:])
+    one.set_params(**{name: before}).partial_fit(X[100:], Y[100:])
+    assert_allclose(one.predict(X), model(RandomFeatures(30)).fit(X, Y).predict(X), atol=1e-9)
+
+
+def test_settings_inside_objects_are_compared_too():
+    one = model(Landmarks(points=X[:20]), operator=np.diag([1.0, 2, 3])).partial_fit(X[:100], Y[:100])
+    one.set_params(feature_map=Landmarks(points=X[:20].copy()), operator=np.diag([1, 2, 3]), tol=1e-9)
+    one.partial_fit(X[100:], Y[100:])
+    one.feature_map.points = X[1:21]
+    with pytest.raises(ValueError, match="feature_map: the batches before"):
+        one.partial_fit(X[100:], Y[100:])
+
+
+@pytest.mark.parametrize("operator", ["learned", Learned()], ids=str)
+def test_an_operator_that_takes_passes_is_refused(operator):
+    with pytest.raises(ValueError, match=r"Learned takes several passes.*fit\(source\)"):
+        model(operator=operator).partial_fit(X, Y)
+
+
+def test_a_new_start_after_passes_is_told():
+    one = model(operator=ROOT @ ROOT.T).fit(streams.from_arrays(X, GAPS, batch_size=50))
+    with pytest.warns(UserWarning, match="begins anew: .* several passes"):
+        one.partial_fit(X[:100], Y[:100])
+    one.partial_fit(X[100:], Y[100:])
+    assert_allclose(one.predict(X), model(operator=ROOT @ ROOT.T).fit(X, Y).predict(X), atol=1e-9)
+
+
+def test_a_first_batch_of_weight_0_is_told():
+    with pytest.raises(ValueError, match=r"sample_weight: .*positive.*first batch"):
+        model().partial_fit(X[:5], Y[:5], np.zeros(5))
+    with pytest.raises(ValueError, match=r"sample_weight: .*positive.*first batch"):
+        model().fit(iter([(X[:5], Y[:5], np.zeros(5))]))
+
+
+def test_empty_batches_of_a_source_are_skipped():
+    parts = [(X[:0], Y[:0]), (X[:90], Y[:90]), (X[:0], Y[:0]), (X[90:], Y[90:]), (X[:0], Y[:0])]
+    wanted = model().fit(X, Y).predict(X)
+    for source in (parts, iter(parts)):
+        assert_allclose(model().fit(streams.from_batches(source)).predict(X), wanted, atol=1e-9)
+    huber = {"loss": "huber", "tol": 1e-9}
+    found = model(**huber).fit(streams.from_batches(parts))
+    assert_allclose(found.predict(X), model(**huber).fit(X, Y).predict(X), atol=1e-3)
+    with pytest.raises(ValueError, match="no rows"):
+        model().fit(streams.from_batches(parts[:1]))
 
 
 def test_copies_go_on_by_themselves():

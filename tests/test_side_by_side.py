@@ -1,14 +1,18 @@
 """Work in threads: the same results in the same order, errors that come through, no threads inside of threads."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 import scipy.sparse
+import threadpoolctl
 from numpy.testing import assert_allclose
+from threadpoolctl import threadpool_limits
 
 from hilbertlearn import _threads
 from hilbertlearn._threads import side_by_side
+from hilbertlearn.distributed.run import _limited
 from hilbertlearn.held_out import choose_by_samples
 from hilbertlearn.kernels import node_embedding
 
@@ -89,3 +93,71 @@ def test_embeddings_do_not_depend_on_threads(monkeypatch):
         V = node_embedding("diffusion", W, rank=100)
         found.append(V @ V.T)
     assert_allclose(*found, atol=1e-12)
+
+
+@pytest.fixture
+def blas(monkeypatch):
+    """A BLAS with one number of threads for the whole process; what real ones do in other threads differs."""
+    number = [4]
+
+    class Limits:
+        def __init__(self, limits, user_api):
+            self.before, number[0] = number[0], limits
+
+        def restore_original_limits(self):
+            number[0] = self.before
+
+    monkeypatch.setattr(_threads, "threadpool_limits", Limits)
+    return number
+
+
+def overlapping():
+    """Two tasks in threads that stay: the first to begin is the first to end."""
+    inside, begun, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def first():
+        inside.set()
+        assert begun.wait(10)
+
+    def second():
+        begun.set()
+        assert ended.wait(10)
+
+    with ThreadPoolExecutor(2) as pool:
+        one = pool.submit(_limited, first, 10**6)
+        assert inside.wait(10)
+        other = pool.submit(_limited, second, 10**6)
+        one.result(10)
+        yield  # the second alone
+        ended.set()
+        other.result(10)
+        yield  # none
+
+
+def test_the_number_of_threads_is_put_back_whatever_the_order(blas):
+    pytest.importorskip("dask")
+    assert [blas[0] for _ in overlapping()] == [1, 4]
+
+
+def test_the_number_of_threads_of_the_blas_here_is_put_back():
+    pytest.importorskip("dask")
+    before = threadpool_limits(2, user_api="blas")
+    try:
+        release = getattr(threadpoolctl.OpenBLASController, "clear_controlling_thread", lambda **_: None)
+        release(force=True)  # this thread may have it, of other tests
+        wanted = _threads._blas_threads()
+        assert [_threads._blas_threads() for _ in overlapping()] == [1, wanted]
+    finally:
+        before.restore_original_limits()
+
+
+def test_inner_limits_give_way_to_outer_ones(blas):
+    with _threads.at_most(2):
+        with _threads.threads_for(10):
+            assert blas == [1]
+        assert blas == [2]
+        with pytest.raises(ZeroDivisionError), _threads.at_most(1):
+            assert 1 / 0
+        with _threads.threads_for(10_000), _threads.at_most(3):
+            assert blas == [2]
+    assert blas == [4]

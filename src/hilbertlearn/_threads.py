@@ -1,12 +1,53 @@
 """How many threads products and factors of matrices take."""
 
+import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from contextvars import copy_context
+from typing import Any
 
+import threadpoolctl
 from threadpoolctl import threadpool_info, threadpool_limits
 
 _SMALL = 600  # rows of a square matrix up to which one thread is as fast as two
+_lock = threading.Lock()
+_limits: list[int] = []  # that hold at the moment; BLAS has one number for all threads of a process
+_before: Any = None  # what was there before the first of them
+
+
+@contextmanager
+def at_most(number):
+    """A context in which BLAS takes so many threads, or the fewest of all such contexts that overlap.
+
+    Contexts of different threads end in any order. The first to begin remembers what was before, and the last to end
+    puts it back.
+    """
+    global _before
+    with _lock:
+        if not _limits:
+            _before = threadpool_limits(number, user_api="blas")
+        elif number < min(_limits):
+            threadpool_limits(number, user_api="blas")
+        _release()
+        _limits.append(number)
+    try:
+        yield
+    finally:
+        with _lock:
+            _limits.remove(number)
+            if not _limits:
+                _before.restore_original_limits()
+                _before = None
+            elif number < min(_limits):
+                threadpool_limits(min(_limits), user_api="blas")
+            _release()
+
+
+def _release():
+    """Let other threads set the number: threadpoolctl leaves that to the thread that did so first, as of 3.8."""
+    release = getattr(threadpoolctl.OpenBLASController, "clear_controlling_thread", None)
+    if release is not None:
+        release()
 
 
 def threads_for(n):
@@ -15,7 +56,7 @@ def threads_for(n):
     numpy and scipy each bring a BLAS with threads of its own. Where the two take turns by the millisecond, threads of
     one that wait keep those of the other from running: small fits are several times slower with two than with one.
     """
-    return threadpool_limits(1, user_api="blas") if n <= _SMALL else nullcontext()
+    return at_most(1) if n <= _SMALL else nullcontext()
 
 
 def side_by_side(function, items):
@@ -30,7 +71,7 @@ def side_by_side(function, items):
     if threads == 1:
         return [function(item) for item in items]
     contexts = [copy_context() for _ in items]  # of numpy's errors
-    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
+    with at_most(1), ThreadPoolExecutor(threads) as pool:
         return list(pool.map(lambda context, item: context.run(function, item), contexts, items))
 
 

@@ -114,7 +114,7 @@ class Blocks:
         ends = np.cumsum(self.lengths)
         own = np.searchsorted(ends, rows, side="right")
         taken = {int(k): rows[own == k] - (ends[k] - self.lengths[k]) for k in np.unique(own)}
-        return Batch(*map(_together, zip(*self.each(_taken, taken), strict=True)))
+        return joined_batches(self.each(_taken, taken))
 
 
 def of_each_block(collection, function, shared) -> list:
@@ -202,15 +202,6 @@ class named_block:
     def __exit__(self, kind, error, trace):
         if isinstance(error, ValueError):
             raise ValueError(f"in block {self.number} of the rows: {error}") from error
-
-
-def _together(parts):
-    """Rows of several blocks, one after another; None where they have none."""
-    if hasattr(parts[0], "iloc"):
-        import pandas
-
-        return pandas.concat(parts)
-    return None if parts[0] is None else joined_batches([Batch(part, part) for part in parts]).X
 
 
 def _taken(number, batch, rows):

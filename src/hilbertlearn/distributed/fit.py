@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from .. import held_out, operators
 from .._statistics import mean_rows
-from ..training import MomentProblem, Options, Samples
-from ..training.moments import MOST_PATTERNS, is_diagonal
+from ..training import Samples
+from ..training.moments import MOST_PATTERNS, Solved, is_diagonal
 from .blocks import Blocks
-from .parts import Job, Reader, Solved, moments_of, solve_part
+from .parts import Job, Reader, moments_of, solve_part
 
 POOL = 10_000  # rows that are brought here: kernel, landmarks and constants of the loss are chosen on them
 _JUDGED = 4000  # of these, whose left-out errors choose alpha
@@ -57,39 +58,14 @@ def fit_blocks(blocks: Blocks, samples: Samples, decided: held_out.Decided, read
     alpha : a number or "auto"
     """
     mixed = samples.mask is not None and not is_diagonal(decided.M)
-    if decided.loss.quadratic and not mixed and _patterns(samples) <= MOST_PATTERNS:
+    if decided.loss.quadratic and not mixed and held_out.n_patterns(samples) <= MOST_PATTERNS:
         origin = mean_rows(samples.Y, samples.weights) if decided.recipe.center else np.zeros(samples.Y.shape[1])
         moments = blocks.summed(moments_of, (read, origin))
         if not moments.has_gaps or is_diagonal(decided.M):
-            return _by_moments(moments, samples, decided, alpha, options)
+            judged = partial(_judged, samples, decided)
+            solved, trials = held_out.solve_moments(moments, decided, judged, alpha, options.tol)
+            return Found(solved, trials, "moments")
     return _by_parts(blocks, samples, decided, read, alpha, options)
-
-
-def _patterns(samples: Samples) -> int:
-    """Outputs, or groups of them, with gaps of their own."""
-    return 1 if samples.mask is None else len(np.unique(samples.mask, axis=1).T)
-
-
-def _by_moments(moments, samples: Samples, decided: held_out.Decided, alpha, options: Options) -> Found:
-    """The squared loss from sums over all rows; alpha by rows of the sample, each left out of the model of all."""
-    problem = MomentProblem(moments, decided.M, decided.recipe.center, decided.space.smoothed)
-    trials, automatic, kernel = decided.trials, isinstance(alpha, str), decided.kernel
-    if automatic:
-        rows = _judged(samples, decided)
-        alpha, more = held_out.choose_alpha(problem, rows, decided.space, kernel.kernel, kernel.rate)
-        trials += more
-    found = problem.solve(float(alpha), options.tol, path=automatic)
-    solved = Solved(
-        coefficients=found.coefficients,
-        center=found.center,
-        alpha=found.alpha,
-        objective=found.objective,
-        gap=found.gap,
-        n_iter=found.n_iter,
-        converged=found.gap <= options.tol,
-        n_rows=moments.n_rows,
-    )
-    return Found(solved, trials, "moments")
 
 
 def _judged(samples: Samples, decided: held_out.Decided) -> held_out.Reservoir:
@@ -101,16 +77,12 @@ def _judged(samples: Samples, decided: held_out.Decided) -> held_out.Reservoir:
 
 def _by_parts(blocks: Blocks, samples: Samples, decided: held_out.Decided, read: Reader, alpha, options) -> Found:
     """Other losses, by a solver on each worker; an alpha that the sample has chosen keeps its penalty."""
-    trials, penalty = decided.trials, decided.penalty
-    if isinstance(alpha, str) and penalty is None:  # of the squared loss, where moments do not do
-        choice = held_out.choose(samples, decided.loss, alpha, options)
-        penalty, trials = choice.alpha * float(samples.weights.sum()), choice.trials
     loss, encoded = decided.loss, samples.encoded
     job = Job(
         reader=read,
         loss=loss,
         alpha=None if isinstance(alpha, str) else float(alpha),
-        penalty=penalty,
+        penalty=decided.penalty,
         M=decided.M,
         center=decided.recipe.center,
         n_outputs=samples.Y.shape[1],
@@ -118,4 +90,4 @@ def _by_parts(blocks: Blocks, samples: Samples, decided: held_out.Decided, read:
         tol=options.tol,
         max_iter=options.max_iter,
     )
-    return Found(blocks.on_parts(solve_part, job).result, trials, "splitting")
+    return Found(blocks.on_parts(solve_part, job).result, decided.trials, "splitting")

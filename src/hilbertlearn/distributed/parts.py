@@ -15,9 +15,10 @@ from ..losses import Loss
 from ..problem import Problem
 from ..solvers import splitting
 from ..spaces import Space
-from ..streams.base import Batch
+from ..streams.base import Batch, checked_weights
 from ..terms import FeatureGram, Padded, Separable
 from ..training import Encoded, Moments, best_constant
+from ..training.moments import Solved
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,19 +39,12 @@ class Reader:
                 "y: functions at points of their own, or with gaps in a space that is no grid, are not fitted in "
                 "blocks; set irregular='projected', or fill the gaps"
             )
-        weights = np.ones(len(encoded.Y)) if batch.sample_weight is None else _checked_weights(batch.sample_weight)
+        weights = checked_weights(batch.sample_weight, len(encoded.Y))
         rows = np.flatnonzero((weights > 0) & np.isfinite(encoded.Y).any(axis=1))
         X = self.inputs(batch.X)
         if len(rows) < len(weights):
             X, encoded, weights = _safe_indexing(X, rows), encoded.take(rows), weights[rows]
         return X, encoded, weights
-
-
-def _checked_weights(weights):
-    weights = np.asarray(weights, dtype=float).ravel()
-    if not (np.isfinite(weights) & (weights >= 0)).all():
-        raise ValueError(f"sample_weight must be finite and at least 0, got {weights.min()}")
-    return weights
 
 
 def moments_of(batches, shared) -> Moments:
@@ -80,20 +74,6 @@ class Job:
     pads: bool  # whether the loss sees what outputs have outside their space
     tol: float
     max_iter: int
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Solved:
-    """What was learnt of all rows: coefficients of the features, nothing of the rows themselves."""
-
-    coefficients: np.ndarray  # (r, d)
-    center: np.ndarray  # (d,)
-    alpha: float
-    objective: float  # mean loss and penalty
-    gap: float  # relative duality gap
-    n_iter: int
-    converged: bool
-    n_rows: int  # that count
 
 
 def solve_part(batches, total, job: Job) -> Solved:

@@ -12,8 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from threadpoolctl import threadpool_limits
-
+from .._threads import at_most
 from .meeting import Interrupted, Meeting
 
 _TRIES = 4
@@ -193,7 +192,7 @@ def _limited(work, share, *arguments):
     """Run on a worker: with its share of the threads of its host."""
     from dask.system import CPU_COUNT
 
-    with threadpool_limits(max(1, CPU_COUNT // share), user_api="blas"):
+    with at_most(max(1, CPU_COUNT // share)):
         return work(*arguments)
 
 

@@ -23,9 +23,9 @@ from ..spaces import Grid, function_space
 from ..spaces.settings import as_space
 from ..terms import LinearPredictor
 from ..training import best_constant
-from .in_blocks import InBlocks
+from .batch_state import StreamState
+from .on_workers import InBlocks
 from .state import Expansion, State, blocks_of
-from .stream_state import StreamState
 
 _SMOOTHER = (Integral("rbf", 100.0),)  # operators that are tried beside the grid's own, whose functions are rough
 

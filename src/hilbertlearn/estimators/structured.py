@@ -21,11 +21,11 @@ from ..spaces import OutputKernel, ProbeSpace, WeightSpace
 from ..streams import is_source
 from ..terms import ONCE
 from ..training import fit
-from .candidate_blocks import best_of_blocks
 from .candidate_streams import Stream, best_of_stream, refuse_iterator, streams
+from .candidates_on_workers import best_of_blocks
 from .decoding import decoding, is_discrete
-from .in_blocks import InBlocks
 from .known_outputs import known_outputs
+from .on_workers import InBlocks
 from .output_defaults import default_rule, without_label
 from .output_scores import OutputScores
 from .pools import best_of_all, best_of_each, read_lists

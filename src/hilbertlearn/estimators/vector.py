@@ -11,7 +11,7 @@ from ..kernels import brings_operator
 from ..metrics import r2_score
 from ..operators import is_from_outputs
 from ..spaces import Metric, Vector, read_vectors, spread_of
-from .in_blocks import InBlocks
+from .on_workers import InBlocks
 
 
 class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, InBlocks):

@@ -1,7 +1,7 @@
 """Samples left out: leave-one-out and pairs in closed form, folds, and the choice of settings by them."""
 
 from .choice import Choice, by_output, choose, choose_kernels, settled
-from .first_rows import Decided, decide
+from .first_rows import Decided, decide, n_patterns, solve_moments
 from .folds import FOLDS, fold_errors, own_error
 from .loo import leave_one_out, residual_path
 from .nodes import leave_nodes_out

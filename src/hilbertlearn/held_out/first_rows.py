@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from .. import operators
 from .._validation import warn
 from ..features import FeatureKernel, Landmarks, fitted_map
 from ..losses import Loss
 from ..spaces import Space
 from ..terms import FeatureGram
-from ..training import Options, Recipe, Samples, make_terms
+from ..training import MomentProblem, Moments, Options, Recipe, Samples, make_terms
+from ..training.moments import MOST_PATTERNS, Solved, is_diagonal
 from .choice import choose
 from .on_features import Approximation
+from .reservoir import Reservoir, choose_alpha
 from .search import families_of, is_open
 from .trials import Trial
 
@@ -33,10 +37,13 @@ class Decided:
     approximation: Approximation | None = None
 
 
-def decide(samples: Samples, loss: Loss, alpha, options: Options) -> Decided:
+def decide(samples: Samples, loss: Loss, alpha, options: Options, passes=True) -> Decided:
     """The settings of a model of many rows on features, from some of them.
 
-    alpha of the squared loss is left to all rows; other losses keep the penalty that these rows choose.
+    alpha of the squared loss is left to all rows where sums over these say everything; other losses, and what may take
+    iterations over rows, keep the penalty that these rows choose.
+
+    passes : whether rows can be gone over several times
     """
     setting, few = samples.recipe.features, len(samples.columns)
     number: Any = getattr(setting, "n_components", None)
@@ -62,5 +69,35 @@ def decide(samples: Samples, loss: Loss, alpha, options: Options) -> Decided:
         nothing = FeatureGram(np.empty((len(samples.rows), 0)))
         M = make_terms(recipe, [nothing], samples.encoded, samples.weights)[0].M
         penalty, trials, approximation = None, (), Approximation(kernel.n_components)
+        if automatic and passes and _may_take_passes(samples, M):
+            choice = choose(samples, loss, alpha, options)
+            penalty, trials = choice.alpha * float(samples.weights.sum()), choice.trials
     kernel = replace(kernel, map=kernel.map.detached())
     return Decided(kernel, samples.space, M, loss, recipe, penalty if automatic else None, trials, approximation)
+
+
+def solve_moments(
+    moments: Moments, decided: Decided, rows: Callable[[], Reservoir], alpha, tol
+) -> tuple[Solved, tuple[Trial, ...]]:
+    """The model of the squared loss from sums over all rows, and the settings that were tried for it.
+
+    rows : function that returns some of the rows, which choose alpha where it is "auto", each left out of the model of
+        all
+    """
+    problem = MomentProblem(moments, decided.M, decided.recipe.center, decided.space.smoothed)
+    if not isinstance(alpha, str):
+        return problem.solve(float(alpha), tol), decided.trials
+    kernel = decided.kernel
+    chosen, trials = choose_alpha(problem, rows(), decided.space, kernel.kernel, kernel.rate)
+    return problem.solve(chosen, tol, path=True), decided.trials + trials
+
+
+def n_patterns(samples: Samples) -> int:
+    """Outputs, or groups of them, with gaps of their own."""
+    return 1 if samples.mask is None else len(np.unique(samples.mask, axis=1).T)
+
+
+def _may_take_passes(samples: Samples, M) -> bool:
+    """Whether the squared loss may have no formula from sums: gaps, which later rows may have too, decide."""
+    learnt = operators.as_learned(samples.recipe.pairs[0][1]) is not None
+    return learnt or not is_diagonal(M) or n_patterns(samples) > MOST_PATTERNS

@@ -6,8 +6,10 @@ import os
 from pathlib import Path
 
 import numpy as np
+from sklearn.utils import _safe_indexing
 
 from .._validation import check_number
+from ..frames import is_framed
 from .base import Batch, Source, batch_rows
 
 
@@ -36,8 +38,7 @@ class ArraySource(Source):
         return self._rows(np.sort(rows))
 
     def _rows(self, rows):
-        weights = None if self.sample_weight is None else self.sample_weight[rows]
-        return Batch(_plain(self.X[rows]), None if self.y is None else _plain(self.y[rows]), weights)
+        return Batch(*(_taken(part, rows) for part in (self.X, self.y, self.sample_weight)))
 
 
 def _rows(part, name):
@@ -49,13 +50,16 @@ def _rows(part, name):
     return part.shape[0]
 
 
-def _plain(part):
-    """A memory-mapped part as an ordinary array over the same memory: slices of it need not be maps."""
-    return part.view(np.ndarray) if isinstance(part, np.memmap) else part
+def _taken(part, rows):
+    """Some rows; of a memory-mapped array as an ordinary one over the same memory: slices of it need not be maps."""
+    if part is None or is_framed(part):
+        return None if part is None else _safe_indexing(part, rows)
+    some = part[rows]
+    return some.view(np.ndarray) if isinstance(some, np.memmap) else some
 
 
 def from_arrays(X, y, sample_weight=None, batch_size=None) -> ArraySource:
-    """Rows of arrays, memory-mapped ones, sparse matrices, or data sets of h5py or zarr.
+    """Rows of arrays, memory-mapped ones, sparse matrices, data frames, or data sets of h5py or zarr.
 
     batch_size : rows at a time, None for about 16 MB of X
     """

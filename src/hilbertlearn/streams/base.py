@@ -12,6 +12,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from .._validation import check_number
+from ..frames import is_frame, is_framed
 
 BATCH_ENTRIES = 2**21  # numbers of X in a batch, where nobody says how many rows it has: 16 MB
 _FEWEST, _MOST = 256, 65536  # rows of a batch
@@ -69,8 +70,31 @@ class Source(ABC):
         return joined_batches(parts)
 
 
+def checked_weights(weights, number) -> np.ndarray:
+    """Weights of so many rows as floats (b,): from (b,), a column (b, 1), or a number for all, which is 1 for None.
+
+    All may be zero, in a batch that is not the only one.
+    """
+    values = np.asarray(1.0 if weights is None else weights, dtype=float)
+    values = np.full(number, values) if values.ndim == 0 else values
+    if values.shape == (number, 1):
+        values = values[:, 0]
+    if values.shape != (number,):
+        raise ValueError(f"sample_weight must have an entry for each of {number} rows, got shape {np.shape(weights)}")
+    bad = values[~(np.isfinite(values) & (values >= 0))]
+    if len(bad):
+        raise ValueError(f"sample_weight must be finite and not negative, got {bad[0]}")
+    return values
+
+
+def with_rows(batches) -> Iterator[Batch]:
+    """Those of the batches that are not empty."""
+    return (batch for batch in batches if _num_samples(batch.X))
+
+
 def joined_batches(parts) -> Batch:
     """Batches, one after another, as one."""
+    parts = list(with_rows(parts))
     if not parts:
         raise ValueError("the source has no rows; give at least one batch with samples")
     if len(parts) == 1:
@@ -78,10 +102,18 @@ def joined_batches(parts) -> Batch:
     X, y, weights = zip(*parts, strict=True)
     if any(w is None for w in weights) and not all(w is None for w in weights):
         weights = tuple(np.ones(_num_samples(x)) if w is None else w for x, w in zip(X, weights, strict=True))
-    return Batch(_joined(X, "X"), _joined(y, "y"), None if weights[0] is None else _joined(weights, "sample_weight"))
+    return Batch(joined_rows(X, "X"), joined_rows(y, "y"), joined_rows(weights, "sample_weight"))
 
 
-def _joined(parts, name):
+def joined_rows(parts, name):
+    """Rows of several parts, one after another, in the form that these have; None where they are None.
+
+    name : what they are called
+    """
+    if parts[0] is None:
+        return None
+    if all(is_framed(part) for part in parts):
+        return _joined_frames(parts, name)
     if all(isinstance(part, list) for part in parts):
         return [item for part in parts for item in part]
     if any(scipy.sparse.issparse(part) for part in parts):
@@ -92,6 +124,28 @@ def _joined(parts, name):
         seen = " and ".join(sorted(str(shape) for shape in shapes))
         raise ValueError(f"{name}: batches have rows of shapes {seen}; all batches must have the same columns")
     return np.concatenate(parts)
+
+
+def _joined_frames(parts, name):
+    """Data frames or series, which must have the same columns in the same order."""
+    if is_frame(parts[0]):
+        wanted = list(parts[0].columns)
+        for part in parts:
+            seen = list(part.columns) if is_frame(part) else [part.name]
+            if seen != wanted:
+                raise ValueError(
+                    f"{name}: batches have the columns {seen} and {wanted}; all batches must have the same columns in "
+                    f"the same order, as {name}[names] has them with these names"
+                )
+    elif any(is_frame(part) for part in parts):
+        raise ValueError(f"{name}: some batches are series and others data frames; give the same form each time")
+    if hasattr(parts[0], "iloc"):
+        import pandas
+
+        return pandas.concat(parts)
+    import polars
+
+    return polars.concat(parts)
 
 
 def batch_rows(width, batch_size=None) -> int:

@@ -86,7 +86,8 @@ class BlockStore:
             self._write(block)
 
     def _write(self, block):
-        self.file.write(memoryview(block).cast("B"))
+        if block.size:  # memory of no entries cannot be looked at as bytes
+            self.file.write(memoryview(block).cast("B"))
 
     def blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
         """Pairs (slice, rows); an array is good until the next."""
@@ -111,7 +112,8 @@ class BlockStore:
             self.file.seek(0)
             buffer: Any = np.empty((max(self.sizes, default=0), self.width), dtype=self.dtype)
             for size in self.sizes:
-                self.file.readinto(memoryview(buffer[:size]).cast("B"))
+                if buffer[:size].size:
+                    self.file.readinto(memoryview(buffer[:size]).cast("B"))
                 yield buffer[:size]
 
     def close(self):

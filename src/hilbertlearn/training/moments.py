@@ -189,16 +189,18 @@ def check_patterns(number):
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Solved:
-    """The model of the squared loss for one alpha: ``z(x) @ coefficients @ M + center``."""
+    """What was learnt of all rows, ``z(x) @ coefficients @ M + center``; nothing of the rows themselves."""
 
     alpha: float
     coefficients: np.ndarray  # (r, d)
     center: np.ndarray  # (d,)
     objective: float  # mean loss and penalty
     gap: float  # relative duality gap
-    n_iter: int  # solutions with the same factors
+    n_iter: int  # of moments: solutions with the same factors
+    converged: bool
+    n_rows: int  # that count
 
 
 class MomentProblem:
@@ -226,7 +228,7 @@ class MomentProblem:
         self.centered = center
 
     @cached_property
-    def blocks(self) -> list[Block]:
+    def blocks(self) -> list[PatternProblem]:
         """For each pattern of gaps a problem of its own."""
         m, moved = self.moments, self.center - self.moments.origin
         P = m.ZY - m.Z[m.pattern].T * moved
@@ -235,7 +237,7 @@ class MomentProblem:
         for k, G in enumerate(m.ZZ):
             columns = np.flatnonzero(m.pattern == k)
             M = self.M if self.M is None or len(columns) == m.n_outputs else self.M[np.ix_(columns, columns)]
-            out.append(Block(columns, G, P[:, columns], float(YY[columns].sum()), M))
+            out.append(PatternProblem(columns, G, P[:, columns], float(YY[columns].sum()), M))
         return out
 
     @property
@@ -260,10 +262,19 @@ class MomentProblem:
             relative = gap / max(primal, np.finfo(float).tiny) if gap > 0 else 0.0
             if relative <= tol or n_iter > _REFINEMENTS:
                 break
-        return Solved(alpha, B, self.center, primal / self.moments.total, relative, n_iter)
+        return Solved(
+            alpha=alpha,
+            coefficients=B,
+            center=self.center,
+            objective=primal / self.moments.total,
+            gap=relative,
+            n_iter=n_iter,
+            converged=relative <= tol,
+            n_rows=self.moments.n_rows,
+        )
 
 
-class Block:
+class PatternProblem:
     """The problem ``s B + G B M = P`` of the outputs with one pattern of gaps, `columns` of all."""
 
     def __init__(self, columns, G, P, square, M):

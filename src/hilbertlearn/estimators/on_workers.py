@@ -12,8 +12,8 @@ from sklearn.utils import _safe_indexing
 
 from .. import distributed, features, held_out
 from .._validation import warn
+from .batches import InBatches
 from .inputs import check_inputs
-from .streaming import Streaming
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +26,7 @@ class _Checks:
         self.estimator.check_block(X)
 
 
-class InBlocks(Streaming):
+class InBlocks(InBatches):
     """``fit`` of Dask collections."""
 
     def check_block(self, X):

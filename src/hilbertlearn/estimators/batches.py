@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _check_sample_weight, _num_samples
+from sklearn.utils.validation import _num_samples
 
 from .. import features, held_out, kernels, operators, streams
 from .._fitting import continued
@@ -20,13 +20,13 @@ from .._validation import warn
 from ..losses import as_loss
 from ..spaces import Vector
 from ..streams import Batch, Source
-from ..streams.base import joined_batches
+from ..streams.base import checked_weights, joined_batches, with_rows
 from ..terms import BlockGram
-from ..training import Encoded, MomentProblem, Moments, Training, fit, make_terms
+from ..training import Encoded, Moments, Training, fit, make_terms
 from ..training.moments import is_diagonal
 from .base import KernelMachine
+from .batch_state import Accumulated, FixedSettings, StreamState
 from .inputs import check_inputs
-from .stream_state import Accumulated, StreamState
 
 _EXACT = 5000  # rows up to which a source is read as a whole where feature_map="auto"
 _SAMPLE, _MOST_SAMPLE = 5000, 40_000  # rows that kernel and landmarks are chosen from
@@ -56,10 +56,11 @@ def _is_squared(loss) -> bool:
         return False
 
 
-class Streaming(KernelMachine):
+class InBatches(KernelMachine):
     """``partial_fit``, and ``fit`` from rows in pieces."""
 
     _accumulated_: Accumulated | None = None  # of the squared loss
+    _by_passes_ = False  # whether a source was read several times, of which there are no sums
 
     # ---------------------------------------------------------------- batch by batch
 
@@ -70,13 +71,15 @@ class Streaming(KernelMachine):
 
         The model is that of ``fit`` with the same features and all rows so far, in whatever batches and order they
         came; memory is that of features by features and outputs. The first batch decides what depends on data and was
-        not given: the kernel and its rate, landmarks, an operator made of outputs, the scale of outputs. It should be
-        a random draw, and larger than the number of landmarks; features.RandomFeatures with a number for gamma, or
-        ``Landmarks(points=...)``, do not depend on it. alpha="auto" is chosen anew each time, by rows kept of all so
-        far and left out of the model of all.
+        not given: the kernel and its rate, landmarks, an operator made of outputs, the scale of outputs, how much the
+        constant of curves is smoothed. It should be a random draw, and larger than the number of landmarks;
+        features.RandomFeatures with a number for gamma, or ``Landmarks(points=...)``, do not depend on it. alpha="auto"
+        is chosen anew each time, by rows kept of all so far and left out of the model of all. alpha and tol may be set
+        anew between batches, other settings of the model may not.
 
-        After ``fit`` from a source it continues; after ``fit`` in memory, which keeps no sums, it begins anew. A batch
-        that is refused leaves the model as it was.
+        After ``fit`` from a source in one pass it continues. It begins anew after one that took several passes, and
+        warns, and after ``fit`` in memory (small memory-mapped arrays too) or of Dask collections: these keep no sums.
+        A batch that is refused leaves the model as it was.
 
         Parameters
         ----------
@@ -86,9 +89,32 @@ class Streaming(KernelMachine):
         """
         batch = Batch(X, y, sample_weight)
         self._refuse_other_settings()
-        accumulated = self._begin(batch) if self._accumulated_ is None else self._accumulated_
+        self._check_continues(X)
+        accumulated = self._begin(batch, passes=False) if self._accumulated_ is None else self._accumulated_
         self._accumulated_ = self._with_rows(accumulated, [batch])
         self._solve_moments()
+
+    def _check_continues(self, X):
+        """Refuse settings that batches cannot have, and others than those of the batches before; tell a new start."""
+        _, recipe = self._check_settings(X)
+        if operators.as_learned(recipe.pairs[0][1]) is not None:
+            raise ValueError(
+                "operator: Learned takes several passes over all rows, and partial_fit one; use fit(source), see "
+                "hilbertlearn.streams, or give another operator"
+            )
+        if self._by_passes_:
+            self._by_passes_ = False
+            warn(
+                "partial_fit begins anew: the fit(source) before took several passes and kept no sums of its rows; for "
+                "a model of all rows use fit with a source that has them all"
+            )
+        if self._accumulated_ is not None:
+            changed = self._accumulated_.settings.changed(self)
+            if changed:
+                raise ValueError(
+                    f"{', '.join(changed)}: the batches before were read with other settings; fit anew, with "
+                    "sklearn.base.clone(model).partial_fit, or put them back"
+                )
 
     # ---------------------------------------------------------------- from a source
 
@@ -115,16 +141,24 @@ class Streaming(KernelMachine):
         whole = several or self.manifold or self.alpha_per_output or self._loss().on_margins
         return bool(whole) or source.n_rows * width <= _MAPPED_ENTRIES
 
+    def prepare(self, X, y, sample_weight=None) -> Training:
+        if streams.is_source(X) and not isinstance(X, np.memmap):  # maps are arrays
+            raise ValueError(
+                "X: a source of rows goes to fit of OperatorKernelRegressor, FunctionalRegressor and "
+                "StructuredPredictor, where alpha='auto' stands for a search; paths over alpha take arrays in memory"
+            )
+        return super().prepare(X, y, sample_weight)
+
     def _learn_source(self, source: Source):
         """Some rows decide; then one pass for the squared loss, and several for others."""
         self._refuse_other_settings()
         number = self._sample_size()
-        batches: Iterable[Batch] = source
+        batches: Iterable[Batch] = with_rows(source) if source.repeatable else ()
         if source.repeatable:
             first = source.sample(number)
         else:  # the first rows must do
             head: list[Batch] = []
-            rest = iter(source)
+            rest = with_rows(source)
             while sum(_num_samples(batch.X) for batch in head) < number and (batch := next(rest, None)) is not None:
                 head.append(batch)
             first, batches = joined_batches(head), itertools.chain(head, rest)
@@ -136,7 +170,7 @@ class Streaming(KernelMachine):
             if not (mixed and source.repeatable):
                 self._solve_moments()
                 return
-            self._accumulated_, batches = None, source  # gaps that an operator mixes have no formula
+            self._accumulated_, batches = None, with_rows(source)  # gaps that an operator mixes have no formula
         self._solve_by_passes(begun, source, batches)
 
     def _sample_size(self):
@@ -146,8 +180,13 @@ class Streaming(KernelMachine):
 
     # ---------------------------------------------------------------- what both are made of
 
-    def _begin(self, first: Batch) -> Accumulated:
-        """What the first rows decide, and no sums yet."""
+    def _begin(self, first: Batch, passes=True) -> Accumulated:
+        """What the first rows decide, and no sums yet; passes : whether all rows can be gone over several times."""
+        if first.sample_weight is not None and not np.any(first.sample_weight):
+            raise ValueError(
+                "sample_weight: no row has a positive weight in the first batch, or in the sample of a source that "
+                "settings are chosen on; begin with rows that count"
+            )
         samples = self.read(*first, output_space=self.stream_space)
         if samples.encoded.sampling is not None:
             raise ValueError(
@@ -156,7 +195,7 @@ class Streaming(KernelMachine):
             )
         if isinstance(self.feature_map, str):
             samples = samples.with_features(features.Landmarks("auto")).in_double()
-        decided = held_out.decide(samples, self._loss(), self.alpha, self.options())
+        decided = held_out.decide(samples, self._loss(), self.alpha, self.options(), passes)
         d, r = samples.Y.shape[1], decided.kernel.n_components
         origin = mean_rows(samples.Y, samples.weights) if self.center else np.zeros(d)
         return Accumulated(
@@ -164,6 +203,7 @@ class Streaming(KernelMachine):
             moments=Moments.empty(r, origin),
             rows=held_out.Reservoir.empty(r, d),
             like=_safe_indexing(samples.X, slice(0, 1)),
+            settings=FixedSettings.of(self),
         )
 
     def stream_space(self, y, sample_weight):
@@ -193,7 +233,7 @@ class Streaming(KernelMachine):
                 f"X and y must have as many samples, got inconsistent numbers {n} and {_num_samples(batch.y)}"
             )
         if batch.sample_weight is not None:
-            weights = _checked_weights(batch.sample_weight, X)
+            weights = checked_weights(batch.sample_weight, n)
         self._check_order(batch.y)
         y = self.read_outputs(batch.y)
         width = y.shape[1] if isinstance(y, np.ndarray) and y.ndim == 2 else d
@@ -220,23 +260,15 @@ class Streaming(KernelMachine):
     def _solve_moments(self):
         """The model of the sums so far."""
         assert self._accumulated_ is not None
-        decided, moments = self._accumulated_.decided, self._accumulated_.moments
-        problem = MomentProblem(moments, decided.M, decided.recipe.center, decided.space.smoothed)
-        alpha, trials, automatic = self.alpha, decided.trials, isinstance(self.alpha, str)
-        if automatic:
-            kernel = decided.kernel
-            alpha, more = held_out.choose_alpha(
-                problem, self._accumulated_.rows, decided.space, kernel.kernel, kernel.rate
-            )
-            trials += more
-        solved = problem.solve(float(alpha), self.tol, path=automatic)
-        if solved.gap > self.tol:
+        decided, moments, rows = (getattr(self._accumulated_, name) for name in ("decided", "moments", "rows"))
+        solved, trials = held_out.solve_moments(moments, decided, lambda: rows, self.alpha, self.tol)
+        if not solved.converged:
             warn(
                 f"{type(self).__name__}: gap {solved.gap:.1e} > tol {self.tol:.1e}; raise alpha, which is at the limit "
                 "of rounding, or tol",
                 ConvergenceWarning,
             )
-        self.state_ = self.make_stream_state(decided, solved, moments.n_rows, held_out.table(trials))
+        self.state_ = self.make_stream_state(decided, solved, solved.n_rows, held_out.table(trials))
 
     def make_stream_state(self, decided, solved, n_samples, choice) -> StreamState:
         """What is kept of a model that was solved from sums over rows."""
@@ -247,7 +279,7 @@ class Streaming(KernelMachine):
         decided = begun.decided
 
         def again():
-            return (block.Z for batch in source for block in self._counted_blocks(begun, batch))
+            return (block.Z for batch in with_rows(source) for block in self._counted_blocks(begun, batch))
 
         blocks: list[_Block] = []
         with streams.BlockStore(again if source.repeatable else None, source.n_rows) as store:
@@ -260,6 +292,7 @@ class Streaming(KernelMachine):
             alpha = float(self.alpha) if decided.penalty is None else decided.penalty / total
             state = self.make_state(self.checked(fit(training, decided.loss, alpha, self.options())))
         self.state_ = replace(state, choice=held_out.table(decided.trials), approximation=decided.approximation)
+        self._by_passes_ = True
 
     def _counted_blocks(self, begun: Accumulated, batch: Batch):
         """Rows of a batch that count, a block at a time."""
@@ -281,13 +314,6 @@ class _Block:
     weights: np.ndarray  # (b,)
     counts: np.ndarray  # which of the rows given these are, booleans
     outside: Any  # (b,) or None
-
-
-def _checked_weights(weights, X):
-    """Weights (b,) as floats; all may be zero, in a batch that is not the first."""
-    if np.shape(weights) == (_num_samples(X),) and not np.any(weights):
-        return np.zeros(_num_samples(X))
-    return _check_sample_weight(weights, X, dtype=np.float64, ensure_non_negative=True)
 
 
 def _training(decided: held_out.Decided, blocks, gram) -> Training:

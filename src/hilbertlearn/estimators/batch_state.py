@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from numbers import Number
 from typing import Any
 
+import numpy as np
+import scipy.sparse
+
+from .._fitting import snapshot
 from ..held_out import Decided, Reservoir
 from ..losses import Loss
 from ..terms import LinearPredictor
@@ -20,6 +25,44 @@ _OF_SAMPLES = {
 }
 
 
+_FREE = ("alpha", "tol", "max_iter", "solver", "verbose")  # settings that each batch may have its own of
+
+
+@dataclass(frozen=True, eq=False)
+class FixedSettings:
+    """Settings of an estimator as they were at the first batch, those that hold for all batches."""
+
+    values: dict
+
+    @classmethod
+    def of(cls, estimator) -> FixedSettings:
+        given = estimator.get_params(deep=False)
+        return cls({name: snapshot(value) for name, value in given.items() if name not in _FREE})
+
+    def changed(self, estimator) -> list[str]:
+        """Names of those that are now others."""
+        return [name for name, value in self.values.items() if not _same(value, getattr(estimator, name))]
+
+
+def _same(one, other) -> bool:
+    """Whether two settings mean the same: numbers, names, arrays, lists of them, and objects with settings."""
+    if one is other:
+        return True
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return np.shape(one) == np.shape(other) and bool(np.all(np.asarray(one) == np.asarray(other)))
+    if type(one) is not type(other):
+        return isinstance(one, Number) and isinstance(other, Number) and one == other
+    if isinstance(one, (list, tuple)):
+        return len(one) == len(other) and all(map(_same, one, other))
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(_same(value, other[name]) for name, value in one.items())
+    if hasattr(one, "get_params") and not isinstance(one, type):
+        return _same(one.get_params(deep=False), other.get_params(deep=False))
+    if scipy.sparse.issparse(one):
+        return one.shape == other.shape and not (one != other).nnz
+    return bool(np.all(one == other))
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Accumulated:
     """Sums over the rows seen so far, some of these rows, and what the first ones have decided."""
@@ -28,6 +71,7 @@ class Accumulated:
     moments: Moments
     rows: Reservoir
     like: Any  # one of the first inputs, for the form of others
+    settings: FixedSettings  # that the first rows were read with
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
