@@ -29,6 +29,11 @@ class Found(NamedTuple):
 
 def check_settings(recipe, loss, solver):
     """Refuse what needs all samples at once."""
+    if loss.on_margins or np.isfinite(loss.largest_residual):
+        raise ValueError(
+            f"loss={loss!r} compares all samples with each other and is not fitted in blocks; use the squared loss, "
+            "Huber, EpsilonInsensitive or EpsilonSVR, or fit in memory"
+        )
     if recipe.features is None:
         raise ValueError(
             "feature_map=None is the exact kernel, whose Gram matrix of all samples no worker has; set "
@@ -40,11 +45,6 @@ def check_settings(recipe, loss, solver):
         raise ValueError("kernel: a list of terms is not fitted in blocks; give one kernel, or fit in memory")
     if operators.as_learned(recipe.pairs[0][1]) is not None:
         raise ValueError("operator: Learned is not fitted in blocks; give another operator, or fit in memory")
-    if loss.on_margins or np.isfinite(loss.largest_residual):
-        raise ValueError(
-            f"loss={loss!r} compares all samples with each other and is not fitted in blocks; use the squared loss, "
-            "Huber, EpsilonInsensitive or EpsilonSVR, or fit in memory"
-        )
     if solver not in _SOLVERS:
         raise ValueError(f"solver={solver!r} needs all samples at once; use 'auto', or fit in memory")
 
