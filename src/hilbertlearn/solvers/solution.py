@@ -18,4 +18,5 @@ class Solution:
     history: list[float] = field(default_factory=list)  # relative gaps, in the order they were checked
     solver: str = ""  # the name of the solver
     gave_up: bool = False  # another solver that suits would be faster
+    expansion: np.ndarray | None = None  # (N, d) coefficients on features, with more digits than those of ``dual``
     function: np.ndarray | None = None  # (n, d) of the function the gap belongs to, where that is not of ``dual``

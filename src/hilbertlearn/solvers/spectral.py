@@ -29,12 +29,13 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
     """
     c, Y = problem.loss.curvature, problem.observed(problem.Y)
     factors = problem.term.factor("once") if factors is None else factors
-    A = exact(factors.solve(Y, c, problem.penalty))
+    A, W = factors.solve_expanded(Y, c, problem.penalty)
+    A = exact(A)
     F = factors.fitted(problem, A)
     history, best = [problem.gap(A, F)], A
     while history[-1] > tol and len(history) <= _REFINEMENTS:
-        A = A + factors.solve(problem.observed(Y - c * A - F), c, problem.penalty)
-        A = exact(A.astype(Y.dtype, copy=False))
+        change, more = factors.solve_expanded(problem.observed(Y - c * A - F), c, problem.penalty)
+        A, W = exact((A + change).astype(Y.dtype, copy=False)), None if W is None else W + more
         F = factors.fitted(problem, A)
         history.append(problem.gap(A, F))
         if history[-1] == min(history):
@@ -43,4 +44,4 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
     gap = min(history) if problem.single else history[-1]
     if callback is not None:
         callback(len(history), gap)
-    return Solution(A, gap, len(history), gap <= tol, history)
+    return Solution(A, gap, len(history), gap <= tol, history, expansion=W)

@@ -151,6 +151,10 @@ class Factors(ABC):
     def solve(self, R, shift, penalty):
         """X (n, d) for R (n, d) and s = penalty."""
 
+    def solve_expanded(self, R, shift, penalty):
+        """``solve``, and with it ``Term.expand(X / s)``, where that has more digits than made of X; else None."""
+        return self.solve(R, shift, penalty), None
+
     def with_operator(self, M) -> Factors | None:
         """The same with another operator, None where that takes as long as new ones."""
         return None

@@ -99,8 +99,7 @@ class BlockGram(FeatureGram):
         return self.take(rows).cross(slice(None), columns)
 
     def expand(self, C):
-        W = self._pulled(C, None)
-        return W if self.back is None else self.back @ W
+        return self.of_predictions(self._pulled(C, None))
 
     @property
     def diagonal(self):

@@ -92,7 +92,10 @@ class FeatureGram(Gram):
         return C.T @ C
 
     def expand(self, C):
-        W = self.total(self.Z.T @ C)
+        return self.of_predictions(self.total(self.Z.T @ C))
+
+    def of_predictions(self, W):
+        """Coefficients (q, d) of the features that predictions are made of, from those of the columns of Z."""
         return W if self.back is None else self.back @ W
 
     @property
@@ -165,11 +168,27 @@ class FeatureSpectral(Factors):
         return None if self.operator is None else self.operator.vectors
 
     def solve(self, R, shift, penalty):
+        return self._solved(R, self._coefficients(self.gram.pull(R), shift, penalty), shift)
+
+    def solve_expanded(self, R, shift, penalty):
+        P, E = self.gram.pull(R), self._E
+        C = self._coefficients(P, shift, penalty)
+        W = self.pairs.vectors @ C
+        if E is not None:
+            W = W @ E.T
+            if E.shape[1] < len(E):  # directions that M drops have no part in the system; the second time is rounding
+                rest = P - (P @ E) @ E.T
+                W += (rest - (rest @ E) @ E.T) / (shift * penalty)
+        return self._solved(R, C, shift), self.gram.of_predictions(W)
+
+    def _coefficients(self, P, shift, penalty):
+        """What ``shift s W + Z'Z W M = P`` has in the two eigenbases."""
         (values, V), E = self.pairs, self._E
-        C = V.T @ self.gram.pull(R if E is None else R @ E)
-        C *= self._gamma / (shift * penalty + np.multiply.outer(values, self._gamma))
-        change = self.gram.push(V @ C)
-        return (R - (change if E is None else change @ E.T)) / shift
+        return (V.T @ (P if E is None else P @ E)) / (shift * penalty + np.multiply.outer(values, self._gamma))
+
+    def _solved(self, R, C, shift):
+        change = self.pairs.vectors @ (C * self._gamma)
+        return (R - self.gram.push(change if self._E is None else change @ self._E.T)) / shift
 
     def left_out(self, T, shift, root, penalties, rows=None):
         """As ``Spectral``, whose eigenvectors ``D Z V / sqrt(values)`` are made for some rows at a time."""
@@ -203,12 +222,16 @@ class FeatureCholesky(Factors):
         self._shift, self._factor = None, np.empty(())
 
     def solve(self, R, shift, penalty):
+        return self.solve_expanded(R, shift, penalty)[0]
+
+    def solve_expanded(self, R, shift, penalty):
         if shift * penalty != self._shift:
             try:
                 self._factor, self._shift = cholesky(self.gram.moment, shift * penalty), shift * penalty
             except np.linalg.LinAlgError:  # rounding made Z'Z indefinite: the eigenbasis leaves those pairs out
-                return self._spectral.solve(R, shift, penalty)
-        return (R - self.gram.push(cholesky_solve(self._factor, self.gram.pull(R)))) / shift
+                return self._spectral.solve_expanded(R, shift, penalty)
+        W = cholesky_solve(self._factor, self.gram.pull(R))
+        return (R - self.gram.push(W)) / shift, self.gram.of_predictions(W)
 
     @kept
     def _spectral(self):

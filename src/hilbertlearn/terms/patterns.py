@@ -110,12 +110,12 @@ class ByPattern(Term):
     def part(self, pattern: Pattern) -> Separable:
         """The map of one pattern, with as many columns as it has."""
         gram = self.whole.gram if len(pattern.rows) == len(self.mask) else self.whole.gram.take(pattern.rows)
-        multiple = self._multiple(pattern)
+        multiple = self.multiple(pattern)
         if multiple is None:
             return Separable(gram, np.diag(np.diagonal(self.M)[pattern.columns]))
         return Separable(gram if multiple == 1 else gram.scaled(np.full(len(pattern.rows), np.sqrt(multiple))))
 
-    def _multiple(self, pattern: Pattern) -> float | None:
+    def multiple(self, pattern: Pattern) -> float | None:
         """The number that M is on a pattern's columns, None for several: K times a number needs no eigenvectors."""
         values = np.ones(1) if self.M is None else np.diagonal(self.M)[pattern.columns]
         return max(float(values[0]), 0.0) if (values == values[0]).all() else None
@@ -128,7 +128,7 @@ class ByPattern(Term):
         cost, copied = 0.0, self.whole.step_cost(n, 1) / (2 * n**2)
         for pattern in self.patterns:
             size = len(pattern.rows)
-            one = self.whole if self._multiple(pattern) is None else self.whole.with_operator(None)
+            one = self.whole if self.multiple(pattern) is None else self.whole.with_operator(None)
             cost += one.factor_cost(size, use) + copied * _GATHERED * size**2
         return cost
 
@@ -192,6 +192,17 @@ class PatternFactors(Factors):
         for number, pattern in enumerate(self.term.patterns):
             X[pattern.index] = self._part(number, ONCE).solve(R[pattern.index], shift, penalty)
         return X
+
+    def solve_expanded(self, R, shift, penalty):
+        X, W = R / shift, None
+        for number, pattern in enumerate(self.term.patterns):
+            X[pattern.index], own = self._part(number, ONCE).solve_expanded(R[pattern.index], shift, penalty)
+            multiple = self.term.multiple(pattern)
+            if own is None or multiple == 0:
+                return self.solve(R, shift, penalty), None
+            W = np.zeros((len(own), R.shape[1])) if W is None else W
+            W[:, pattern.columns] = own if multiple is None else own / np.sqrt(multiple)
+        return X, W
 
     def left_out(self, T, shift, root, penalties, rows=None):
         """Each pattern leaves out its own samples; residuals of entries that were not observed are zero.

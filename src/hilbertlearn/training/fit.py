@@ -52,7 +52,9 @@ class Fit:
     @property
     def coefficients(self):
         """For each term coefficients (N, d) at what its predictions are made from: samples, or features."""
-        own, terms = self.sample_coefficients, self.training.terms
+        own, terms, expansion = self.sample_coefficients, self.training.terms, self.solution.expansion
+        if expansion is not None and len(terms) == 1:
+            return [expansion]
         return [term.expand(own) for term in (self.problem.terms if len(terms) == 1 else terms)]
 
     def predictors(self, coefficients):
