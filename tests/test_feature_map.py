@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.linear_model import Ridge
@@ -68,7 +69,7 @@ CASES = {
     "graph and operator": (VECTORS, {"manifold": 0.01, "operator": "covariance"}, FEW, None),
     "graph and huber": (VECTORS, {"manifold": 0.01, "loss": "huber"}, FEW, None),
     "curves": (FUNCTIONS, {}, CURVES, None),
-    "curves with gaps": (FUNCTIONS, {}, HOLES, None),
+    "curves with gaps": (FUNCTIONS, {"tol": 1e-18}, HOLES, None),
     "pointwise huber": (FUNCTIONS, {"loss": losses.Huber(0.1, p=1)}, HOLES, None),
     "dictionary": (FUNCTIONS, {"space": spaces.Fourier(5)}, CURVES, WEIGHTS),
     "dictionary, gaps, huber": (FUNCTIONS, {"space": spaces.Fourier(5), "loss": "huber"}, HOLES, None),
@@ -96,19 +97,19 @@ LOSSES = {
 
 
 def pair(estimator, settings, y, weights, feature_map=N):
-    """The exact model, and that of features."""
-    settings = {"kernel": "rbf", "gamma": GAMMA, "alpha": 1e-3, "tol": 1e-11, "max_iter": 5000, **settings}
+    """The exact model, and that of features, as near to their optima as rounding lets them: a gap leaves its root."""
+    settings = {"kernel": "rbf", "gamma": GAMMA, "alpha": 1e-3, "tol": 1e-15, "max_iter": 500, **settings}
     exact, approximate = (estimator(feature_map=given, **settings) for given in (None, feature_map))
-    return exact.fit(X, y, sample_weight=weights), approximate.fit(X, y, sample_weight=weights)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return exact.fit(X, y, sample_weight=weights), approximate.fit(X, y, sample_weight=weights)
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_all_landmarks_are_the_exact_model(case):
     exact, approximate = pair(*CASES[case])
     assert approximate.feature_map_.n_components if len(approximate.state_.kernels) == 1 else True
-    distance = 0.0 if exact.loss_.quadratic else np.sqrt(max(approximate.dual_gap_, exact.dual_gap_))  # at worst
-    allowed = max(1e-8, 10 * distance) * np.abs(exact.coordinates(T)).max()
-    assert_allclose(approximate.coordinates(T), exact.coordinates(T), atol=allowed)
+    assert_allclose(approximate.coordinates(T), exact.coordinates(T), atol=1e-8 * np.abs(exact.coordinates(T)).max())
     assert approximate.dual_gap_ <= 1e-10
     if isinstance(exact, StructuredPredictor):
         assert_array_equal(np.array(approximate.predict(T)), np.array(exact.predict(T)))
@@ -122,8 +123,7 @@ def test_all_landmarks_are_the_exact_model(case):
 @pytest.mark.parametrize("name", LOSSES)
 def test_every_loss_on_features(name, operator):
     exact, approximate = pair(VECTORS, {"loss": LOSSES[name], "operator": operator}, Y, None)
-    distance = np.sqrt(max(approximate.dual_gap_, exact.dual_gap_))  # in the norm of the model, at worst
-    assert_allclose(approximate.predict(T), exact.predict(T), atol=max(1e-8, 10 * distance))
+    assert_allclose(approximate.predict(T), exact.predict(T), atol=1e-8 * np.abs(exact.predict(T)).max())
     assert approximate.dual_gap_ <= 1e-10
 
 

@@ -46,7 +46,7 @@ def minimise(Q, top, gap, b, *, tol, max_iter, callback=None):
             wanted *= _AHEAD
         rest = top - b
         complementarity = (b @ low + rest @ high) / (2 * len(b))
-        if complementarity < _VANISHED * spread:
+        if complementarity < _VANISHED * spread or min(b.min(), rest.min()) <= 0:  # at a bound up to rounding
             break
         solve_system = factored(Q, low / b + high / rest)
         residual = gradient - low + high
