@@ -69,7 +69,7 @@ CASES = {
     "graph and operator": (VECTORS, {"manifold": 0.01, "operator": "covariance"}, FEW, None),
     "graph and huber": (VECTORS, {"manifold": 0.01, "loss": "huber"}, FEW, None),
     "curves": (FUNCTIONS, {}, CURVES, None),
-    "curves with gaps": (FUNCTIONS, {"tol": 1e-18}, HOLES, None),
+    "curves with gaps": (FUNCTIONS, {"tol": 1e-18, "solver": "conjugate_gradient"}, HOLES, None),
     "pointwise huber": (FUNCTIONS, {"loss": losses.Huber(0.1, p=1)}, HOLES, None),
     "dictionary": (FUNCTIONS, {"space": spaces.Fourier(5)}, CURVES, WEIGHTS),
     "dictionary, gaps, huber": (FUNCTIONS, {"space": spaces.Fourier(5), "loss": "huber"}, HOLES, None),
