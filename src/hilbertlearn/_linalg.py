@@ -11,8 +11,10 @@ import scipy.linalg
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
 from ._pivots import low_rank_factor
+from ._threads import side_by_side
 
 _COPIED_ROWS = 256  # of a matrix at a time: blocks that stay in the cache
+_FEW = 8  # such blocks that are not worth the start of threads
 # What counts as rounding in eigenvalues of float32, in units of its machine epsilon; n units would be more than the
 # penalties that are useful, see ``rounding_of``.
 _SINGLE_ROUNDING = 2.0
@@ -243,9 +245,12 @@ def product(K, A):
     if K.dtype == A.dtype:
         return K @ A
     out = np.empty((len(K), A.shape[1]), dtype=np.result_type(K, A))
-    for start in range(0, len(K), _COPIED_ROWS):
-        rows = slice(start, start + _COPIED_ROWS)
+
+    def fill(rows):
         out[rows] = K[rows].astype(out.dtype) @ A
+
+    parts = [slice(start, start + _COPIED_ROWS) for start in range(0, len(K), _COPIED_ROWS)]
+    side_by_side(fill, parts, few=_FEW)
     return out
 
 

@@ -59,15 +59,17 @@ def threads_for(n):
     return at_most(1) if n <= _SMALL else nullcontext()
 
 
-def side_by_side(function, items):
+def side_by_side(function, items, few=1):
     """``[function(item) for item in items]``, worked on in as many threads as BLAS may take, each with a BLAS of one.
 
     Matrices of a few hundred or thousand rows, one for each thread, are done sooner than one after the other with all
     threads. Where BLAS is held to one thread so is this: who runs many processes, and calls inside of another. What the
     function does must not depend on other items, and it should not warn: no line of the user's is above a thread's.
+
+    few : items up to which they are worked on one after the other
     """
     items = list(items)
-    threads = min(len(items), _blas_threads()) if len(items) > 1 else 1
+    threads = min(len(items), _blas_threads()) if len(items) > few else 1
     if threads == 1:
         return [function(item) for item in items]
     contexts = [copy_context() for _ in items]  # of numpy's errors

@@ -20,6 +20,7 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from .._fitting import snapshot
 from .._linalg import exact
 from .._statistics import weighted_quantile
+from .._threads import side_by_side
 from .._validation import check_choice, check_number, check_symmetric_psd
 from .stationary import MATERN, OVERFLOW, STATIONARY, Bandwidth, distances, metric, profile
 
@@ -42,6 +43,7 @@ POSITIVE = {"rbf", *MATERN, "laplacian", "linear", "cosine", "chi2", "poly", "po
 # the exponent at the median distance; for rbf the median then is one bandwidth
 _AT_MEDIAN = {"rbf": 0.5, **dict.fromkeys(MATERN, 0.5), "laplacian": 1.0, "chi2": 1.0}
 _BLOCK_ENTRIES = 2**18
+_FEW = 8  # blocks of so many entries that are not worth the start of threads
 _DIAGONAL_ROWS, _DIAGONAL_OBJECTS = 64, 8  # of the Gram matrices that k(x, x) is read from; values may be dear
 _MEDIAN_ROWS = 1000  # rows the median is taken over
 
@@ -312,9 +314,8 @@ def _single(kernel, X, Z, gamma, params, origin):
     if squared:
         centre = others.mean(axis=0)
         rows, columns = _exponent_factor(X - centre, 0.5), _reversed(_exponent_factor(others - centre, 0.5))
-    height = max(1, _BLOCK_ENTRIES // max(out.shape[1], 1))
-    for start in range(0, len(out), height):
-        part = slice(start, start + height)
+
+    def fill(part):
         if squared:
             values = rows[part] @ columns.T  # -1/2 squared distances
             np.minimum(values, 0.0, out=values)
@@ -323,6 +324,8 @@ def _single(kernel, X, Z, gamma, params, origin):
             out[part] = distances(kernel, X[part], others)
         if kernel == "rbf" or not squared:
             _decay(out[part], gamma)
+
+    _in_blocks(fill, out)
     if kernel != "rbf" and squared:
         profile(kernel, out, gamma, out=out, symmetric=Z is None)
     if Z is None:
@@ -330,11 +333,20 @@ def _single(kernel, X, Z, gamma, params, origin):
     return out
 
 
+def _in_blocks(fill, out):
+    """Call ``fill`` for blocks of rows of `out`, slices, that fit in the cache; of a large one side by side."""
+    height = max(1, _BLOCK_ENTRIES // max(out.shape[1], 1))
+    side_by_side(fill, (slice(start, start + height) for start in range(0, len(out), height)), few=_FEW)
+
+
 def _decay(D, gamma):
     """``exp(-gamma D)`` in the place of D; zero where numbers would be so small that processors take their time."""
     D *= -float(gamma)
+    smallest = np.log(np.finfo(D.dtype).tiny)
+    small = D.min(initial=0.0) < smallest
     np.exp(D, out=D)
-    D[np.finfo(D.dtype).tiny > D] = 0.0
+    if small:
+        D[np.finfo(D.dtype).tiny > D] = 0.0
 
 
 def _rbf(X, Z, gamma):
@@ -344,11 +356,13 @@ def _rbf(X, Z, gamma):
     origin = (X if Z is None else Z).mean(axis=0)  # near the data, so that squares lose few digits
     rows = _exponent_factor(X - origin, gamma)
     columns = _reversed(rows if Z is None else _exponent_factor(Z - origin, gamma))
-    G = rows @ columns.T
-    block = max(1, _BLOCK_ENTRIES // max(G.shape[1], 1))
-    for start in range(0, len(G), block):
-        part = G[start : start + block]
-        np.exp(np.minimum(part, 0.0, out=part), out=part)
+    G = np.empty((len(rows), len(columns)), dtype=rows.dtype)
+
+    def fill(part):
+        exponents = np.matmul(rows[part], columns.T, out=G[part])
+        np.exp(np.minimum(exponents, 0.0, out=exponents), out=exponents)
+
+    _in_blocks(fill, G)
     if Z is None:
         np.fill_diagonal(G, 1.0)
     return G
