@@ -2,13 +2,13 @@
 
 Atoms phi_1, ..., phi_D are a Riesz family with constants ``c_phi ||w|| <= ||sum_d w_d phi_d|| <= C_phi ||w||``: the
 roots of the extreme eigenvalues of their Gram matrix. Outputs have ``||y|| <= b``, the kernel of the coefficients
-``||K(x, x)|| <= k``, and functions norm at most a. With ``q = a C_phi sqrt(k)``, the largest norm of a prediction, the risk of the
-empirical minimiser exceeds the smallest, with probability 1 - delta, by at most
+``||K(x, x)|| <= k``, and functions norm at most a. With ``q = a C_phi sqrt(k)``, the largest norm of a prediction, the
+risk of the empirical minimiser exceeds the smallest, with probability 1 - delta, by at most
 
     8 sqrt(2) q (b + q) sqrt(D / n)  +  6 sqrt(2) (b + q)^2 sqrt(log(4 / delta) / n)
 
-for the loss ``||y - f||^2``, and by half of it for that of this package. Only C_phi has a part in it, and atoms need not
-have norm one. In whitened coordinates a dictionary is orthonormal and C_phi = 1, while the operator takes up the
+for the loss ``||y - f||^2``, and by half of it for that of this package. Only C_phi has a part in it, and atoms need
+not have norm one. In whitened coordinates a dictionary is orthonormal and C_phi = 1, while the operator takes up the
 eigenvalues of the Gram matrix: the same theorem there is never worse, since ``||G^1/2 B G^1/2|| <= C_phi^2 ||B||``.
 """
 

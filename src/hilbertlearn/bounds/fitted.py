@@ -110,7 +110,7 @@ class Fitted:
         """Largest ``k(x, x)`` of the samples."""
         if len(self.state.kernels) > 1:
             raise ValueError(
-                "estimator: a sum of several (kernel, operator) terms; give kernel_bound=, sup ||K(x, x)||"
+                "estimator: several (kernel, operator) terms; give kernel_bound=, sup ||K(x, x)||"
             )
         (kernel,) = self.state.kernels
         if getattr(kernel, "on_features", False):

@@ -6,8 +6,8 @@ truths of norm at most Q and any ``alpha <= kappa^2``, with probability 1 - delt
     E(f) - E(f*) <= 8 kappa c (Q + kappa G) / sqrt(alpha n) (1 + sqrt(4 kappa^2 / (alpha sqrt(n)))) log^2(8 / delta)
                     + 2 c sqrt(alpha) G
 
-c being c_Delta: lemma 18 with ``B(alpha) <= kappa G`` and ``A(alpha) <= sqrt(alpha) G``. At ``alpha = kappa^2 n^-1/2`` it is
-``c (24 (Q + kappa G) log^2(8 / delta) + 2 kappa G) n^-1/4``, which is theorem 5. The end of the paper's proof has
+c being c_Delta: lemma 18 with ``B(alpha) <= kappa G`` and ``A(alpha) <= sqrt(alpha) G``. At ``alpha = kappa^2 n^-1/2``
+it is ``c (24 (Q + kappa G) log^2(8 / delta) + 2 kappa G) n^-1/4``, which is theorem 5. The end of the paper's proof has
 ``n^-1/4`` for that alpha and leaves the factor G out of the last term, so that its constant
 ``24 c (Q + kappa G + kappa)`` does not cover it where ``G > 12 log^2(8 / delta)``.
 """

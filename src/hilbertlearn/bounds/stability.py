@@ -16,14 +16,14 @@ With probability 1 - delta the risk is then at most the training loss plus
 ``2 beta + (4 n beta + M) sqrt(log(1 / delta) / (2 n))``.
 
 These are the constants of the paper's figure 1 for the epsilon-SVR, for the Huber loss where ``b >= kappa``, and, with
-``half=False``, for the epsilon-ridge loss ``max(||r|| - epsilon, 0)^2``. For the halved loss of its problem P1, which is
-``losses.EpsilonInsensitive`` here, ``phi(b) = (b - epsilon)^2 / 2`` gives
+``half=False``, for the epsilon-ridge loss ``max(||r|| - epsilon, 0)^2``. For the halved loss of its problem P1, which
+is ``losses.EpsilonInsensitive`` here, ``phi(b) = (b - epsilon)^2 / 2`` gives
 
     M = (b - epsilon)^2 / 2 (1 + g / sqrt(alpha))^2        C = (b - epsilon) (1 + g / sqrt(alpha))
 
-The same follows from figure 1: twice P1's objective is that of the loss without the half with Lambda = 2 alpha, and half
-of its M, C and beta there are these. With P1's own Lambda figure 1 is larger than need be. For ``b < kappa`` figure 1's
-constants of the Huber loss are too small, and for ``b < kappa / 2`` not real numbers: phi(b) is b^2 / 2 there, not
+The same follows from figure 1: twice P1's objective is that of the loss without the half with Lambda = 2 alpha, and
+half of its M, C and beta there are these. With P1's own Lambda figure 1 is larger than need be. For ``b < kappa``
+figure 1's constants of the Huber loss are too small, and for ``b < kappa / 2`` not real numbers: phi(b) is b^2 / 2 there, not
 ``kappa (b - kappa / 2)``.
 
 ``sharp=True`` uses more: strong convexity gives ``alpha ||h||^2 <= phi(b)``, and a loss of slope at most c has
