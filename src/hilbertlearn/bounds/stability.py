@@ -23,11 +23,13 @@ is ``losses.EpsilonInsensitive`` here, ``phi(b) = (b - epsilon)^2 / 2`` gives
 
 The same follows from figure 1: twice P1's objective is that of the loss without the half with Lambda = 2 alpha, and
 half of its M, C and beta there are these. With P1's own Lambda figure 1 is larger than need be. For ``b < kappa``
-figure 1's constants of the Huber loss are too small, and for ``b < kappa / 2`` not real numbers: phi(b) is b^2 / 2 there, not
-``kappa (b - kappa / 2)``.
+figure 1's constants of the Huber loss are too small, and for ``b < kappa / 2`` not real numbers: phi(b) is b^2 / 2
+there, not ``kappa (b - kappa / 2)``.
 
-``sharp=True`` uses more: strong convexity gives ``alpha ||h||^2 <= phi(b)``, and a loss of slope at most c has
-``alpha ||h|| <= g c``.
+``sharp=True`` uses more of h. At the optimum ``alpha ||h||^2`` is the mean of ``phi'(r_i) <e_i, h(x_i)>``, e_i the
+direction of the residual and r_i its norm, and each is at most ``phi'(r) (b - r)`` for some r in [0, b]: for the
+squared loss b^2 / 4, where the paper has b^2. Since phi is convex it is never more than phi(b). And a loss of slope at most c
+has ``alpha ||h|| <= g c``.
 """
 
 from __future__ import annotations
@@ -42,11 +44,12 @@ from .fitted import Fitted
 from .report import Report, check_delta, check_samples
 
 _SLOPES = {
-    EpsilonSVR: lambda loss, r: float(r > loss.epsilon),
-    Norm: lambda loss, r: loss.scale,
+    EpsilonSVR: lambda loss, r: np.where(np.asarray(r) > loss.epsilon, 1.0, 0.0),
+    Norm: lambda loss, r: np.full_like(r, loss.scale, dtype=float),
     PowerNorm: lambda loss, r: loss.scale * r ** (loss.eta - 1),
     ExpNorm: lambda loss, r: loss.scale * np.exp(r),
 }
+_CELLS = 10_000
 
 
 @dataclass(frozen=True, repr=False)
@@ -109,12 +112,12 @@ def stability_constants(loss, *, n, alpha, output_bound, kernel_bound=1.0, half=
     n, b = check_samples(n), float(check_number(output_bound, "output_bound", strict=False))
     alpha, g = float(check_number(alpha, "alpha")), float(np.sqrt(check_number(kernel_bound, "kernel_bound")))
     times = 1.0 if half else 2.0
-    at_zero = times * value(loss, b)
-    norm = float(np.sqrt((1 if sharp else 2) * at_zero / alpha))
     if sharp:
-        norm = min(norm, times * g * loss.bound / alpha)
+        norm = min(float(np.sqrt(times * _largest_pull(loss, b) / alpha)), times * g * loss.bound / alpha)
+    else:
+        norm = float(np.sqrt(2 * times * value(loss, b) / alpha))
     R = b + g * norm
-    M, C = times * value(loss, R), times * slope(loss, R)
+    M, C = times * value(loss, R), times * float(slope(loss, R))
     return StabilityConstants(
         M=M,
         C=C,
@@ -206,8 +209,15 @@ def value(loss: Loss, r: float) -> float:
     return float(loss.value(np.array([r]))[0])
 
 
-def slope(loss: Loss, r: float) -> float:
-    """Its derivative there, from the left where there are two: the dual variable of such a residual."""
+def slope(loss: Loss, r):
+    """Its derivative at r, a number or an array: the dual variable of such a residual."""
     if loss.curvature > 0:
-        return float(loss.prox_conjugate(np.array([r / loss.curvature]), 1 / loss.curvature)[0])
-    return float(_SLOPES[type(loss)](loss, r))
+        r = np.asarray(r, dtype=float)
+        return loss.prox_conjugate(r / loss.curvature, 1 / loss.curvature)
+    return _SLOPES[type(loss)](loss, r)
+
+
+def _largest_pull(loss: Loss, b: float) -> float:
+    """Largest ``phi'(r) (b - r)`` for r in [0, b], from above: the slope is increasing, so cell by cell of a grid."""
+    r = np.linspace(0.0, b, _CELLS + 1)
+    return float(min(np.max(slope(loss, r[1:]) * (b - r[:-1])), value(loss, b)))
