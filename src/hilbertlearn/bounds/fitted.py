@@ -109,9 +109,7 @@ class Fitted:
     def input_bound(self) -> float:
         """Largest ``k(x, x)`` of the samples."""
         if len(self.state.kernels) > 1:
-            raise ValueError(
-                "estimator: several (kernel, operator) terms; give kernel_bound=, sup ||K(x, x)||"
-            )
+            raise ValueError("estimator: several (kernel, operator) terms; give kernel_bound=, sup ||K(x, x)||")
         (kernel,) = self.state.kernels
         if getattr(kernel, "on_features", False):
             Z = kernel(self._inputs)

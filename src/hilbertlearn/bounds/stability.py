@@ -28,8 +28,8 @@ there, not ``kappa (b - kappa / 2)``.
 
 ``sharp=True`` uses more of h. At the optimum ``alpha ||h||^2`` is the mean of ``phi'(r_i) <e_i, h(x_i)>``, e_i the
 direction of the residual and r_i its norm, and each is at most ``phi'(r) (b - r)`` for some r in [0, b]: for the
-squared loss b^2 / 4, where the paper has b^2. Since phi is convex it is never more than phi(b). And a loss of slope at most c
-has ``alpha ||h|| <= g c``.
+squared loss b^2 / 4, where the paper has b^2. Since phi is convex it is never more than phi(b). And a loss of slope at
+most c has ``alpha ||h|| <= g c``.
 """
 
 from __future__ import annotations
