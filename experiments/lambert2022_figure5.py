@@ -7,7 +7,7 @@ each draw. No model is fitted.
 
 The text gives neither the shares nor the levels of corruption: these are ours.
 
-    python experiments/lambert2022_figure5.py            20 draws, about 3 minutes
+    python experiments/lambert2022_figure5.py            20 draws, about 5 minutes
     python experiments/lambert2022_figure5.py --quick    2 draws, 3 exponents
 
 Prints the tables of docs/results/lambert2022.md and writes output/lambert2022_figure5.csv and .png.

@@ -199,6 +199,26 @@ def test_of_a_fitted_estimator():
     assert not given.assumed
 
 
+def test_what_was_taken_from_the_samples_is_said():
+    X, Y = data()
+    known = {"output_bound": 5.0, "kernel_bound": 1.0}
+    fixed = {"kernel": "rbf", "gamma": 1.0, "alpha": "n^-1/2", "center": False}
+
+    def notes(model):
+        return "; ".join(bounds.stability_bound_of(model.fit(X, Y), X, Y, **known).assumed)
+
+    assert notes(OperatorKernelRegressor(**fixed)) == ""
+    assert "the constant" in notes(OperatorKernelRegressor(**{**fixed, "center": True}))
+    assert "alpha" in notes(OperatorKernelRegressor(**{**fixed, "alpha": "auto"}))
+    assert "alpha" in notes(RegularizationPathCV(OperatorKernelRegressor(**fixed)))
+    assert "the kernel" in notes(OperatorKernelRegressor(**{**fixed, "gamma": "median"}))
+    assert "the kernel" in notes(OperatorKernelRegressor(**{**fixed, "kernel": "auto"}))
+    assert "the loss's settings" in notes(OperatorKernelRegressor(**fixed, loss="huber"))
+    assert "the operator" in notes(OperatorKernelRegressor(**fixed, operator="covariance"))
+    assert "the scale" in notes(OperatorKernelRegressor(**fixed, scale=True))
+    assert "features" in notes(OperatorKernelRegressor(**fixed, feature_map=10))
+
+
 def test_of_estimators_of_every_kind():
     X, Y = data()
     t = np.linspace(0, 1, 15)

@@ -13,6 +13,9 @@ from .._linalg import row_norms
 from .._validation import check_number
 from ..estimators.base import KernelMachine
 from ..estimators.inputs import check_inputs
+from ..losses import as_loss
+from ..operators import as_learned, is_from_outputs
+from ..training import is_searched
 
 _TAKEN = "OperatorKernelRegressor, FunctionalRegressor, StructuredPredictor, or RegularizationPathCV around one"
 
@@ -28,6 +31,7 @@ class Fitted:
     model: Any
     X: Any
     y: Any
+    searched: bool = False  # whether alpha was chosen by a search around the model
 
     @classmethod
     def of(cls, estimator, X, y) -> Fitted:
@@ -54,7 +58,7 @@ class Fitted:
             raise ValueError(
                 f"X and y must be the training samples, {given} of them; got {_num_samples(X)} and {_num_samples(y)}"
             )
-        return cls(model, X, y)
+        return cls(model, X, y, model is not estimator)
 
     @property
     def state(self):
@@ -141,11 +145,18 @@ class Fitted:
     def assumed(self, **given) -> tuple[str, ...]:
         """What was taken from the samples where the theorem wants it fixed; given : {name: what the user gave}."""
         notes = [f"{name} is the largest of the samples" for name, value in given.items() if value is None]
-        if self.model.center:
-            notes.append("the constant was fitted to them")
-        if isinstance(self.model.alpha, str) and self.model.alpha == "auto":
-            notes.append("alpha was chosen on them")
-        return tuple(notes)
+        model, state = self.model, self.state
+        gamma = isinstance(model.gamma, str) and model.gamma_ is not None
+        learnt = {
+            "the constant was fitted to them": model.center,
+            "alpha was chosen on them": self.searched or is_searched(model.alpha),
+            "the kernel was chosen on them": gamma or (isinstance(model.kernel, str) and model.kernel == "auto"),
+            "the loss's settings come from them": as_loss(model.loss).needs_residuals,
+            "the operator comes from them": is_from_outputs(model.operator) or as_learned(model.operator) is not None,
+            "the scale of outputs comes from them": getattr(state.space, "scale", None) is not None,
+            "features were chosen among them": state.feature_map is not None,
+        }
+        return (*notes, *(note for note, holds in learnt.items() if holds))
 
 
 def operator_norm(M) -> float:

@@ -34,7 +34,7 @@ def _text(value):
 
 def check_delta(delta):
     """The probability with which a bound may fail, in (0, 1)."""
-    if not isinstance(delta, Real) or isinstance(delta, bool) or not 0 < delta < 1:
+    if not isinstance(delta, Real) or isinstance(delta, bool) or not 0 < float(delta) < 1:
         raise ValueError(
             f"delta must be a number between 0 and 1, the probability that the bound fails, got {delta!r}; "
             "0.05 is usual"

@@ -109,7 +109,7 @@ def _distance(features, squares):
 
 
 def _squared_error(loss, outputs, interval):
-    if outputs is None:
+    if outputs is None or interval is not None:
         low, high = _ends(loss, outputs, interval)
         return Bilinear("the number from the middle", 2.0, ((high - low) / 2) ** 2, (0.0, ((high - low) / 2) ** 2))
     Y = np.asarray(outputs, dtype=float).reshape(len(outputs), -1)

@@ -74,7 +74,7 @@ def _coordinates(clean, corrupted, grid, weights):
     values = []
     for name, given in (("clean", clean), ("corrupted", corrupted)):
         functions, _ = read_functions(given, grid, name)
-        shape = getattr(getattr(functions, "values", None), "shape", ())
+        shape: tuple = getattr(getattr(functions, "values", None), "shape", ())
         if len(shape) != 3 or shape[2] != 1:
             raise ValueError(f"{name} must be functions on a common grid, (n, m), one a sample; got shape {shape}")
         if not np.isfinite(functions.values).all():
