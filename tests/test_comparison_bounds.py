@@ -268,6 +268,29 @@ def test_theorem_5():
     assert printed < whole < 1.05 * printed
 
 
+def test_lemma_18_for_fitted_models():
+    """Exact errors of the surrogate: six inputs, known probabilities, whose function is in the kernel's space."""
+    inputs, labels = np.linspace(0, 3, 6)[:, None], np.arange(3)
+    P = np.random.default_rng(1).dirichlet(np.ones(3), 6)
+    K = np.exp(-((inputs - inputs.T) ** 2))
+    norm = np.sqrt(np.sum(P * np.linalg.solve(K, P)))
+    constant = bounds.comparison_constant("zero_one", labels, finite=True)
+    largest = 0.0
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        n, rate = int(rng.choice([20, 60, 150])), ["n^-1/2", "n^-1/4"][seed % 2]
+        x = rng.integers(6, size=n)
+        y = np.array([rng.choice(labels, p=P[i]) for i in x])
+        model = StructuredPredictor("rbf", gamma=1.0, alpha=rate, output_loss="zero_one").fit(inputs[x], y)
+        W = model.weights(inputs) @ (y[:, None] == labels)
+        surrogate = np.mean(((W - P) ** 2).sum(axis=1))
+        bound = bounds.excess_risk_bound(constant, n=n, norm=norm, alpha=rate, delta=0.5)
+        largest = max(largest, bounds.comparison_bound(constant, surrogate) / bound.value)
+        assert bound.alpha == pytest.approx(model.alpha_)
+    print(f"share of lemma 18 that is reached {largest:.4f}")
+    assert 1e-4 < largest < 1
+
+
 def test_rates():
     constant = bounds.comparison_constant("zero_one")
 

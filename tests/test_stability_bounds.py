@@ -7,6 +7,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from hilbertlearn import (
     FunctionalRegressor,
+    IrregularFunctions,
     KernelAutoencoder,
     OperatorKernelRegressor,
     RegularizationPathCV,
@@ -246,6 +247,21 @@ def test_of_estimators_of_every_kind():
     constants = bounds.stability_bound_of(model.set_params(center=False).fit(X, curves), X, curves).constants
     assert constants.output_bound == pytest.approx(whole.max())
     assert constants.output_bound >= np.linalg.norm(projected, axis=1).max() - 1e-12
+
+
+def test_functions_at_points_of_their_own():
+    """Values at points may be larger than a function's norm: the kernel's bound is not that of the coordinates."""
+    X, _ = data(12)
+    rng = np.random.default_rng(0)
+    points = [np.sort(rng.uniform(0, 1, 5)) for _ in X]
+    functions = IrregularFunctions(points, [np.sin(3 * t + x[0]) for t, x in zip(points, X)])
+    model = FunctionalRegressor("rbf", gamma=1.0, alpha=0.1, space=spaces.Fourier(3)).fit(X, functions)
+    for bound in (bounds.stability_bound_of, bounds.estimation_bound_of):
+        with pytest.raises(ValueError, match="irregular='projected'"):
+            bound(model, X, functions)
+    assert bounds.stability_bound_of(model, X, functions, kernel_bound=3.0).value > 0
+    projected = model.set_params(irregular="projected").fit(X, functions)
+    assert bounds.stability_bound_of(projected, X, functions).constants.kernel_bound == pytest.approx(1.0)
 
 
 def test_bad_input():

@@ -175,6 +175,7 @@ def estimation_bound_of(
     delta, fitted = check_delta(delta), Fitted.of(estimator, X, y)
     space, state = fitted.state.space, fitted.state
     riesz = _of_space(space)
+    fitted.check_whole()
     if not state.loss.quadratic:
         raise ValueError(f"estimator: this bound is for the squared loss, got loss={state.loss!r}; set loss='squared'")
     M = np.eye(len(state.center)) if state.operator is None else state.operator

@@ -126,8 +126,17 @@ class Fitted:
         """Bound on ``||K(x, x)||``, largest of the samples unless given."""
         if given is not None:
             return float(check_number(given, "kernel_bound"))
+        self.check_whole("kernel_bound=, a bound on ||S K(x, x) S'||, S from coordinates to the values seen,")
         M = self.state.operator
         return self.input_bound() * (1.0 if M is None else operator_norm(M))
+
+    def check_whole(self, remedy=""):
+        """Refuse losses of values at points of each sample's own, which may be larger than the function's norm."""
+        if getattr(self.state.space, "sampled", False):
+            raise ValueError(
+                "estimator: its loss is of values at points that differ between samples, and the norm of these is not "
+                f"that of the function; give {remedy or 'curves on a common grid,'} or set irregular='projected'"
+            )
 
     @property
     def norm(self) -> float:
