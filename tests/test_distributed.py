@@ -93,6 +93,13 @@ def test_given_settings(client, name):
     assert f"{N} samples" in model.summary()
 
 
+@flag("name", ["squared", "huber"])
+def test_schedules_count_all_rows(client, name):
+    X, y = make()
+    model = OperatorKernelRegressor(**{**GIVEN, "loss": LOSSES[name], "alpha": "n^-1/2"}).fit(*blocks_of(X, y))
+    assert_allclose(model.alpha_, N**-0.5)
+
+
 @flag("name", ["squared", "huber", "tube"])
 def test_weights_gaps_and_an_operator(client, name):
     X, y = make()

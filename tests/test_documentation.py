@@ -50,7 +50,16 @@ def test_worked_examples_of_contributing():
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/results.md", "docs/scaling.md", *RESULTS]
+    "page",
+    [
+        "README.md",
+        "ARCHITECTURE.md",
+        "CONTRIBUTING.md",
+        "docs/results.md",
+        "docs/scaling.md",
+        "docs/bounds.md",
+        *RESULTS,
+    ],
 )
 def test_links_lead_somewhere(page):
     text = (ROOT / page).read_text(encoding="utf-8")
@@ -60,8 +69,16 @@ def test_links_lead_somewhere(page):
 
 
 def test_examples_in_docstrings():
+    from hilbertlearn.bounds import comparison, estimation, rates, stability
     from hilbertlearn.estimators import autoencoder, functional, links, structured, vector
+    from hilbertlearn.metrics import robustness
 
-    for module in (vector, functional, structured, links, autoencoder):
+    estimators = (vector, functional, structured, links, autoencoder)
+    for module in (*estimators, comparison, estimation, rates, stability, robustness):
         result = doctest.testmod(module)
         assert result.attempted > 0 and result.failed == 0
+
+
+def test_examples_in_pages():
+    result = doctest.testfile(str(ROOT / "docs" / "bounds.md"), module_relative=False)
+    assert result.attempted > 0 and result.failed == 0

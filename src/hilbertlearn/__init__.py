@@ -24,6 +24,7 @@ __all__ = [
     "RegularizationPathCV",
     "StructuredPredictor",
     "baselines",
+    "bounds",
     "datasets",
     "decoders",
     "features",
@@ -36,7 +37,7 @@ __all__ = [
     "streams",
 ]
 
-_ON_DEMAND = ("baselines", "datasets")  # they load more of scikit-learn than fitting needs
+_ON_DEMAND = ("baselines", "bounds", "datasets")  # fitting needs none of them
 
 
 def __getattr__(name):

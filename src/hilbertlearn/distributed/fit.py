@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import held_out, operators
 from .._statistics import mean_rows
-from ..training import Samples
+from ..training import Samples, is_searched
 from ..training.moments import MOST_PATTERNS, Solved, is_diagonal
 from .blocks import Blocks
 from .parts import Job, Reader, moments_of, solve_part
@@ -55,7 +55,7 @@ def fit_blocks(blocks: Blocks, samples: Samples, decided: held_out.Decided, read
     samples : some of the rows
     decided : what these have decided
     read : what reads a block
-    alpha : a number or "auto"
+    alpha : a number, "auto" or a schedule
     """
     mixed = samples.mask is not None and not is_diagonal(decided.M)
     if decided.loss.quadratic and not mixed and held_out.n_patterns(samples) <= MOST_PATTERNS:
@@ -81,7 +81,7 @@ def _by_parts(blocks: Blocks, samples: Samples, decided: held_out.Decided, read:
     job = Job(
         reader=read,
         loss=loss,
-        alpha=None if isinstance(alpha, str) else float(alpha),
+        alpha=None if is_searched(alpha) else alpha,
         penalty=decided.penalty,
         M=decided.M,
         center=decided.recipe.center,

@@ -17,7 +17,7 @@ from ..solvers import splitting
 from ..spaces import Space
 from ..streams.base import Batch, checked_weights
 from ..terms import FeatureGram, Padded, Separable
-from ..training import Encoded, Moments, best_constant
+from ..training import Encoded, Moments, best_constant, scheduled
 from ..training.moments import Solved
 
 
@@ -66,7 +66,7 @@ class Job:
 
     reader: Reader
     loss: Loss  # its settings numbers
-    alpha: float | None  # None where the penalty, alpha times the sum of weights, is given
+    alpha: Any  # a number or a schedule; None where the penalty, alpha times the sum of weights, is given
     penalty: float | None
     M: Any  # (d, d), or None
     center: bool
@@ -81,7 +81,7 @@ def solve_part(batches, total, job: Job) -> Solved:
     Z, Y, outside, weights = _joined(batches, job)
     n_rows, mass = total(np.array([len(weights), weights.sum()]))
     loss, space, measure = job.loss, job.reader.space, job.reader.space.measure
-    penalty = job.penalty if job.alpha is None else job.alpha * float(mass)
+    penalty = job.penalty if job.alpha is None else scheduled(job.alpha, n_rows) * float(mass)
     assert penalty is not None
     center = np.zeros(Y.shape[1])
     if job.center:

@@ -17,6 +17,7 @@ from .._fitting import snapshot, store, transactional
 from .._validation import check_memory, check_number, warn
 from ..losses import as_loss
 from ..spaces import OutputKernel
+from ..training import check_alpha, scheduled
 from .inputs import check_inputs
 from .layers import Network, check_inner, descend, start
 from .named import NamedSettings
@@ -57,7 +58,7 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Named
     loss : str or object of ``hilbertlearn.losses``
         A loss of the residual's Euclidean norm. What is "auto" in it comes from leave-one-out residuals of the last
         layer at the start.
-    alpha : float
+    alpha : float, "n^-1/2" or "n^-1/4", n the number of samples
         Regularisation, the same for all layers. Errors are at most ``k(x, x)``, 1 for the rbf kernel: where that is
         of another size, so should alpha be. Many codes need a smaller one.
     feature_map : None, int or ``features.Landmarks``
@@ -146,7 +147,7 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Named
             raise ValueError("kernel is zero on all samples of X, which leaves nothing to encode; use another kernel")
 
         parameters, roots, inner = start(V, sizes, self.inner_kernel, self.inner_gamma, self.inner_params)
-        network = Network(V, roots, inner, loss, float(self.alpha), self.tol)
+        network = Network(V, roots, inner, loss, float(scheduled(self.alpha, len(V))), self.tol)
         if loss.needs_residuals:
             network.resolve_loss(parameters)
         found, path, result = descend(
@@ -188,7 +189,7 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Named
             raise ValueError(f"n_components must be an integer or a tuple of integers, got {self.n_components!r}")
         for size in sizes:
             check_number(size, "n_components", integer=True)
-        check_number(self.alpha, "alpha")
+        check_alpha(self.alpha, automatic=False)
         check_number(self.max_iter, "max_iter", integer=True)
         check_number(self.tol, "tol")
         if isinstance(self.kernel, (list, tuple)) or kernels.brings_operator(self.kernel):

@@ -29,6 +29,7 @@ from ..training import (
     Recipe,
     Samples,
     Training,
+    check_alpha,
     counting,
     decided,
     fit,
@@ -211,7 +212,7 @@ class KernelMachine(NamedSettings):
 
     def _check_settings(self, X):
         """The loss, and how samples become a problem; all plain settings are checked."""
-        check_number(self.alpha, "alpha", choices=("auto",))
+        check_alpha(self.alpha)
         check_number(self.tol, "tol")
         check_number(self.max_iter, "max_iter", integer=True)
         check_choice(self.solver, "solver", solvers.NAMES)

@@ -22,7 +22,7 @@ from ..spaces import Vector
 from ..streams import Batch, Source
 from ..streams.base import checked_weights, joined_batches, with_rows
 from ..terms import BlockGram
-from ..training import Encoded, Moments, Training, fit, make_terms
+from ..training import Encoded, Moments, Training, fit, make_terms, scheduled
 from ..training.moments import is_diagonal
 from .base import KernelMachine
 from .batch_state import Accumulated, FixedSettings, StreamState
@@ -289,7 +289,8 @@ class InBatches(KernelMachine):
                     blocks.append(replace(block, Z=None))
             training = _training(decided, blocks, BlockGram(store.blocks, store.shape))
             total = float(training.weights.sum())
-            alpha = float(self.alpha) if decided.penalty is None else decided.penalty / total
+            given = scheduled(self.alpha, len(training.rows))
+            alpha = float(given) if decided.penalty is None else decided.penalty / total
             state = self.make_state(self.checked(fit(training, decided.loss, alpha, self.options())))
         self.state_ = replace(state, choice=held_out.table(decided.trials), approximation=decided.approximation)
         self._by_passes_ = True

@@ -91,7 +91,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
         the atoms otherwise; with ``kernel="auto"`` that, or the smooth ``Integral("rbf", 100)`` if it has the smaller
         held-out error. Else an operator as in ``OperatorKernelRegressor``, or ``operators.PerAxis``
     loss : str or object of ``hilbertlearn.losses``; p other than 2 acts on point values and needs ``space="grid"``
-    alpha : float or "auto", as in ``OperatorKernelRegressor``
+    alpha : float, "auto", "n^-1/2" or "n^-1/4", as in ``OperatorKernelRegressor``
     center : "auto" or bool
         Fit around the curve that the loss likes best: the mean for the squared loss, a median for the norm. "auto"
         smooths it on a grid, as much as the differences between curves say that it is noise; True takes it as it is.

@@ -12,6 +12,7 @@ from .._fitting import snapshot, store, transactional
 from .._threads import threads_for
 from .._validation import check_choice, check_number, warn
 from ..graphs import is_networkx, read_known_graph
+from ..training import check_alpha, scheduled
 from .base import check_regressor
 from .embedders import Machine, Regression
 from .fitted_links import FittedLinks
@@ -44,7 +45,7 @@ class LinkPredictor(FittedLinks):
     rank : of the output kernel: None as it is, a number of leading eigenvectors, or "auto", which takes some of these
         beyond 1000 nodes
     loss : "squared" (ridge), "hinge" (margin) or another loss of the package
-    alpha : float or "auto"
+    alpha : float, "auto", "n^-1/2" or "n^-1/4", n the number of known nodes
         "auto": by the scores of pairs of known nodes, both left out, in closed form for the squared loss; else with
         their folds, of 5. The output kernel is that of all known nodes.
     scoring : "roc_auc" or "average_precision", what "auto" chooses by
@@ -156,7 +157,7 @@ class LinkPredictor(FittedLinks):
         """Check all plain settings; returns which scores are wanted."""
         for name, choices in (("scoring", tuple(SCORING)), ("criterion", CRITERIA), ("score_with", SCORE_WITH)):
             check_choice(getattr(self, name), name, choices)
-        check_number(self.alpha, "alpha", choices=("auto",))
+        check_alpha(self.alpha)
         check_choice(self.center, "center", (True, False))
         check_choice(self.cosine, "cosine", (True, False, "auto"))
         check_number(self.manifold, "manifold", strict=False, choices=("auto",))
@@ -221,7 +222,7 @@ class LinkPredictor(FittedLinks):
             for weight in weights
             for kernel in self._kernels(nodes.X if any(weights) else known)
         ]
-        machine, candidate, best = self._choice().best(machines, V, nodes.graph)
+        machine, candidate, best = self._choice(l).best(machines, V, nodes.graph)
         if not np.isfinite(best.error):
             raise ValueError("y: the links' scores are not finite; use another output_kernel or beta")
         return machine.kernel, machine.fitted(candidate, best)
@@ -238,11 +239,11 @@ class LinkPredictor(FittedLinks):
             )
         return setting
 
-    def _choice(self):
+    def _choice(self, n_known):
         # combined with others, cosines say more than inner products, whose sizes the alpha decides on
         either = [False, True] if self.similarities is None else [True]
         cosines = either if _is_auto(self.cosine) else [bool(self.cosine)]
-        return LinkChoice(self.alpha, cosines, self.criterion, self.scoring)
+        return LinkChoice(scheduled(self.alpha, n_known), cosines, self.criterion, self.scoring)
 
     def _graph(self, nodes):
         """The setting ``graph``, a matrix in the order of the nodes."""
@@ -265,7 +266,7 @@ class LinkPredictor(FittedLinks):
         """The kernel of the nodes, and the regressor in place of the kernel machine."""
         X = take_inputs(nodes.X, np.arange(len(V)), kernels.is_precomputed(self.kernel))
         regression = Regression(snapshot(self.regressor), X)
-        kernel, choice = self._kernels(X)[0], self._choice()
+        kernel, choice = self._kernels(X)[0], self._choice(len(V))
         found = [regression.fitted(V, cosine) for cosine in choice.cosines]
         if len(found) == 1:
             return kernel, found[0]

@@ -20,7 +20,7 @@ from ..outputs import Outputs, distinct, in_form, joined, read_outputs, take
 from ..spaces import OutputKernel, ProbeSpace, WeightSpace
 from ..streams import is_source
 from ..terms import ONCE
-from ..training import fit
+from ..training import fit, is_searched
 from .candidate_streams import Stream, best_of_stream, refuse_iterator, streams
 from .candidates_on_workers import best_of_blocks
 from .decoding import decoding, is_discrete
@@ -242,7 +242,7 @@ class StructuredPredictor(OutputScores, InBlocks):
             return
         # weights at predict cost one Cholesky factor at fit; as many right-hand sides as outputs several times that
         later = self.output_kernel is None and self.solver == "auto" and not self.center and not self.manifold
-        known = not isinstance(self.alpha, str) and not isinstance(self.gamma, str)
+        known = not is_searched(self.alpha) and not isinstance(self.gamma, str)
         space = partial(self._space, probed=True) if later and known else None
         choice = choose(self.read(X, y, sample_weight, space), self._loss(), self.alpha, self.options())
         training = choice.training

@@ -43,11 +43,13 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
     output_metric : (d, d) array, object of ``hilbertlearn.operators`` or None
         Inner product of the outputs that the loss is measured by; None is the usual one.
     loss : str or object of ``hilbertlearn.losses``
-    alpha : float or "auto"
+    alpha : float, "auto", "n^-1/2" or "n^-1/4"
         Regularisation. "auto": the best over a logarithmic grid by leave-one-out errors of the squared loss, each
         output as its share of the variance; for losses with a bound by their own value, under weights that hold large
         residuals back. Of more than 2000 samples 1500 are looked at, and alpha n stays. Where leaving out has no
-        formula (operators in a sum, gaps with an operator) by 5 folds around what comes out without these.
+        formula (operators in a sum, gaps with an operator) by 5 folds around what comes out without these. The last two
+        are the schedules of Ciliberto et al. 2016, theorems 5 and 4, n the number of samples that have an output and a
+        positive weight.
     alpha_per_output : bool
         "auto" then gives each output an alpha of its own, from the same factorisation; for the squared loss and
         ``operator=None``. ``operator_`` becomes the diagonal matrix of ``min(alpha_) / alpha_``.

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from .._statistics import pointwise_median
 from ..losses import Loss, Squared
 from ..terms import Factors
-from ..training import Options, Samples, Training, build, for_alpha
+from ..training import Options, Samples, Training, build, for_alpha, scheduled
 from .criterion import Criterion, Norms, robust_weights
 from .folds import held_out_residuals, search_folds
 from .loo import residual_path
@@ -48,13 +48,14 @@ class Choice:
 
 
 def choose(samples: Samples, loss: Loss, alpha, options: Options) -> Choice:
-    """Kernel, alpha, and the loss with its settings as numbers; alpha : a number or "auto".
+    """Kernel, alpha, and the loss with its settings as numbers; alpha : a number, "auto" or a schedule.
 
     Kernels are compared by leave-one-out errors of the squared loss, which have a formula: for samples near those given
     where these have none, and for a loss with a bound under weights that hold large residuals back. The model of more
     samples than were looked at keeps their penalty, alpha times the sum of weights. Choices are made in double
     precision, also of samples that are to be fitted in single.
     """
+    alpha = scheduled(alpha, len(samples.rows))
     automatic = isinstance(alpha, str)
     if samples.recipe.features is not None:
         return _on_features(samples, loss, alpha, options)

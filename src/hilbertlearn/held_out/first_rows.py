@@ -14,7 +14,7 @@ from ..features import FeatureKernel, Landmarks, fitted_map
 from ..losses import Loss
 from ..spaces import Space
 from ..terms import FeatureGram
-from ..training import MomentProblem, Moments, Options, Recipe, Samples, make_terms
+from ..training import MomentProblem, Moments, Options, Recipe, Samples, make_terms, scheduled
 from ..training.moments import MOST_PATTERNS, Solved, is_diagonal
 from .choice import choose
 from .on_features import Approximation
@@ -53,6 +53,7 @@ def decide(samples: Samples, loss: Loss, alpha, options: Options, passes=True) -
             f"feature_map: the first rows are {few}, of which {number} landmarks were to be chosen; begin with more "
             "rows, or give Landmarks(points=...) or RandomFeatures()"
         )
+    alpha = scheduled(alpha, len(samples.rows))  # to choose by; the model has that of all rows
     automatic = isinstance(alpha, str)
     searched = is_open(samples) or isinstance(number, str) or loss.needs_residuals
     if searched or (automatic and not loss.quadratic):
@@ -85,6 +86,7 @@ def solve_moments(
         all
     """
     problem = MomentProblem(moments, decided.M, decided.recipe.center, decided.space.smoothed)
+    alpha = scheduled(alpha, moments.n_rows)
     if not isinstance(alpha, str):
         return problem.solve(float(alpha), tol), decided.trials
     kernel = decided.kernel

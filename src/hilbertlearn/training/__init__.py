@@ -7,3 +7,4 @@ from .moments import MomentProblem, Moments
 from .precision import SETTINGS as PRECISIONS
 from .precision import decided, for_alpha, is_single
 from .samples import Encoded, Recipe, Samples, counting, kernel_terms, take_samples
+from .schedules import SCHEDULES, check_alpha, is_searched, scheduled

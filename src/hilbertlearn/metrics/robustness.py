@@ -1,0 +1,98 @@
+"""How much outliers weigh in a loss, whatever model is fitted with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._validation import check_number
+from ..functions import quadrature, read_functions
+from ..losses import Huber
+from ..losses.balls import dual_exponent, p_norms
+
+QUANTILES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)  # of the paper
+
+
+@dataclass(frozen=True)
+class RobustnessRatio:
+    """The smallest mean ratio of losses with and without outliers, 1 where they make no difference, and its kappa."""
+
+    value: float
+    kappa: float
+    kappas: tuple[float, ...]  # that were tried
+    ratios: tuple[float, ...]  # with these
+
+
+def robustness_ratio(clean, corrupted, p=2, *, kappas=None, quantiles=QUANTILES, grid=None, weights="trapezoid"):
+    """``min over kappa of 1/n sum_i H(corrupted_i) / H(clean_i)``, H the Huber loss of the p-norm with that kappa.
+
+    Lambert et al. 2022, appendix C.1. It compares losses by what outliers add to the data term at the best kappa, which
+    no one knows in practice; no model is fitted.
+
+    Parameters
+    ----------
+    clean, corrupted : (n, m) values of functions, or residuals, on a common grid: the same ones without and with
+        outliers
+    p : of the norm, in [1, inf]
+    kappas : numbers >= 0 to choose from; 0 is the limit, the ratio of p-norms. None for quantiles of the clean
+        functions' norms of the dual exponent, as in the paper
+    quantiles : these, in (0, 1)
+    grid : increasing points, evenly spaced by default
+    weights : quadrature weights, "trapezoid", "equal" or an array (m,)
+
+    Returns
+    -------
+    RobustnessRatio
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn.metrics import robustness_ratio
+    >>> curves = np.ones((4, 10))
+    >>> robustness_ratio(curves, curves, p=1).value
+    1.0
+    """
+    Huber(1.0, p).validate()
+    E, F, measure = _coordinates(clean, corrupted, grid, weights)
+    if kappas is None:
+        levels = [_level(level) for level in np.atleast_1d(quantiles)]
+        kappas = np.unique(np.quantile(p_norms(E, dual_exponent(p), measure), levels))
+    kappas = [float(check_number(kappa, "kappas", strict=False)) for kappa in np.atleast_1d(kappas).tolist()]
+    ratios = [float(np.mean(_values(F, kappa, p, measure) / _values(E, kappa, p, measure))) for kappa in kappas]
+    best = int(np.argmin(ratios))
+    return RobustnessRatio(ratios[best], kappas[best], tuple(kappas), tuple(ratios))
+
+
+def _values(R, kappa, p, measure):
+    """Losses (n,); over kappa in the limit 0."""
+    return Huber(kappa, p).row_value(R, measure) if kappa > 0 else p_norms(R, p, measure)
+
+
+def _coordinates(clean, corrupted, grid, weights):
+    """Both as rows of values times roots of the quadrature weights, and these weights."""
+    values = []
+    for name, given in (("clean", clean), ("corrupted", corrupted)):
+        functions, _ = read_functions(given, grid, name)
+        shape: tuple = getattr(getattr(functions, "values", None), "shape", ())
+        if len(shape) != 3 or shape[2] != 1:
+            raise ValueError(f"{name} must be functions on a common grid, (n, m), one a sample; got shape {shape}")
+        if not np.isfinite(functions.values).all():
+            raise ValueError(f"{name} contains NaN or infinity; give functions that are known at all points")
+        values.append(functions.values[:, :, 0])
+    if values[0].shape != values[1].shape:
+        raise ValueError(f"clean and corrupted must be of the same shape, got {values[0].shape} and {values[1].shape}")
+    zero = ~values[0].any(axis=1)
+    if zero.any():
+        raise ValueError(f"clean: function {int(np.argmax(zero))} is zero, which ratios have no meaning for; remove it")
+    measure = quadrature(functions.axes[0], weights)
+    if not measure.all():
+        raise ValueError("weights must be > 0; leave out points that do not count")
+    root = np.sqrt(measure)
+    return values[0] * root, values[1] * root, measure
+
+
+def _level(level):
+    if not 0 < check_number(level, "quantiles") < 1:
+        raise ValueError(f"quantiles must be between 0 and 1, got {level!r}")
+    return level

@@ -1,0 +1,23 @@
+"""Regularisation that falls with the number of samples at a rate known beforehand."""
+
+from __future__ import annotations
+
+from .._validation import check_number
+
+# powers of 1/n: the rate of Ciliberto et al. 2016, theorem 5, and universal consistency, theorem 4
+SCHEDULES = {"n^-1/2": 1 / 2, "n^-1/4": 1 / 4}
+
+
+def check_alpha(alpha, *, automatic=True):
+    """alpha if it is a number > 0, the name of a schedule, or "auto" where that is allowed."""
+    return check_number(alpha, "alpha", choices=(*(("auto",) if automatic else ()), *SCHEDULES))
+
+
+def is_searched(alpha) -> bool:
+    """Whether alpha is left to the data; numbers and schedules are not."""
+    return isinstance(alpha, str) and alpha not in SCHEDULES
+
+
+def scheduled(alpha, n):
+    """The number that the name of a schedule stands for with n samples that count; anything else as it is."""
+    return float(n) ** -SCHEDULES[alpha] if isinstance(alpha, str) and alpha in SCHEDULES else alpha
