@@ -447,6 +447,32 @@ class KernelMachine(NamedSettings):
             raise ValueError("loo_residuals() is for the kernel machine; set regressor=None")
         return self.state_.loo_residuals()
 
+    @property
+    def leaves_one_out(self) -> bool:
+        """Whether ``without_one`` has a formula: squared loss, one (kernel, operator) term, no gaps that it mixes."""
+        check_is_fitted(self)
+        return isinstance(self.state_, State) and self.state_.leaves_one_out
+
+    def without_one(self):
+        """All models without one training sample each, in closed form, alpha n held fixed (squared loss only).
+
+        An object with ``rows`` (n,), which samples are left out; ``held_out`` (n, d), their coordinates predicted
+        without them; and ``coordinates_at(X, models=None)``, coordinates (m, n, d) of checked inputs. It holds factors
+        of the size of the kernel matrix.
+        """
+        check_is_fitted(self)
+        if not isinstance(self.state_, State):
+            raise ValueError("without_one() is for the kernel machine fitted in memory; set regressor=None")
+        return self.state_.without_one()
+
+    def loo_coordinates_at(self, X):
+        """Coordinates (m, n, d) at X predicted without each training sample, in closed form; see ``without_one``."""
+        return self.without_one().coordinates_at(self.checked_inputs(X))
+
+    def checked_inputs(self, X):
+        """Inputs X of a prediction as kernels take them."""
+        return self._check_X(X)
+
     def summary(self):
         """A few lines on what was learnt."""
         check_is_fitted(self)

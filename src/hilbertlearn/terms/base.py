@@ -34,6 +34,7 @@ class Term(ABC):
     """The map of an operator-valued kernel on the dual variables of n samples."""
 
     closed_form = False  # whether samples can be left out by a formula
+    influences = False  # whether its factors say what that changes elsewhere, see ``Factors.changed``
     masked = False  # whether the map itself leaves out what was not observed
     takes_gaps = False  # whether ``observed`` makes it do so
     expands = False  # whether predictions are made from more samples than have dual variables, see ``expand``
@@ -176,6 +177,51 @@ class Factors(ABC):
         rows : which samples' residuals are wanted, increasing; None for all
         """
         raise TypeError(f"{type(self).__name__} has no formula for samples left out")
+
+    def influence(self, G, root, penalty, rows=None):
+        """How predictions at m points depend on the targets, one pair for each eigenvalue of M, in that eigenbasis.
+
+        Yields W (m, n), or its columns `rows`, and ``W @ root`` (m,): predictions are W @ T for targets T (n, r_M).
+
+        G : (m, N) kernel values, or features, that predictions are made from, not scaled
+        root, rows : as in ``left_out``
+        """
+        raise TypeError(f"{type(self).__name__} does not say how predictions depend on the targets")
+
+    def changed(self, G, residuals, shift, root, penalty, rows=None):
+        """What predictions at m points change by when samples are left out one at a time, (m, n, d) or at `rows`.
+
+        Without sample i the model is that of all with its target replaced by its prediction without it, around the
+        constant that moves by ``shift``: ``shift_i (1 - W root) - W_i root_i residual_i``, in each direction of M.
+
+        G, root, penalty : as in ``influence``
+        residuals : (n, d) those of ``left_out``, NaN where not observed
+        shift, rows : as in ``left_out``
+        """
+        own = slice(None) if rows is None else rows
+        pulled, E = root[own] * np.nan_to_num(residuals[own]), self.output_basis
+        moved = None if shift is None else shift[own]
+        if E is None:
+            ((W, total),) = self.influence(G, root, penalty, rows)
+            out = -W[:, :, None] * pulled
+            if moved is not None:
+                out += (1 - total)[:, None, None] * moved
+            return out
+        inside = np.empty((len(G), len(pulled), E.shape[1]))
+        along, moves = pulled @ E, None if moved is None else moved @ E
+        for g, (W, total) in enumerate(self.influence(G, root, penalty, rows)):
+            np.multiply(W, -along[:, g], out=inside[:, :, g])
+            if moves is not None:
+                inside[:, :, g] -= np.multiply.outer(total, moves[:, g])  # the shift itself is added below
+        out = (inside.reshape(-1, E.shape[1]) @ E.T).reshape(len(G), len(pulled), -1)
+        if moved is not None:
+            out += moved
+        return out
+
+    @property
+    def output_basis(self):
+        """Eigenvectors (d, r_M) of M, None for the identity."""
+        return None
 
 
 class Sum(Term):
