@@ -113,7 +113,7 @@ def test_jackknife_plus_in_closed_form_equals_refits():
     expected = ConformalPredictor(larger, "cv+", LEVEL, cv=splits).fit(X, Y)
     assert found.closed_form_ and not expected.closed_form_
     assert_allclose(found.predict_interval(QUERIES), expected.predict_interval(QUERIES), atol=1e-10)
-    for score in ("constant",):
+    for score in SCORES:  # scales come from pairs left out, and from leave-one-out residuals of each refit
         one, other = (clone(m).set_params(score=score).fit(X, Y).predict_region(QUERIES) for m in (found, expected))
         assert_allclose(one.upper, other.upper, atol=1e-10)
         assert_array_equal(one.contains(TRUE), other.contains(TRUE))

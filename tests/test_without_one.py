@@ -74,6 +74,28 @@ def test_models_equal_refits_on_features(operator, y, weights):
     check(regressor(operator=M, feature_map=Landmarks(points=X[:5])), y, weights)
 
 
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["", "weighted"])
+@pytest.mark.parametrize("features", [None, Landmarks(points=X[:5])], ids=["", "features"])
+@pytest.mark.parametrize(
+    ("operator", "y", "center"),
+    [(None, Y, False), (None, Y, True), *((M, Y, True) for M in list(FULL.values())[1:])]
+    + [(M, GAPS, True) for M in DIAGONAL.values()],
+)
+def test_pairs_equal_refits(operator, y, center, features, weights):
+    """Residuals of samples left out together with another: scales of models without a sample come from them."""
+    make = regressor(operator=operator, center=center, feature_map=features)
+    models = make(ALPHA).fit(X, y, weights).without_one()
+    w, rows, some = np.ones(N) if weights is None else weights, models.rows, [0, 3, 8]
+    found = models.pairs(np.array(some))
+    for (a, i), j in itertools.product(enumerate(some), range(0, len(rows), 2)):
+        if i == j:
+            assert np.isnan(found[a, j]).all()
+            continue
+        rest = np.setdiff1d(rows, rows[[i, j]])
+        refit = make(ALPHA * w[rows].sum() / w[rest].sum()).fit(X[rest], y[rest], w[rest])
+        assert_allclose(found[a, j], (y - refit.coordinates(X))[rows[j]], atol=1e-10)
+
+
 def test_models_of_a_kernel_of_low_rank():
     check(lambda alpha: OperatorKernelRegressor("linear", alpha=alpha, center=False), Y)
     check(lambda alpha: OperatorKernelRegressor("linear", alpha=alpha, center=False, operator=FULL["full"]), Y)
@@ -89,6 +111,13 @@ def test_models_of_curves_on_a_grid(operator):
     t = np.linspace(0, 1, 15)
     curves = np.sin(4 * t + X[:, :1]) + 0.1 * rng.normal(size=(N, 15))
     check(lambda alpha: FunctionalRegressor("rbf", gamma=GAMMA, alpha=alpha, center=True, operator=operator), curves)
+
+
+def test_models_of_functions_of_two_variables():
+    """The operator is a Kronecker product."""
+    images = rng.normal(size=(N, 4, 5)) + X[:, :1, None]
+    grid = (np.linspace(0, 1, 4), np.linspace(0, 1, 5))
+    check(lambda alpha: FunctionalRegressor("rbf", gamma=GAMMA, alpha=alpha, center=True, grid=grid), images)
 
 
 def test_models_of_a_precomputed_kernel():

@@ -16,13 +16,14 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, get_tags
 
+from .._blocks import row_blocks
 from .._progress import Progress
 from ..estimators.state import blocks_of
 from .outputs import OutputForm
 from .wrapped import KernelMachineBehind, fitted
 
 _COPIES = 6  # of predictions by all models, while they are made and sorted
-_EXACT_SCALES = 500  # samples up to which each model without one has a scale from pairs left out
+_PAIRS = 200  # samples up to which scales of models without one come from pairs left out
 _GROUPS = 10  # of samples that share a scale beyond that
 
 Learn = Callable[[Any, Any, Any], Any]  # residuals (n, d) and weights (n,) of the samples of a model, it -> its scale
@@ -168,17 +169,37 @@ def _own_residuals(model, X, data: Data, train):
 def in_closed_form(behind: KernelMachineBehind, data: Data, learn: Learn | None) -> WithoutEach:
     """The models without one sample each of a fitted kernel machine; see ``by_refits`` for ``learn``.
 
-    The scale of the model without i comes from residuals of the others, each left out.
+    The scale of the model without i comes from residuals of the others, each left out of that model: pairs left out.
+    Of many samples it comes from the leave-one-out residuals of those in other tenths than i, in which i has had a
+    part among all the others: that is an approximation, of order 1 / n.
     """
     models, form = behind.machine.without_one(), data.form
     held_out = form.rows(behind.machine.decode(models.held_out))
     residuals, n = data.values[models.rows] - held_out, len(models.rows)
     scales, scale_of = None, np.zeros(n, dtype=int)
     if learn is not None:
-        scale_of = np.arange(n) if n <= _EXACT_SCALES else np.arange(n) % _GROUPS
-        kept = (scale_of != group for group in range(scale_of.max() + 1))
-        scales = np.stack([learn(residuals[others], models.weights[others], behind.machine) for others in kept])
+        scale_of = np.arange(n) if n <= _PAIRS else np.arange(n) % _GROUPS
+        of_groups = _left_out_with if n <= _PAIRS else _outside_groups
+        parts = of_groups(behind.machine, models, form, residuals, scale_of)
+        scales = np.stack([learn(part[others], models.weights[others], behind.machine) for part, others in parts])
     return WithoutEach(behind, models, form, models.rows, np.arange(n), held_out, scales, scale_of)
+
+
+def _left_out_with(machine, models, form, residuals, groups):
+    """For each sample the residuals (n, d) of the others, left out together with it, and which those are."""
+    n, d = models.held_out.shape
+    alone = models.models.residuals
+    for block in row_blocks(n, n * d, _COPIES):
+        changes = models.pairs(np.arange(n)[block]) - alone  # (b, n, d)
+        values = form.rows(machine.space_.decode_differences(changes.reshape(-1, d)))
+        for i, change in zip(range(n)[block], values.reshape(-1, n, values.shape[1]), strict=True):
+            yield residuals + change, np.arange(n) != i
+
+
+def _outside_groups(machine, models, form, residuals, groups):
+    """For each group the residuals (n, d) of all samples left out alone, and which are not of the group."""
+    for group in range(groups.max() + 1):
+        yield residuals, groups != group
 
 
 def predicted(model, X, columns, form: OutputForm):

@@ -205,6 +205,10 @@ class ModelsWithoutOne:
         """Coordinates (n, d) of each sample predicted without it, NaN where it was not observed."""
         return self.left.Y - self.models.residuals
 
+    def pairs(self, models):
+        """Residuals (b, n, d) of every sample by the models that have neither it nor the one of each of `models`."""
+        return self.models.pairs(models)
+
     def coordinates_at(self, X, models=None):
         """Coordinates (m, n, d) of checked inputs by every model, or by some; in one block."""
         predicted = self.state.coordinates(X)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,6 +66,8 @@ class WithoutOne:
     residuals: np.ndarray  # (n, d) of each sample under the model without it, NaN where not observed
     shift: np.ndarray | None  # (n, d) what the constant changes by
     root: np.ndarray  # (n, 1) square roots of the weights
+    Y: np.ndarray  # (n, d) coordinates
+    smoothed: Callable | None
 
     @classmethod
     def of(cls, term: Term, Y, penalty, *, center=False, smoothed=None, weights=None):
@@ -73,7 +76,7 @@ class WithoutOne:
         options: dict = {"center": center, "smoothed": smoothed, "weights": weights}
         ((_, residuals),) = leave_one_out(term, Y, [penalty], factors=factors, **options)
         _, shift, root = _targets(Y, center, smoothed, weights)
-        return cls(factors.detached(1.0, penalty), penalty, residuals, shift, root)
+        return cls(factors.detached(1.0, penalty), penalty, residuals, shift, root, Y, smoothed)
 
     def changes(self, G, rows=None):
         """What coordinates predicted at m points change by without sample i, (m, n, d) or for some samples.
@@ -81,6 +84,17 @@ class WithoutOne:
         G : (m, N) kernel values, or features, that predictions are made from
         """
         return self.factors.changed(G, self.residuals, self.shift, self.root, self.penalty, rows)
+
+    def pairs(self, rows):
+        """Residuals (b, n, d) of every sample j under the model without j and without each of the samples `rows`.
+
+        NaN for a sample and itself, and where j was not observed.
+        """
+        own, center = self.root[:, 0] ** 2, self.shift is not None
+        targets, _, _ = _targets(self.Y, center, self.smoothed, own)
+        shifts = _shifts_of_pairs(self.Y, own, self.smoothed, rows) if center else None
+        found = self.factors.pairs_left_out(targets, shifts, self.root, self.penalty, rows)
+        return np.where(np.isnan(self.Y), np.nan, found)
 
 
 def residual_path(training: Training, alphas, factors: Factors | None = None, rows=None):
@@ -97,6 +111,17 @@ def residual_path(training: Training, alphas, factors: Factors | None = None, ro
     penalties = [alpha * total for alpha in alphas]
     for _, residuals in leave_one_out(training.term_at(alphas[0]), training.Y, penalties, factors=factors, **options):
         yield residuals
+
+
+def _shifts_of_pairs(Y, weights, smoothed, rows):
+    """What the mean (d,) changes by when j and each of the samples `rows` are left out, (b, n, d)."""
+    observed, values = weights[:, None] * ~np.isnan(Y), np.nan_to_num(Y)
+    sums, total = (observed * values).sum(axis=0), observed.sum(axis=0)
+    mean = np.divide(sums, total, out=np.zeros_like(sums), where=total > 0)
+    rest = total - observed - observed[rows][:, None]
+    left = sums - observed * values - (observed * values)[rows][:, None]
+    shifts = np.divide(left, rest, out=np.broadcast_to(mean, rest.shape).copy(), where=rest > total * 1e-14) - mean
+    return shifts if smoothed is None else smoothed(shifts.reshape(-1, Y.shape[1])).reshape(shifts.shape)
 
 
 def _mean_of_others(Y, weights):

@@ -218,10 +218,56 @@ class Factors(ABC):
             out += moved
         return out
 
+    def leftover(self, penalty, rows):
+        """What is left of targets by the fit, ``t (K + t)^-1`` with t = s / eigenvalue, one pair for each one of M.
+
+        Yields its rows (b, n) there, and its diagonal (n,).
+        """
+        raise TypeError(f"{type(self).__name__} does not say what is left of targets")
+
+    def pairs_left_out(self, T, shifts, root, penalty, rows):
+        """Residuals (b, n, d) of every sample j left out together with each of the samples `rows`; NaN for itself.
+
+        With H = ``leftover`` and e = H T what remains of i and j is H_ij^-1 times e_ij, a system of two unknowns.
+
+        T, root : as in ``left_out``
+        shifts : (b, n, d) what the targets of the others change by, None for nothing
+        """
+        E, b = self.output_basis, len(rows)
+        left = self.solve(T, 1.0, penalty)
+        left = left if E is None else left @ E
+        along = np.ones((1, T.shape[1])) if E is None else np.ones((1, E.shape[1])) @ E.T
+        ones = self.solve(root * along, 1.0, penalty)
+        ones = ones if E is None else ones @ E
+        moved = None if shifts is None else shifts if E is None else _rotated(shifts, E)
+        out = np.empty((b, *left.shape))
+        for g, (H, diagonal) in enumerate(self.leftover(penalty, rows)):
+            own = slice(None) if E is None else slice(g, g + 1)
+            determinant = diagonal[rows][:, None] * diagonal - H**2
+            determinant[np.arange(b), rows] = np.nan
+            of_j, of_i = left[None, :, own], left[rows][:, None, own]
+            if moved is not None:
+                of_j = of_j - ones[None, :, own] * moved[..., own]
+                of_i = of_i - ones[rows][:, None, own] * moved[..., own]
+            found = diagonal[rows][:, None, None] * of_j - H[:, :, None] * of_i
+            out[..., own] = found / (determinant * root[:, 0])[:, :, None]
+        if E is None:
+            return out
+        inside = _rotated(out, E.T)
+        if E.shape[1] == E.shape[0]:
+            return inside
+        rest = (T / root)[None] - (0.0 if shifts is None else shifts)  # directions that M drops have the constant
+        return inside + rest - _rotated(_rotated(rest, E), E.T)
+
     @property
     def output_basis(self):
         """Eigenvectors (d, r_M) of M, None for the identity."""
         return None
+
+
+def _rotated(values, E):
+    """Values (..., d) times E (d, r), which may be a Kronecker product."""
+    return (values.reshape(-1, values.shape[-1]) @ E).reshape(*values.shape[:-1], -1)
 
 
 class Sum(Term):

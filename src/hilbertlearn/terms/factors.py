@@ -86,6 +86,22 @@ class Spectral(Factors):
             W = scaled @ right.T
             yield (W, scaled @ ones) if free is None else (W + free / t, scaled @ ones + total / t)
 
+    def leftover(self, penalty, rows):
+        return leftover_of(self.inputs, penalty / self._gamma, rows)
+
+
+def leftover_of(inputs: Spectrum, ratios, rows):
+    """``t (K + t)^-1`` for each t, rows (b, n) and diagonal (n,), from eigenpairs of K; the rest is left whole."""
+    lam, Q = inputs
+    free, unspanned = 0.0, 0.0
+    if Q.shape[1] < len(Q):
+        free = -Q[rows] @ Q.T
+        free[np.arange(len(rows)), rows] += 1
+        unspanned = np.maximum(1 - np.einsum("ij,ij->i", Q, Q), 0.0)
+    for t in ratios:
+        share = t / (lam + t)
+        yield (Q[rows] * share) @ Q.T + free, Q**2 @ share + unspanned
+
 
 def left_out_of_rows(inputs: Spectrum, gamma, E, T, shift, root, penalties, coefficients, ones, whole):
     """Residuals of some rows, each left out of all samples: in the eigenbasis of M, residual / (1 - leverage).
@@ -257,6 +273,13 @@ class Inverse(_Shifted):
             return
         W = (G * root[:, 0]) @ self._factor
         yield W if rows is None else W[:, rows], W @ root[:, 0]
+
+    def leftover(self, penalty, rows):
+        self._renew(penalty)
+        if self._instead is not None:
+            yield from self._instead.leftover(penalty, rows)
+            return
+        yield penalty * self._factor[rows], penalty * self._factor.diagonal()
 
 
 def operator_spectrum(M) -> Spectrum:

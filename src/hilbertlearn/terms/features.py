@@ -16,7 +16,7 @@ from .._linalg import Spectrum, cholesky, cholesky_solve, full_spectrum, spectru
 from .._sums import kept, same
 from .._validation import check_memory
 from .base import ONCE, Factors
-from .factors import left_out_of_rows
+from .factors import left_out_of_rows, leftover_of
 from .gram import DenseGram, Gram
 
 _BLOCK = 2**22  # entries of features that are scaled or rotated at a time
@@ -208,6 +208,11 @@ class FeatureSpectral(Factors):
             scaled = left / (values + t)
             yield scaled @ right.T, scaled @ ones
 
+    def leftover(self, penalty, rows):
+        values, V = self.pairs
+        inputs = Spectrum(values, self.gram.push(V / np.sqrt(values)))
+        return leftover_of(inputs, penalty / self._gamma, rows)
+
 
 class FeatureCholesky(Factors):
     """For M = I: the Cholesky factor of ``Z'Z + s shift I``, for a system or a few."""
@@ -233,6 +238,9 @@ class FeatureCholesky(Factors):
 
     def influence(self, G, root, penalty, rows=None):
         return self._spectral.influence(G, root, penalty, rows)
+
+    def leftover(self, penalty, rows):
+        return self._spectral.leftover(penalty, rows)
 
     def with_operator(self, M):
         return None if M is None else self._spectral.with_operator(M)

@@ -230,3 +230,27 @@ class PatternFactors(Factors):
             change = part.changed(values, residuals[at], moved, root[pattern.rows], penalty, some)
             out[:, here[:, None], pattern.columns] = change
         return out
+
+    def pairs_left_out(self, T, shifts, root, penalty, rows):
+        """Of a column that a sample was not observed in, leaving it out changes nothing."""
+        rows = np.asarray(rows)
+        out = np.full((len(rows), *T.shape), np.nan)
+        for number, pattern in enumerate(self.term.patterns):
+            at, own, columns = pattern.index, root[pattern.rows], pattern.columns
+            part = self._part(number, ITERATIONS)
+            inside = np.isin(rows, pattern.rows)
+            # with any sample that was not observed here the shift is that of j alone
+            for there in (True, False):
+                first = np.flatnonzero(inside == there)
+                if not len(first):
+                    continue
+                cube = np.ix_(first, pattern.rows, columns)
+                moved = None if shifts is None else shifts[cube]
+                if there:
+                    places = np.searchsorted(pattern.rows, rows[first])
+                    out[cube] = part.pairs_left_out(T[at], moved, own, penalty, places)
+                else:
+                    alone = None if moved is None else moved[0]
+                    (found,) = part.left_out(T[at], alone, own, np.array([penalty]))
+                    out[cube] = found
+        return out
