@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -161,9 +161,8 @@ def _own_residuals(model, X, data: Data, train):
     behind = KernelMachineBehind.of(model)
     if behind is None:
         return data.values[train] - data.form.rows(model.predict(X))
-    models, residuals = behind.machine.without_one(), np.full((len(train), data.values.shape[1]), np.nan)
-    residuals[models.rows] = data.values[train][models.rows] - data.form.rows(behind.machine.decode(models.held_out))
-    return residuals
+    coordinates = behind.machine.encode(_safe_indexing(data.y, train)) - behind.machine.loo_coordinates()
+    return data.values[train] - data.form.rows(behind.machine.decode(coordinates))
 
 
 def in_closed_form(behind: KernelMachineBehind, data: Data, learn: Learn | None) -> WithoutEach:
@@ -173,7 +172,7 @@ def in_closed_form(behind: KernelMachineBehind, data: Data, learn: Learn | None)
     Of many samples it comes from the leave-one-out residuals of those in other tenths than i, in which i has had a
     part among all the others: that is an approximation, of order 1 / n.
     """
-    models, form = behind.machine.without_one(), data.form
+    models, form = behind.without_one(), data.form
     held_out = form.rows(behind.machine.decode(models.held_out))
     residuals, n = data.values[models.rows] - held_out, len(models.rows)
     scales, scale_of = None, np.zeros(n, dtype=int)
@@ -182,7 +181,9 @@ def in_closed_form(behind: KernelMachineBehind, data: Data, learn: Learn | None)
         of_groups = _left_out_with if n <= _PAIRS else _outside_groups
         parts = of_groups(behind.machine, models, form, residuals, scale_of)
         scales = np.stack([learn(part[others], models.weights[others], behind.machine) for part, others in parts])
-    return WithoutEach(behind, models, form, models.rows, np.arange(n), held_out, scales, scale_of)
+    return WithoutEach(
+        replace(behind, models=None), models, form, models.rows, np.arange(n), held_out, scales, scale_of
+    )
 
 
 def _left_out_with(machine, models, form, residuals, groups):

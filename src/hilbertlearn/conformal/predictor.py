@@ -128,10 +128,13 @@ class ConformalPredictor(MetaEstimatorMixin, BaseEstimator):
         check_estimator(wrapped)
         data, groups = self._data(X, y, sample_weight), self._groups(X, groups)
         method = self._first_choice(data, groups)
-        self.estimator_ = None
+        self.estimator_, closed_form = None, None
         if method != "split":
-            self.estimator_ = fitted(clone(wrapped), X, y, sample_weight)
-        closed_form = self._closed_form(method, groups)
+            self.estimator_ = clone(wrapped)
+            if method != "cv+" and groups is None:
+                closed_form = KernelMachineBehind.fitted(self.estimator_, X, y, sample_weight)
+            else:
+                fitted(self.estimator_, X, y, sample_weight)
         if method == "auto":
             method = "cv+" if closed_form is None else "jackknife+"
 
@@ -188,11 +191,6 @@ class ConformalPredictor(MetaEstimatorMixin, BaseEstimator):
             return "split"
         given = self.cv is not None or groups is not None or len(data.rows) > _CLOSED_FORM
         return "cv+" if given else "auto"
-
-    def _closed_form(self, method, groups):
-        """The kernel machine whose models without a sample have a formula, None where that is not so or not asked."""
-        asked = method in ("auto", "jackknife+") and groups is None
-        return KernelMachineBehind.of(self.estimator_) if asked else None
 
     def _splits(self, method, data, groups):
         if method == "split":

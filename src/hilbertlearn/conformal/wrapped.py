@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -43,6 +43,22 @@ class KernelMachineBehind:
 
     machine: Any
     steps: Any = None  # a pipeline of the transformers before it, None for none
+    models: Any = None  # of ``without_one``, where the fit has made them
+
+    @classmethod
+    def fitted(cls, model, X, y, sample_weight=None) -> KernelMachineBehind | None:
+        """The same after fitting the model, which may hand its factors on."""
+        models = None
+        if isinstance(model, KernelMachine):
+            models = model.fit_without_one(X, y, sample_weight)
+        else:
+            fitted(model, X, y, sample_weight)
+        found = cls.of(model)
+        return None if found is None else replace(found, models=models)
+
+    def without_one(self):
+        """The models without one sample."""
+        return self.machine.without_one() if self.models is None else self.models
 
     @classmethod
     def of(cls, model) -> KernelMachineBehind | None:

@@ -13,7 +13,7 @@ from .._blocks import row_blocks
 from ..held_out import WithoutOne, leave_one_out
 from ..losses import Loss
 from ..spaces import Space
-from ..terms import Deformed, DeformedFeatures, DeformedGram, DenseGram, FeatureGram, Gram, Term, summed
+from ..terms import Deformed, DeformedFeatures, DeformedGram, DenseGram, Factors, FeatureGram, Gram, Term, summed
 from ..training import Fit, is_single, take_samples
 
 _PREDICT_BYTES = 2**27  # of kernel values held at once while predicting; larger blocks gain nothing
@@ -169,8 +169,8 @@ class State(Expansion):
         left = self.left_out
         return left is not None and left.penalty is None and left.term.influences and len(left.rows) > 1
 
-    def without_one(self) -> ModelsWithoutOne:
-        """All models without one sample each, from one factorisation."""
+    def without_one(self, factors: Factors | None = None) -> ModelsWithoutOne:
+        """All models without one sample each, from one factorisation: that of the fit where it is given."""
         left = self.left_out
         if left is None or not self.leaves_one_out:
             raise ValueError(
@@ -178,7 +178,8 @@ class State(Expansion):
                 "a graph, with missing outputs if the operator is diagonal; fit copies of the estimator to folds"
             )
         options: dict = {"center": left.centered, "smoothed": self.space.smoothed, "weights": left.weights}
-        models = WithoutOne.of(self.training_term(), left.Y, self.alpha * left.weights.sum(), **options)
+        term = self.training_term() if factors is None else None
+        models = WithoutOne.of(term, left.Y, self.alpha * left.weights.sum(), factors=factors, **options)
         return ModelsWithoutOne(self, left, models)
 
 

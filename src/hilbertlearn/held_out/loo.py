@@ -12,7 +12,15 @@ from ..training import Training
 
 
 def leave_one_out(
-    term: Term, Y, penalties, *, center=False, smoothed=None, weights=None, factors: Factors | None = None, rows=None
+    term: Term | None,
+    Y,
+    penalties,
+    *,
+    center=False,
+    smoothed=None,
+    weights=None,
+    factors: Factors | None = None,
+    rows=None,
 ):
     """Leave-one-out residuals of the squared loss for each penalty s = alpha * sum(w); yields (s, residuals (n, d)).
 
@@ -30,6 +38,7 @@ def leave_one_out(
     """
     targets, shift, root = _targets(Y, center, smoothed, weights)
     if factors is None:
+        assert term is not None
         factors = term.factor(ONCE if len(penalties) == 1 else PATH)
     gone = np.isnan(Y) if rows is None else np.isnan(Y[rows])
     for s, residuals in zip(
@@ -70,9 +79,13 @@ class WithoutOne:
     smoothed: Callable | None
 
     @classmethod
-    def of(cls, term: Term, Y, penalty, *, center=False, smoothed=None, weights=None):
-        """Arguments as for ``leave_one_out``."""
-        factors = term.factor(ITERATIONS)
+    def of(
+        cls, term: Term | None, Y, penalty, *, center=False, smoothed=None, weights=None, factors: Factors | None = None
+    ):
+        """Arguments as for ``leave_one_out``; factors : of the term, where they are there, which is not needed then."""
+        if factors is None:
+            assert term is not None
+            factors = term.factor(ITERATIONS)
         options: dict = {"center": center, "smoothed": smoothed, "weights": weights}
         ((_, residuals),) = leave_one_out(term, Y, [penalty], factors=factors, **options)
         _, shift, root = _targets(Y, center, smoothed, weights)
