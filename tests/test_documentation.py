@@ -55,9 +55,10 @@ def test_worked_examples_of_contributing():
         "README.md",
         "ARCHITECTURE.md",
         "CONTRIBUTING.md",
+        "docs/bounds.md",
+        "docs/confidence.md",
         "docs/results.md",
         "docs/scaling.md",
-        "docs/bounds.md",
         *RESULTS,
     ],
 )

@@ -2,7 +2,8 @@
 
 import importlib
 
-from . import decoders, features, kernels, losses, metrics, operators, output_losses, spaces, streams
+from . import conformal, decoders, features, kernels, losses, metrics, operators, output_losses, spaces, streams
+from .conformal import ConformalPredictor
 from .estimators import (
     FunctionalRegressor,
     KernelAutoencoder,
@@ -16,6 +17,7 @@ from .model_selection import RegularizationPathCV
 __version__ = "0.1.0"
 
 __all__ = [
+    "ConformalPredictor",
     "FunctionalRegressor",
     "IrregularFunctions",
     "KernelAutoencoder",
@@ -25,6 +27,7 @@ __all__ = [
     "StructuredPredictor",
     "baselines",
     "bounds",
+    "conformal",
     "datasets",
     "decoders",
     "features",
