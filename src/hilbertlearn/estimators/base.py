@@ -115,9 +115,12 @@ class KernelMachine(NamedSettings):
         """What is kept of a fit."""
         return State.of(found)
 
-    def held_out_error(self, training: Training, found: Fit, test):
-        """Error of a fit to a part of the training data on others, by their positions; what paths are judged by."""
-        return held_out.own_error(training, found, test)
+    def held_out_error(self, training: Training, found: Fit, test, loss=None):
+        """Error of a fit to a part of the training data on others, by their positions; what paths are judged by.
+
+        loss : to judge by in place of the fit's own, where several are compared
+        """
+        return held_out.own_error(training, found, test, loss)
 
     # ---------------------------------------------------------------- fit
 

@@ -135,9 +135,29 @@ def fit(
 
 def fit_path(training: Training, loss, alphas, options: Options, center=None):
     """Yield a fit for each alpha, each started at the one before; kernel and factors are shared."""
-    training, factors = training.prepared(alphas)
-    center, init = training.centre(loss) if center is None else center, None
-    for alpha in alphas:
-        found = fit(training, loss, alpha, options, center=center, factors=factors, init=init)
-        init = found.solution.dual
+    for _, found in fit_grid(training, [loss], alphas, options, center):
         yield found
+
+
+def fit_grid(training: Training, losses, alphas, options: Options, center=None):
+    """Yield (position of the loss, fit) for each loss and, in turn, each alpha; kernel and factors are shared.
+
+    Starts are warm along both ways: from the fits for the alpha before (B), for the loss before (C) and for both (D)
+    each starts at ``B + C - D``, which is right to first order in both.
+    """
+    training, factors = training.prepared(alphas if len(losses) == 1 else [*alphas, *alphas])
+    before: list = []  # dual variables for the loss before, by alpha
+    for j, loss in enumerate(losses):
+        if j and training.pads(loss) != training.pads(losses[j - 1]):  # they have a column more or less
+            before = []
+        middle, here = training.centre(loss) if center is None else center, []
+        for i, alpha in enumerate(alphas):
+            init = here[-1] if here else before[0] if before else None
+            if here and before:
+                init = here[-1] + before[i] - before[i - 1]
+            found = fit(training, loss, alpha, options, center=middle, factors=factors, init=init)
+            here.append(found.solution.dual)
+            if len(losses) == 1:  # the one before is all that is needed
+                here = here[-1:]
+            yield j, found
+        before = here
