@@ -11,6 +11,7 @@ from .estimators import (
     StructuredPredictor,
 )
 from .functions import IrregularFunctions
+from .inspection import outlier_report
 from .model_selection import RegularizationPathCV
 
 __version__ = "0.1.0"
@@ -31,12 +32,14 @@ __all__ = [
     "losses",
     "metrics",
     "operators",
+    "outlier_report",
     "output_losses",
+    "plotting",
     "spaces",
     "streams",
 ]
 
-_ON_DEMAND = ("baselines", "datasets")  # they load more of scikit-learn than fitting needs
+_ON_DEMAND = ("baselines", "datasets", "plotting")  # they load more of scikit-learn than fitting needs
 
 
 def __getattr__(name):

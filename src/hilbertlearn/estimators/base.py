@@ -56,6 +56,7 @@ class KernelMachine(NamedSettings):
 
     state_: Any  # what a fit has learnt
     _frame_: FrameForm | None = None  # of the training outputs
+    _index_: Any = None  # of the training samples, where they came in a data frame of pandas
     regressor = None  # a setting of the estimators whose spaces are more than vectors
     graph, manifold = None, 0.0  # settings of those that learn from samples without outputs
     alpha_per_output = False  # a setting of those whose outputs are columns
@@ -255,6 +256,7 @@ class KernelMachine(NamedSettings):
         """Checked inputs and the weight (n,) of each sample; dtype : as ``check_inputs`` takes it."""
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        index = next((given.index for given in (y, X) if hasattr(given, "iloc")), None)
         X = check_inputs(self, X, self._input_kernels(X), reset=True, dtype=dtype)
         n = _num_samples(X)
         if _num_samples(y) != n:
@@ -263,6 +265,7 @@ class KernelMachine(NamedSettings):
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         self._frame_ = FrameForm.of(y)
+        self._index_ = index
         return X, weights
 
     def _features(self):

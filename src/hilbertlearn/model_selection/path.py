@@ -176,7 +176,7 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
         if self.scoring is None:
             error = functools.partial(base.held_out_error, loss=common)
         else:
-            error = _scored(self._scorer(base, training), base, *indexable(X, y))
+            error = _scored(self._scorer(base, training), base, *indexable(X, y), isinstance(self.scoring, str))
         errors = held_out.fold_errors(
             training,
             self._folds(X, y, training.rows),
@@ -231,12 +231,21 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
-def _scored(scorer, base, X, y):
-    """The error of a fit to a part of the data: minus the score of the model it makes."""
+def _scored(scorer, base, X, y, named):
+    """The error of a fit to a part of the data: minus the score of the model it makes.
+
+    named : whether the scorer is one of scikit-learn's, which need no more of a model than its predictions
+    """
 
     def error(training, found, test):
         rows = training.rows[test]
-        return -scorer(base.with_fit(found), _safe_indexing(X, rows), _safe_indexing(y, rows))
+        some = _safe_indexing(X, rows)
+        if named and found.training.space.decodes:
+            values = found.coordinates_at(training.cross(test, found.training))
+            model = _HeldOut(base.framed(found.training.space.decode(values), some))
+        else:
+            model = base.with_fit(found)
+        return -scorer(model, some, _safe_indexing(y, rows))
 
     return error
 

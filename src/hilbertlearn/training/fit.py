@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -70,22 +71,26 @@ class Fit:
         bounded = problem.to_margins(dual) if self.loss.on_margins else dual
         return self.loss.saturated(bounded / self.root, problem.measure)
 
+    @cached_property
+    def residuals(self):
+        """Residuals (n, d) as the loss sees them; 0 where not observed."""
+        problem, dual = self.problem, self.solution.dual
+        if self.loss.quadratic:  # the dual variables are the residuals
+            return self.loss.curvature * dual / self.root
+        return problem.observed(problem.Y - problem.fitted(dual)) / self.root
+
     def outlier_scores(self):
         """Sizes (n,) of residuals, or (n, d) of each point for a loss of points, over their median; 0 if not seen."""
-        problem, dual = self.problem, self.solution.dual
-        # for the squared loss the dual variables are the residuals
-        quadratic = self.loss.quadratic
-        residuals = self.loss.curvature * dual if quadratic else problem.observed(problem.Y - problem.fitted(dual))
-        residuals = residuals / self.root
+        problem, residuals = self.problem, self.residuals
         if self.loss.pointwise:
             sizes = np.abs(residuals) if problem.measure is None else np.abs(residuals) / np.sqrt(problem.measure)
         else:
-            sizes = row_norms(residuals) / np.sqrt(self._observed_share)
+            sizes = row_norms(residuals) / np.sqrt(self.observed_share)
         typical = np.median(sizes[problem.mask] if sizes.ndim == 2 and problem.mask is not None else sizes)
         return sizes / (typical if typical > 0 else 1.0)
 
     @property
-    def _observed_share(self):
+    def observed_share(self):
         """Share (n,) of each sample's entries, or of its domain, that was observed."""
         problem = self.problem
         if problem.mask is None or self.training.encoded.sampling is not None:
