@@ -27,7 +27,7 @@ def outlier_report(estimator, *, cutoff=5.0):
 
     Columns, one row a sample that counted in the fit:
 
-    - ``held_back`` : share of the residual that the loss left out, 0 to 1: ``1 - kappa / norm`` for Huber losses of rows;
+    - ``held_back`` : share of the residual that the loss left out, 0 to 1: ``1 - kappa / norm`` for Huber of rows;
     - ``residual`` : norm of the residual over the median norm; with gaps, over the root of the share that was observed;
     - ``loo_residual`` : the same, in the same unit, of the model without the sample. For the squared loss, one (kernel,
       operator) term and no gaps that the operator mixes it is exact. Otherwise it is an approximation without refits:
