@@ -64,6 +64,11 @@ def loss_grid(loss: Loss, loss_params, training: Training, alphas, options: Opti
     return [dict(zip(columns, combination)) for combination in itertools.product(*columns.values())]
 
 
+def with_numbers(loss: Loss, loss_params) -> Loss:
+    """The loss with numbers for what is searched: with constants of its own it may scale outputs, with these not."""
+    return _changed(loss, {name: 1.0 if isinstance(values, str) else values[0] for name, values in loss_params.items()})
+
+
 def losses_of(loss: Loss, grid) -> list[Loss]:
     """The losses with these settings."""
     return [_changed(loss, params) for params in grid]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import numbers
+from dataclasses import replace
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
@@ -30,8 +31,10 @@ from .grid import (
     judge,
     loss_grid,
     losses_of,
+    with_numbers,
 )
 
+_ROUGHER = 10.0  # times ``tol`` for the models of folds on a two-way grid
 _SCORED_GROUPS = 10  # leave-one-out predictions are scored in this many groups when a scorer is given
 
 
@@ -59,7 +62,9 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
     alphas : increasing or not, positive numbers; None for a logarithmic grid that spans the kernel's spectrum
     loss_params : None, or settings of the loss to be chosen too, ``{"kappa": [0.1, 0.3, 1.0]}``
         All combinations are tried with all alphas, by folds. In place of values "auto" stands for an eighth to eight
-        times the constant that the loss takes from residuals itself.
+        times the constant that the loss takes from residuals itself. Models of folds are solved to ten times ``tol``,
+        and the smoothing of the centre of curves is that of the estimator's own loss; the model that is chosen is
+        fitted as if its settings had been given.
     cv : "loo", number of folds, splitter of scikit-learn, iterable of (train, test) or None
         None is "loo" for the squared loss and 5 folds otherwise.
     scoring : name or callable of scikit-learn; None is twice the estimator's own loss (squared error, for the squared);
@@ -118,8 +123,11 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
             check_loss_params(loss, self.loss_params)
         training = base.prepare(X, y, sample_weight)
         alphas = training.alphas() if self.alphas is None else check_alphas(self.alphas)
-        grid = None if self.loss_params is None else loss_grid(loss, self.loss_params, training, alphas, options)
-        losses, factors = [loss] if grid is None else losses_of(loss, grid), None
+        grid, losses, factors = None, [loss], None
+        if self.loss_params is not None:
+            training = _for_loss(base, training, with_numbers(loss, self.loss_params))
+            grid = loss_grid(loss, self.loss_params, training, alphas, options)
+            losses = losses_of(loss, grid)
         if self._leaves_one_out(training, losses):
             training, factors = training.prepared(alphas)
             errors, weights = self._leave_one_out(base, training, alphas, factors, indexable(y)[0])
@@ -136,8 +144,11 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
             )
         curves, spread = error_curve(errors, weights, self.aggregate)
         i, j = choose(alphas, losses, curves, spread, self.rule)
-        alpha, chosen = float(alphas[i]), held_out.settled(training, losses[j], alphas, options)
-        base.set_params(alpha=alpha, **({} if grid is None else {"loss": losses[j]}))
+        alpha = float(alphas[i])
+        base.set_params(alpha=alpha)
+        if grid is not None:
+            training = _for_loss(base, training, losses[j])
+        chosen = held_out.settled(training, losses[j], alphas, options)
         base.settle(held_out.Choice(alpha, chosen, training, factors))
         self.alphas_, self.loss_grid_, self.n_splits_ = alphas, grid, len(errors)
         self.errors_, self.standard_errors_ = (curves[:, 0], spread[:, 0]) if grid is None else (curves, spread)
@@ -172,7 +183,9 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
 
     def _fold_errors(self, base, X, y, training, alphas, losses, common):
         """Errors (n_folds, n_alphas, n_losses); common : the loss that models are judged by, None for their own."""
-        options, order = base.options(), from_plain_to_robust(losses) if len(losses) > 1 else [0]
+        options, order = base.options(), [0]
+        if len(losses) > 1:  # hundreds of models that only serve to choose
+            options, order = replace(options, tol=_ROUGHER * options.tol), from_plain_to_robust(losses)
         if self.scoring is None:
             error = functools.partial(base.held_out_error, loss=common)
         else:
@@ -229,6 +242,12 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
         for name in ("estimator_type", "regressor_tags", "classifier_tags", "target_tags", "input_tags"):
             setattr(tags, name, copy.deepcopy(getattr(wrapped, name)))
         return tags
+
+
+def _for_loss(base, training, loss):
+    """The training data as the estimator with another loss has them: scale and centre of outputs may depend on it."""
+    base.set_params(loss=loss)
+    return training.take(np.arange(len(training.rows)))
 
 
 def _scored(scorer, base, X, y, named):

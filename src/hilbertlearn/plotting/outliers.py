@@ -8,7 +8,8 @@ from .._validation import check_choice, check_number
 from ..inspection import outlier_report
 from .axes import BLACK, GREY, RED, axes_of, tidy
 
-_LINE = 0.35  # half the height of a sample among stretches, and what labels are moved by in points
+_LINE = 0.6  # room above the first and below the last sample among stretches
+_STEP = 14.0  # pixels from a point to the middle of its name
 _FAR = 5.0  # times the median residual from where on samples are named
 
 
@@ -49,20 +50,33 @@ def _samples(ax, columns, index, n_named):
     if (residuals > 0).all() and residuals.max() > 20 * np.median(residuals):
         ax.set_yscale("log")
     ax.axhline(1.0, color=GREY, linewidth=1, linestyle=":", zorder=1)
-    ax.annotate("median residual", (1, 1), xycoords=("axes fraction", "data"), color=GREY, fontsize="small",
-                ha="right", va="bottom", xytext=(0, 2), textcoords="offset points")  # fmt: skip
-    middle = (np.nanmin(leverages) + np.nanmax(leverages)) / 2
-    for i in range(min(n_named, len(index))):
-        if residuals[i] >= _FAR:
-            side = 1 if leverages[i] <= middle else -1  # labels point inwards
-            ax.annotate(str(index[i]), (leverages[i], residuals[i]), xytext=(5 * side, 3), textcoords="offset points",
-                        ha="left" if side > 0 else "right", fontsize="small", color=BLACK)  # fmt: skip
+    far = [i for i in range(min(n_named, len(index))) if residuals[i] >= _FAR]
+    _name(ax, [(leverages[i], residuals[i], str(index[i])) for i in far])
     if held.any():
         bar = ax.figure.colorbar(dots, ax=ax)
         bar.set_label("share held back by the loss")
         bar.outline.set_visible(False)
     what = "residual without the sample / median residual" if known else "residual / median residual"
     return tidy(ax, xlabel="leverage" if known else "place in the report", ylabel=what)
+
+
+def _name(ax, points):
+    """Write names beside points (x, y, name), each on the first side where none is written yet."""
+    ax.autoscale_view()
+    taken: list[np.ndarray] = []
+    for x, y, name in points:
+        place = ax.transData.transform((x, y))
+        left = place[0] > ax.transAxes.transform((0.85, 0))[0]
+        sides = [(-1, 1), (-1, -1), (1, 1), (1, -1)] if left else [(1, 1), (1, -1), (-1, 1), (-1, -1)]
+        free = [side for side in sides if all(_apart(place + _STEP * np.array(side), other) for other in taken)]
+        across, up = (free or sides)[0]
+        taken.append(place + _STEP * np.array([across, up]))
+        ax.annotate(name, (x, y), xytext=(4 * across, 3 * up), textcoords="offset points", fontsize="small",
+                    color=BLACK, ha="left" if across > 0 else "right", va="bottom" if up > 0 else "top")  # fmt: skip
+
+
+def _apart(one, other):
+    return bool((np.abs(one - other) > (2 * _STEP, 0.8 * _STEP)).any())
 
 
 def _stretches(ax, columns, index, n_named):
@@ -75,4 +89,7 @@ def _stretches(ax, columns, index, n_named):
             ax.plot(columns["points"][i], np.full(columns["n_points"][i], i), "o", color=RED, markersize=4, zorder=3)
     ax.set_yticks(np.arange(number), [str(name) for name in index[:number]])
     ax.set_ylim(number - 1 + _LINE, -_LINE)
+    ax.tick_params(axis="y", length=0)
+    ax.grid(axis="y", color=GREY, alpha=0.2, linewidth=0.8)
+    ax.set_axisbelow(True)
     return tidy(ax, xlabel="where the curve deviates", ylabel="sample")

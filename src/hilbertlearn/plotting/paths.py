@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .axes import BLUE, GREY, RED, axes_of, short, tidy
+from .axes import BLACK, BLUE, GREY, RED, axes_of, short, tidy
 
 
 def plot_path(path, ax=None):
@@ -70,17 +70,24 @@ def _map(ax, path):
     image = ax.pcolormesh(
         _edges(columns, single), _edges(alphas, True), errors, cmap="cividis", norm=norm, rasterized=True
     )
+    best = np.unravel_index(np.argmin(path.errors_), path.errors_.shape)
+    within = path.errors_[best] + path.standard_errors_[best]
+    if single and min(errors.shape) > 1 and within < errors.max():
+        ax.contour(columns, alphas, errors, levels=[within], colors="white", linewidths=1.5, linestyles="--")
+        ax.plot([], [], "--", color="white", linewidth=1.5, label="within 1 s.e. of the smallest")
     place = path.loss_params_[names[0]] if single else float(path.loss_grid_.index(path.loss_params_))
     chosen = ", ".join(f"{name} = {short(value)}" for name, value in path.loss_params_.items())
     ax.plot(place, path.alpha_, "*", markersize=15, color=RED, markeredgecolor="white", markeredgewidth=1.2,
-            label=f"alpha = {short(path.alpha_)}, {chosen}")  # fmt: skip
+            label=f"chosen: alpha = {short(path.alpha_)}, {chosen}")  # fmt: skip
     ax.set_yscale("log")
     if single:
         ax.set_xscale("log")
     bar = ax.figure.colorbar(image, ax=ax)
     bar.set_label(_error_name(path))
     bar.outline.set_visible(False)
-    ax.legend(frameon=True, framealpha=0.9, edgecolor="none", fontsize="small", title="chosen", title_fontsize="small")
+    ax.legend(
+        loc="upper right", facecolor=BLACK, framealpha=0.6, edgecolor="none", fontsize="small", labelcolor="white"
+    )
     return tidy(ax, xlabel=", ".join(names) if single else f"combination of {' and '.join(names)}", ylabel="alpha")
 
 
