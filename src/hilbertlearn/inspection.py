@@ -73,8 +73,7 @@ def outlier_report(estimator, *, cutoff=5.0):
         columns |= _stretches(state, cutoff)
     scale = np.median(seen.sizes)
     order = np.lexsort((seen.sizes, seen.held_back * seen.sizes))[::-1] if scale > 0 else np.arange(len(seen.sizes))
-    index = seen.rows if machine._index_ is None else np.asarray(machine._index_)[seen.rows]
-    return _framed({name: values[order] for name, values in columns.items()}, index[order])
+    return _framed({name: values[order] for name, values in columns.items()}, machine.names_of(seen.rows[order]))
 
 
 def sample_columns(state: State) -> dict[str, np.ndarray]:

@@ -441,6 +441,10 @@ class KernelMachine(NamedSettings):
             return differences
         return self._frame_.wrap(differences, self._frame_.index)
 
+    def names_of(self, rows):
+        """What the data frame of the training data calls samples in these positions; positions without one."""
+        return rows if self._index_ is None else self._index_[rows]
+
     def _check_order(self, y):
         """Raise if outputs in a data frame are not in the order of the training ones."""
         if self._frame_ is not None:

@@ -39,9 +39,11 @@ class Inspected:
             return cls(sizes=row_norms(A) / np.sqrt(share), held_back=np.zeros(len(A)), **shared)
         R = found.residuals
         norms, width = row_norms(R), training.Y.shape[1]
-        left_out = row_norms(R - loss.curvature * A)
-        robust = np.isfinite(loss.bound) and loss.curvature > 0
-        held = np.divide(left_out, norms, out=np.zeros_like(norms), where=norms > 0) if robust else np.zeros_like(norms)
+        held = np.zeros(len(R))
+        if np.isfinite(loss.bound) and loss.curvature > 0:
+            # the dual variables that residuals have at an optimum, where those of the solver are near
+            kept = loss.curvature * loss.row_prox(R / loss.curvature, 1 / loss.curvature, problem.measure)
+            np.divide(row_norms(R - kept), norms, out=held, where=norms > 0)
         mask, sampling = training.mask, training.encoded.sampling
         return cls(
             sizes=norms / np.sqrt(share),

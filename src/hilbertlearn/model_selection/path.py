@@ -189,7 +189,9 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
         if self.scoring is None:
             error = functools.partial(base.held_out_error, loss=common)
         else:
-            error = _scored(self._scorer(base, training), base, *indexable(X, y), isinstance(self.scoring, str))
+            inputs, outputs = indexable(X, y)
+            named = isinstance(self.scoring, str)
+            error = _scored(self._scorer(base, training), base, inputs, outputs, named)
         errors = held_out.fold_errors(
             training,
             self._folds(X, y, training.rows),

@@ -155,7 +155,8 @@ def fit_grid(training: Training, losses, alphas, options: Options, center=None):
     for j, loss in enumerate(losses):
         if j and training.pads(loss) != training.pads(losses[j - 1]):  # they have a column more or less
             before = []
-        middle, here = training.centre(loss) if center is None else center, []
+        middle = training.centre(loss) if center is None else center
+        here: list = []
         for i, alpha in enumerate(alphas):
             init = here[-1] if here else before[0] if before else None
             if here and before:
