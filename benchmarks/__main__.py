@@ -19,6 +19,7 @@ NAMES = (
     "multitask_lasso",
     "epsilon_svr",
     "functional_robust",
+    "path_grid",
     "functional_dictionary",
     "memory",
     "streams",

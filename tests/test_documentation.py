@@ -60,8 +60,9 @@ def test_links_lead_somewhere(page):
 
 
 def test_examples_in_docstrings():
+    from hilbertlearn import inspection
     from hilbertlearn.estimators import autoencoder, functional, links, structured, vector
 
-    for module in (vector, functional, structured, links, autoencoder):
+    for module in (vector, functional, structured, links, autoencoder, inspection):
         result = doctest.testmod(module)
         assert result.attempted > 0 and result.failed == 0
