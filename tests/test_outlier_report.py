@@ -133,6 +133,38 @@ def test_samples_that_a_tube_leaves_out_have_no_leverage():
     assert_allclose(report["loo_residual"].iloc[idle], report["residual"].iloc[idle], rtol=1e-6)
 
 
+@pytest.mark.parametrize("loss", ["squared", losses.Huber(0.3)], ids=str)
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"manifold": 0.1},
+        {"feature_map": 20},
+        {"kernel": [("rbf", None), ("linear", None)]},
+        {"operator": "covariance", "scale": False},
+    ],
+    ids=str,
+)
+def test_graphs_features_and_sums(settings, loss):
+    y = Y.copy()
+    y[20:] = np.nan  # a graph uses their inputs
+    fitted = OperatorKernelRegressor(**{"kernel": "rbf", "gamma": GAMMA, "alpha": ALPHA, "loss": loss, **settings})
+    fitted.set_params(tol=1e-9, max_iter=20_000).fit(X, y)
+    report = in_order(outlier_report(fitted))
+    sizes = np.linalg.norm((y - fitted.predict(X))[:20], axis=1)
+    assert_allclose(report["residual"], sizes / np.median(sizes), rtol=1e-3)
+    assert report["leverage"].between(0, 0.999).all() and report["leverage"].max() > 0.1
+    if "operator" not in settings:  # which relates directions that grow by different shares
+        assert (report["loo_residual"] >= report["residual"] * (1 - 1e-6)).all()
+    if loss == "squared":
+        without = np.linalg.norm(fitted.loo_residuals()[:20], axis=1)
+        assert_allclose(report["loo_residual"], without / np.median(sizes), rtol=1e-6)
+        return
+    ridge = OperatorKernelRegressor(**{**fitted.get_params(deep=False), "loss": losses.Huber(1e3), "center": False})
+    plain = in_order(outlier_report(ridge.fit(X, y)))  # nothing is held back: the closed form of the squared loss
+    squared = in_order(outlier_report(ridge.set_params(loss="squared").fit(X, y)))
+    assert_allclose(plain.drop(columns="held_back"), squared.drop(columns="held_back"), rtol=1e-3, atol=1e-4)
+
+
 # ---------------------------------------------------------------- order and form
 
 

@@ -26,6 +26,7 @@ class Inspected:
     force: Any = None  # (n,) weights of iteratively reweighted least squares at the optimum; None for ones
     places: Any = None  # for each sample (points, roots of their weights), where functions have points of their own
     sampling: Any = None  # from coordinates to residuals, where these are values
+    pulls: Any = None  # (n, d) dual variables in coordinates, where coefficients are of other samples too (a graph)
     left: Any = None  # what the kernel between the samples is made from; None where there is no formula
 
     @classmethod
@@ -33,6 +34,8 @@ class Inspected:
         """left : as the field; exact : whether residuals and leave-one-out are to be had from the closed form."""
         training, problem, loss = found.training, found.problem, found.loss
         shared = {"rows": training.rows, "weights": training.weights}
+        if training.depends_on_alpha:
+            shared["pulls"] = found.sample_coefficients * (problem.penalty / training.weights)[:, None]
         A = found.solution.dual / found.root
         share = np.broadcast_to(np.asarray(found.observed_share, dtype=float), len(A))
         if exact:
