@@ -20,6 +20,7 @@ NAMES = (
     "multitask_lasso",
     "epsilon_svr",
     "functional_robust",
+    "path_grid",
     "functional_dictionary",
     "memory",
     "streams",

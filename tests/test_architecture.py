@@ -42,6 +42,7 @@ ROOMS = [
     "decoders",
     "metrics",
     "estimators",
+    "inspection",
     "baselines",
     "model_selection",
     "conformal",

@@ -70,12 +70,13 @@ def test_links_lead_somewhere(page):
 
 
 def test_examples_in_docstrings():
+    from hilbertlearn import inspection
     from hilbertlearn.bounds import comparison, estimation, rates, stability
     from hilbertlearn.estimators import autoencoder, functional, links, structured, vector
     from hilbertlearn.metrics import robustness
 
     estimators = (vector, functional, structured, links, autoencoder)
-    for module in (*estimators, comparison, estimation, rates, stability, robustness):
+    for module in (*estimators, inspection, comparison, estimation, rates, stability, robustness):
         result = doctest.testmod(module)
         assert result.attempted > 0 and result.failed == 0
 

@@ -12,6 +12,7 @@ from .estimators import (
     StructuredPredictor,
 )
 from .functions import IrregularFunctions
+from .inspection import outlier_report
 from .model_selection import RegularizationPathCV
 
 __version__ = "0.1.0"
@@ -35,12 +36,14 @@ __all__ = [
     "losses",
     "metrics",
     "operators",
+    "outlier_report",
     "output_losses",
+    "plotting",
     "spaces",
     "streams",
 ]
 
-_ON_DEMAND = ("baselines", "bounds", "datasets")  # fitting needs none of them
+_ON_DEMAND = ("baselines", "bounds", "datasets", "plotting")  # fitting needs none of them
 
 
 def __getattr__(name):

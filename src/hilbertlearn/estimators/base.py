@@ -58,6 +58,7 @@ class KernelMachine(NamedSettings):
 
     state_: Any  # what a fit has learnt
     _frame_: FrameForm | None = None  # of the training outputs
+    _index_: Any = None  # of the training samples, where they came in a data frame of pandas
     regressor = None  # a setting of the estimators whose spaces are more than vectors
     graph, manifold = None, 0.0  # settings of those that learn from samples without outputs
     alpha_per_output = False  # a setting of those whose outputs are columns
@@ -117,9 +118,12 @@ class KernelMachine(NamedSettings):
         """What is kept of a fit."""
         return State.of(found)
 
-    def held_out_error(self, training: Training, found: Fit, test):
-        """Error of a fit to a part of the training data on others, by their positions; what paths are judged by."""
-        return held_out.own_error(training, found, test)
+    def held_out_error(self, training: Training, found: Fit, test, loss=None):
+        """Error of a fit to a part of the training data on others, by their positions; what paths are judged by.
+
+        loss : to judge by in place of the fit's own, where several are compared
+        """
+        return held_out.own_error(training, found, test, loss)
 
     # ---------------------------------------------------------------- fit
 
@@ -274,6 +278,7 @@ class KernelMachine(NamedSettings):
         """Checked inputs and the weight (n,) of each sample; dtype : as ``check_inputs`` takes it."""
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        index = next((given.index for given in (y, X) if hasattr(given, "iloc")), None)
         X = check_inputs(self, X, self._input_kernels(X), reset=True, dtype=dtype)
         n = _num_samples(X)
         if _num_samples(y) != n:
@@ -282,6 +287,7 @@ class KernelMachine(NamedSettings):
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         self._frame_ = FrameForm.of(y)
+        self._index_ = index
         return X, weights
 
     def _features(self):
@@ -456,6 +462,10 @@ class KernelMachine(NamedSettings):
         if self._frame_ is None or not self.space_.decodes:
             return differences
         return self._frame_.wrap(differences, self._frame_.index)
+
+    def names_of(self, rows):
+        """What the data frame of the training data calls samples in these positions; positions without one."""
+        return rows if self._index_ is None else self._index_[rows]
 
     def _check_order(self, y):
         """Raise if outputs in a data frame are not in the order of the training ones."""

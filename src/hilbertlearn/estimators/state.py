@@ -13,8 +13,20 @@ from .._blocks import row_blocks
 from ..held_out import WithoutOne, leave_one_out
 from ..losses import Loss
 from ..spaces import Space
-from ..terms import Deformed, DeformedFeatures, DeformedGram, DenseGram, Factors, FeatureGram, Gram, Term, summed
+from ..terms import (
+    Deformed,
+    DeformedFeatures,
+    DeformedGram,
+    DenseGram,
+    Factors,
+    FeatureGram,
+    Gram,
+    Term,
+    merged,
+    summed,
+)
 from ..training import Fit, is_single, take_samples
+from .inspected import Inspected
 
 _PREDICT_BYTES = 2**27  # of kernel values held at once while predicting; larger blocks gain nothing
 _COPIES = 4  # of a block of kernel values, while they are computed, solved with and summed up
@@ -78,6 +90,7 @@ class State(Expansion):
     residual_sizes: Any  # (n,) or (n, d), public as ``outlier_scores``
     objectives: np.ndarray | None = None
     left_out: LeftOut | None = None  # where leave-one-out has a closed form
+    inspected: Inspected | None = None  # the samples as the loss sees them
     alpha_by_output: Any = None  # (d,), where each output has its own
     choice: dict = field(default_factory=dict)  # settings that were tried, with their errors
     manifold_error: float = 0.0  # bound on the relative error of deformed kernels that eigenvalues share
@@ -92,6 +105,7 @@ class State(Expansion):
         n, rows = training.n_samples, training.rows
         kernels, X_fit, columns, coefficients = _made_from(found)
         own = found.sample_coefficients if training.on_features else found.coefficients[0]
+        left_out = LeftOut.of(found)
         fields = {
             "kernels": kernels,
             "X_fit": X_fit,
@@ -112,7 +126,8 @@ class State(Expansion):
             "saturated": spread(found.saturated, rows, n),
             "residual_sizes": spread(found.outlier_scores(), rows, n),
             "objectives": found.objectives,
-            "left_out": LeftOut.of(found),
+            "left_out": left_out,
+            "inspected": Inspected.of(found, LeftOut.near(found), left_out is not None),
             "manifold_error": found.problem.terms[0].error,
             "feature_map": _maps(training.kernels) if training.on_features else None,
         }
@@ -126,9 +141,12 @@ class State(Expansion):
     def outlier_scores(self):
         return self.residual_sizes
 
-    def training_term(self) -> Term:
-        """The map of the kernels between the samples, made anew, scaled by their weights."""
-        left = self.left_out
+    def training_term(self, left: LeftOut | None = None) -> Term:
+        """The map of the kernels between the samples, made anew, scaled by their weights.
+
+        left : what it is made from, by default what leave-one-out is
+        """
+        left = self.left_out if left is None else left
         assert left is not None
         on_features = left.kernels is not None
         # samples are left out in double precision
@@ -139,7 +157,8 @@ class State(Expansion):
             deformed = (DeformedFeatures if on_features else Deformed)(values[0], left.penalty)
             gram = DeformedGram(deformed, left.manifold, left.own)
         term = left.term.with_gram(gram).at(self.alpha)
-        term = term if np.isfinite(left.Y).all() else term.observed(np.isfinite(left.Y))
+        if left.Y is not None and not np.isfinite(left.Y).all():
+            term = term.observed(np.isfinite(left.Y))
         return term if (left.weights == 1).all() else term.scaled(np.sqrt(left.weights))
 
     def loo_residuals(self):
@@ -229,7 +248,7 @@ class ModelsWithoutOne:
 class LeftOut:
     """What leave-one-out residuals are computed from beside the kernel."""
 
-    Y: np.ndarray  # (n, d) coordinates, neither centred nor scaled
+    Y: Any  # (n, d) coordinates, neither centred nor scaled; None where they are not needed
     weights: np.ndarray
     rows: np.ndarray  # which of the samples given these are
     centered: bool
@@ -246,13 +265,24 @@ class LeftOut:
         training = found.training
         if not found.loss.quadratic or training.term is None or not training.closed_form:
             return None
+        return cls._made(training, training.term, training.Y)
+
+    @classmethod
+    def near(cls, found: Fit):
+        """For the squared loss and complete outputs, which others are compared with; None where there is no formula."""
+        terms = [term.unsampled for term in found.training.terms]
+        term = terms[0] if len(terms) == 1 else merged(terms)
+        return cls._made(found.training, term, None) if term is not None and term.closed_form else None
+
+    @classmethod
+    def _made(cls, training, term, Y):
         gram, recipe = training.grams[0], training.recipe
         return cls(
-            training.Y,
+            Y,
             training.weights,
             training.rows,
             recipe.center,
-            training.term.with_gram(None),
+            term.with_gram(None),
             np.searchsorted(training.columns, training.rows),
             gram.kernel.S if gram.depends_on_alpha else None,
             float(recipe.manifold),

@@ -267,9 +267,9 @@ class StructuredPredictor(OutputScores, InBlocks):
     def make_state(self, found):
         return StructuredState.of(found)
 
-    def held_out_error(self, training, found, test):
+    def held_out_error(self, training, found, test, loss=None):
         if not isinstance(found.training.space, WeightSpace):
-            return super().held_out_error(training, found, test)
+            return super().held_out_error(training, found, test, loss)
         weights = found.coordinates_at(training.cross(test, found.training))
         y = training.y[training.rows[test]]
         rules = found.training.space.rules

@@ -107,6 +107,7 @@ class LaterState(StructuredState):
             found,
             coefficients=None,
             residual_sizes=None,
+            inspected=None,
             ridge=ridge,
             space=WeightSpace(rules.references, rules.loss, rules),
             center=np.zeros(number),

@@ -13,7 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 
 from .._progress import Silence
-from ..training import Fit, Options, Training, fit, fit_path
+from ..losses import Loss
+from ..training import Fit, Options, Training, fit, fit_grid, fit_path
 from .trials import Trial, best_index, trials_of
 
 FOLDS = 5  # where leaving out has no closed form
@@ -26,9 +27,11 @@ def shuffled_folds(n):
     return list(KFold(min(FOLDS, n), shuffle=True, random_state=0).split(np.arange(n)))
 
 
-def own_error(training: Training, found: Fit, test):
-    """Twice the weighted mean of the model's own loss above its least value: for the square, squared errors."""
-    loss, space, y = found.loss, found.training.space, training.y[training.rows[test]]
+def own_error(training: Training, found: Fit, test, loss: Loss | None = None):
+    """Twice the weighted mean of a loss, the model's own by default, above its least value: squared errors, for the
+    square."""
+    loss = found.loss if loss is None else loss
+    space, y = found.training.space, training.y[training.rows[test]]
     values = found.coordinates_at(training.cross(test, found.training))
     residuals, weights = space.residuals(y, values), training.weights[test]
     if loss.on_margins:
@@ -45,30 +48,33 @@ def full_rows(loss, space, y, residuals):
     return residuals if outside is None else np.column_stack([residuals, outside])
 
 
-def fold_errors(training: Training, folds, alphas, loss, options: Options, *, error: Callable = own_error, n_jobs=None):
-    """Errors (n_folds, n_alphas) on held-out folds, positions among the training samples.
+def fold_errors(
+    training: Training, folds, alphas, losses, options: Options, *, error: Callable = own_error, n_jobs=None
+):
+    """Errors (n_folds, n_alphas, n_losses) on held-out folds, positions among the training samples.
 
     Each fold's kernel is factored once; paths run from the largest alpha down, the order in which warm starts help.
 
-    loss : one with numbers for its settings, or a function of a fold's training data that gives it
+    losses : with numbers for their settings, or functions of a fold's training data that give them
     error : function of training data, a fit to a part of it and the positions held out
     n_jobs : folds at the same time, where joblib's configuration says: threads, processes, a Dask cluster
     """
     if effective_n_jobs(n_jobs) == 1:
-        return np.array([_errors_of_fold(training, fold, alphas, loss, options, error) for fold in folds])
+        return np.array([_errors_of_fold(training, fold, alphas, losses, options, error) for fold in folds])
     quiet = replace(options, progress=None, said=Silence(""))
-    jobs = (delayed(_errors_of_fold)(training, fold, alphas, loss, quiet, error) for fold in folds)
+    jobs = (delayed(_errors_of_fold)(training, fold, alphas, losses, quiet, error) for fold in folds)
     return np.array(Parallel(n_jobs=n_jobs)(jobs))
 
 
-def _errors_of_fold(training, fold, alphas, loss, options, error):
-    """Errors (n_alphas,) of the models without a fold."""
+def _errors_of_fold(training, fold, alphas, losses, options, error):
+    """Errors (n_alphas, n_losses) of the models without a fold."""
     (train, test), order = fold, np.argsort(alphas)[::-1]
-    errors, part = np.full(len(alphas), np.inf), training.take(train)
-    path = fit_path(part, loss(part) if callable(loss) else loss, [alphas[i] for i in order], options)
-    for i, found in zip(order, path, strict=True):
-        errors[i] = error(training, found, test)
-    return errors
+    errors, part = np.full((len(losses), len(alphas)), np.inf), training.take(train)
+    numbers = [loss(part) if callable(loss) else loss for loss in losses]
+    grid = fit_grid(part, numbers, [alphas[i] for i in order], options)
+    for i, (j, found) in zip(np.tile(order, len(losses)), grid, strict=True):
+        errors[j, i] = error(training, found, test)
+    return errors.T
 
 
 def search_folds(training: Training, loss, alpha, options: Options) -> tuple[float, tuple[Trial, ...]]:

@@ -1,6 +1,7 @@
 """Choice of the regularisation along a whole path; folds of the pairs of a graph."""
 
 from .edges import EdgeSplit
-from .path import RegularizationPathCV, error_curve
+from .grid import error_curve
+from .path import RegularizationPathCV
 
 __all__ = ["EdgeSplit", "RegularizationPathCV", "error_curve"]

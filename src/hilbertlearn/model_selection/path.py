@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import functools
 import numbers
+from dataclasses import replace
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
@@ -15,12 +17,24 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .. import held_out
 from .._fitting import snapshot, store, transactional
-from .._statistics import weighted_quantile
 from .._validation import check_choice, check_number
 from ..estimators import OperatorKernelRegressor
 from ..losses import as_loss
 from ..metrics import FunctionalScorer
+from .grid import (
+    RULES,
+    check_alphas,
+    check_loss_params,
+    choose,
+    error_curve,
+    from_plain_to_robust,
+    judge,
+    loss_grid,
+    losses_of,
+    with_numbers,
+)
 
+_ROUGHER = 10.0  # times ``tol`` for the models of folds on a two-way grid
 _SCORED_GROUPS = 10  # leave-one-out predictions are scored in this many groups when a scorer is given
 
 
@@ -37,40 +51,65 @@ def _passed_through(name):
 
 
 class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
-    """Any estimator of the package, its alpha chosen by leave-one-out or folds along a path.
+    """Any estimator of the package, its alpha and constants of its loss chosen by leave-one-out or folds along a path.
 
-    Each fold's kernel is factored once for all alphas. The squared loss has its leave-one-out errors in closed form,
-    other losses start each fit from the solution for the alpha before.
+    Each fold's kernel is factored once for all models. The squared loss has its leave-one-out errors in closed form,
+    other losses start each fit from the solutions for the alpha and for the constant before.
 
     Parameters
     ----------
     estimator : estimator of hilbertlearn, default ``OperatorKernelRegressor()``
     alphas : increasing or not, positive numbers; None for a logarithmic grid that spans the kernel's spectrum
+    loss_params : None, or settings of the loss to be chosen too, ``{"kappa": [0.1, 0.3, 1.0]}``
+        All combinations are tried with all alphas, by folds. In place of values "auto" stands for an eighth to eight
+        times the constant that the loss takes from residuals itself. Models of folds are solved to ten times ``tol``,
+        and the smoothing of the centre of curves is that of the estimator's own loss; the model that is chosen is
+        fitted as if its settings had been given.
     cv : "loo", number of folds, splitter of scikit-learn, iterable of (train, test) or None
         None is "loo" for the squared loss and 5 folds otherwise.
     scoring : name or callable of scikit-learn; None is twice the estimator's own loss (squared error, for the squared);
-        scorers do not see sample weights
+        scorers do not see sample weights. With ``loss_params`` None is twice one loss that is the same for all models,
+        since values of losses with different constants cannot be compared: of losses that resist outliers the one with
+        constants taken from residuals, ``Huber("auto")``, of others the squared loss.
     aggregate : "mean" or "median" of the errors over samples ("loo") or folds; the median ignores corrupted ones
+    rule : "best", the smallest error, or "one_standard_error", the simplest model whose error is within one standard
+        error of the smallest: the largest alpha there is, then the loss that holds outliers back most (the smallest
+        kappa), or has the widest tube (the largest epsilon)
     n_jobs : folds that are fitted at the same time, as elsewhere in scikit-learn: None is one unless
         ``joblib.parallel_config`` says otherwise, whose ``backend="dask"`` takes folds to the workers of a cluster
 
     Attributes
     ----------
-    alpha_ : the alpha with the smallest error (the largest of equals)
-    best_estimator_ : the estimator fitted with it to all the data
+    alpha_ : the alpha that was chosen (with the smallest error; the largest of equals)
+    loss_ : the loss that was chosen, its constants numbers
+    loss_params_ : its settings among ``loss_params``; empty without these
+    best_estimator_ : the estimator fitted with both to all the data
     alphas_ : (n_alphas,) the path
-    errors_ : (n_alphas,) its errors: twice the mean held-out loss, or minus the scores
-    standard_errors_ : (n_alphas,) standard error of each
+    loss_grid_ : list of the n_params combinations of ``loss_params``, each a dict; None without these
+    errors_ : (n_alphas,), with ``loss_params`` (n_alphas, n_params); twice the mean held-out loss, or minus the scores
+    standard_errors_ : standard error of each, of the same shape
     n_splits_ : samples or folds the errors are aggregated over
     """
 
-    def __init__(self, estimator=None, alphas=None, *, cv=None, scoring=None, aggregate="mean", n_jobs=None):
+    def __init__(
+        self,
+        estimator=None,
+        alphas=None,
+        *,
+        loss_params=None,
+        cv=None,
+        scoring=None,
+        aggregate="mean",
+        rule="best",
+        n_jobs=None,
+    ):
         store(self, locals())
 
     @transactional
     def fit(self, X, y, sample_weight=None):
-        """Compute the error curve, choose alpha, and fit the estimator with it to all the data."""
+        """Compute the errors, choose alpha and the loss, and fit the estimator with them to all the data."""
         check_choice(self.aggregate, "aggregate", ("mean", "median"))
+        check_choice(self.rule, "rule", RULES)
         if isinstance(self.cv, str):
             check_choice(self.cv, "cv", ("loo",))
         base = clone(self._wrapped())
@@ -79,49 +118,42 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
                 f"estimator must be an estimator of hilbertlearn with a path over alpha, got {base!r}; LinkPredictor "
                 "chooses its alpha itself, with alpha='auto'"
             )
-        training, loss, options = base.prepare(X, y, sample_weight), snapshot(as_loss(base.loss)), base.options()
-        alphas = training.alphas() if self.alphas is None else _check_alphas(self.alphas)
-        closed_form = training.closed_form and loss.quadratic and len(training.rows) > 1
-        if self.scoring is not None and not training.space.decodes:  # scorers compare outputs
-            closed_form = False
-        if self.cv == "loo" and not closed_form:
-            raise ValueError(
-                "cv='loo' has a closed form for the squared loss, one (kernel, operator) term and no gaps that its "
-                "operator mixes only, and a scorer needs predictions that are outputs; use cv=5"
-            )
-        factors = None
-        if self.cv == "loo" or (self.cv is None and closed_form):
+        loss, options = snapshot(as_loss(base.loss)), base.options()
+        if self.loss_params is not None:
+            check_loss_params(loss, self.loss_params)
+        training = base.prepare(X, y, sample_weight)
+        alphas = training.alphas() if self.alphas is None else check_alphas(self.alphas)
+        grid, losses, factors = None, [loss], None
+        if self.loss_params is not None:
+            training = _for_loss(base, training, with_numbers(loss, self.loss_params))
+            grid = loss_grid(loss, self.loss_params, training, alphas, options)
+            losses = losses_of(loss, grid)
+        if self._leaves_one_out(training, losses):
             training, factors = training.prepared(alphas)
             errors, weights = self._leave_one_out(base, training, alphas, factors, indexable(y)[0])
         elif len(training.rows) == 1:  # nothing to hold out: the smoothest model
-            errors, weights = np.zeros((1, len(alphas))), np.ones(1)
+            errors, weights = np.zeros((1, len(alphas), len(losses))), np.ones(1)
         else:
-            folds = self._folds(X, y, training.rows)
-            scorer = None if self.scoring is None else self._scorer(base, training)
-            error = base.held_out_error if scorer is None else _scored(scorer, base, *indexable(X, y))
-            errors = held_out.fold_errors(
-                training,
-                folds,
-                alphas,
-                lambda part: held_out.settled(part, loss, alphas, options),
-                options,
-                error=lambda training, found, test: error(training, base.checked(found), test),
-                n_jobs=self.n_jobs,
-            )
-            weights = np.ones(len(folds))
+            common = None if grid is None else judge(loss, grid, training, alphas, options)
+            errors = self._fold_errors(base, X, y, training, alphas, losses, common)
+            weights = np.ones(len(errors))
         if not np.isfinite(errors).all():
             raise ValueError(
                 "scoring gave NaN or infinity in a fold, as R2 does for fewer than two samples and a Ball's own loss "
                 "does for residuals beyond it; use fewer folds (cv) or scoring='neg_mean_squared_error'"
             )
-        curve, spread = error_curve(errors, weights, self.aggregate)
-        order = np.argsort(alphas)
-        alpha = float(alphas[order[held_out.best_index(curve[order])]])
+        curves, spread = error_curve(errors, weights, self.aggregate)
+        i, j = choose(alphas, losses, curves, spread, self.rule)
+        alpha = float(alphas[i])
         base.set_params(alpha=alpha)
-        loss = held_out.settled(training, loss, alphas, options)
-        base.settle(held_out.Choice(alpha, loss, training, factors))
-        self.alphas_, self.errors_, self.standard_errors_, self.n_splits_ = alphas, curve, spread, len(errors)
-        self.alpha_, self.best_estimator_ = alpha, base
+        if grid is not None:
+            training = _for_loss(base, training, losses[j])
+        chosen = held_out.settled(training, losses[j], alphas, options)
+        base.settle(held_out.Choice(alpha, chosen, training, factors))
+        self.alphas_, self.loss_grid_, self.n_splits_ = alphas, grid, len(errors)
+        self.errors_, self.standard_errors_ = (curves[:, 0], spread[:, 0]) if grid is None else (curves, spread)
+        self.alpha_, self.loss_, self.loss_params_ = alpha, chosen, {} if grid is None else grid[j]
+        self.best_estimator_ = base
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(base, name):
                 setattr(self, name, getattr(base, name))
@@ -137,12 +169,46 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
     def _wrapped(self):
         return OperatorKernelRegressor() if self.estimator is None else self.estimator
 
+    def _leaves_one_out(self, training, losses) -> bool:
+        """Whether errors are those of samples left out by the formula."""
+        closed_form = training.closed_form and len(losses) == 1 and losses[0].quadratic and len(training.rows) > 1
+        if self.scoring is not None and not training.space.decodes:  # scorers compare outputs
+            closed_form = False
+        if self.cv == "loo" and not closed_form:
+            raise ValueError(
+                "cv='loo' has a closed form for the squared loss, one (kernel, operator) term and no gaps that its "
+                "operator mixes only, and a scorer needs predictions that are outputs; use cv=5"
+            )
+        return self.cv == "loo" or (self.cv is None and closed_form)
+
+    def _fold_errors(self, base, X, y, training, alphas, losses, common):
+        """Errors (n_folds, n_alphas, n_losses); common : the loss that models are judged by, None for their own."""
+        options, order = base.options(), [0]
+        if len(losses) > 1:  # hundreds of models that only serve to choose
+            options, order = replace(options, tol=_ROUGHER * options.tol), from_plain_to_robust(losses)
+        if self.scoring is None:
+            error = functools.partial(base.held_out_error, loss=common)
+        else:
+            inputs, outputs = indexable(X, y)
+            named = isinstance(self.scoring, str)
+            error = _scored(self._scorer(base, training), base, inputs, outputs, named)
+        errors = held_out.fold_errors(
+            training,
+            self._folds(X, y, training.rows),
+            alphas,
+            [lambda part, loss=losses[j]: held_out.settled(part, loss, alphas, options) for j in order],
+            options,
+            error=lambda training, found, test: error(training, base.checked(found), test),
+            n_jobs=self.n_jobs,
+        )
+        return errors[:, :, np.argsort(order)]
+
     def _leave_one_out(self, base, training, alphas, factors, y):
-        """Errors (n or groups, n_alphas) of the distinct samples, and their weights."""
+        """Errors (n or groups, n_alphas, 1) of the distinct samples, and their weights."""
         data, space = training.distinct(), training.space
         residuals = held_out.residual_path(data, alphas, factors if data is training else None)
         if self.scoring is None:
-            return np.stack([space.held_out_errors(data.Y, r) for r in residuals], axis=1), data.weights
+            return np.stack([space.held_out_errors(data.Y, r) for r in residuals], axis=1)[:, :, None], data.weights
         scorer = self._scorer(base, training)
         groups = np.array_split(np.arange(len(data.Y)), max(1, min(_SCORED_GROUPS, len(data.Y) // 2)))
         errors = np.empty((len(groups), len(alphas)))
@@ -150,7 +216,7 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
             for i, rows in enumerate(groups):
                 predictions = _HeldOut(space.decode(data.Y[rows] - r[rows]))
                 column[i] = -scorer(predictions, None, _safe_indexing(y, data.rows[rows]))
-        return errors, np.ones(len(groups))
+        return errors[:, :, None], np.ones(len(groups))
 
     def _scorer(self, base, training):
         """Scikit-learn's scorer; for functions, of their values in whatever container."""
@@ -180,12 +246,27 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
-def _scored(scorer, base, X, y):
-    """The error of a fit to a part of the data: minus the score of the model it makes."""
+def _for_loss(base, training, loss):
+    """The training data as the estimator with another loss has them: scale and centre of outputs may depend on it."""
+    base.set_params(loss=loss)
+    return training.take(np.arange(len(training.rows)))
+
+
+def _scored(scorer, base, X, y, named):
+    """The error of a fit to a part of the data: minus the score of the model it makes.
+
+    named : whether the scorer is one of scikit-learn's, which need no more of a model than its predictions
+    """
 
     def error(training, found, test):
         rows = training.rows[test]
-        return -scorer(base.with_fit(found), _safe_indexing(X, rows), _safe_indexing(y, rows))
+        some = _safe_indexing(X, rows)
+        if named and found.training.space.decodes:
+            values = found.coordinates_at(training.cross(test, found.training))
+            model = _HeldOut(base.framed(found.training.space.decode(values), some))
+        else:
+            model = base.with_fit(found)
+        return -scorer(model, some, _safe_indexing(y, rows))
 
     return error
 
@@ -198,25 +279,3 @@ class _HeldOut(RegressorMixin, BaseEstimator):
 
     def predict(self, X):
         return self.predictions
-
-
-def error_curve(errors, weights, aggregate):
-    """Mean or median over rows of errors (n_splits, n_alphas), and its standard error, each (n_alphas,)."""
-    total = weights.sum()
-    if aggregate == "mean":
-        centre = weights @ errors / total
-        return centre, np.sqrt(weights @ (errors - centre) ** 2) / total
-    centre = np.array([weighted_quantile(column, 0.5, weights) for column in errors.T])
-    spread = np.array([weighted_quantile(column, 0.5, weights) for column in np.abs(errors - centre).T])
-    # of a normal sample: sigma = 1.4826 MAD, and the median varies sqrt(pi/2) times as much as the mean
-    return centre, np.sqrt(np.pi / 2) * 1.4826 * spread / np.sqrt(total)
-
-
-def _check_alphas(alphas):
-    try:
-        alphas = np.atleast_1d(np.asarray(alphas, dtype=float))
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"alphas must be positive numbers or None, got {alphas!r}") from error
-    if alphas.ndim != 1 or not len(alphas) or not (np.isfinite(alphas) & (alphas > 0)).all():
-        raise ValueError(f"alphas must be positive numbers, got {alphas!r}; for example np.logspace(-6, 1, 30)")
-    return alphas

@@ -13,6 +13,7 @@ _RELAXATION = 1.6
 _BALANCE_EVERY = 15
 _BALANCE_BEYOND = 1.5  # factors of rho closer to 1 are not worth starting afresh
 _CHECK_AT_LEAST_EVERY = 25
+_ADMIT = 1e-6  # step of a prox that makes dual variables admissible, and leaves them as they are if they were
 _ROUNDED = 4e-7  # distance in single precision, of whose fraction of the gap nothing is known any more, ..
 _CHECK_THEN_EVERY = 3  # .. so that one looks after so many iterations
 _PATIENCE = 4  # gaps in a row, in single precision and as small as rounding may make them, that do not fall any more
@@ -49,7 +50,7 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
     rho = 1.5 if c > 0 else _start(problem)
     W = np.zeros_like(Y)
     if init is not None:  # at the optimum rho (W - Z) is minus the gradient of the smooth part at Z
-        Z = problem.prox(init, 1 / rho)
+        Z = problem.prox(init, _ADMIT)
         W = Z + problem.observed(Y - c * Z - problem.fitted(Z)) / rho
     accelerated = Anderson(Y.shape, Y.dtype, problem.total)
     history: list[float] = []

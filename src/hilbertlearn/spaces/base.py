@@ -37,6 +37,10 @@ class Space:
         """The map from coordinates to what ``encode`` gives when that is something else; None otherwise."""
         return None
 
+    def places(self, y):
+        """Where the observed values of each sample are, for functions under a sampling; None otherwise."""
+        return None
+
     def residuals(self, y, coordinates):
         """What is left of outputs after predicted coordinates (n, d): the loss is a function of these rows."""
         return self.encode(y) - coordinates

@@ -161,7 +161,7 @@ class FunctionSpace(Space):
         """Means (n, d) as splines on a grid; in a basis they are as smooth as it is."""
         if not self.roughness or not all(axis.pointwise for axis in self.axes):
             return means
-        return self._coordinates(_splines(self._on_grid(means), self.axes, self.roughness))
+        return self._coordinates(_splines(self.on_grid(means), self.axes, self.roughness))
 
     def read(self, y):
         """The functions behind y, checked to live where the training ones do."""
@@ -229,10 +229,26 @@ class FunctionSpace(Space):
             for (B, values, part), own in zip(parts, weights, strict=True)
         ]
 
+    def places(self, y):
+        """For each sample the points (m_i, k) of its observed values, in the order of ``encode``, and roots (m_i,) of
+        the weights that they are multiplied by there; k variables."""
+        data = self.read(y)
+        if isinstance(data, IrregularFunctions):
+            weighed = own_quadrature if self.irregular == "projected_trapezoid" else np.ones_like
+            given = [(p[:, None], v.reshape(len(p), -1), weighed(p)) for p, v in zip(data.points, data.values)]
+        else:
+            points = np.stack(np.meshgrid(*self.grids, indexing="ij"), axis=-1).reshape(-1, len(self.grids))
+            curves = data.values.reshape(len(data), -1, self.n_curves)
+            given = [(points, values, self._point_weights) for values in curves]
+        found = []
+        for points, values, weights in given:
+            rows, root = _counted(values, weights)[::2]
+            found.append((points[rows], root))
+        return found
+
     def _seen(self, B, values, weights):
         """Map and values at the finite entries of values (m, p) that count, scaled by the roots of their weights."""
-        rows, curves = np.nonzero(np.isfinite(values) & (weights > 0)[:, None])
-        root = np.sqrt(weights[rows] / np.bincount(curves, weights[rows])[curves])
+        rows, curves, root = _counted(values, weights)
         block = np.zeros((len(rows), B.shape[1], self.n_curves))
         block[np.arange(len(rows)), :, curves] = B[rows] * root[:, None]
         return block.reshape(len(rows), self._d), values[rows, curves] * root
@@ -241,12 +257,12 @@ class FunctionSpace(Space):
 
     def decode(self, coordinates):
         """Functions on the training grid, in the container of the training outputs."""
-        return self.layout.whole(self._on_grid(coordinates) + self._origin, self.grids, self.domain)
+        return self.layout.whole(self.on_grid(coordinates) + self._origin, self.grids, self.domain)
 
     def decode_differences(self, coordinates):
-        return self.layout.whole(self._on_grid(coordinates), self.grids, self.domain)
+        return self.layout.whole(self.on_grid(coordinates), self.grids, self.domain)
 
-    def _on_grid(self, coordinates):
+    def on_grid(self, coordinates):
         """Values (n, m_1, ..., m_k, p) of combinations of the basis."""
         return _mapped(coordinates.reshape(len(coordinates), *self.sizes), [axis.decode for axis in self.axes])
 
@@ -298,6 +314,12 @@ class FunctionSpace(Space):
     def only(self, k):
         """The space of functions of variable k alone."""
         return replace(self, axes=(self.axes[k],), grids=(self.grids[k],), domain=(self.domain[k],), n_curves=1)
+
+
+def _counted(values, weights):
+    """Rows and columns of the finite entries of values (m, p) that count, and the roots of their weights."""
+    rows, curves = np.nonzero(np.isfinite(values) & (weights > 0)[:, None])
+    return rows, curves, np.sqrt(weights[rows] / np.bincount(curves, weights[rows])[curves])
 
 
 def _mapped(values, maps):
@@ -394,7 +416,7 @@ def function_space(
         space = replace(space, roughness=_roughness(values, weights, middle, space))
     if around_mean:
         whole = _splines(middle.reshape(1, *values.shape[1:]), axes, space.roughness)
-        outside = (whole - space._on_grid(space._coordinates(whole)))[0]
+        outside = (whole - space.on_grid(space._coordinates(whole)))[0]
         if np.abs(outside).max(initial=0.0) > _ROUNDING * np.abs(whole).max(initial=0.0):
             space = replace(space, origin=outside)
     return replace(space, sampled=space._partial(data) and not projected)

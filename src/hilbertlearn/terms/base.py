@@ -59,6 +59,11 @@ class Term(ABC):
         """The map for that alpha: a graph's penalty changes the kernel with it."""
         return self
 
+    @property
+    def unsampled(self) -> Term:
+        """The map on coordinates behind one on values that are seen at points."""
+        return self
+
     def coordinates(self, A):
         """Coefficients (n, d) in coordinates of the output space, from dual variables."""
         return A

@@ -26,6 +26,10 @@ class Sampled(Term):
         return self.term.M
 
     @property
+    def unsampled(self):
+        return self.term
+
+    @property
     def inversion(self):
         """Few values are solved for by one factorisation of the Gram matrix between them, many by iterations."""
         if self.term.as_separable() is None:

@@ -2,7 +2,7 @@
 
 from .constant import best_constant
 from .data import Training, alpha_grid, build, make_terms
-from .fit import Fit, Options, fit, fit_path
+from .fit import Fit, Options, fit, fit_grid, fit_path
 from .moments import MomentProblem, Moments
 from .precision import SETTINGS as PRECISIONS
 from .precision import decided, for_alpha, is_single

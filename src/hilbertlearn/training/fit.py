@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -72,22 +73,26 @@ class Fit:
         bounded = problem.to_margins(dual) if self.loss.on_margins else dual
         return self.loss.saturated(bounded / self.root, problem.measure)
 
+    @cached_property
+    def residuals(self):
+        """Residuals (n, d) as the loss sees them; 0 where not observed."""
+        problem, dual = self.problem, self.solution.dual
+        if self.loss.quadratic:  # the dual variables are the residuals
+            return self.loss.curvature * dual / self.root
+        return problem.observed(problem.Y - problem.fitted(dual)) / self.root
+
     def outlier_scores(self):
         """Sizes (n,) of residuals, or (n, d) of each point for a loss of points, over their median; 0 if not seen."""
-        problem, dual = self.problem, self.solution.dual
-        # for the squared loss the dual variables are the residuals
-        quadratic = self.loss.quadratic
-        residuals = self.loss.curvature * dual if quadratic else problem.observed(problem.Y - problem.fitted(dual))
-        residuals = residuals / self.root
+        problem, residuals = self.problem, self.residuals
         if self.loss.pointwise:
             sizes = np.abs(residuals) if problem.measure is None else np.abs(residuals) / np.sqrt(problem.measure)
         else:
-            sizes = row_norms(residuals) / np.sqrt(self._observed_share)
+            sizes = row_norms(residuals) / np.sqrt(self.observed_share)
         typical = np.median(sizes[problem.mask] if sizes.ndim == 2 and problem.mask is not None else sizes)
         return sizes / (typical if typical > 0 else 1.0)
 
     @property
-    def _observed_share(self):
+    def observed_share(self):
         """Share (n,) of each sample's entries, or of its domain, that was observed."""
         problem = self.problem
         if problem.mask is None or self.training.encoded.sampling is not None:
@@ -137,9 +142,30 @@ def fit(
 
 def fit_path(training: Training, loss, alphas, options: Options, center=None):
     """Yield a fit for each alpha, each started at the one before; kernel and factors are shared."""
-    training, factors = training.prepared(alphas)
-    center, init = training.centre(loss) if center is None else center, None
-    for alpha in alphas:
-        found = fit(training, loss, alpha, options, center=center, factors=factors, init=init)
-        init = found.solution.dual
+    for _, found in fit_grid(training, [loss], alphas, options, center):
         yield found
+
+
+def fit_grid(training: Training, losses, alphas, options: Options, center=None):
+    """Yield (position of the loss, fit) for each loss and, in turn, each alpha; kernel and factors are shared.
+
+    Starts are warm along both ways: from the fits for the alpha before (B), for the loss before (C) and for both (D)
+    each starts at ``B + C - D``, which is right to first order in both.
+    """
+    training, factors = training.prepared(alphas if len(losses) == 1 else [*alphas, *alphas])
+    before: list = []  # dual variables for the loss before, by alpha
+    for j, loss in enumerate(losses):
+        if j and training.pads(loss) != training.pads(losses[j - 1]):  # they have a column more or less
+            before = []
+        middle = training.centre(loss) if center is None else center
+        here: list = []
+        for i, alpha in enumerate(alphas):
+            init = here[-1] if here else before[0] if before else None
+            if here and before:
+                init = here[-1] + before[i] - before[i - 1]
+            found = fit(training, loss, alpha, options, center=middle, factors=factors, init=init)
+            here.append(found.solution.dual)
+            if len(losses) == 1:  # the one before is all that is needed
+                here = here[-1:]
+            yield j, found
+        before = here

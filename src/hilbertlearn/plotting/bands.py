@@ -1,0 +1,130 @@
+"""Bands around curves, and quantiles."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .axes import BLACK, BLUE, CYCLE, GREY, axes_of, tidy
+
+_OPACITY = 0.22  # of a band
+_PALEST, _DARKEST = 0.12, 0.38  # of the outermost and the innermost pair of quantiles
+
+
+def plot_band(band, ax=None, *, grid=None, center=None, y=None, samples=None, color=None, label=None):
+    """Simultaneous bands of curves: the whole curve is inside with the stated probability.
+
+    Parameters
+    ----------
+    band : object with ``lower`` and ``upper``, arrays (m,) or (n, m) or functions of scikit-fda on a grid, and perhaps
+        ``grid`` and ``center``; or a pair (lower, upper)
+    ax : axes of matplotlib; None for new ones
+    grid : points (m,); None for the band's own, or 0, 1, ...
+    center : predictions, in the form of ``lower``; None for the band's own, if it has any
+    y : curves that were observed, NaN where they were not, to be drawn beside the bands
+    samples : which of the n curves; None for the first three
+    color : of all bands; None for one of each
+    label : of the first band, for ``ax.legend()``
+
+    Returns
+    -------
+    ax
+    """
+    ax = axes_of(ax)
+    low, high = band if isinstance(band, tuple) else (band.lower, band.upper)
+    center = getattr(band, "center", None) if center is None else center
+    lower, upper, middle, seen = (_rows(values) for values in (low, high, center, y))
+    grid = _grid_of(band, low, grid, lower.shape[1])
+    for name, values in (("upper", upper), ("center", middle), ("y", seen)):
+        if values is not None and values.shape != lower.shape:
+            raise ValueError(f"{name} must have the shape {lower.shape} of lower, got {values.shape}")
+    rows = np.arange(min(len(lower), 3)) if samples is None else np.atleast_1d(np.arange(len(lower))[samples])
+    for place, i in enumerate(rows):
+        own = color or CYCLE[place % len(CYCLE)]
+        named = label if place == 0 else None
+        ax.fill_between(grid, lower[i], upper[i], color=own, alpha=_OPACITY, linewidth=0, label=named)
+        for edge in (lower[i], upper[i]):
+            ax.plot(grid, edge, color=own, linewidth=0.7, alpha=0.8)
+        if middle is not None:
+            ax.plot(grid, middle[i], color=own, linewidth=1.8)
+        if seen is not None:
+            ax.plot(grid, seen[i], color=BLACK, linewidth=1.0, linestyle="--", marker=_lonely(seen[i]), markersize=2.5)
+    ax.margins(x=0)
+    return tidy(ax, xlabel="t", ylabel="y(t)")
+
+
+def plot_quantiles(x, quantiles, levels, ax=None, *, y=None, color=BLUE):
+    """Quantiles over a single input, or of one curve over its grid.
+
+    Pairs of levels that lie symmetrically around the middle one enclose shaded bands, darker towards the middle.
+
+    Parameters
+    ----------
+    x : (n,) or (n, 1) inputs in any order, or points of a grid
+    quantiles : (n, n_levels)
+    levels : (n_levels,) increasing, in (0, 1)
+    ax : axes of matplotlib; None for new ones
+    y : (n,) what was observed at x, drawn as dots
+    color : of all of it
+
+    Returns
+    -------
+    ax
+    """
+    ax = axes_of(ax)
+    x, quantiles, levels = (np.asarray(values, dtype=float) for values in (x, quantiles, levels))
+    x = x[:, 0] if x.ndim == 2 and x.shape[1] == 1 else x
+    if x.ndim != 1 or quantiles.shape != (len(x), levels.size):
+        raise ValueError(
+            f"x must be (n,) and quantiles (n, n_levels), got {x.shape} and {quantiles.shape} for {levels.size} levels"
+        )
+    if not ((levels > 0) & (levels < 1)).all() or not (np.diff(levels) > 0).all():
+        raise ValueError(f"levels must be increasing numbers in (0, 1), got {levels!r}")
+    order, number = np.argsort(x, kind="stable"), levels.size
+    at, pairs = x[order], number // 2
+    for k in range(pairs):
+        low, high = levels[k], levels[number - 1 - k]
+        alpha = _PALEST + (_DARKEST - _PALEST) * (k + 1) / pairs
+        ax.fill_between(at, quantiles[order, k], quantiles[order, number - 1 - k], color=color, alpha=alpha,
+                        linewidth=0, label=f"{_per_cent(low)} to {_per_cent(high)}")  # fmt: skip
+    if number % 2:
+        ax.plot(at, quantiles[order, pairs], color=color, linewidth=2, label=_per_cent(levels[pairs]))
+    if y is not None:
+        ax.plot(x, np.asarray(y, dtype=float).ravel(), ".", color=GREY, markersize=3, zorder=1)
+    ax.legend(frameon=False, fontsize="small", title="quantiles", title_fontsize="small")
+    ax.margins(x=0)
+    return tidy(ax, xlabel="x", ylabel="y")
+
+
+def _rows(values):
+    """Arrays (n, m) of curves in whatever form, None for None."""
+    if values is None:
+        return None
+    if hasattr(values, "data_matrix"):  # of scikit-fda
+        values = values.data_matrix[..., 0]
+    values = np.asarray(values, dtype=float)
+    values = values[None] if values.ndim == 1 else values
+    values = values[..., 0] if values.ndim == 3 and values.shape[2] == 1 else values
+    if values.ndim != 2:
+        raise ValueError(f"plot_band draws single curves (n, m) over one variable, got shape {values.shape}")
+    return values
+
+
+def _grid_of(band, lower, grid, m):
+    """The points (m,): those given, the band's, its container's, or 0, 1, ..."""
+    own = [grid, getattr(band, "grid", None), getattr(getattr(band, "form", None), "axes", None)]
+    own.append(getattr(lower, "grid_points", None))
+    found = next((points for points in own if points is not None), np.arange(m))
+    found = found[0] if isinstance(found, tuple) else found
+    points = np.asarray(found, dtype=float)
+    if points.shape != (m,):
+        raise ValueError(f"grid must have the {m} points of the band, got shape {points.shape}")
+    return points
+
+
+def _lonely(values):
+    """Dots where gaps leave points that no line would show."""
+    return "o" if np.isnan(values).any() else None
+
+
+def _per_cent(level):
+    return f"{100 * level:.3g} %"

@@ -1,0 +1,95 @@
+"""Training samples that do not go with the others."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._validation import check_choice, check_number
+from ..inspection import outlier_report
+from .axes import BLACK, GREY, RED, axes_of, tidy
+
+_LINE = 0.6  # room above the first and below the last sample among stretches
+_STEP = 14.0  # pixels from a point to the middle of its name
+_FAR = 5.0  # times the median residual from where on samples are named
+
+
+def plot_outliers(report, ax=None, *, kind="samples", n_named=10):
+    """The table of ``outlier_report`` as a picture.
+
+    Parameters
+    ----------
+    report : what ``outlier_report`` returns, or a fitted estimator to ask for it
+    ax : axes of matplotlib; None for new ones
+    kind : "samples", residuals over leverages, coloured by how much the loss held them back; or "stretches", for
+        functions of one variable: where along the domain the first samples of the report deviate
+    n_named : how many samples of the report, from the top, are named, or have a line
+
+    Returns
+    -------
+    ax
+    """
+    check_choice(kind, "kind", ("samples", "stretches"))
+    check_number(n_named, "n_named", low=0, strict=False, integer=True)
+    if hasattr(report, "fit"):
+        report = outlier_report(report)
+    columns = {name: np.asarray(report[name]) for name in report.columns}
+    ax, index = axes_of(ax), np.asarray(report.index)
+    draw = _samples if kind == "samples" else _stretches
+    return draw(ax, columns, index, int(n_named))
+
+
+def _samples(ax, columns, index, n_named):
+    residuals, leverages = columns["loo_residual"], columns["leverage"]
+    known = bool(np.isfinite(leverages).any())
+    if not known:  # no formula: what there is, in the order of the report
+        residuals, leverages = columns["residual"], np.arange(1, len(index) + 1)
+    held = columns["held_back"]
+    dots = ax.scatter(
+        leverages, residuals, c=held, cmap="cividis_r", vmin=0, vmax=1, s=36, edgecolors=BLACK, linewidths=0.5, zorder=3
+    )
+    if (residuals > 0).all() and residuals.max() > 20 * np.median(residuals):
+        ax.set_yscale("log")
+    ax.axhline(1.0, color=GREY, linewidth=1, linestyle=":", zorder=1)
+    far = [i for i in range(min(n_named, len(index))) if residuals[i] >= _FAR]
+    _name(ax, [(leverages[i], residuals[i], str(index[i])) for i in far])
+    if held.any():
+        bar = ax.figure.colorbar(dots, ax=ax)
+        bar.set_label("share held back by the loss")
+        bar.outline.set_visible(False)
+    what = "residual without the sample / median residual" if known else "residual / median residual"
+    return tidy(ax, xlabel="leverage" if known else "place in the report", ylabel=what)
+
+
+def _name(ax, points):
+    """Write names beside points (x, y, name), each on the first side where none is written yet."""
+    ax.autoscale_view()
+    taken: list[np.ndarray] = []
+    for x, y, name in points:
+        place = ax.transData.transform((x, y))
+        left = place[0] > ax.transAxes.transform((0.85, 0))[0]
+        sides = [(-1, 1), (-1, -1), (1, 1), (1, -1)] if left else [(1, 1), (1, -1), (-1, 1), (-1, -1)]
+        free = [side for side in sides if all(_apart(place + _STEP * np.array(side), other) for other in taken)]
+        across, up = (free or sides)[0]
+        taken.append(place + _STEP * np.array([across, up]))
+        ax.annotate(name, (x, y), xytext=(4 * across, 3 * up), textcoords="offset points", fontsize="small",
+                    color=BLACK, ha="left" if across > 0 else "right", va="bottom" if up > 0 else "top")  # fmt: skip
+
+
+def _apart(one, other):
+    return bool((np.abs(one - other) > (2 * _STEP, 0.8 * _STEP)).any())
+
+
+def _stretches(ax, columns, index, n_named):
+    if "start" not in columns:
+        raise ValueError("kind='stretches' is for functions of one variable; use kind='samples'")
+    number = min(n_named, len(index))
+    for i in range(number):
+        if columns["n_points"][i]:
+            ax.hlines(i, columns["start"][i], columns["end"][i], color=GREY, linewidth=1.5, zorder=2)
+            ax.plot(columns["points"][i], np.full(columns["n_points"][i], i), "o", color=RED, markersize=4, zorder=3)
+    ax.set_yticks(np.arange(number), [str(name) for name in index[:number]])
+    ax.set_ylim(number - 1 + _LINE, -_LINE)
+    ax.tick_params(axis="y", length=0)
+    ax.grid(axis="y", color=GREY, alpha=0.2, linewidth=0.8)
+    ax.set_axisbelow(True)
+    return tidy(ax, xlabel="where the curve deviates", ylabel="sample")

@@ -1,0 +1,103 @@
+"""Held-out errors along a path, or over a grid of two settings."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from .axes import BLACK, BLUE, GREY, RED, axes_of, short, tidy
+
+
+def plot_path(path, ax=None):
+    """Held-out errors of a fitted ``RegularizationPathCV``, and what it chose.
+
+    Over alpha alone a curve with its standard errors, the smallest error and what is within one standard error of it.
+    Over alpha and one constant of the loss a map of errors; with more constants each combination is a column.
+
+    Parameters
+    ----------
+    path : fitted ``RegularizationPathCV``
+    ax : axes of matplotlib; None for new ones
+
+    Returns
+    -------
+    ax
+    """
+    check_is_fitted(path, "errors_")
+    ax = axes_of(ax)
+    if not hasattr(path, "alphas_"):
+        raise TypeError(f"path must be a fitted RegularizationPathCV, got {type(path).__name__}")
+    return _curve(ax, path) if path.errors_.ndim == 1 else _map(ax, path)
+
+
+def _curve(ax, path):
+    order = np.argsort(path.alphas_)
+    alphas, errors, spread = path.alphas_[order], path.errors_[order], path.standard_errors_[order]
+    best = int(np.argmin(errors))
+    ax.fill_between(alphas, errors - spread, errors + spread, color=BLUE, alpha=0.2, linewidth=0, label="± 1 s.e.")
+    ax.plot(alphas, errors, color=BLUE, linewidth=2, label=f"{path.aggregate} held-out error")
+    ax.axhline(errors[best] + spread[best], color=GREY, linestyle=":", linewidth=1.2, label="smallest + 1 s.e.")
+    at = int(np.argmin(np.abs(np.log(alphas / path.alpha_))))
+    ax.plot(
+        alphas[at], errors[at], "o", color=RED, markersize=8, zorder=4, label=f"chosen, alpha = {short(path.alpha_)}"
+    )
+    ax.axvline(path.alpha_, color=RED, linewidth=1, alpha=0.6)
+    ax.set_xscale("log")
+    if errors.min() > 0 and errors.max() > 20 * errors.min():
+        ax.set_yscale("log")
+    ax.margins(x=0)
+    ax.legend(frameon=False, fontsize="small")
+    return tidy(ax, xlabel="alpha", ylabel=_error_name(path))
+
+
+def _map(ax, path):
+    from matplotlib.colors import LogNorm
+
+    names = list(path.loss_params_)
+    order = np.argsort(path.alphas_)
+    alphas, errors = path.alphas_[order], path.errors_[order]
+    columns = np.arange(errors.shape[1], dtype=float)
+    single = len(names) == 1
+    if single:
+        values = np.array([params[names[0]] for params in path.loss_grid_], dtype=float)
+        finite = np.isfinite(values) & (values > 0)
+        single = bool(finite.all()) and len(np.unique(values)) == len(values)
+    if single:
+        across = np.argsort(values)
+        columns, errors = values[across], errors[:, across]
+    wide = errors.min() > 0 and errors.max() > 20 * errors.min()
+    norm = LogNorm(errors.min(), errors.max()) if wide else None
+    image = ax.pcolormesh(
+        _edges(columns, single), _edges(alphas, True), errors, cmap="cividis", norm=norm, rasterized=True
+    )
+    best = np.unravel_index(np.argmin(path.errors_), path.errors_.shape)
+    within = path.errors_[best] + path.standard_errors_[best]
+    if single and min(errors.shape) > 1 and within < errors.max():
+        ax.contour(columns, alphas, errors, levels=[within], colors="white", linewidths=1.5, linestyles="--")
+        ax.plot([], [], "--", color="white", linewidth=1.5, label="within 1 s.e. of the smallest")
+    place = path.loss_params_[names[0]] if single else float(path.loss_grid_.index(path.loss_params_))
+    chosen = ", ".join(f"{name} = {short(value)}" for name, value in path.loss_params_.items())
+    ax.plot(place, path.alpha_, "*", markersize=15, color=RED, markeredgecolor="white", markeredgewidth=1.2,
+            label=f"chosen: alpha = {short(path.alpha_)}, {chosen}")  # fmt: skip
+    ax.set_yscale("log")
+    if single:
+        ax.set_xscale("log")
+    bar = ax.figure.colorbar(image, ax=ax)
+    bar.set_label(_error_name(path))
+    bar.outline.set_visible(False)
+    ax.legend(
+        loc="upper right", facecolor=BLACK, framealpha=0.6, edgecolor="none", fontsize="small", labelcolor="white"
+    )
+    return tidy(ax, xlabel=", ".join(names) if single else f"combination of {' and '.join(names)}", ylabel="alpha")
+
+
+def _edges(values, logarithmic):
+    """Edges (n + 1,) of cells around increasing values (n,)."""
+    at = np.log(values) if logarithmic else values
+    step = np.diff(at) / 2 if len(at) > 1 else np.array([0.5])
+    edges = np.concatenate([[at[0] - step[0]], at[:-1] + step[: len(at) - 1], [at[-1] + step[-1]]])
+    return np.exp(edges) if logarithmic else edges
+
+
+def _error_name(path):
+    return "held-out error" if path.scoring is None or callable(path.scoring) else f"minus {path.scoring}"
