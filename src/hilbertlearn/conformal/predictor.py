@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
-from sklearn.utils import get_tags
+from sklearn.utils import get_tags, indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, _num_samples, check_is_fitted, column_or_1d
 
@@ -164,6 +164,7 @@ class ConformalPredictor(MetaEstimatorMixin, BaseEstimator):
     def _data(self, X, y, sample_weight) -> Data:
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        X, y = indexable(X)[0], indexable(y)[0]
         form = OutputForm.of(y)
         values = form.rows(y)
         n = _num_samples(X)
@@ -216,7 +217,7 @@ class ConformalPredictor(MetaEstimatorMixin, BaseEstimator):
             samples count alike, whatever weights the model was fitted with. A query that weighs much has an infinite
             interval: there are too few samples like it.
         """
-        own = self._own(X, sample_weight)
+        X, own = indexable(X)[0], self._own(X, sample_weight)
         lower, upper = self.calibration_.intervals(X, own)
         self._say_infinite(upper, own)
         form = self.form_
@@ -241,7 +242,7 @@ class ConformalPredictor(MetaEstimatorMixin, BaseEstimator):
         return self._region(Band, X, sample_weight)
 
     def _region(self, kind, X, sample_weight):
-        own = self._own(X, sample_weight)
+        X, own = indexable(X)[0], self._own(X, sample_weight)
         region = kind.of(self.calibration_, X, self.form_, own)
         self._say_infinite(region.ends[1], own)
         return region
