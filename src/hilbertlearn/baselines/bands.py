@@ -48,9 +48,7 @@ class SplitConformalBand(MetaEstimatorMixin, BaseEstimator):
     radius_ : the quantile of scores, infinite where the calibration part is too small for the level
     """
 
-    def __init__(
-        self, estimator, level=0.9, *, modulation="trimmed", calibration=0.5, grid=None, random_state=None
-    ):
+    def __init__(self, estimator, level=0.9, *, modulation="trimmed", calibration=0.5, grid=None, random_state=None):
         store(self, locals())
 
     @transactional

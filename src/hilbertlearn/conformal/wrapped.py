@@ -90,6 +90,13 @@ def behind(model):
             return model, Pipeline(steps) if steps else None
 
 
+def grid_of(estimator):
+    """The setting ``grid`` of an estimator or of one inside it, None where there is none."""
+    settings = estimator.get_params()
+    own = [name for name in settings if name == "grid" or name.endswith("__grid")]
+    return settings[max(own, key=len)] if own else None
+
+
 def resists_outliers(model) -> bool:
     """Whether a fitted model, or one inside it, has a loss that grows linearly at most."""
     loss = getattr(behind(model)[0], "loss_", None)
