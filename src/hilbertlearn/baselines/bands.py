@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.model_selection import ShuffleSplit
-from sklearn.utils import _safe_indexing, check_array
+from sklearn.utils import _safe_indexing, check_array, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from .._fitting import store, transactional
@@ -61,19 +61,24 @@ class SplitConformalBand(MetaEstimatorMixin, BaseEstimator):
         Y = check_array(y, dtype=float, ensure_all_finite="allow-nan", input_name="y")
         splitter = ShuffleSplit(1, test_size=self.calibration, random_state=self.random_state)
         ((train, rest),) = splitter.split(np.zeros(len(Y)))
-        own = _safe_indexing(X, train)
+        self.columns_ = train if get_tags(self.estimator).input_tags.pairwise else slice(None)
+        own = self._inputs(_safe_indexing(X, train))
         self.estimator_ = clone(self.estimator).fit(own, Y[train])
         residuals = np.abs(Y[train] - self.estimator_.predict(own))
         weights = quadrature(np.arange(Y.shape[1]) if self.grid is None else np.asarray(self.grid, dtype=float))
         self.modulation_ = _modulation(self.modulation, residuals, level, weights)
-        left = np.abs(Y[rest] - self.estimator_.predict(_safe_indexing(X, rest)))
+        left = np.abs(Y[rest] - self.predict(_safe_indexing(X, rest)))
         scores = np.nanmax(left / self.modulation_, axis=1)
         self.radius_ = _smallest(scores, _rank(level, len(scores)))
 
     def predict(self, X):
         """Curves (n, m) in the middle of the bands."""
         check_is_fitted(self)
-        return self.estimator_.predict(X)
+        return self.estimator_.predict(self._inputs(X))
+
+    def _inputs(self, X):
+        """Of values with all samples those with the training part."""
+        return X if isinstance(self.columns_, slice) else X[:, self.columns_]
 
     def predict_band(self, X):
         """Lower and upper ends (n, m)."""

@@ -45,7 +45,7 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class AtOwnPoints:
-    """Functions of one variable: points [(m_i,), ...] of each, and p values [(m_i, p), ...] there, of which some are NaN.
+    """Functions of one variable: points [(m_i,), ...] of each, and p values [(m_i, p), ...] there, some of them NaN.
 
     axis : (m,) grid of the predictions, whose rows are (m, p) flattened
     """
@@ -99,6 +99,8 @@ class AtOwnPoints:
     def _sizes(self, i, score, predictions, scales):
         """Scores (K,) of function i."""
         points, values = self.points[i], self.values[i]
+        if not score.pointwise:
+            raise ValueError("score='mahalanobis' needs functions on the training grid; use 'scale', or put y on it")
         if not len(points):
             return np.full(len(predictions), np.nan)
         left = values - self._at(points, predictions)

@@ -26,6 +26,8 @@ from ..functions import (
 )
 from .observed import AtOwnPoints, Rows
 
+_NEAR = 0.02  # share of the domain over which scales are smoothed
+
 
 @dataclass(frozen=True)
 class OutputForm:
@@ -104,10 +106,12 @@ class OutputForm:
         if len(grids) != 1:
             raise ValueError(f"y must be functions of {len(grids)} variables on the training grid, got points of one")
         curves = self.size // len(grids[0])
-        values = [np.asarray(own, dtype=float).reshape(len(at), -1) for at, own in zip(points, values, strict=True)]
         for at, own in zip(points, values, strict=True):
-            if len(at) and own.shape[1] != curves:
-                raise ValueError(f"y must have {curves} curves a sample, as in training, got {own.shape[1]}")
+            if np.size(own) != len(at) * curves:
+                raise ValueError(
+                    f"y must have {curves} curve{'s' * (curves > 1)} a sample, as in training, got "
+                    f"{np.size(own) // len(at)}"
+                )
             check_inside(at, (grids[0][0], grids[0][-1]) if self.domain is None else self.domain[0], "points of y")
         values = [own.reshape(len(at), curves) for at, own in zip(points, values, strict=True)]
         return AtOwnPoints(list(points), values, grids[0])
@@ -157,6 +161,16 @@ class OutputForm:
             return self.frame.wrap(values, X.index if hasattr(X, "iloc") else None)
         return values
 
+    def smoothed(self, rows):
+        """Positive rows (..., d) as local root mean squares along each axis of the domain."""
+        values = rows.reshape(*rows.shape[:-1], *(len(axis) for axis in self._grids), -1) ** 2
+        for k, axis in enumerate(self._grids):
+            weights = np.exp(-((np.subtract.outer(axis, axis) / (_NEAR * (np.ptp(axis) or 1.0))) ** 2) / 2)
+            weights *= quadrature(axis)
+            along = np.moveaxis(values, k - len(self._grids) - 1, -1) @ (weights / weights.sum(axis=1)[:, None]).T
+            values = np.moveaxis(along, -1, k - len(self._grids) - 1)
+        return np.sqrt(values).reshape(rows.shape)
+
     def mean(self, rows):
         """Means (n,) of rows over the domain, by the trapezoidal rule where grids are known, and over curves."""
         if self.axes is None:
@@ -173,7 +187,7 @@ def with_common_domain(y):
 
 
 def _axes_of(grid, shape):
-    """Grids of an array of functions, None where there is none or it is not one of this shape, as the model will say."""
+    """Grids of an array of functions, None where there is none or it has another shape, as the model will say."""
     if grid is None:
         return None
     axes = as_axes(grid)

@@ -22,7 +22,7 @@ from .outputs import OutputForm, with_common_domain
 from .regions import Band, Box, Ellipsoid, Region
 from .scores import Mahalanobis, as_score
 from .splits import check_enough, each, folds, halves
-from .wrapped import KernelMachineBehind, check_estimator, fitted, grid_of, resists_outliers
+from .wrapped import KernelMachineBehind, check_estimator, fitted, grid_of, of_functions, resists_outliers
 
 METHODS = ("auto", "jackknife+", "cv+", "split")
 _SPLIT = 10_000  # samples beyond which "auto" fits one model
@@ -128,6 +128,8 @@ class ConformalPredictor(MetaEstimatorMixin, BaseEstimator):
         score, wrapped = as_score(self.score), self._wrapped()
         check_estimator(wrapped)
         data, groups = self._data(X, y, sample_weight), self._groups(X, groups)
+        if data.form.irregular and not score.pointwise:
+            raise ValueError("score='mahalanobis' is not for functions at points of their own; use 'auto' or 'scale'")
         method = self._first_choice(data, groups)
         self.estimator_, closed_form = None, None
         if method != "split":
@@ -139,7 +141,8 @@ class ConformalPredictor(MetaEstimatorMixin, BaseEstimator):
         if method == "auto":
             method = "cv+" if closed_form is None else "jackknife+"
 
-        learn = partial(_scale, score, level) if score.learns else None
+        smooth = data.form.smoothed if of_functions(wrapped, y) and score.smooth else None
+        learn = partial(_scale, score, level, smooth) if score.learns else None
         left: LeavingOut
         if closed_form is not None:
             check_enough(len(data.rows), level, method)
@@ -285,9 +288,10 @@ class ConformalPredictor(MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
-def _scale(score, level, residuals, weights, model):
-    """What a fitted model has learnt of the sizes of residuals (n, d)."""
-    return score.learn(residuals, weights, level, resists_outliers(model))
+def _scale(score, level, smooth, residuals, weights, model):
+    """What a fitted model has learnt of the sizes of residuals (n, d); smooth is for those of functions."""
+    found = score.learn(residuals, weights, level, resists_outliers(model))
+    return found if smooth is None else smooth(found)
 
 
 def _check_level(level) -> float:
