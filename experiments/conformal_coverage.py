@@ -103,7 +103,7 @@ def main():
     found = np.array([robustness(seed) for seed in progress(range(robust), "5 % of the curves replaced")])
     names = ["ridge: coverage", "width", "Huber: coverage", "width", "ratio of widths"]
     print(table(names, [[*map(with_error, found.T), f"{found[:, 3].mean() / found[:, 1].mean():.2f}"]]))
-    write_csv("coverage", rows)
+    write_csv("conformal_coverage", rows)
 
 
 if __name__ == "__main__":
