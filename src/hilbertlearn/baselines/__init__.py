@@ -1,5 +1,6 @@
 """What the papers compare with, under the names they use."""
 
+from .bands import SplitConformalBand
 from .functional import (
     FunctionalKernelRidge,
     FunctionalNadarayaWatson,

@@ -19,6 +19,7 @@ import numpy as np
 
 from .leaving_out import LeavingOut
 from .levels import conforms, lower_ends, upper_ends
+from .observed import AtOwnPoints, Rows
 from .scores import Score
 
 
@@ -28,19 +29,24 @@ class Calibration:
 
     left: LeavingOut
     score: Score
-    residuals: np.ndarray  # (n, d) of the samples left out, NaN where not observed
+    seen: Rows | AtOwnPoints  # outputs of the samples left out
     weights: np.ndarray  # (n,) of these samples, for queries that bring theirs
     level: float
 
     @cached_property
     def sizes(self):
         """Score (n,) of each sample left out by the model without it."""
-        return self.score.sizes(self.residuals[None], self.scales_by_sample)[0]
+        return self.seen.own_sizes(self.score, self.left.held_out, self.scales_by_sample)
+
+    @cached_property
+    def residuals(self):
+        """(n, d) of the samples left out, NaN where not observed."""
+        return self.seen.residuals(self.left.held_out)
 
     @property
     def _scales(self):
         left = self.left
-        return np.ones((1, self.residuals.shape[1])) if left.scales is None else left.scales
+        return np.ones((1, left.held_out.shape[1])) if left.scales is None else left.scales
 
     @property
     def scales_by_sample(self):
@@ -59,15 +65,19 @@ class Calibration:
         """
         return self._ends(X, np.abs(self.residuals), own)
 
-    def hull(self, X, own=None):
-        """Lower and upper ends (m, d) between which the whole set is, in all outputs at once."""
-        extents = self.score.extents(self._scales)[self._scale]
-        return self._ends(X, self.sizes[:, None] * extents, own)
+    def hull(self, X, own=None, move=None):
+        """Lower and upper ends (m, d) between which the whole set is, in all outputs at once.
 
-    def _ends(self, X, half, own):
+        move : takes rows (..., d) to other points of functions, None for those of the training outputs
+        """
+        extents = self.score.extents(self._scales)
+        extents = (extents if move is None else move(extents))[self._scale]
+        return self._ends(X, self.sizes[:, None] * extents, own, move)
+
+    def _ends(self, X, half, own, move=None):
         """Quantiles of predictions without sample i plus and minus half widths (n, d)."""
         parts = []
-        for rows, centres in self.centres(X):
+        for rows, centres in self.centres(X, move, half.shape[1]):
             weighed = (None, None) if own is None else (self.weights, own[rows])
             parts.append(
                 (lower_ends(centres - half, self.level, *weighed), upper_ends(centres + half, self.level, *weighed))
@@ -75,21 +85,20 @@ class Calibration:
         lower, upper = (np.concatenate(ends) for ends in zip(*parts, strict=True))
         return lower, upper
 
-    def contains(self, X, values, own=None):
-        """Which outputs (m, d) are in the sets (m,); entries that are NaN are not asked for."""
-        found = np.empty(len(values), dtype=bool)
+    def contains(self, X, seen, own=None):
+        """Which outputs, ``Rows`` or ``AtOwnPoints``, are in the sets (m,); entries that are NaN are not asked for."""
+        found = np.empty(len(seen), dtype=bool)
         for rows, _, predictions in self.left.blocks(X):
             weighed = (None, None) if own is None else (self.weights, own[rows])
-            scores = self._by_sample(values[rows, None] - predictions)
-            found[rows] = conforms(scores, self.sizes, self.level, *weighed)
+            scores = seen[rows].sizes(self.score, predictions, self._scales[self.left.scale_of])
+            found[rows] = conforms(scores[:, self.left.model_of], self.sizes, self.level, *weighed)
         return found
 
-    def _by_sample(self, residuals):
-        """Scores (m, n) by the models without sample i, from residuals (m, K, d) by every model."""
-        sizes = self.score.sizes(residuals, self._scales[self.left.scale_of])
-        return sizes[:, self.left.model_of]
+    def centres(self, X, move=None, size=0):
+        """Pairs (rows, predictions (m, n, d) by the models without sample i) within the working memory.
 
-    def centres(self, X):
-        """Pairs (rows, predictions (m, n, d) by the models without sample i) within the working memory."""
-        for rows, _, predictions in self.left.blocks(X):
-            yield rows, predictions[:, self.left.model_of]
+        move, size : to other points of functions, as in ``hull``, and how many those are
+        """
+        for rows, _, predictions in self.left.blocks(X, size):
+            moved = predictions if move is None else move(predictions)
+            yield rows, moved[:, self.left.model_of]

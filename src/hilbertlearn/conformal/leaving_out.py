@@ -19,6 +19,7 @@ from sklearn.utils import _safe_indexing, get_tags
 from .._blocks import row_blocks
 from .._progress import Progress
 from ..estimators.state import blocks_of
+from .observed import AtOwnPoints, Rows
 from .outputs import OutputForm
 from .wrapped import KernelMachineBehind, fitted
 
@@ -43,9 +44,12 @@ class LeavingOut(ABC):
     def n_models(self) -> int:
         return len(self.scale_of)
 
-    def blocks(self, X):
-        """Triples (rows, X there, predictions (m, K, d) of every model) within scikit-learn's working memory."""
-        d = self.held_out.shape[1]
+    def blocks(self, X, size=0):
+        """Triples (rows, X there, predictions (m, K, d) of every model) within scikit-learn's working memory.
+
+        size : of rows that predictions will be taken to, where these are larger
+        """
+        d = max(self.held_out.shape[1], size)
         for rows, some in blocks_of(X, len(self.rows) * d, _COPIES):
             yield rows, some, self.predictions(some)
 
@@ -104,7 +108,7 @@ class Data:
 
     X: Any
     y: Any
-    values: np.ndarray  # (N, d) outputs as rows
+    values: Rows | AtOwnPoints  # what was seen of outputs
     form: OutputForm
     sample_weight: np.ndarray | None  # (N,)
     rows: np.ndarray  # (n,) the samples that count: of positive weight, and observed somewhere
@@ -160,9 +164,9 @@ def _own_residuals(model, X, data: Data, train):
     """Residuals (n, d) of the samples of a part: each left out where that has a formula, of the fit elsewhere."""
     behind = KernelMachineBehind.of(model)
     if behind is None:
-        return data.values[train] - data.form.rows(model.predict(X))
+        return data.values[train].residuals(data.form.rows(model.predict(X)))
     coordinates = behind.machine.encode(_safe_indexing(data.y, train)) - behind.machine.loo_coordinates()
-    return data.values[train] - data.form.rows(behind.machine.decode(coordinates))
+    return data.values[train].residuals(data.form.rows(behind.machine.decode(coordinates)))
 
 
 def in_closed_form(behind: KernelMachineBehind, data: Data, learn: Learn | None) -> WithoutEach:
@@ -174,19 +178,19 @@ def in_closed_form(behind: KernelMachineBehind, data: Data, learn: Learn | None)
     """
     models, form = behind.without_one(), data.form
     held_out = form.rows(behind.machine.decode(models.held_out))
-    residuals, n = data.values[models.rows] - held_out, len(models.rows)
+    seen, n = data.values[models.rows], len(models.rows)
     scales, scale_of = None, np.zeros(n, dtype=int)
     if learn is not None:
         scale_of = np.arange(n) if n <= _PAIRS else np.arange(n) % _GROUPS
         of_groups = _left_out_with if n <= _PAIRS else _outside_groups
-        parts = of_groups(behind.machine, models, form, residuals, scale_of)
+        parts = of_groups(behind.machine, models, form, seen, held_out, scale_of)
         scales = np.stack([learn(part[others], models.weights[others], behind.machine) for part, others in parts])
     return WithoutEach(
         replace(behind, models=None), models, form, models.rows, np.arange(n), held_out, scales, scale_of
     )
 
 
-def _left_out_with(machine, models, form, residuals, groups):
+def _left_out_with(machine, models, form, seen, held_out, groups):
     """For each sample the residuals (n, d) of the others, left out together with it, and which those are."""
     n, d = models.held_out.shape
     alone = models.models.residuals
@@ -194,11 +198,12 @@ def _left_out_with(machine, models, form, residuals, groups):
         changes = models.pairs(np.arange(n)[block]) - alone  # (b, n, d)
         values = form.rows(machine.space_.decode_differences(changes.reshape(-1, d)))
         for i, change in zip(range(n)[block], values.reshape(-1, n, values.shape[1]), strict=True):
-            yield residuals + change, np.arange(n) != i
+            yield seen.residuals(held_out - change), np.arange(n) != i
 
 
-def _outside_groups(machine, models, form, residuals, groups):
+def _outside_groups(machine, models, form, seen, held_out, groups):
     """For each group the residuals (n, d) of all samples left out alone, and which are not of the group."""
+    residuals = seen.residuals(held_out)
     for group in range(groups.max() + 1):
         yield residuals, groups != group
 

@@ -2,53 +2,78 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_array
 
-from ..frames import FrameForm, numbers_of
-from ..functions import Curves, Layout, brings_points, read_functions, rows_of_none
+from ..frames import FrameForm, numbers_of, points_of
+from ..functions import (
+    DEFAULT_POINTS,
+    Curves,
+    IrregularFunctions,
+    Layout,
+    as_axes,
+    brings_points,
+    check_grids,
+    check_inside,
+    linear_between,
+    quadrature,
+    read_functions,
+    rows_of_none,
+    same_points,
+)
+from .observed import AtOwnPoints, Rows
+
+_NEAR = 0.02  # share of the domain over which scales are smoothed
 
 
 @dataclass(frozen=True)
 class OutputForm:
     """How outputs become rows (n, d) of numbers, and sets of them come back.
 
-    Numbers, vectors, arrays of any shape (functions on a grid), data frames, and scikit-fda's functions on a grid.
+    Numbers, vectors, arrays of any shape (functions on a grid), data frames, and containers of functions: on a grid, or
+    each at points of its own, for which there is a grid that models predict on.
     """
 
     shape: tuple  # of one output in an array, () for a number
     frame: FrameForm | None = None
-    layout: Layout | None = None  # of a container of functions, with their grid
-    axes: Any = None
+    layout: Layout | None = None  # of a container of functions
+    axes: Any = None  # grids of the variables of functions, where they are known
     domain: Any = None
+    irregular: bool = False
 
     @classmethod
-    def of(cls, y) -> OutputForm:
+    def of(cls, y, grid=None) -> OutputForm:
+        """grid : setting of the estimator that says where arrays have their points, and irregular functions a grid"""
         if not brings_points(y):
-            return cls(_numbers(y).shape[1:], FrameForm.of(y))
+            shape = _numbers(y).shape[1:]
+            return cls(shape, FrameForm.of(y), axes=_axes_of(points_of(y) if grid is None else grid, shape))
         data, layout = read_functions(y)
-        if not isinstance(data, Curves):
-            raise TypeError(
-                "y: functions at points of their own have no common points for a band; give them on a grid, with NaN "
-                "where they were not observed"
-            )
-        return cls(data.values.shape[1:], None, layout, data.axes, data.domain)
+        if isinstance(data, Curves):
+            return cls(data.values.shape[1:], None, layout, data.axes, data.domain)
+        low, high = data.domain
+        even = np.linspace(low, high, DEFAULT_POINTS if low < high else 1)
+        (axis,) = (even,) if grid is None else as_axes(grid)
+        shape = (len(axis), data.n_curves) if data.n_curves > 1 else (len(axis),)
+        return cls(shape, None, layout, (axis,), (data.domain,), irregular=True)
 
     @property
     def size(self) -> int:
         return int(np.prod(self.shape))
 
+    # ---------------------------------------------------------------- to rows
+
     def rows(self, y):
-        """Outputs, or predictions, as rows (n, d), NaN where not observed."""
-        if self.layout is None:
+        """Outputs on the points of the training ones, or predictions, as rows (n, d), NaN where not observed."""
+        if not brings_points(y):
             if self.frame is not None:
                 self.frame.check(y)
             values = _numbers(y)
         else:
-            values = read_functions(y)[0].values if brings_points(y) else _numbers(y)
+            data, _ = read_functions(y)
+            values = data.to_array() if isinstance(data, IrregularFunctions) else data.values
         if int(np.prod(values.shape[1:])) != self.size:
             raise ValueError(
                 f"y must have the shape (n, {', '.join(map(str, self.shape))}) of the training outputs, got "
@@ -56,18 +81,118 @@ class OutputForm:
             )
         return values.reshape(len(values), self.size)
 
+    def seen(self, y) -> Rows | AtOwnPoints:
+        """What was seen of outputs: on the points of the training ones, or anywhere in their domain."""
+        if not brings_points(y):
+            return Rows(self.rows(y))
+        data, _ = read_functions(y)
+        if isinstance(data, IrregularFunctions):
+            return self._at_own_points(data.points, data.values)
+        if len(data.axes) == len(self._grids) == 1 and not same_points(data.axes[0], self._grids[0]):
+            return self._at_own_points([data.axes[0]] * len(data), list(data.values))
+        return Rows(self.rows(y))
+
+    def seen_on(self, y, axes) -> Rows | AtOwnPoints:
+        """The same, where an array y is on other grids than the training outputs."""
+        if brings_points(y) or len(axes) != 1:
+            return self.seen(y)
+        values = _numbers(y)
+        if values.ndim < 2 or values.shape[1] != len(axes[0]):
+            return self.seen(y)
+        return self._at_own_points([axes[0]] * len(values), list(values))
+
+    def _at_own_points(self, points, values):
+        grids = self._grids
+        if len(grids) != 1:
+            raise ValueError(f"y must be functions of {len(grids)} variables on the training grid, got points of one")
+        curves = self.size // len(grids[0])
+        for at, own in zip(points, values, strict=True):
+            if np.size(own) != len(at) * curves:
+                raise ValueError(
+                    f"y must have {curves} curve{'s' * (curves > 1)} a sample, as in training, got "
+                    f"{np.size(own) // len(at)}"
+                )
+            check_inside(at, (grids[0][0], grids[0][-1]) if self.domain is None else self.domain[0], "points of y")
+        values = [own.reshape(len(at), curves) for at, own in zip(points, values, strict=True)]
+        return AtOwnPoints(list(points), values, grids[0])
+
+    # ---------------------------------------------------------------- other points
+
+    @property
+    def _grids(self):
+        """Grids of the variables; without any, the first axis of arrays has even steps on [0, 1]."""
+        if self.axes is not None:
+            return self.axes
+        return (np.linspace(0.0, 1.0, self.shape[0] if self.shape else 1),)
+
+    def moved(self, grid):
+        """The form on other grids, and what takes rows (..., d) there: linear interpolation."""
+        old, new = self._grids, as_axes(grid)
+        if len(new) != len(old):
+            raise ValueError(
+                f"grid must have the points of {len(old)} variables, as in training, got {len(new)} arrays"
+            )
+        check_grids(new, [len(axis) for axis in new], "the band")
+        for points, axis, own in zip(new, old, self.domain or [None] * len(old), strict=True):
+            check_inside(points, (axis[0], axis[-1]) if own is None else own, "grid")
+        sizes, rest = [len(axis) for axis in old], self.shape[len(old) :]
+
+        def move(rows):
+            values = rows.reshape(*rows.shape[:-1], *sizes, -1)
+            for k, (axis, points) in enumerate(zip(old, new, strict=True)):
+                values = linear_between(values, axis, points, axis=k - len(old) - 1)
+            return values.reshape(*rows.shape[:-1], -1)
+
+        return replace(self, shape=(*(len(axis) for axis in new), *rest), axes=new, frame=None), move
+
+    # ---------------------------------------------------------------- back
+
     def array(self, rows):
         """Rows (n, d) in the shape of the outputs, (n, *shape)."""
         return rows.reshape(len(rows), *self.shape)
 
     def wrap(self, rows, X=None):
         """Rows (n, d) in the form of the training outputs; X : inputs, whose index a data frame takes over."""
-        values = self.array(rows)
         if self.layout is not None:
+            values = rows.reshape(len(rows), *(len(axis) for axis in self.axes), -1)
             return self.layout.wrap(values, self.axes, self.domain)
+        values = self.array(rows)
         if self.frame is not None:
             return self.frame.wrap(values, X.index if hasattr(X, "iloc") else None)
         return values
+
+    def smoothed(self, rows):
+        """Positive rows (..., d) as local root mean squares along each axis of the domain."""
+        values = rows.reshape(*rows.shape[:-1], *(len(axis) for axis in self._grids), -1) ** 2
+        for k, axis in enumerate(self._grids):
+            weights = np.exp(-((np.subtract.outer(axis, axis) / (_NEAR * (np.ptp(axis) or 1.0))) ** 2) / 2)
+            weights *= quadrature(axis)
+            along = np.moveaxis(values, k - len(self._grids) - 1, -1) @ (weights / weights.sum(axis=1)[:, None]).T
+            values = np.moveaxis(along, -1, k - len(self._grids) - 1)
+        return np.sqrt(values).reshape(rows.shape)
+
+    def mean(self, rows):
+        """Means (n,) of rows over the domain, by the trapezoidal rule where grids are known, and over curves."""
+        if self.axes is None:
+            return rows.mean(axis=1)
+        values = rows.reshape(len(rows), *(len(axis) for axis in self.axes), -1).mean(axis=-1)
+        for axis in reversed(self.axes):
+            values = values @ quadrature(axis)
+        return values
+
+
+def with_common_domain(y):
+    """Functions at points of their own as one container, whose parts have the domain of all; a list has none."""
+    return read_functions(y)[0] if isinstance(y, (list, tuple, np.ndarray)) else y
+
+
+def _axes_of(grid, shape):
+    """Grids of an array of functions, None where there is none or it has another shape, as the model will say."""
+    if grid is None:
+        return None
+    axes = as_axes(grid)
+    fits = len(axes) <= len(shape) and all(len(axis) == size for axis, size in zip(axes, shape, strict=False))
+    return axes if fits and all((np.diff(axis) > 0).all() for axis in axes) else None
 
 
 def _numbers(y):

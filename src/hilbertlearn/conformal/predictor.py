@@ -18,11 +18,11 @@ from .._validation import check_choice, warn
 from ..estimators import OperatorKernelRegressor
 from .calibration import Calibration
 from .leaving_out import Data, LeavingOut, by_refits, in_closed_form
-from .outputs import OutputForm
+from .outputs import OutputForm, with_common_domain
 from .regions import Band, Box, Ellipsoid, Region
 from .scores import Mahalanobis, as_score
 from .splits import check_enough, each, folds, halves
-from .wrapped import KernelMachineBehind, check_estimator, fitted, resists_outliers
+from .wrapped import KernelMachineBehind, check_estimator, fitted, grid_of, of_functions, resists_outliers
 
 METHODS = ("auto", "jackknife+", "cv+", "split")
 _SPLIT = 10_000  # samples beyond which "auto" fits one model
@@ -117,7 +117,8 @@ class ConformalPredictor(MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         X : inputs as the estimator takes them, which can be indexed by rows
-        y : (n,) numbers, (n, d) vectors, (n, m) or (n, m_1, m_2) functions on a grid, a data frame, a FDataGrid
+        y : (n,) numbers, (n, d) vectors, (n, m), (n, m, p) or (n, m_1, m_2) functions on a grid, a data frame,
+            ``IrregularFunctions``, a FDataGrid, FDataIrregular or FDataBasis, as the estimator takes them
         sample_weight : (n,) non-negative weights of the loss, those of weight 0 are left out. For a known shift of the
             inputs they are ratios of densities, of the queries' law to the samples'; see ``predict_interval``.
         groups : (n,) of samples that belong together, which are left out together
@@ -127,12 +128,15 @@ class ConformalPredictor(MetaEstimatorMixin, BaseEstimator):
         score, wrapped = as_score(self.score), self._wrapped()
         check_estimator(wrapped)
         data, groups = self._data(X, y, sample_weight), self._groups(X, groups)
+        if data.form.irregular and not score.pointwise:
+            raise ValueError("score='mahalanobis' is not for functions at points of their own; use 'auto' or 'scale'")
         method = self._first_choice(data, groups)
         check_enough(len(data.rows), level, method)
         closed_form = self._fit_whole(method, data, groups)
         if method == "auto":
             method = "cv+" if closed_form is None else "jackknife+"
-        learn = partial(_scale, score, level) if score.learns else None
+        smooth = data.form.smoothed if of_functions(wrapped, y) and score.smooth else None
+        learn = partial(_scale, score, level, smooth) if score.learns else None
         left: LeavingOut
         if closed_form is not None:
             left = in_closed_form(closed_form, data, learn)
@@ -143,9 +147,8 @@ class ConformalPredictor(MetaEstimatorMixin, BaseEstimator):
             left = by_refits(wrapped, data, splits, learn, n_jobs=self.n_jobs, said=said)
         if method == "split":
             (self.estimator_,) = left.models
-        residuals = data.values[left.rows] - left.held_out
         self.form_ = data.form
-        self.calibration_ = Calibration(left, score, residuals, data.weights[left.rows], level)
+        self.calibration_ = Calibration(left, score, data.values[left.rows], data.weights[left.rows], level)
         self.method_, self.closed_form_, self.n_calibration_ = method, closed_form is not None, len(left.rows)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
@@ -169,14 +172,16 @@ class ConformalPredictor(MetaEstimatorMixin, BaseEstimator):
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         X, y = indexable(X)[0], indexable(y)[0]
-        form = OutputForm.of(y)
-        values = form.rows(y)
+        form = OutputForm.of(y, grid_of(self._wrapped()))
+        if form.irregular:
+            y = with_common_domain(y)
+        values = form.seen(y)
         n = _num_samples(X)
         if len(values) != n:
             raise ValueError(f"X and y must have as many samples, got inconsistent numbers {n} and {len(values)}")
-        counts = np.isfinite(values).any(axis=1)
+        counts = values.known
         if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, values, dtype=float, ensure_non_negative=True)
+            sample_weight = _check_sample_weight(sample_weight, counts[:, None], dtype=float, ensure_non_negative=True)
             counts &= sample_weight > 0
         return Data(X, y, values, form, sample_weight, np.flatnonzero(counts))
 
@@ -235,19 +240,26 @@ class ConformalPredictor(MetaEstimatorMixin, BaseEstimator):
         kind = Ellipsoid if isinstance(self._fitted().score, Mahalanobis) else Box
         return self._region(kind, X, sample_weight)
 
-    def predict_band(self, X, sample_weight=None) -> Band:
-        """Bands that hold the function at all points at once; outputs are taken as values on a grid.
+    def predict_band(self, X, sample_weight=None, grid=None) -> Band:
+        """Bands that hold the function at all points at once; outputs of any kind are taken as values on a grid.
 
-        They have ``contains(y)``, ``lower``, ``upper``, ``width`` and ``mean_width()``.
+        They have ``contains(y)``, ``lower``, ``upper``, ``width`` and ``mean_width()``. Of functions at points of their
+        own the score is the largest at these points, and ``contains`` looks at those of each new one; bands are on the
+        grid of the model's predictions. What is promised is of the points at which functions are seen.
+
+        Parameters
+        ----------
         X, sample_weight : as in ``predict_interval``
+        grid : increasing points (m,), or a tuple of them for several variables; None for the training grid. Between
+            its points predictions and scales are linear.
         """
         if isinstance(self._fitted().score, Mahalanobis):
             raise ValueError("predict_band has no score='mahalanobis'; set score='scale', 'trimmed' or 'constant'")
-        return self._region(Band, X, sample_weight)
+        return self._region(Band, X, sample_weight, grid=grid)
 
-    def _region(self, kind, X, sample_weight):
+    def _region(self, kind, X, sample_weight, **where):
         X, own = indexable(X)[0], self._own(X, sample_weight)
-        region = kind.of(self.calibration_, X, self.form_, own)
+        region = kind.of(self.calibration_, X, self.form_, own, **where)
         self._say_infinite(region.ends[1], own)
         return region
 
@@ -280,9 +292,10 @@ class ConformalPredictor(MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
-def _scale(score, level, residuals, weights, model):
-    """What a fitted model has learnt of the sizes of residuals (n, d)."""
-    return score.learn(residuals, weights, level, resists_outliers(model))
+def _scale(score, level, smooth, residuals, weights, model):
+    """What a fitted model has learnt of the sizes of residuals (n, d); smooth is for those of functions."""
+    found = score.learn(residuals, weights, level, resists_outliers(model))
+    return found if smooth is None else smooth(found)
 
 
 def _check_level(level) -> float:

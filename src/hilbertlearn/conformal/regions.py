@@ -9,7 +9,6 @@ import numpy as np
 from scipy.special import gammaln
 from sklearn.utils.validation import _num_samples
 
-from ..functions import quadrature
 from .calibration import Calibration
 from .levels import conforms, rank
 from .outputs import OutputForm
@@ -50,10 +49,13 @@ class Region:
 
     def contains(self, y):
         """Which outputs, one for each query, are in its set, (m,); what is NaN in y is not asked for."""
-        values = self.form.rows(y)
-        if len(values) != len(self):
-            raise ValueError(f"y must have an output for each of the {len(self)} queries, got {len(values)}")
-        return self.calibration.contains(self.X, values, self.own)
+        seen = self._seen(y)
+        if len(seen) != len(self):
+            raise ValueError(f"y must have an output for each of the {len(self)} queries, got {len(seen)}")
+        return self.calibration.contains(self.X, seen, self.own)
+
+    def _seen(self, y):
+        return self.form.seen(y)
 
 
 class Box(Region):
@@ -65,8 +67,24 @@ class Box(Region):
         return np.prod(np.maximum(upper - lower, 0.0), axis=1)
 
 
+@dataclass(frozen=True, eq=False)
 class Band(Region):
-    """Sets of functions that are near the prediction at all points at once."""
+    """Sets of functions that are near the prediction at all points at once.
+
+    ``contains`` takes functions on the training grid, on that of the band, or in a container that knows their points.
+    """
+
+    training: Any = field(default=None, repr=False)  # the form of the training outputs, where that of the band differs
+
+    @classmethod
+    def of(cls, calibration: Calibration, X, form: OutputForm, own=None, grid=None):
+        if grid is None:
+            return cls(calibration, X, form, calibration.hull(X, own), own)
+        there, move = form.moved(grid)
+        return cls(calibration, X, there, calibration.hull(X, own, move), own, form)
+
+    def _seen(self, y):
+        return self.form.seen(y) if self.training is None else self.training.seen_on(y, self.form.axes)
 
     @property
     def width(self):
@@ -75,16 +93,9 @@ class Band(Region):
         return self.form.array(upper - lower)
 
     def mean_width(self):
-        """Mean width (m,) over the points: by the trapezoidal rule where the grid is known, else over the columns."""
+        """Mean width (m,) over the domain: by the trapezoidal rule where the grid is known, else over the columns."""
         lower, upper = self.ends
-        widths = upper - lower
-        if self.form.axes is None:
-            return widths.mean(axis=1)
-        values = self.form.array(widths).mean(axis=-1)
-        for axis in reversed(self.form.axes):
-            weights = quadrature(axis, "trapezoid", "grid")
-            values = values @ (weights / weights.sum())
-        return values
+        return self.form.mean(upper - lower)
 
 
 class Ellipsoid(Region):

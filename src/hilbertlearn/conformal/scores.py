@@ -15,6 +15,7 @@ from .._statistics import weighted_quantile
 from .._validation import check_choice, check_number
 
 _NORMAL = 1.4826  # standard deviation of a normal sample over its median absolute deviation
+_ROUNDING = 1e-12  # of a scale relative to the largest, at and below which it is none
 MODULATIONS = ("auto", "constant", "scale", "robust", "trimmed")
 
 
@@ -22,6 +23,8 @@ class Score(BaseEstimator):
     """A function of residuals and of a scale that is learnt; subclasses hold settings only."""
 
     learns = True  # whether residuals of the training samples are needed
+    pointwise = False  # whether a score is one of points, so that functions may have points of their own
+    smooth = False  # whether scales of functions are to be smoothed along their domain
 
     def learn(self, residuals, weights, level, robust=False):
         """The scale of one model.
@@ -52,8 +55,10 @@ class MaxScaled(Score):
         together. "scale": the standard deviation of residuals there. "robust": their median absolute deviation.
         "trimmed": the largest residual there of any sample but the most extreme ones, those whose largest residual is
         beyond the level's quantile (Diquigiovanni, Fontana & Vantini 2022). "auto": "robust" for models with a loss
-        that resists outliers, "scale" for others.
+        that resists outliers, "scale" for others; of functions smoothed over 2 % of their domain.
     """
+
+    pointwise = True
 
     def __init__(self, modulation="auto"):
         self.modulation = modulation
@@ -61,6 +66,10 @@ class MaxScaled(Score):
     @property
     def learns(self):
         return self.modulation != "constant"
+
+    @property
+    def smooth(self):
+        return self.modulation == "auto"
 
     def learn(self, residuals, weights, level, robust=False):
         modulation = check_choice(self.modulation, "modulation", MODULATIONS)
@@ -194,9 +203,13 @@ _MODULATED = {"constant": _ones, "scale": _deviation, "robust": _mad, "trimmed":
 
 
 def _positive(scale):
-    """Scales (d,) with the smallest positive one where residuals are all zero, one if there is none."""
-    smallest = scale[scale > 0].min(initial=np.inf)
-    return np.where(scale > 0, scale, smallest if np.isfinite(smallest) else 1.0)
+    """Scales (d,) with the smallest positive one where residuals are all zero, one if there is none.
+
+    What is below rounding of the largest counts as zero: it says nothing of a new output there.
+    """
+    real = scale > _ROUNDING * scale.max(initial=0.0)
+    smallest = scale[real].min(initial=np.inf)
+    return np.where(real, scale, smallest if np.isfinite(smallest) else 1.0)
 
 
 def _definite(S):

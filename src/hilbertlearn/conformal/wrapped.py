@@ -11,6 +11,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from ..estimators.base import KernelMachine
+from ..functions import brings_points
 from ..model_selection import RegularizationPathCV
 
 
@@ -88,6 +89,22 @@ def behind(model):
             model = model.best_estimator_
         else:
             return model, Pipeline(steps) if steps else None
+
+
+def grid_of(estimator):
+    """The setting ``grid`` of an estimator or of one inside it, None where there is none."""
+    found = _grids_of(estimator)
+    return found[max(found, key=len)] if found else None
+
+
+def of_functions(estimator, y) -> bool:
+    """Whether outputs are functions: a container of them, or an estimator that has a grid for them."""
+    return brings_points(y) or bool(_grids_of(estimator))
+
+
+def _grids_of(estimator):
+    settings = estimator.get_params().items()
+    return {name: value for name, value in settings if name == "grid" or name.endswith("__grid")}
 
 
 def resists_outliers(model) -> bool:

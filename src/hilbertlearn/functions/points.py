@@ -116,6 +116,23 @@ def interpolate_rows(axis, rows, points):
     return np.array([np.interp(points, axis, row) for row in rows]).reshape(len(rows), len(points))
 
 
+def linear_between(values, grid, points, axis=-1):
+    """Values at points (p,) of functions with values on an increasing grid (m,) along an axis: linear, constant beyond.
+
+    NaN at a point of the grid are NaN from its neighbours on.
+    """
+    values = np.moveaxis(np.asarray(values, dtype=float), axis, -1)
+    right = np.clip(np.searchsorted(grid, points), min(1, len(grid) - 1), len(grid) - 1)
+    left = np.maximum(right - 1, 0)
+    steps = np.where(right > left, grid[right] - grid[left], 1.0)
+    share = np.clip((points - grid[left]) / steps, 0.0, 1.0)
+    # on a point of the grid its value counts alone, whatever is beside it
+    found = np.where(share < 1, (1 - share) * values[..., left], 0.0) + np.where(
+        share > 0, share * values[..., right], 0.0
+    )
+    return np.moveaxis(found, -1, axis)
+
+
 def fill_gaps(values, axes):
     """Values (n, m_1, ..., m_k, p) with NaN replaced by linear interpolation, constant beyond the ends.
 

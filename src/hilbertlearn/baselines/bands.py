@@ -1,0 +1,111 @@
+"""Split conformal prediction bands for functions, with the modulations of their papers."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.model_selection import ShuffleSplit
+from sklearn.utils import _safe_indexing, check_array, get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from .._fitting import store, transactional
+from .._validation import check_choice, check_number
+from ..functions import quadrature
+
+MODULATIONS = ("trimmed", "deviation", "constant")
+_SLACK = 1e-9  # by which a level times a number of curves may miss an integer and meet it
+
+
+class SplitConformalBand(MetaEstimatorMixin, BaseEstimator):
+    """Bands ``prediction +- radius * modulation`` that hold a whole curve with probability at least ``level``.
+
+    Some samples train the model, and the others calibrate it: the score of a calibration curve is the largest of its
+    absolute residuals over the modulation s(t), and the radius is the ceil((l + 1) level)-th smallest of the l scores
+    (Diquigiovanni, Fontana & Vantini 2022, "The importance of being a band" and "Conformal prediction bands for
+    multivariate functional data"). Modulations come from residuals r_i of the samples that the model was fitted to:
+
+    - "trimmed", the papers' own: ``s(t)`` is the largest ``|r_i(t)|`` of the m curves but the most extreme ones, those
+      whose largest residual is beyond the ceil((m + 1) level)-th smallest of them;
+    - "deviation": their standard deviation at t;
+    - "constant": one.
+
+    Each is divided by its integral, so that it has mean one over the domain and the band's mean width is 2 radius. Of a
+    curve with gaps, which the papers do not have, the points observed count.
+
+    Parameters
+    ----------
+    estimator : a regressor of curves (n, m)
+    level : float between 0 and 1
+    modulation : "trimmed", "deviation" or "constant"
+    calibration : share of the samples that calibrate, half of them in the papers
+    grid : increasing points (m,) of the curves, None for even steps
+    random_state : of the split, as elsewhere in scikit-learn
+
+    Attributes
+    ----------
+    estimator_ : the model of the training part
+    modulation_ : (m,) its modulation
+    radius_ : the quantile of scores, infinite where the calibration part is too small for the level
+    """
+
+    def __init__(self, estimator, level=0.9, *, modulation="trimmed", calibration=0.5, grid=None, random_state=None):
+        store(self, locals())
+
+    @transactional
+    def fit(self, X, y):
+        """Fit and calibrate; y : (n, m), NaN where not observed."""
+        check_choice(self.modulation, "modulation", MODULATIONS)
+        level = check_number(self.level, "level")
+        if level >= 1:
+            raise ValueError(f"level must be a number between 0 and 1, got {level:g}")
+        Y = check_array(y, dtype=float, ensure_all_finite="allow-nan", input_name="y")
+        splitter = ShuffleSplit(1, test_size=self.calibration, random_state=self.random_state)
+        ((train, rest),) = splitter.split(np.zeros(len(Y)))
+        self.columns_ = train if get_tags(self.estimator).input_tags.pairwise else slice(None)
+        own = self._inputs(_safe_indexing(X, train))
+        self.estimator_ = clone(self.estimator).fit(own, Y[train])
+        residuals = np.abs(Y[train] - self.estimator_.predict(own))
+        weights = quadrature(np.arange(Y.shape[1]) if self.grid is None else np.asarray(self.grid, dtype=float))
+        self.modulation_ = _modulation(self.modulation, residuals, level, weights)
+        left = np.abs(Y[rest] - self.predict(_safe_indexing(X, rest)))
+        scores = np.nanmax(left / self.modulation_, axis=1)
+        self.radius_ = _smallest(scores, _rank(level, len(scores)))
+
+    def predict(self, X):
+        """Curves (n, m) in the middle of the bands."""
+        check_is_fitted(self)
+        return self.estimator_.predict(self._inputs(X))
+
+    def _inputs(self, X):
+        """Of values with all samples those with the training part."""
+        return X if isinstance(self.columns_, slice) else X[:, self.columns_]
+
+    def predict_band(self, X):
+        """Lower and upper ends (n, m)."""
+        middle, half = self.predict(X), self.radius_ * self.modulation_
+        return middle - half, middle + half
+
+
+def _modulation(name, residuals, level, weights):
+    """Modulation (m,) of mean one from absolute residuals (n, m); where it is zero it takes its smallest value."""
+    if name == "constant":
+        return np.ones(residuals.shape[1])
+    if name == "deviation":
+        found = np.sqrt(np.nanmean(residuals**2, axis=0))
+    else:
+        largest = np.nanmax(residuals, axis=1)
+        bound = _smallest(largest, _rank(level, len(largest)))  # infinite for few curves, of which none is left out
+        found = np.nanmax(residuals[largest <= bound], axis=0)
+    if not (found > 0).any():
+        return np.ones(residuals.shape[1])
+    found = np.where(found > 0, found, found[found > 0].min())
+    return found / (weights @ found)
+
+
+def _rank(level, number):
+    return int(np.ceil(level * (number + 1) - _SLACK))
+
+
+def _smallest(values, k):
+    """The k-th smallest value, infinite where there are not so many."""
+    return float(np.sort(values)[k - 1]) if k <= len(values) else np.inf
