@@ -71,10 +71,10 @@ def _parts(data: Data, cv, groups):
     X, y = _safe_indexing(data.X, rows), _safe_indexing(data.y, rows)
     own = None if groups is None else groups[rows]
     given = not hasattr(cv, "split")
-    times = np.zeros(len(data.values), dtype=int)
+    times = np.zeros(data.n_samples, dtype=int)
     for train, test in check_cv(cv).split(*((data.X, data.y, groups) if given else (X, y, own))):
         if given:  # pairs of positions among all samples
-            every = np.arange(len(data.values))
+            every = np.arange(data.n_samples)
             train, test = (np.intersect1d(every[part], rows) for part in (train, test))
         else:
             train, test = rows[train], rows[test]
