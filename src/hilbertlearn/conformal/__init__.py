@@ -1,8 +1,19 @@
 """Prediction sets with a promised coverage, for any model: split conformal, cv+ and jackknife+."""
 
 from . import candidate_scores, scores
+from .links import PartnerSets
 from .predictor import ConformalPredictor
 from .regions import Band, Box, Ellipsoid
 from .sets import Balls, CandidateSets
 
-__all__ = ["Balls", "Band", "Box", "CandidateSets", "ConformalPredictor", "Ellipsoid", "candidate_scores", "scores"]
+__all__ = [
+    "Balls",
+    "Band",
+    "Box",
+    "CandidateSets",
+    "ConformalPredictor",
+    "Ellipsoid",
+    "PartnerSets",
+    "candidate_scores",
+    "scores",
+]

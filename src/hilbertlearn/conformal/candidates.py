@@ -21,7 +21,6 @@ from ..estimators.pools import read_candidates, read_lists
 from ..outputs import distinct, joined, plain, take
 from .candidate_scores import CandidateScore, Gap, Loss
 from .enumerated import all_outputs
-from .levels import rank
 from .objects import Judge, ObjectModels
 from .sets import Balls, CandidateSets, canonical
 
@@ -129,8 +128,8 @@ class CandidateCalibration:
     def _each(self, X, lists, own, allow_empty):
         if self.lists is None and self.score.by_candidates:
             raise ValueError(
-                "candidates_per_query: the score compares an output with the other candidates, and those of the samples "
-                "are not known; give fit(X, y, candidates_per_query=...) too, or set score='objective'"
+                "candidates_per_query: the score compares an output with the other candidates, and those of the "
+                "samples are not known; give fit(X, y, candidates_per_query=...) too, or set score='objective'"
             )
         lists = as_lists(lists, self.rules.outputs, _num_samples(X))
         held = self._held_lists() if self.score.by_candidates else self._held_own()

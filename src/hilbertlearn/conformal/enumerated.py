@@ -10,7 +10,7 @@ import numpy as np
 from ..output_losses import F1, Hamming, Jaccard, Kendall, Spearman
 
 RANKINGS, LABEL_SETS = (Kendall, Spearman), (Hamming, F1, Jaccard)
-_ITEMS, _LABELS = 5, 12  # up to which all 120 rankings, or 4096 sets, are candidates
+_ITEMS, _LABELS = 6, 12  # up to which all 720 rankings, or 4096 sets, are candidates
 _LISTED = 8  # items up to which rankings at a distance of Spearman's are counted one by one
 _SLACK = 1e-9  # of a loss that meets its bound
 
@@ -51,7 +51,7 @@ def from_metric(loss, values):
 
 
 def ball_sizes(loss, centers, radii):
-    """Numbers (m,) of outputs with a loss of at most the radii (m,) from canonical centers (m, M); NaN where unknown."""
+    """Numbers (m,) of outputs with a loss of at most the radii (m,) from centers (m, M), canonical; NaN if unknown."""
     if not isinstance(loss, (*RANKINGS, *LABEL_SETS)):
         return np.full(len(radii), np.nan)
     M = np.shape(centers)[1]

@@ -8,33 +8,29 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
-from sklearn.utils import get_tags
+from sklearn.utils import get_tags, indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, _num_samples, check_is_fitted, column_or_1d
 
 from .._fitting import store, transactional
 from .._progress import Progress, Silence
 from .._validation import check_choice, warn
-from ..estimators import OperatorKernelRegressor, StructuredPredictor
-from ..outputs import Outputs, take
+from ..estimators import OperatorKernelRegressor
 from .calibration import Calibration
-from .candidate_scores import as_candidate_score
-from .candidates import CandidateCalibration, all_candidates, as_lists, default_score
 from .leaving_out import Data, LeavingOut, by_refits, in_closed_form
-from .objects import Judge, ObjectData, has_closed_form, objects_without_each, refitted_objects
 from .outputs import OutputForm
 from .regions import Band, Box, Ellipsoid, Region
 from .scores import Mahalanobis, as_score
+from .set_predictor import SetPredictor
 from .splits import check_enough, each, folds, halves
 from .wrapped import KernelMachineBehind, check_estimator, fitted, innermost, resists_outliers
 
 METHODS = ("auto", "jackknife+", "cv+", "split")
 _SPLIT = 10_000  # samples beyond which "auto" fits one model
 _CLOSED_FORM = 5000  # and up to which it has a model without each
-_OBJECTS = 500  # the same of objects, whose models are each asked of every candidate
 
 
-class ConformalPredictor(MetaEstimatorMixin, BaseEstimator):
+class ConformalPredictor(SetPredictor, MetaEstimatorMixin, BaseEstimator):
     """Intervals, regions and bands with a promised coverage, around any estimator of the package or of scikit-learn.
 
     *The promise.* Let the samples and a new one be exchangeable (drawn independently from one law, for example), and
@@ -116,7 +112,7 @@ class ConformalPredictor(MetaEstimatorMixin, BaseEstimator):
     # ---------------------------------------------------------------- fit
 
     @transactional
-    def fit(self, X, y, sample_weight=None, groups=None, candidates_per_query=None):
+    def fit(self, X, y=None, sample_weight=None, groups=None, candidates_per_query=None):
         """Fit the estimator, and models without some samples; NaN in y means not observed, if the estimator takes it.
 
         Parameters
@@ -132,13 +128,9 @@ class ConformalPredictor(MetaEstimatorMixin, BaseEstimator):
         check_choice(self.method, "method", METHODS)
         level, wrapped = _check_level(self.level), self._wrapped()
         check_estimator(wrapped)
-        if isinstance(innermost(wrapped)[0], StructuredPredictor):
-            self._fit_objects(X, y, sample_weight, groups, candidates_per_query)
+        if self._fit_special(level, X, y, sample_weight, groups, candidates_per_query):
+            self._take_over_features()
             return
-        if candidates_per_query is not None:
-            raise ValueError(
-                "candidates_per_query is of outputs that are objects; leave it out, or give a StructuredPredictor"
-            )
         score = as_score(self.score)
         data, groups = self._data(X, y, sample_weight), self._groups(X, groups)
         method = self._first_choice(data, groups)
@@ -170,56 +162,6 @@ class ConformalPredictor(MetaEstimatorMixin, BaseEstimator):
         self.method_, self.closed_form_, self.n_calibration_ = method, closed_form is not None, len(left.rows)
         self._take_over_features()
 
-    def _fit_objects(self, X, y, sample_weight, groups, lists):
-        """The same for a predictor of objects."""
-        wrapped, level, score = self._wrapped(), _check_level(self.level), as_candidate_score(self.score)
-        data, groups = self._objects(X, y, sample_weight), self._groups(X, groups)
-        if lists is not None:
-            lists = as_lists(lists, take(data.outputs.items, data.rows), data.n_samples)
-        model = fitted(clone(wrapped), X, data.given_to(wrapped), sample_weight)
-        every = all_candidates(innermost(model)[0].space_.rules, take(data.outputs.items, data.rows))
-        score = default_score(every, lists) if score is None else score
-        method = self._first_choice(data, groups)
-        closed_form = (
-            method in ("auto", "jackknife+") and groups is None and not score.by_loss and has_closed_form(model)
-        )
-        if method == "auto":
-            method = "jackknife+" if closed_form and len(data.rows) <= _OBJECTS else "cv+"
-        if method == "jackknife+" and closed_form:
-            check_enough(len(data.rows), level, method)
-            models = objects_without_each(model, data)
-        else:
-            splits = self._splits(method, data, groups)
-            check_enough(sum(len(test) for _, test in splits), level, method)
-            said = Progress(type(self).__name__) if self.verbose else Silence()
-            models = refitted_objects(wrapped, data, splits, score.by_loss, n_jobs=self.n_jobs, said=said)
-        self.estimator_ = models.judges[0].model if method == "split" else model
-        self.method_, self.n_calibration_ = method, len(models.rows)
-        self.closed_form_ = method == "jackknife+" and closed_form
-        self.calibration_ = CandidateCalibration(
-            models,
-            models.judges[0] if method == "split" else Judge(model, by_loss=score.by_loss),
-            score,
-            data.weights[models.rows],
-            level,
-            every,
-            None if lists is None else [lists[i] for i in models.rows],
-        )
-        self.calibration_.check()
-        self._take_over_features()
-
-    def _objects(self, X, y, sample_weight) -> ObjectData:
-        if y is None:
-            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
-        outputs, n = Outputs.of(y), _num_samples(X)
-        if len(outputs) != n:
-            raise ValueError(f"X and y must have as many samples, got inconsistent numbers {n} and {len(outputs)}")
-        counts = outputs.known.copy()
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, counts, dtype=float, ensure_non_negative=True)
-            counts &= sample_weight > 0
-        return ObjectData(X, y, outputs, sample_weight, np.flatnonzero(counts))
-
     def _take_over_features(self):
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
@@ -231,6 +173,7 @@ class ConformalPredictor(MetaEstimatorMixin, BaseEstimator):
     def _data(self, X, y, sample_weight) -> Data:
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        X, y = indexable(X)[0], indexable(y)[0]
         form = OutputForm.of(y)
         values = form.rows(y)
         n = _num_samples(X)
@@ -283,7 +226,7 @@ class ConformalPredictor(MetaEstimatorMixin, BaseEstimator):
             samples count alike, whatever weights the model was fitted with. A query that weighs much has an infinite
             interval: there are too few samples like it.
         """
-        own = self._own(X, sample_weight)
+        X, own = indexable(X)[0], self._own(X, sample_weight)
         lower, upper = self._fitted().intervals(X, own)
         self._say_infinite(upper, own)
         form = self.form_
@@ -308,32 +251,10 @@ class ConformalPredictor(MetaEstimatorMixin, BaseEstimator):
         return self._region(Band, X, sample_weight)
 
     def _region(self, kind, X, sample_weight):
-        own = self._own(X, sample_weight)
+        X, own = indexable(X)[0], self._own(X, sample_weight)
         region = kind.of(self._fitted(), X, self.form_, own)
         self._say_infinite(region.ends[1], own)
         return region
-
-    def predict_set(self, X, candidates=None, candidates_per_query=None, sample_weight=None, allow_empty=False):
-        """For each of X the candidates that conform, of a ``StructuredPredictor``: ``CandidateSets`` or ``Balls``.
-
-        Candidates are scored by what the prediction minimises over them. Without any they are those of the estimator,
-        the classes, the outputs seen in fit, all rankings of up to 5 items, or all sets of up to 12 labels; of other
-        outputs that the decoder makes the set is a ball of the loss around the prediction. ``CandidateSets`` are a
-        sequence of collections, best first, with ``sizes``, ``contains(y)`` and ``p_values``; ``Balls`` have
-        ``center``, ``radius``, ``contains(y)`` and ``sizes``.
-
-        Parameters
-        ----------
-        X : inputs
-        candidates : outputs, the same for all queries. An output that is none of them is in no set: the promise is
-            that a new output is a candidate and left out with probability ``1 - level`` at most.
-        candidates_per_query : a list with a collection of candidates for each of X, where ``fit`` had one for each
-            sample, or with score="objective" or "loss", which do not compare candidates
-        sample_weight : as in ``predict_interval``
-        allow_empty : False puts the best candidate into every set; else one may be empty, where no candidate conforms
-        """
-        calibration = self._calibrated(CandidateCalibration, "predict_set")
-        return calibration.predict(X, candidates, candidates_per_query, self._own(X, sample_weight), allow_empty)
 
     def _fitted(self) -> Calibration:
         return self._calibrated(Calibration, "intervals, regions and bands")

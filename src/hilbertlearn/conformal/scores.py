@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from .._statistics import weighted_quantile
-from .._validation import check_choice
+from .._validation import check_choice, check_number
 
 _NORMAL = 1.4826  # standard deviation of a normal sample over its median absolute deviation
 MODULATIONS = ("auto", "constant", "scale", "robust", "trimmed")
@@ -102,7 +102,11 @@ class Mahalanobis(Score):
         S = np.divide((filled.T * weights) @ filled, pairs, out=np.zeros_like(pairs), where=pairs > 0)
         n, d = residuals.shape
         spread = _positive(np.sqrt(np.diagonal(S)))
-        mixed = d / (n + d) if isinstance(self.shrinkage, str) else float(self.shrinkage)
+        mixed = check_number(self.shrinkage, "shrinkage", strict=False, choices=("auto",))
+        if mixed == "auto":
+            mixed = d / (n + d)
+        elif mixed > 1:
+            raise ValueError(f"shrinkage must be a number from 0 to 1 or 'auto', got {mixed!r}")
         S = (1 - mixed) * S
         S[np.diag_indices(d)] = spread**2
         return _definite(S / np.multiply.outer(spread, spread)) * np.multiply.outer(spread, spread)

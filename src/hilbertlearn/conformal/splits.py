@@ -90,12 +90,12 @@ def _parts(data: Data, cv, groups):
     return [part for part in parts if len(part[1])]
 
 
-def check_enough(n, level, method):
+def check_enough(n, level, method, what="samples"):
     """Raise where so few samples are left out that every set would be everything."""
     needed = samples_needed(level)
     if n < needed:
-        remedy = "raise calibration, or use method='cv+'" if method == "split" else "give more samples"
+        remedy = "raise calibration, or use method='cv+'" if method == "split" else f"give more {what}"
         raise ValueError(
-            f"level={level:g} needs at least {needed} samples that are left out, {method} has {n}; lower level to "
+            f"level={level:g} needs at least {needed} {what} that are left out, {method} has {n}; lower level to "
             f"{n / (n + 1):.3g} or below, or {remedy}"
         )
