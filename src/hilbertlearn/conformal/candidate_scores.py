@@ -86,8 +86,8 @@ class Likelihood(CandidateScore):
 class Cumulative(CandidateScore):
     """The mass of the candidates that are at least as good, with the masses of ``Likelihood``.
 
-    Romano, Sesia & Candes 2020, without their random number: ties are counted as a whole. ``penalty`` for each candidate
-    beyond the first is that of Angelopoulos et al. 2021: it keeps the long tail of poor candidates out.
+    Romano, Sesia & Candes 2020, without their random number: ties are counted as a whole. ``penalty`` for each
+    candidate beyond the first is that of Angelopoulos et al. 2021: it keeps the long tail of poor candidates out.
 
     Parameters
     ----------

@@ -129,7 +129,8 @@ class LinkCalibration:
         if _are_pairs(X, self.model):
             curve = Curve.of(self.held.scores, self.held.linked, None, method)
             return curve(self.held.at(X)).mean(axis=1)
-        return Curve.of(*self._of_nodes, method)(self.model.decision_function(X))
+        scores, linked, weights = self._of_nodes
+        return Curve.of(scores, linked, weights, method)(self.model.decision_function(X))
 
     @cached_property
     def _of_nodes(self):

@@ -16,7 +16,7 @@ from ..outputs import Outputs, take
 from .candidate_scores import as_candidate_score
 from .candidates import CandidateCalibration, all_candidates, as_lists, default_score
 from .links import LinkCalibration, held_out_pairs, pairs_of, refitted_links
-from .objects import Judge, ObjectData, has_closed_form, objects_without_each, refitted_objects
+from .objects import Judge, ObjectData, ObjectModels, has_closed_form, objects_without_each, refitted_objects
 from .splits import check_enough
 from .wrapped import fitted, innermost
 
@@ -77,12 +77,15 @@ class SetPredictor:
         closed_form &= method == "jackknife+"
         if closed_form:
             check_enough(len(data.rows), level, method)
-            models, judge = objects_without_each(model, data), Judge(model)
+            models: ObjectModels = objects_without_each(model, data)
+            judge = Judge(model)
         else:
             splits = self._splits(method, data, groups)
             check_enough(sum(len(test) for _, test in splits), level, method)
-            models = refitted_objects(wrapped, data, splits, score.by_loss, n_jobs=self.n_jobs, said=self._said())
-            judge = models.judges[0] if method == "split" else Judge(model, by_loss=score.by_loss)
+            models = refits = refitted_objects(
+                wrapped, data, splits, score.by_loss, n_jobs=self.n_jobs, said=self._said()
+            )
+            judge = refits.judges[0] if method == "split" else Judge(model, by_loss=score.by_loss)
         own = None if lists is None else [lists[i] for i in models.rows]
         self.calibration_ = CandidateCalibration(models, judge, score, data.weights[models.rows], level, every, own)
         self.calibration_.check()
