@@ -1,6 +1,7 @@
 """Prediction sets with a promised coverage, for any model: split conformal, cv+ and jackknife+."""
 
 from . import candidate_scores, scores
+from .given_scores import PositionSets, sets_of_scores
 from .links import PartnerSets
 from .predictor import ConformalPredictor
 from .regions import Band, Box, Ellipsoid
@@ -14,6 +15,8 @@ __all__ = [
     "ConformalPredictor",
     "Ellipsoid",
     "PartnerSets",
+    "PositionSets",
     "candidate_scores",
     "scores",
+    "sets_of_scores",
 ]

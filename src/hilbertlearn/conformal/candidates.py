@@ -21,42 +21,11 @@ from ..estimators.pools import read_candidates, read_lists
 from ..outputs import distinct, joined, plain, take
 from .candidate_scores import CandidateScore, Gap, Loss
 from .enumerated import all_outputs
+from .masses import Masses
 from .objects import Judge, ObjectModels
 from .sets import Balls, CandidateSets, canonical
 
-_ROUNDING = 1e-10  # of the largest score of a query: such differences count as none, so that sets are a little larger
 _SEARCHED = ("candidates", "classes")  # decoders that choose
-
-
-@dataclass(frozen=True, eq=False)
-class Masses:
-    """Scores of the samples left out in order, for each model: how many samples have smaller ones."""
-
-    sizes: list  # for each model the scores of the samples that it leaves out, in order
-    sums: list  # and what those up to each weigh, from 0 on
-
-    @classmethod
-    def of(cls, sizes, model_of, n_models, weights=None):
-        weights, ordered, sums = np.ones(len(sizes)) if weights is None else weights, [], []
-        by_model = np.argsort(model_of, kind="stable")
-        ends = np.searchsorted(model_of[by_model], np.arange(1, n_models))
-        for own in np.split(by_model, ends):
-            order = own[np.argsort(sizes[own], kind="stable")]
-            ordered.append(sizes[order])
-            sums.append(np.concatenate([[0.0], np.cumsum(weights[order])]))
-        return cls(ordered, sums)
-
-    @property
-    def total(self):
-        return sum(sums[-1] for sums in self.sums)
-
-    def smaller(self, scores):
-        """What the samples with smaller scores weigh (b, c), from scores (b, K, c) by every model."""
-        scores = scores - _ROUNDING * np.abs(scores).max(axis=-1, keepdims=True)
-        mass = np.zeros((scores.shape[0], scores.shape[2]))
-        for k, (sizes, sums) in enumerate(zip(self.sizes, self.sums, strict=True)):
-            mass += sums[np.searchsorted(sizes, scores[:, k])]
-        return mass
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +88,7 @@ class CandidateCalibration:
             objective = self.judge.objective(final[rows], outputs)
             for q, row in enumerate(range(_num_samples(X))[rows]):
                 weight = 1.0 if own is None else own[row]
-                chosen, chance = self._inside(masses, mass[q], objective[q], weight, allow_empty)
+                chosen, chance = masses.members(mass[q], _best_first(objective[q]), self.level, weight, allow_empty)
                 members.append(take(outputs, chosen))
                 places.append(first[chosen])
                 chances.append(chance)
@@ -142,21 +111,11 @@ class CandidateCalibration:
             mass = masses.smaller(self.score(self.models.at(queries, here, outputs)))
             objective = self.judge.objective(final[here], outputs)
             weight = 1.0 if own is None else own[row]
-            chosen, chance = self._inside(masses, mass[0], objective[0], weight, allow_empty)
+            chosen, chance = masses.members(mass[0], _best_first(objective[0]), self.level, weight, allow_empty)
             members.append(take(outputs, chosen))
             places.append(first[chosen])
             chances.append(chance)
         return members, places, chances
-
-    def _inside(self, masses, mass, objective, weight, allow_empty):
-        """Numbers of the candidates in a set, best first, and the share of samples that fit no better."""
-        order = best_first(-objective, np.arange(len(objective)), len(objective))[0]
-        bound = self.level * (masses.total + weight) * (1 - 1e-9)
-        inside = mass < bound
-        if not allow_empty:
-            inside[order[0]] = True
-        chosen = order[inside[order]]
-        return chosen, 1 - mass[chosen] / (masses.total + weight)
 
     def _masses(self, sizes, own):
         weights = None if own is None else self.weights
@@ -217,6 +176,11 @@ class CandidateCalibration:
         sizes = self._held_own()
         weights = None if own is None else self.weights
         return Balls.of(self.models, self.judge, X, sizes, self.level, weights, own)
+
+
+def _best_first(objective):
+    """Numbers (c,) of the candidates, best first."""
+    return best_first(-objective, np.arange(len(objective)), len(objective))[0]
 
 
 # ---------------------------------------------------------------- what candidates there are

@@ -10,7 +10,7 @@ import numpy as np
 from ..output_losses import F1, Hamming, Jaccard, Kendall, Spearman
 
 RANKINGS, LABEL_SETS = (Kendall, Spearman), (Hamming, F1, Jaccard)
-_ITEMS, _LABELS = 6, 12  # up to which all 720 rankings, or 4096 sets, are candidates
+_ITEMS, _LABELS = 7, 12  # up to which all 5040 rankings, or 4096 sets, are candidates
 _LISTED = 8  # items up to which rankings at a distance of Spearman's are counted one by one
 _SLACK = 1e-9  # of a loss that meets its bound
 

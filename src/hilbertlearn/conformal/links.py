@@ -29,8 +29,8 @@ from ..estimators import LinkPredictor
 from ..graphs import Pairs, is_networkx, node_attributes, row_names
 from ..graphs.names import as_names, find
 from ..model_selection import EdgeSplit
-from .candidates import Masses
 from .levels import rank, samples_needed
+from .masses import Masses
 
 FOLDS = 5
 _ISOTONIC = 500  # links held out from which on a step function is learnt

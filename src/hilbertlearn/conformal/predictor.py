@@ -18,6 +18,7 @@ from .._validation import check_choice, warn
 from ..estimators import OperatorKernelRegressor
 from .calibration import Calibration
 from .leaving_out import Data, LeavingOut, by_refits, in_closed_form
+from .levels import check_level
 from .outputs import OutputForm
 from .regions import Band, Box, Ellipsoid, Region
 from .scores import Mahalanobis, as_score
@@ -126,7 +127,7 @@ class ConformalPredictor(SetPredictor, MetaEstimatorMixin, BaseEstimator):
             output among them, where queries will have candidates of their own too; see ``predict_set``
         """
         check_choice(self.method, "method", METHODS)
-        level, wrapped = _check_level(self.level), self._wrapped()
+        level, wrapped = check_level(self.level), self._wrapped()
         check_estimator(wrapped)
         if self._fit_special(level, X, y, sample_weight, groups, candidates_per_query):
             self._take_over_features()
@@ -295,10 +296,3 @@ class ConformalPredictor(SetPredictor, MetaEstimatorMixin, BaseEstimator):
 def _scale(score, level, residuals, weights, model):
     """What a fitted model has learnt of the sizes of residuals (n, d)."""
     return score.learn(residuals, weights, level, resists_outliers(model))
-
-
-def _check_level(level) -> float:
-    number = isinstance(level, (int, float, np.floating)) and not isinstance(level, bool)
-    if not number or not 0 < level < 1:
-        raise ValueError(f"level must be a number between 0 and 1, such as 0.9, got {level!r}")
-    return float(level)

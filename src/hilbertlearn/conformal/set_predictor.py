@@ -140,7 +140,7 @@ class SetPredictor:
 
         *Objects* (``StructuredPredictor``): ``CandidateSets`` or ``Balls``. Candidates are scored by what the
         prediction minimises over them. Without any they are those of the estimator, the classes, the outputs seen in
-        fit, all rankings of up to 6 items, or all sets of up to 12 labels; of other outputs that the decoder makes the
+        fit, all rankings of up to 7 items, or all sets of up to 12 labels; of other outputs that the decoder makes the
         set is a ball of the loss around the prediction. ``CandidateSets`` are a sequence of collections, best first,
         with ``sizes``, ``contains(y)`` and ``p_values``; ``Balls`` have ``center``, ``radius``, ``contains(y)`` and
         ``sizes``.
