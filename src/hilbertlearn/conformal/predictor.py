@@ -32,7 +32,7 @@ _CLOSED_FORM = 5000  # and up to which it has a model without each
 
 
 class ConformalPredictor(SetPredictor, MetaEstimatorMixin, BaseEstimator):
-    """Intervals, regions and bands with a promised coverage, around any estimator of the package or of scikit-learn.
+    """Intervals, regions, bands and sets with a promised coverage, around estimators of the package or scikit-learn.
 
     *The promise.* Let the samples and a new one be exchangeable (drawn independently from one law, for example), and
     the estimator treat samples alike whatever their order. Then, whatever the model and the law are, the set at the new
@@ -44,12 +44,16 @@ class ConformalPredictor(SetPredictor, MetaEstimatorMixin, BaseEstimator):
 
     The probability is over the draw of samples and new one together. Each *interval* has it by itself; a *region*, and
     a *band*, holds all outputs, or all points of the curve, at once. Of an output with gaps the promise is of what will
-    be observed of a new one with gaps of the same kind. What a model without a sample holds fixed is not exact: for
-    "jackknife+" in closed form these are alpha n, kernel and operator where they were chosen by all samples.
+    be observed of a new one with gaps of the same kind. A *set* of objects holds the new one if it is a candidate at
+    all: the promise is of "it is, and was left out" having at most the rest of the probability. Pairs of nodes are
+    the samples of a ``LinkPredictor``: a link that is hidden at random is among the *partners*. What a model without a
+    sample holds fixed is not exact: for "jackknife+" in closed form these are alpha n, kernel and operator where they
+    were chosen by all samples.
 
     Parameters
     ----------
-    estimator : regressor with one or several outputs, default ``OperatorKernelRegressor()``
+    estimator : regressor with one or several outputs, default ``OperatorKernelRegressor()``; a ``StructuredPredictor``
+        for ``predict_set``, a ``LinkPredictor`` for ``predict_set`` and ``predict_probability``
     method : "auto", "jackknife+", "cv+" or "split"
         "jackknife+": a model without each sample. In closed form, with no refit, for estimators of the package with the
         squared loss where ``leaves_one_out`` says so, also behind steps of a pipeline that learn nothing and in
@@ -58,9 +62,14 @@ class ConformalPredictor(SetPredictor, MetaEstimatorMixin, BaseEstimator):
         the others. "auto": jackknife+ where it has a closed form and there are up to 5000 samples, cv+ for up to
         10 000, split for more; cv+ where ``cv`` or groups are given.
     level : float between 0 and 1, the coverage aimed at
-    score : "auto", "constant", "scale", "robust", "trimmed", "mahalanobis", or an object of ``conformal.scores``
-        How far an output is from a prediction, for regions and bands: the largest of its residuals relative to a
+    score : "auto", or of numbers "constant", "scale", "robust", "trimmed", "mahalanobis", an object of
+        ``conformal.scores``: how far an output is from a prediction, for regions and bands: the largest of its residuals relative to a
         scale (boxes and bands, see ``scores.MaxScaled``), or their length (ellipsoids). Intervals do not depend on it.
+        Of objects "gap", "objective", "rank", "likelihood", "cumulative", "loss", or an object of
+        ``conformal.candidate_scores``: how far the decoder's objective at a candidate is above its minimum ("gap",
+        also "auto"), the objective, the candidate's rank, softmax-like masses, or the loss to the prediction ("auto"
+        where outputs cannot be listed). "gap" has the smallest sets in the median on most data, "rank" and
+        "likelihood" in the mean where a few queries are hard.
     cv : None, number of folds, splitter of scikit-learn or iterable of (train, test)
         Test parts must not overlap. For "split" the first pair counts.
     calibration : share, or number, of the samples that calibrate, for "split"
@@ -90,6 +99,14 @@ class ConformalPredictor(SetPredictor, MetaEstimatorMixin, BaseEstimator):
     >>> region = model.predict_region(X[100:])
     >>> bool(region.contains(Y[100:]).mean() > 0.7)
     True
+
+    Objects have sets of candidates:
+
+    >>> from hilbertlearn import StructuredPredictor
+    >>> labels = [("low", "middle", "high")[int(3 * x)] for x in X[:, 0]]
+    >>> sets = ConformalPredictor(StructuredPredictor()).fit(X[:100], labels[:100]).predict_set([[0.1], [0.66]])
+    >>> sets[0]
+    ['low']
     """
 
     calibration_: Any
@@ -211,10 +228,10 @@ class ConformalPredictor(SetPredictor, MetaEstimatorMixin, BaseEstimator):
     # ---------------------------------------------------------------- predict
 
     @available_if(lambda self: hasattr(self._wrapped(), "predict"))
-    def predict(self, X):
-        """Predictions of the wrapped estimator."""
+    def predict(self, X, **options):
+        """Predictions of the wrapped estimator, which may take options: ``candidates`` for instance."""
         check_is_fitted(self)
-        return self.estimator_.predict(X)
+        return self.estimator_.predict(X, **options)
 
     def predict_interval(self, X, sample_weight=None):
         """An interval for each output by itself: (m, 2) for y (n,), (m, d, 2) for y (n, d), lower and upper ends.

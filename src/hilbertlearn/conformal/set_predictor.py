@@ -16,7 +16,15 @@ from ..outputs import Outputs, take
 from .candidate_scores import as_candidate_score
 from .candidates import CandidateCalibration, all_candidates, as_lists, default_score
 from .links import LinkCalibration, held_out_pairs, pairs_of, refitted_links
-from .objects import Judge, ObjectData, ObjectModels, has_closed_form, objects_without_each, refitted_objects
+from .objects import (
+    Judge,
+    ObjectData,
+    ObjectModels,
+    has_closed_form,
+    objects_without_each,
+    refits_of_objects,
+    refitted_objects,
+)
 from .splits import check_enough
 from .wrapped import fitted, innermost
 
@@ -65,32 +73,39 @@ class SetPredictor:
         data, groups = self._objects(X, y, sample_weight), self._groups(X, groups)
         if lists is not None:
             lists = as_lists(lists, take(data.outputs.items, data.rows), data.n_samples)
-        model = fitted(clone(wrapped), X, data.given_to(wrapped), sample_weight)
+        method, refits = self._first_choice(data, groups), None
+        if method == "split":
+            splits = self._object_splits(method, data, groups, level)
+            refits = refits_of_objects(wrapped, data, splits, n_jobs=self.n_jobs, said=self._said())
+        model = fitted(clone(wrapped), X, data.given_to(wrapped), sample_weight) if refits is None else refits[0]
         every = all_candidates(innermost(model)[0].space_.rules, take(data.outputs.items, data.rows))
         score = default_score(every, lists) if score is None else score
-        method = self._first_choice(data, groups)
-        closed_form = groups is None and not score.by_loss and has_closed_form(model)
+        closed_form = method != "split" and groups is None and not score.by_loss and has_closed_form(model)
         if method == "auto":
-            most = len(every) if lists is None else max(map(len, lists))
+            most = max(map(len, lists)) if lists is not None else 1 if every is None else len(every)
             few = len(data.rows) <= _EACH and len(data.rows) * most <= _SCORES
             method = "jackknife+" if closed_form and few else "cv+"
-        closed_form &= method == "jackknife+"
-        if closed_form:
+        self.method_, self.closed_form_ = method, closed_form and method == "jackknife+"
+        models: ObjectModels
+        if self.closed_form_:
             check_enough(len(data.rows), level, method)
-            models: ObjectModels = objects_without_each(model, data)
-            judge = Judge(model)
+            models, judge = objects_without_each(model, data), Judge(model)
+        elif refits is not None:
+            models = found = refitted_objects(refits, data, splits, score.by_loss)
+            (judge,) = found.judges
         else:
-            splits = self._splits(method, data, groups)
-            check_enough(sum(len(test) for _, test in splits), level, method)
-            models = refits = refitted_objects(
-                wrapped, data, splits, score.by_loss, n_jobs=self.n_jobs, said=self._said()
-            )
-            judge = refits.judges[0] if method == "split" else Judge(model, by_loss=score.by_loss)
+            splits = self._object_splits(method, data, groups, level)
+            refits = refits_of_objects(wrapped, data, splits, n_jobs=self.n_jobs, said=self._said())
+            models, judge = refitted_objects(refits, data, splits, score.by_loss), Judge(model, by_loss=score.by_loss)
         own = None if lists is None else [lists[i] for i in models.rows]
         self.calibration_ = CandidateCalibration(models, judge, score, data.weights[models.rows], level, every, own)
         self.calibration_.check()
-        self.estimator_, self.method_, self.closed_form_ = judge.model, method, closed_form
-        self.n_calibration_ = len(models.rows)
+        self.estimator_, self.n_calibration_ = judge.model, len(models.rows)
+
+    def _object_splits(self, method, data, groups, level):
+        splits = self._splits(method, data, groups)
+        check_enough(sum(len(test) for _, test in splits), level, method)
+        return splits
 
     def _objects(self, X, y, sample_weight) -> ObjectData:
         if y is None:
