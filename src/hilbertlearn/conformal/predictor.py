@@ -62,8 +62,8 @@ class ConformalPredictor(SetPredictor, MetaEstimatorMixin, BaseEstimator):
         the others. "auto": jackknife+ where it has a closed form and there are up to 5000 samples, cv+ for up to
         10 000, split for more; cv+ where ``cv`` or groups are given.
     level : float between 0 and 1, the coverage aimed at
-    score : "auto", or of numbers "constant", "scale", "robust", "trimmed", "mahalanobis", an object of
-        ``conformal.scores``: how far an output is from a prediction, for regions and bands: the largest of its residuals relative to a
+    score : "auto", of numbers "constant", "scale", "robust", "trimmed", "mahalanobis" or one of ``conformal.scores``
+        How far an output is from a prediction, for regions and bands: the largest of its residuals relative to a
         scale (boxes and bands, see ``scores.MaxScaled``), or their length (ellipsoids). Intervals do not depend on it.
         Of objects "gap", "objective", "rank", "likelihood", "cumulative", "loss", or an object of
         ``conformal.candidate_scores``: how far the decoder's objective at a candidate is above its minimum ("gap",
