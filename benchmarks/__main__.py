@@ -12,6 +12,7 @@ NAMES = (
     "feature_fit",
     "prediction",
     "leave_one_out",
+    "jackknife",
     "adaptive_rank",
     "gaps",
     "splitting",

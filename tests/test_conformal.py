@@ -313,7 +313,7 @@ def test_pickles_and_clones():
 
 
 def test_coverage_of_many_draws():
-    """Marginal coverage over draws of samples and queries together; the slow version is in experiments/coverage.py."""
+    """Marginal coverage over draws of samples and queries together; tests/test_coverage.py has more."""
     covered = {method: [] for method in METHODS}
     for seed in range(40):
         Xs, Ys = vectors(50, seed=seed)

@@ -50,7 +50,16 @@ def test_worked_examples_of_contributing():
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/results.md", "docs/scaling.md", *RESULTS]
+    "page",
+    [
+        "README.md",
+        "ARCHITECTURE.md",
+        "CONTRIBUTING.md",
+        "docs/confidence.md",
+        "docs/results.md",
+        "docs/scaling.md",
+        *RESULTS,
+    ],
 )
 def test_links_lead_somewhere(page):
     text = (ROOT / page).read_text(encoding="utf-8")
