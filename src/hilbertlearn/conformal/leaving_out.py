@@ -114,9 +114,13 @@ class Data:
     rows: np.ndarray  # (n,) the samples that count: of positive weight, and observed somewhere
 
     @property
+    def n_samples(self) -> int:
+        return len(self.values)
+
+    @property
     def weights(self):
         """(N,) those of the samples."""
-        return np.ones(len(self.values)) if self.sample_weight is None else self.sample_weight
+        return np.ones(self.n_samples) if self.sample_weight is None else self.sample_weight
 
 
 def by_refits(estimator, data: Data, splits, learn: Learn | None, *, n_jobs=None, said: Progress) -> Refits:

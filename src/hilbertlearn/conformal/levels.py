@@ -12,6 +12,14 @@ import numpy as np
 _SLACK = 1e-9  # by which a level times a number of samples may miss an integer and meet it
 
 
+def check_level(level) -> float:
+    """A level as a number between 0 and 1."""
+    number = isinstance(level, (int, float, np.floating)) and not isinstance(level, bool)
+    if not number or not 0 < level < 1:
+        raise ValueError(f"level must be a number between 0 and 1, such as 0.9, got {level!r}")
+    return float(level)
+
+
 def rank(level, n):
     """The k for which the k-th smallest of n scores is the bound, n + 1 or more where there is none; n may be (d,)."""
     return np.ceil(level * (np.asarray(n) + 1) - _SLACK).astype(int)

@@ -18,19 +18,21 @@ from .._validation import check_choice, warn
 from ..estimators import OperatorKernelRegressor
 from .calibration import Calibration
 from .leaving_out import Data, LeavingOut, by_refits, in_closed_form
+from .levels import check_level
 from .outputs import OutputForm, with_common_domain
 from .regions import Band, Box, Ellipsoid, Region
 from .scores import Mahalanobis, as_score
+from .set_predictor import SetPredictor
 from .splits import check_enough, each, folds, halves
-from .wrapped import KernelMachineBehind, check_estimator, fitted, grid_of, of_functions, resists_outliers
+from .wrapped import KernelMachineBehind, check_estimator, fitted, grid_of, innermost, of_functions, resists_outliers
 
 METHODS = ("auto", "jackknife+", "cv+", "split")
 _SPLIT = 10_000  # samples beyond which "auto" fits one model
 _CLOSED_FORM = 5000  # and up to which it has a model without each
 
 
-class ConformalPredictor(MetaEstimatorMixin, BaseEstimator):
-    """Intervals, regions and bands with a promised coverage, around any estimator of the package or of scikit-learn.
+class ConformalPredictor(SetPredictor, MetaEstimatorMixin, BaseEstimator):
+    """Intervals, regions, bands and sets with a promised coverage, around estimators of the package or scikit-learn.
 
     *The promise.* Let the samples and a new one be exchangeable (drawn independently from one law, for example), and
     the estimator treat samples alike whatever their order. Then, whatever the model and the law are, the set at the new
@@ -42,12 +44,16 @@ class ConformalPredictor(MetaEstimatorMixin, BaseEstimator):
 
     The probability is over the draw of samples and new one together. Each *interval* has it by itself; a *region*, and
     a *band*, holds all outputs, or all points of the curve, at once. Of an output with gaps the promise is of what will
-    be observed of a new one with gaps of the same kind. What a model without a sample holds fixed is not exact: for
-    "jackknife+" in closed form these are alpha n, kernel and operator where they were chosen by all samples.
+    be observed of a new one with gaps of the same kind. A *set* of objects holds the new one if it is a candidate at
+    all: the promise is of "it is, and was left out" having at most the rest of the probability. Pairs of nodes are
+    the samples of a ``LinkPredictor``: a link that is hidden at random is among the *partners*. What a model without a
+    sample holds fixed is not exact: for "jackknife+" in closed form these are alpha n, kernel and operator where they
+    were chosen by all samples.
 
     Parameters
     ----------
-    estimator : regressor with one or several outputs, default ``OperatorKernelRegressor()``
+    estimator : regressor with one or several outputs, default ``OperatorKernelRegressor()``; a ``StructuredPredictor``
+        for ``predict_set``, a ``LinkPredictor`` for ``predict_set`` and ``predict_probability``
     method : "auto", "jackknife+", "cv+" or "split"
         "jackknife+": a model without each sample. In closed form, with no refit, for estimators of the package with the
         squared loss where ``leaves_one_out`` says so, also behind steps of a pipeline that learn nothing and in
@@ -56,9 +62,14 @@ class ConformalPredictor(MetaEstimatorMixin, BaseEstimator):
         the others. "auto": jackknife+ where it has a closed form and there are up to 5000 samples, cv+ for up to
         10 000, split for more; cv+ where ``cv`` or groups are given.
     level : float between 0 and 1, the coverage aimed at
-    score : "auto", "constant", "scale", "robust", "trimmed", "mahalanobis", or an object of ``conformal.scores``
+    score : "auto", of numbers "constant", "scale", "robust", "trimmed", "mahalanobis" or one of ``conformal.scores``
         How far an output is from a prediction, for regions and bands: the largest of its residuals relative to a
         scale (boxes and bands, see ``scores.MaxScaled``), or their length (ellipsoids). Intervals do not depend on it.
+        Of objects "gap", "objective", "rank", "likelihood", "cumulative", "loss", or an object of
+        ``conformal.candidate_scores``: how far the decoder's objective at a candidate is above its minimum ("gap",
+        also "auto"), the objective, the candidate's rank, softmax-like masses, or the loss to the prediction ("auto"
+        where outputs cannot be listed). "gap" has the smallest sets in the median on most data, "rank" and
+        "likelihood" in the mean where a few queries are hard.
     cv : None, number of folds, splitter of scikit-learn or iterable of (train, test)
         Test parts must not overlap. For "split" the first pair counts.
     calibration : share, or number, of the samples that calibrate, for "split"
@@ -88,6 +99,14 @@ class ConformalPredictor(MetaEstimatorMixin, BaseEstimator):
     >>> region = model.predict_region(X[100:])
     >>> bool(region.contains(Y[100:]).mean() > 0.7)
     True
+
+    Objects have sets of candidates:
+
+    >>> from hilbertlearn import StructuredPredictor
+    >>> labels = [("low", "middle", "high")[int(3 * x)] for x in X[:, 0]]
+    >>> sets = ConformalPredictor(StructuredPredictor()).fit(X[:100], labels[:100]).predict_set([[0.1], [0.66]])
+    >>> sets[0]
+    ['low']
     """
 
     calibration_: Any
@@ -111,7 +130,7 @@ class ConformalPredictor(MetaEstimatorMixin, BaseEstimator):
     # ---------------------------------------------------------------- fit
 
     @transactional
-    def fit(self, X, y, sample_weight=None, groups=None):
+    def fit(self, X, y=None, sample_weight=None, groups=None, candidates_per_query=None):
         """Fit the estimator, and models without some samples; NaN in y means not observed, if the estimator takes it.
 
         Parameters
@@ -122,11 +141,16 @@ class ConformalPredictor(MetaEstimatorMixin, BaseEstimator):
         sample_weight : (n,) non-negative weights of the loss, those of weight 0 are left out. For a known shift of the
             inputs they are ratios of densities, of the queries' law to the samples'; see ``predict_interval``.
         groups : (n,) of samples that belong together, which are left out together
+        candidates_per_query : of a ``StructuredPredictor``, a list with a collection of candidates for each sample, its
+            output among them, where queries will have candidates of their own too; see ``predict_set``
         """
         check_choice(self.method, "method", METHODS)
-        level = _check_level(self.level)
-        score, wrapped = as_score(self.score), self._wrapped()
+        level, wrapped = check_level(self.level), self._wrapped()
         check_estimator(wrapped)
+        if self._fit_special(level, X, y, sample_weight, groups, candidates_per_query):
+            self._take_over_features()
+            return
+        score = as_score(self.score)
         data, groups = self._data(X, y, sample_weight), self._groups(X, groups)
         if data.form.irregular and not score.pointwise:
             raise ValueError("score='mahalanobis' is not for functions at points of their own; use 'auto' or 'scale'")
@@ -150,6 +174,9 @@ class ConformalPredictor(MetaEstimatorMixin, BaseEstimator):
         self.form_ = data.form
         self.calibration_ = Calibration(left, score, data.values[left.rows], data.weights[left.rows], level)
         self.method_, self.closed_form_, self.n_calibration_ = method, closed_form is not None, len(left.rows)
+        self._take_over_features()
+
+    def _take_over_features(self):
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
@@ -210,10 +237,10 @@ class ConformalPredictor(MetaEstimatorMixin, BaseEstimator):
     # ---------------------------------------------------------------- predict
 
     @available_if(lambda self: hasattr(self._wrapped(), "predict"))
-    def predict(self, X):
-        """Predictions of the wrapped estimator."""
+    def predict(self, X, **options):
+        """Predictions of the wrapped estimator, which may take options: ``candidates`` for instance."""
         check_is_fitted(self)
-        return self.estimator_.predict(X)
+        return self.estimator_.predict(X, **options)
 
     def predict_interval(self, X, sample_weight=None):
         """An interval for each output by itself: (m, 2) for y (n,), (m, d, 2) for y (n, d), lower and upper ends.
@@ -227,7 +254,7 @@ class ConformalPredictor(MetaEstimatorMixin, BaseEstimator):
             interval: there are too few samples like it.
         """
         X, own = indexable(X)[0], self._own(X, sample_weight)
-        lower, upper = self.calibration_.intervals(X, own)
+        lower, upper = self._fitted().intervals(X, own)
         self._say_infinite(upper, own)
         form = self.form_
         return np.stack([form.array(lower), form.array(upper)], axis=-1)
@@ -259,12 +286,19 @@ class ConformalPredictor(MetaEstimatorMixin, BaseEstimator):
 
     def _region(self, kind, X, sample_weight, **where):
         X, own = indexable(X)[0], self._own(X, sample_weight)
-        region = kind.of(self.calibration_, X, self.form_, own, **where)
+        region = kind.of(self._fitted(), X, self.form_, own, **where)
         self._say_infinite(region.ends[1], own)
         return region
 
     def _fitted(self) -> Calibration:
+        return self._calibrated(Calibration, "intervals, regions and bands")
+
+    def _calibrated(self, kind, what):
         check_is_fitted(self)
+        if not isinstance(self.calibration_, kind):
+            name = type(innermost(self.estimator_)[0]).__name__
+            remedy = "predict_set" if kind is Calibration else "predict_interval, predict_region or predict_band"
+            raise ValueError(f"{what} are not for the outputs of {name}; use {remedy}")
         return self.calibration_
 
     def _own(self, X, sample_weight):
@@ -296,10 +330,3 @@ def _scale(score, level, smooth, residuals, weights, model):
     """What a fitted model has learnt of the sizes of residuals (n, d); smooth is for those of functions."""
     found = score.learn(residuals, weights, level, resists_outliers(model))
     return found if smooth is None else smooth(found)
-
-
-def _check_level(level) -> float:
-    number = isinstance(level, (int, float, np.floating)) and not isinstance(level, bool)
-    if not number or not 0 < level < 1:
-        raise ValueError(f"level must be a number between 0 and 1, such as 0.9, got {level!r}")
-    return float(level)

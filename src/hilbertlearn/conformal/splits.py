@@ -71,10 +71,10 @@ def _parts(data: Data, cv, groups):
     X, y = _safe_indexing(data.X, rows), _safe_indexing(data.y, rows)
     own = None if groups is None else groups[rows]
     given = not hasattr(cv, "split")
-    times = np.zeros(len(data.values), dtype=int)
+    times = np.zeros(data.n_samples, dtype=int)
     for train, test in check_cv(cv).split(*((data.X, data.y, groups) if given else (X, y, own))):
         if given:  # pairs of positions among all samples
-            every = np.arange(len(data.values))
+            every = np.arange(data.n_samples)
             train, test = (np.intersect1d(every[part], rows) for part in (train, test))
         else:
             train, test = rows[train], rows[test]
@@ -90,12 +90,12 @@ def _parts(data: Data, cv, groups):
     return [part for part in parts if len(part[1])]
 
 
-def check_enough(n, level, method):
+def check_enough(n, level, method, what="samples"):
     """Raise where so few samples are left out that every set would be everything."""
     needed = samples_needed(level)
     if n < needed:
-        remedy = "raise calibration, or use method='cv+'" if method == "split" else "give more samples"
+        remedy = "raise calibration, or use method='cv+'" if method == "split" else f"give more {what}"
         raise ValueError(
-            f"level={level:g} needs at least {needed} samples that are left out, {method} has {n}; lower level to "
+            f"level={level:g} needs at least {needed} {what} that are left out, {method} has {n}; lower level to "
             f"{n / (n + 1):.3g} or below, or {remedy}"
         )

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
@@ -13,6 +15,8 @@ from sklearn.utils.validation import has_fit_parameter
 from ..estimators.base import KernelMachine
 from ..functions import brings_points
 from ..model_selection import RegularizationPathCV
+
+_SEARCHES = (GridSearchCV, RandomizedSearchCV)
 
 
 def check_estimator(estimator):
@@ -24,6 +28,11 @@ def check_estimator(estimator):
         raise TypeError(
             f"estimator must have {', '.join(missing)}, as scikit-learn's regressors do, got {estimator!r}; give for "
             "example OperatorKernelRegressor()"
+        )
+    if is_classifier(estimator):
+        raise TypeError(
+            f"estimator: {type(estimator).__name__} is a classifier, whose sets of classes are not made here; give "
+            "StructuredPredictor(), which predicts labels too and has predict_set"
         )
 
 
@@ -76,8 +85,8 @@ class KernelMachineBehind:
         return self.machine.checked_inputs(X if self.steps is None else self.steps.transform(X))
 
 
-def behind(model):
-    """The fitted model inside pipelines and searches over alpha, and the pipeline of steps before it or None."""
+def behind(model, searches=(RegularizationPathCV,)):
+    """The model inside pipelines and searches, fitted if they are, and the pipeline of steps before it or None."""
     steps: list = []
     while True:
         if isinstance(model, Pipeline):
@@ -85,8 +94,8 @@ def behind(model):
                 (f"{len(steps)}-{name}", step) for name, step in model.steps[:-1] if step not in (None, "passthrough")
             ]
             model = model.steps[-1][1]
-        elif isinstance(model, RegularizationPathCV):
-            model = model.best_estimator_
+        elif isinstance(model, searches):
+            model = getattr(model, "best_estimator_", model.estimator)
         else:
             return model, Pipeline(steps) if steps else None
 
@@ -105,6 +114,18 @@ def of_functions(estimator, y) -> bool:
 def _grids_of(estimator):
     settings = estimator.get_params().items()
     return {name: value for name, value in settings if name == "grid" or name.endswith("__grid")}
+
+
+def innermost(model):
+    """``behind`` pipelines and searches of any kind, whose settings each model chooses for itself."""
+    return behind(model, (RegularizationPathCV, *_SEARCHES))
+
+
+def is_searched(model) -> bool:
+    """Whether the settings of a model, not fitted, are searched by scikit-learn."""
+    while isinstance(model, (Pipeline, RegularizationPathCV)):
+        model = model.steps[-1][1] if isinstance(model, Pipeline) else model.estimator
+    return isinstance(model, _SEARCHES)
 
 
 def resists_outliers(model) -> bool:

@@ -100,6 +100,24 @@ class FittedLinks(LinkEstimator):
             raise AttributeError(f"{type(self).__name__} was fitted without features: there is no function of them")
         return value
 
+    @property
+    def has_features(self) -> bool:
+        """Whether the nodes of fit had features, so that there are scores of new ones."""
+        return self._learnt.kernel is not None
+
+    def held_out_scores(self, kind):
+        """Scores (m,) of pairs whose links were held out, whether they are linked (m,), and how many each stands for.
+
+        kind : "known", hidden pairs of known nodes; "mixed", of a known node and one that was left out; or "new", of
+            two that were. Weights of similarities were learnt from these pairs.
+        """
+        check_choice(kind, "kind", KINDS)
+        state = self._learnt
+        pairs = (state.held_out or state.all_held_out()).get(kind)
+        if pairs is None or not len(pairs.linked):
+            raise ValueError(f"no {kind} pairs were held out: the nodes have no features, or no links")
+        return state.combinations[kind](pairs.scores), pairs.linked, pairs.weights
+
     def summary(self):
         """A few lines on what was learnt."""
         state = self._learnt

@@ -52,7 +52,7 @@ class OutputScores:
         X = self._check_X(X)
         rules = self.space_.rules
         pool = self._pool(rules.candidates if candidates is None else candidates)
-        ask, features = self._scoring()
+        ask, features = self.scoring()
         scores = np.empty((_num_samples(X), len(pool.distinct)))
         for rows, part in self._queries(X):
             queries, seen = ask(part), 0
@@ -115,7 +115,7 @@ class OutputScores:
         rules = self.space_.rules
         return len(self.space_.factor) if rules.loss is None else len(rules.outputs)
 
-    def _scoring(self):
+    def scoring(self):
         """Functions of checked inputs and of outputs: queries (m, r), and features (b, r) with a bias (b,) or None."""
         state = self.state_
         space = state.space

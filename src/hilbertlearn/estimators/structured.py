@@ -364,7 +364,7 @@ class StructuredPredictor(OutputScores, InBlocks):
 
     def _best(self, X, candidates, candidates_per_query, k):
         """For each query its best candidates, best first: lists of outputs, of their scores and of their positions."""
-        ask, features = self._scoring()
+        ask, features = self.scoring()
         rules, parts = self.space_.rules, self._queries(X)
         best: list = []
         if candidates_per_query is not None:

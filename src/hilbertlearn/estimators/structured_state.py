@@ -13,7 +13,7 @@ from .._linalg import row_norms
 from ..output_losses import KernelLoss
 from ..outputs import plain, take
 from ..spaces import WeightSpace
-from ..terms import ONCE
+from ..terms import ONCE, Factors
 from .state import State, spread
 from .weights import OutputWeights, RidgeWeights
 
@@ -130,9 +130,16 @@ class LaterState(StructuredState):
         return spread(sizes / (np.median(sizes) or 1.0), self.rows, len(self.saturated))
 
     def loo_residuals(self):
+        return State.loo_residuals(self._of_units())
+
+    def without_one(self, factors: Factors | None = None):
+        return State.without_one(self._of_units(), factors)
+
+    def _of_units(self):
+        """The same in which the outputs left out are unit vectors, not their probes."""
         units = (self.groups[:, None] == np.arange(len(self.center))).astype(float)
         assert self.left_out is not None
-        return State.loo_residuals(replace(self, left_out=replace(self.left_out, Y=units)))
+        return replace(self, left_out=replace(self.left_out, Y=units))
 
 
 def _ridge(found):

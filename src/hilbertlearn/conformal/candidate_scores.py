@@ -1,0 +1,162 @@
+"""Scores of candidates: how badly an output fits a query, from the decoder's objective at all its candidates.
+
+A score is a setting and learns nothing. The objective g of a model is what its prediction minimises: the weighted loss
+``sum_i w_i(x) Delta(z, y_i)``, or the squared distance in the output space up to a constant. A score turns the values
+(..., c) at the distinct candidates of a query into scores (..., c), the smaller the better, whatever their order.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import logsumexp
+from sklearn.base import BaseEstimator, clone
+
+from .._validation import check_choice, check_number
+from ..decoders.candidates import TIED
+
+_FLAT = 1e-9  # of the largest value: candidates that differ by less are all alike
+
+
+class CandidateScore(BaseEstimator):
+    """A function of the objective at the candidates; subclasses hold settings only."""
+
+    by_candidates = True  # whether the score of a candidate depends on what the others are
+    by_loss = False  # whether the objective is the loss to the prediction in place of the decoder's
+
+    def __call__(self, objective):
+        """Scores (..., c) from the objective (..., c) at the distinct candidates of each query."""
+        raise NotImplementedError
+
+
+class Objective(CandidateScore):
+    """The objective itself: a candidate's score does not depend on the other candidates."""
+
+    by_candidates = False
+
+    def __call__(self, objective):
+        return objective
+
+
+class Gap(CandidateScore):
+    """How much the objective is above its minimum over the candidates.
+
+    Parameters
+    ----------
+    relative : whether to divide by how much the candidates' mean is above it, which makes queries with objectives of
+        different spread alike
+    """
+
+    def __init__(self, relative=False):
+        self.relative = relative
+
+    def __call__(self, objective):
+        gaps = objective - objective.min(axis=-1, keepdims=True)
+        if not self.relative:
+            return gaps
+        return gaps / _spread(gaps, objective)
+
+
+class Rank(CandidateScore):
+    """The number of candidates that are at least as good, those that are tied included.
+
+    Sets are as many of the best candidates for every query, up to ties.
+    """
+
+    def __call__(self, objective):
+        order, ends = _levels(objective)
+        return _in_place(ends.astype(float), order)
+
+
+class Likelihood(CandidateScore):
+    """Minus the logarithm of the candidate's mass, with masses ``exp(-gap / temperature)`` that sum to one.
+
+    Parameters
+    ----------
+    temperature : in units of how much the mean of the objective over the candidates is above its minimum
+    """
+
+    def __init__(self, temperature=0.2):
+        self.temperature = temperature
+
+    def __call__(self, objective):
+        ratios = Gap(relative=True)(objective) / check_number(self.temperature, "temperature")
+        return ratios + logsumexp(-ratios, axis=-1, keepdims=True)
+
+
+class Cumulative(CandidateScore):
+    """The mass of the candidates that are at least as good, with the masses of ``Likelihood``.
+
+    Romano, Sesia & Candes 2020, without their random number: ties are counted as a whole. ``penalty`` for each
+    candidate beyond the first is that of Angelopoulos et al. 2021: it keeps the long tail of poor candidates out.
+
+    Parameters
+    ----------
+    temperature : as in ``Likelihood``
+    penalty : number >= 0
+    """
+
+    def __init__(self, temperature=0.2, penalty=0.0):
+        self.temperature, self.penalty = temperature, penalty
+
+    def __call__(self, objective):
+        penalty = check_number(self.penalty, "penalty", strict=False)
+        masses = np.exp(-Likelihood(self.temperature)(objective))
+        order, ends = _levels(objective)
+        sums = np.cumsum(np.take_along_axis(masses, order, axis=-1), axis=-1)
+        return _in_place(np.take_along_axis(sums, ends - 1, axis=-1) + penalty * (ends - 1), order)
+
+
+class Loss(CandidateScore):
+    """The output loss of the prediction where the candidate is true: sets are balls around the prediction."""
+
+    by_candidates = False
+    by_loss = True
+
+    def __call__(self, objective):
+        return objective
+
+
+_BY_NAME = {
+    "gap": Gap,
+    "objective": Objective,
+    "rank": Rank,
+    "likelihood": Likelihood,
+    "cumulative": Cumulative,
+    "loss": Loss,
+}
+
+
+def as_candidate_score(score):
+    """A score from its name, or a copy of an object; None for "auto"."""
+    if isinstance(score, str):
+        others = ", or an object of conformal.candidate_scores"
+        name = check_choice(score, "score", ("auto", *_BY_NAME), others)
+        return None if name == "auto" else _BY_NAME[name]()
+    if isinstance(score, type) or not isinstance(score, CandidateScore):
+        remedy = f"pass {score.__name__}()" if isinstance(score, type) else "use 'auto' or candidate_scores.Gap()"
+        raise TypeError(f"score must be a name or an object of conformal.candidate_scores, got {score!r}; {remedy}")
+    return clone(score)
+
+
+def _spread(gaps, objective):
+    """(..., 1) mean of the gaps, one where all candidates are alike."""
+    mean = gaps.mean(axis=-1, keepdims=True)
+    return np.where(mean > _FLAT * np.abs(objective).max(axis=-1, keepdims=True), mean, 1.0)
+
+
+def _levels(objective):
+    """Order (..., c), best first, and for each place how many are as good or better; equal are equal up to rounding."""
+    order = np.argsort(objective, axis=-1, kind="stable")
+    values = np.take_along_axis(objective, order, axis=-1)
+    rises = np.diff(values, axis=-1) > TIED * np.abs(values).max(axis=-1, keepdims=True)
+    c = values.shape[-1]
+    ends = np.full(values.shape, c)
+    ends[..., :-1] = np.where(rises, np.arange(1, c), c)
+    return order, np.flip(np.minimum.accumulate(np.flip(ends, -1), axis=-1), -1)
+
+
+def _in_place(values, order):
+    """Values (..., c) of the places of an order where they belong."""
+    out = np.empty(values.shape)
+    np.put_along_axis(out, order, values, axis=-1)
+    return out

@@ -1,0 +1,100 @@
+"""Output spaces that can be counted: all rankings, all sets of labels, and how many are within a loss of one."""
+
+from __future__ import annotations
+
+from itertools import permutations, product
+from math import comb
+
+import numpy as np
+
+from ..output_losses import F1, Hamming, Jaccard, Kendall, Spearman
+
+RANKINGS, LABEL_SETS = (Kendall, Spearman), (Hamming, F1, Jaccard)
+_ITEMS, _LABELS = 7, 12  # up to which all 5040 rankings, or 4096 sets, are candidates
+_LISTED = 8  # items up to which rankings at a distance of Spearman's are counted one by one
+_SLACK = 1e-9  # of a loss that meets its bound
+
+
+def all_outputs(loss, references):
+    """All outputs there are, canonical, where they are few and the loss says what they are; None elsewhere.
+
+    references : (c, M) training outputs, canonical
+    """
+    kinds = [type(part) for _, part in loss.parts()] if loss is not None else []
+    if not kinds or np.ndim(references) != 2:
+        return None
+    M = np.shape(references)[1]
+    if all(kind in RANKINGS for kind in kinds) and M <= _ITEMS:
+        return np.array(list(permutations(range(1, M + 1))), dtype=float)
+    if all(kind in LABEL_SETS for kind in kinds) and M <= _LABELS:
+        return np.array(list(product((0.0, 1.0), repeat=M)))
+    return None
+
+
+def as_metric(loss, values):
+    """A function of the loss, increasing, that is a metric; None where none is known.
+
+    Of F1 it is Jaccard's distance, of Spearman's the root: ranks have a Euclidean distance.
+    """
+    if isinstance(loss, F1):
+        return 2 * values / (1 + values)
+    if isinstance(loss, Spearman):
+        return np.sqrt(np.maximum(values, 0.0))
+    return values if isinstance(loss, (Kendall, Hamming, Jaccard)) else None
+
+
+def from_metric(loss, values):
+    """The loss from its metric, of values at or above zero."""
+    if isinstance(loss, F1):
+        return np.minimum(values, 1.0) / (2 - np.minimum(values, 1.0))
+    return values**2 if isinstance(loss, Spearman) else values
+
+
+def ball_sizes(loss, centers, radii):
+    """Numbers (m,) of outputs with a loss of at most the radii (m,) from centers (m, M), canonical; NaN if unknown."""
+    if not isinstance(loss, (*RANKINGS, *LABEL_SETS)):
+        return np.full(len(radii), np.nan)
+    M = np.shape(centers)[1]
+    if isinstance(loss, Spearman) and M > _LISTED:
+        return np.full(len(radii), np.nan)
+    if isinstance(loss, (Kendall, Spearman, Hamming)):  # the same around every center
+        losses, counts = _profile(loss, M)
+        sums = np.concatenate([[0.0], np.cumsum(counts)])
+        return sums[np.searchsorted(losses, radii + _SLACK, side="right")]
+    return np.array(
+        [_sets_around(loss, int(a), M, radius) for a, radius in zip(np.sum(centers, 1), radii, strict=True)]
+    )
+
+
+def _profile(loss, M):
+    """Losses in increasing order, and how many outputs of M items or labels have each."""
+    if isinstance(loss, Hamming):
+        return np.arange(M + 1) / M, np.array([float(comb(M, j)) for j in range(M + 1)])
+    if isinstance(loss, Kendall):
+        counts = mahonian(M)
+        return np.arange(len(counts)) / max(len(counts) - 1, 1), counts
+    every = np.array(list(permutations(range(1, M + 1))), dtype=float)
+    return np.unique(np.round(loss(every[:1], every)[0], 12), return_counts=True)
+
+
+def mahonian(M):
+    """Numbers of permutations of M items with 0, 1, ... inversions, M (M - 1) / 2 + 1 of them, as floats."""
+    counts = np.ones(1)
+    for items in range(2, M + 1):
+        counts = np.convolve(counts, np.ones(items))
+    return counts
+
+
+def _sets_around(loss, a, M, radius):
+    """Sets with c of the a labels of a center, and e of the others, that are near enough."""
+    number = 0.0
+    for common in range(a + 1):
+        for extra in range(M - a + 1):
+            union, total = a + extra, a + common + extra
+            if isinstance(loss, Jaccard):
+                value = 1 - common / union if union else 0.0
+            else:
+                value = 1 - 2 * common / total if total else 0.0
+            if value <= radius + _SLACK:
+                number += float(comb(a, common) * comb(M - a, extra))
+    return number

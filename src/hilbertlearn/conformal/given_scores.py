@@ -1,0 +1,95 @@
+"""Sets of candidates from scores that any model has given: split conformal, where the model is not at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..decoders.candidates import best_first
+from .candidate_scores import Gap, as_candidate_score
+from .levels import check_level, samples_needed
+from .masses import Masses
+
+
+@dataclass(frozen=True, eq=False)
+class PositionSets(Sequence):
+    """For each of m queries the positions of the candidates in its set, best first."""
+
+    sets: list  # (m,) arrays
+    p_values: list = field(repr=False)  # (m,) of each member: the share of samples held out that fit no better
+
+    @property
+    def sizes(self):
+        """Numbers (m,) of members."""
+        return np.array([len(own) for own in self.sets], dtype=int)
+
+    def contains(self, positions):
+        """Which positions (m,), one for each query, are in its set."""
+        return np.array([place in own for place, own in zip(positions, self.sets, strict=True)], dtype=bool)
+
+    def __len__(self):
+        return len(self.sets)
+
+    def __getitem__(self, i):
+        return self.sets[i]
+
+
+def sets_of_scores(held_out, true_index, scores, *, level=0.9, score="auto", allow_empty=False) -> PositionSets:
+    """The candidates of queries that conform to samples which the model was not fitted to.
+
+    A new sample's true candidate is in its set with probability at least ``level``, if it is exchangeable with these.
+
+    Parameters
+    ----------
+    held_out : list of n arrays (c_i,), the scores of the candidates of each sample, the larger the better
+    true_index : (n,) which of its candidates is the true one
+    scores : list of m arrays, those of the candidates of queries
+    level : float between 0 and 1
+    score : "auto" for "gap", or as ``ConformalPredictor`` takes it for objects, but for "loss"
+    allow_empty : False puts the best candidate into every set
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn.conformal import sets_of_scores
+    >>> held_out = [np.array([0.9, 0.1, 0.2]), np.array([0.5, 0.6]), np.array([0.0, 0.8]), np.array([0.7, 0.3])]
+    >>> found = sets_of_scores(held_out, [0, 0, 1, 0], [np.array([0.4, 0.3, 0.35, 0.0])], level=0.8)
+    >>> found[0], found.sizes
+    (array([0, 2, 1]), array([3]))
+    """
+    level, chosen = check_level(level), as_candidate_score(score) or Gap()
+    if chosen.by_loss:
+        raise ValueError("score='loss' needs predictions and their loss; use another score of scores")
+    true_index = np.asarray(true_index)
+    if len(true_index) != len(held_out):
+        raise ValueError(f"true_index must have one entry a sample, got {len(true_index)} for {len(held_out)}")
+    if len(held_out) < samples_needed(level):
+        raise ValueError(
+            f"level={level:g} needs at least {samples_needed(level)} samples that are held out, got {len(held_out)}; "
+            "lower level, or give more"
+        )
+    sizes = np.empty(len(held_out))
+    for i, (values, place) in enumerate(zip(held_out, true_index, strict=True)):
+        values = _checked(values, f"held_out[{i}]")
+        if not 0 <= place < len(values):
+            raise ValueError(f"true_index[{i}] is {place}, of {len(values)} candidates; give the true one's position")
+        sizes[i] = chosen(-values)[place]
+    masses = Masses.of(sizes, np.zeros(len(sizes), dtype=int), 1)
+    sets, p_values = [], []
+    for i, values in enumerate(scores):
+        values = _checked(values, f"scores[{i}]")
+        order = best_first(values, np.arange(len(values)), len(values))[0]
+        mass = masses.smaller(chosen(-values)[None, None])[0]
+        members, chances = masses.members(mass, order, level, allow_empty=allow_empty)
+        sets.append(members)
+        p_values.append(chances)
+    return PositionSets(sets, p_values)
+
+
+def _checked(values, name):
+    values = np.asarray(values, dtype=float)
+    if values.ndim != 1 or not len(values) or not np.isfinite(values).all():
+        raise ValueError(f"{name} must be finite scores (c,) of at least one candidate, got shape {values.shape}")
+    return values

@@ -1,0 +1,139 @@
+"""Sets of objects, one for each query: lists of candidates, and balls of a loss."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import _num_samples
+
+from ..estimators.structured_state import OutputRules
+from ..outputs import distinct, in_form, joined, read_outputs, take
+from .enumerated import as_metric, ball_sizes, from_metric
+from .levels import conforms, upper_ends
+from .objects import Judge, ObjectModels
+
+
+def canonical(rules: OutputRules, items):
+    """Outputs in the form in which equal ones are the same to the predictor: to its loss, unless there is a kernel."""
+    return items if rules.kernel is not None or rules.loss is None else rules.loss.resolve(items).check(items)
+
+
+def _read(rules, y, m):
+    """Outputs y, one for each of m queries, as they are read."""
+    outputs, known = read_outputs(y, like=rules.outputs)
+    if len(known) != m:
+        raise ValueError(f"y must have an output for each of the {m} queries, got {len(known)}")
+    return outputs
+
+
+@dataclass(frozen=True, eq=False)
+class CandidateSets(Sequence):
+    """Sets of candidates for m queries, a sequence of m collections in the form of the outputs, best first.
+
+    Equal candidates are in a set once.
+    """
+
+    sets: list  # (m,) in the user's form
+    indices: list  # (m,) where the members are among the candidates given: the first of equal ones
+    p_values: list  # (m,) of each member: the share of samples left out that fit no better, and the query itself
+    rules: OutputRules = field(repr=False)
+    members: list = field(repr=False)  # (m,) as they were read
+
+    @classmethod
+    def of(cls, rules, members, indices, p_values):
+        return cls([in_form(some, rules.form) for some in members], indices, p_values, rules, members)
+
+    @property
+    def sizes(self):
+        """Numbers (m,) of members."""
+        return np.array([len(own) for own in self.indices], dtype=int)
+
+    def contains(self, y):
+        """Which outputs, one for each query, are in its set, (m,)."""
+        outputs = _read(self.rules, y, len(self))
+        together = joined([*self.members, outputs])
+        _, group = distinct(canonical(self.rules, together))
+        ends = np.cumsum(self.sizes)
+        own = group[ends[-1] if len(ends) else 0 :]
+        return np.array(
+            [number in group[end - size : end] for number, end, size in zip(own, ends, self.sizes, strict=True)],
+            dtype=bool,
+        )
+
+    def __len__(self):
+        return len(self.sets)
+
+    def __getitem__(self, i):
+        return self.sets[i]
+
+
+@dataclass(frozen=True, eq=False)
+class Balls:
+    """Sets of outputs near the prediction: all whose loss is small where the prediction is what was said.
+
+    ``contains`` is the set itself. With one model (split) it is the ball of ``radius`` around ``center``. With several
+    (cv+) the set is within that ball, where the loss is a function of a metric (Kendall's, Spearman's, Hamming's, F1,
+    Jaccard's); for others ``radius`` is NaN.
+    """
+
+    center: Any  # (m,) predictions, in the user's form
+    radius: np.ndarray  # (m,) in units of the loss
+    rules: OutputRules = field(repr=False)
+    models: ObjectModels = field(repr=False)
+    queries: Any = field(repr=False)
+    held: tuple = field(repr=False)  # scores of the samples left out, level, weights of samples and of queries
+
+    @classmethod
+    def of(cls, models: ObjectModels, judge: Judge, X, sizes, level, weights, own):
+        rules, queries, final = judge.rules, models.queries(X), judge.queries(X)
+        m = _num_samples(X)
+        radius = np.full(m, np.nan)
+        metric = as_metric(rules.measure, sizes)
+        for q in range(m):
+            weighed = (None, None) if own is None else (weights, own[q : q + 1])
+            if models.n_models == 1:
+                ends = upper_ends(sizes[None, :, None].copy(), level, *weighed)[0, 0]
+            elif metric is not None:
+                # at most k - 1 samples have R_i below the loss of a member z, so for one among the k smallest of
+                # d(center, mu_k(i)) + d(R_i) the triangle gives d(center, z) at most that
+                away = _distances(models, rules, queries, q, take(final, [q]))[models.model_of]
+                bound = upper_ends((away + metric)[None, :, None], level, *weighed)[0, 0]
+                ends = from_metric(rules.measure, bound)
+            else:
+                continue
+            radius[q] = ends
+        return cls(judge.model.predict(X), radius, rules, models, queries, (sizes, level, weights, own))
+
+    def contains(self, y):
+        """Which outputs, one for each query, are in its set, (m,)."""
+        outputs = _read(self.rules, y, len(self.radius))
+        sizes, level, weights, own = self.held
+        found = np.empty(len(self.radius), dtype=bool)
+        for q in range(len(found)):
+            weighed = (None, None) if own is None else (weights, own[q : q + 1])
+            losses = self.models.at(self.queries, slice(q, q + 1), take(outputs, [q]))[0, :, 0]
+            by_sample = losses[self.models.model_of] * (1 - 1e-10)
+            found[q] = conforms(by_sample[None], sizes, level, *weighed)[0]
+        return found
+
+    @property
+    def sizes(self):
+        """Numbers (m,) of outputs in the balls, as floats; NaN where they are not known: see ``conformal.enumerated``.
+
+        Of rankings they are counted by Mahonian numbers, of sets of labels by binomial coefficients.
+        """
+        centers, _ = read_outputs(self.center, like=self.rules.outputs)
+        loss = self.rules.measure
+        return ball_sizes(loss, loss.check_predictions(centers), self.radius)
+
+    def __len__(self):
+        return len(self.radius)
+
+
+def _distances(models, rules, queries, q, center):
+    """Metric (K,) between a prediction and those of the models for query q."""
+    losses = models.at(queries, slice(q, q + 1), center)[0, :, 0]
+    return as_metric(rules.measure, losses)
