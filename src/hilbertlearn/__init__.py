@@ -8,6 +8,7 @@ from .estimators import (
     KernelAutoencoder,
     LinkPredictor,
     OperatorKernelRegressor,
+    QuantileRegressor,
     StructuredPredictor,
 )
 from .functions import IrregularFunctions
@@ -21,6 +22,7 @@ __all__ = [
     "KernelAutoencoder",
     "LinkPredictor",
     "OperatorKernelRegressor",
+    "QuantileRegressor",
     "RegularizationPathCV",
     "StructuredPredictor",
     "baselines",

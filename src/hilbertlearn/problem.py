@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from ._linalg import dot, exact, row_norms
+from ._linalg import dot, exact
 from ._sums import kept, same
 from .losses import Loss
 from .terms import Separable, Sum, Term
@@ -174,7 +174,7 @@ class Problem:
         """These samples' part of ``primal``."""
         R = self.observed(self.Y - exact(F))
         norm = dot(A, F) / 2
-        if np.isfinite(self.loss.largest_residual):
+        if self.loss.forbids:
             step = self._step_inside(R)
             if step is None:
                 return np.inf
@@ -192,15 +192,18 @@ class Problem:
 
     def _step_inside(self, R):
         """How far to go from residuals R to those inside until the loss admits them; None when that is not known."""
-        radius = self.loss.largest_residual * (1 if self.root_weights is None else self.root_weights)
-        norms = row_norms(R)
-        beyond = norms > radius
+        excess = self._excess(R)
+        beyond = excess > 0
         if not beyond.any():
             return 0.0
         if self.inside is None:
             return None
-        within = row_norms(self.observed(self.Y - self.inside[1]))
-        return np.divide(norms - radius, norms - within, out=np.zeros_like(norms), where=beyond).max()
+        within = self._excess(self.observed(self.Y - self.inside[1]))
+        return np.divide(excess, excess - within, out=np.zeros_like(excess), where=beyond).max()
+
+    def _excess(self, R):
+        """What the loss forbids of residuals R (n, d), as they are before the weights."""
+        return self.loss.excess(R if self.root_weights is None else R / self.root_weights[:, None])
 
     def objective(self, A):
         """``primal`` at the function with dual variables A, also for losses of the margin."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 import warnings
 from collections.abc import Callable
@@ -18,6 +19,7 @@ from .trials import Trial, best_index, trials_of
 
 FOLDS = 5  # where leaving out has no closed form
 _TRIED = 13  # alphas that such a search takes, more or less
+_FURTHER = 3  # decades that a search near a known alpha may go on at one of its ends
 _FINEST = 2.0  # step between alphas at which a search over folds ends
 
 
@@ -72,35 +74,66 @@ def _errors_of_fold(training, fold, alphas, loss, options, error):
 
 
 def search_folds(training: Training, loss, alpha, options: Options) -> tuple[float, tuple[Trial, ...]]:
-    """The alpha of smallest mean error over folds, around a first guess, and what was tried.
-
-    All folds are at the same alpha at any time, and their mean alone decides: two decades apart over the whole range,
-    then between, around the best.
-    """
-    folds = _Folds(training, loss, options.quick())
-    options.said.begin(f"choice of alpha, {len(folds.folds)} folds", _TRIED)
-    alphas, step = training.alphas(), 100.0
-    below, above = (int(np.log(max(ratio, 1.0)) / np.log(step)) for ratio in (alpha / alphas[0], alphas[-1] / alpha))
-    for power in range(above, -below - 1, -1):  # from the largest down: the order in which warm starts help
-        folds.at(alpha * step**power)
-    while step > _FINEST:
-        step, best = np.sqrt(step), folds.best()
-        for near in (best * step, best / step):
-            folds.at(near)
+    """The alpha of smallest mean error over folds, around a first guess, and what was tried."""
+    folds = Folds(training, loss, options)
+    folds.widely(alpha)
     return folds.best(), folds.trials()
 
 
-class _Folds:
+class Folds:
     """Models of all folds, one alpha at a time, each begun at the nearest of those before."""
 
     def __init__(self, training: Training, loss, options: Options):
-        self.training, self.loss, self.options = training, loss, options
+        self.training, self.loss, self.options = training, loss, options.quick()
         self.folds = shuffled_folds(len(training.rows))
         self.parts = [training.take(train).prepared([1.0, 1.0]) for train, _ in self.folds]
         self.centres = [part.centre(loss) for part, _ in self.parts]
         self.errors: dict[float, np.ndarray] = {}
         self.seconds: dict[float, float] = {}
         self._duals: dict[float, list] = {}
+
+    def with_operators(self, change: Callable) -> Folds:
+        """The same folds with other operators: constants stay, and so do factors of the kernel where they can.
+
+        change : training data -> the same with another operator
+        """
+        new = copy.copy(self)
+        new.parts = [_with_operator(change(part), factors) for part, factors in self.parts]
+        new.errors, new.seconds, new._duals = {}, {}, {}
+        return new
+
+    def widely(self, alpha):
+        """The whole range of alphas, around a first guess.
+
+        All folds are at the same alpha at any time, and their mean alone decides: two decades apart over the whole
+        range, then between, around the best.
+        """
+        self.options.said.begin(f"choice of alpha, {len(self.folds)} folds", _TRIED)
+        alphas, step = self.training.alphas(), 100.0
+        ratios = alpha / alphas[0], alphas[-1] / alpha
+        below, above = (int(np.log(max(ratio, 1.0)) / np.log(step)) for ratio in ratios)
+        for power in range(above, -below - 1, -1):  # from the largest down: the order in which warm starts help
+            self.at(alpha * step**power)
+        self._finer(step)
+
+    def near(self, alpha):
+        """Alphas around one that was the best of models near these, as far as errors fall."""
+        self.options.said.begin(f"choice of alpha, {len(self.folds)} folds", _TRIED // 2)
+        step = 10.0
+        for power in (1, 0, -1):
+            self.at(alpha * step**power)
+        for _ in range(_FURTHER):
+            best, tried = self.best(), sorted(self.errors)
+            if best not in (tried[0], tried[-1]):
+                break
+            self.at(best / step if best == tried[0] else best * step)
+        self._finer(step)
+
+    def _finer(self, step):
+        while step > _FINEST:
+            step, best = np.sqrt(step), self.best()
+            for near in (best * step, best / step):
+                self.at(near)
 
     def at(self, alpha):
         begun = time.perf_counter()
@@ -126,6 +159,10 @@ class _Folds:
         finite = self.errors[alpha][np.isfinite(self.errors[alpha])]
         return float(finite.mean()) if 2 * len(finite) > len(self.folds) else np.inf
 
+    def least(self) -> float:
+        """The mean error of the best alpha."""
+        return self.mean(self.best())
+
     def best(self) -> float:
         alphas = sorted(self.errors)
         return alphas[best_index([self.mean(alpha) for alpha in alphas])]
@@ -135,6 +172,12 @@ class _Folds:
         spread = [np.std(self.errors[alpha]) / np.sqrt(len(self.folds)) for alpha in alphas]
         means = [self.mean(alpha) for alpha in alphas]
         return trials_of(self.training, alphas, means, spread, sum(self.seconds.values()), "folds")
+
+
+def _with_operator(part: Training, factors):
+    """Training data and their factors, made for another operator."""
+    own = None if factors is None or part.term is None else factors.with_operator(part.term.M)
+    return part.prepared([1.0, 1.0]) if own is None else (part, own)
 
 
 def held_out_residuals(training: Training, loss, alpha, options: Options):
