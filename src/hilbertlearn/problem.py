@@ -217,11 +217,16 @@ class Problem:
         """Smallest value the sum of losses can take: zero but for the log loss."""
         return -float(self.total(np.array(self._sum(self.loss.row_conjugate, np.zeros(self.Y.shape)))))
 
-    def gap(self, A, F=None):
-        """Relative duality gap at A: (primal + dual) / (primal above its floor). Zero only at an optimum."""
+    def gap(self, A, F=None, under=None):
+        """Relative duality gap at A: (primal + dual) / (primal above its floor). Zero only at an optimum.
+
+        under : dual variables (n, d) that certify the function of A, by default A
+        """
         A = exact(A)
         F = self.fitted(A) if F is None or F.dtype != np.float64 else F
-        return relative_gap(*self.values(A, F, A, dot(A, F)), self.floor)
+        B = A if under is None else exact(under)
+        G = F if under is None else self.fitted(B)
+        return relative_gap(*self.values(A, F, B, dot(B, G)), self.floor)
 
     # ---------------------------------------------------------------- losses of the margin
 

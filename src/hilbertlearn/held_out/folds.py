@@ -19,7 +19,8 @@ from .trials import Trial, best_index, trials_of
 
 FOLDS = 5  # where leaving out has no closed form
 _TRIED = 13  # alphas that such a search takes, more or less
-_FURTHER = 3  # decades that a search near a known alpha may go on at one of its ends
+_FURTHER = 2  # decades that a search near a known alpha may go on at one of its ends
+_HALF_DECADE = 10.0**0.5
 _FINEST = 2.0  # step between alphas at which a search over folds ends
 
 
@@ -75,7 +76,7 @@ def _errors_of_fold(training, fold, alphas, loss, options, error):
 
 def search_folds(training: Training, loss, alpha, options: Options) -> tuple[float, tuple[Trial, ...]]:
     """The alpha of smallest mean error over folds, around a first guess, and what was tried."""
-    folds = Folds(training, loss, options)
+    folds = Folds(training, loss, options.quick())
     folds.widely(alpha)
     return folds.best(), folds.trials()
 
@@ -84,7 +85,7 @@ class Folds:
     """Models of all folds, one alpha at a time, each begun at the nearest of those before."""
 
     def __init__(self, training: Training, loss, options: Options):
-        self.training, self.loss, self.options = training, loss, options.quick()
+        self.training, self.loss, self.options = training, loss, options
         self.folds = shuffled_folds(len(training.rows))
         self.parts = [training.take(train).prepared([1.0, 1.0]) for train, _ in self.folds]
         self.centres = [part.centre(loss) for part, _ in self.parts]
@@ -114,7 +115,7 @@ class Folds:
         below, above = (int(np.log(max(ratio, 1.0)) / np.log(step)) for ratio in ratios)
         for power in range(above, -below - 1, -1):  # from the largest down: the order in which warm starts help
             self.at(alpha * step**power)
-        self._finer(step)
+        self.finer(step)
 
     def near(self, alpha):
         """Alphas around one that was the best of models near these, as far as errors fall."""
@@ -127,10 +128,11 @@ class Folds:
             if best not in (tried[0], tried[-1]):
                 break
             self.at(best / step if best == tried[0] else best * step)
-        self._finer(step)
+        self.finer(step, _HALF_DECADE)
 
-    def _finer(self, step):
-        while step > _FINEST:
+    def finer(self, step=_HALF_DECADE, finest=_FINEST):
+        """Alphas around the best, from neighbours that are one step away to those that are `finest` away at most."""
+        while step > finest:
             step, best = np.sqrt(step), self.best()
             for near in (best * step, best / step):
                 self.at(near)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,8 @@ from .choice import Choice, choose, looked_at
 from .folds import Folds
 from .search import is_open
 
-COUPLINGS = (1.0, 0.0, 0.1, 10.0, np.inf)  # those that are tried, the first over the whole range of alphas
+COUPLINGS = (0.0, 0.1, 1.0, 10.0, np.inf)  # those that are tried
+_TOL, _STEPS = 1e-3, 80  # of models that only serve to choose: their errors differ by more
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def choose_levels(samples: Samples, loss: Pinball, alpha, coupling, axis, option
     leave-one-out. Coupling and alpha have the smallest pinball loss over folds, which share their factors.
     """
     open_alpha, open_coupling = isinstance(alpha, str), isinstance(coupling, str) and len(loss.taus) > 1
-    first = 1.0 if isinstance(coupling, str) else coupling
+    first = 1.0 if isinstance(coupling, str) else float(coupling)
     given = not (open_alpha or open_coupling or is_open(samples))
     base = choose(samples, Squared(), alpha if given else "auto", options)
     training = with_levels(base.training, loss, first, axis)
@@ -60,14 +60,49 @@ def choose_levels(samples: Samples, loss: Pinball, alpha, coupling, axis, option
         return replace(choice, alpha=base.alpha if open_alpha else float(alpha)), first
     judged = looked_at(training)
     share = float(training.weights.sum() / judged.weights.sum())
-    folds = Folds(judged, loss, options)
-    folds.widely(base.alpha * share) if open_alpha else folds.at(float(alpha) * share)
-    best, found, trials = folds, first, folds.trials()
-    for other in COUPLINGS[1:] if open_coupling else ():
-        near = folds.with_operators(lambda part: with_levels(part, loss, other))
-        near.near(best.best()) if open_alpha else near.at(float(alpha) * share)
-        trials += near.trials()
-        if near.least() < best.least():
-            best, found = near, other
-    chosen = best.best() / share if open_alpha else float(alpha)
+    tried = _Couplings(Folds(judged, loss, replace(options.quick(), tol=_TOL, max_iter=_STEPS)), first)
+    tried.look(first, _first_alpha(base, judged) * share if open_alpha else float(alpha) * share, open_alpha)
+    for step in (1, -1) if open_coupling else ():
+        tried.climb(step, open_alpha)
+    found = tried.best()
+    if open_alpha:
+        tried.folds[found].finer()
+    trials = base.trials + tuple(trial for folds in tried.folds.values() for trial in folds.trials())
+    chosen = tried.folds[found].best() / share if open_alpha else float(alpha)
     return replace(choice, alpha=chosen, training=with_levels(training, loss, found), trials=trials), found
+
+
+class _Couplings:
+    """Folds by coupling, one after the other as long as the error falls."""
+
+    def __init__(self, folds: Folds, first):
+        self.given, self.first = folds, first
+        self.folds: dict[float, Folds] = {}
+
+    def look(self, coupling, alpha, open_alpha):
+        own = self.given
+        if coupling != self.first:
+            own = own.with_operators(lambda part: with_levels(part, own.loss, coupling))
+        own.near(alpha) if open_alpha else own.at(alpha)
+        self.folds[coupling] = own
+
+    def climb(self, step, open_alpha):
+        """Look at larger or smaller couplings until one is no better."""
+        order = list(COUPLINGS)
+        place = order.index(self.best()) + step
+        while 0 <= place < len(order) and order[place] not in self.folds:
+            best = self.best()
+            self.look(order[place], self.folds[best].best(), open_alpha)
+            if self.best() == best:
+                break
+            place += step
+
+    def best(self) -> float:
+        return min(self.folds, key=lambda coupling: self.folds[coupling].least())
+
+
+def _first_alpha(base: Choice, training: Training) -> float:
+    """What the squared loss takes, in units of the pinball loss: dual variables are signs there, and residuals here."""
+    apart = np.abs(training.Y - training.centre(Pinball(0.5)))
+    size = float(np.nanmean(apart if training.measure is None else apart / np.sqrt(training.measure)))
+    return base.alpha / size if size > 0 else base.alpha

@@ -10,6 +10,7 @@ from .._statistics import weighted_quantile
 from .base import Loss
 
 _FORGIVEN = 1e-10  # rounding of dual variables, and of the order of levels where the loss is asked for, relative
+_TIED = 1e-12  # differences of neighbours that are none, relative
 _ROUNDING = 1e-13  # rises that count as none, relative to the residuals
 
 
@@ -72,6 +73,18 @@ class Pinball(Loss):
 
     def row_prox(self, A, step, measure=None):
         return np.clip(A, *self._box(A, measure))
+
+    def face(self, A, measure=None, mask=None):
+        """The face of the dual box that the projection of A (n, d) is on.
+
+        Returns known dual variables (n, d), zero where they are free, and for each free one its row and its direction
+        (k, d): residuals vanish along it.
+        """
+        low, high = self._box(A, measure)
+        free = (A > low) & (A < high)
+        free = free if mask is None else free & mask
+        rows, columns = np.nonzero(free)
+        return np.where(free, 0.0, np.clip(A, low, high)), rows, np.eye(A.shape[1])[columns]
 
     def _box(self, A, measure):
         """Bounds (d,) of dual variables."""
@@ -141,6 +154,23 @@ class Ordered(Pinball):
         fallen = falling(blocks - root * (self.taus - 0.5))
         kept = np.sign(fallen) * np.maximum(np.abs(fallen) - root / 2, 0.0)
         return (blocks - kept).reshape(A.shape)
+
+    def face(self, A, measure=None, mask=None):
+        """As for the box; where quantiles are tied in a run, the sum of their dual variables is known, not each."""
+        root = self._by_level(np.broadcast_to(_root(measure, A), A.shape)) * self.seen[:, :, None]
+        blocks = self._by_level(A)
+        linear = root * (self.taus - 0.5)
+        fallen = falling(blocks - linear)
+        on = (np.abs(fallen) <= root / 2) & self.seen[:, :, None]  # residuals are zero
+        # a run of tied residuals begins where they fall
+        tied = np.zeros(on.shape, dtype=bool)
+        tied[:, :, 1:] = (np.diff(fallen, axis=2) >= -_TIED * np.abs(fallen).max(initial=0.0)) & ~on[:, :, 1:]
+        tied[:, :, 1:] &= ~on[:, :, :-1]
+        known = np.where(on, 0.0, linear + root / 2 * np.sign(fallen)).reshape(A.shape)
+        unit = np.eye(A.shape[1])
+        (rows, columns), (more, later) = np.nonzero(on.reshape(A.shape)), np.nonzero(tied.reshape(A.shape))
+        directions = np.vstack([unit[columns], unit[later] - unit[later - 1]])
+        return known, np.concatenate([rows, more]), directions
 
     def excess(self, R):
         """How much residuals (n, d L) rise between neighbouring levels, (n, d (L - 1)): by so much quantiles cross."""

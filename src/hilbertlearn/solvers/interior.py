@@ -79,8 +79,8 @@ def admitted(problem, solution, tol):
             starts.insert(0, (B, problem.fitted(B)))
     for start in starts:
         near = dataclasses.replace(problem, inside=start)
-        function = near.admitted(solution.dual)
-        gap = min(near.gap(function), near.gap(solution.dual))  # of the function, under two dual certificates
+        function = near.admitted(solution.dual if solution.function is None else solution.function)
+        gap = min(near.gap(function), near.gap(function, under=solution.dual))
         if gap <= tol:
             break
     return dataclasses.replace(solution, function=function, gap=gap, converged=gap <= tol)
