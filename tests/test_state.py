@@ -16,6 +16,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import hilbertlearn
 from hilbertlearn import (
+    ConformalPredictor,
     FunctionalRegressor,
     IrregularFunctions,
     KernelAutoencoder,
@@ -23,6 +24,7 @@ from hilbertlearn import (
     OperatorKernelRegressor,
     RegularizationPathCV,
     StructuredPredictor,
+    conformal,
     functions,
     kernels,
     losses,
@@ -226,6 +228,16 @@ CASES = {
         RegularizationPathCV(structured(output_loss=output_losses.Huber(0.3)), [1e-2, 1e-1]),
         NUMBERS,
     ),
+    # ---- sets
+    "sets": (ConformalPredictor(vector(), level=0.8), GAPS),
+    "sets of functions, folds": (
+        ConformalPredictor(functional(loss=losses.Huber(0.3)), "cv+", 0.8, cv=3, random_state=0),
+        CURVES,
+    ),
+    "sets, split": (
+        ConformalPredictor(vector(), "split", 0.7, conformal.scores.Mahalanobis(), random_state=0),
+        VECTORS,
+    ),
 }  # fmt: skip
 METHODS = (
     "predict",
@@ -234,6 +246,7 @@ METHODS = (
     "predict_links",
     "coordinates",
     "transform",
+    "predict_interval",
 )
 LEARNT = ("alpha_", "gamma_", "dual_gap_", "dual_coef_", "center_", "support_", "saturated_", "outlier_scores_")
 
@@ -253,6 +266,8 @@ def fresh_answers(name):
 
 
 def wrapped(model):
+    if isinstance(model, ConformalPredictor):
+        return model.estimator_
     return model.best_estimator_ if isinstance(model, RegularizationPathCV) else model
 
 
@@ -274,7 +289,12 @@ def answers(model, name, new=NEW, inputs=X):
     if isinstance(inner, KernelAutoencoder):
         found["rebuilt"] = inner.inverse_transform(found["transform"])
     nodes = name.startswith("links") and len(y) < N
-    found["score"] = model.score(inputs[: len(y)] if nodes else inputs, y)
+    if isinstance(model, ConformalPredictor):
+        region = model.predict_region(new)
+        found["region"] = [region.lower, region.upper, region.volume()]
+    found["score"] = (inner if isinstance(model, ConformalPredictor) else model).score(
+        inputs[: len(y)] if nodes else inputs, y
+    )
     for method in ("loo_residuals", "summary"):
         if hasattr(inner, method):
             found[method] = refusal_or_answer(getattr(inner, method))
@@ -397,6 +417,8 @@ def bad_settings(model):
     """Settings out of range, each of which the fit has to see."""
     if isinstance(model, RegularizationPathCV):
         return {"cv": "unheard of", "alphas": [-1.0], "aggregate": "largest"}
+    if isinstance(model, ConformalPredictor):
+        return {"method": "unheard of", "level": 1.0, "score": "unheard of", "estimator": "unheard of"}
     if getattr(model, "regressor", None) is not None:
         return {"regressor": "unheard of"}
     return {"kernel": "unheard of", "alpha": -1.0, "loss": "unheard of", "tol": 0.0, "max_iter": 0}

@@ -2,7 +2,8 @@
 
 import importlib
 
-from . import decoders, features, kernels, losses, metrics, operators, output_losses, spaces, streams
+from . import conformal, decoders, features, kernels, losses, metrics, operators, output_losses, spaces, streams
+from .conformal import ConformalPredictor
 from .estimators import (
     FunctionalRegressor,
     KernelAutoencoder,
@@ -17,6 +18,7 @@ from .model_selection import RegularizationPathCV
 __version__ = "0.1.0"
 
 __all__ = [
+    "ConformalPredictor",
     "FunctionalRegressor",
     "IrregularFunctions",
     "KernelAutoencoder",
@@ -26,6 +28,7 @@ __all__ = [
     "RegularizationPathCV",
     "StructuredPredictor",
     "baselines",
+    "conformal",
     "datasets",
     "decoders",
     "features",

@@ -21,6 +21,7 @@ from .._validation import check_choice, check_number, warn
 from ..distributed import by_blocks, is_dask
 from ..frames import FrameForm
 from ..losses import as_loss
+from ..streams import is_source
 from ..training import (
     PRECISIONS,
     Encoded,
@@ -137,13 +138,33 @@ class KernelMachine(NamedSettings):
         """
         self._learn(X, y, sample_weight)
 
+    def fit_without_one(self, X, y, sample_weight=None):
+        """Fit, and give ``without_one()`` where it has a formula, from the same factorisation; None elsewhere."""
+        kept: dict = {}
+        if is_dask(X) or is_dask(y) or is_source(X) or self.regressor is not None:
+            self.fit(X, y, sample_weight)
+        else:
+            self._fit_factored(X, y, sample_weight, kept)
+        return self.state_.without_one(**kept) if self.leaves_one_out else None
+
+    @transactional
+    def _fit_factored(self, X, y, sample_weight, kept):
+        """``fit`` that hands its factors on, in `kept`."""
+        choice = self._chosen(X, y, sample_weight).factored()
+        self.settle(choice)
+        if choice.factors is not None:
+            kept["factors"] = choice.factors
+
     def _learn(self, X, y, sample_weight):
         if self.regressor is not None:
             self.state_ = self._fit_regressor(X, y, sample_weight)
             return
+        self.settle(self._chosen(X, y, sample_weight))
+
+    def _chosen(self, X, y, sample_weight) -> held_out.Choice:
         samples = self.read(X, y, sample_weight)
         choice = held_out.choose(samples, self._loss(), self.alpha, self.options())
-        self.settle(held_out.by_output(choice, self.options()) if self.alpha_per_output else choice)
+        return held_out.by_output(choice, self.options()) if self.alpha_per_output else choice
 
     def prepare(self, X, y, sample_weight=None) -> Training:
         """The samples with their kernels, chosen where these are left to the data; what paths and folds begin with."""
@@ -447,6 +468,32 @@ class KernelMachine(NamedSettings):
         if isinstance(self.state_, RegressorState):
             raise ValueError("loo_residuals() is for the kernel machine; set regressor=None")
         return self.state_.loo_residuals()
+
+    @property
+    def leaves_one_out(self) -> bool:
+        """Whether ``without_one`` has a formula: squared loss, one (kernel, operator) term, no gaps that it mixes."""
+        check_is_fitted(self)
+        return isinstance(self.state_, State) and self.state_.leaves_one_out
+
+    def without_one(self):
+        """All models without one training sample each, in closed form, alpha n held fixed (squared loss only).
+
+        An object with ``rows`` (n,), which samples are left out; ``held_out`` (n, d), their coordinates predicted
+        without them; and ``coordinates_at(X, models=None)``, coordinates (m, n, d) of checked inputs. It holds factors
+        of the size of the kernel matrix.
+        """
+        check_is_fitted(self)
+        if not isinstance(self.state_, State):
+            raise ValueError("without_one() is for the kernel machine fitted in memory; set regressor=None")
+        return self.state_.without_one()
+
+    def loo_coordinates_at(self, X):
+        """Coordinates (m, n, d) at X predicted without each training sample, in closed form; see ``without_one``."""
+        return self.without_one().coordinates_at(self.checked_inputs(X))
+
+    def checked_inputs(self, X):
+        """Inputs X of a prediction as kernels take them."""
+        return self._check_X(X)
 
     def summary(self):
         """A few lines on what was learnt."""

@@ -10,10 +10,10 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from .._blocks import row_blocks
-from ..held_out import leave_one_out
+from ..held_out import WithoutOne, leave_one_out
 from ..losses import Loss
 from ..spaces import Space
-from ..terms import Deformed, DeformedFeatures, DeformedGram, DenseGram, FeatureGram, Gram, Term, summed
+from ..terms import Deformed, DeformedFeatures, DeformedGram, DenseGram, Factors, FeatureGram, Gram, Term, summed
 from ..training import Fit, is_single, take_samples
 
 _PREDICT_BYTES = 2**27  # of kernel values held at once while predicting; larger blocks gain nothing
@@ -162,6 +162,67 @@ class State(Expansion):
             weights=weights,
         )
         return residuals
+
+    @property
+    def leaves_one_out(self) -> bool:
+        """Whether all models without one sample have a formula, see ``without_one``."""
+        left = self.left_out
+        return left is not None and left.penalty is None and left.term.influences and len(left.rows) > 1
+
+    def without_one(self, factors: Factors | None = None) -> ModelsWithoutOne:
+        """All models without one sample each, from one factorisation: that of the fit where it is given."""
+        left = self.left_out
+        if left is None or not self.leaves_one_out:
+            raise ValueError(
+                "models without one sample have a formula for the squared loss and one (kernel, operator) term without "
+                "a graph, with missing outputs if the operator is diagonal; fit copies of the estimator to folds"
+            )
+        options: dict = {"center": left.centered, "smoothed": self.space.smoothed, "weights": left.weights}
+        term = self.training_term() if factors is None else None
+        models = WithoutOne.of(term, left.Y, self.alpha * left.weights.sum(), factors=factors, **options)
+        return ModelsWithoutOne(self, left, models)
+
+
+@dataclass(frozen=True, eq=False)
+class ModelsWithoutOne:
+    """The n models without one sample each, for the squared loss; alpha n, kernel and operator are those of all."""
+
+    state: State
+    left: LeftOut
+    models: WithoutOne
+
+    @property
+    def rows(self):
+        """(n,) which of the samples given to fit are left out, in the order of the models."""
+        return self.left.rows
+
+    @property
+    def weights(self):
+        """(n,) weights of these samples."""
+        return self.left.weights
+
+    @property
+    def held_out(self):
+        """Coordinates (n, d) of each sample predicted without it, NaN where it was not observed."""
+        return self.left.Y - self.models.residuals
+
+    def pairs(self, models):
+        """Residuals (b, n, d) of every sample by the models that have neither it nor the one of each of `models`."""
+        return self.models.pairs(models)
+
+    def coordinates_at(self, X, models=None):
+        """Coordinates (m, n, d) of checked inputs by every model, or by some; in one block."""
+        predicted = self.state.coordinates(X)
+        out = self.models.changes(self._values(X), models)
+        out += predicted[:, None]
+        return out
+
+    def _values(self, X):
+        """Kernel values, or features, that predictions are made from, in double precision."""
+        own = self.left.kernels
+        if own is not None:
+            return np.hstack([kernel(X) for kernel in own]).astype(float, copy=False)
+        return sum(np.asarray(self.state.values(k, X), dtype=float) for k in range(len(self.state.kernels)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .._statistics import pointwise_median
 from ..losses import Loss, Squared
-from ..terms import Factors
+from ..terms import ITERATIONS, Factors
 from ..training import Options, Samples, Training, build, for_alpha
 from .criterion import Criterion, Norms, robust_weights
 from .folds import held_out_residuals, search_folds
@@ -45,6 +45,16 @@ class Choice:
     trials: tuple[Trial, ...] = ()
     alpha_by_output: Any = None  # (d,), where each output has its own: the operator is min / these
     approximation: Approximation | None = None  # where features stand in place of the kernel
+
+    def factored(self) -> Choice:
+        """The same with factors that serve the fit and the models without one sample, where these have a formula."""
+        training = self.training
+        double = training.recipe.precision == "float64" or training.on_features
+        if self.factors is not None or not (self.loss.quadratic and double and training.closed_form):
+            return self
+        if training.depends_on_alpha or training.term is None or not training.term.influences:
+            return self
+        return replace(self, factors=training.term_at(self.alpha).factor(ITERATIONS))
 
 
 def choose(samples: Samples, loss: Loss, alpha, options: Options) -> Choice:

@@ -84,12 +84,14 @@ def search_folds(training: Training, loss, alpha, options: Options) -> tuple[flo
 class Folds:
     """Models of all folds, one alpha at a time, each begun at the nearest of those before."""
 
-    def __init__(self, training: Training, loss, options: Options):
-        self.training, self.loss, self.options = training, loss, options
+    def __init__(self, training: Training, loss, options: Options, error: Callable = own_error):
+        """error : as for ``fold_errors``, a number, or one for each of several outputs whose sum decides."""
+        self.training, self.loss, self.options, self.error = training, loss, options, error
         self.folds = shuffled_folds(len(training.rows))
         self.parts = [training.take(train).prepared([1.0, 1.0]) for train, _ in self.folds]
         self.centres = [part.centre(loss) for part, _ in self.parts]
-        self.errors: dict[float, np.ndarray] = {}
+        self.errors: dict[float, np.ndarray] = {}  # (n_folds,)
+        self.by_output: dict[float, np.ndarray] = {}  # (n_folds, outputs)
         self.seconds: dict[float, float] = {}
         self._duals: dict[float, list] = {}
 
@@ -100,7 +102,7 @@ class Folds:
         """
         new = copy.copy(self)
         new.parts = [_with_operator(change(part), factors) for part, factors in self.parts]
-        new.errors, new.seconds, new._duals = {}, {}, {}
+        new.errors, new.by_output, new.seconds, new._duals = {}, {}, {}, {}
         return new
 
     def widely(self, alpha):
@@ -140,16 +142,17 @@ class Folds:
     def at(self, alpha):
         begun = time.perf_counter()
         nearest = min(self._duals, key=lambda known: abs(np.log(known / alpha)), default=None)
-        errors, duals = np.empty(len(self.folds)), []
+        errors, duals = [], []
         with warnings.catch_warnings(), np.errstate(over="ignore", invalid="ignore"):
             warnings.simplefilter("ignore", ConvergenceWarning)  # of models that only serve to choose
             for k, (_, test) in enumerate(self.folds):
                 (part, factors), init = self.parts[k], None if nearest is None else self._duals[nearest][k]
                 settings = {"center": self.centres[k], "factors": factors, "init": init}
                 found = fit(part, self.loss, alpha, self.options, **settings)
-                errors[k] = own_error(self.training, found, test)
+                errors.append(np.atleast_1d(self.error(self.training, found, test)))
                 duals.append(found.solution.dual)
-        self.errors[alpha], self._duals[alpha] = errors, duals
+        self.by_output[alpha], self._duals[alpha] = np.array(errors), duals
+        self.errors[alpha] = self.by_output[alpha].sum(axis=1)
         self.seconds[alpha] = time.perf_counter() - begun
         best = self.best()
         self.options.said.step(
@@ -168,6 +171,12 @@ class Folds:
     def best(self) -> float:
         alphas = sorted(self.errors)
         return alphas[best_index([self.mean(alpha) for alpha in alphas])]
+
+    def best_by_output(self):
+        """For each output the alpha of its own smallest mean error, among those that were tried."""
+        alphas = sorted(self.by_output)
+        means = np.array([np.nanmean(self.by_output[alpha], axis=0) for alpha in alphas])
+        return np.array([alphas[best_index(column)] for column in means.T])
 
     def trials(self) -> tuple[Trial, ...]:
         alphas = sorted(self.errors)

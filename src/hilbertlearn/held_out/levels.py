@@ -10,8 +10,8 @@ import numpy as np
 from ..losses import Pinball, Squared
 from ..operators import BetweenLevels
 from ..spaces import Levels
-from ..training import Options, Samples, Training
-from .choice import Choice, choose, looked_at
+from ..training import Fit, Options, Samples, Training
+from .choice import Choice, by_output, choose, looked_at
 from .folds import Folds
 from .search import is_open
 
@@ -54,13 +54,17 @@ def choose_levels(samples: Samples, loss: Pinball, alpha, coupling, axis, option
     first = 1.0 if isinstance(coupling, str) else float(coupling)
     given = not (open_alpha or open_coupling or is_open(samples))
     base = choose(samples, Squared(), alpha if given else "auto", options)
-    training = with_levels(base.training, loss, first, axis)
+    apart = open_alpha and _is_apart(base)
+    if apart:
+        base = by_output(base, options)
+    training = with_levels(_with_shares(base), loss, first, axis)
     choice = Choice(base.alpha, loss, training, None, base.trials, approximation=base.approximation)
     if len(training.rows) == 1 or not (open_alpha or open_coupling):
         return replace(choice, alpha=base.alpha if open_alpha else float(alpha)), first
     judged = looked_at(training)
     share = float(training.weights.sum() / judged.weights.sum())
-    tried = _Couplings(Folds(judged, loss, replace(options.quick(), tol=_TOL, max_iter=_STEPS)), first)
+    quick = replace(options.quick(), tol=_TOL, max_iter=_STEPS)
+    tried = _Couplings(Folds(judged, loss, quick, errors_by_output), first)
     tried.look(first, _first_alpha(base, judged) * share if open_alpha else float(alpha) * share, open_alpha)
     for step in (1, -1) if open_coupling else ():
         tried.climb(step, open_alpha)
@@ -69,7 +73,42 @@ def choose_levels(samples: Samples, loss: Pinball, alpha, coupling, axis, option
         tried.folds[found].finer()
     trials = base.trials + tuple(trial for folds in tried.folds.values() for trial in folds.trials())
     chosen = tried.folds[found].best() / share if open_alpha else float(alpha)
-    return replace(choice, alpha=chosen, training=with_levels(training, loss, found), trials=trials), found
+    training = with_levels(training, loss, found)
+    if apart:
+        own = tried.folds[found].best_by_output() / share / base.alpha * base.alpha_by_output
+        chosen = float(own.min())
+        base = replace(base, alpha=chosen, alpha_by_output=own)
+        training = with_levels(_with_shares(base), loss, found, axis)
+    choice = replace(choice, alpha=chosen, training=training, trials=trials, alpha_by_output=base.alpha_by_output)
+    return choice, found
+
+
+def _is_apart(base: Choice) -> bool:
+    """Whether outputs have nothing in common but the kernel, so that each may have an alpha of its own."""
+    training = base.training
+    several = training.space.spread(training.Y, training.weights) is not None
+    return several and training.closed_form and training.term is not None and training.term.M is None
+
+
+def _with_shares(base: Choice) -> Training:
+    """Training data whose operator is the diagonal that gives each output its own alpha, where that was chosen."""
+    training, own = base.training, base.alpha_by_output
+    if own is None:
+        return training
+    pairs = [(training.recipe.pairs[0][0], np.diag(own.min() / own))]
+    return replace(training, recipe=replace(training.recipe, pairs=pairs))
+
+
+def errors_by_output(training: Training, found: Fit, test):
+    """Twice the pinball loss (outputs,) of a fit, weighted means over the samples of a fold; for curves of all points."""
+    loss, space, y = found.loss, found.training.space, training.y[training.rows[test]]
+    values = found.coordinates_at(training.cross(test, found.training))
+    residuals = np.nan_to_num(space.residuals(y, values))
+    losses = loss.value(residuals) * (1.0 if space.measure is None else np.sqrt(space.measure))
+    means = np.average(losses, axis=0, weights=training.weights[test])
+    if space.measure is not None:
+        return 2 * means.sum(keepdims=True)
+    return 2 * means.reshape(-1, len(loss.taus)).sum(axis=1)
 
 
 class _Couplings:

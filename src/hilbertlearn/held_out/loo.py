@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
 
-from ..terms import ONCE, PATH, Factors, Term
+from ..terms import ITERATIONS, ONCE, PATH, Factors, Term
 from ..training import Training
 
 
 def leave_one_out(
-    term: Term, Y, penalties, *, center=False, smoothed=None, weights=None, factors: Factors | None = None, rows=None
+    term: Term | None,
+    Y,
+    penalties,
+    *,
+    center=False,
+    smoothed=None,
+    weights=None,
+    factors: Factors | None = None,
+    rows=None,
 ):
     """Leave-one-out residuals of the squared loss for each penalty s = alpha * sum(w); yields (s, residuals (n, d)).
 
@@ -25,26 +36,78 @@ def leave_one_out(
     factors : of the term, where they are there already
     rows : positions of the samples whose residuals are wanted, increasing; None for all
     """
+    targets, shift, root = _targets(Y, center, smoothed, weights)
+    if factors is None:
+        assert term is not None
+        factors = term.factor(ONCE if len(penalties) == 1 else PATH)
+    gone = np.isnan(Y) if rows is None else np.isnan(Y[rows])
+    for s, residuals in zip(
+        penalties, factors.left_out(targets, shift, root, np.asarray(penalties, dtype=float), rows)
+    ):
+        yield float(s), np.where(gone, np.nan, residuals) if gone.any() else residuals
+
+
+def _targets(Y, center, smoothed, weights):
+    """Targets (n, d) and what they change by (n, d) when sample i is left out, as ``Factors.left_out`` takes them."""
     own = np.ones(len(Y)) if weights is None else weights
     root = np.sqrt(own)[:, None]
-    gone = np.isnan(Y)
     mean, shift = np.zeros(Y.shape[1]), None
     if center:
-        observed = own[:, None] * ~gone
+        observed = own[:, None] * ~np.isnan(Y)
         total = observed.sum(axis=0)
         values = np.nan_to_num(Y)
         mean = np.divide((observed * values).sum(axis=0), total, out=np.zeros_like(mean), where=total > 0)
         shift = _mean_of_others(values, observed) - mean
         if smoothed is not None:
             mean, shift = smoothed(mean[None])[0], smoothed(shift)
-    if factors is None:
-        factors = term.factor(ONCE if len(penalties) == 1 else PATH)
-    targets = root * np.nan_to_num(Y - mean)
-    gone = gone if rows is None else gone[rows]
-    for s, residuals in zip(
-        penalties, factors.left_out(targets, shift, root, np.asarray(penalties, dtype=float), rows)
+    return root * np.nan_to_num(Y - mean), shift, root
+
+
+@dataclass(frozen=True, eq=False)
+class WithoutOne:
+    """The n models of the squared loss that have one sample less, from the factors of the model of all.
+
+    As in ``leave_one_out`` the penalty s is held fixed, and the constant is that of the other samples.
+    """
+
+    factors: Factors
+    penalty: float
+    residuals: np.ndarray  # (n, d) of each sample under the model without it, NaN where not observed
+    shift: np.ndarray | None  # (n, d) what the constant changes by
+    root: np.ndarray  # (n, 1) square roots of the weights
+    Y: np.ndarray  # (n, d) coordinates
+    smoothed: Callable | None
+
+    @classmethod
+    def of(
+        cls, term: Term | None, Y, penalty, *, center=False, smoothed=None, weights=None, factors: Factors | None = None
     ):
-        yield float(s), np.where(gone, np.nan, residuals) if gone.any() else residuals
+        """Arguments as for ``leave_one_out``; factors : of the term, where they are there, which is not needed then."""
+        if factors is None:
+            assert term is not None
+            factors = term.factor(ITERATIONS)
+        options: dict = {"center": center, "smoothed": smoothed, "weights": weights}
+        ((_, residuals),) = leave_one_out(term, Y, [penalty], factors=factors, **options)
+        _, shift, root = _targets(Y, center, smoothed, weights)
+        return cls(factors.detached(1.0, penalty), penalty, residuals, shift, root, Y, smoothed)
+
+    def changes(self, G, rows=None):
+        """What coordinates predicted at m points change by without sample i, (m, n, d) or for some samples.
+
+        G : (m, N) kernel values, or features, that predictions are made from
+        """
+        return self.factors.changed(G, self.residuals, self.shift, self.root, self.penalty, rows)
+
+    def pairs(self, rows):
+        """Residuals (b, n, d) of every sample j under the model without j and without each of the samples `rows`.
+
+        NaN for a sample and itself, and where j was not observed.
+        """
+        own, center = self.root[:, 0] ** 2, self.shift is not None
+        targets, _, _ = _targets(self.Y, center, self.smoothed, own)
+        shifts = _shifts_of_pairs(self.Y, own, self.smoothed, rows) if center else None
+        found = self.factors.pairs_left_out(targets, shifts, self.root, self.penalty, rows)
+        return np.where(np.isnan(self.Y), np.nan, found)
 
 
 def residual_path(training: Training, alphas, factors: Factors | None = None, rows=None):
@@ -61,6 +124,17 @@ def residual_path(training: Training, alphas, factors: Factors | None = None, ro
     penalties = [alpha * total for alpha in alphas]
     for _, residuals in leave_one_out(training.term_at(alphas[0]), training.Y, penalties, factors=factors, **options):
         yield residuals
+
+
+def _shifts_of_pairs(Y, weights, smoothed, rows):
+    """What the mean (d,) changes by when j and each of the samples `rows` are left out, (b, n, d)."""
+    observed, values = weights[:, None] * ~np.isnan(Y), np.nan_to_num(Y)
+    sums, total = (observed * values).sum(axis=0), observed.sum(axis=0)
+    mean = np.divide(sums, total, out=np.zeros_like(sums), where=total > 0)
+    rest = total - observed - observed[rows][:, None]
+    left = sums - observed * values - (observed * values)[rows][:, None]
+    shifts = np.divide(left, rest, out=np.broadcast_to(mean, rest.shape).copy(), where=rest > total * 1e-14) - mean
+    return shifts if smoothed is None else smoothed(shifts.reshape(-1, Y.shape[1])).reshape(shifts.shape)
 
 
 def _mean_of_others(Y, weights):

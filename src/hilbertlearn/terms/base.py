@@ -34,6 +34,7 @@ class Term(ABC):
     """The map of an operator-valued kernel on the dual variables of n samples."""
 
     closed_form = False  # whether samples can be left out by a formula
+    influences = False  # whether its factors say what that changes elsewhere, see ``Factors.changed``
     masked = False  # whether the map itself leaves out what was not observed
     takes_gaps = False  # whether ``observed`` makes it do so
     expands = False  # whether predictions are made from more samples than have dual variables, see ``expand``
@@ -176,6 +177,97 @@ class Factors(ABC):
         rows : which samples' residuals are wanted, increasing; None for all
         """
         raise TypeError(f"{type(self).__name__} has no formula for samples left out")
+
+    def influence(self, G, root, penalty, rows=None):
+        """How predictions at m points depend on the targets, one pair for each eigenvalue of M, in that eigenbasis.
+
+        Yields W (m, n), or its columns `rows`, and ``W @ root`` (m,): predictions are W @ T for targets T (n, r_M).
+
+        G : (m, N) kernel values, or features, that predictions are made from, not scaled
+        root, rows : as in ``left_out``
+        """
+        raise TypeError(f"{type(self).__name__} does not say how predictions depend on the targets")
+
+    def changed(self, G, residuals, shift, root, penalty, rows=None):
+        """What predictions at m points change by when samples are left out one at a time, (m, n, d) or at `rows`.
+
+        Without sample i the model is that of all with its target replaced by its prediction without it, around the
+        constant that moves by ``shift``: ``shift_i (1 - W root) - W_i root_i residual_i``, in each direction of M.
+
+        G, root, penalty : as in ``influence``
+        residuals : (n, d) those of ``left_out``, NaN where not observed
+        shift, rows : as in ``left_out``
+        """
+        own = slice(None) if rows is None else rows
+        pulled, E = root[own] * np.nan_to_num(residuals[own]), self.output_basis
+        moved = None if shift is None else shift[own]
+        if E is None:
+            ((W, total),) = self.influence(G, root, penalty, rows)
+            out = -W[:, :, None] * pulled
+            if moved is not None:
+                out += (1 - total)[:, None, None] * moved
+            return out
+        inside = np.empty((len(G), len(pulled), E.shape[1]))
+        along, moves = pulled @ E, None if moved is None else moved @ E
+        for g, (W, total) in enumerate(self.influence(G, root, penalty, rows)):
+            np.multiply(W, -along[:, g], out=inside[:, :, g])
+            if moves is not None:
+                inside[:, :, g] -= np.multiply.outer(total, moves[:, g])  # the shift itself is added below
+        out = (inside.reshape(-1, E.shape[1]) @ E.T).reshape(len(G), len(pulled), -1)
+        if moved is not None:
+            out += moved
+        return out
+
+    def leftover(self, penalty, rows):
+        """What is left of targets by the fit, ``t (K + t)^-1`` with t = s / eigenvalue, one pair for each one of M.
+
+        Yields its rows (b, n) there, and its diagonal (n,).
+        """
+        raise TypeError(f"{type(self).__name__} does not say what is left of targets")
+
+    def pairs_left_out(self, T, shifts, root, penalty, rows):
+        """Residuals (b, n, d) of every sample j left out together with each of the samples `rows`; NaN for itself.
+
+        With H = ``leftover`` and e = H T what remains of i and j is H_ij^-1 times e_ij, a system of two unknowns.
+
+        T, root : as in ``left_out``
+        shifts : (b, n, d) what the targets of the others change by, None for nothing
+        """
+        E, b = self.output_basis, len(rows)
+        left = self.solve(T, 1.0, penalty)
+        left = left if E is None else left @ E
+        along = np.ones((1, T.shape[1])) if E is None else np.ones((1, E.shape[1])) @ E.T
+        ones = self.solve(root * along, 1.0, penalty)
+        ones = ones if E is None else ones @ E
+        moved = None if shifts is None else shifts if E is None else _rotated(shifts, E)
+        out = np.empty((b, *left.shape))
+        for g, (H, diagonal) in enumerate(self.leftover(penalty, rows)):
+            own = slice(None) if E is None else slice(g, g + 1)
+            determinant = diagonal[rows][:, None] * diagonal - H**2
+            determinant[np.arange(b), rows] = np.nan
+            of_j, of_i = left[None, :, own], left[rows][:, None, own]
+            if moved is not None:
+                of_j = of_j - ones[None, :, own] * moved[..., own]
+                of_i = of_i - ones[rows][:, None, own] * moved[..., own]
+            found = diagonal[rows][:, None, None] * of_j - H[:, :, None] * of_i
+            out[..., own] = found / (determinant * root[:, 0])[:, :, None]
+        if E is None:
+            return out
+        inside = _rotated(out, E.T)
+        if E.shape[1] == E.shape[0]:
+            return inside
+        rest = (T / root)[None] - (0.0 if shifts is None else shifts)  # directions that M drops have the constant
+        return inside + rest - _rotated(_rotated(rest, E), E.T)
+
+    @property
+    def output_basis(self):
+        """Eigenvectors (d, r_M) of M, None for the identity."""
+        return None
+
+
+def _rotated(values, E):
+    """Values (..., d) times E (d, r), which may be a Kronecker product."""
+    return (values.reshape(-1, values.shape[-1]) @ E).reshape(*values.shape[:-1], -1)
 
 
 class Sum(Term):

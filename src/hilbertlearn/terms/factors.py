@@ -69,6 +69,39 @@ class Spectral(Factors):
         inputs = Spectrum(lam, Q)
         return left_out_of_rows(inputs, self._gamma, E, T, shift, root, penalties, coefficients, ones, whole)
 
+    @property
+    def output_basis(self):
+        return self._E
+
+    def influence(self, G, root, penalty, rows=None):
+        """``k D (K + t)^-1`` with t = s / gamma; what eigenvectors do not span of k D is divided by t alone."""
+        (lam, Q), V = self.inputs, G * root[:, 0]
+        left, right, ones = V @ Q, Q if rows is None else Q[rows], Q.T @ root[:, 0]
+        free, total = None, 0.0
+        if Q.shape[1] < len(Q):
+            free = (V if rows is None else V[:, rows]) - left @ right.T
+            total = V @ root[:, 0] - left @ ones
+        for t in penalty / self._gamma:
+            scaled = left / (lam + t)
+            W = scaled @ right.T
+            yield (W, scaled @ ones) if free is None else (W + free / t, scaled @ ones + total / t)
+
+    def leftover(self, penalty, rows):
+        return leftover_of(self.inputs, penalty / self._gamma, rows)
+
+
+def leftover_of(inputs: Spectrum, ratios, rows):
+    """``t (K + t)^-1`` for each t, rows (b, n) and diagonal (n,), from eigenpairs of K; the rest is left whole."""
+    lam, Q = inputs
+    free, unspanned = 0.0, 0.0
+    if Q.shape[1] < len(Q):
+        free = -Q[rows] @ Q.T
+        free[np.arange(len(rows)), rows] += 1
+        unspanned = np.maximum(1 - np.einsum("ij,ij->i", Q, Q), 0.0)
+    for t in ratios:
+        share = t / (lam + t)
+        yield (Q[rows] * share) @ Q.T + free, Q**2 @ share + unspanned
+
 
 def left_out_of_rows(inputs: Spectrum, gamma, E, T, shift, root, penalties, coefficients, ones, whole):
     """Residuals of some rows, each left out of all samples: in the eigenbasis of M, residual / (1 - leverage).
@@ -190,13 +223,17 @@ class _Shifted(Factors):
     def left_out(self, T, shift, root, penalties, rows=None):
         """From the inverse of ``K + s I`` for each penalty."""
         for i, s in enumerate(penalties):
-            inverse = shifted_inverse(self.term.K, s)
+            inverse = self._inverse(s)
             if inverse is None:
                 yield from self.term.factor(PATH).left_out(T, shift, root, penalties[i:], rows)
                 return
             residuals = s * (inverse @ T - (0.0 if shift is None else shift * (inverse @ root)))
             residuals /= root * np.maximum(s * np.diag(inverse)[:, None], _EPS)
             yield residuals if rows is None else residuals[rows]
+
+    def _inverse(self, s):
+        """``(K + s I)^-1``, None where rounding made K indefinite."""
+        return shifted_inverse(self.term.K, s)
 
 
 class Cholesky(_Shifted):
@@ -224,6 +261,25 @@ class Inverse(_Shifted):
 
     def _solved(self, R):
         return self._factor @ R
+
+    def _inverse(self, s):
+        self._renew(s)
+        return self._factor if self._instead is None else None
+
+    def influence(self, G, root, penalty, rows=None):
+        self._renew(penalty)
+        if self._instead is not None:
+            yield from self._instead.influence(G, root, penalty, rows)
+            return
+        W = (G * root[:, 0]) @ self._factor
+        yield W if rows is None else W[:, rows], W @ root[:, 0]
+
+    def leftover(self, penalty, rows):
+        self._renew(penalty)
+        if self._instead is not None:
+            yield from self._instead.leftover(penalty, rows)
+            return
+        yield penalty * self._factor[rows], penalty * self._factor.diagonal()
 
 
 def operator_spectrum(M) -> Spectrum:

@@ -16,7 +16,7 @@ from .._linalg import Spectrum, cholesky, cholesky_solve, full_spectrum, spectru
 from .._sums import kept, same
 from .._validation import check_memory
 from .base import ONCE, Factors
-from .factors import left_out_of_rows
+from .factors import left_out_of_rows, leftover_of
 from .gram import DenseGram, Gram
 
 _BLOCK = 2**22  # entries of features that are scaled or rotated at a time
@@ -194,6 +194,25 @@ class FeatureSpectral(Factors):
                     out[k, part] = residuals
             yield from out
 
+    @property
+    def output_basis(self):
+        return self._E
+
+    def influence(self, G, root, penalty, rows=None):
+        """``z (Z'DDZ + t)^-1 Z'D`` for features z (m, r), those that predictions are made of."""
+        values, V = self.pairs
+        back, gram = self.gram.back, self.gram if rows is None else self.gram.take(rows)
+        left, right = (G if back is None else G @ back) @ V, gram.push(V)
+        ones = (V.T @ self.gram.pull(root))[:, 0]
+        for t in penalty / self._gamma:
+            scaled = left / (values + t)
+            yield scaled @ right.T, scaled @ ones
+
+    def leftover(self, penalty, rows):
+        values, V = self.pairs
+        inputs = Spectrum(values, self.gram.push(V / np.sqrt(values)))
+        return leftover_of(inputs, penalty / self._gamma, rows)
+
 
 class FeatureCholesky(Factors):
     """For M = I: the Cholesky factor of ``Z'Z + s shift I``, for a system or a few."""
@@ -216,6 +235,12 @@ class FeatureCholesky(Factors):
 
     def left_out(self, T, shift, root, penalties, rows=None):
         return self._spectral.left_out(T, shift, root, penalties, rows)
+
+    def influence(self, G, root, penalty, rows=None):
+        return self._spectral.influence(G, root, penalty, rows)
+
+    def leftover(self, penalty, rows):
+        return self._spectral.leftover(penalty, rows)
 
     def with_operator(self, M):
         return None if M is None else self._spectral.with_operator(M)

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .base import ONCE, PATH, Factors, Term
+from .base import ITERATIONS, ONCE, PATH, Factors, Term
 from .separable import Separable
 
 _HELD = 2**25  # entries of factors of all patterns, 256 MB, up to which they are kept
@@ -40,6 +40,7 @@ class ByPattern(Term):
     """
 
     closed_form = True
+    influences = True
     masked = True
     takes_gaps = True
     inversion = "direct"
@@ -114,6 +115,12 @@ class ByPattern(Term):
         if multiple is None:
             return Separable(gram, np.diag(np.diagonal(self.M)[pattern.columns]))
         return Separable(gram if multiple == 1 else gram.scaled(np.full(len(pattern.rows), np.sqrt(multiple))))
+
+    def values_of(self, pattern: Pattern, G):
+        """What ``part`` has in place of kernel values, or features, G (m, N) that predictions are made from."""
+        multiple = self._multiple(pattern)
+        multiple = 1.0 if multiple is None else multiple
+        return G * np.sqrt(multiple) if self.whole.expands else G[:, pattern.rows] * multiple
 
     def _multiple(self, pattern: Pattern) -> float | None:
         """The number that M is on a pattern's columns, None for several: K times a number needs no eigenvectors."""
@@ -209,3 +216,41 @@ class PatternFactors(Factors):
             for out, found in zip(residuals, paths, strict=True):
                 out[np.ix_(here, pattern.columns)] = found
         yield from residuals
+
+    def changed(self, G, residuals, shift, root, penalty, rows=None):
+        """A column changes when a sample is left out that it was observed in."""
+        wanted = np.arange(len(root)) if rows is None else np.asarray(rows)
+        out = np.zeros((len(G), len(wanted), residuals.shape[1]))
+        for number, pattern in enumerate(self.term.patterns):
+            at, moved = pattern.index, None if shift is None else shift[pattern.index]
+            own, where, here = np.intersect1d(pattern.rows, wanted, assume_unique=True, return_indices=True)
+            some = None if len(own) == len(pattern.rows) else where
+            values = self.term.values_of(pattern, G)
+            part = self._part(number, ITERATIONS)
+            change = part.changed(values, residuals[at], moved, root[pattern.rows], penalty, some)
+            out[:, here[:, None], pattern.columns] = change
+        return out
+
+    def pairs_left_out(self, T, shifts, root, penalty, rows):
+        """Of a column that a sample was not observed in, leaving it out changes nothing."""
+        rows = np.asarray(rows)
+        out = np.full((len(rows), *T.shape), np.nan)
+        for number, pattern in enumerate(self.term.patterns):
+            at, own, columns = pattern.index, root[pattern.rows], pattern.columns
+            part = self._part(number, ITERATIONS)
+            inside = np.isin(rows, pattern.rows)
+            # with any sample that was not observed here the shift is that of j alone
+            for there in (True, False):
+                first = np.flatnonzero(inside == there)
+                if not len(first):
+                    continue
+                cube = np.ix_(first, pattern.rows, columns)
+                moved = None if shifts is None else shifts[cube]
+                if there:
+                    places = np.searchsorted(pattern.rows, rows[first])
+                    out[cube] = part.pairs_left_out(T[at], moved, own, penalty, places)
+                else:
+                    alone = None if moved is None else moved[0]
+                    (found,) = part.left_out(T[at], alone, own, np.array([penalty]))
+                    out[cube] = found
+        return out

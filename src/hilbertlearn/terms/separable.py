@@ -18,6 +18,7 @@ class Separable(Term):
     """The map ``A -> K A M`` of the kernel k(x, z) M; ``M=None`` is the identity."""
 
     closed_form = True
+    influences = True
     inversion = "direct"
 
     def __init__(self, K, M=None):

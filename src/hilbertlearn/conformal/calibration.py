@@ -1,0 +1,95 @@
+"""Scores of the samples left out, and the sets of outputs that conform to them.
+
+With R_i the score of sample i by the model k(i) without it, and s_k(x, y) that of an output y at x by model k, the
+set at x is ``{y : #{i : R_i < s_k(i)(x, y)} < level (n + 1)}`` (Barber et al. 2021, in the form of Gupta et al. 2022
+for any score). With one model it is split conformal: s(x, y) at most the ``ceil(level (n + 1))``-th smallest R_i.
+
+*Hulls.* Of the n samples at most k - 1, k = ceil(level (n + 1)), have scores below that of a y in the set. For any of
+the others s_k(i)(x, y) <= R_i, so that y is within ``mu_k(i)(x) +- R_i extent_k(i)`` in *all* outputs, or at all
+points, at once. So at each point at most k - 1 of the upper ends are below y, and y is not above the k-th smallest of
+them; the same for the lower ends. Therefore pointwise quantiles of the ends bound the whole set simultaneously.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from .leaving_out import LeavingOut
+from .levels import conforms, lower_ends, upper_ends
+from .scores import Score
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """Models that leave samples out, and a score of these samples."""
+
+    left: LeavingOut
+    score: Score
+    residuals: np.ndarray  # (n, d) of the samples left out, NaN where not observed
+    weights: np.ndarray  # (n,) of these samples, for queries that bring theirs
+    level: float
+
+    @cached_property
+    def sizes(self):
+        """Score (n,) of each sample left out by the model without it."""
+        return self.score.sizes(self.residuals[None], self.scales_by_sample)[0]
+
+    @property
+    def _scales(self):
+        left = self.left
+        return np.ones((1, self.residuals.shape[1])) if left.scales is None else left.scales
+
+    @property
+    def scales_by_sample(self):
+        """(n, ...) the scale of the model without sample i."""
+        return self._scales[self._scale]
+
+    @property
+    def _scale(self):
+        """(n,) which scale the model without sample i has."""
+        return self.left.scale_of[self.left.model_of]
+
+    def intervals(self, X, own=None):
+        """Lower and upper ends (m, d) for each output by itself.
+
+        own : (m,) weights of the queries, None for the plain sets in which samples weigh the same
+        """
+        return self._ends(X, np.abs(self.residuals), own)
+
+    def hull(self, X, own=None):
+        """Lower and upper ends (m, d) between which the whole set is, in all outputs at once."""
+        extents = self.score.extents(self._scales)[self._scale]
+        return self._ends(X, self.sizes[:, None] * extents, own)
+
+    def _ends(self, X, half, own):
+        """Quantiles of predictions without sample i plus and minus half widths (n, d)."""
+        parts = []
+        for rows, centres in self.centres(X):
+            weighed = (None, None) if own is None else (self.weights, own[rows])
+            parts.append(
+                (lower_ends(centres - half, self.level, *weighed), upper_ends(centres + half, self.level, *weighed))
+            )
+        lower, upper = (np.concatenate(ends) for ends in zip(*parts, strict=True))
+        return lower, upper
+
+    def contains(self, X, values, own=None):
+        """Which outputs (m, d) are in the sets (m,); entries that are NaN are not asked for."""
+        found = np.empty(len(values), dtype=bool)
+        for rows, _, predictions in self.left.blocks(X):
+            weighed = (None, None) if own is None else (self.weights, own[rows])
+            scores = self._by_sample(values[rows, None] - predictions)
+            found[rows] = conforms(scores, self.sizes, self.level, *weighed)
+        return found
+
+    def _by_sample(self, residuals):
+        """Scores (m, n) by the models without sample i, from residuals (m, K, d) by every model."""
+        sizes = self.score.sizes(residuals, self._scales[self.left.scale_of])
+        return sizes[:, self.left.model_of]
+
+    def centres(self, X):
+        """Pairs (rows, predictions (m, n, d) by the models without sample i) within the working memory."""
+        for rows, _, predictions in self.left.blocks(X):
+            yield rows, predictions[:, self.left.model_of]

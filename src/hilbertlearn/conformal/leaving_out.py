@@ -1,0 +1,208 @@
+"""Models without some samples: who was left out by which, what was predicted for them, and what each predicts.
+
+Everything else in this room is the same for one model that leaves out a part (split), for folds (cv+), and for a model
+without each sample in closed form (jackknife+).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing, get_tags
+
+from .._blocks import row_blocks
+from .._progress import Progress
+from ..estimators.state import blocks_of
+from .outputs import OutputForm
+from .wrapped import KernelMachineBehind, fitted
+
+_COPIES = 6  # of predictions by all models, while they are made and sorted
+_PAIRS = 200  # samples up to which scales of models without one come from pairs left out
+_GROUPS = 10  # of samples that share a scale beyond that
+
+Learn = Callable[[Any, Any, Any], Any]  # residuals (n, d) and weights (n,) of the samples of a model, it -> its scale
+
+
+class LeavingOut(ABC):
+    """K models, each without some of the samples, and n samples that were left out by one of them each."""
+
+    models: Any
+    rows: np.ndarray  # (n,) which of the samples given these are
+    model_of: np.ndarray  # (n,) the model without sample i
+    held_out: np.ndarray  # (n, d) what it predicts there
+    scales: np.ndarray | None  # (k, ...) what models have learnt of the sizes of residuals; None for nothing
+    scale_of: np.ndarray  # (K,) which of them a model has
+
+    @property
+    def n_models(self) -> int:
+        return len(self.scale_of)
+
+    def blocks(self, X):
+        """Triples (rows, X there, predictions (m, K, d) of every model) within scikit-learn's working memory."""
+        d = self.held_out.shape[1]
+        for rows, some in blocks_of(X, len(self.rows) * d, _COPIES):
+            yield rows, some, self.predictions(some)
+
+    @abstractmethod
+    def predictions(self, X):
+        """Predictions (m, K, d) of every model; ``blocks`` knows how many queries fit."""
+
+
+@dataclass(frozen=True, eq=False)
+class Refits(LeavingOut):
+    """Models that were fitted to parts of the samples."""
+
+    models: tuple
+    columns: tuple  # for each model the samples that it knows, where inputs are values with all of them; None else
+    form: OutputForm
+    rows: np.ndarray
+    model_of: np.ndarray
+    held_out: np.ndarray
+    scales: np.ndarray | None
+    scale_of: np.ndarray
+
+    def predictions(self, X):
+        values = [predicted(model, X, own, self.form) for model, own in zip(self.models, self.columns, strict=True)]
+        return np.stack(values, axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class WithoutEach(LeavingOut):
+    """The models without one sample each, in closed form: alpha n, kernel and operator are those of all samples."""
+
+    behind: KernelMachineBehind
+    models: Any  # of ``KernelMachine.without_one``
+    form: OutputForm
+    rows: np.ndarray
+    model_of: np.ndarray
+    held_out: np.ndarray
+    scales: np.ndarray | None
+    scale_of: np.ndarray
+
+    def predictions(self, X):
+        X = self.behind.inputs(X)
+        coordinates = self.models.coordinates_at(X)  # (m, n, d)
+        m, n, d = coordinates.shape
+        return self._values(coordinates.reshape(m * n, d)).reshape(m, n, -1)
+
+    def _values(self, coordinates):
+        return self.form.rows(self.behind.machine.decode(coordinates))
+
+
+# ---------------------------------------------------------------- makers
+
+
+@dataclass(frozen=True)
+class Data:
+    """What models are fitted to."""
+
+    X: Any
+    y: Any
+    values: np.ndarray  # (N, d) outputs as rows
+    form: OutputForm
+    sample_weight: np.ndarray | None  # (N,)
+    rows: np.ndarray  # (n,) the samples that count: of positive weight, and observed somewhere
+
+    @property
+    def weights(self):
+        """(N,) those of the samples."""
+        return np.ones(len(self.values)) if self.sample_weight is None else self.sample_weight
+
+
+def by_refits(estimator, data: Data, splits, learn: Learn | None, *, n_jobs=None, said: Progress) -> Refits:
+    """A copy of the estimator fitted to each part.
+
+    splits : pairs (train, test) of samples; what a copy chooses from the data it chooses from its own part alone
+    learn : makes a scale of the residuals of a part, None where none is needed. They are leave-one-out residuals where
+        the fitted copy has them in closed form, and those of the fit elsewhere: both know nothing of the test part.
+    """
+    said.begin(f"{len(splits)} model{'s' * (len(splits) > 1)} without some samples", len(splits))
+    work = (delayed(_refit)(estimator, data, train, test, learn) for train, test in splits)
+    found = []
+    for number, one in enumerate(Parallel(n_jobs=n_jobs, return_as="generator")(work)):
+        found.append(one)
+        said.step(f"model {number + 1}")
+    models, held_out, scales = zip(*found, strict=True)
+    pairwise = get_tags(estimator).input_tags.pairwise
+    return Refits(
+        models=models,
+        columns=tuple(train if pairwise else None for train, _ in splits),
+        form=data.form,
+        rows=np.concatenate([test for _, test in splits]),
+        model_of=np.repeat(np.arange(len(splits)), [len(test) for _, test in splits]),
+        held_out=np.concatenate(held_out),
+        scales=None if learn is None else np.stack(scales),
+        scale_of=np.zeros(len(splits), dtype=int) if learn is None else np.arange(len(splits)),
+    )
+
+
+def _refit(estimator, data: Data, train, test, learn):
+    """The model of a part, its predictions of the others, and its scale."""
+    pairwise = get_tags(estimator).input_tags.pairwise
+    X = _safe_indexing(data.X, train)
+    own = X[:, train] if pairwise else X
+    weights = None if data.sample_weight is None else data.sample_weight[train]
+    model = fitted(clone(estimator), own, _safe_indexing(data.y, train), weights)
+    columns = train if pairwise else None
+    held_out = predicted(model, _safe_indexing(data.X, test), columns, data.form)
+    if learn is None:
+        return model, held_out, None
+    return model, held_out, learn(_own_residuals(model, own, data, train), data.weights[train], model)
+
+
+def _own_residuals(model, X, data: Data, train):
+    """Residuals (n, d) of the samples of a part: each left out where that has a formula, of the fit elsewhere."""
+    behind = KernelMachineBehind.of(model)
+    if behind is None:
+        return data.values[train] - data.form.rows(model.predict(X))
+    coordinates = behind.machine.encode(_safe_indexing(data.y, train)) - behind.machine.loo_coordinates()
+    return data.values[train] - data.form.rows(behind.machine.decode(coordinates))
+
+
+def in_closed_form(behind: KernelMachineBehind, data: Data, learn: Learn | None) -> WithoutEach:
+    """The models without one sample each of a fitted kernel machine; see ``by_refits`` for ``learn``.
+
+    The scale of the model without i comes from residuals of the others, each left out of that model: pairs left out.
+    Of many samples it comes from the leave-one-out residuals of those in other tenths than i, in which i has had a
+    part among all the others: that is an approximation, of order 1 / n.
+    """
+    models, form = behind.without_one(), data.form
+    held_out = form.rows(behind.machine.decode(models.held_out))
+    residuals, n = data.values[models.rows] - held_out, len(models.rows)
+    scales, scale_of = None, np.zeros(n, dtype=int)
+    if learn is not None:
+        scale_of = np.arange(n) if n <= _PAIRS else np.arange(n) % _GROUPS
+        of_groups = _left_out_with if n <= _PAIRS else _outside_groups
+        parts = of_groups(behind.machine, models, form, residuals, scale_of)
+        scales = np.stack([learn(part[others], models.weights[others], behind.machine) for part, others in parts])
+    return WithoutEach(
+        replace(behind, models=None), models, form, models.rows, np.arange(n), held_out, scales, scale_of
+    )
+
+
+def _left_out_with(machine, models, form, residuals, groups):
+    """For each sample the residuals (n, d) of the others, left out together with it, and which those are."""
+    n, d = models.held_out.shape
+    alone = models.models.residuals
+    for block in row_blocks(n, n * d, _COPIES):
+        changes = models.pairs(np.arange(n)[block]) - alone  # (b, n, d)
+        values = form.rows(machine.space_.decode_differences(changes.reshape(-1, d)))
+        for i, change in zip(range(n)[block], values.reshape(-1, n, values.shape[1]), strict=True):
+            yield residuals + change, np.arange(n) != i
+
+
+def _outside_groups(machine, models, form, residuals, groups):
+    """For each group the residuals (n, d) of all samples left out alone, and which are not of the group."""
+    for group in range(groups.max() + 1):
+        yield residuals, groups != group
+
+
+def predicted(model, X, columns, form: OutputForm):
+    """Predictions (m, d) of a model; columns : of inputs that are values with all samples, those it was fitted to."""
+    return form.rows(model.predict(X if columns is None else X[:, columns]))

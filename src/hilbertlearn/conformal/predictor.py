@@ -1,0 +1,288 @@
+"""Prediction sets around any regressor."""
+
+from __future__ import annotations
+
+import copy
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.utils import get_tags, indexable
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import _check_sample_weight, _num_samples, check_is_fitted, column_or_1d
+
+from .._fitting import store, transactional
+from .._progress import Progress, Silence
+from .._validation import check_choice, warn
+from ..estimators import OperatorKernelRegressor
+from .calibration import Calibration
+from .leaving_out import Data, LeavingOut, by_refits, in_closed_form
+from .outputs import OutputForm
+from .regions import Band, Box, Ellipsoid, Region
+from .scores import Mahalanobis, as_score
+from .splits import check_enough, each, folds, halves
+from .wrapped import KernelMachineBehind, check_estimator, fitted, resists_outliers
+
+METHODS = ("auto", "jackknife+", "cv+", "split")
+_SPLIT = 10_000  # samples beyond which "auto" fits one model
+_CLOSED_FORM = 5000  # and up to which it has a model without each
+
+
+class ConformalPredictor(MetaEstimatorMixin, BaseEstimator):
+    """Intervals, regions and bands with a promised coverage, around any estimator of the package or of scikit-learn.
+
+    *The promise.* Let the samples and a new one be exchangeable (drawn independently from one law, for example), and
+    the estimator treat samples alike whatever their order. Then, whatever the model and the law are, the set at the new
+    input holds the new output with probability at least
+
+    - ``level`` for "split";
+    - ``1 - 2 (1 - level)`` for "jackknife+", and ``1 - 2 (1 - level) - min(2 (1 - 1/K) / (n/K + 1), (1 - K/n) / (K +
+      1))`` for "cv+" with K folds (Barber et al. 2021). In practice it is the level, or a little more.
+
+    The probability is over the draw of samples and new one together. Each *interval* has it by itself; a *region*, and
+    a *band*, holds all outputs, or all points of the curve, at once. Of an output with gaps the promise is of what will
+    be observed of a new one with gaps of the same kind. What a model without a sample holds fixed is not exact: for
+    "jackknife+" in closed form these are alpha n, kernel and operator where they were chosen by all samples.
+
+    Parameters
+    ----------
+    estimator : regressor with one or several outputs, default ``OperatorKernelRegressor()``
+    method : "auto", "jackknife+", "cv+" or "split"
+        "jackknife+": a model without each sample. In closed form, with no refit, for estimators of the package with the
+        squared loss where ``leaves_one_out`` says so, also behind steps of a pipeline that learn nothing and in
+        ``RegularizationPathCV`` (its alpha is that of all samples, as with alpha="auto"); n refits elsewhere.
+        "cv+": a model without each of ten folds, or as ``cv`` says. "split": one model of some samples, calibrated on
+        the others. "auto": jackknife+ where it has a closed form and there are up to 5000 samples, cv+ for up to
+        10 000, split for more; cv+ where ``cv`` or groups are given.
+    level : float between 0 and 1, the coverage aimed at
+    score : "auto", "constant", "scale", "robust", "trimmed", "mahalanobis", or an object of ``conformal.scores``
+        How far an output is from a prediction, for regions and bands: the largest of its residuals relative to a
+        scale (boxes and bands, see ``scores.MaxScaled``), or their length (ellipsoids). Intervals do not depend on it.
+    cv : None, number of folds, splitter of scikit-learn or iterable of (train, test)
+        Test parts must not overlap. For "split" the first pair counts.
+    calibration : share, or number, of the samples that calibrate, for "split"
+    n_jobs : models that are fitted at the same time, as elsewhere in scikit-learn
+    random_state : of folds and the split, as elsewhere in scikit-learn
+    verbose : 1 says which models are fitted
+
+    Attributes
+    ----------
+    estimator_ : the fitted estimator that ``predict`` asks: of all samples, for "split" of those that do not calibrate
+    method_ : the method in use
+    closed_form_ : whether models without a sample came from a formula
+    n_calibration_ : number of samples left out, by whose scores sets are made
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import ConformalPredictor, OperatorKernelRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(size=(120, 1))
+    >>> Y = np.hstack([np.sin(6 * X), np.cos(6 * X)]) + 0.1 * rng.normal(size=(120, 2))
+    >>> model = ConformalPredictor(OperatorKernelRegressor(), level=0.9).fit(X[:100], Y[:100])
+    >>> model.method_
+    'jackknife+'
+    >>> model.predict_interval(X[100:]).shape
+    (20, 2, 2)
+    >>> region = model.predict_region(X[100:])
+    >>> bool(region.contains(Y[100:]).mean() > 0.7)
+    True
+    """
+
+    calibration_: Any
+    estimator_: Any
+
+    def __init__(
+        self,
+        estimator=None,
+        method="auto",
+        level=0.9,
+        score="auto",
+        *,
+        cv=None,
+        calibration=0.3,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
+        store(self, locals())
+
+    # ---------------------------------------------------------------- fit
+
+    @transactional
+    def fit(self, X, y, sample_weight=None, groups=None):
+        """Fit the estimator, and models without some samples; NaN in y means not observed, if the estimator takes it.
+
+        Parameters
+        ----------
+        X : inputs as the estimator takes them, which can be indexed by rows
+        y : (n,) numbers, (n, d) vectors, (n, m) or (n, m_1, m_2) functions on a grid, a data frame, a FDataGrid
+        sample_weight : (n,) non-negative weights of the loss, those of weight 0 are left out. For a known shift of the
+            inputs they are ratios of densities, of the queries' law to the samples'; see ``predict_interval``.
+        groups : (n,) of samples that belong together, which are left out together
+        """
+        check_choice(self.method, "method", METHODS)
+        level = _check_level(self.level)
+        score, wrapped = as_score(self.score), self._wrapped()
+        check_estimator(wrapped)
+        data, groups = self._data(X, y, sample_weight), self._groups(X, groups)
+        method = self._first_choice(data, groups)
+        self.estimator_, closed_form = None, None
+        if method != "split":
+            self.estimator_ = clone(wrapped)
+            if method != "cv+" and groups is None:
+                closed_form = KernelMachineBehind.fitted(self.estimator_, X, y, sample_weight)
+            else:
+                fitted(self.estimator_, X, y, sample_weight)
+        if method == "auto":
+            method = "cv+" if closed_form is None else "jackknife+"
+
+        learn = partial(_scale, score, level) if score.learns else None
+        left: LeavingOut
+        if closed_form is not None:
+            check_enough(len(data.rows), level, method)
+            left = in_closed_form(closed_form, data, learn)
+        else:
+            splits = self._splits(method, data, groups)
+            check_enough(sum(len(test) for _, test in splits), level, method)
+            said = Progress(type(self).__name__) if self.verbose else Silence()
+            left = by_refits(wrapped, data, splits, learn, n_jobs=self.n_jobs, said=said)
+        if self.estimator_ is None:
+            (self.estimator_,) = left.models
+        residuals = data.values[left.rows] - left.held_out
+        self.form_ = data.form
+        self.calibration_ = Calibration(left, score, residuals, data.weights[left.rows], level)
+        self.method_, self.closed_form_, self.n_calibration_ = method, closed_form is not None, len(left.rows)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+
+    def _wrapped(self):
+        return OperatorKernelRegressor() if self.estimator is None else self.estimator
+
+    def _data(self, X, y, sample_weight) -> Data:
+        if y is None:
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        X, y = indexable(X)[0], indexable(y)[0]
+        form = OutputForm.of(y)
+        values = form.rows(y)
+        n = _num_samples(X)
+        if len(values) != n:
+            raise ValueError(f"X and y must have as many samples, got inconsistent numbers {n} and {len(values)}")
+        counts = np.isfinite(values).any(axis=1)
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, values, dtype=float, ensure_non_negative=True)
+            counts &= sample_weight > 0
+        return Data(X, y, values, form, sample_weight, np.flatnonzero(counts))
+
+    def _groups(self, X, groups):
+        if groups is None:
+            return None
+        groups = column_or_1d(groups)
+        if len(groups) != _num_samples(X):
+            raise ValueError(f"groups must have one entry a sample, got {len(groups)} for {_num_samples(X)}")
+        return groups
+
+    def _first_choice(self, data, groups):
+        """The method as far as it is known before a fit."""
+        if self.method != "auto":
+            return self.method
+        if len(data.rows) > _SPLIT and self.cv is None:
+            return "split"
+        given = self.cv is not None or groups is not None or len(data.rows) > _CLOSED_FORM
+        return "cv+" if given else "auto"
+
+    def _splits(self, method, data, groups):
+        if method == "split":
+            return halves(data, self.calibration, self.cv, groups, self.random_state)
+        return each(data, groups) if method == "jackknife+" else folds(data, self.cv, groups, self.random_state)
+
+    # ---------------------------------------------------------------- predict
+
+    @available_if(lambda self: hasattr(self._wrapped(), "predict"))
+    def predict(self, X):
+        """Predictions of the wrapped estimator."""
+        check_is_fitted(self)
+        return self.estimator_.predict(X)
+
+    def predict_interval(self, X, sample_weight=None):
+        """An interval for each output by itself: (m, 2) for y (n,), (m, d, 2) for y (n, d), lower and upper ends.
+
+        Parameters
+        ----------
+        X : inputs
+        sample_weight : (m,) weights of the queries, for a known shift of the inputs (Tibshirani et al. 2019): ratios of
+            densities, in the units of those that ``fit`` had, which then count in the calibration too. None: the
+            samples count alike, whatever weights the model was fitted with. A query that weighs much has an infinite
+            interval: there are too few samples like it.
+        """
+        X, own = indexable(X)[0], self._own(X, sample_weight)
+        lower, upper = self.calibration_.intervals(X, own)
+        self._say_infinite(upper, own)
+        form = self.form_
+        return np.stack([form.array(lower), form.array(upper)], axis=-1)
+
+    def predict_region(self, X, sample_weight=None) -> Region:
+        """Regions for all outputs at once: a ``Box``, or an ``Ellipsoid`` for score="mahalanobis".
+
+        They have ``contains(y)``, ``lower``, ``upper`` and ``volume()``. X, sample_weight : as in ``predict_interval``
+        """
+        kind = Ellipsoid if isinstance(self._fitted().score, Mahalanobis) else Box
+        return self._region(kind, X, sample_weight)
+
+    def predict_band(self, X, sample_weight=None) -> Band:
+        """Bands that hold the function at all points at once; outputs are taken as values on a grid.
+
+        They have ``contains(y)``, ``lower``, ``upper``, ``width`` and ``mean_width()``.
+        X, sample_weight : as in ``predict_interval``
+        """
+        if isinstance(self._fitted().score, Mahalanobis):
+            raise ValueError("predict_band has no score='mahalanobis'; set score='scale', 'trimmed' or 'constant'")
+        return self._region(Band, X, sample_weight)
+
+    def _region(self, kind, X, sample_weight):
+        X, own = indexable(X)[0], self._own(X, sample_weight)
+        region = kind.of(self.calibration_, X, self.form_, own)
+        self._say_infinite(region.ends[1], own)
+        return region
+
+    def _fitted(self) -> Calibration:
+        check_is_fitted(self)
+        return self.calibration_
+
+    def _own(self, X, sample_weight):
+        check_is_fitted(self)
+        if sample_weight is None:
+            return None
+        return _check_sample_weight(
+            sample_weight, np.empty((_num_samples(X), 1)), dtype=float, ensure_non_negative=True
+        )
+
+    def _say_infinite(self, upper, own):
+        if own is None and np.isinf(upper).any():
+            warn(
+                "some outputs were observed in too few samples for the level, their intervals are infinite; lower level"
+            )
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "calibration_")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        wrapped = get_tags(self._wrapped())
+        for name in ("estimator_type", "regressor_tags", "classifier_tags", "target_tags", "input_tags"):
+            setattr(tags, name, copy.deepcopy(getattr(wrapped, name)))
+        return tags
+
+
+def _scale(score, level, residuals, weights, model):
+    """What a fitted model has learnt of the sizes of residuals (n, d)."""
+    return score.learn(residuals, weights, level, resists_outliers(model))
+
+
+def _check_level(level) -> float:
+    number = isinstance(level, (int, float, np.floating)) and not isinstance(level, bool)
+    if not number or not 0 < level < 1:
+        raise ValueError(f"level must be a number between 0 and 1, such as 0.9, got {level!r}")
+    return float(level)

@@ -1,0 +1,135 @@
+"""Sets of outputs, one for each query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.special import gammaln
+from sklearn.utils.validation import _num_samples
+
+from ..functions import quadrature
+from .calibration import Calibration
+from .levels import conforms, rank
+from .outputs import OutputForm
+
+_DRAWS = 400  # points of a set, by which its volume is estimated
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """Sets of outputs for m queries. ``contains`` is the set itself, ``lower`` and ``upper`` are the box around it.
+
+    With one model (split) the box of a ``MaxScaled`` score is the set. With several (cv+, jackknife+) the set is a
+    little smaller than its box, which therefore has at least its coverage.
+    """
+
+    calibration: Calibration = field(repr=False)
+    X: Any = field(repr=False)
+    form: OutputForm = field(repr=False)
+    ends: tuple = field(repr=False)  # lower and upper (m, d)
+    own: Any = field(default=None, repr=False)  # (m,) weights of the queries
+
+    @classmethod
+    def of(cls, calibration: Calibration, X, form: OutputForm, own=None):
+        return cls(calibration, X, form, calibration.hull(X, own), own)
+
+    def __len__(self):
+        return _num_samples(self.X)
+
+    @property
+    def lower(self):
+        """Lower ends, in the form of the outputs."""
+        return self.form.wrap(self.ends[0], self.X)
+
+    @property
+    def upper(self):
+        """Upper ends, in the form of the outputs."""
+        return self.form.wrap(self.ends[1], self.X)
+
+    def contains(self, y):
+        """Which outputs, one for each query, are in its set, (m,); what is NaN in y is not asked for."""
+        values = self.form.rows(y)
+        if len(values) != len(self):
+            raise ValueError(f"y must have an output for each of the {len(self)} queries, got {len(values)}")
+        return self.calibration.contains(self.X, values, self.own)
+
+
+class Box(Region):
+    """Sets of vectors within a distance of the prediction in every output at once."""
+
+    def volume(self):
+        """Volumes (m,) of the boxes from ``lower`` to ``upper``."""
+        lower, upper = self.ends
+        return np.prod(np.maximum(upper - lower, 0.0), axis=1)
+
+
+class Band(Region):
+    """Sets of functions that are near the prediction at all points at once."""
+
+    @property
+    def width(self):
+        """``upper - lower`` at each point, in the shape of the outputs as an array."""
+        lower, upper = self.ends
+        return self.form.array(upper - lower)
+
+    def mean_width(self):
+        """Mean width (m,) over the points: by the trapezoidal rule where the grid is known, else over the columns."""
+        lower, upper = self.ends
+        widths = upper - lower
+        if self.form.axes is None:
+            return widths.mean(axis=1)
+        values = self.form.array(widths).mean(axis=-1)
+        for axis in reversed(self.form.axes):
+            weights = quadrature(axis, "trapezoid", "grid")
+            values = values @ (weights / weights.sum())
+        return values
+
+
+class Ellipsoid(Region):
+    """Sets of vectors that are near the prediction in the metric of the residuals' covariance."""
+
+    def volume(self):
+        """Volumes (m,): with one model that of its ellipsoid, with several an estimate, the same in every call.
+
+        Points are drawn from the ellipsoids of the samples left out, one of which holds any point of the set, by their
+        volumes without the largest; each point counts by the inverse of its density.
+        """
+        calibration, out = self.calibration, np.empty(len(self))
+        scales, sizes = calibration.scales_by_sample, calibration.sizes
+        if calibration.left.n_models == 1:
+            lower, upper = self.ends
+            radii = (upper - lower)[:, 0] / 2 / calibration.score.extents(scales[:1])[0, 0]
+            return np.exp(_log_volumes(scales[:1], radii))
+        logs, weights = _log_volumes(scales, sizes), None if self.own is None else calibration.weights
+        for rows, centres in calibration.centres(self.X):
+            for m, place in enumerate(range(*rows.indices(len(self)))):
+                own = None if self.own is None else self.own[place : place + 1]
+                finite = np.isfinite(self.ends[1][place]).all()
+                out[place] = self._volume(centres[m], scales, sizes, logs, weights, own) if finite else np.inf
+        return out
+
+    def _volume(self, centres, scales, sizes, logs, weights, own):
+        """Volume of the set of one query, from the ellipsoids (n, ...) of the samples."""
+        level, score = self.calibration.level, self.calibration.score
+        d, rng = centres.shape[1], np.random.default_rng(0)
+        unit = np.sort(logs)[min(rank(level, len(logs)), len(logs)) - 1]  # of volumes; most sets are about as large
+        shares = np.exp(np.minimum(logs - unit, 0.0))
+        drawn = rng.choice(len(logs), _DRAWS, p=shares / shares.sum())
+        directions = rng.normal(size=(_DRAWS, d))
+        radii = rng.uniform(size=_DRAWS) ** (1 / d) / np.linalg.norm(directions, axis=1)
+        factors = np.linalg.cholesky(scales)[drawn]
+        points = centres[drawn] + sizes[drawn, None] * np.einsum("ijk,ik->ij", factors, directions * radii[:, None])
+        scores = score.sizes(points[:, None] - centres, scales)  # (draws, n)
+        inside = conforms(scores, sizes, level, weights, own)
+        density = (scores <= sizes * (1 + 1e-9)) @ np.exp(np.minimum(unit - logs, 0.0)) / shares.sum()
+        return float(np.exp(unit) * np.mean(inside / density))
+
+
+def _log_volumes(scales, sizes):
+    """Logarithms (n,) of the volumes of ellipsoids with these matrices and radii; minus infinity for points."""
+    d = scales.shape[-1]
+    unit = d / 2 * np.log(np.pi) - gammaln(d / 2 + 1)
+    with np.errstate(divide="ignore"):
+        return unit + np.linalg.slogdet(scales)[1] / 2 + d * np.log(sizes)

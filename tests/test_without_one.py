@@ -1,0 +1,141 @@
+"""Models without one sample in closed form against what they stand for: a refit without each."""
+
+import itertools
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.metrics.pairwise import rbf_kernel
+
+from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor, losses
+from hilbertlearn.features import Landmarks
+
+N, D, GAMMA, ALPHA = 11, 3, 0.3, 0.01
+rng = np.random.default_rng(0)
+X = rng.normal(size=(N, 2))
+Y = np.c_[np.sin(2 * X[:, 0]), X[:, 1], X.sum(axis=1)] + 0.1 * rng.normal(size=(N, D)) + [0, 5, -2]
+GAPS = Y.copy()
+GAPS[[1, 5], 0] = GAPS[4, 2] = GAPS[7] = np.nan
+WEIGHTS = rng.uniform(0.3, 3, N)
+QUERIES = rng.normal(size=(4, 2))
+ROOT = rng.normal(size=(D, D))
+FULL = {"identity": None, "full": ROOT @ ROOT.T, "rank 2": ROOT[:, :2] @ ROOT[:, :2].T}
+DIAGONAL = {
+    "identity": None,
+    "diagonal": np.diag([1, 2, 0.5]),
+    "multiple": 2 * np.eye(3),
+    "rank 2": np.diag([2.0, 2, 0]),
+}
+
+
+def check(make, Y, weights=None, inputs=X, queries=QUERIES, tolerance=1e-10):
+    """The models without one sample against refits with the same alpha n.
+
+    make : function of alpha that gives the estimator
+    """
+    model = make(ALPHA).fit(inputs, Y, weights)
+    models, found = model.without_one(), model.loo_coordinates_at(queries)
+    rows, w = models.rows, np.ones(len(Y)) if weights is None else weights
+    assert found.shape == (len(queries), len(rows), model.coordinates(queries).shape[1])
+    for j, i in enumerate(rows):
+        rest = np.setdiff1d(rows, [i])
+        refit = make(ALPHA * w[rows].sum() / w[rest].sum()).fit(inputs[rest], Y[rest], w[rest])
+        assert_allclose(found[:, j], refit.coordinates(queries), atol=tolerance)
+        seen = np.isfinite(models.held_out[j])
+        assert_allclose(models.held_out[j, seen], refit.coordinates(inputs[i : i + 1])[0, seen], atol=tolerance)
+    some = models.coordinates_at(model.checked_inputs(queries), np.array([1, 4]))
+    assert_allclose(some, found[:, [1, 4]], atol=1e-12)
+
+
+def regressor(**settings):
+    return lambda alpha: OperatorKernelRegressor("rbf", gamma=GAMMA, alpha=alpha, **settings)
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["", "weighted"])
+@pytest.mark.parametrize("center", [False, True], ids=["", "centred"])
+@pytest.mark.parametrize("operator", FULL)
+def test_models_equal_refits(operator, center, weights):
+    check(regressor(operator=FULL[operator], center=center), Y, weights)
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["", "weighted"])
+@pytest.mark.parametrize("center", [False, True], ids=["", "centred"])
+@pytest.mark.parametrize("operator", DIAGONAL)
+def test_models_equal_refits_with_gaps(operator, center, weights):
+    check(regressor(operator=DIAGONAL[operator], center=center), GAPS, weights)
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["", "weighted"])
+@pytest.mark.parametrize(
+    ("operator", "y"), [*itertools.product(FULL, ["whole"]), *itertools.product(DIAGONAL, ["gaps"])]
+)
+def test_models_equal_refits_on_features(operator, y, weights):
+    M, y = (FULL[operator], Y) if y == "whole" else (DIAGONAL[operator], GAPS)
+    check(regressor(operator=M, feature_map=Landmarks(points=X[:5])), y, weights)
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["", "weighted"])
+@pytest.mark.parametrize("features", [None, Landmarks(points=X[:5])], ids=["", "features"])
+@pytest.mark.parametrize(
+    ("operator", "y", "center"),
+    [(None, Y, False), (None, Y, True), *((M, Y, True) for M in list(FULL.values())[1:])]
+    + [(M, GAPS, True) for M in DIAGONAL.values()],
+)
+def test_pairs_equal_refits(operator, y, center, features, weights):
+    """Residuals of samples left out together with another: scales of models without a sample come from them."""
+    make = regressor(operator=operator, center=center, feature_map=features)
+    models = make(ALPHA).fit(X, y, weights).without_one()
+    w, rows, some = np.ones(N) if weights is None else weights, models.rows, [0, 3, 8]
+    found = models.pairs(np.array(some))
+    for (a, i), j in itertools.product(enumerate(some), range(0, len(rows), 2)):
+        if i == j:
+            assert np.isnan(found[a, j]).all()
+            continue
+        rest = np.setdiff1d(rows, rows[[i, j]])
+        refit = make(ALPHA * w[rows].sum() / w[rest].sum()).fit(X[rest], y[rest], w[rest])
+        assert_allclose(found[a, j], (y - refit.coordinates(X))[rows[j]], atol=1e-10)
+
+
+def test_models_of_a_kernel_of_low_rank():
+    check(lambda alpha: OperatorKernelRegressor("linear", alpha=alpha, center=False), Y)
+    check(lambda alpha: OperatorKernelRegressor("linear", alpha=alpha, center=False, operator=FULL["full"]), Y)
+
+
+def test_models_of_a_sum_of_kernels():
+    terms = [("rbf", None), ("linear", None)]
+    check(lambda alpha: OperatorKernelRegressor(terms, gamma=GAMMA, alpha=alpha, center=False), Y)
+
+
+@pytest.mark.parametrize("operator", ["auto", None])
+def test_models_of_curves_on_a_grid(operator):
+    t = np.linspace(0, 1, 15)
+    curves = np.sin(4 * t + X[:, :1]) + 0.1 * rng.normal(size=(N, 15))
+    check(lambda alpha: FunctionalRegressor("rbf", gamma=GAMMA, alpha=alpha, center=True, operator=operator), curves)
+
+
+def test_models_of_functions_of_two_variables():
+    """The operator is a Kronecker product."""
+    images = rng.normal(size=(N, 4, 5)) + X[:, :1, None]
+    grid = (np.linspace(0, 1, 4), np.linspace(0, 1, 5))
+    check(lambda alpha: FunctionalRegressor("rbf", gamma=GAMMA, alpha=alpha, center=True, grid=grid), images)
+
+
+def test_models_of_a_precomputed_kernel():
+    K, G = rbf_kernel(X, gamma=GAMMA), rbf_kernel(QUERIES, X, gamma=GAMMA)
+    by_name = OperatorKernelRegressor("rbf", gamma=GAMMA, alpha=ALPHA).fit(X, Y).loo_coordinates_at(QUERIES)
+    by_gram = OperatorKernelRegressor("precomputed", alpha=ALPHA).fit(K, Y).loo_coordinates_at(G)
+    assert_allclose(by_gram, by_name, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "settings", [{"loss": "huber"}, {"loss": losses.Huber(0.1)}, {"kernel": [("rbf", FULL["full"]), ("linear", None)]}]
+)
+def test_models_without_a_formula_are_refused(settings):
+    model = OperatorKernelRegressor(alpha=0.1, **{"kernel": "rbf", "gamma": GAMMA, **settings}).fit(X, Y)
+    assert not model.leaves_one_out
+    with pytest.raises(ValueError, match="squared loss"):
+        model.without_one()
+
+
+def test_gaps_under_an_operator_that_mixes_have_no_formula():
+    assert not OperatorKernelRegressor("rbf", gamma=GAMMA, alpha=0.1, operator=FULL["full"]).fit(X, GAPS).leaves_one_out
