@@ -19,6 +19,7 @@ from ..estimators import OperatorKernelRegressor
 from .calibration import Calibration
 from .leaving_out import Data, LeavingOut, by_refits, in_closed_form
 from .outputs import OutputForm
+from .quantiles import QuantileCalibration, QuantileForm, Quantiles, levels_of
 from .regions import Band, Box, Ellipsoid, Region
 from .scores import Mahalanobis, as_score
 from .splits import check_enough, each, folds, halves
@@ -59,6 +60,8 @@ class ConformalPredictor(MetaEstimatorMixin, BaseEstimator):
     score : "auto", "constant", "scale", "robust", "trimmed", "mahalanobis", or an object of ``conformal.scores``
         How far an output is from a prediction, for regions and bands: the largest of its residuals relative to a
         scale (boxes and bands, see ``scores.MaxScaled``), or their length (ellipsoids). Intervals do not depend on it.
+        An estimator that predicts quantiles takes "auto": how far an output is beyond the two of its levels nearest to
+        ``(1 -+ level) / 2``, so that the width of intervals and bands follows the input (Romano et al. 2019).
     cv : None, number of folds, splitter of scikit-learn or iterable of (train, test)
         Test parts must not overlap. For "split" the first pair counts.
     calibration : share, or number, of the samples that calibrate, for "split"
@@ -124,9 +127,11 @@ class ConformalPredictor(MetaEstimatorMixin, BaseEstimator):
         """
         check_choice(self.method, "method", METHODS)
         level = _check_level(self.level)
-        score, wrapped = as_score(self.score), self._wrapped()
+        wrapped = self._wrapped()
         check_estimator(wrapped)
-        data, groups = self._data(X, y, sample_weight), self._groups(X, groups)
+        levels = levels_of(wrapped)
+        score = as_score(self.score) if levels is None else self._score_of_quantiles()
+        data, groups = self._data(X, y, sample_weight, levels), self._groups(X, groups)
         method = self._first_choice(data, groups)
         self.estimator_, closed_form = None, None
         if method != "split":
@@ -152,7 +157,8 @@ class ConformalPredictor(MetaEstimatorMixin, BaseEstimator):
             (self.estimator_,) = left.models
         residuals = data.values[left.rows] - left.held_out
         self.form_ = data.form
-        self.calibration_ = Calibration(left, score, residuals, data.weights[left.rows], level)
+        kind = Calibration if levels is None else QuantileCalibration
+        self.calibration_ = kind(left, score, residuals, data.weights[left.rows], level)
         self.method_, self.closed_form_, self.n_calibration_ = method, closed_form is not None, len(left.rows)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
@@ -161,11 +167,20 @@ class ConformalPredictor(MetaEstimatorMixin, BaseEstimator):
     def _wrapped(self):
         return OperatorKernelRegressor() if self.estimator is None else self.estimator
 
-    def _data(self, X, y, sample_weight) -> Data:
+    def _score_of_quantiles(self):
+        if not isinstance(self.score, Quantiles) and self.score != "auto":
+            raise ValueError(
+                f"score={self.score!r} is of residuals around one prediction, and the estimator predicts quantiles; set "
+                "score='auto'"
+            )
+        return Quantiles()
+
+    def _data(self, X, y, sample_weight, levels=None) -> Data:
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         X, y = indexable(X)[0], indexable(y)[0]
         form = OutputForm.of(y)
+        form = form if levels is None else QuantileForm.around(form, levels, float(self.level))
         values = form.rows(y)
         n = _num_samples(X)
         if len(values) != n:

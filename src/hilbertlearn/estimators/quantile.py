@@ -94,6 +94,9 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     """
 
     _CENTERS = ("auto", True, False)
+    predicts_quantiles = True
+    _functions_ = False  # whether outputs being fitted are curves
+    _points_ = None  # where quantiles are held in order beside the samples
 
     def __init__(
         self,
@@ -160,8 +163,6 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         own = isinstance(self.operator, str) and self.operator == "auto"
         return ("auto", *_SMOOTHER) if own and self._functions_ else ()
 
-    _functions_ = False  # whether outputs being fitted are curves
-
     def fit(self, X, y, sample_weight=None):
         """Fit to inputs X and outputs y; NaN in y means not observed.
 
@@ -199,43 +200,38 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
 
     # ---------------------------------------------------------------- fit
 
-    def _learn(self, X, y, sample_weight):
-        samples, points = self.read(X, y, sample_weight), self._points(X)
-        axis = not isinstance(self.levels, numbers.Real)
-        choice, coupling = held_out.choose_levels(
-            samples, self._loss(), self.alpha, self.coupling, axis, self.options()
-        )
-        self.settle(choice, points)
-        self.coupling_ = coupling
+    def _chosen(self, X, y, sample_weight) -> held_out.Choice:
+        samples, axis = self.read(X, y, sample_weight), not isinstance(self.levels, numbers.Real)
+        given = (self.alpha, self.coupling, axis, self.options())
+        choice, self.coupling_ = held_out.choose_levels(samples, self._loss(), *given)
+        self._points_ = self._held_at(X)
+        return choice
 
     def prepare(self, X, y, sample_weight=None):
-        samples = self.read(X, y, sample_weight)
-        axis = not isinstance(self.levels, numbers.Real)
-        return held_out.choose_levels(samples, self._loss(), self.alpha, self.coupling, axis, self.options())[
-            0
-        ].training
+        return self._chosen(X, y, sample_weight).training
 
-    def settle(self, choice, points=None):
+    def settle(self, choice):
         if self.non_crossing is not True or len(choice.loss.taus) == 1:
             return super().settle(choice)
-        found = fit_in_order(choice.training, choice.loss, choice.alpha, self.options(), points)
+        found = fit_in_order(choice.training, choice.loss, choice.alpha, self.options(), self._points_)
         state = self.make_state(self.checked(found))
-        self.state_ = replace(state, choice=held_out.table(choice.trials), approximation=choice.approximation)
+        more = {"alpha_by_output": choice.alpha_by_output, "approximation": choice.approximation}
+        self.state_ = replace(state, choice=held_out.table(choice.trials), **more)
 
     def fit_path(self, X, y, alphas, sample_weight=None):
-        """Yield a fitted copy of the estimator for each alpha; kernel and factorisation are shared."""
+        """Yield a fitted copy of the estimator for each alpha; kernel, coupling and folds are chosen once."""
         new = blank(self)
-        training, points = new.prepare(X, y, sample_weight), new._points(X)
+        training = new.prepare(X, y, sample_weight)
         for alpha in alphas:
             model = copy.copy(new)
-            model.settle(held_out.Choice(check_number(alpha, "alphas"), new._loss(), training), points)
+            model.settle(held_out.Choice(check_number(alpha, "alphas"), new._loss(), training))
             yield model
 
     def make_state(self, found: Fit) -> State:
         """What is kept of a fit: arrays of samples have those given, and no points that only hold quantiles in order."""
         return state_in_order(found) if found.loss.forbids else State.of(found)
 
-    def _points(self, X):
+    def _held_at(self, X):
         """Checked inputs at which quantiles are held in order beside the samples; None for none."""
         given = self.points
         if self.non_crossing is not True or given is None:
