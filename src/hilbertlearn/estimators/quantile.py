@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse
 from sklearn.base import MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .. import held_out, kernels
 from .._fitting import blank, store
@@ -23,6 +23,7 @@ from ..training import Fit, best_constant
 from .base import KernelMachine
 from .inputs import check_inputs
 from .ordered import fit_in_order, state_in_order
+from .side_by_side import SideBySide
 from .state import State
 
 _SMOOTHER = (Integral("rbf", 100.0),)  # beside the grid's own, as for ``FunctionalRegressor``
@@ -46,7 +47,9 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     levels : increasing numbers in (0, 1), or one
     kernel, gamma, kernel_params : as in ``OperatorKernelRegressor``; "auto" by leave-one-out of the squared loss
     operator : "auto", as in ``OperatorKernelRegressor``, or for curves as in ``FunctionalRegressor``
-        Operator on the outputs; "auto" is none for vectors, for curves the better of two integral operators.
+        Operator on the outputs. "auto": for vectors each output is a problem of its own, with its own kernel, alpha
+        and coupling; for curves the better of two integral operators. None: outputs of vectors share kernel and
+        coupling, and have an alpha each where that is "auto".
     coupling : "auto" or number >= 0, or infinity
         How much levels may differ: at 0 quantiles are one function up to constants, at infinity each level is a model
         of its own. "auto": the smallest pinball loss over folds of 0, 0.1, 1, 10 and infinity.
@@ -71,7 +74,8 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     Attributes
     ----------
     levels_ : (n_levels,)
-    alpha_, coupling_, gamma_, kernel_, loss_, operator_ : the values used
+    alpha_, coupling_, gamma_, kernel_, loss_, operator_ : the values used; where outputs are problems of their own, one
+        for each, as are X_fit_ and dual_coef_
     center_ : (d n_levels,) constants in coordinates, levels of an output beside each other, as columns of ``dual_coef_``
     dual_coef_ : coefficients at ``X_fit_``: predictions are ``k(x, X_fit_) @ dual_coef_ @ operator_ + center_``, scaled
     X_fit_ : the samples, with ``non_crossing=True`` followed by the points at which quantiles are in order
@@ -199,6 +203,26 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         return best_constant(curves, sample_weight, Pinball(0.5))
 
     # ---------------------------------------------------------------- fit
+
+    def _learn(self, X, y, sample_weight):
+        self._functions_ = self.grid is not None or brings_points(y)
+        if self._functions_ or not (isinstance(self.operator, str) and self.operator == "auto"):
+            return super()._learn(X, y, sample_weight)
+        rows = read_vectors(y)
+        if rows.ndim == 1 or rows.shape[1] == 1 or _num_samples(X) != len(rows):
+            return super()._learn(X, y, sample_weight)
+        self._check_settings(X)
+        models = [copy.copy(self) for _ in rows.T]
+        for number, (model, column) in enumerate(zip(models, rows.T, strict=True)):
+            if not np.isfinite(column).any():
+                raise ValueError(f"y: output {number} has no observed value; leave it out")
+            super(QuantileRegressor, model)._learn(X, column, sample_weight)
+        super()._read(X, y, sample_weight)  # what is remembered of inputs and outputs
+        states, space = tuple(model.state_ for model in models), models[0].space_
+        scales = [model.space_.base.scale for model in models]
+        base = Vector(False, np.concatenate(scales) if self.scale else None)
+        self.state_ = SideBySide(parts=states, space=replace(space, base=base), n_samples=len(rows))
+        self.coupling_ = np.array([model.coupling_ for model in models])
 
     def _chosen(self, X, y, sample_weight) -> held_out.Choice:
         samples, axis = self.read(X, y, sample_weight), not isinstance(self.levels, numbers.Real)

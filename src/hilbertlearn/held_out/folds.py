@@ -19,6 +19,7 @@ from .trials import Trial, best_index, trials_of
 
 FOLDS = 5  # where leaving out has no closed form
 _TRIED = 13  # alphas that such a search takes, more or less
+_LEAST = 1e-9  # alpha beside the largest, where a search near a known one ends: less is at the limit of rounding
 _FURTHER = 2  # decades that a search near a known alpha may go on at one of its ends
 _HALF_DECADE = 10.0**0.5
 _FINEST = 2.0  # step between alphas at which a search over folds ends
@@ -122,12 +123,13 @@ class Folds:
     def near(self, alpha):
         """Alphas around one that was the best of models near these, as far as errors fall."""
         self.options.said.begin(f"choice of alpha, {len(self.folds)} folds", _TRIED // 2)
-        step = 10.0
+        step, least = 10.0, _LEAST * self.training.alphas()[-1]
+        alpha = max(alpha, step * least)
         for power in (1, 0, -1):
             self.at(alpha * step**power)
         for _ in range(_FURTHER):
             best, tried = self.best(), sorted(self.errors)
-            if best not in (tried[0], tried[-1]):
+            if best not in (tried[0], tried[-1]) or (best == tried[0] and best / step < least):
                 break
             self.at(best / step if best == tried[0] else best * step)
         self.finer(step, _HALF_DECADE)
@@ -180,7 +182,8 @@ class Folds:
 
     def trials(self) -> tuple[Trial, ...]:
         alphas = sorted(self.errors)
-        spread = [np.std(self.errors[alpha]) / np.sqrt(len(self.folds)) for alpha in alphas]
+        with np.errstate(invalid="ignore"):  # of folds that gave no number
+            spread = [np.std(self.errors[alpha]) / np.sqrt(len(self.folds)) for alpha in alphas]
         means = [self.mean(alpha) for alpha in alphas]
         return trials_of(self.training, alphas, means, spread, sum(self.seconds.values()), "folds")
 

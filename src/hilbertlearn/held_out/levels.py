@@ -16,6 +16,7 @@ from .folds import Folds
 from .search import is_open
 
 COUPLINGS = (0.0, 0.1, 1.0, 10.0, np.inf)  # those that are tried
+_UNSOLVED = 0.1  # gap of a model that is not judged
 _TOL, _STEPS = 1e-3, 80  # of models that only serve to choose: their errors differ by more
 
 
@@ -102,13 +103,14 @@ def _with_shares(base: Choice) -> Training:
 def errors_by_output(training: Training, found: Fit, test):
     """Twice the pinball loss (outputs,) of a fit, weighted means over the samples of a fold; for curves of all points."""
     loss, space, y = found.loss, found.training.space, training.y[training.rows[test]]
+    number = 1 if space.measure is not None else space.encode(y[:1]).shape[1] // len(loss.taus)
+    if found.solution.gap > _UNSOLVED:  # errors mean nothing
+        return np.full(number, np.inf)
     values = found.coordinates_at(training.cross(test, found.training))
     residuals = np.nan_to_num(space.residuals(y, values))
     losses = loss.value(residuals) * (1.0 if space.measure is None else np.sqrt(space.measure))
     means = np.average(losses, axis=0, weights=training.weights[test])
-    if space.measure is not None:
-        return 2 * means.sum(keepdims=True)
-    return 2 * means.reshape(-1, len(loss.taus)).sum(axis=1)
+    return 2 * means.reshape(number, -1).sum(axis=1)
 
 
 class _Couplings:
