@@ -78,7 +78,9 @@ def on_features(X, level):
 
 
 def boosting(X, level):
-    model = HistGradientBoostingRegressor(loss="quantile", quantile=level, max_iter=100, max_leaf_nodes=8, random_state=0)
+    model = HistGradientBoostingRegressor(
+        loss="quantile", quantile=level, max_iter=100, max_leaf_nodes=8, random_state=0
+    )
     return model, {"learning_rate": [0.03, 0.1], "min_samples_leaf": [5, 20]}
 
 
@@ -103,7 +105,14 @@ def run(name, X, Y, split, method):
     true, quantiles = Y[test] / spread, np.asarray(quantiles).reshape(len(test), Y.shape[1], len(LEVELS))
     covered = np.mean((quantiles[:, :, 0] <= true) & (true <= quantiles[:, :, -1]))
     loss = pinball_loss(true, quantiles, LEVELS)
-    return {"data": name, "split": split, "method": method, "loss": loss, "covered": covered, "seconds": seconds} | settings
+    return {
+        "data": name,
+        "split": split,
+        "method": method,
+        "loss": loss,
+        "covered": covered,
+        "seconds": seconds,
+    } | settings
 
 
 def main():

@@ -54,7 +54,7 @@ def by_clarabel(A, loss, measure, seen=None, levels=LEVELS):
         box, mask = cp.Variable((n, d)), np.repeat(seen, len(levels), axis=1)
         D = np.kron(np.eye(d // len(levels)), np.diff(np.eye(len(levels)), axis=0))
         U = cp.Variable((n, D.shape[0]), nonneg=True)
-        constraints = [B == box + U @ D, box[~mask] == 0] if (~mask).any() else [B == box + U @ D]
+        constraints = [box + U @ D == B, box[~mask] == 0] if (~mask).any() else [box + U @ D == B]
         low, high = np.where(mask, (taus - 1) * root, 0), np.where(mask, taus * root, 0)
     else:
         low, high = np.tile((taus - 1) * root, (n, 1)), np.tile(taus * root, (n, 1))

@@ -78,7 +78,9 @@ class Quantiles(Score):
         apart = below - above
         seen = np.isfinite(apart)
         mass = weights @ seen
-        return positive(np.divide(weights @ np.where(seen, np.abs(apart), 0.0), mass, out=np.ones_like(mass), where=mass > 0))
+        return positive(
+            np.divide(weights @ np.where(seen, np.abs(apart), 0.0), mass, out=np.ones_like(mass), where=mass > 0)
+        )
 
     def sizes(self, residuals, scales):
         return np.fmax.reduce(beyond(residuals) / scales, axis=-1)

@@ -206,7 +206,8 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
 
     def _learn(self, X, y, sample_weight):
         self._functions_ = self.grid is not None or brings_points(y)
-        if self._functions_ or not (isinstance(self.operator, str) and self.operator == "auto"):
+        automatic = isinstance(self.operator, str) and self.operator == "auto"
+        if y is None or self._functions_ or not automatic:
             return super()._learn(X, y, sample_weight)
         rows = read_vectors(y)
         if rows.ndim == 1 or rows.shape[1] == 1 or _num_samples(X) != len(rows):

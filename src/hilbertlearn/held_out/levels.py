@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
+from .. import kernels
 from ..losses import Pinball, Squared
 from ..operators import BetweenLevels
 from ..spaces import Levels
-from ..training import Fit, Options, Samples, Training
+from ..training import Fit, Options, Samples, Training, build
 from .choice import Choice, by_output, choose, looked_at
 from .folds import Folds
 from .search import is_open
 
 COUPLINGS = (0.0, 0.1, 1.0, 10.0, np.inf)  # those that are tried
+_RATE, _RATES = 32.0, 2  # factor of the kernel's rate, and how often it is tried in one direction
+_GAIN = 0.01  # share of the pinball loss that another rate must gain
 _UNSOLVED = 0.1  # gap of a model that is not judged
 _TOL, _STEPS = 1e-3, 80  # of models that only serve to choose: their errors differ by more
 
@@ -65,8 +68,14 @@ def choose_levels(samples: Samples, loss: Pinball, alpha, coupling, axis, option
     judged = looked_at(training)
     share = float(training.weights.sum() / judged.weights.sum())
     quick = replace(options.quick(), tol=_TOL, max_iter=_STEPS)
-    tried = _Couplings(Folds(judged, loss, quick, errors_by_output), first)
-    tried.look(first, _first_alpha(base, judged) * share if open_alpha else float(alpha) * share, open_alpha)
+    folds = Folds(judged, loss, quick, errors_by_output)
+    _look(folds, _first_alpha(base, judged) * share if open_alpha else float(alpha) * share, open_alpha)
+    factor = 1.0
+    if kernels.is_searched(samples.recipe.pairs[0][0], samples.recipe.gamma) and not training.on_features:
+        folds, factor = _best_rate(folds, open_alpha)
+        training = with_rate(training, factor)
+        base = replace(base, training=with_rate(base.training, factor))
+    tried = _Couplings(folds, first)
     for step in (1, -1) if open_coupling else ():
         tried.climb(step, open_alpha)
     found = tried.best()
@@ -113,18 +122,47 @@ def errors_by_output(training: Training, found: Fit, test):
     return 2 * means.reshape(number, -1).sum(axis=1)
 
 
+def with_rate(training: Training, factor) -> Training:
+    """The same training data with the rates of their kernels multiplied by a factor."""
+    if factor == 1:
+        return training
+    given = {field.name: getattr(training, field.name) for field in fields(Samples)}
+    return build(Samples(**given), tuple(kernel.with_rate(factor) for kernel in training.kernels))
+
+
+def _look(folds: Folds, alpha, open_alpha):
+    folds.near(alpha) if open_alpha else folds.at(alpha)
+
+
+def _best_rate(folds: Folds, open_alpha) -> tuple[Folds, float]:
+    """Folds with the kernel's rate as it is, or larger or smaller as long as errors fall, and the factor of the rate.
+
+    Noise that differs between inputs can hide what is learnt from the squared loss, but not from the pinball loss.
+    """
+    factor = 1.0
+    for step in (_RATE, 1 / _RATE):
+        for _ in range(_RATES):
+            training = with_rate(folds.training, step)
+            other = Folds(training, folds.loss, folds.options, folds.error)
+            _look(other, folds.best(), open_alpha)
+            if other.least() > (1 - _GAIN) * folds.least():
+                break
+            folds, factor = other, factor * step
+        if factor != 1:
+            break
+    return folds, factor
+
+
 class _Couplings:
     """Folds by coupling, one after the other as long as the error falls."""
 
     def __init__(self, folds: Folds, first):
-        self.given, self.first = folds, first
-        self.folds: dict[float, Folds] = {}
+        self.first = folds
+        self.folds: dict[float, Folds] = {first: folds}
 
     def look(self, coupling, alpha, open_alpha):
-        own = self.given
-        if coupling != self.first:
-            own = own.with_operators(lambda part: with_levels(part, own.loss, coupling))
-        own.near(alpha) if open_alpha else own.at(alpha)
+        own = self.first.with_operators(lambda part: with_levels(part, self.first.loss, coupling))
+        _look(own, alpha, open_alpha)
         self.folds[coupling] = own
 
     def climb(self, step, open_alpha):

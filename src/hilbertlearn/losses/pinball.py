@@ -69,7 +69,7 @@ class Pinball(Loss):
     def row_conjugate(self, A, measure=None):
         low, high = self._box(A, measure)
         slack = _FORGIVEN * (high - low)
-        return np.where(((A >= low - slack) & (A <= high + slack)).all(axis=1), 0.0, np.inf)
+        return np.where(((low - slack <= A) & (high + slack >= A)).all(axis=1), 0.0, np.inf)
 
     def row_prox(self, A, step, measure=None):
         return np.clip(A, *self._box(A, measure))
@@ -81,7 +81,7 @@ class Pinball(Loss):
         (k, d): residuals vanish along it.
         """
         low, high = self._box(A, measure)
-        free = (A > low) & (A < high)
+        free = (low < A) & (high > A)
         free = free if mask is None else free & mask
         rows, columns = np.nonzero(free)
         return np.where(free, 0.0, np.clip(A, low, high)), rows, np.eye(A.shape[1])[columns]
@@ -95,7 +95,7 @@ class Pinball(Loss):
         """Entries (n, d) at an end of their box: outputs that are beside their quantile, not on it."""
         low, high = self._box(A, measure)
         slack = 1e-6 * (high - low)
-        return ((A <= low + slack) | (A >= high - slack)) & (A != 0)
+        return ((low + slack >= A) | (high - slack <= A)) & (A != 0)
 
     def best_constant(self, Y, weights):
         """The constant (d,) of smallest loss: weighted quantiles of the observed entries of Y (n, d), 0 of none."""

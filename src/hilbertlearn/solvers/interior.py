@@ -30,7 +30,7 @@ def _spread(problem, factors):
     size = float(np.abs(problem.Y).max(initial=0.0)) or 1.0
     if apart.size == 0 or apart.min() > _APART * size:
         return zero, zero
-    root = 1.0 if problem.root_weights is None else problem.root_weights[:, None]
+    root = np.ones((len(zero), 1)) if problem.root_weights is None else problem.root_weights[:, None]
     targets = root * problem.loss.upwards(problem.Y.shape[1])
     for shift in problem.term.norm * np.logspace(0, -10, 11) if problem.term.norm > 0 else ():
         B = factors.solve(targets, 1.0, shift)
