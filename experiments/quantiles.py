@@ -6,8 +6,8 @@
 - ``HistGradientBoostingRegressor(loss="quantile")``, for each output and level, learning rate and samples a leaf
   by the same folds.
 
-Data sets: diabetes (scikit-learn's own), slump (3 outputs) and oes97 (the first 3 of 16 outputs), inputs standardised, two
-thirds to learn from. Shown are pinball losses of held-out samples, each output divided by its standard deviation in
+Data sets: diabetes (scikit-learn's own), slump (3 outputs) and oes97 (the first 3 of 16 outputs), inputs standardised,
+two thirds to learn from. Shown are pinball losses of held-out samples, each output divided by its standard deviation in
 training, mean over outputs, levels and splits with its standard error; then the share of held-out outputs between the
 outer quantiles, 0.9 if all were right.
 

@@ -125,9 +125,9 @@ def random_problem(loss, n=30, d=2, alpha=1e-2, weighted=False, gaps=False, oper
 @pytest.mark.parametrize("operator", [False, True], ids=["identity", "operator"])
 def test_newton_and_splitting_meet(operator, weighted, gaps):
     problem = random_problem(Pinball(LEVELS), weighted=weighted, gaps=gaps, operator=operator)
-    newton = solvers.solve(problem, "newton", tol=1e-10)
+    newton = solvers.solve(problem, "proximal_newton", tol=1e-10)
     other = solvers.solve(problem, "splitting", tol=1e-8, max_iter=5000)
-    assert newton.converged and newton.solver == "newton" and newton.n_iter < 150
+    assert newton.converged and newton.solver == "proximal_newton" and newton.n_iter < 150
     function = newton.dual if newton.function is None else newton.function
     F = problem.fitted(function)
     assert problem.gap(function, F, under=newton.dual) == pytest.approx(newton.gap, abs=1e-9)
@@ -136,9 +136,9 @@ def test_newton_and_splitting_meet(operator, weighted, gaps):
 
 def test_newton_where_splitting_takes_long():
     problem = random_problem(Pinball(LEVELS), n=60, alpha=1e-6)
-    assert solvers.choose(problem) == "newton"
+    assert solvers.choose(problem) == "proximal_newton"
     assert not solvers.solve(problem, "splitting", tol=1e-9, max_iter=300).converged
-    assert solvers.solve(problem, "newton", tol=1e-9, max_iter=300).converged
+    assert solvers.solve(problem, "proximal_newton", tol=1e-9, max_iter=300).converged
 
 
 def test_the_median_is_half_the_absolute_loss():

@@ -170,8 +170,8 @@ class ConformalPredictor(MetaEstimatorMixin, BaseEstimator):
     def _score_of_quantiles(self):
         if not isinstance(self.score, Quantiles) and self.score != "auto":
             raise ValueError(
-                f"score={self.score!r} is of residuals around one prediction, and the estimator predicts quantiles; set "
-                "score='auto'"
+                f"score={self.score!r} is of residuals around one prediction, and the estimator predicts quantiles; "
+                "set score='auto'"
             )
         return Quantiles()
 

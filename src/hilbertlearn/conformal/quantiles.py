@@ -1,9 +1,9 @@
 """Conformalised quantiles (Romano, Patterson & Candès 2019): sets whose width follows the input.
 
 An estimator that predicts quantiles gives a lower and an upper one. An output is kept as two columns, once beside each,
-so that its residuals are ``y - lower`` and ``y - upper``: all that leaving out, scales and scores work with. Its score is
-``max(lower - y, y - upper)``, negative between the two, and sets reach from the lower quantile less a score to the upper
-one and a score.
+so that its residuals are ``y - lower`` and ``y - upper``: all that leaving out, scales and scores work with. Its score
+is ``max(lower - y, y - upper)``, negative between the two, and sets reach from the lower quantile less a score to the
+upper one and a score.
 """
 
 from __future__ import annotations

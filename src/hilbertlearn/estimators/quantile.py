@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import numbers
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -76,7 +77,7 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     levels_ : (n_levels,)
     alpha_, coupling_, gamma_, kernel_, loss_, operator_ : the values used; where outputs are problems of their own, one
         for each, as are X_fit_ and dual_coef_
-    center_ : (d n_levels,) constants in coordinates, levels of an output beside each other, as columns of ``dual_coef_``
+    center_ : (d n_levels,) constants in coordinates, levels of an output side by side, as columns of ``dual_coef_``
     dual_coef_ : coefficients at ``X_fit_``: predictions are ``k(x, X_fit_) @ dual_coef_ @ operator_ + center_``, scaled
     X_fit_ : the samples, with ``non_crossing=True`` followed by the points at which quantiles are in order
     dual_gap_ : relative duality gap of the solution, of quantiles that are in order where that is asked for
@@ -99,6 +100,7 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
 
     _CENTERS = ("auto", True, False)
     predicts_quantiles = True
+    coupling_: Any  # a number, or one for each output
     _functions_ = False  # whether outputs being fitted are curves
     _points_ = None  # where quantiles are held in order beside the samples
 
@@ -146,8 +148,8 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         for kernel, operator in self.pairs(X):
             if kernels.brings_operator(kernel):
                 raise ValueError(
-                    f"kernel: {type(kernel).__name__} brings an operator of its own, which levels have no part in; give "
-                    "a kernel whose values are numbers"
+                    f"kernel: {type(kernel).__name__} brings an operator of its own, which levels have no part in; "
+                    "give a kernel whose values are numbers"
                 )
             if as_learned(operator) is not None:
                 raise ValueError("operator: Learned does not go with quantiles; give another operator, or None")
@@ -232,6 +234,9 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         self._points_ = self._held_at(X)
         return choice
 
+    def fit_without_one(self, X, y, sample_weight=None):
+        self.fit(X, y, sample_weight)  # quantiles without a sample have no formula
+
     def prepare(self, X, y, sample_weight=None):
         return self._chosen(X, y, sample_weight).training
 
@@ -253,7 +258,7 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
             yield model
 
     def make_state(self, found: Fit) -> State:
-        """What is kept of a fit: arrays of samples have those given, and no points that only hold quantiles in order."""
+        """What is kept of a fit: arrays of samples have those given, without points that hold quantiles in order."""
         return state_in_order(found) if found.loss.forbids else State.of(found)
 
     def _held_at(self, X):
@@ -266,11 +271,11 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
             if self.__sklearn_tags__().input_tags.pairwise:
                 raise ValueError("points: kernel='precomputed' has no values at other inputs; set points=None")
             return check_inputs(self, given, read, reset=False)
-        X = np.asarray(X) if isinstance(X, list) else X
-        shape = getattr(X, "shape", ())
-        if len(shape) != 2 or shape[1] != 1 or self.__sklearn_tags__().input_tags.pairwise or scipy.sparse.issparse(X):
+        if np.ndim(X) != 2 or self.__sklearn_tags__().input_tags.pairwise or scipy.sparse.issparse(X):
             return None
         values = np.asarray(X, dtype=float)
+        if values.shape[1] != 1:
+            return None
         low, high = values.min(), values.max()
         more = _BEYOND * (high - low)
         return np.linspace(low - more, high + more, _POINTS)[:, None]

@@ -110,7 +110,7 @@ def _with_shares(base: Choice) -> Training:
 
 
 def errors_by_output(training: Training, found: Fit, test):
-    """Twice the pinball loss (outputs,) of a fit, weighted means over the samples of a fold; for curves of all points."""
+    """Twice the pinball loss (outputs,) of a fit, means over the samples of a fold; of curves for all points."""
     loss, space, y = found.loss, found.training.space, training.y[training.rows[test]]
     number = 1 if space.measure is not None else space.encode(y[:1]).shape[1] // len(loss.taus)
     if found.solution.gap > _UNSOLVED:  # errors mean nothing

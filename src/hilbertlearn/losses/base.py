@@ -63,7 +63,7 @@ class Loss(BaseEstimator):
         return bool(np.isfinite(self.largest_residual))
 
     def excess(self, R):
-        """How far residuals R (n, d) are beyond what a loss that forbids some admits, (n, k): convex, at most 0 inside."""
+        """How far residuals R (n, d) are beyond what a loss that forbids some admits, (n, k); at most 0 inside."""
         return row_norms(R)[:, None] - self.largest_residual
 
     def best_constant(self, Y, weights):

@@ -48,8 +48,8 @@ class Pinball(Loss):
         number = len(self.taus)
         if d % number:
             raise ValueError(
-                f"loss={self!r} has {number} levels, and the outputs {d} columns, which is no multiple of it; give each "
-                "output once for each level, or use QuantileRegressor"
+                f"loss={self!r} has {number} levels, and the outputs {d} columns, which is no multiple of it; give "
+                "each output once for each level, or use QuantileRegressor"
             )
 
     @property

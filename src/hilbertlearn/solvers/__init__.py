@@ -15,7 +15,7 @@ import dataclasses
 
 import numpy as np
 
-from . import active_rows, box_qp, columns, conjugate_gradient, newton, proximal_gradient, spectral, splitting
+from . import active_rows, box_qp, columns, conjugate_gradient, proximal_gradient, proximal_newton, spectral, splitting
 from .interior import admitted, inside
 from .solution import Solution
 
@@ -23,7 +23,7 @@ SOLVERS = {
     "spectral": spectral,
     "columns": columns,
     "splitting": splitting,
-    "newton": newton,
+    "proximal_newton": proximal_newton,
     "active_rows": active_rows,
     "conjugate_gradient": conjugate_gradient,
     "proximal_gradient": proximal_gradient,
