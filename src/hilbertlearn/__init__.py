@@ -9,6 +9,7 @@ from .estimators import (
     KernelAutoencoder,
     LinkPredictor,
     OperatorKernelRegressor,
+    QuantileRegressor,
     StructuredPredictor,
 )
 from .functions import IrregularFunctions
@@ -24,6 +25,7 @@ __all__ = [
     "KernelAutoencoder",
     "LinkPredictor",
     "OperatorKernelRegressor",
+    "QuantileRegressor",
     "RegularizationPathCV",
     "StructuredPredictor",
     "baselines",

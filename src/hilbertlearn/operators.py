@@ -91,6 +91,41 @@ class PerAxis(BaseEstimator):
         return Kronecker(size if f is None else f for f, size in zip(factors, space.sizes, strict=True))
 
 
+class BetweenLevels(BaseEstimator):
+    """An operator on the outputs and another between the levels of their quantiles: their Kronecker product.
+
+    The levels' is ``exp(-coupling (tau_i - tau_j)^2)`` (Sangnier, Fercoq and d'Alché-Buc 2016): without coupling 0
+    quantiles of all levels are the same function up to constants, at infinity each is a model of its own.
+
+    Parameters
+    ----------
+    operator : operator on the outputs, as an estimator takes it
+    levels : numbers in (0, 1)
+    coupling : number >= 0, or infinity
+    """
+
+    def __init__(self, operator, levels, coupling=1.0):
+        self.operator, self.levels, self.coupling = operator, levels, coupling
+
+    def matrix(self, Y, weights=None, space=None):
+        if as_learned(self.operator) is not None:
+            raise ValueError("operator: Learned does not go with quantiles; give another operator, or None")
+        levels = np.atleast_1d(np.asarray(self.levels, dtype=float))
+        of_outputs = Y[:, :: len(levels)]
+        M = operator_matrix(self.operator, of_outputs, weights, None if space is None else space.base)
+        own = list(M.factors) if isinstance(M, Kronecker) else [of_outputs.shape[1] if M is None else M]
+        sizes = [f if isinstance(f, int) else len(f) for f in own]
+        factors = [None if isinstance(f, int) else f for f in own]
+        return kronecker([*factors, self._between(levels)], [*sizes, len(levels)])
+
+    def _between(self, levels):
+        """Matrix (L, L), None for the identity."""
+        if len(levels) == 1 or (isinstance(self.coupling, float) and self.coupling == np.inf):
+            return None
+        apart = np.subtract.outer(levels, levels) ** 2
+        return np.exp(-check_number(self.coupling, "coupling", strict=False) * apart)
+
+
 class TaskGraph(BaseEstimator):
     """Related tasks from similarities M between them (Brouard et al. 2016, section 5.2).
 

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from ._linalg import dot, exact, row_norms
+from ._linalg import dot, exact
 from ._sums import kept, same
 from .losses import Loss
 from .terms import Separable, Sum, Term
@@ -174,7 +174,7 @@ class Problem:
         """These samples' part of ``primal``."""
         R = self.observed(self.Y - exact(F))
         norm = dot(A, F) / 2
-        if np.isfinite(self.loss.largest_residual):
+        if self.loss.forbids:
             step = self._step_inside(R)
             if step is None:
                 return np.inf
@@ -192,15 +192,18 @@ class Problem:
 
     def _step_inside(self, R):
         """How far to go from residuals R to those inside until the loss admits them; None when that is not known."""
-        radius = self.loss.largest_residual * (1 if self.root_weights is None else self.root_weights)
-        norms = row_norms(R)
-        beyond = norms > radius
+        excess = self._excess(R)
+        beyond = excess > 0
         if not beyond.any():
             return 0.0
         if self.inside is None:
             return None
-        within = row_norms(self.observed(self.Y - self.inside[1]))
-        return np.divide(norms - radius, norms - within, out=np.zeros_like(norms), where=beyond).max()
+        within = self._excess(self.observed(self.Y - self.inside[1]))
+        return np.divide(excess, excess - within, out=np.zeros_like(excess), where=beyond).max()
+
+    def _excess(self, R):
+        """What the loss forbids of residuals R (n, d), as they are before the weights."""
+        return self.loss.excess(R if self.root_weights is None else R / self.root_weights[:, None])
 
     def objective(self, A):
         """``primal`` at the function with dual variables A, also for losses of the margin."""
@@ -214,11 +217,16 @@ class Problem:
         """Smallest value the sum of losses can take: zero but for the log loss."""
         return -float(self.total(np.array(self._sum(self.loss.row_conjugate, np.zeros(self.Y.shape)))))
 
-    def gap(self, A, F=None):
-        """Relative duality gap at A: (primal + dual) / (primal above its floor). Zero only at an optimum."""
+    def gap(self, A, F=None, under=None):
+        """Relative duality gap at A: (primal + dual) / (primal above its floor). Zero only at an optimum.
+
+        under : dual variables (n, d) that certify the function of A, by default A
+        """
         A = exact(A)
         F = self.fitted(A) if F is None or F.dtype != np.float64 else F
-        return relative_gap(*self.values(A, F, A, dot(A, F)), self.floor)
+        B = A if under is None else exact(under)
+        G = F if under is None else self.fitted(B)
+        return relative_gap(*self.values(A, F, B, dot(B, G)), self.floor)
 
     # ---------------------------------------------------------------- losses of the margin
 

@@ -20,6 +20,7 @@ from .calibration import Calibration
 from .leaving_out import Data, LeavingOut, by_refits, in_closed_form
 from .levels import check_level
 from .outputs import OutputForm, with_common_domain
+from .quantiles import QuantileCalibration, QuantileForm, Quantiles, levels_of
 from .regions import Band, Box, Ellipsoid, Region
 from .scores import Mahalanobis, as_score
 from .set_predictor import SetPredictor
@@ -70,6 +71,8 @@ class ConformalPredictor(SetPredictor, MetaEstimatorMixin, BaseEstimator):
         also "auto"), the objective, the candidate's rank, softmax-like masses, or the loss to the prediction ("auto"
         where outputs cannot be listed). "gap" has the smallest sets in the median on most data, "rank" and
         "likelihood" in the mean where a few queries are hard.
+        An estimator that predicts quantiles takes "auto": how far an output is beyond the two of its levels nearest to
+        ``(1 -+ level) / 2``, so that the width of intervals and bands follows the input (Romano et al. 2019).
     cv : None, number of folds, splitter of scikit-learn or iterable of (train, test)
         Test parts must not overlap. For "split" the first pair counts.
     calibration : share, or number, of the samples that calibrate, for "split"
@@ -150,8 +153,9 @@ class ConformalPredictor(SetPredictor, MetaEstimatorMixin, BaseEstimator):
         if self._fit_special(level, X, y, sample_weight, groups, candidates_per_query):
             self._take_over_features()
             return
-        score = as_score(self.score)
-        data, groups = self._data(X, y, sample_weight), self._groups(X, groups)
+        levels = levels_of(wrapped)
+        score = as_score(self.score) if levels is None else self._score_of_quantiles()
+        data, groups = self._data(X, y, sample_weight, levels), self._groups(X, groups)
         if data.form.irregular and not score.pointwise:
             raise ValueError("score='mahalanobis' is not for functions at points of their own; use 'auto' or 'scale'")
         method = self._first_choice(data, groups)
@@ -172,7 +176,8 @@ class ConformalPredictor(SetPredictor, MetaEstimatorMixin, BaseEstimator):
         if method == "split":
             (self.estimator_,) = left.models
         self.form_ = data.form
-        self.calibration_ = Calibration(left, score, data.values[left.rows], data.weights[left.rows], level)
+        kind = Calibration if levels is None else QuantileCalibration
+        self.calibration_ = kind(left, score, data.values[left.rows], data.weights[left.rows], level)
         self.method_, self.closed_form_, self.n_calibration_ = method, closed_form is not None, len(left.rows)
         self._take_over_features()
 
@@ -195,11 +200,20 @@ class ConformalPredictor(SetPredictor, MetaEstimatorMixin, BaseEstimator):
     def _wrapped(self):
         return OperatorKernelRegressor() if self.estimator is None else self.estimator
 
-    def _data(self, X, y, sample_weight) -> Data:
+    def _score_of_quantiles(self):
+        if not isinstance(self.score, Quantiles) and self.score != "auto":
+            raise ValueError(
+                f"score={self.score!r} is of residuals around one prediction, and the estimator predicts quantiles; "
+                "set score='auto'"
+            )
+        return Quantiles()
+
+    def _data(self, X, y, sample_weight, levels=None) -> Data:
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         X, y = indexable(X)[0], indexable(y)[0]
         form = OutputForm.of(y, grid_of(self._wrapped()))
+        form = form if levels is None else QuantileForm.around(form, levels, float(self.level))
         if form.irregular:
             y = with_common_domain(y)
         values = form.seen(y)

@@ -75,7 +75,7 @@ class MaxScaled(Score):
         modulation = check_choice(self.modulation, "modulation", MODULATIONS)
         if modulation == "auto":
             modulation = "robust" if robust else "scale"
-        return _positive(_MODULATED[modulation](residuals, weights, level))
+        return positive(_MODULATED[modulation](residuals, weights, level))
 
     def sizes(self, residuals, scales):
         ratios = np.abs(residuals)
@@ -102,7 +102,7 @@ class Mahalanobis(Score):
 
     def learn(self, residuals, weights, level, robust=False):
         if robust:  # without the samples that are far out in any output
-            scale = _positive(_mad(residuals, weights, level))
+            scale = positive(_mad(residuals, weights, level))
             sizes = np.fmax.reduce(np.abs(residuals) / scale, axis=1)
             weights = weights * (sizes <= weighted_quantile(sizes, level, weights))
         observed = np.isfinite(residuals)
@@ -110,7 +110,7 @@ class Mahalanobis(Score):
         pairs = (observed.T * weights) @ observed
         S = np.divide((filled.T * weights) @ filled, pairs, out=np.zeros_like(pairs), where=pairs > 0)
         n, d = residuals.shape
-        spread = _positive(np.sqrt(np.diagonal(S)))
+        spread = positive(np.sqrt(np.diagonal(S)))
         mixed = check_number(self.shrinkage, "shrinkage", strict=False, choices=("auto",))
         if mixed == "auto":
             mixed = d / (n + d)
@@ -202,7 +202,7 @@ def _trimmed(residuals, weights, level):
 _MODULATED = {"constant": _ones, "scale": _deviation, "robust": _mad, "trimmed": _trimmed}
 
 
-def _positive(scale):
+def positive(scale):
     """Scales (d,) with the smallest positive one where residuals are all zero, one if there is none.
 
     What is below rounding of the largest counts as zero: it says nothing of a new output there.

@@ -3,5 +3,6 @@
 from .autoencoder import KernelAutoencoder
 from .functional import FunctionalRegressor
 from .links import LinkPredictor
+from .quantile import QuantileRegressor
 from .structured import StructuredPredictor
 from .vector import OperatorKernelRegressor

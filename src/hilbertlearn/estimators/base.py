@@ -268,6 +268,7 @@ class KernelMachine(NamedSettings):
                 f"loss={loss!r} acts on point values, which the space of the outputs does not have; use p=2, or "
                 "space='grid' and outputs on a common grid (NaN where not observed)"
             )
+        loss.check_columns(encoded.Y.shape[1])
         if encoded.sampling is not None and (loss.on_margins or np.isfinite(loss.largest_residual)):
             raise ValueError(
                 f"loss={loss!r} needs outputs that are known on a whole common grid; use Huber, EpsilonInsensitive or "

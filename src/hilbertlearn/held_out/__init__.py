@@ -3,6 +3,7 @@
 from .choice import Choice, by_output, choose, choose_kernels, settled
 from .first_rows import Decided, decide, n_patterns, solve_moments
 from .folds import FOLDS, fold_errors, own_error
+from .levels import choose_levels, with_levels
 from .loo import WithoutOne, leave_one_out, residual_path
 from .nodes import leave_nodes_out
 from .pairs import leave_pairs_out

@@ -67,6 +67,8 @@ def choose(samples: Samples, loss: Loss, alpha, options: Options) -> Choice:
     """
     alpha = scheduled(alpha, len(samples.rows))
     automatic = isinstance(alpha, str)
+    if not loss.symmetric:
+        return _asymmetric(samples, loss, alpha, options)
     if samples.recipe.features is not None:
         return _on_features(samples, loss, alpha, options)
     if len(samples.rows) == 1 or not (automatic or is_open(samples)):  # nothing to hold out, or nothing to choose
@@ -101,7 +103,7 @@ def choose(samples: Samples, loss: Loss, alpha, options: Options) -> Choice:
     else:
         training, factors = for_alpha(build(samples.with_shape(found.shape), found.kernels), loss, chosen), None
     if automatic and (not training.closed_form or loss.on_margins):
-        judged = _looked_at(training) if samples.graph is None else training.take(drawn(training, len(some.rows)))
+        judged = looked_at(training) if samples.graph is None else training.take(drawn(training, len(some.rows)))
         if weights is not None:
             judged, share = _held_back(judged, weights)
             unit *= share
@@ -130,7 +132,7 @@ def by_output(choice: Choice, options: Options) -> Choice:
             "alpha_per_output=True goes with the squared loss, operator=None and kernels without operators of their "
             "own; set alpha_per_output=False"
         )
-    alphas, data = training.alphas(), _looked_at(training)
+    alphas, data = training.alphas(), looked_at(training)
     data, factors = data.prepared(alphas) if data is not training or choice.factors is None else (data, choice.factors)
     share = training.weights.sum() / data.weights.sum()
     path = residual_path(data, alphas * share, factors)
@@ -176,6 +178,27 @@ def _by_folds(samples: Samples, loss: Loss, alpha, options: Options) -> Choice:
         chosen, more = search_folds(training, loss, chosen, options)
         trials += more
     return Choice(chosen, loss, training, None, trials)
+
+
+def _asymmetric(samples: Samples, loss: Loss, alpha, options: Options) -> Choice:
+    """The kernel as for the squared loss, which has formulas and the same scales; alpha by folds of the loss itself."""
+    if not isinstance(alpha, str) and not is_open(samples) and samples.recipe.features is None:
+        return _given(samples, loss, alpha, options)
+    choice = choose(samples, Squared(), "auto", options)
+    return by_own_loss(replace(choice, loss=loss), alpha, options)
+
+
+def by_own_loss(choice: Choice, alpha, options: Options) -> Choice:
+    """The same choice with an alpha by folds of its own loss, around what the squared loss would take."""
+    training, trials = choice.training, choice.trials
+    if not isinstance(alpha, str):
+        return replace(choice, alpha=float(alpha))
+    if len(training.rows) == 1:
+        return choice
+    judged = looked_at(training)
+    share = float(training.weights.sum() / judged.weights.sum())
+    chosen, more = search_folds(judged, choice.loss, choice.alpha * share, options)
+    return replace(choice, alpha=chosen / share, trials=trials + more)
 
 
 def _is_robust(loss: Loss) -> bool:
@@ -244,7 +267,7 @@ def settled(training: Training, loss: Loss, alphas, options: Options, factors: F
         return loss
     if len(training.rows) == 1:
         return loss.resolve(training.Y - training.Y)
-    some = _looked_at(training)
+    some = looked_at(training)
     if some.closed_form:
         alpha = error_curve(some, Criterion(), np.sort(alphas)).alpha if len(alphas) > 1 else alphas[0]
         share = training.weights.sum() / some.weights.sum()
@@ -256,7 +279,7 @@ def settled(training: Training, loss: Loss, alphas, options: Options, factors: F
     return loss.resolve(some.encoded.whole(residuals, loss), some.measure, some.weights)
 
 
-def _looked_at(training: Training) -> Training:
+def looked_at(training: Training) -> Training:
     """The samples that settings are chosen on, repeated ones merged: all of them, or some of many."""
     data = training.distinct()
     number = size(data)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 import warnings
 from collections.abc import Callable
@@ -19,6 +20,9 @@ from .trials import Trial, best_index, trials_of
 
 FOLDS = 5  # where leaving out has no closed form
 _TRIED = 13  # alphas that such a search takes, more or less
+_LEAST = 1e-9  # alpha beside the largest, where a search near a known one ends: less is at the limit of rounding
+_FURTHER = 2  # decades that a search near a known alpha may go on at one of its ends
+_HALF_DECADE = 10.0**0.5
 _FINEST = 2.0  # step between alphas at which a search over folds ends
 
 
@@ -78,49 +82,85 @@ def _errors_of_fold(training, fold, alphas, losses, options, error):
 
 
 def search_folds(training: Training, loss, alpha, options: Options) -> tuple[float, tuple[Trial, ...]]:
-    """The alpha of smallest mean error over folds, around a first guess, and what was tried.
-
-    All folds are at the same alpha at any time, and their mean alone decides: two decades apart over the whole range,
-    then between, around the best.
-    """
-    folds = _Folds(training, loss, options.quick())
-    options.said.begin(f"choice of alpha, {len(folds.folds)} folds", _TRIED)
-    alphas, step = training.alphas(), 100.0
-    below, above = (int(np.log(max(ratio, 1.0)) / np.log(step)) for ratio in (alpha / alphas[0], alphas[-1] / alpha))
-    for power in range(above, -below - 1, -1):  # from the largest down: the order in which warm starts help
-        folds.at(alpha * step**power)
-    while step > _FINEST:
-        step, best = np.sqrt(step), folds.best()
-        for near in (best * step, best / step):
-            folds.at(near)
+    """The alpha of smallest mean error over folds, around a first guess, and what was tried."""
+    folds = Folds(training, loss, options.quick())
+    folds.widely(alpha)
     return folds.best(), folds.trials()
 
 
-class _Folds:
+class Folds:
     """Models of all folds, one alpha at a time, each begun at the nearest of those before."""
 
-    def __init__(self, training: Training, loss, options: Options):
-        self.training, self.loss, self.options = training, loss, options
+    def __init__(self, training: Training, loss, options: Options, error: Callable = own_error):
+        """error : as for ``fold_errors``, a number, or one for each of several outputs whose sum decides."""
+        self.training, self.loss, self.options, self.error = training, loss, options, error
         self.folds = shuffled_folds(len(training.rows))
         self.parts = [training.take(train).prepared([1.0, 1.0]) for train, _ in self.folds]
         self.centres = [part.centre(loss) for part, _ in self.parts]
-        self.errors: dict[float, np.ndarray] = {}
+        self.errors: dict[float, np.ndarray] = {}  # (n_folds,)
+        self.by_output: dict[float, np.ndarray] = {}  # (n_folds, outputs)
         self.seconds: dict[float, float] = {}
         self._duals: dict[float, list] = {}
+
+    def with_operators(self, change: Callable) -> Folds:
+        """The same folds with other operators: constants stay, and so do factors of the kernel where they can.
+
+        change : training data -> the same with another operator
+        """
+        new = copy.copy(self)
+        new.parts = [_with_operator(change(part), factors) for part, factors in self.parts]
+        new.errors, new.by_output, new.seconds, new._duals = {}, {}, {}, {}
+        return new
+
+    def widely(self, alpha):
+        """The whole range of alphas, around a first guess.
+
+        All folds are at the same alpha at any time, and their mean alone decides: two decades apart over the whole
+        range, then between, around the best.
+        """
+        self.options.said.begin(f"choice of alpha, {len(self.folds)} folds", _TRIED)
+        alphas, step = self.training.alphas(), 100.0
+        ratios = alpha / alphas[0], alphas[-1] / alpha
+        below, above = (int(np.log(max(ratio, 1.0)) / np.log(step)) for ratio in ratios)
+        for power in range(above, -below - 1, -1):  # from the largest down: the order in which warm starts help
+            self.at(alpha * step**power)
+        self.finer(step)
+
+    def near(self, alpha):
+        """Alphas around one that was the best of models near these, as far as errors fall."""
+        self.options.said.begin(f"choice of alpha, {len(self.folds)} folds", _TRIED // 2)
+        step, least = 10.0, _LEAST * self.training.alphas()[-1]
+        alpha = max(alpha, step * least)
+        for power in (1, 0, -1):
+            self.at(alpha * step**power)
+        for _ in range(_FURTHER):
+            best, tried = self.best(), sorted(self.errors)
+            if best not in (tried[0], tried[-1]) or (best == tried[0] and best / step < least):
+                break
+            self.at(best / step if best == tried[0] else best * step)
+        self.finer(step, _HALF_DECADE)
+
+    def finer(self, step=_HALF_DECADE, finest=_FINEST):
+        """Alphas around the best, from neighbours that are one step away to those that are `finest` away at most."""
+        while step > finest:
+            step, best = np.sqrt(step), self.best()
+            for near in (best * step, best / step):
+                self.at(near)
 
     def at(self, alpha):
         begun = time.perf_counter()
         nearest = min(self._duals, key=lambda known: abs(np.log(known / alpha)), default=None)
-        errors, duals = np.empty(len(self.folds)), []
+        errors, duals = [], []
         with warnings.catch_warnings(), np.errstate(over="ignore", invalid="ignore"):
             warnings.simplefilter("ignore", ConvergenceWarning)  # of models that only serve to choose
             for k, (_, test) in enumerate(self.folds):
                 (part, factors), init = self.parts[k], None if nearest is None else self._duals[nearest][k]
                 settings = {"center": self.centres[k], "factors": factors, "init": init}
                 found = fit(part, self.loss, alpha, self.options, **settings)
-                errors[k] = own_error(self.training, found, test)
+                errors.append(np.atleast_1d(self.error(self.training, found, test)))
                 duals.append(found.solution.dual)
-        self.errors[alpha], self._duals[alpha] = errors, duals
+        self.by_output[alpha], self._duals[alpha] = np.array(errors), duals
+        self.errors[alpha] = self.by_output[alpha].sum(axis=1)
         self.seconds[alpha] = time.perf_counter() - begun
         best = self.best()
         self.options.said.step(
@@ -132,15 +172,32 @@ class _Folds:
         finite = self.errors[alpha][np.isfinite(self.errors[alpha])]
         return float(finite.mean()) if 2 * len(finite) > len(self.folds) else np.inf
 
+    def least(self) -> float:
+        """The mean error of the best alpha."""
+        return self.mean(self.best())
+
     def best(self) -> float:
         alphas = sorted(self.errors)
         return alphas[best_index([self.mean(alpha) for alpha in alphas])]
 
+    def best_by_output(self):
+        """For each output the alpha of its own smallest mean error, among those that were tried."""
+        alphas = sorted(self.by_output)
+        means = np.array([np.nanmean(self.by_output[alpha], axis=0) for alpha in alphas])
+        return np.array([alphas[best_index(column)] for column in means.T])
+
     def trials(self) -> tuple[Trial, ...]:
         alphas = sorted(self.errors)
-        spread = [np.std(self.errors[alpha]) / np.sqrt(len(self.folds)) for alpha in alphas]
+        with np.errstate(invalid="ignore"):  # of folds that gave no number
+            spread = [np.std(self.errors[alpha]) / np.sqrt(len(self.folds)) for alpha in alphas]
         means = [self.mean(alpha) for alpha in alphas]
         return trials_of(self.training, alphas, means, spread, sum(self.seconds.values()), "folds")
+
+
+def _with_operator(part: Training, factors):
+    """Training data and their factors, made for another operator."""
+    own = None if factors is None or part.term is None else factors.with_operator(part.term.M)
+    return part.prepared([1.0, 1.0]) if own is None else (part, own)
 
 
 def held_out_residuals(training: Training, loss, alpha, options: Options):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .._validation import check_choice
 from .base import Loss
 from .margin import Hinge
+from .pinball import Ordered, Pinball, check_levels
 from .pnorm import EpsilonInsensitive, Huber
 from .radial import Ball, EpsilonSVR, ExpNorm, InfConv, LogNorm, Norm, PowerNorm, Squared
 
@@ -19,6 +20,7 @@ _NAMES = {
     "log": LogNorm,
     "exp": ExpNorm,
     "ball": Ball,
+    "pinball": Pinball,
 }
 
 

@@ -3,6 +3,7 @@
 from .functional import functional_mse, functional_nmse, integrated_squared_error
 from .links import best_f1_threshold, link_average_precision, link_roc_auc
 from .orders import order_from_ranks, ranks_from_order
+from .quantiles import d2_pinball, pinball_loss
 from .robustness import RobustnessRatio, robustness_ratio
 from .scorers import FunctionalScorer
 from .structured import (

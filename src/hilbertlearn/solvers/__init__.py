@@ -15,7 +15,7 @@ import dataclasses
 
 import numpy as np
 
-from . import active_rows, box_qp, columns, conjugate_gradient, proximal_gradient, spectral, splitting
+from . import active_rows, box_qp, columns, conjugate_gradient, proximal_gradient, proximal_newton, spectral, splitting
 from .interior import admitted, inside
 from .solution import Solution
 
@@ -23,6 +23,7 @@ SOLVERS = {
     "spectral": spectral,
     "columns": columns,
     "splitting": splitting,
+    "proximal_newton": proximal_newton,
     "active_rows": active_rows,
     "conjugate_gradient": conjugate_gradient,
     "proximal_gradient": proximal_gradient,
@@ -58,7 +59,7 @@ def solve(problem, method="auto", *, tol=1e-6, max_iter=1000, init=None, callbac
         start = None if init is None else problem.to_margins(init)
         solution = _solve(margins, method, tol=tol, max_iter=max_iter, init=start, callback=callback, factors=None)
         return dataclasses.replace(solution, dual=problem.from_margins(solution.dual))
-    if np.isfinite(problem.loss.largest_residual):
+    if problem.loss.forbids:
         factors = problem.term.factor("path") if factors is None else factors
         problem = dataclasses.replace(problem, inside=inside(problem, factors))
     hard = problem.inside is not None  # some of the tolerance is for the step inside

@@ -10,10 +10,37 @@ from .._linalg import row_norms
 from ..losses import Squared
 from . import conjugate_gradient
 
+_APART = 1e-3  # difference between neighbouring quantiles, relative to outputs, that is enough
 _DEEP = 0.5  # share of the largest residual admitted at which the search is over
 
 
 def inside(problem, factors):
+    """Dual variables and values of a function well within what the loss admits, or None."""
+    found = _near_outputs if np.isfinite(problem.loss.largest_residual) else _spread
+    return found(problem, factors)
+
+
+def _spread(problem, factors):
+    """For quantiles that must not cross: the constant alone where its levels are apart, else one that spreads them.
+
+    The function that is nearest to values that rise with the level, times what makes them as far apart as outputs are.
+    """
+    zero = np.zeros_like(problem.Y)
+    apart = -problem.loss.excess(problem.Y)
+    size = float(np.abs(problem.Y).max(initial=0.0)) or 1.0
+    if apart.size == 0 or apart.min() > _APART * size:
+        return zero, zero
+    root = np.ones((len(zero), 1)) if problem.root_weights is None else problem.root_weights[:, None]
+    targets = root * problem.loss.upwards(problem.Y.shape[1])
+    for shift in problem.term.norm * np.logspace(0, -10, 11) if problem.term.norm > 0 else ():
+        B = factors.solve(targets, 1.0, shift)
+        G = problem.term.apply(B) / shift
+        if problem.loss.excess(G / root).min() > _APART:
+            return B * (size * problem.penalty / shift), G * size
+    return zero, zero
+
+
+def _near_outputs(problem, factors):
     """Dual variables and values of a smooth function whose residuals are smaller than the loss admits, or None.
 
     Ridge regression with less and less penalty, until its residuals are half of what is admitted.
@@ -42,7 +69,8 @@ def admitted(problem, solution, tol):
     Sparse like the dual variables where a function of their samples alone keeps the gap within the tolerance.
     """
     starts, rows = [problem.inside], np.flatnonzero(solution.dual.any(axis=1))
-    if problem.separable is not None and 0 < len(rows) < len(problem.Y):
+    some = np.isfinite(problem.loss.largest_residual) and 0 < len(rows) < len(problem.Y)
+    if some and problem.separable is not None:
         part = problem.take(rows)
         found = inside(part, part.term.factor("path"))
         if found is not None:
@@ -51,8 +79,8 @@ def admitted(problem, solution, tol):
             starts.insert(0, (B, problem.fitted(B)))
     for start in starts:
         near = dataclasses.replace(problem, inside=start)
-        function = near.admitted(solution.dual)
-        gap = near.gap(function)
+        function = near.admitted(solution.dual if solution.function is None else solution.function)
+        gap = min(near.gap(function), near.gap(function, under=solution.dual))
         if gap <= tol:
             break
     return dataclasses.replace(solution, function=function, gap=gap, converged=gap <= tol)

@@ -3,6 +3,7 @@
 from .base import Space
 from .dictionaries import BSpline, Fourier, PrincipalComponents, Wavelet
 from .functional import FunctionSpace, function_space
+from .levels import Levels
 from .settings import Dictionary, Eigen, Grid, as_space, named_space
 from .structured import KernelSpace, OutputKernel, ProbeSpace, WeightSpace
 from .vector import Metric, Vector, read_vectors, spread_of

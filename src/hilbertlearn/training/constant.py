@@ -37,6 +37,9 @@ def best_constant(Y, weights, loss, measure=None, outside=None, total=same):
         return np.zeros(Y.shape[1])
     counts = weights > 0
     Y, weights, outside = Y[counts], weights[counts], None if outside is None else outside[counts]
+    known = loss.best_constant(Y, weights) if total is same else None
+    if known is not None:
+        return known
     mean = mean_rows(Y, weights, total)
     if loss.quadratic or np.isfinite(loss.largest_residual):
         return mean

@@ -1,0 +1,89 @@
+"""Outputs that are problems of their own, each with its kernel and its alpha, in one state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..spaces import Space
+from .state import State
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SideBySide:
+    """Models of single outputs; coordinates are theirs beside each other."""
+
+    parts: tuple[State, ...]
+    space: Space  # of all outputs
+    n_samples: int
+
+    def coordinates(self, X):
+        return np.hstack([part.coordinates(X) for part in self.parts])
+
+    def _of(self, name):
+        return [getattr(part, name) for part in self.parts]
+
+    @property
+    def kernels(self):
+        return tuple(part.kernels[0] for part in self.parts)
+
+    @property
+    def scalar_kernels(self):
+        return [part.scalar_kernels[0] for part in self.parts]
+
+    @property
+    def center(self):
+        return np.concatenate(self._of("center"))
+
+    @property
+    def alpha(self):
+        return np.array(self._of("alpha"))
+
+    @property
+    def loss(self):
+        return self.parts[0].loss
+
+    @property
+    def dual_gap(self):
+        """The largest."""
+        return max(self._of("dual_gap"))
+
+    @property
+    def n_iter(self):
+        return max(self._of("n_iter"))
+
+    @property
+    def solver(self):
+        return self.parts[0].solver
+
+    @property
+    def precision(self):
+        return self.parts[0].precision
+
+    @property
+    def support(self):
+        return np.unique(np.concatenate(self._of("support")))
+
+    @property
+    def saturated(self):
+        return np.hstack(self._of("saturated"))
+
+    @property
+    def outlier_scores(self):
+        return np.hstack(self._of("outlier_scores"))
+
+    @property
+    def choice(self):
+        """The columns of all outputs, with the number of the output."""
+        tables = self._of("choice")
+        both = {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
+        return {"output": np.repeat(np.arange(len(tables)), [len(table["alpha"]) for table in tables]), **both}
+
+    X_fit = property(lambda self: self._of("X_fit"))
+    dual_coef = property(lambda self: self._of("dual_coef"))
+    operator = property(lambda self: self._of("operator"))
+    feature_map = property(lambda self: self._of("feature_map"))
+    approximation = None
+    alpha_by_output = None
+    manifold_error = 0.0

@@ -1,0 +1,62 @@
+"""Scores of predicted quantiles."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..losses import Pinball, check_levels
+
+
+def pinball_loss(y_true, y_pred, levels, sample_weight=None):
+    """Mean pinball loss over the observed entries of y_true, and over levels.
+
+    Parameters
+    ----------
+    y_true : (n,) or (n, d) outputs, NaN where not observed
+    y_pred : (n, L) or (n, d, L) quantiles; of a single level, a number, also of the shape of y_true
+    levels : number or (L,) increasing numbers in (0, 1)
+    sample_weight : (n,) or None
+    """
+    return float(np.mean(pinball_by_output(y_true, y_pred, levels, sample_weight)))
+
+
+def pinball_by_output(y_true, y_pred, levels, sample_weight=None):
+    """Mean pinball losses (outputs, L) over the observed entries of each output; those never observed are left out."""
+    y, q, taus = _blocks(y_true, y_pred, levels)
+    weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    seen = np.isfinite(y)
+    share = weights[:, None] * seen
+    total = share.sum(axis=0)
+    if not (total > 0).any():
+        raise ValueError("y has no observed output with a positive weight to score; give at least one")
+    residuals = np.where(seen, y, 0.0)[:, :, None] - np.where(seen[:, :, None], q, 0.0)
+    losses = np.maximum(taus * residuals, (taus - 1) * residuals)
+    return np.einsum("ij,ijl->jl", share, losses)[total > 0] / total[total > 0, None]
+
+
+def d2_pinball(y_true, y_pred, levels, sample_weight=None, pooled=False):
+    """1 - pinball loss / that of the constant quantiles of y_true, mean over outputs and levels.
+
+    pooled : sums over outputs first, as for the points of curves
+    """
+    y, q, taus = _blocks(y_true, y_pred, levels)
+    weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    constants = Pinball(taus).best_constant(np.repeat(y, len(taus), axis=1), weights).reshape(1, -1, len(taus))
+    loss = pinball_by_output(y, q, taus, weights)
+    floor = pinball_by_output(y, np.broadcast_to(constants, q.shape), taus, weights)
+    if pooled:
+        loss, floor = loss.sum(axis=0), floor.sum(axis=0)
+    shares = np.divide(loss, floor, out=np.where(loss > 0, np.inf, 0.0), where=floor > 0)
+    return float(np.mean(1 - np.where(np.isinf(shares), 1.0, shares)))
+
+
+def _blocks(y_true, y_pred, levels):
+    """Outputs (n, d), quantiles (n, d, L) and levels (L,), checked."""
+    taus, y = check_levels(levels), np.asarray(y_true, dtype=float)
+    q = np.asarray(y_pred, dtype=float)
+    if q.size != y.size * len(taus) or len(q) != len(y):
+        raise ValueError(
+            f"y_pred must have a quantile for each of {len(taus)} levels beside each output of y_true, shape "
+            f"{(*y.shape, len(taus))}, got {q.shape}"
+        )
+    return y.reshape(len(y), -1), q.reshape(len(y), -1, len(taus)), taus

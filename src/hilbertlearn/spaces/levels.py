@@ -1,0 +1,67 @@
+"""Quantiles of several levels of outputs in a space of their own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .base import Space
+
+
+@dataclass(frozen=True)
+class Levels(Space):
+    """Coordinates (n, d L) of quantiles: those of a space, L times each, levels beside each other.
+
+    An output is encoded as L copies of itself, which is what residuals of its quantiles are taken from; decoded are the
+    quantiles, with one axis more than outputs have, unless there is a single level without one.
+    """
+
+    base: Space
+    n_levels: int
+    axis: bool = True  # False: a single level whose quantiles have the outputs' own shape
+
+    @property
+    def pointwise(self):
+        return self.base.pointwise
+
+    @property
+    def measure(self):
+        return None if self.base.measure is None else np.repeat(self.base.measure, self.n_levels)
+
+    @property
+    def axes(self):
+        """Those of the functions whose quantiles these are; there is none for vectors."""
+        return self.base.axes  # type: ignore[attr-defined]
+
+    @property
+    def grids(self):
+        return self.base.grids  # type: ignore[attr-defined]
+
+    def encode(self, y):
+        return np.repeat(self.base.encode(y), self.n_levels, axis=1)
+
+    def decode(self, coordinates):
+        """Quantiles: (n, L) of one output, (n, d, L) of vectors or curves; of a single level as outputs are."""
+        levels = [np.asarray(self.base.decode(part)) for part in self._parts(coordinates)]
+        return np.stack(levels, axis=-1) if self.axis else levels[0]
+
+    def decode_differences(self, coordinates):
+        levels = [np.asarray(self.base.decode_differences(part)) for part in self._parts(coordinates)]
+        return np.stack(levels, axis=-1) if self.axis else levels[0]
+
+    def smoothed(self, means):
+        """Smooth quantiles of each level; what smoothing makes cross is sorted."""
+        smooth = np.stack([self.base.smoothed(part) for part in self._parts(means)], axis=2)
+        return np.sort(smooth, axis=2).reshape(means.shape)
+
+    def spread(self, Y, weights):
+        spread = self.base.spread(Y[:, :: self.n_levels], weights)
+        return None if spread is None else np.repeat(spread, self.n_levels)
+
+    def complete(self, y):
+        return np.repeat(self.base.complete(y), self.n_levels, axis=1)
+
+    def _parts(self, coordinates):
+        """Coordinates (n, d) of each level."""
+        return [np.ascontiguousarray(coordinates[:, k :: self.n_levels]) for k in range(self.n_levels)]
