@@ -1,9 +1,8 @@
-"""The one fit and predict; the estimators of the package are defaults, spaces and decoders around it."""
+"""The one fit; the estimators of the package are defaults, spaces and decoders around it."""
 
 from __future__ import annotations
 
 import copy
-import re
 import sys
 from dataclasses import replace
 from typing import Any
@@ -11,14 +10,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_regressor
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import _check_sample_weight, _num_samples, check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import _check_sample_weight, _num_samples, has_fit_parameter
 
 from .. import features, held_out, kernels, solvers
 from .._fitting import blank, snapshot, transactional
 from .._progress import Progress, Silence
 from .._statistics import mean_rows
 from .._validation import check_choice, check_number, warn
-from ..distributed import by_blocks, is_dask
+from ..distributed import is_dask
 from ..frames import FrameForm
 from ..losses import as_loss
 from ..streams import is_source
@@ -39,8 +38,8 @@ from ..training import (
     kernel_terms,
     take_samples,
 )
+from .fitted import FittedMachine
 from .inputs import check_inputs
-from .named import NamedSettings
 from .state import RegressorState, State
 
 _DTYPES = {"auto": [np.float64, np.float32], "float32": np.float32, "float64": np.float64, "refined": np.float64}
@@ -48,61 +47,15 @@ _ROUNDED = 1e-4  # relative error of a deformed kernel that is told
 _SHARED = 0.1  # and of one that stands for several: as if manifold were as much larger or smaller in some directions
 
 
-def learnt(name):
-    """A public attribute that is read from the state of the fit."""
-    return property(lambda self: self.rounded(getattr(self.state_, name)))
-
-
-class KernelMachine(NamedSettings):
+class KernelMachine(FittedMachine):
     """Kernel regression of coordinates in a Hilbert space; see ``OperatorKernelRegressor`` for the settings."""
 
-    state_: Any  # what a fit has learnt
-    _frame_: FrameForm | None = None  # of the training outputs
-    _index_: Any = None  # of the training samples, where they came in a data frame of pandas
     regressor = None  # a setting of the estimators whose spaces are more than vectors
     graph, manifold = None, 0.0  # settings of those that learn from samples without outputs
     alpha_per_output = False  # a setting of those whose outputs are columns
     feature_map: Any = None  # a setting of those that take features in place of Gram matrices
     precision = "float64"  # a setting of those that may be fitted in single precision
-    _single_ = False  # whether predictions are in float32
     _CENTERS: tuple = (True, False)  # what the setting ``center`` may be
-
-    loss_, center_, solver_ = learnt("loss"), learnt("center"), learnt("solver")
-    operator_, space_, X_fit_ = learnt("operator"), learnt("space"), learnt("X_fit")
-    dual_coef_, dual_gap_, n_iter_ = learnt("dual_coef"), learnt("dual_gap"), learnt("n_iter")
-    precision_ = learnt("precision")
-    manifold_error_ = learnt("manifold_error")
-    support_, saturated_, outlier_scores_ = learnt("support"), learnt("saturated"), learnt("outlier_scores")
-    regressor_, choice_ = learnt("regressor"), learnt("choice")
-    feature_map_ = learnt("feature_map")
-
-    @property
-    def alpha_(self):
-        state = self.state_
-        return state.alpha if state.alpha_by_output is None else state.alpha_by_output
-
-    @property
-    def gamma_(self):
-        gammas = [kernel.rate for kernel in self.state_.kernels]
-        return gammas[0] if len(gammas) == 1 else gammas
-
-    @property
-    def kernel_(self):
-        used = self.state_.scalar_kernels
-        return used[0] if len(used) == 1 else used
-
-    @property
-    def metric_(self):
-        metric = getattr(self.kernel_, "metric", None)
-        if metric is None:
-            raise AttributeError("metric_ is that of kernels.Metric; set kernel=kernels.Metric()")
-        return metric
-
-    @property
-    def objectives_(self):
-        if self.state_.objectives is None:
-            raise AttributeError("objectives_ are those of operators.Learned; set operator='learned'")
-        return self.state_.objectives
 
     # ---------------------------------------------------------------- what estimators are made of
 
@@ -397,135 +350,6 @@ class KernelMachine(NamedSettings):
 
         return show
 
-    # ---------------------------------------------------------------- predict
-
-    def predict(self, X):
-        """Outputs predicted for X; of a Dask collection block by block, once they are asked for."""
-        if is_dask(X):
-            return by_blocks(self, "predict", X)
-        return self.framed(self.rounded(self.decode(self.coordinates(X))), X)
-
-    def rounded(self, outputs):
-        """Numbers in float32 where the training inputs were, anything else as it is."""
-        floats = isinstance(outputs, np.ndarray) and outputs.dtype == np.float64
-        return outputs.astype(np.float32) if self._single_ and floats else outputs
-
-    def framed(self, outputs, X, points=None):
-        """Outputs predicted for X in a data frame or a series, where the training outputs came in one.
-
-        points : where functions were evaluated, None for the training grid
-        """
-        if self._frame_ is None:
-            return outputs
-        return self._frame_.wrap(outputs, X.index if hasattr(X, "iloc") else None, points)
-
-    def coordinates(self, X):
-        """Predicted coordinates (m, d) in the space of the outputs."""
-        if is_dask(X):
-            return by_blocks(self, "coordinates", X)
-        X = self._check_X(X)
-        return self.state_.coordinates(X)
-
-    def encode(self, y):
-        """Coordinates (n, d) of outputs y in the space of the training outputs, NaN where not observed."""
-        check_is_fitted(self)
-        self._check_order(y)
-        return self.space_.encode(y)
-
-    def decode(self, coordinates):
-        """Outputs from coordinates (n, d)."""
-        check_is_fitted(self)
-        return self.space_.decode(coordinates)
-
-    def _check_X(self, X):
-        check_is_fitted(self)
-        state = self.state_
-        return check_inputs(self, X, state.scalar_kernels, reset=False, like=getattr(state, "X_fit", None))
-
-    # ---------------------------------------------------------------- inspect
-
-    def residuals(self, X, y):
-        """What is left of outputs y after the prediction, rows (n, d) in coordinates: the loss is a function of them.
-
-        For functions observed at points of their own, and with gaps in a dictionary, of the observed values.
-        """
-        check_is_fitted(self)
-        self._check_order(y)
-        return self.space_.residuals(y, self.coordinates(X))
-
-    def loo_residuals(self):
-        """Leave-one-out residuals of the training outputs, in closed form, alpha n held fixed (squared loss only).
-
-        Shape of the training Y; NaN for samples that were left out of the fit.
-        """
-        residuals = self.loo_coordinates()
-        differences = self.space_.decode_differences(residuals)
-        if self._frame_ is None or not self.space_.decodes:
-            return differences
-        return self._frame_.wrap(differences, self._frame_.index)
-
-    def names_of(self, rows):
-        """What the data frame of the training data calls samples in these positions; positions without one."""
-        return rows if self._index_ is None else self._index_[rows]
-
-    def _check_order(self, y):
-        """Raise if outputs in a data frame are not in the order of the training ones."""
-        if self._frame_ is not None:
-            self._frame_.check(y)
-
-    def loo_coordinates(self):
-        """``loo_residuals`` as rows (n, d) in coordinates."""
-        check_is_fitted(self)
-        if isinstance(self.state_, RegressorState):
-            raise ValueError("loo_residuals() is for the kernel machine; set regressor=None")
-        return self.state_.loo_residuals()
-
-    @property
-    def leaves_one_out(self) -> bool:
-        """Whether ``without_one`` has a formula: squared loss, one (kernel, operator) term, no gaps that it mixes."""
-        check_is_fitted(self)
-        return isinstance(self.state_, State) and self.state_.leaves_one_out
-
-    def without_one(self):
-        """All models without one training sample each, in closed form, alpha n held fixed (squared loss only).
-
-        An object with ``rows`` (n,), which samples are left out; ``held_out`` (n, d), their coordinates predicted
-        without them; and ``coordinates_at(X, models=None)``, coordinates (m, n, d) of checked inputs. It holds factors
-        of the size of the kernel matrix.
-        """
-        check_is_fitted(self)
-        if not isinstance(self.state_, State):
-            raise ValueError("without_one() is for the kernel machine fitted in memory; set regressor=None")
-        return self.state_.without_one()
-
-    def loo_coordinates_at(self, X):
-        """Coordinates (m, n, d) at X predicted without each training sample, in closed form; see ``without_one``."""
-        return self.without_one().coordinates_at(self.checked_inputs(X))
-
-    def checked_inputs(self, X):
-        """Inputs X of a prediction as kernels take them."""
-        return self._check_X(X)
-
-    def summary(self):
-        """A few lines on what was learnt."""
-        check_is_fitted(self)
-        if isinstance(self.state_, RegressorState):
-            return f"{type(self).__name__}: {_short(self.regressor_)} on coordinates"
-        kept = isinstance(self.state_, State)
-        n, d = len(self.saturated_) if kept else self.state_.n_samples, len(self.center_)
-        kernel = f"kernel {_short(self.kernel_)}" + ("" if self.gamma_ is None else f", gamma {_short(self.gamma_)}")
-        on = "" if self.state_.approximation is None else f" on {self.state_.approximation}"
-        lines = [
-            f"{type(self).__name__}: {n} samples, {d} coordinates{on}",
-            f"loss       {_short(self.loss_)}",
-            f"alpha      {_short(self.alpha_)}    {kernel}",
-            f"certified  relative duality gap {self.dual_gap_:.1e} after {self.n_iter_} iterations of {self.solver_}",
-        ]
-        if kept:
-            held = f"{int(self.saturated_.sum())} held at the loss's bound"
-            lines.insert(3, f"support    {len(self.support_)} of {n} samples, {held}")
-        return "\n".join(lines)
-
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         terms = [term[0] for term in self.kernel] if isinstance(self.kernel, (list, tuple)) else [self.kernel]
@@ -539,8 +363,3 @@ def check_regressor(regressor):
     if isinstance(regressor, type) or not hasattr(regressor, "fit") or not is_regressor(regressor):
         called = f"; pass {regressor.__name__}()" if isinstance(regressor, type) else ""
         raise TypeError(f"regressor must be a regressor of scikit-learn or None, got {regressor!r}{called}")
-
-
-def _short(value):
-    """Text of a loss or a number, floats with three digits."""
-    return re.sub(r"\d+\.\d+(e-?\d+)?", lambda match: f"{float(match[0]):.3g}", str(value))
