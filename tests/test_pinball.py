@@ -160,8 +160,8 @@ def test_a_single_level_is_for_all_columns_and_curves():
 
 
 def test_alpha_is_chosen_by_the_loss_itself():
-    X = rng.uniform(size=(80, 1))
-    y = np.sin(6 * X[:, 0]) + X[:, 0] * rng.normal(size=80)
+    X = rng.uniform(size=(50, 1))
+    y = np.sin(6 * X[:, 0]) + X[:, 0] * rng.normal(size=50)
     model = OperatorKernelRegressor(kernel="rbf", gamma=5.0, loss=Pinball(0.9)).fit(X, y)
     folds = model.choice_["method"] == "folds"
     assert folds.any() and model.alpha_ in model.choice_["alpha"][folds]

@@ -111,8 +111,8 @@ def test_optimum_is_that_of_clarabel(ordered, weighted, gaps):
 
 def test_curves_are_those_of_clarabel():
     rng = np.random.default_rng(0)
-    X, grid = rng.uniform(size=(15, 1)), np.linspace(0, 1, 6) ** 1.5
-    Y = np.sin(6 * (X + grid)) + 0.3 * rng.normal(size=(15, 6))
+    X, grid = rng.uniform(size=(12, 1)), np.linspace(0, 1, 5) ** 1.5
+    Y = np.sin(6 * (X + grid)) + 0.3 * rng.normal(size=(12, 5))
     Y[rng.random(Y.shape) < 0.2] = np.nan
     settings = {"operator": Integral("rbf", 20.0), "coupling": 5.0, "grid": grid, **GIVEN}
     for ordered in (False, True):
@@ -122,7 +122,7 @@ def test_curves_are_those_of_clarabel():
         M = np.kron(np.asarray(space.axes[0].integral(Integral("rbf", 20.0).gram)), coupled(5.0))
         best = clarabel(X, Y, model.center_, None, M, measure, np.empty((0, 1)) if ordered else None)
         assert objective(model, X, Y, None, M, measure) == pytest.approx(best, rel=1e-7)
-        assert model.predict(X).shape == (15, 6, 3)
+        assert model.predict(X).shape == (12, 5, 3)
 
 
 def test_uncoupled_levels_are_separate_models():
@@ -183,7 +183,18 @@ def test_outputs_by_themselves_are_models_of_one_output():
         assert_allclose(both.predict(X)[:, j], alone.predict(X), atol=1e-8)
 
 
-def test_choices_are_made_and_good():
+def test_choices_are_made():
+    X, Y = data(n=40, d=1)
+    model = QuantileRegressor((0.2, 0.8), kernel="rbf", gamma=5.0).fit(X, Y[:, 0])
+    assert model.coupling_ in (0.0, 0.1, 1.0, 10.0, np.inf) and model.dual_gap_ <= 1e-6
+    folds = model.choice_["method"] == "folds"
+    assert model.choice_["error"][folds].min() == pytest.approx(
+        model.choice_["error"][folds][model.choice_["alpha"][folds] == model.alpha_].min(), rel=1e-3
+    )
+
+
+@pytest.mark.slow
+def test_choices_are_good():
     X, Y = data(n=150, d=1)
     new, true = data(n=500, d=1, seed=5)
     model = QuantileRegressor(LEVELS, kernel="rbf").fit(X, Y[:, 0])

@@ -215,10 +215,11 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         if rows.ndim == 1 or rows.shape[1] == 1 or _num_samples(X) != len(rows):
             return super()._learn(X, y, sample_weight)
         self._check_settings(X)
+        empty = np.flatnonzero(~np.isfinite(rows).any(axis=0))
+        if len(empty):
+            raise ValueError(f"y: output {empty[0]} has no observed value; leave it out")
         models = [copy.copy(self) for _ in rows.T]
-        for number, (model, column) in enumerate(zip(models, rows.T, strict=True)):
-            if not np.isfinite(column).any():
-                raise ValueError(f"y: output {number} has no observed value; leave it out")
+        for model, column in zip(models, rows.T, strict=True):
             super(QuantileRegressor, model)._learn(X, column, sample_weight)
         super()._read(X, y, sample_weight)  # what is remembered of inputs and outputs
         states, space = tuple(model.state_ for model in models), models[0].space_
