@@ -6,9 +6,9 @@
   among all molecules, and among lists of 50 with the true one.
 - Rankings (iris, 3 items; cpu-small, 5; vowel, 11; wisconsin, 16) and label sets (yeast, 14 labels; birds, 19; medical,
   45), nothing set: 300 samples learnt from (iris 100, wisconsin 130), up to 150 asked. All rankings and label sets are
-  candidates, for Kendall's loss and the Hamming loss; beside them are balls of the loss, and for F1 sets among the label
-  sets seen in the samples, whose coverage is of those that are, with their share. Means of sizes are of sets that are
-  listed, those of up to 20 000 members.
+  candidates, for Kendall's loss and the Hamming loss; beside them are balls of the loss, and for F1 sets among the
+  label sets seen in the samples, whose coverage is of those that are, with their share. Means of sizes are of sets that
+  are listed, those of up to 20 000 members.
 
     python experiments/candidate_sets.py --data FOLDER            3 draws, 5 minutes
     python experiments/candidate_sets.py --data FOLDER --quick    1 draw, two minutes

@@ -4,6 +4,7 @@ import pickle
 from itertools import permutations, product
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from refusals import assert_refused
@@ -356,6 +357,9 @@ def test_pipelines_searches_and_gram_matrices():
     gram = StructuredPredictor("precomputed", alpha=ALPHA, output_loss="edit")
     assert list(conformal("cv+", gram).fit(K, y).predict_set(K[:5], candidates=WORDS)) == list(plain)
     piped = make_pipeline(StandardScaler(), predictor(output_loss="edit"))
+    half = conformal("split", gram, score="loss").fit(K, y).predict_set(K[:5], candidates=WORDS)
+    same = conformal("split", predictor(output_loss="edit"), score="loss").fit(X, y)
+    assert list(half) == list(same.predict_set(X[:5], candidates=WORDS))
     searched = GridSearchCV(predictor(output_loss="edit"), {"alpha": [0.01, 0.1]}, cv=2)
     path = RegularizationPathCV(predictor(output_loss="edit"), alphas=[0.01, 0.1])
     for estimator in (piped, searched, path, make_pipeline(StandardScaler(), path)):
@@ -364,6 +368,16 @@ def test_pipelines_searches_and_gram_matrices():
         assert model.predict(X[:2]) == model.estimator_.predict(X[:2])
     assert conformal("auto", path, cv=None).fit(X, y).closed_form_
     assert not conformal("auto", piped, cv=None).fit(X, y).closed_form_
+
+
+def test_frames():
+    X, y = label_sets(N, 0)
+    frame, queries = pd.DataFrame(y, columns=list("wxyz")), inputs(3, 1)
+    model = conformal("cv+").fit(X, frame)
+    assert list(model.predict(queries).columns) == list("wxyz")
+    found = model.predict_set(queries)
+    assert_array_equal(found.sizes, conformal("cv+").fit(X, y).predict_set(queries).sizes)
+    assert_array_equal(found.contains(frame[:3]), found.contains(y[:3]))
 
 
 def test_pickles():

@@ -42,11 +42,9 @@ class ObjectData:
     def n_samples(self):
         return len(self.outputs)
 
-    def given_to(self, estimator, rows=None):
+    def given_to(self, estimator, rows):
         """Outputs of some samples: read ones, which know the labels of all, where nothing between cuts them again."""
-        if is_searched(estimator):
-            return self.y if rows is None else _safe_indexing(self.y, rows)
-        return self.outputs if rows is None else self.outputs[rows]
+        return _safe_indexing(self.y, rows) if is_searched(estimator) else self.outputs[rows]
 
     @property
     def weights(self):

@@ -78,7 +78,7 @@ class SetPredictor:
         if method == "split":
             splits = self._object_splits(method, data, groups, level)
             refits = refits_of_objects(wrapped, data, splits, n_jobs=self.n_jobs, said=self._said())
-        model = fitted(clone(wrapped), X, data.given_to(wrapped), sample_weight) if refits is None else refits[0]
+        model = fitted(clone(wrapped), X, y, sample_weight) if refits is None else refits[0]
         rules = innermost(model)[0].space_.rules
         every = all_candidates(rules, take(data.outputs.items, data.rows))
         score, by = scored_by(score, rules, every is not None or lists is not None)
