@@ -4,6 +4,7 @@ import pickle
 from itertools import permutations, product
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from refusals import assert_refused
@@ -22,8 +23,9 @@ from hilbertlearn import (
     StructuredPredictor,
     output_losses,
 )
-from hilbertlearn.conformal import Balls, CandidateSets, candidate_scores, sets_of_scores
+from hilbertlearn.conformal import Balls, CandidateSets, candidate_scores, candidates, enumerated, sets_of_scores
 from hilbertlearn.conformal.enumerated import ball_sizes, mahonian
+from hilbertlearn.conformal.near_best import near_best
 
 N, LEVEL, ALPHA, GAMMA = 30, 0.8, 0.02, 0.7
 DIRECTIONS = np.array([[2.0, 0.0], [0.0, 2.0], [-1.0, -1.0], [1.0, 1.0]])
@@ -355,6 +357,9 @@ def test_pipelines_searches_and_gram_matrices():
     gram = StructuredPredictor("precomputed", alpha=ALPHA, output_loss="edit")
     assert list(conformal("cv+", gram).fit(K, y).predict_set(K[:5], candidates=WORDS)) == list(plain)
     piped = make_pipeline(StandardScaler(), predictor(output_loss="edit"))
+    half = conformal("split", gram, score="loss").fit(K, y).predict_set(K[:5], candidates=WORDS)
+    same = conformal("split", predictor(output_loss="edit"), score="loss").fit(X, y)
+    assert list(half) == list(same.predict_set(X[:5], candidates=WORDS))
     searched = GridSearchCV(predictor(output_loss="edit"), {"alpha": [0.01, 0.1]}, cv=2)
     path = RegularizationPathCV(predictor(output_loss="edit"), alphas=[0.01, 0.1])
     for estimator in (piped, searched, path, make_pipeline(StandardScaler(), path)):
@@ -363,6 +368,16 @@ def test_pipelines_searches_and_gram_matrices():
         assert model.predict(X[:2]) == model.estimator_.predict(X[:2])
     assert conformal("auto", path, cv=None).fit(X, y).closed_form_
     assert not conformal("auto", piped, cv=None).fit(X, y).closed_form_
+
+
+def test_frames():
+    X, y = label_sets(N, 0)
+    frame, queries = pd.DataFrame(y, columns=list("wxyz")), inputs(3, 1)
+    model = conformal("cv+").fit(X, frame)
+    assert list(model.predict(queries).columns) == list("wxyz")
+    found = model.predict_set(queries)
+    assert_array_equal(found.sizes, conformal("cv+").fit(X, y).predict_set(queries).sizes)
+    assert_array_equal(found.contains(frame[:3]), found.contains(y[:3]))
 
 
 def test_pickles():
@@ -422,17 +437,64 @@ class _Closest:
 
 def test_many_items_have_balls():
     X, y = rankings(N, 0, items=8)
-    found = conformal("cv+", predictor(output_loss="kendall")).fit(X, y).predict_set(X)
+    found = conformal("cv+", predictor(output_loss="kendall"), score="loss").fit(X, y).predict_set(X)
     assert isinstance(found, Balls) and found.contains(y).mean() > 0.7
     assert (found.sizes >= 1).all() and (found.sizes <= 40320).all()
     X, y = label_sets(N, 0, labels=14)
-    found = conformal("split").fit(X, y).predict_set(X)
+    found = conformal("split", predictor(output_loss="f1")).fit(X, y).predict_set(X)
     assert isinstance(found, Balls) and found.sizes.max() <= 2**14
-    weighed = conformal("split").fit(X, y, np.ones(N)).predict_set(X, sample_weight=np.ones(N))
-    assert_allclose(weighed.radius, found.radius)
-    listed = conformal("split", score="gap").fit(X, y)
+    weighed = conformal("split", predictor(output_loss="f1")).fit(X, y, np.ones(N))
+    assert_allclose(weighed.predict_set(X, sample_weight=np.ones(N)).radius, found.radius)
+    listed = conformal("split", score="rank").fit(X, y)
     assert_refused(lambda: listed.predict_set(X), ["candidates", "threshold", "loss"])
     assert listed.predict_set(X, candidates=np.unique(y, axis=0)).contains(y).mean() > 0.7
+
+
+@pytest.mark.parametrize("method", ["split", "cv+"])
+@pytest.mark.parametrize(("make", "loss"), [(rankings, "kendall"), (label_sets, "hamming")])
+def test_sets_of_all_outputs_that_are_too_many_by_definition(method, make, loss, monkeypatch):
+    monkeypatch.setattr(enumerated, "_ITEMS", 3)  # so that all outputs are too many
+    monkeypatch.setattr(enumerated, "_LABELS", 3)
+    X, y = make(N, 0)
+    queries = inputs(6, 1)
+    every = np.array(list(permutations(range(1, 5)) if make is rankings else product((0, 1), repeat=4)))
+    model = conformal(method, predictor(output_loss=loss)).fit(X, y)
+    found = model.predict_set(queries, allow_empty=True)
+    parts = refits(X, y, FOLDS if method == "cv+" else FOLDS[:1], predictor(output_loss=loss))
+
+    def gaps(fitted, X, outputs):
+        values, own = -fitted.predict_scores(X, outputs), -fitted.predict_scores(X, fitted.predict(X))
+        return values - np.diag(own)[:, None]
+
+    R = np.concatenate([np.diag(gaps(fitted, X[test], y[test])) for fitted, _, test in parts])
+    by_sample = np.array([gaps(fitted, queries, every) for fitted, _, test in parts for _ in test])
+    inside = (R[:, None, None] < by_sample - 1e-9).sum(axis=0) < int(np.ceil(LEVEL * (len(R) + 1)))
+    for own, row in zip(found, inside):
+        assert {tuple(z) for z in own} == {tuple(z) for z in every[row]}
+    assert_array_equal(found.sizes, inside.sum(axis=1))
+    for z, row in zip(every, inside.T):
+        assert_array_equal(found.contains(np.tile(z, (6, 1))), row)
+    some = model.predict_set(queries, candidates=every[::3], allow_empty=True)
+    assert_array_equal(some.sizes, inside[:, ::3].sum(axis=1))
+    monkeypatch.setattr(candidates, "MOST", 3)
+    short = model.predict_set(queries, allow_empty=True)
+    assert [own is None for own in short] == (short.sizes == np.inf).tolist() and np.isinf(short.sizes).any()
+    assert_array_equal(short.contains(y[:6]), found.contains(y[:6]))
+
+
+@pytest.mark.parametrize("loss", ["kendall", "hamming"])
+def test_near_best_against_enumeration(loss):
+    rng, delta = np.random.default_rng(0), output_losses.as_output_loss(loss)
+    every = np.array(list(permutations(range(1, 6)) if loss == "kendall" else product((0, 1), repeat=5)), dtype=float)
+    for _ in range(10):
+        references, weights = every[rng.choice(len(every), 7)], rng.normal(size=7) + 0.3
+        values = delta(every, references) @ weights
+        for bound in np.quantile(values, [0.0, 0.1, 0.5, 1.0]):
+            found = near_best(delta, weights, references, bound, 1000)
+            assert {tuple(z) for z in found} == {tuple(z) for z in every[values <= bound + 1e-9]}
+            assert len(found) == (values <= bound + 1e-9).sum()
+        assert near_best(delta, weights, references, values.max(), len(every) - 1) is None
+        assert len(near_best(delta, weights, references, values.min() - 1e-3, 10)) == 0
 
 
 @pytest.mark.parametrize("loss", ["kendall", "spearman", "hamming", "f1", "jaccard"])

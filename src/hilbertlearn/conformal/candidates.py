@@ -11,6 +11,7 @@ probability at most ``1 - level`` (for one model; twice that for several). An ou
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,13 +19,15 @@ from sklearn.utils.validation import _num_samples
 
 from ..decoders.candidates import best_first
 from ..estimators.pools import read_candidates, read_lists
-from ..outputs import distinct, joined, plain, take
-from .candidate_scores import CandidateScore, Gap, Loss
+from ..outputs import distinct, joined, plain, read_outputs, take
+from .candidate_scores import CandidateScore, Gap, Loss, Objective
 from .enumerated import all_outputs
 from .masses import Masses
-from .objects import Judge, ObjectModels
+from .near_best import can_list, near_best
+from .objects import GAP, LOSS, OBJECTIVE, Judge
 from .sets import Balls, CandidateSets, canonical
 
+MOST = 20_000  # members of a set that are listed
 _SEARCHED = ("candidates", "classes")  # decoders that choose
 
 
@@ -32,7 +35,7 @@ _SEARCHED = ("candidates", "classes")  # decoders that choose
 class CandidateCalibration:
     """Models of objects without some samples, a score, and the candidates of the samples."""
 
-    models: ObjectModels
+    models: Any  # ``ObjectModels``
     judge: Judge  # the model that ``predict`` asks
     score: CandidateScore
     weights: np.ndarray  # (n,) of the samples left out, for queries that bring theirs
@@ -66,35 +69,35 @@ class CandidateCalibration:
             )
         elif self.every is not None:
             found = self._shared(X, self.every, own, allow_empty)
-        elif self.score.by_loss:
+        elif self.judge.by == LOSS:
             return self._balls(X, own)
+        elif self.judge.by == GAP:
+            return self._near(X, own, allow_empty)
         else:
             raise ValueError(
                 f"candidates: the decoder {self.rules.decoder!r} makes outputs that cannot be listed; give candidates, "
                 "or set score='loss' for balls around the predictions"
             )
-        return CandidateSets.of(self.rules, *found)
+        return CandidateSets.of(self.rules, list(found))
 
     # ---------------------------------------------------------------- candidates
 
     def _shared(self, X, pool, own, allow_empty):
-        first, group = distinct(canonical(self.rules, pool))
+        """For each query the members of its set, their places among the candidates, and their p-values."""
+        first, _ = distinct(canonical(self.rules, pool))
         outputs = take(pool, first)
         masses = self._masses(self._held_shared(outputs), own)
         queries, final = self.models.queries(X), self.judge.queries(X)
-        members, places, chances = [], [], []
         for rows in self.models.blocks(_num_samples(X), len(outputs)):
             mass = masses.smaller(self.score(self.models.at(queries, rows, outputs)))
-            objective = self.judge.objective(final[rows], outputs)
+            orders = _best_first(self.judge.objective(final[rows], outputs))
             for q, row in enumerate(range(_num_samples(X))[rows]):
                 weight = 1.0 if own is None else own[row]
-                chosen, chance = masses.members(mass[q], _best_first(objective[q]), self.level, weight, allow_empty)
-                members.append(take(outputs, chosen))
-                places.append(first[chosen])
-                chances.append(chance)
-        return members, places, chances
+                chosen, shares = masses.members(mass[q], orders[q], self.level, weight, allow_empty)
+                yield take(outputs, chosen), first[chosen], shares
 
     def _each(self, X, lists, own, allow_empty):
+        """The same for lists of candidates."""
         if self.lists is None and self.score.by_candidates:
             raise ValueError(
                 "candidates_per_query: the score compares an output with the other candidates, and those of the "
@@ -104,18 +107,13 @@ class CandidateCalibration:
         held = self._held_lists() if self.score.by_candidates else self._held_own()
         masses = self._masses(held, own)
         queries, final = self.models.queries(X), self.judge.queries(X)
-        members, places, chances = [], [], []
         for row, pool in enumerate(lists):
             first, _ = distinct(canonical(self.rules, pool))
             outputs, here = take(pool, first), slice(row, row + 1)
             mass = masses.smaller(self.score(self.models.at(queries, here, outputs)))
-            objective = self.judge.objective(final[here], outputs)
-            weight = 1.0 if own is None else own[row]
-            chosen, chance = masses.members(mass[0], _best_first(objective[0]), self.level, weight, allow_empty)
-            members.append(take(outputs, chosen))
-            places.append(first[chosen])
-            chances.append(chance)
-        return members, places, chances
+            order = _best_first(self.judge.objective(final[here], outputs))[0]
+            chosen, shares = masses.members(mass[0], order, self.level, 1.0 if own is None else own[row], allow_empty)
+            yield take(outputs, chosen), first[chosen], shares
 
     def _masses(self, sizes, own):
         weights = None if own is None else self.weights
@@ -170,7 +168,54 @@ class CandidateCalibration:
             sizes[i] = self.models.held_out(np.array([i]), take(self.models.outputs, [i]))[0, 0]
         return sizes
 
-    # ---------------------------------------------------------------- balls
+    # ---------------------------------------------------------------- outputs that are too many to be looked at
+
+    def _near(self, X, own, allow_empty):
+        """Sets of all rankings or sets of labels."""
+        masses, queries, final = self._masses(self._held_own(), own), self.models.queries(X), self.judge.queries(X)
+        best = canonical(self.rules, read_outputs(self.judge.predict(X), like=self.rules.outputs)[0])
+        found = []
+        for row in range(_num_samples(X)):
+            here, weight = slice(row, row + 1), 1.0 if own is None else own[row]
+            listed = self._listed(masses, queries, row, weight)
+            if listed is None:
+                found.append((None, None, None))
+                continue
+            listed = distinct_rows(np.concatenate([best[here], listed]))  # the prediction first
+            outputs = self.rules.loss.restore(listed, self.rules.outputs)
+            mass = masses.smaller(self.models.at(queries, here, outputs))[0]
+            order = _best_first(self.judge.objective(final[here], outputs))[0]
+            if not allow_empty:
+                order = np.append(0, order[order != 0])
+            chosen, shares = masses.members(mass, order, self.level, weight, allow_empty)
+            found.append((take(outputs, chosen), None, shares))
+        return CandidateSets.of(self.rules, found, partial(self._conform, masses, queries, own))
+
+    def _listed(self, masses, queries, row, weight):
+        """Canonical outputs (b, M) among which are all that conform; None where they are too many.
+
+        Samples with scores at or above those of a member weigh more than ``total - level (total + own)``. So by one
+        model at least, those that it leaves out weigh more than its share of that, and the member is within a bound.
+        """
+        left = masses.total - self.level * (masses.total + weight)
+        parts = []
+        for judge, own, bound in zip(self.models.judges, queries, masses.bounds(left), strict=True):
+            rules = judge.rules
+            part = near_best(rules.loss, -own[row, :-1], rules.references, own[row, -1] + bound, MOST)
+            if part is None:
+                return None
+            parts.append(part)
+        listed = distinct_rows(np.concatenate(parts))
+        return listed if len(listed) <= MOST else None
+
+    def _conform(self, masses, queries, own, outputs):
+        """Which outputs, one for each query, conform (m,)."""
+        found = np.empty(len(outputs), dtype=bool)
+        for row in range(len(found)):
+            mass = masses.smaller(self.models.at(queries, slice(row, row + 1), take(outputs, [row])))[0]
+            chosen, _ = masses.members(mass, np.zeros(1, dtype=int), self.level, 1.0 if own is None else own[row], True)
+            found[row] = len(chosen) > 0
+        return found
 
     def _balls(self, X, own):
         sizes = self._held_own()
@@ -179,8 +224,9 @@ class CandidateCalibration:
 
 
 def _best_first(objective):
-    """Numbers (c,) of the candidates, best first."""
-    return best_first(-objective, np.arange(len(objective)), len(objective))[0]
+    """Numbers (m, c) of the candidates, best first."""
+    m, c = objective.shape
+    return best_first(-objective, np.broadcast_to(np.arange(c), (m, c)), c)[0]
 
 
 # ---------------------------------------------------------------- what candidates there are
@@ -208,6 +254,21 @@ def all_candidates(rules, items):
     return None if listed is None else rules.loss.parts()[0][1].restore(listed, rules.outputs)
 
 
-def default_score(every, lists) -> CandidateScore:
-    """The score for "auto": the gap where outputs are chosen among candidates, else balls by the loss."""
-    return Loss() if every is None and lists is None else Gap()
+def scored_by(score, rules, listed):
+    """The score in use, and what outputs are judged by; score : None for "auto", listed : whether there are candidates.
+
+    "auto" is the gap to the best candidate. Where all rankings or sets of labels are candidates and too many to be
+    looked at, it is that to the prediction; of other outputs that cannot be listed, the loss to the prediction.
+    """
+    if score is None:
+        score = Gap() if listed or can_list(rules) else Loss()
+    if score.by_loss:
+        return score, LOSS
+    if not listed and can_list(rules) and isinstance(score, Gap) and not score.relative:
+        return Objective(), GAP
+    return score, OBJECTIVE
+
+
+def distinct_rows(rows):
+    """Rows (n, M) without repetitions, in the order in which they come first."""
+    return rows[distinct(rows)[0]]

@@ -40,6 +40,18 @@ class Masses:
             mass += sums[np.searchsorted(sizes, scores[:, k])]
         return mass
 
+    def bounds(self, left):
+        """For each model the largest score at or above which its samples weigh more than its share of `left`.
+
+        Infinite where nothing has to be left; minus infinity where no sample is.
+        """
+        out = []
+        for sizes, sums in zip(self.sizes, self.sums, strict=True):
+            above = sums[-1] - sums[:-1]  # of this sample and those after it
+            enough = np.flatnonzero(above > left * sums[-1] / self.total * (1 - _SLACK))
+            out.append(np.inf if left <= 0 else sizes[enough[-1]] if len(enough) else -np.inf)
+        return out
+
     def members(self, mass, order, level, own=1.0, allow_empty=False):
         """Numbers of the candidates in a set, best first, and the share of samples that fit no better, the query's too.
 

@@ -23,6 +23,8 @@ from ..estimators.structured_state import OutputRules
 from ..outputs import Outputs, read_outputs, take
 from .wrapped import fitted, innermost, is_searched
 
+# what outputs are judged by: what the decoder minimises, that above its value at the prediction, the loss to this one
+OBJECTIVE, GAP, LOSS = "objective", "gap", "loss"
 _COPIES = 6  # of the objective at all candidates by all models, while it is made and ranked
 
 
@@ -40,11 +42,9 @@ class ObjectData:
     def n_samples(self):
         return len(self.outputs)
 
-    def given_to(self, estimator, rows=None):
+    def given_to(self, estimator, rows):
         """Outputs of some samples: read ones, which know the labels of all, where nothing between cuts them again."""
-        if is_searched(estimator):
-            return self.y if rows is None else _safe_indexing(self.y, rows)
-        return self.outputs if rows is None else self.outputs[rows]
+        return _safe_indexing(self.y, rows) if is_searched(estimator) else self.outputs[rows]
 
     @property
     def weights(self):
@@ -61,7 +61,7 @@ class Judge:
 
     model: Any  # as the user gave it, fitted
     columns: Any = None  # samples that it knows, where inputs are values with all of them
-    by_loss: bool = False  # the objective is the loss to the prediction in place of what the decoder minimises
+    by: str = OBJECTIVE  # what outputs are judged by
 
     @property
     def predictor(self) -> StructuredPredictor:
@@ -77,11 +77,22 @@ class Judge:
         X = X if self.columns is None else X[:, self.columns]
         return self.predictor.checked_inputs(X if steps is None else steps.transform(X))
 
+    def predict(self, X):
+        """Predictions in the user's form."""
+        return self.model.predict(X if self.columns is None else X[:, self.columns])
+
     def queries(self, X):
         """(m, r) numbers, or the predictions, by which outputs are judged."""
-        if self.by_loss:
-            X = X if self.columns is None else X[:, self.columns]
-            return read_outputs(self.model.predict(X), like=self.rules.outputs)[0]
+        if self.by == OBJECTIVE:
+            return self._asked_at(X)
+        predictions, _ = read_outputs(self.predict(X), like=self.rules.outputs)
+        if self.by == LOSS:
+            return predictions
+        numbers, (features, bias) = self._asked_at(X), self.predictor.scoring()[1](predictions)
+        own = -np.einsum("ij,ij->i", numbers, features) - (0.0 if bias is None else bias)
+        return np.hstack([numbers, own[:, None]])
+
+    def _asked_at(self, X):
         return self.predictor.scoring()[0](self.inputs(X))
 
     def asked(self, coordinates):
@@ -90,10 +101,12 @@ class Judge:
 
     def objective(self, queries, outputs):
         """(m, c) at outputs as they were read."""
-        if self.by_loss:
+        if self.by == LOSS:
             loss = self.rules.measure.resolve(outputs)
             return np.asarray(loss(loss.check_predictions(queries), loss.check(outputs)), dtype=float)
         features, bias = self.predictor.scoring()[1](outputs)
+        if self.by == GAP:
+            return _objective(queries[:, :-1], features, bias) - queries[:, -1:]
         return _objective(queries, features, bias)
 
 
@@ -219,11 +232,11 @@ def _refit(estimator, data: ObjectData, train):
     return fitted(clone(estimator), own, data.given_to(estimator, train), weights)
 
 
-def refitted_objects(models, data: ObjectData, splits, by_loss) -> RefittedObjects:
+def refitted_objects(models, data: ObjectData, splits, by) -> RefittedObjects:
     """What the models of parts say of the samples that they leave out."""
     pairwise = get_tags(models[0]).input_tags.pairwise
     judges = tuple(
-        Judge(model, train if pairwise else None, by_loss) for model, (train, _) in zip(models, splits, strict=True)
+        Judge(model, train if pairwise else None, by) for model, (train, _) in zip(models, splits, strict=True)
     )
     tests = [test for _, test in splits]
     rows = np.concatenate(tests)

@@ -14,9 +14,10 @@ from .._progress import Progress, Silence
 from ..estimators import LinkPredictor, StructuredPredictor
 from ..outputs import Outputs, take
 from .candidate_scores import as_candidate_score
-from .candidates import CandidateCalibration, all_candidates, as_lists, default_score
+from .candidates import CandidateCalibration, all_candidates, as_lists, scored_by
 from .links import LinkCalibration, held_out_pairs, pairs_of, refitted_links
 from .objects import (
+    OBJECTIVE,
     Judge,
     ObjectData,
     ObjectModels,
@@ -77,10 +78,11 @@ class SetPredictor:
         if method == "split":
             splits = self._object_splits(method, data, groups, level)
             refits = refits_of_objects(wrapped, data, splits, n_jobs=self.n_jobs, said=self._said())
-        model = fitted(clone(wrapped), X, data.given_to(wrapped), sample_weight) if refits is None else refits[0]
-        every = all_candidates(innermost(model)[0].space_.rules, take(data.outputs.items, data.rows))
-        score = default_score(every, lists) if score is None else score
-        closed_form = method != "split" and groups is None and not score.by_loss and has_closed_form(model)
+        model = fitted(clone(wrapped), X, y, sample_weight) if refits is None else refits[0]
+        rules = innermost(model)[0].space_.rules
+        every = all_candidates(rules, take(data.outputs.items, data.rows))
+        score, by = scored_by(score, rules, every is not None or lists is not None)
+        closed_form = method != "split" and groups is None and by == OBJECTIVE and has_closed_form(model)
         if method == "auto":
             most = max(map(len, lists)) if lists is not None else 1 if every is None else len(every)
             few = len(data.rows) <= _EACH and len(data.rows) * most <= _SCORES
@@ -91,12 +93,12 @@ class SetPredictor:
             check_enough(len(data.rows), level, method)
             models, judge = objects_without_each(model, data), Judge(model)
         elif refits is not None:
-            models = found = refitted_objects(refits, data, splits, score.by_loss)
+            models = found = refitted_objects(refits, data, splits, by)
             (judge,) = found.judges
         else:
             splits = self._object_splits(method, data, groups, level)
             refits = refits_of_objects(wrapped, data, splits, n_jobs=self.n_jobs, said=self._said())
-            models, judge = refitted_objects(refits, data, splits, score.by_loss), Judge(model, by_loss=score.by_loss)
+            models, judge = refitted_objects(refits, data, splits, by), Judge(model, by=by)
         own = None if lists is None else [lists[i] for i in models.rows]
         self.calibration_ = CandidateCalibration(models, judge, score, data.weights[models.rows], level, every, own)
         self.calibration_.check()
@@ -155,9 +157,10 @@ class SetPredictor:
 
         *Objects* (``StructuredPredictor``): ``CandidateSets`` or ``Balls``. Candidates are scored by what the
         prediction minimises over them. Without any they are those of the estimator, the classes, the outputs seen in
-        fit, all rankings of up to 7 items, or all sets of up to 12 labels; of other outputs that the decoder makes the
-        set is a ball of the loss around the prediction. ``CandidateSets`` are a sequence of collections, best first,
-        with ``sizes``, ``contains(y)`` and ``p_values``; ``Balls`` have ``center``, ``radius``, ``contains(y)`` and
+        fit, all rankings of up to 7 items, or all sets of up to 12 labels. Of more items and labels those that conform
+        are looked for, for Kendall's loss and the Hamming loss; of other outputs that the decoder makes the set is a
+        ball of the loss around the prediction. ``CandidateSets`` are a sequence of collections, best first, with
+        ``sizes``, ``contains(y)`` and ``p_values``; ``Balls`` have ``center``, ``radius``, ``contains(y)`` and
         ``sizes``.
 
         *Links* (``LinkPredictor``): ``PartnerSets``, for each node the names of those that it may be linked to. A link

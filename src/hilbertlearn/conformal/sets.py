@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,7 +33,8 @@ def _read(rules, y, m):
 class CandidateSets(Sequence):
     """Sets of candidates for m queries, a sequence of m collections in the form of the outputs, best first.
 
-    Equal candidates are in a set once.
+    Equal candidates are in a set once. Where all rankings or sets of labels are candidates, and more than 20 000 of
+    them conform, these are not listed: the set is None and its size infinite, but ``contains`` knows it.
     """
 
     sets: list  # (m,) in the user's form
@@ -41,19 +42,27 @@ class CandidateSets(Sequence):
     p_values: list  # (m,) of each member: the share of samples left out that fit no better, and the query itself
     rules: OutputRules = field(repr=False)
     members: list = field(repr=False)  # (m,) as they were read
+    conforms: Callable | None = field(default=None, repr=False)  # outputs (m,) -> (m,), where sets may not be listed
 
     @classmethod
-    def of(cls, rules, members, indices, p_values):
-        return cls([in_form(some, rules.form) for some in members], indices, p_values, rules, members)
+    def of(cls, rules, found, conforms=None):
+        """found : for each query its members as they were read, or None, their places, and their p-values"""
+        members, indices, p_values = ([one[part] for one in found] for part in range(3))
+        sets = [None if some is None else in_form(some, rules.form) for some in members]
+        return cls(sets, indices, p_values, rules, members, conforms)
 
     @property
     def sizes(self):
         """Numbers (m,) of members."""
-        return np.array([len(own) for own in self.indices], dtype=int)
+        if all(own is not None for own in self.sets):
+            return np.array([len(own) for own in self.members], dtype=int)
+        return np.array([np.inf if own is None else len(own) for own in self.members])
 
     def contains(self, y):
         """Which outputs, one for each query, are in its set, (m,)."""
         outputs = _read(self.rules, y, len(self))
+        if self.conforms is not None:
+            return self.conforms(outputs)
         together = joined([*self.members, outputs])
         _, group = distinct(canonical(self.rules, together))
         ends = np.cumsum(self.sizes)
@@ -105,7 +114,7 @@ class Balls:
             else:
                 continue
             radius[q] = ends
-        return cls(judge.model.predict(X), radius, rules, models, queries, (sizes, level, weights, own))
+        return cls(judge.predict(X), radius, rules, models, queries, (sizes, level, weights, own))
 
     def contains(self, y):
         """Which outputs, one for each query, are in its set, (m,)."""

@@ -29,6 +29,11 @@ class _LabelSets(OutputLoss):
     def __init__(self, labels=None):
         self.labels = labels
 
+    @property
+    def n_labels(self):
+        """The number of labels that losses are relative to, None for that of the columns."""
+        return self._known
+
     def resolve(self, outputs):
         if not _are_sets(outputs):
             return self
