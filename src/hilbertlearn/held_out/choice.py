@@ -14,7 +14,7 @@ from ..losses import Loss, Squared
 from ..terms import ITERATIONS, Factors
 from ..training import Options, Samples, Training, build, for_alpha, scheduled
 from .criterion import Criterion, Norms, robust_weights
-from .folds import held_out_residuals, search_folds
+from .folds import Folds, held_out_residuals, search_folds
 from .loo import residual_path
 from .on_features import Approximation, with_features
 from .rounds import relearn, rounds_of
@@ -197,8 +197,17 @@ def by_own_loss(choice: Choice, alpha, options: Options) -> Choice:
         return choice
     judged = looked_at(training)
     share = float(training.weights.sum() / judged.weights.sum())
-    chosen, more = search_folds(judged, choice.loss, choice.alpha * share, options)
-    return replace(choice, alpha=chosen / share, trials=trials + more)
+    folds = Folds(judged, choice.loss, options.quick())
+    folds.near(in_units_of_signs(choice.alpha, judged) * share)
+    folds.finer()
+    return replace(choice, alpha=folds.best() / share, trials=trials + folds.trials())
+
+
+def in_units_of_signs(alpha, training: Training) -> float:
+    """An alpha of the squared loss for one whose dual variables are of the size of signs, and not of residuals."""
+    apart = np.abs(training.Y - pointwise_median(training.Y, training.weights))
+    size = float(np.nanmean(apart if training.measure is None else apart / np.sqrt(training.measure)))
+    return alpha / size if size > 0 else alpha
 
 
 def _is_robust(loss: Loss) -> bool:

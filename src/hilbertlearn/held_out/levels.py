@@ -12,7 +12,7 @@ from ..losses import Pinball, Squared
 from ..operators import BetweenLevels
 from ..spaces import Levels
 from ..training import Fit, Options, Samples, Training, build
-from .choice import Choice, by_output, choose, looked_at
+from .choice import Choice, by_output, choose, in_units_of_signs, looked_at
 from .folds import Folds
 from .search import is_open
 
@@ -69,7 +69,7 @@ def choose_levels(samples: Samples, loss: Pinball, alpha, coupling, axis, option
     share = float(training.weights.sum() / judged.weights.sum())
     quick = replace(options.quick(), tol=_TOL, max_iter=_STEPS)
     folds = Folds(judged, loss, quick, errors_by_output)
-    _look(folds, _first_alpha(base, judged) * share if open_alpha else float(alpha) * share, open_alpha)
+    _look(folds, in_units_of_signs(base.alpha, judged) * share if open_alpha else float(alpha) * share, open_alpha)
     factor = 1.0
     if kernels.is_searched(samples.recipe.pairs[0][0], samples.recipe.gamma) and not training.on_features:
         folds, factor = _best_rate(folds, open_alpha)
@@ -178,10 +178,3 @@ class _Couplings:
 
     def best(self) -> float:
         return min(self.folds, key=lambda coupling: self.folds[coupling].least())
-
-
-def _first_alpha(base: Choice, training: Training) -> float:
-    """What the squared loss takes, in units of the pinball loss: dual variables are signs there, and residuals here."""
-    apart = np.abs(training.Y - training.centre(Pinball(0.5)))
-    size = float(np.nanmean(apart if training.measure is None else apart / np.sqrt(training.measure)))
-    return base.alpha / size if size > 0 else base.alpha
