@@ -19,7 +19,7 @@ before anything else; test curves count where they were observed. Coverage is th
 at all points at once, and width the mean over the domain and over test curves.
 
 *Robust.* 78 curves of Gaussian processes of which 5 % are wrong (``corrupt_curves`` of intensity 3), and 200 clean ones
-to test on: bands around ridge regression and around Huber's loss, cv+ of both.
+to test on: bands around ridge regression and around Huber's loss, cv+ of both, for two levels.
 
     python experiments/bands.py --data FOLDER            about 25 minutes
     python experiments/bands.py --data FOLDER --quick    3 splits
@@ -168,13 +168,16 @@ def robust(splits):
         for loss in ("squared", "huber"):
             model = FunctionalRegressor("linear", loss=loss, tol=1e-4)
             folds = KFold(10, shuffle=True, random_state=split)
-            band = ConformalPredictor(model, "cv+", LEVEL, cv=folds).fit(X, wrong).predict_band(X_test)
-            yield {"data": "robust", "split": split, "method": loss, **measured(band.lower, band.upper, Y_test)}
+            found = ConformalPredictor(model, "cv+", LEVEL, cv=folds).fit(X, wrong)
+            for level in (LEVEL, RAISED):
+                found.calibration_ = replace(found.calibration_, level=level)
+                row = {"data": "robust", "split": split, "method": f"{loss}, level {level:g}"}
+                yield {**row, **measured(*ends_of(found, X_test), Y_test)}
 
 
 def robust_summary(rows):
-    squared = np.mean([row["width"] for row in rows if row["method"] == "squared"])
-    for loss in ("squared", "huber"):
+    squared = np.mean([row["width"] for row in rows if row["method"] == f"squared, level {LEVEL:g}"])
+    for loss in dict.fromkeys(row["method"] for row in rows):
         own = [row for row in rows if row["method"] == loss]
         width = [row["width"] for row in own]
         yield [loss, with_error(width), f"{np.mean(width) / squared:.3f}", with_error([r["coverage"] for r in own])]
