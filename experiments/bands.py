@@ -7,7 +7,8 @@ sums of cosines (``make_frequency_curves``, 78 and 200) and curves of Gaussian p
 level exactly: the reference neither gains nor loses by rounding.
 
 - The reference, ``baselines.SplitConformalBand``: half of the samples train, half calibrate, and the width follows the
-  largest residual of the training half but for the most extreme curves (Diquigiovanni, Fontana & Vantini 2022).
+  largest residual of the training half but for the most extreme curves (Diquigiovanni, Fontana & Vantini 2022). Beside
+  it the same with a constant width.
 - "default": ``ConformalPredictor(model)`` as it comes, jackknife+ in closed form with a smooth scale.
 - "default, level 0.93": the same for the higher level, to compare with where coverage differs by chance.
 - Other methods and scores, on the first 3 splits, for speech of the first of three trajectories.
@@ -19,7 +20,7 @@ before anything else; test curves count where they were observed. Coverage is th
 at all points at once, and width the mean over the domain and over test curves.
 
 *Robust.* 78 curves of Gaussian processes of which 5 % are wrong (``corrupt_curves`` of intensity 3), and 200 clean ones
-to test on: bands around ridge regression and around Huber's loss, cv+ of both.
+to test on: bands around ridge regression and around Huber's loss, cv+ of both, for two levels.
 
     python experiments/bands.py --data FOLDER            about 25 minutes
     python experiments/bands.py --data FOLDER --quick    3 splits
@@ -44,7 +45,7 @@ LEVEL, RAISED = 0.9, 0.93
 N_TRAIN, N_WORDS, N_TEST = 78, 298, 200
 CHANNELS = ("LA", "TTCL", "GLO")
 FEW = 3  # splits of the methods that are not the default, of speech for the first trajectory
-REFERENCE, DEFAULT = "split, papers' modulation", "default"
+REFERENCE, EVEN, DEFAULT = "split, papers' modulation", "split, constant width", "default"
 OTHERS = {
     "jackknife+, constant": {"method": "jackknife+", "score": "constant"},
     "jackknife+, scale": {"method": "jackknife+", "score": "scale"},
@@ -118,6 +119,8 @@ def run(folder, names, splits):
 def bands(model, X, Y, X_test, split, every=False):
     """Pairs (method, lower and upper ends) of the reference and the default, or of every method."""
     yield REFERENCE, SplitConformalBand(model, LEVEL, random_state=split).fit(X, Y).predict_band(X_test)
+    even = SplitConformalBand(model, LEVEL, modulation="constant", random_state=split)
+    yield EVEN, even.fit(X, Y).predict_band(X_test)
     default = ConformalPredictor(model, level=LEVEL, random_state=split).fit(X, Y)
     yield DEFAULT, ends_of(default, X_test)
     default.calibration_ = replace(default.calibration_, level=RAISED)  # its scores do not depend on the level
@@ -137,21 +140,16 @@ def summary(rows):
     """Rows of the table: widths relative to the reference on the same splits, and both coverages."""
     found = {}
     for row in rows:
-        found.setdefault((row["data"].split(",")[0], row["method"]), []).append(row)
+        found.setdefault((row["data"], row["method"]), []).append(row)
     for (data, method), own in found.items():
-        same = {(row["data"], row["split"]) for row in own}
-        peers = [row for row in found[data, REFERENCE] if (row["data"], row["split"]) in same]
-        widths = {(row["data"], row["split"]): row["width"] for row in peers}
-        by_kind = {kind: [row for row in own if row["data"] == kind] for kind in {row["data"] for row in own}}
-        ratios = [
-            np.mean([row["width"] for row in some]) / np.mean([widths[row["data"], row["split"]] for row in some])
-            for some in by_kind.values()
-        ]
+        splits = {row["split"] for row in own}
+        peers = [row for row in found[data, REFERENCE] if row["split"] in splits]
+        widths = [np.mean([row["width"] for row in some]) for some in (own, peers)]
         yield [
             data,
             method,
-            len({row["split"] for row in own}),
-            f"{np.mean(ratios):.3f}",
+            len(splits),
+            f"{widths[0] / widths[1]:.3f}",
             with_error([row["coverage"] for row in own]),
             f"{np.mean([row['coverage'] for row in peers]):.3f}",
         ]
@@ -168,13 +166,16 @@ def robust(splits):
         for loss in ("squared", "huber"):
             model = FunctionalRegressor("linear", loss=loss, tol=1e-4)
             folds = KFold(10, shuffle=True, random_state=split)
-            band = ConformalPredictor(model, "cv+", LEVEL, cv=folds).fit(X, wrong).predict_band(X_test)
-            yield {"data": "robust", "split": split, "method": loss, **measured(band.lower, band.upper, Y_test)}
+            found = ConformalPredictor(model, "cv+", LEVEL, cv=folds).fit(X, wrong)
+            for level in (LEVEL, RAISED):
+                found.calibration_ = replace(found.calibration_, level=level)
+                row = {"data": "robust", "split": split, "method": f"{loss}, level {level:g}"}
+                yield {**row, **measured(*ends_of(found, X_test), Y_test)}
 
 
 def robust_summary(rows):
-    squared = np.mean([row["width"] for row in rows if row["method"] == "squared"])
-    for loss in ("squared", "huber"):
+    squared = np.mean([row["width"] for row in rows if row["method"] == f"squared, level {LEVEL:g}"])
+    for loss in dict.fromkeys(row["method"] for row in rows):
         own = [row for row in rows if row["method"] == loss]
         width = [row["width"] for row in own]
         yield [loss, with_error(width), f"{np.mean(width) / squared:.3f}", with_error([r["coverage"] for r in own])]
@@ -193,7 +194,7 @@ def figure(folder):
     chosen = [next(cases(folder, name, 0)) for name in ("DTI", "speech", "bumps")]
     image, axes = plt.subplots(2, len(chosen), figsize=(11, 5), sharex=True, sharey="col", layout="constrained")
     for column, (name, model, X, Y, X_test, Y_test) in zip(axes.T, chosen, strict=True):
-        found = dict(zip((REFERENCE, DEFAULT), (ends for _, ends in bands(model, X, Y, X_test, 0)), strict=False))
+        found = dict(bands(model, X, Y, X_test, 0))
         t = np.linspace(0, 1, Y.shape[1])
         for axis, i in zip(column, (0, 1), strict=True):
             axis.fill_between(t, *(end[i] for end in found[REFERENCE]), color="0.85", label=REFERENCE)

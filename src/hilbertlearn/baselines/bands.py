@@ -13,6 +13,7 @@ from .._validation import check_choice, check_number
 from ..functions import quadrature
 
 MODULATIONS = ("trimmed", "deviation", "constant")
+_ROUNDING = 1e-12  # of a modulation relative to the largest, at and below which it is none
 _SLACK = 1e-9  # by which a level times a number of curves may miss an integer and meet it
 
 
@@ -96,9 +97,10 @@ def _modulation(name, residuals, level, weights):
         largest = np.nanmax(residuals, axis=1)
         bound = _smallest(largest, _rank(level, len(largest)))  # infinite for few curves, of which none is left out
         found = np.nanmax(residuals[largest <= bound], axis=0)
-    if not (found > 0).any():
+    if not found.any():
         return np.ones(residuals.shape[1])
-    found = np.where(found > 0, found, found[found > 0].min())
+    real = found > _ROUNDING * found.max()  # where all curves are the same, rounding is no size of residuals
+    found = np.where(real, found, found[real].min())
     return found / (weights @ found)
 
 
