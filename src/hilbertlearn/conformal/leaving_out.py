@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -125,21 +126,23 @@ class Data:
         return np.ones(self.n_samples) if self.sample_weight is None else self.sample_weight
 
 
-def by_refits(estimator, data: Data, splits, learn: Learn | None, *, n_jobs=None, said: Progress) -> Refits:
+def by_refits(estimator, data: Data, splits, learn: Learn | None, *, part=None, n_jobs=None, said: Progress) -> Refits:
     """A copy of the estimator fitted to each part.
 
     splits : pairs (train, test) of samples; what a copy chooses from the data it chooses from its own part alone
+    part : makes the model of some samples in another way (``KernelMachine.fit_with_parts``); None for copies
     learn : makes a scale of the residuals of a part, None where none is needed. They are leave-one-out residuals where
         the fitted copy has them in closed form, and those of the fit elsewhere: both know nothing of the test part.
     """
     said.begin(f"{len(splits)} model{'s' * (len(splits) > 1)} without some samples", len(splits))
-    work = (delayed(_refit)(estimator, data, train, test, learn) for train, test in splits)
+    pairwise = part is None and get_tags(estimator).input_tags.pairwise
+    fit = partial(_copy_fitted, estimator, data, pairwise) if part is None else part
+    work = (delayed(_refit)(fit, data, train, test, pairwise, learn) for train, test in splits)
     found = []
     for number, one in enumerate(Parallel(n_jobs=n_jobs, return_as="generator")(work)):
         found.append(one)
         said.step(f"model {number + 1}")
     models, held_out, scales = zip(*found, strict=True)
-    pairwise = get_tags(estimator).input_tags.pairwise
     return Refits(
         models=models,
         columns=tuple(train if pairwise else None for train, _ in splits),
@@ -152,18 +155,25 @@ def by_refits(estimator, data: Data, splits, learn: Learn | None, *, n_jobs=None
     )
 
 
-def _refit(estimator, data: Data, train, test, learn):
-    """The model of a part, its predictions of the others, and its scale."""
-    pairwise = get_tags(estimator).input_tags.pairwise
-    X = _safe_indexing(data.X, train)
-    own = X[:, train] if pairwise else X
+def _copy_fitted(estimator, data: Data, pairwise, train):
     weights = None if data.sample_weight is None else data.sample_weight[train]
-    model = fitted(clone(estimator), own, _safe_indexing(data.y, train), weights)
-    columns = train if pairwise else None
-    held_out = predicted(model, _safe_indexing(data.X, test), columns, data.form)
+    return fitted(clone(estimator), _inputs(data, train, pairwise), _safe_indexing(data.y, train), weights)
+
+
+def _inputs(data: Data, train, pairwise):
+    """Inputs of a part; of values with all samples those with its own."""
+    X = _safe_indexing(data.X, train)
+    return X[:, train] if pairwise else X
+
+
+def _refit(fit, data: Data, train, test, pairwise, learn):
+    """The model of a part, its predictions of the others, and its scale."""
+    model = fit(train)
+    held_out = predicted(model, _safe_indexing(data.X, test), train if pairwise else None, data.form)
     if learn is None:
         return model, held_out, None
-    return model, held_out, learn(_own_residuals(model, own, data, train), data.weights[train], model)
+    residuals = _own_residuals(model, _inputs(data, train, pairwise), data, train)
+    return model, held_out, learn(residuals, data.weights[train], model)
 
 
 def _own_residuals(model, X, data: Data, train):

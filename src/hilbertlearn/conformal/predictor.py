@@ -25,7 +25,16 @@ from .regions import Band, Box, Ellipsoid, Region
 from .scores import Mahalanobis, as_score
 from .set_predictor import SetPredictor
 from .splits import check_enough, each, folds, halves
-from .wrapped import KernelMachineBehind, check_estimator, fitted, grid_of, innermost, of_functions, resists_outliers
+from .wrapped import (
+    KernelMachineBehind,
+    check_estimator,
+    fitted,
+    grid_of,
+    innermost,
+    of_functions,
+    resists_outliers,
+    shares_choice,
+)
 
 METHODS = ("auto", "jackknife+", "cv+", "split")
 _SPLIT = 10_000  # samples beyond which "auto" fits one model
@@ -61,7 +70,9 @@ class ConformalPredictor(SetPredictor, MetaEstimatorMixin, BaseEstimator):
         ``RegularizationPathCV`` (its alpha is that of all samples, as with alpha="auto"); n refits elsewhere.
         "cv+": a model without each of ten folds, or as ``cv`` says. "split": one model of some samples, calibrated on
         the others. "auto": jackknife+ where it has a closed form and there are up to 5000 samples, cv+ for up to
-        10 000, split for more; cv+ where ``cv`` or groups are given.
+        10 000, split for more; cv+ where ``cv`` or groups are given. Folds of an estimator of the package with another
+        loss than the squared then share what was chosen by all samples, and kernel values
+        (``KernelMachine.fit_with_parts``); with method="cv+" each chooses for itself.
     level : float between 0 and 1, the coverage aimed at
     score : "auto", of numbers "constant", "scale", "robust", "trimmed", "mahalanobis" or one of ``conformal.scores``
         How far an output is from a prediction, for regions and bands: the largest of its residuals relative to a
@@ -160,7 +171,7 @@ class ConformalPredictor(SetPredictor, MetaEstimatorMixin, BaseEstimator):
             raise ValueError("score='mahalanobis' is not for functions at points of their own; use 'auto' or 'scale'")
         method = self._first_choice(data, groups)
         check_enough(len(data.rows), level, method)
-        closed_form = self._fit_whole(method, data, groups)
+        closed_form, part = self._fit_whole(method, data, groups)
         if method == "auto":
             method = "cv+" if closed_form is None else "jackknife+"
         smooth = data.form.smoothed if of_functions(wrapped, y) and score.smooth else None
@@ -172,7 +183,7 @@ class ConformalPredictor(SetPredictor, MetaEstimatorMixin, BaseEstimator):
             splits = self._splits(method, data, groups)
             check_enough(sum(len(test) for _, test in splits), level, method)
             said = Progress(type(self).__name__) if self.verbose else Silence()
-            left = by_refits(wrapped, data, splits, learn, n_jobs=self.n_jobs, said=said)
+            left = by_refits(wrapped, data, splits, learn, part=part, n_jobs=self.n_jobs, said=said)
         if method == "split":
             (self.estimator_,) = left.models
         self.form_ = data.form
@@ -186,16 +197,22 @@ class ConformalPredictor(SetPredictor, MetaEstimatorMixin, BaseEstimator):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
 
-    def _fit_whole(self, method, data: Data, groups) -> KernelMachineBehind | None:
-        """Fit the estimator to all samples, but for a split; the machine with a formula for those without each."""
+    def _fit_whole(self, method, data: Data, groups):
+        """Fit the estimator to all samples, but for a split.
+
+        Returns the machine with a formula for models without each sample, and what fits models of parts with what was
+        chosen by all samples; None where there are none.
+        """
         if method == "split":
-            return None
+            return None, None
         self.estimator_ = clone(self._wrapped())
         given = (self.estimator_, data.X, data.y, data.sample_weight)
+        if self.method == "auto" and shares_choice(self.estimator_):
+            return None, self.estimator_.fit_with_parts(*given[1:])
         if method != "cv+" and groups is None:
-            return KernelMachineBehind.fitted(*given)
+            return KernelMachineBehind.fitted(*given), None
         fitted(*given)
-        return None
+        return None, None
 
     def _wrapped(self):
         return OperatorKernelRegressor() if self.estimator is None else self.estimator

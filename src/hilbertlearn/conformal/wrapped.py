@@ -14,6 +14,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from ..estimators.base import KernelMachine
 from ..functions import brings_points
+from ..losses import as_loss
 from ..model_selection import RegularizationPathCV
 
 _SEARCHES = (GridSearchCV, RandomizedSearchCV)
@@ -126,6 +127,11 @@ def is_searched(model) -> bool:
     while isinstance(model, (Pipeline, RegularizationPathCV)):
         model = model.steps[-1][1] if isinstance(model, Pipeline) else model.estimator
     return isinstance(model, _SEARCHES)
+
+
+def shares_choice(model) -> bool:
+    """Whether models of parts can have what a kernel machine chooses by all samples: losses that have no formula."""
+    return isinstance(model, KernelMachine) and model.shares_choice and not as_loss(model.loss).quadratic
 
 
 def resists_outliers(model) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import sys
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,7 @@ class KernelMachine(FittedMachine):
     alpha_per_output = False  # a setting of those whose outputs are columns
     feature_map: Any = None  # a setting of those that take features in place of Gram matrices
     precision = "float64"  # a setting of those that may be fitted in single precision
+    shares_choice = True  # whether ``fit_with_parts`` has models of parts
     _CENTERS: tuple = (True, False)  # what the setting ``center`` may be
 
     # ---------------------------------------------------------------- what estimators are made of
@@ -104,6 +106,34 @@ class KernelMachine(FittedMachine):
         else:
             self._fit_factored(X, y, sample_weight, kept)
         return self.state_.without_one(**kept) if self.leaves_one_out else None
+
+    def fit_with_parts(self, X, y, sample_weight=None):
+        """Fit, and give a function that fits a copy to some of the samples, an array of their positions.
+
+        Copies share the kernel's values, and what was chosen by all samples: kernel, constants of the loss, and alpha n
+        (alpha times the sum of weights), as leaving one out does. Constant, operator and space are the part's own.
+        Inputs that are kernel values with the samples are those with all of them. None where there are no parts.
+        """
+        if is_dask(X) or is_dask(y) or is_source(X) or self.regressor is not None:
+            self.fit(X, y, sample_weight)
+            return None
+        kept: dict = {}
+        self._fit_chosen(X, y, sample_weight, kept)
+        return partial(self._fit_part, kept["choice"])
+
+    @transactional
+    def _fit_chosen(self, X, y, sample_weight, kept):
+        """``fit`` that hands on what was chosen, in `kept`."""
+        choice = kept["choice"] = self._chosen(X, y, sample_weight)
+        self.settle(choice)
+
+    def _fit_part(self, choice: held_out.Choice, rows):
+        training = choice.training
+        part = training.take(np.flatnonzero(np.isin(training.rows, rows)))
+        alpha = choice.alpha * training.weights.sum() / part.weights.sum()
+        found = self.with_fit(self.checked(fit(part, choice.loss, alpha, self.options())))
+        found.state_ = replace(found.state_, approximation=choice.approximation)
+        return found
 
     @transactional
     def _fit_factored(self, X, y, sample_weight, kept):

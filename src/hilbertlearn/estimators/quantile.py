@@ -100,6 +100,7 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
 
     _CENTERS = ("auto", True, False)
     predicts_quantiles = True
+    shares_choice = False  # several outputs are several problems, each with a choice of its own
     coupling_: Any  # a number, or one for each output
     _functions_ = False  # whether outputs being fitted are curves
     _points_ = None  # where quantiles are held in order beside the samples

@@ -74,9 +74,10 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
                 callback(iteration, history[-1])
             if history[-1] <= tol:
                 return Solution(Z, history[-1], iteration, True, history)
+            # with a tol that rounding keeps out of reach iterations may drift away again
+            best = (Z, history[-1]) if best is None or history[-1] < best[1] else best
             if least:
                 stalled, lowest = (0, history[-1]) if history[-1] < _FALLS * lowest else (stalled + 1, lowest)
-                best = (Z, history[-1]) if best is None or history[-1] < best[1] else best
                 if stalled >= _PATIENCE and refining and best[1] <= least:
                     return Solution(best[0], best[1], iteration, False, history)
                 if stalled >= _PATIENCE and not refining:
@@ -94,8 +95,8 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
         else:
             W = accelerated.step(W, _RELAXATION * (X - Z))
         previous = Z
-    Z, gap = (Z, history[-1]) if best is None else best
-    return Solution(Z, gap, max_iter, False, history)
+    assert best is not None  # the last iteration is looked at
+    return Solution(*best, max_iter, False, history)
 
 
 def _refined(problem, factors, X, R, shift):

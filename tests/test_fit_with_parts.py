@@ -1,0 +1,76 @@
+"""Models of parts of the samples with what was chosen by all of them: the same as fits with these numbers."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.metrics.pairwise import rbf_kernel
+
+from hilbertlearn import ConformalPredictor, FunctionalRegressor, OperatorKernelRegressor, losses
+
+rng = np.random.default_rng(0)
+N = 60
+X = rng.uniform(-1, 1, size=(N, 2))
+Y = np.column_stack([np.sin(3 * X[:, 0]), X[:, 1] ** 2]) + 0.1 * rng.normal(size=(N, 2))
+GAPS = np.where(rng.random(Y.shape) < 0.1, np.nan, Y)
+WEIGHTS = np.r_[0.0, rng.uniform(0.5, 2.0, N - 1)]
+NEW = rng.uniform(-1, 1, size=(7, 2))
+ROWS = np.setdiff1d(np.arange(N), np.arange(0, N, 7))
+TIGHT = {"tol": 1e-14, "max_iter": 1000}
+
+
+def same(fitted, part, X_part, y_part, weights, total, **settings):
+    """A model of a part against a fit to it with the numbers that the model of all has chosen."""
+    own = np.isfinite(y_part).any(axis=1).sum() if weights is None else weights.sum()
+    alpha = fitted.alpha_ * total / own
+    alone = type(fitted)("rbf", gamma=fitted.gamma_, alpha=alpha, loss=fitted.loss_, **settings, **TIGHT)
+    alone.fit(X_part, y_part, sample_weight=weights)
+    assert_allclose(part.predict(NEW), alone.predict(NEW), atol=1e-7)
+    assert part.dual_gap_ <= 1e-11
+
+
+@pytest.mark.parametrize("loss", [losses.Huber(0.1), losses.EpsilonInsensitive(0.05), losses.Huber(0.1, p=1)])
+@pytest.mark.parametrize("y", [Y, GAPS], ids=["whole", "gaps"])
+def test_a_part_is_a_fit_with_the_same_numbers(loss, y):
+    model = OperatorKernelRegressor("rbf", gamma=1.0, alpha=1e-3, loss=loss, **TIGHT)
+    part = model.fit_with_parts(X, y)(ROWS)
+    same(model, part, X[ROWS], y[ROWS], None, np.isfinite(y).any(axis=1).sum())
+
+
+def test_weights_and_functions():
+    model = OperatorKernelRegressor("rbf", gamma=1.0, alpha=1e-3, loss=losses.Huber(0.1), **TIGHT)
+    part = model.fit_with_parts(X, Y, WEIGHTS)(ROWS)
+    same(model, part, X[ROWS], Y[ROWS], WEIGHTS[ROWS], WEIGHTS.sum())
+    curves = np.sin(3 * np.linspace(0, 1, 15) + X[:, :1]) + 0.05 * rng.normal(size=(N, 15))
+    model = FunctionalRegressor("rbf", gamma=1.0, alpha=1e-3, operator="integral", loss=losses.Huber(0.1), **TIGHT)
+    part = model.fit_with_parts(X, curves)(ROWS)
+    same(model, part, X[ROWS], curves[ROWS], None, N, operator="integral")
+
+
+def test_kernel_values_are_those_with_all_samples():
+    K, K_new = rbf_kernel(X, gamma=1.0), rbf_kernel(NEW, X, gamma=1.0)
+    by_values = OperatorKernelRegressor("precomputed", loss=losses.Huber(0.1), alpha=1e-3, **TIGHT)
+    by_inputs = OperatorKernelRegressor("rbf", gamma=1.0, loss=losses.Huber(0.1), alpha=1e-3, **TIGHT)
+    one, other = by_values.fit_with_parts(K, Y)(ROWS), by_inputs.fit_with_parts(X, Y)(ROWS)
+    assert_allclose(one.predict(K_new), other.predict(NEW), atol=1e-7)
+    bands = [
+        ConformalPredictor(model, random_state=0).fit(inputs, Y).predict_interval(new)
+        for model, inputs, new in ((by_values, K, K_new), (by_inputs, X, NEW))
+    ]
+    assert_allclose(*bands, atol=1e-6)
+
+
+def test_intervals_choose_once(monkeypatch):
+    """With method="auto" a loss without a formula is searched once; with "cv+" in every fold."""
+    calls, whole = [], OperatorKernelRegressor._chosen
+    monkeypatch.setattr(OperatorKernelRegressor, "_chosen", lambda self, *given: calls.append(1) or whole(self, *given))
+    for method, expected in (("auto", 1), ("cv+", 11)):
+        calls.clear()
+        model = ConformalPredictor(OperatorKernelRegressor("rbf", loss="huber"), method, random_state=0).fit(X, Y)
+        assert model.method_ == "cv+" and not model.closed_form_ and len(calls) == expected
+        assert np.isfinite(model.predict_interval(NEW)).all()
+
+
+def test_where_there_are_no_parts():
+    from sklearn.linear_model import Ridge
+
+    assert FunctionalRegressor(regressor=Ridge()).fit_with_parts(X, Y) is None
