@@ -255,7 +255,7 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         training = new.prepare(X, y, sample_weight)
         for alpha in alphas:
             model = copy.copy(new)
-            model.settle(held_out.Choice(check_number(alpha, "alphas"), new._loss(), training))
+            model.settle(held_out.Choice(check_number(alpha, "alphas"), self._loss(), training))
             yield model
 
     def make_state(self, found: Fit) -> State:
