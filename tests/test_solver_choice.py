@@ -76,6 +76,7 @@ HUBER, FEW = losses.Huber(0.4), irregular(N, 5)
 TERMS = [("rbf", OPERATOR), ("laplacian", None)]
 CASES = {
     "squared": vector(Y, "spectral"),
+    "pinball": vector(Y, "proximal_newton", loss=losses.Pinball(0.3)),
     "squared, weights": vector(Y, "spectral", RNG.uniform(0.5, 2.0, N)),
     "squared, operator": vector(Y, "spectral", operator=OPERATOR),
     "squared, gaps": vector(GAPS, "spectral"),
