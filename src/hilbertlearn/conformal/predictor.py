@@ -152,27 +152,20 @@ class ConformalPredictor(SetPredictor, MetaEstimatorMixin, BaseEstimator):
         score = as_score(self.score)
         data, groups = self._data(X, y, sample_weight), self._groups(X, groups)
         method = self._first_choice(data, groups)
-        self.estimator_, closed_form = None, None
-        if method != "split":
-            self.estimator_ = clone(wrapped)
-            if method != "cv+" and groups is None:
-                closed_form = KernelMachineBehind.fitted(self.estimator_, X, y, sample_weight)
-            else:
-                fitted(self.estimator_, X, y, sample_weight)
+        check_enough(len(data.rows), level, method)
+        closed_form = self._fit_whole(method, data, groups)
         if method == "auto":
             method = "cv+" if closed_form is None else "jackknife+"
-
         learn = partial(_scale, score, level) if score.learns else None
         left: LeavingOut
         if closed_form is not None:
-            check_enough(len(data.rows), level, method)
             left = in_closed_form(closed_form, data, learn)
         else:
             splits = self._splits(method, data, groups)
             check_enough(sum(len(test) for _, test in splits), level, method)
             said = Progress(type(self).__name__) if self.verbose else Silence()
             left = by_refits(wrapped, data, splits, learn, n_jobs=self.n_jobs, said=said)
-        if self.estimator_ is None:
+        if method == "split":
             (self.estimator_,) = left.models
         residuals = data.values[left.rows] - left.held_out
         self.form_ = data.form
@@ -184,6 +177,17 @@ class ConformalPredictor(SetPredictor, MetaEstimatorMixin, BaseEstimator):
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
+
+    def _fit_whole(self, method, data: Data, groups) -> KernelMachineBehind | None:
+        """Fit the estimator to all samples, but for a split; the machine with a formula for those without each."""
+        if method == "split":
+            return None
+        self.estimator_ = clone(self._wrapped())
+        given = (self.estimator_, data.X, data.y, data.sample_weight)
+        if method != "cv+" and groups is None:
+            return KernelMachineBehind.fitted(*given)
+        fitted(*given)
+        return None
 
     def _wrapped(self):
         return OperatorKernelRegressor() if self.estimator is None else self.estimator
