@@ -136,7 +136,8 @@ class ConformalPredictor(SetPredictor, MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         X : inputs as the estimator takes them, which can be indexed by rows
-        y : (n,) numbers, (n, d) vectors, (n, m) or (n, m_1, m_2) functions on a grid, a data frame, a FDataGrid
+        y : (n,) numbers, (n, d) vectors, (n, m) or (n, m_1, m_2) functions on a grid, a data frame, a FDataGrid;
+            objects of a ``StructuredPredictor``; the graph of a ``LinkPredictor``, None beside ``graphs.Pairs``
         sample_weight : (n,) non-negative weights of the loss, those of weight 0 are left out. For a known shift of the
             inputs they are ratios of densities, of the queries' law to the samples'; see ``predict_interval``.
         groups : (n,) of samples that belong together, which are left out together
