@@ -278,5 +278,6 @@ def scored_by(score, rules, listed):
 
 
 def distinct_rows(rows):
-    """Rows (n, M) without repetitions, in the order in which they come first."""
-    return rows[distinct(rows)[0]]
+    """Rows (n, M) of small whole numbers without repetitions, in the order in which they come first."""
+    _, first = np.unique(rows.astype(np.int16), axis=0, return_index=True)
+    return rows[np.sort(first)]
