@@ -25,7 +25,7 @@ from hilbertlearn import (
 )
 from hilbertlearn.conformal import Balls, CandidateSets, candidate_scores, candidates, enumerated, sets_of_scores
 from hilbertlearn.conformal.enumerated import ball_sizes, mahonian
-from hilbertlearn.conformal.near_best import near_best
+from hilbertlearn.conformal.near_best import WeightedLoss
 
 N, LEVEL, ALPHA, GAMMA = 30, 0.8, 0.02, 0.7
 DIRECTIONS = np.array([[2.0, 0.0], [0.0, 2.0], [-1.0, -1.0], [1.0, 1.0]])
@@ -490,11 +490,13 @@ def test_near_best_against_enumeration(loss):
         references, weights = every[rng.choice(len(every), 7)], rng.normal(size=7) + 0.3
         values = delta(every, references) @ weights
         for bound in np.quantile(values, [0.0, 0.1, 0.5, 1.0]):
-            found = near_best(delta, weights, references, bound, 1000)
+            found = WeightedLoss.of(delta, weights, references).near(bound, 1000)
             assert {tuple(z) for z in found} == {tuple(z) for z in every[values <= bound + 1e-9]}
             assert len(found) == (values <= bound + 1e-9).sum()
-        assert near_best(delta, weights, references, values.max(), len(every) - 1) is None
-        assert len(near_best(delta, weights, references, values.min() - 1e-3, 10)) == 0
+        weighted = WeightedLoss.of(delta, weights, references)
+        assert_allclose(weighted(every), values, atol=1e-12)
+        assert weighted.near(values.max(), len(every) - 1) is None
+        assert len(weighted.near(values.min() - 1e-3, 10)) == 0
 
 
 @pytest.mark.parametrize("loss", ["kendall", "spearman", "hamming", "f1", "jaccard"])

@@ -23,7 +23,7 @@ from ..outputs import distinct, joined, plain, read_outputs, take
 from .candidate_scores import CandidateScore, Gap, Loss, Objective
 from .enumerated import all_outputs
 from .masses import Masses
-from .near_best import can_list, near_best
+from .near_best import WeightedLoss, can_list
 from .objects import GAP, LOSS, OBJECTIVE, Judge
 from .sets import Balls, CandidateSets, canonical
 
@@ -177,31 +177,34 @@ class CandidateCalibration:
         found = []
         for row in range(_num_samples(X)):
             here, weight = slice(row, row + 1), 1.0 if own is None else own[row]
-            listed = self._listed(masses, queries, row, weight)
+            losses = [_loss_of(judge, own[row]) for judge, own in zip(self.models.judges, queries, strict=True)]
+            marks = [own[row, -1] for own in queries]
+            listed = self._listed(masses, losses, marks, weight)
             if listed is None:
                 found.append((None, None, None))
                 continue
             listed = distinct_rows(np.concatenate([best[here], listed]))  # the prediction first
-            outputs = self.rules.loss.restore(listed, self.rules.outputs)
-            mass = masses.smaller(self.models.at(queries, here, outputs))[0]
-            order = _best_first(self.judge.objective(final[here], outputs))[0]
+            scores = [loss(listed) - mark for loss, mark in zip(losses, marks, strict=True)]
+            mass = masses.smaller(np.stack(scores)[None])[0]
+            order = _best_first(_loss_of(self.judge, final[row])(listed)[None])[0]
             if not allow_empty:
                 order = np.append(0, order[order != 0])
             chosen, shares = masses.members(mass, order, self.level, weight, allow_empty)
-            found.append((take(outputs, chosen), None, shares))
+            members = self.rules.loss.restore(listed[chosen], self.rules.outputs)
+            found.append((members, None, shares))
         return CandidateSets.of(self.rules, found, partial(self._conform, masses, queries, own))
 
-    def _listed(self, masses, queries, row, weight):
+    def _listed(self, masses, losses, marks, weight):
         """Canonical outputs (b, M) among which are all that conform; None where they are too many.
 
         Samples with scores at or above those of a member weigh more than ``total - level (total + own)``. So by one
         model at least, those that it leaves out weigh more than its share of that, and the member is within a bound.
+
+        losses, marks : the weighted loss of each model, and its value at the model's prediction
         """
-        left = masses.total - self.level * (masses.total + weight)
-        parts = []
-        for judge, own, bound in zip(self.models.judges, queries, masses.bounds(left), strict=True):
-            rules = judge.rules
-            part = near_best(rules.loss, -own[row, :-1], rules.references, own[row, -1] + bound, MOST)
+        left, parts = masses.total - self.level * (masses.total + weight), []
+        for loss, mark, bound in zip(losses, marks, masses.bounds(left), strict=True):
+            part = loss.near(mark + bound, MOST)
             if part is None:
                 return None
             parts.append(part)
@@ -221,6 +224,11 @@ class CandidateCalibration:
         sizes = self._held_own()
         weights = None if own is None else self.weights
         return Balls.of(self.models, self.judge, X, sizes, self.level, weights, own)
+
+
+def _loss_of(judge, query):
+    """The weighted loss of a model at a query, whose last number is its value at the prediction."""
+    return WeightedLoss.of(judge.rules.loss, -query[:-1], judge.rules.references)
 
 
 def _best_first(objective):
@@ -270,5 +278,6 @@ def scored_by(score, rules, listed):
 
 
 def distinct_rows(rows):
-    """Rows (n, M) without repetitions, in the order in which they come first."""
-    return rows[distinct(rows)[0]]
+    """Rows (n, M) of small whole numbers without repetitions, in the order in which they come first."""
+    _, first = np.unique(rows.astype(np.int16), axis=0, return_index=True)
+    return rows[np.sort(first)]

@@ -7,6 +7,8 @@ are built from their first item on, and sets label by label, and whatever exceed
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ..output_losses import Hamming, Kendall
@@ -20,19 +22,34 @@ def can_list(rules) -> bool:
     return isinstance(loss, (Kendall, Hamming)) and isinstance(rules.decoder, str) and rules.decoder == loss.decoder
 
 
-def near_best(loss, weights, references, value, most):
-    """Canonical outputs (b, M) whose weighted loss is at most a value; None where they are more than `most`.
+@dataclass(frozen=True)
+class WeightedLoss:
+    """``sum_u w_u loss(z, y_u)`` as a function of canonical outputs z, of which costs add up."""
 
-    weights : (c,) of references (c, M), canonical
-    """
-    if isinstance(loss, Hamming):
-        labels = loss.n_labels or references.shape[1]
-        costs = (1 - 2 * references).T @ weights / labels  # of having each label
-        least = references.sum(axis=1) @ weights / labels + np.minimum(costs, 0.0).sum()
-        return _label_sets(costs, value - least, most)
-    G = loss.preferences(weights[None], references)[0]  # above zero where the row's item is to be above the column's
-    least = weights.sum() / 2 - np.abs(G).sum() / 4
-    return _rankings(np.maximum(G.T, 0.0), value - least, most)
+    least: float  # at or below the smallest value
+    costs: np.ndarray  # (M, M) of having the row's item above the column's, or (M,) of having each label
+
+    @classmethod
+    def of(cls, loss, weights, references):
+        """weights : (c,) of references (c, M), canonical"""
+        if isinstance(loss, Hamming):
+            labels = loss.n_labels or references.shape[1]
+            costs = (1 - 2 * references).T @ weights / labels
+            return cls(float(references.sum(axis=1) @ weights / labels + np.minimum(costs, 0.0).sum()), costs)
+        G = loss.preferences(weights[None], references)[0]  # above zero where the row is to be above the column
+        return cls(float(weights.sum() / 2 - np.abs(G).sum() / 4), np.maximum(G.T, 0.0))
+
+    def __call__(self, outputs):
+        """Values (b,) at outputs (b, M)."""
+        if self.costs.ndim == 1:
+            return self.least - np.minimum(self.costs, 0.0).sum() + outputs @ self.costs
+        i, j = np.triu_indices(len(self.costs), k=1)
+        above = outputs[:, i] > outputs[:, j]
+        return self.least + self.costs[j, i].sum() + above @ (self.costs[i, j] - self.costs[j, i])
+
+    def near(self, value, most):
+        """Outputs (b, M) whose value is at most this; None where they are more than `most`."""
+        return (_label_sets if self.costs.ndim == 1 else _rankings)(self.costs, value - self.least, most)
 
 
 def _rankings(against, bound, most):

@@ -58,7 +58,7 @@ class ConformalPredictor(SetPredictor, MetaEstimatorMixin, BaseEstimator):
     all: the promise is of "it is, and was left out" having at most the rest of the probability. Pairs of nodes are
     the samples of a ``LinkPredictor``: a link that is hidden at random is among the *partners*. What a model without a
     sample holds fixed is not exact: for "jackknife+" in closed form these are alpha n, kernel and operator where they
-    were chosen by all samples.
+    were chosen by all samples, for folds of "auto" with other losses alpha n, kernel and constants of the loss.
 
     Parameters
     ----------
@@ -151,7 +151,8 @@ class ConformalPredictor(SetPredictor, MetaEstimatorMixin, BaseEstimator):
         ----------
         X : inputs as the estimator takes them, which can be indexed by rows
         y : (n,) numbers, (n, d) vectors, (n, m), (n, m, p) or (n, m_1, m_2) functions on a grid, a data frame,
-            ``IrregularFunctions``, a FDataGrid, FDataIrregular or FDataBasis, as the estimator takes them
+            ``IrregularFunctions``, a FDataGrid, FDataIrregular or FDataBasis, as the estimator takes them;
+            objects of a ``StructuredPredictor``; the graph of a ``LinkPredictor``, None beside ``graphs.Pairs``
         sample_weight : (n,) non-negative weights of the loss, those of weight 0 are left out. For a known shift of the
             inputs they are ratios of densities, of the queries' law to the samples'; see ``predict_interval``.
         groups : (n,) of samples that belong together, which are left out together

@@ -75,6 +75,7 @@ class SetPredictor:
         if lists is not None:
             lists = as_lists(lists, take(data.outputs.items, data.rows), data.n_samples)
         method, refits = self._first_choice(data, groups), None
+        check_enough(len(data.rows), level, method)
         if method == "split":
             splits = self._object_splits(method, data, groups, level)
             refits = refits_of_objects(wrapped, data, splits, n_jobs=self.n_jobs, said=self._said())
@@ -90,7 +91,6 @@ class SetPredictor:
         self.method_, self.closed_form_ = method, closed_form and method == "jackknife+"
         models: ObjectModels
         if self.closed_form_:
-            check_enough(len(data.rows), level, method)
             models, judge = objects_without_each(model, data), Judge(model)
         elif refits is not None:
             models = found = refitted_objects(refits, data, splits, by)
