@@ -25,6 +25,7 @@ from .wrapped import KernelMachineBehind, fitted
 _COPIES = 6  # of predictions by all models, while they are made and sorted
 _PAIRS = 200  # samples up to which scales of models without one come from pairs left out
 _GROUPS = 10  # of samples that share a scale beyond that
+_ROUNDING = 64 * np.finfo(float).eps  # of predictions, relative to outputs
 
 Learn = Callable[[Any, Any, Any], Any]  # residuals (n, d) and weights (n,) of the samples of a model, it -> its scale
 
@@ -33,6 +34,7 @@ class LeavingOut(ABC):
     """K models, each without some of the samples, and n samples that were left out by one of them each."""
 
     models: Any
+    columns: Any  # of models that were fitted, for each the samples that it knows, see ``among``
     rows: np.ndarray  # (n,) which of the samples given these are
     model_of: np.ndarray  # (n,) the model without sample i
     held_out: np.ndarray  # (n, d) what it predicts there
@@ -114,6 +116,16 @@ class Data:
         """(N,) those of the samples."""
         return np.ones(len(self.values)) if self.sample_weight is None else self.sample_weight
 
+    def residuals(self, rows, predicted):
+        """Outputs (n, d) of samples less their predictions, in size at least what rounding makes of them.
+
+        Formulas and predictions round differently: an output that is constant would have samples without any error,
+        and new ones outside of a set of one point.
+        """
+        found = self.values[rows] - predicted
+        least = _ROUNDING * np.abs(self.values[rows])
+        return np.where(np.abs(found) < least, np.copysign(least, found), found)
+
 
 def by_refits(estimator, data: Data, splits, learn: Learn | None, *, n_jobs=None, said: Progress) -> Refits:
     """A copy of the estimator fitted to each part.
@@ -146,7 +158,7 @@ def _refit(estimator, data: Data, train, test, learn):
     """The model of a part, its predictions of the others, and its scale."""
     pairwise = get_tags(estimator).input_tags.pairwise
     X = _safe_indexing(data.X, train)
-    own = X[:, train] if pairwise else X
+    own = among(X, train if pairwise else None)
     weights = None if data.sample_weight is None else data.sample_weight[train]
     model = fitted(clone(estimator), own, _safe_indexing(data.y, train), weights)
     columns = train if pairwise else None
@@ -160,9 +172,9 @@ def _own_residuals(model, X, data: Data, train):
     """Residuals (n, d) of the samples of a part: each left out where that has a formula, of the fit elsewhere."""
     behind = KernelMachineBehind.of(model)
     if behind is None:
-        return data.values[train] - data.form.rows(model.predict(X))
+        return data.residuals(train, data.form.rows(model.predict(X)))
     coordinates = behind.machine.encode(_safe_indexing(data.y, train)) - behind.machine.loo_coordinates()
-    return data.values[train] - data.form.rows(behind.machine.decode(coordinates))
+    return data.residuals(train, data.form.rows(behind.machine.decode(coordinates)))
 
 
 def in_closed_form(behind: KernelMachineBehind, data: Data, learn: Learn | None) -> WithoutEach:
@@ -174,7 +186,7 @@ def in_closed_form(behind: KernelMachineBehind, data: Data, learn: Learn | None)
     """
     models, form = behind.without_one(), data.form
     held_out = form.rows(behind.machine.decode(models.held_out))
-    residuals, n = data.values[models.rows] - held_out, len(models.rows)
+    residuals, n = data.residuals(models.rows, held_out), len(models.rows)
     scales, scale_of = None, np.zeros(n, dtype=int)
     if learn is not None:
         scale_of = np.arange(n) if n <= _PAIRS else np.arange(n) % _GROUPS
@@ -204,5 +216,12 @@ def _outside_groups(machine, models, form, residuals, groups):
 
 
 def predicted(model, X, columns, form: OutputForm):
-    """Predictions (m, d) of a model; columns : of inputs that are values with all samples, those it was fitted to."""
-    return form.rows(model.predict(X if columns is None else X[:, columns]))
+    """Predictions (m, d) of a model; columns : as for ``among``."""
+    return form.rows(model.predict(among(X, columns)))
+
+
+def among(X, columns):
+    """Inputs that are kernel values with all samples, as a model fitted to some takes them; columns : these, or None"""
+    if columns is None:
+        return X
+    return _safe_indexing(np.asarray(X) if isinstance(X, (list, tuple)) else X, columns, axis=1)

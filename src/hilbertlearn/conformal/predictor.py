@@ -17,7 +17,7 @@ from .._progress import Progress, Silence
 from .._validation import check_choice, warn
 from ..estimators import OperatorKernelRegressor
 from .calibration import Calibration
-from .leaving_out import Data, LeavingOut, by_refits, in_closed_form
+from .leaving_out import Data, LeavingOut, among, by_refits, in_closed_form
 from .outputs import OutputForm
 from .regions import Band, Box, Ellipsoid, Region
 from .scores import Mahalanobis, as_score
@@ -128,7 +128,7 @@ class ConformalPredictor(MetaEstimatorMixin, BaseEstimator):
         check_estimator(wrapped)
         data, groups = self._data(X, y, sample_weight), self._groups(X, groups)
         method = self._first_choice(data, groups)
-        self.estimator_, closed_form = None, None
+        self.estimator_, self._known_, closed_form = None, None, None
         if method != "split":
             self.estimator_ = clone(wrapped)
             if method != "cv+" and groups is None:
@@ -149,8 +149,8 @@ class ConformalPredictor(MetaEstimatorMixin, BaseEstimator):
             said = Progress(type(self).__name__) if self.verbose else Silence()
             left = by_refits(wrapped, data, splits, learn, n_jobs=self.n_jobs, said=said)
         if self.estimator_ is None:
-            (self.estimator_,) = left.models
-        residuals = data.values[left.rows] - left.held_out
+            (self.estimator_,), (self._known_,) = left.models, left.columns
+        residuals = data.residuals(left.rows, left.held_out)
         self.form_ = data.form
         self.calibration_ = Calibration(left, score, residuals, data.weights[left.rows], level)
         self.method_, self.closed_form_, self.n_calibration_ = method, closed_form is not None, len(left.rows)
@@ -204,7 +204,7 @@ class ConformalPredictor(MetaEstimatorMixin, BaseEstimator):
     def predict(self, X):
         """Predictions of the wrapped estimator."""
         check_is_fitted(self)
-        return self.estimator_.predict(X)
+        return self.estimator_.predict(among(indexable(X)[0], self._known_))
 
     def predict_interval(self, X, sample_weight=None):
         """An interval for each output by itself: (m, 2) for y (n,), (m, d, 2) for y (n, d), lower and upper ends.
