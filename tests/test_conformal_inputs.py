@@ -75,3 +75,9 @@ def test_weights_reach_the_estimator_inside_whatever_hands_them_on():
     assert_allclose(nested.predict_interval(new), plain.predict_interval(new))
     with pytest.raises(ValueError, match="sample_weight: KNeighborsRegressor"):
         ConformalPredictor(make_pipeline(KNeighborsRegressor())).fit(X, Y, weights)
+
+
+def test_a_single_group_is_named():
+    X, Y, _, _ = samples()
+    with pytest.raises(ValueError, match="groups must have at least 2"):
+        ConformalPredictor(Ridge()).fit(X, Y, groups=np.zeros(len(X)))
