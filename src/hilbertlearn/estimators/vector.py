@@ -52,7 +52,8 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
         positive weight.
     alpha_per_output : bool
         alpha="auto" then gives each output an alpha of its own, from the same factorisation; for the squared loss and
-        ``operator=None``. A number or a schedule is for all outputs. ``operator_`` becomes the diagonal matrix of ``min(alpha_) / alpha_``.
+        ``operator=None``. A number or a schedule is for all outputs.
+        ``operator_`` becomes the diagonal matrix of ``min(alpha_) / alpha_``.
     center : bool
         Fit around the constant that the loss itself likes best: the mean of y for the squared loss, a median for
         losses that grow linearly, in between for Huber's. Linear and polynomial kernels then see centred inputs.
