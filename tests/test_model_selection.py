@@ -140,7 +140,7 @@ def test_error_curve_by_hand():
     errors, weights = np.array([[1.0, 2.0], [3.0, 2.0], [8.0, 2.0]]), np.array([1.0, 2.0, 1.0])
     mean, standard_error = error_curve(errors, weights, "mean")
     assert_allclose(mean, [15 / 4, 2])
-    assert_allclose(standard_error, [np.sqrt((2.75**2 + 2 * 0.75**2 + 4.25**2) / 4) / 2, 0])
+    assert_allclose(standard_error, [np.sqrt(2.75**2 + 2**2 * 0.75**2 + 4.25**2) / 4, 0])  # whatever their unit is
     median, _ = error_curve(errors, weights, "median")
     assert_allclose(median, [3, 2])
 

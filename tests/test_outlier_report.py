@@ -344,3 +344,10 @@ def test_errors_name_what_is_wrong():
         outlier_report(FunctionalRegressor(regressor=Ridge()).fit(INPUTS, CURVES))
     with pytest.raises(ValueError, match="cutoff must be"):
         outlier_report(model().fit(X, Y), cutoff=-1)
+
+
+def test_samples_are_in_order_where_most_residuals_are_zero():
+    X, y = np.eye(12), np.zeros(12)
+    y[[3, 8]] = 1.0, -2.0
+    report = outlier_report(OperatorKernelRegressor("linear", alpha=1.0, center=False).fit(X, y))
+    assert list(report.index) == [8, 3, 0, 1, 2, 4, 5, 6, 7, 9, 10, 11]

@@ -206,3 +206,25 @@ def test_errors_name_what_is_wrong(settings, words):
     with pytest.raises(ValueError) as error:
         RegularizationPathCV(vectors(losses.Huber(1.0)), ALPHAS, **settings).fit(X, Y)
     assert words in str(error.value)
+
+
+@pytest.mark.parametrize("aggregate", ["mean", "median"])
+def test_standard_errors_do_not_depend_on_the_unit_of_weights(aggregate):
+    """Models do not, so the rule of one standard error must not; nor are samples that come twice more evidence."""
+    weights = np.random.default_rng(3).uniform(0.5, 2.0, len(X))
+    settings = {"alphas": np.logspace(-4, 2, 12), "rule": "one_standard_error", "aggregate": aggregate}
+
+    def path(*data):
+        return RegularizationPathCV(OperatorKernelRegressor("rbf", gamma=1.0), **settings).fit(*data)
+
+    one = path(X, Y, weights)
+    for unit in (1e-3, 1e3):
+        other = path(X, Y, unit * weights)
+        assert_allclose(other.standard_errors_, one.standard_errors_, rtol=1e-6)
+        assert other.alpha_ == one.alpha_
+    assert_allclose(path(np.vstack([X, X]), np.vstack([Y, Y])).standard_errors_, path(X, Y).standard_errors_, rtol=1e-6)
+    if aggregate == "mean":  # of a weighted mean of errors with one variance each
+        errors = np.array([0.0, 1.0, 4.0])[:, None]
+        shares, centre = np.array([0.5, 0.25, 0.25]), 1.25
+        expected = np.sqrt(sum(s**2 * (e - centre) ** 2 for s, e in zip(shares, errors[:, 0], strict=True)))
+        assert_allclose(error_curve(errors, 8 * shares, "mean")[1], [expected])

@@ -223,3 +223,18 @@ def test_map_of_combinations():
     assert ax.get_xlabel() == "combination of kappa and p"
     star = next(line for line in ax.lines if line.get_marker() == "*")
     assert star.get_xdata()[0] == several.loss_grid_.index(several.loss_params_)
+
+
+@pytest.mark.parametrize(
+    ("draw", "name"),
+    [(plotting.plot_path, "path"), (plotting.plot_outliers, "report"), (plotting.plot_band, "band")],
+)
+def test_what_is_something_else_is_named_and_leaves_no_figure(draw, name):
+    before = plt.get_fignums()
+    with pytest.raises(TypeError, match=f"{name} must "):
+        draw(3.0)
+    model = OperatorKernelRegressor(alpha=0.1).fit(np.eye(5), np.arange(5.0))
+    if name == "path":
+        with pytest.raises(TypeError, match="path must be a fitted RegularizationPathCV, got OperatorKernelRegressor"):
+            draw(model)
+    assert plt.get_fignums() == before

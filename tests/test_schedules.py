@@ -83,3 +83,11 @@ def test_other_names_are_refused_elsewhere():
     for alpha in ("n^-1/3", "auto"):
         with pytest.raises(ValueError, match=r"alpha must be a finite number > 0 or 'n\^-1/2'"):
             KernelAutoencoder(1, alpha=alpha).fit(X)
+
+
+@pytest.mark.parametrize("alpha", ["n^-1/2", 0.02])
+def test_an_alpha_that_is_given_is_that_of_every_output(alpha):
+    model = OperatorKernelRegressor("rbf", gamma=1.0, alpha=alpha, alpha_per_output=True).fit(X, Y)
+    expected = OperatorKernelRegressor("rbf", gamma=1.0, alpha=0.02 if alpha == 0.02 else 1 / 6).fit(X, Y)
+    assert model.alpha_ == pytest.approx(expected.alpha_)
+    np.testing.assert_allclose(model.predict(X), expected.predict(X))

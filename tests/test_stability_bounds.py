@@ -249,6 +249,22 @@ def test_of_estimators_of_every_kind():
     assert constants.output_bound >= np.linalg.norm(projected, axis=1).max() - 1e-12
 
 
+@pytest.mark.parametrize("loss", ["squared", losses.Huber(0.3), losses.EpsilonSVR(0.1)])
+def test_weights_that_differ_are_refused_for_every_loss_and_samples_of_weight_zero_do_not_count(loss):
+    X, Y = data()
+    model = OperatorKernelRegressor("linear", alpha=0.1, loss=loss, center=False)
+    with pytest.raises(ValueError, match="sample_weight"):
+        bounds.stability_bound_of(model.fit(X, Y, np.arange(1.0, 41.0)), X, Y)
+    weights = np.full(40, 2.0)
+    weights[[0, 7, 39]] = 0
+    X[7], Y[[0, 39]] = 100.0, 1e6
+    rest = weights > 0
+    found = bounds.stability_bound_of(model.fit(X, Y, weights), X, Y)
+    expected = bounds.stability_bound_of(model.fit(X[rest], Y[rest]), X[rest], Y[rest])
+    assert found.constants.n == 37
+    assert found.value == pytest.approx(expected.value, rel=1e-6)
+
+
 def test_functions_at_points_of_their_own():
     """Values at points may be larger than a function's norm: the kernel's bound is not that of the coordinates."""
     X, _ = data(12)

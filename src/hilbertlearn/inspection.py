@@ -71,8 +71,7 @@ def outlier_report(estimator, *, cutoff=5.0):
     columns = sample_columns(state)
     if hasattr(state.space, "grids"):
         columns |= _stretches(state, cutoff)
-    scale = np.median(seen.sizes)
-    order = np.lexsort((seen.sizes, seen.held_back * seen.sizes))[::-1] if scale > 0 else np.arange(len(seen.sizes))
+    order = np.lexsort((-seen.sizes, -seen.held_back * seen.sizes))  # equals stay in the order of the samples
     return _framed({name: values[order] for name, values in columns.items()}, machine.names_of(seen.rows[order]))
 
 

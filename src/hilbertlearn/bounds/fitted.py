@@ -50,8 +50,8 @@ class Fitted:
                 "estimator: fits from batches or blocks keep no samples; give the numbers themselves, as to "
                 "stability_bound(loss, n=..., alpha=..., ...)"
             )
-        left = model.state_.left_out
-        if left is not None and (left.weights != left.weights[0]).any():
+        weights = model.state_.counted.weights
+        if (weights != weights[0]).any():
             raise ValueError("estimator: bounds are for samples that count alike; fit without sample_weight")
         given = len(model.state_.saturated)
         if _num_samples(X) != given or _num_samples(y) != given:
@@ -66,7 +66,7 @@ class Fitted:
 
     @cached_property
     def outputs(self):
-        """What is to be explained, rows (n, d) around the constant, 0 where not observed; samples without any left out.
+        """What is to be explained, rows (n, d) around the constant, 0 where not observed, of the samples that counted.
 
         Where outputs have parts outside their space the norms of these are one more column.
         """
@@ -83,14 +83,14 @@ class Fitted:
         return self.model.read_outputs(self.y)
 
     def _seen(self, rows):
-        seen = np.isfinite(rows).any(axis=1)
+        seen = self.state.counted.rows
         outside = self.state.space.outside(self._read)
         rows = rows if outside is None else np.column_stack([rows, outside])
         return np.nan_to_num(rows[seen])
 
     @property
     def n(self) -> int:
-        """Samples with an output."""
+        """Samples that counted: with an output, and a weight above 0."""
         return len(self.residuals)
 
     @property
@@ -111,16 +111,16 @@ class Fitted:
         return check_inputs(self.model, self.X, state.scalar_kernels, reset=False, like=state.X_fit)
 
     def input_bound(self) -> float:
-        """Largest ``k(x, x)`` of the samples."""
+        """Largest ``k(x, x)`` of the samples that counted."""
         if len(self.state.kernels) > 1:
             raise ValueError("estimator: several (kernel, operator) terms; give kernel_bound=, sup ||K(x, x)||")
-        (kernel,) = self.state.kernels
+        (kernel,), rows = self.state.kernels, self.state.counted.rows
         if getattr(kernel, "on_features", False):
             Z = kernel(self._inputs)
-            return float(np.einsum("ij,ij->i", Z, Z).max())
+            return float(np.einsum("ij,ij->i", Z, Z)[rows].max())
         if kernel.entries(1, 2) > 1:
             raise ValueError("estimator: values of its kernel are matrices; give kernel_bound=, sup ||K(x, x)||")
-        return float(np.max(kernel.diagonal(self._inputs)))
+        return float(np.max(kernel.diagonal(self._inputs)[rows]))
 
     def kernel_bound(self, given=None) -> float:
         """Bound on ``||K(x, x)||``, largest of the samples unless given."""

@@ -37,6 +37,7 @@ class LeavingOut(ABC):
     """K models, each without some of the samples, and n samples that were left out by one of them each."""
 
     models: Any
+    columns: Any  # of models that were fitted, for each the samples that it knows, see ``among``
     rows: np.ndarray  # (n,) which of the samples given these are
     model_of: np.ndarray  # (n,) the model without sample i
     held_out: np.ndarray  # (n, d) what it predicts there
@@ -163,7 +164,7 @@ def _copy_fitted(estimator, data: Data, pairwise, train):
 def _inputs(data: Data, train, pairwise):
     """Inputs of a part; of values with all samples those with its own."""
     X = _safe_indexing(data.X, train)
-    return X[:, train] if pairwise else X
+    return among(X, train if pairwise else None)
 
 
 def _refit(fit, data: Data, train, test, pairwise, learn):
@@ -232,5 +233,12 @@ def _outside_groups(machine, models, form, seen, held_out, groups):
 
 
 def predicted(model, X, columns, form: OutputForm):
-    """Predictions (m, d) of a model; columns : of inputs that are values with all samples, those it was fitted to."""
-    return form.rows(model.predict(X if columns is None else X[:, columns]))
+    """Predictions (m, d) of a model; columns : as for ``among``."""
+    return form.rows(model.predict(among(X, columns)))
+
+
+def among(X, columns):
+    """Inputs that are kernel values with all samples, as a model fitted to some takes them; columns : these, or None"""
+    if columns is None:
+        return X
+    return _safe_indexing(np.asarray(X) if isinstance(X, (list, tuple)) else X, columns, axis=1)

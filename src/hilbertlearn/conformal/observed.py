@@ -12,6 +12,8 @@ import numpy as np
 
 from ..functions import linear_between
 
+_ROUNDING = 64 * np.finfo(float).eps  # of predictions, relative to outputs
+
 
 @dataclass(frozen=True, eq=False)
 class Rows:
@@ -31,12 +33,17 @@ class Rows:
         return np.isfinite(self.values).any(axis=1)
 
     def residuals(self, predictions):
-        """What is left (n, d) after predictions (n, d)."""
-        return self.values - predictions
+        """What is left (n, d) after predictions (n, d), in size at least what rounding makes of them.
+
+        Formulas and predictions round differently: an output that is constant would have samples without any error,
+        and new ones outside of a set of one point.
+        """
+        found, least = self.values - predictions, _ROUNDING * np.abs(self.values)
+        return np.where(np.abs(found) < least, np.copysign(least, found), found)
 
     def own_sizes(self, score, predictions, scales):
         """Scores (n,) of each output under the prediction (n, d) and the scale (n, ...) of its own model."""
-        return score.sizes((self.values - predictions)[None], scales)[0]
+        return score.sizes(self.residuals(predictions)[None], scales)[0]
 
     def sizes(self, score, predictions, scales):
         """Scores (n, K) under predictions (n, K, d) and scales (K, ...) of K models."""

@@ -17,7 +17,7 @@ from .._progress import Progress, Silence
 from .._validation import check_choice, warn
 from ..estimators import OperatorKernelRegressor
 from .calibration import Calibration
-from .leaving_out import Data, LeavingOut, by_refits, in_closed_form
+from .leaving_out import Data, LeavingOut, among, by_refits, in_closed_form
 from .levels import check_level
 from .outputs import OutputForm, with_common_domain
 from .quantiles import QuantileCalibration, QuantileForm, Quantiles, levels_of
@@ -124,6 +124,7 @@ class ConformalPredictor(SetPredictor, MetaEstimatorMixin, BaseEstimator):
     """
 
     calibration_: Any
+    _known_: Any = None  # columns of inputs that are values with all samples, where the model knows some
     estimator_: Any
 
     def __init__(
@@ -186,7 +187,7 @@ class ConformalPredictor(SetPredictor, MetaEstimatorMixin, BaseEstimator):
             said = Progress(type(self).__name__) if self.verbose else Silence()
             left = by_refits(wrapped, data, splits, learn, part=part, n_jobs=self.n_jobs, said=said)
         if method == "split":
-            (self.estimator_,) = left.models
+            (self.estimator_,), (self._known_,) = left.models, left.columns
         self.form_ = data.form
         kind = Calibration if levels is None else QuantileCalibration
         self.calibration_ = kind(left, score, data.values[left.rows], data.weights[left.rows], level)
@@ -272,7 +273,7 @@ class ConformalPredictor(SetPredictor, MetaEstimatorMixin, BaseEstimator):
     def predict(self, X, **options):
         """Predictions of the wrapped estimator, which may take options: ``candidates`` for instance."""
         check_is_fitted(self)
-        return self.estimator_.predict(X, **options)
+        return self.estimator_.predict(X if self._known_ is None else among(X, self._known_), **options)
 
     def predict_interval(self, X, sample_weight=None):
         """An interval for each output by itself: (m, 2) for y (n,), (m, d, 2) for y (n, d), lower and upper ends.

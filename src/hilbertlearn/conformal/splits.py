@@ -32,8 +32,10 @@ def folds(data: Data, cv, groups, random_state):
     if cv is None or isinstance(cv, numbers.Integral):
         number = min(FOLDS if cv is None else check_number(int(cv), "cv", low=1, integer=True), n)
         if groups is not None:
-            number = min(number, len(np.unique(groups[data.rows])))
-            cv = GroupKFold(max(number, 2))
+            there = len(np.unique(groups[data.rows]))
+            if there < 2:
+                raise ValueError("groups must have at least 2 among the samples that count, got 1; give none, or more")
+            cv = GroupKFold(min(number, there))
         else:
             cv = KFold(max(number, 2), shuffle=True, random_state=random_state)
     return _parts(data, cv, groups)

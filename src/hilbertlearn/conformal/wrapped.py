@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -39,13 +40,18 @@ def check_estimator(estimator):
 
 def fitted(model, X, y, sample_weight=None):
     """The model after ``fit``; weights of a pipeline go to its last step."""
-    if sample_weight is None:
-        return model.fit(X, y)
-    name = f"{model.steps[-1][0]}__sample_weight" if isinstance(model, Pipeline) else "sample_weight"
-    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
-    if not has_fit_parameter(last, "sample_weight"):
-        raise ValueError(f"sample_weight: {last!r} takes none; give another estimator, or no weights")
-    return model.fit(X, y, **{name: sample_weight})
+    return model.fit(X, y, **({} if sample_weight is None else {_name_of_weights(model): sample_weight}))
+
+
+def _name_of_weights(model):
+    """The argument of ``fit`` that weights are: searches and the like hand on what they do not know."""
+    if isinstance(model, Pipeline):
+        name, last = model.steps[-1]
+        return f"{name}__{_name_of_weights(last)}"
+    handed_on = any(one.kind is one.VAR_KEYWORD for one in signature(model.fit).parameters.values())
+    if not handed_on and not has_fit_parameter(model, "sample_weight"):
+        raise ValueError(f"sample_weight: {model!r} takes none; give another estimator, or no weights")
+    return "sample_weight"
 
 
 @dataclass(frozen=True, eq=False)

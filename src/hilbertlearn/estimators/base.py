@@ -35,6 +35,7 @@ from ..training import (
     decided,
     fit,
     fit_path,
+    is_searched,
     is_single,
     kernel_terms,
     take_samples,
@@ -152,7 +153,8 @@ class KernelMachine(FittedMachine):
     def _chosen(self, X, y, sample_weight) -> held_out.Choice:
         samples = self.read(X, y, sample_weight)
         choice = held_out.choose(samples, self._loss(), self.alpha, self.options())
-        return held_out.by_output(choice, self.options()) if self.alpha_per_output else choice
+        by_output = self.alpha_per_output and is_searched(self.alpha)  # numbers and schedules are for all outputs
+        return held_out.by_output(choice, self.options()) if by_output else choice
 
     def prepare(self, X, y, sample_weight=None) -> Training:
         """The samples with their kernels, chosen where these are left to the data; what paths and folds begin with."""

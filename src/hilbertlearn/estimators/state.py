@@ -141,6 +141,11 @@ class State(Expansion):
     def outlier_scores(self):
         return self.residual_sizes
 
+    @property
+    def counted(self) -> Any:
+        """What has the ``rows`` of the samples that counted in the fit, and their ``weights``."""
+        return self.inspected if self.left_out is None else self.left_out
+
     def training_term(self, left: LeftOut | None = None) -> Term:
         """The map of the kernels between the samples, made anew, scaled by their weights.
 

@@ -51,8 +51,9 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
         are the schedules of Ciliberto et al. 2016, theorems 5 and 4, n the number of samples that have an output and a
         positive weight.
     alpha_per_output : bool
-        "auto" then gives each output an alpha of its own, from the same factorisation; for the squared loss and
-        ``operator=None``. ``operator_`` becomes the diagonal matrix of ``min(alpha_) / alpha_``.
+        alpha="auto" then gives each output an alpha of its own, from the same factorisation; for the squared loss and
+        ``operator=None``. A number or a schedule is for all outputs.
+        ``operator_`` becomes the diagonal matrix of ``min(alpha_) / alpha_``.
     center : bool
         Fit around the constant that the loss itself likes best: the mean of y for the squared loss, a median for
         losses that grow linearly, in between for Huber's. Linear and polynomial kernels then see centred inputs.

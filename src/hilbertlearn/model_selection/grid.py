@@ -112,14 +112,17 @@ def choose(alphas, losses, errors, spread, rule) -> tuple[int, int]:
 
 
 def error_curve(errors, weights, aggregate):
-    """Mean or median over the first axis of errors (n_splits, ...), and its standard error, each of shape (...)."""
-    total = weights.sum()
+    """Mean or median over the first axis of errors (n_splits, ...), and its standard error, each of shape (...).
+
+    Weights say how much an error counts, and not how many there are: standard errors do not depend on their unit.
+    """
+    shares = weights / weights.sum()
     if aggregate == "mean":
-        centre = np.tensordot(weights, errors, 1) / total
-        return centre, np.sqrt(np.tensordot(weights, (errors - centre) ** 2, 1)) / total
+        centre = np.tensordot(shares, errors, 1)
+        return centre, np.sqrt(np.tensordot(shares**2, (errors - centre) ** 2, 1))
     centre = _medians(errors, weights)
     # of a normal sample: sigma = 1.4826 MAD, and the median varies sqrt(pi/2) times as much as the mean
-    return centre, np.sqrt(np.pi / 2) * 1.4826 * _medians(np.abs(errors - centre), weights) / np.sqrt(total)
+    return centre, np.sqrt(np.pi / 2) * 1.4826 * _medians(np.abs(errors - centre), weights) * np.linalg.norm(shares)
 
 
 def from_plain_to_robust(losses):

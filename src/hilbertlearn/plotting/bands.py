@@ -29,8 +29,10 @@ def plot_band(band, ax=None, *, grid=None, center=None, y=None, samples=None, co
     -------
     ax
     """
+    if not hasattr(band, "lower") and not (isinstance(band, (tuple, list)) and len(band) == 2):
+        raise TypeError(f"band must have lower and upper, or be a pair of these, got {type(band).__name__}")
     ax = axes_of(ax)
-    low, high = band if isinstance(band, tuple) else (band.lower, band.upper)
+    low, high = (band.lower, band.upper) if hasattr(band, "lower") else band
     center = getattr(band, "center", None) if center is None else center
     lower, upper, middle, seen = (_rows(values) for values in (low, high, center, y))
     grid = _grid_of(band, low, grid, lower.shape[1])

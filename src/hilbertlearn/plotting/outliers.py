@@ -32,6 +32,10 @@ def plot_outliers(report, ax=None, *, kind="samples", n_named=10):
     check_number(n_named, "n_named", low=0, strict=False, integer=True)
     if hasattr(report, "fit"):
         report = outlier_report(report)
+    if not hasattr(report, "columns"):
+        raise TypeError(
+            f"report must be what outlier_report returns, or a fitted estimator, got {type(report).__name__}"
+        )
     columns = {name: np.asarray(report[name]) for name in report.columns}
     ax, index = axes_of(ax), np.asarray(report.index)
     draw = _samples if kind == "samples" else _stretches

@@ -23,10 +23,11 @@ def plot_path(path, ax=None):
     -------
     ax
     """
-    check_is_fitted(path, "errors_")
-    ax = axes_of(ax)
-    if not hasattr(path, "alphas_"):
+    if hasattr(path, "fit"):
+        check_is_fitted(path)
+    if not hasattr(path, "alphas_") or not hasattr(path, "errors_"):
         raise TypeError(f"path must be a fitted RegularizationPathCV, got {type(path).__name__}")
+    ax = axes_of(ax)
     return _curve(ax, path) if path.errors_.ndim == 1 else _map(ax, path)
 
 

@@ -1,0 +1,83 @@
+"""Conformal predictors: kernel values that are given, constant outputs, weights that are handed on."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.linear_model import Ridge
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from hilbertlearn import ConformalPredictor, OperatorKernelRegressor
+
+
+def samples(n=40, m=15):
+    """Inputs and outputs of n samples, and of m new ones."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(n + m, 2))
+    Y = np.c_[np.sin(3 * X[:, 0]), X.sum(axis=1)] + rng.normal(size=(n + m, 2)) * [0.3, 0.6]
+    return X[:n], Y[:n], X[n:], Y[n:]
+
+
+@pytest.mark.parametrize("method", ["jackknife+", "cv+", "split"])
+@pytest.mark.parametrize("form", [np.asarray, np.ndarray.tolist, pd.DataFrame])
+def test_kernel_values_in_any_form_have_the_intervals_of_their_kernel(method, form):
+    X, Y, new, _ = samples()
+    settings = {"method": method, "random_state": 0}
+    plain = ConformalPredictor(OperatorKernelRegressor("rbf", gamma=0.5, alpha=0.01), **settings).fit(X, Y)
+    own = ConformalPredictor(OperatorKernelRegressor("precomputed", alpha=0.01), **settings)
+    own.fit(form(rbf_kernel(X, gamma=0.5)), Y)
+    values = form(rbf_kernel(new, X, gamma=0.5))
+    assert_allclose(own.predict_interval(values), plain.predict_interval(new), rtol=1e-8)
+    assert_allclose(own.predict(values), plain.predict(new), rtol=1e-8)
+
+
+@pytest.mark.parametrize("method", ["jackknife+", "cv+", "split"])
+@pytest.mark.parametrize("value", [5.3, -1e6 / 3, 0.0])
+def test_outputs_that_are_constant_are_inside(method, value):
+    """What rounding does to predictions of new samples is not an error that the others do not have."""
+    X, Y, new, truth = samples()
+    X, new = np.tile(X, 3), np.tile(new, 3)
+    model = ConformalPredictor(OperatorKernelRegressor("rbf", gamma=1e-3, alpha=80.0), method=method, random_state=0)
+    y = np.full(len(new), value)
+    model.fit(X, np.full(len(X), value))
+    assert model.predict_region(new).contains(y).all()
+    lower, upper = model.predict_interval(new).T
+    assert (lower <= y).all()
+    assert (y <= upper).all()
+    assert (upper - lower).max() <= 1e-12 * abs(value)
+    # beside another output it takes no part
+    alone = model.fit(X, Y[:, 0]).predict_region(new)
+    both = model.fit(X, np.c_[Y[:, 0], np.full(len(X), value)]).predict_region(new)
+    assert_allclose(both.upper[:, 0], alone.upper, rtol=1e-9)
+    assert_array_equal(both.contains(np.c_[truth[:, 0], y]), alone.contains(truth[:, 0]))
+
+
+def test_weights_reach_the_estimator_inside_whatever_hands_them_on():
+    X, Y, new, _ = samples()
+    weights = np.random.default_rng(0).uniform(0.1, 3.0, len(X))
+    ridge = Ridge(alpha=1.0)
+    wrapped = [
+        GridSearchCV(ridge, {"alpha": [1.0]}),
+        TransformedTargetRegressor(ridge),
+        make_pipeline(make_pipeline(StandardScaler(), ridge)),
+    ]
+    expected = ConformalPredictor(ridge, random_state=0).fit(X, Y, weights).predict_interval(new)
+    for estimator in wrapped[:2]:
+        found = ConformalPredictor(estimator, random_state=0).fit(X, Y, weights)
+        assert_allclose(found.predict_interval(new), expected)
+    plain = ConformalPredictor(make_pipeline(StandardScaler(), ridge), random_state=0).fit(X, Y, weights)
+    nested = ConformalPredictor(wrapped[2], random_state=0).fit(X, Y, weights)
+    assert_allclose(nested.predict_interval(new), plain.predict_interval(new))
+    with pytest.raises(ValueError, match="sample_weight: KNeighborsRegressor"):
+        ConformalPredictor(make_pipeline(KNeighborsRegressor())).fit(X, Y, weights)
+
+
+def test_a_single_group_is_named():
+    X, Y, _, _ = samples()
+    with pytest.raises(ValueError, match="groups must have at least 2"):
+        ConformalPredictor(Ridge()).fit(X, Y, groups=np.zeros(len(X)))
