@@ -98,6 +98,7 @@ def main():
                     [coverage(outputs, kind, method, seed) for seed in progress(range(repetitions), label)]
                 )
                 lines.append([outputs.__name__, kind, method, *map(with_error, found.T)])
+                print(*lines[-1], sep="  ", flush=True)
                 rows.append(dict(zip(("outputs", "kind", "method", "joint", "each"), lines[-1], strict=True)))
     print(table(["outputs", "noise", "method", "all outputs at once", "each output"], lines))
     found = np.array([robustness(seed) for seed in progress(range(robust), "5 % of the curves replaced")])

@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.model_selection import KFold
+from sklearn.neighbors import KNeighborsRegressor
 
 from hilbertlearn import ConformalPredictor, FunctionalRegressor, OperatorKernelRegressor
 from hilbertlearn.conformal import Band, Box, Ellipsoid, scores
@@ -212,6 +213,12 @@ def test_robust_models_have_robust_scales():
     assert huber.calibration_.left.scales.max() < 5
     squared = clone(huber).set_params(estimator__loss="squared").fit(X, T)
     assert squared.calibration_.left.scales.max() > 10
+
+
+def test_models_through_every_sample_have_scales_in_the_units_of_the_outputs():
+    nearest = KNeighborsRegressor(1)
+    one, other = (ConformalPredictor(nearest, "cv+", LEVEL, cv=KFold(5)).fit(X, Y * units) for units in (1, [1, 1000]))
+    assert_allclose(one.predict_region(QUERIES).upper * [1, 1000], other.predict_region(QUERIES).upper)
 
 
 # ---------------------------------------------------------------- volumes

@@ -139,3 +139,34 @@ def test_models_without_a_formula_are_refused(settings):
 
 def test_gaps_under_an_operator_that_mixes_have_no_formula():
     assert not OperatorKernelRegressor("rbf", gamma=GAMMA, alpha=0.1, operator=FULL["full"]).fit(X, GAPS).leaves_one_out
+
+
+@pytest.mark.parametrize(
+    ("settings", "y"),
+    [
+        ({"alpha": 0.01}, Y),
+        ({"alpha": 0.01, "operator": FULL["full"]}, Y),
+        ({"alpha": "auto", "operator": FULL["rank 2"]}, Y),
+        ({"alpha": "auto"}, GAPS),
+        ({"alpha": "auto", "alpha_per_output": True}, Y),
+        ({"alpha": 0.01, "feature_map": Landmarks(points=X[:5])}, GAPS),
+        ({"alpha": 0.01, "precision": "refined"}, Y),
+    ],
+)
+def test_factors_of_the_fit_serve_the_models(settings, y):
+    """``fit_without_one`` is ``fit`` and ``without_one``, with one factorisation less."""
+    make = lambda: OperatorKernelRegressor("rbf", gamma=GAMMA, **settings)  # noqa: E731
+    shared, alone = make(), make().fit(X, y, WEIGHTS)
+    found, expected = shared.fit_without_one(X, y, WEIGHTS), alone.without_one()
+    assert_allclose(shared.predict(QUERIES), alone.predict(QUERIES), atol=1e-9)
+    assert_allclose(found.held_out, expected.held_out, atol=1e-9)
+    at = shared.checked_inputs(QUERIES)
+    assert_allclose(found.coordinates_at(at), expected.coordinates_at(at), atol=1e-9)
+
+
+def test_a_fit_without_a_formula_gives_no_models():
+    model = OperatorKernelRegressor("rbf", gamma=GAMMA, alpha=0.1, loss="huber")
+    assert model.fit_without_one(X, Y) is None
+    assert_allclose(
+        model.predict(X), OperatorKernelRegressor("rbf", gamma=GAMMA, alpha=0.1, loss="huber").fit(X, Y).predict(X)
+    )

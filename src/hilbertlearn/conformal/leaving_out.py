@@ -18,6 +18,7 @@ from sklearn.utils import _safe_indexing, get_tags
 
 from .._blocks import row_blocks
 from .._progress import Progress
+from .._statistics import mean_rows
 from ..estimators.state import blocks_of
 from .observed import AtOwnPoints, Rows
 from .outputs import OutputForm
@@ -26,6 +27,7 @@ from .wrapped import KernelMachineBehind, fitted
 _COPIES = 6  # of predictions by all models, while they are made and sorted
 _PAIRS = 200  # samples up to which scales of models without one come from pairs left out
 _GROUPS = 10  # of samples that share a scale beyond that
+_EXACT = 1e-10  # residuals relative to the outputs' spread, up to which a fit goes through them
 
 Learn = Callable[[Any, Any, Any], Any]  # residuals (n, d) and weights (n,) of the samples of a model, it -> its scale
 
@@ -161,10 +163,17 @@ def _refit(estimator, data: Data, train, test, learn):
 
 
 def _own_residuals(model, X, data: Data, train):
-    """Residuals (n, d) of the samples of a part: each left out where that has a formula, of the fit elsewhere."""
+    """Residuals (n, d) of the samples of a part: each left out where that has a formula, of the fit elsewhere.
+
+    A fit that goes through every output of a kind says nothing of their units: then deviations from the mean have to.
+    """
     behind = KernelMachineBehind.of(model)
     if behind is None:
-        return data.values[train].residuals(data.form.rows(model.predict(X)))
+        seen, predictions = data.values[train], data.form.rows(model.predict(X))
+        residuals, values = seen.residuals(predictions), seen.residuals(np.zeros_like(predictions))
+        deviations = values - mean_rows(values, data.weights[train])
+        sizes, spread = (np.fmax.reduce(np.abs(each), axis=0) for each in (residuals, deviations))
+        return deviations if ((sizes <= _EXACT * spread) & (spread > 0)).any() else residuals
     coordinates = behind.machine.encode(_safe_indexing(data.y, train)) - behind.machine.loo_coordinates()
     return data.values[train].residuals(data.form.rows(behind.machine.decode(coordinates)))
 

@@ -131,28 +131,21 @@ class ConformalPredictor(MetaEstimatorMixin, BaseEstimator):
         if data.form.irregular and not score.pointwise:
             raise ValueError("score='mahalanobis' is not for functions at points of their own; use 'auto' or 'scale'")
         method = self._first_choice(data, groups)
-        self.estimator_, closed_form = None, None
-        if method != "split":
-            self.estimator_ = clone(wrapped)
-            if method != "cv+" and groups is None:
-                closed_form = KernelMachineBehind.fitted(self.estimator_, X, y, sample_weight)
-            else:
-                fitted(self.estimator_, X, y, sample_weight)
+        check_enough(len(data.rows), level, method)
+        closed_form = self._fit_whole(method, data, indexable(y)[0], groups)
         if method == "auto":
             method = "cv+" if closed_form is None else "jackknife+"
-
         smooth = data.form.smoothed if of_functions(wrapped, y) and score.smooth else None
         learn = partial(_scale, score, level, smooth) if score.learns else None
         left: LeavingOut
         if closed_form is not None:
-            check_enough(len(data.rows), level, method)
             left = in_closed_form(closed_form, data, learn)
         else:
             splits = self._splits(method, data, groups)
             check_enough(sum(len(test) for _, test in splits), level, method)
             said = Progress(type(self).__name__) if self.verbose else Silence()
             left = by_refits(wrapped, data, splits, learn, n_jobs=self.n_jobs, said=said)
-        if self.estimator_ is None:
+        if method == "split":
             (self.estimator_,) = left.models
         self.form_ = data.form
         self.calibration_ = Calibration(left, score, data.values[left.rows], data.weights[left.rows], level)
@@ -160,6 +153,17 @@ class ConformalPredictor(MetaEstimatorMixin, BaseEstimator):
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
+
+    def _fit_whole(self, method, data: Data, y, groups) -> KernelMachineBehind | None:
+        """Fit the estimator to all samples, but for a split; the machine with a formula for those without each."""
+        if method == "split":
+            return None
+        self.estimator_ = clone(self._wrapped())
+        given = (self.estimator_, data.X, y, data.sample_weight)
+        if method != "cv+" and groups is None:
+            return KernelMachineBehind.fitted(*given)
+        fitted(*given)
+        return None
 
     def _wrapped(self):
         return OperatorKernelRegressor() if self.estimator is None else self.estimator

@@ -178,8 +178,8 @@ def _deviation(residuals, weights, level):
 
 def _mad(residuals, weights, level):
     sizes = np.abs(residuals)
-    if (weights == weights[:1]).all() and np.isfinite(sizes).any(axis=0).all():
-        return _NORMAL * np.nanmedian(sizes, axis=0)
+    if (weights == weights[:1]).all() and np.isfinite(sizes).all():
+        return _NORMAL * np.median(sizes, axis=0)
     out = np.zeros(residuals.shape[1])
     for j, column in enumerate(sizes.T):
         seen = np.isfinite(column)
