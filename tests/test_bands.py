@@ -106,7 +106,7 @@ def test_points_without_any_residual_do_not_decide():
 def test_reference_by_its_definition(modulation):
     grid = np.r_[0, np.sort(np.random.default_rng(0).uniform(0, 1, 7)), 1]
     model = clone(MODEL).set_params(grid=grid)
-    found = SplitConformalBand(model, LEVEL, modulation=modulation, grid=grid, random_state=3).fit(X, Y)
+    found = SplitConformalBand(model, LEVEL, modulation=modulation, random_state=3).fit(X, Y)
     ((train, rest),) = ShuffleSplit(1, test_size=0.5, random_state=3).split(X)
     alone = clone(model).fit(X[train], Y[train])
     sizes = np.abs(Y[train] - alone.predict(X[train]))

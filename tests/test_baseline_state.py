@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 from sklearn.base import BaseEstimator, clone
 from sklearn.metrics.pairwise import rbf_kernel
 
-from hilbertlearn import IrregularFunctions, baselines, kernels, output_losses, spaces
+from hilbertlearn import FunctionalRegressor, IrregularFunctions, baselines, kernels, output_losses, spaces
 from hilbertlearn.baselines import (
     EMKernelCompletion,
     FunctionalKernelRidge,
@@ -24,6 +24,7 @@ from hilbertlearn.baselines import (
     NaiveLinkPredictor,
     PairwiseRanker,
     RobustNadarayaWatson,
+    SplitConformalBand,
     StructuredSVM,
     TripleBasisRegressor,
 )
@@ -86,6 +87,7 @@ CASES = {
     "kernel ridge of curves": (FunctionalKernelRidge(kernels.ChannelSum(), output_kernel=Gaussian(3.0)), CURVES),
     "additive": (KernelAdditiveRegressor(bandwidth_points=1.0, alpha=1e-6), CURVES),
     "triple basis": (TripleBasisRegressor(input_basis=spaces.Fourier(3), random_state=0), CURVES),
+    "split bands": (SplitConformalBand(FunctionalRegressor("rbf", gamma=0.1, alpha=1e-3), random_state=0), CURVES),
     "fourier features": (FourierFeatureRidge(spaces.Fourier(3), random_state=0), CURVES),
 }
 FUNCTIONAL = [name for name in CASES if hasattr(CASES[name][0], "grid")]
@@ -102,7 +104,7 @@ def fitted(name, inputs=X):
 def answers(model, name, new=NEW):
     """All that a fitted model says of new inputs."""
     found = []
-    for method in ("predict", "decision_function", "pair_scores", "weights"):
+    for method in ("predict", "predict_band", "decision_function", "pair_scores", "weights"):
         if hasattr(model, method):
             found.append(getattr(model, method)(new))
     if hasattr(model, "pair_scores"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.model_selection import ShuffleSplit
-from sklearn.utils import _safe_indexing, check_array, get_tags
+from sklearn.utils import _safe_indexing, check_array, check_consistent_length, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from .._fitting import store, transactional
@@ -35,11 +35,10 @@ class SplitConformalBand(MetaEstimatorMixin, BaseEstimator):
 
     Parameters
     ----------
-    estimator : a regressor of curves (n, m)
+    estimator : a regressor of curves (n, m), on even steps unless it has a setting ``grid``
     level : float between 0 and 1
     modulation : "trimmed", "deviation" or "constant"
     calibration : share of the samples that calibrate, half of them in the papers
-    grid : increasing points (m,) of the curves, None for even steps
     random_state : of the split, as elsewhere in scikit-learn
 
     Attributes
@@ -49,24 +48,28 @@ class SplitConformalBand(MetaEstimatorMixin, BaseEstimator):
     radius_ : the quantile of scores, infinite where the calibration part is too small for the level
     """
 
-    def __init__(self, estimator, level=0.9, *, modulation="trimmed", calibration=0.5, grid=None, random_state=None):
+    def __init__(self, estimator, level=0.9, *, modulation="trimmed", calibration=0.5, random_state=None):
         store(self, locals())
 
     @transactional
     def fit(self, X, y):
         """Fit and calibrate; y : (n, m), NaN where not observed."""
         check_choice(self.modulation, "modulation", MODULATIONS)
+        if isinstance(self.estimator, type) or not hasattr(self.estimator, "fit"):
+            raise TypeError(f"estimator must be a regressor such as FunctionalRegressor(), got {self.estimator!r}")
         level = check_number(self.level, "level")
         if level >= 1:
             raise ValueError(f"level must be a number between 0 and 1, got {level:g}")
         Y = check_array(y, dtype=float, ensure_all_finite="allow-nan", input_name="y")
+        check_consistent_length(X, Y)
         splitter = ShuffleSplit(1, test_size=self.calibration, random_state=self.random_state)
         ((train, rest),) = splitter.split(np.zeros(len(Y)))
         self.columns_ = train if get_tags(self.estimator).input_tags.pairwise else slice(None)
         own = self._inputs(_safe_indexing(X, train))
         self.estimator_ = clone(self.estimator).fit(own, Y[train])
         residuals = np.abs(Y[train] - self.estimator_.predict(own))
-        weights = quadrature(np.arange(Y.shape[1]) if self.grid is None else np.asarray(self.grid, dtype=float))
+        grid = getattr(self.estimator, "grid", None)
+        weights = quadrature(np.arange(Y.shape[1]) if grid is None else np.asarray(grid, dtype=float))
         self.modulation_ = _modulation(self.modulation, residuals, level, weights)
         left = np.abs(Y[rest] - self.predict(_safe_indexing(X, rest)))
         scores = np.nanmax(left / self.modulation_, axis=1)

@@ -173,7 +173,7 @@ class ConformalPredictor(SetPredictor, MetaEstimatorMixin, BaseEstimator):
             raise ValueError("score='mahalanobis' is not for functions at points of their own; use 'auto' or 'scale'")
         method = self._first_choice(data, groups)
         check_enough(len(data.rows), level, method)
-        closed_form, part = self._fit_whole(method, data, groups)
+        closed_form, part = self._fit_whole(method, data, indexable(y)[0], groups)
         if method == "auto":
             method = "cv+" if closed_form is None else "jackknife+"
         smooth = data.form.smoothed if of_functions(wrapped, y) and score.smooth else None
@@ -199,7 +199,7 @@ class ConformalPredictor(SetPredictor, MetaEstimatorMixin, BaseEstimator):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
 
-    def _fit_whole(self, method, data: Data, groups):
+    def _fit_whole(self, method, data: Data, y, groups):
         """Fit the estimator to all samples, but for a split.
 
         Returns the machine with a formula for models without each sample, and what fits models of parts with what was
@@ -208,7 +208,7 @@ class ConformalPredictor(SetPredictor, MetaEstimatorMixin, BaseEstimator):
         if method == "split":
             return None, None
         self.estimator_ = clone(self._wrapped())
-        given = (self.estimator_, data.X, data.y, data.sample_weight)
+        given = (self.estimator_, data.X, y, data.sample_weight)
         if self.method == "auto" and shares_choice(self.estimator_):
             return None, self.estimator_.fit_with_parts(*given[1:])
         if method != "cv+" and groups is None:
