@@ -24,6 +24,7 @@ from hilbertlearn import (
     spaces,
 )
 from hilbertlearn.functions import IrregularFunctions
+from hilbertlearn.inspection import point_residuals
 
 rng = np.random.default_rng(0)
 N, GAMMA, ALPHA = 25, 0.5, 1e-2
@@ -351,3 +352,21 @@ def test_samples_are_in_order_where_most_residuals_are_zero():
     y[[3, 8]] = 1.0, -2.0
     report = outlier_report(OperatorKernelRegressor("linear", alpha=1.0, center=False).fit(X, y))
     assert list(report.index) == [8, 3, 0, 1, 2, 4, 5, 6, 7, 9, 10, 11]
+
+
+@pytest.mark.parametrize("loss", ["squared", losses.Huber(0.1), losses.EpsilonInsensitive(0.01)])
+@pytest.mark.parametrize("settings", [{}, {"irregular": "projected"}])
+def test_points_of_a_dictionary_are_those_of_the_curve_and_not_of_its_projection(loss, settings):
+    """A few atoms smear a spike over the whole domain; the residual is the curve less its prediction."""
+    grid = np.linspace(0, 1, 25)
+    inputs = np.random.default_rng(1).uniform(-1, 1, (40, 2))
+    curves = np.sin(2 * np.pi * grid) * inputs[:, :1] + inputs[:, 1:] ** 2
+    curves += 0.05 * np.random.default_rng(2).normal(size=curves.shape)
+    curves[7, 10:14] += 3
+    model = FunctionalRegressor("rbf", gamma=1.0, alpha=1e-3, space=spaces.Fourier(5), loss=loss, **settings)
+    model.fit(inputs, curves)
+    report = outlier_report(model, cutoff=8)
+    assert report.index[0] == 7
+    assert_allclose(report.loc[7, "points"], grid[10:14])
+    found = [values for _, values in point_residuals(model.state_)]
+    assert_allclose(found, curves - model.predict(inputs), atol=1e-6)

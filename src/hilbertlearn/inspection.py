@@ -225,7 +225,8 @@ def point_residuals(state: State):
         rows = np.where(np.isfinite(state.left_out.Y), rows, np.nan)
     points = np.stack(np.meshgrid(*space.grids, indexing="ij"), axis=-1).reshape(-1, len(space.grids))
     points = np.repeat(points, space.n_curves, axis=0)
-    values = space.on_grid(rows).reshape(len(rows), -1)
+    values = space.on_grid(rows)
+    values = (values if seen.beyond is None else values + seen.beyond).reshape(len(rows), -1)
     return [(points[np.isfinite(own)], own[np.isfinite(own)]) for own in values]
 
 

@@ -27,6 +27,7 @@ class Inspected:
     places: Any = None  # for each sample (points, roots of their weights), where functions have points of their own
     sampling: Any = None  # from coordinates to residuals, where these are values
     pulls: Any = None  # (n, d) dual variables in coordinates, where coefficients are of other samples too (a graph)
+    beyond: Any = None  # (n, m_1, ..., p) what functions have outside their basis, on the grid; None for nothing
     left: Any = None  # what the kernel between the samples is made from; None where there is no formula
 
     @classmethod
@@ -34,6 +35,7 @@ class Inspected:
         """left : as the field; exact : whether residuals and leave-one-out are to be had from the closed form."""
         training, problem, loss = found.training, found.problem, found.loss
         shared = {"rows": training.rows, "weights": training.weights}
+        shared["beyond"] = training.space.beyond(training.y[training.rows])
         if training.depends_on_alpha:
             shared["pulls"] = found.sample_coefficients * (problem.penalty / training.weights)[:, None]
         A = found.solution.dual / found.root

@@ -32,15 +32,16 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
     A, W = factors.solve_expanded(Y, c, problem.penalty)
     A = exact(A)
     F = factors.fitted(problem, A)
-    history, best = [problem.gap(A, F)], A
+    history, best = [problem.gap(A, F)], (A, W)
     while history[-1] > tol and len(history) <= _REFINEMENTS:
         change, more = factors.solve_expanded(problem.observed(Y - c * A - F), c, problem.penalty)
         A, W = exact((A + change).astype(Y.dtype, copy=False)), None if W is None else W + more
         F = factors.fitted(problem, A)
         history.append(problem.gap(A, F))
         if history[-1] == min(history):
-            best = A
-    A = (best if problem.single else A).astype(Y.dtype, copy=False)
+            best = A, W
+    A, W = best if problem.single else (A, W)
+    A = A.astype(Y.dtype, copy=False)
     gap = min(history) if problem.single else history[-1]
     if callback is not None:
         callback(len(history), gap)

@@ -41,6 +41,10 @@ class Space:
         """Where the observed values of each sample are, for functions under a sampling; None otherwise."""
         return None
 
+    def beyond(self, y):
+        """What functions have outside their space, as values on their grid; None where there is nothing."""
+        return None
+
     def residuals(self, y, coordinates):
         """What is left of outputs after predicted coordinates (n, d): the loss is a function of these rows."""
         return self.encode(y) - coordinates

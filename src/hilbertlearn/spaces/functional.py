@@ -125,6 +125,13 @@ class FunctionSpace(Space):
         data = self.read(y)
         return None if self._partial(data) else self._outside(data.values)
 
+    def beyond(self, y):
+        """What curves have outside the basis, values (n, m_1, ..., m_k, p) on the grid; None as for ``outside``."""
+        if self.sampled or all(axis.pointwise for axis in self.axes):
+            return None
+        data = self.read(y)
+        return None if self._partial(data) else data.values - self._origin - self.on_grid(self.encode(y))
+
     def complete_outside(self, y):
         if self.projected or all(axis.pointwise for axis in self.axes):
             return None
