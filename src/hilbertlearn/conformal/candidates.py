@@ -27,7 +27,8 @@ from .near_best import WeightedLoss, can_list
 from .objects import GAP, LOSS, OBJECTIVE, Judge
 from .sets import Balls, CandidateSets, canonical
 
-MOST = 20_000  # members of a set that are listed
+MOST = 20_000  # members of a set that are listed,
+_LOOKED_AT = 10  # and times as many that may be looked at
 _SEARCHED = ("candidates", "classes")  # decoders that choose
 
 
@@ -190,6 +191,9 @@ class CandidateCalibration:
             if not allow_empty:
                 order = np.append(0, order[order != 0])
             chosen, shares = masses.members(mass, order, self.level, weight, allow_empty)
+            if len(chosen) > MOST:
+                found.append((None, None, None))
+                continue
             members = self.rules.loss.restore(listed[chosen], self.rules.outputs)
             found.append((members, None, shares))
         return CandidateSets.of(self.rules, found, partial(self._conform, masses, queries, own))
@@ -204,12 +208,11 @@ class CandidateCalibration:
         """
         left, parts = masses.total - self.level * (masses.total + weight), []
         for loss, mark, bound in zip(losses, marks, masses.bounds(left), strict=True):
-            part = loss.near(mark + bound, MOST)
+            part = loss.near(mark + bound, _LOOKED_AT * MOST)
             if part is None:
                 return None
             parts.append(part)
-        listed = distinct_rows(np.concatenate(parts))
-        return listed if len(listed) <= MOST else None
+        return distinct_rows(np.concatenate(parts))
 
     def _conform(self, masses, queries, own, outputs):
         """Which outputs, one for each query, conform (m,)."""
