@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 from functools import wraps
 
+from sklearn.utils import get_tags
+
 
 def blank(estimator):
     """A copy with the settings and nothing learnt: learnt attributes, private ones too, end in an underscore."""
@@ -60,3 +62,11 @@ def store(estimator, given):
     for name, value in given.items():
         if name not in ("self", "__class__"):
             setattr(estimator, name, value)
+
+
+def with_tags_of(wrapped, tags):
+    """The tags of an estimator around another, which is for the same inputs and outputs as that."""
+    inner = get_tags(wrapped)
+    for name in ("estimator_type", "regressor_tags", "classifier_tags", "target_tags", "input_tags"):
+        setattr(tags, name, copy.deepcopy(getattr(inner, name)))
+    return tags

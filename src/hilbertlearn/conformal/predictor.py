@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import copy
 from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
-from sklearn.utils import get_tags, indexable
+from sklearn.utils import indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, _num_samples, check_is_fitted, column_or_1d
 
-from .._fitting import store, transactional
+from .._fitting import store, transactional, with_tags_of
 from .._progress import Progress, Silence
 from .._validation import check_choice, warn
 from ..estimators import OperatorKernelRegressor
@@ -352,11 +351,7 @@ class ConformalPredictor(SetPredictor, MetaEstimatorMixin, BaseEstimator):
         return hasattr(self, "calibration_")
 
     def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        wrapped = get_tags(self._wrapped())
-        for name in ("estimator_type", "regressor_tags", "classifier_tags", "target_tags", "input_tags"):
-            setattr(tags, name, copy.deepcopy(getattr(wrapped, name)))
-        return tags
+        return with_tags_of(self._wrapped(), super().__sklearn_tags__())
 
 
 def _scale(score, level, smooth, residuals, weights, model):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 import numbers
 from dataclasses import replace
@@ -11,12 +10,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import KFold, check_cv
-from sklearn.utils import _safe_indexing, get_tags, indexable
+from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .. import held_out
-from .._fitting import snapshot, store, transactional
+from .._fitting import snapshot, store, transactional, with_tags_of
 from .._validation import check_choice, check_number
 from ..estimators import OperatorKernelRegressor
 from ..losses import as_loss
@@ -239,11 +238,7 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
         return folds
 
     def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        wrapped = get_tags(self._wrapped())
-        for name in ("estimator_type", "regressor_tags", "classifier_tags", "target_tags", "input_tags"):
-            setattr(tags, name, copy.deepcopy(getattr(wrapped, name)))
-        return tags
+        return with_tags_of(self._wrapped(), super().__sklearn_tags__())
 
 
 def _for_loss(base, training, loss):
