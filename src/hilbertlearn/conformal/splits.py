@@ -84,7 +84,7 @@ def _parts(data: Data, cv, groups):
             raise ValueError("cv: a fold leaves no sample with a positive weight and an observed output to fit")
         if np.isin(test, train).any():
             raise ValueError(
-                "cv: a fold is to fit samples that it leaves out, which says nothing of new ones; part them"
+                "cv: a fold is to fit samples that it leaves out, which say nothing of new ones; part them"
             )
         times[test] += 1
         parts.append((train, test))
