@@ -81,3 +81,11 @@ def test_a_single_group_is_named():
     X, Y, _, _ = samples()
     with pytest.raises(ValueError, match="groups must have at least 2"):
         ConformalPredictor(Ridge()).fit(X, Y, groups=np.zeros(len(X)))
+
+
+@pytest.mark.parametrize("method", ["cv+", "split"])
+def test_samples_that_are_fitted_and_left_out_are_refused(method):
+    X, Y, _, _ = samples()
+    every = np.arange(len(X))
+    with pytest.raises(ValueError, match="cv: a fold is to fit samples that it leaves out"):
+        ConformalPredictor(Ridge(), method, cv=[(every, every[20:])]).fit(X, Y)

@@ -22,6 +22,7 @@ from hilbertlearn import (
     operators,
     outlier_report,
     spaces,
+    streams,
 )
 from hilbertlearn.functions import IrregularFunctions
 from hilbertlearn.inspection import point_residuals
@@ -370,3 +371,17 @@ def test_points_of_a_dictionary_are_those_of_the_curve_and_not_of_its_projection
     assert_allclose(report.loc[7, "points"], grid[10:14])
     found = [values for _, values in point_residuals(model.state_)]
     assert_allclose(found, curves - model.predict(inputs), atol=1e-6)
+
+
+@pytest.mark.parametrize("loss", [losses.Huber(0.2), losses.EpsilonInsensitive(0.1)])
+def test_rows_that_came_in_pieces_have_residuals_alone(loss):
+    inputs = np.random.default_rng(1).uniform(-1, 1, (60, 2))
+    outputs = np.column_stack([np.sin(2 * inputs[:, 0]), inputs[:, 1]])
+    outputs[41] += 2
+    model = OperatorKernelRegressor("rbf", gamma=1.0, alpha=1e-2, loss=loss, feature_map=20)
+    model.fit(streams.from_batches([(inputs[i : i + 20], outputs[i : i + 20]) for i in (0, 20, 40)]))
+    report = outlier_report(model)
+    assert report.index[0] == 41
+    sizes = np.linalg.norm(outputs - model.predict(inputs), axis=1)
+    assert_allclose(report["residual"].sort_index(), sizes / np.median(sizes), rtol=1e-6)
+    assert report[["loo_residual", "leverage"]].isna().all(axis=None)

@@ -34,7 +34,7 @@ def outlier_report(estimator, *, cutoff=5.0):
       ridge regression with the weights of iteratively reweighted least squares at the optimum has the same solution,
       and the sample is left out of that by the closed form, the other weights and the constant held fixed. A loss of
       points has the mean weight of its points, and what was not observed has none. NaN where kernels and operators
-      allow no formula;
+      allow no formula, and where rows came in pieces and are not held;
     - ``leverage`` : the share of the leave-one-out residual that the fit takes away because the sample takes part in
       it, 0 to 1: the diagonal of the hat matrix for one output, its value along the residual for several;
     - for functions ``start`` and ``end`` of the stretch of the domain where the curve deviates, NaN where it does

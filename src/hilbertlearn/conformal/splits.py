@@ -82,6 +82,10 @@ def _parts(data: Data, cv, groups):
             train, test = rows[train], rows[test]
         if not len(train):
             raise ValueError("cv: a fold leaves no sample with a positive weight and an observed output to fit")
+        if np.isin(test, train).any():
+            raise ValueError(
+                "cv: a fold is to fit samples that it leaves out, which say nothing of new ones; part them"
+            )
         times[test] += 1
         parts.append((train, test))
     if (times > 1).any():

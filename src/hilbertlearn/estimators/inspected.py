@@ -35,7 +35,8 @@ class Inspected:
         """left : as the field; exact : whether residuals and leave-one-out are to be had from the closed form."""
         training, problem, loss = found.training, found.problem, found.loss
         shared = {"rows": training.rows, "weights": training.weights}
-        shared["beyond"] = training.space.beyond(training.y[training.rows])
+        if training.y is not None:  # rows in pieces are not held
+            shared["beyond"] = training.space.beyond(training.y[training.rows])
         if training.depends_on_alpha:
             shared["pulls"] = found.sample_coefficients * (problem.penalty / training.weights)[:, None]
         A = found.solution.dual / found.root

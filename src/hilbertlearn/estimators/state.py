@@ -266,15 +266,17 @@ class LeftOut:
 
     @classmethod
     def of(cls, found: Fit):
-        """None where there is no closed form."""
+        """None where there is no closed form, and where rows came in pieces and are not held."""
         training = found.training
-        if not found.loss.quadratic or training.term is None or not training.closed_form:
+        if training.X is None or not found.loss.quadratic or training.term is None or not training.closed_form:
             return None
         return cls._made(training, training.term, training.Y)
 
     @classmethod
     def near(cls, found: Fit):
-        """For the squared loss and complete outputs, which others are compared with; None where there is no formula."""
+        """For the squared loss and complete outputs, which others are compared with; None as for ``of``."""
+        if found.training.X is None:
+            return None
         terms = [term.unsampled for term in found.training.terms]
         term = terms[0] if len(terms) == 1 else merged(terms)
         return cls._made(found.training, term, None) if term is not None and term.closed_form else None
