@@ -371,3 +371,8 @@ def test_folds_of_too_few_samples_are_as_many_as_there_are():
     model = ConformalPredictor(LinearRegression(), "cv+", 0.5).fit(X[:5], Y[:5])
     assert model.calibration_.left.n_models == 5
     assert ConformalPredictor(MODEL, cv=KFold(2), level=0.5).fit(X, Y).calibration_.left.n_models == 2
+
+
+def test_folds_do_not_go_with_jackknife_plus():
+    with pytest.raises(ValueError, match="cv=5: 'jackknife\\+' leaves out each sample"):
+        ConformalPredictor(LinearRegression(), "jackknife+", cv=5).fit(np.eye(30), np.arange(30.0))

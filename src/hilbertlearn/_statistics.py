@@ -6,6 +6,8 @@ import numpy as np
 
 from ._sums import same
 
+MAD_TO_DEVIATION = 1.4826  # standard deviation of a normal sample over its median absolute deviation
+
 _WEISZFELD = 200
 _SLACK = 1e-12  # of the whole weight, by which a cumulated one may miss a level and meet it
 

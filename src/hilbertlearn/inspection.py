@@ -10,12 +10,12 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from ._linalg import row_norms
+from ._statistics import MAD_TO_DEVIATION
 from ._validation import check_number
 from .estimators.base import KernelMachine
 from .estimators.state import State
 from .held_out import leave_one_out
 
-_NORMAL = 0.6745  # median of the absolute value of a standard normal variable
 _SHOWN = 10  # rows of a table that are printed
 
 
@@ -234,7 +234,7 @@ def deviating_points(state: State, cutoff):
     """For each sample that counted the points (m_i, k) where its residual is large."""
     seen = point_residuals(state)
     sizes = [np.abs(values) for _, values in seen]
-    common = float(np.median(np.concatenate(sizes))) / _NORMAL
+    common = MAD_TO_DEVIATION * float(np.median(np.concatenate(sizes)))
     local = _local_scales(seen, sizes)
     found = []
     for (points, _), own, scale in zip(seen, sizes, local, strict=True):
@@ -251,7 +251,7 @@ def _local_scales(seen, sizes):
     flat = np.concatenate(sizes)
     order = np.argsort(inverse, kind="stable")
     groups = np.split(flat[order], np.cumsum(np.bincount(inverse))[:-1])
-    scales = np.array([np.median(group) for group in groups]) / _NORMAL
+    scales = MAD_TO_DEVIATION * np.array([np.median(group) for group in groups])
     return np.split(scales[inverse], np.cumsum([len(own) for own in sizes])[:-1])
 
 

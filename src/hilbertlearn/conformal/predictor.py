@@ -160,6 +160,8 @@ class ConformalPredictor(SetPredictor, MetaEstimatorMixin, BaseEstimator):
             output among them, where queries will have candidates of their own too; see ``predict_set``
         """
         check_choice(self.method, "method", METHODS)
+        if self.method == "jackknife+" and self.cv is not None:
+            raise ValueError(f"cv={self.cv!r}: 'jackknife+' leaves out each sample; set cv=None, or method='cv+'")
         level, wrapped = check_level(self.level), self._wrapped()
         check_estimator(wrapped)
         if self._fit_special(level, X, y, sample_weight, groups, candidates_per_query):

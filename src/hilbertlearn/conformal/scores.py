@@ -11,10 +11,9 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from .._statistics import weighted_quantile
+from .._statistics import MAD_TO_DEVIATION, weighted_quantile
 from .._validation import check_choice, check_number
 
-_NORMAL = 1.4826  # standard deviation of a normal sample over its median absolute deviation
 _ROUNDING = 1e-12  # of a scale relative to the largest, at and below which it is none
 MODULATIONS = ("auto", "constant", "scale", "robust", "trimmed")
 
@@ -179,12 +178,12 @@ def _deviation(residuals, weights, level):
 def _mad(residuals, weights, level):
     sizes = np.abs(residuals)
     if (weights == weights[:1]).all() and np.isfinite(sizes).all():
-        return _NORMAL * np.median(sizes, axis=0)
+        return MAD_TO_DEVIATION * np.median(sizes, axis=0)
     out = np.zeros(residuals.shape[1])
     for j, column in enumerate(sizes.T):
         seen = np.isfinite(column)
         if seen.any():
-            out[j] = _NORMAL * weighted_quantile(column[seen], 0.5, weights[seen])
+            out[j] = MAD_TO_DEVIATION * weighted_quantile(column[seen], 0.5, weights[seen])
     return out
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from .. import held_out
-from .._statistics import weighted_quantile
+from .._statistics import MAD_TO_DEVIATION, weighted_quantile
 from ..losses import Loss, Squared
 from ..training import Options, Training
 
@@ -121,8 +121,9 @@ def error_curve(errors, weights, aggregate):
         centre = np.tensordot(shares, errors, 1)
         return centre, np.sqrt(np.tensordot(shares**2, (errors - centre) ** 2, 1))
     centre = _medians(errors, weights)
-    # of a normal sample: sigma = 1.4826 MAD, and the median varies sqrt(pi/2) times as much as the mean
-    return centre, np.sqrt(np.pi / 2) * 1.4826 * _medians(np.abs(errors - centre), weights) * np.linalg.norm(shares)
+    deviation = MAD_TO_DEVIATION * _medians(np.abs(errors - centre), weights)
+    # of a normal sample the median varies sqrt(pi/2) times as much as the mean
+    return centre, np.sqrt(np.pi / 2) * deviation * np.linalg.norm(shares)
 
 
 def from_plain_to_robust(losses):
