@@ -62,7 +62,7 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
     loss_params : None, or settings of the loss to be chosen too, ``{"kappa": [0.1, 0.3, 1.0]}``
         All combinations are tried with all alphas, by folds. In place of values "auto" stands for an eighth to eight
         times the constant that the loss takes from residuals itself. Models of folds are solved to ten times ``tol``,
-        and the smoothing of the centre of curves is that of the estimator's own loss; the model that is chosen is
+        and the centre of curves is smoothed as the first of the combinations asks for; the model that is chosen is
         fitted as if its settings had been given.
     cv : "loo", number of folds, splitter of scikit-learn, iterable of (train, test) or None
         None is "loo" for the squared loss and 5 folds otherwise.
