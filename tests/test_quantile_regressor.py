@@ -379,3 +379,13 @@ def test_all_levels_are_no_slower_than_a_linear_program_for_each():
             work()
         seconds.append(time.perf_counter() - start)
     assert seconds[0] < 3 * seconds[1] + 0.5
+
+
+def test_skewed_outputs_have_quantiles_that_are_not_around_the_constants():
+    """Of a linear function of skewed inputs the median at the mean input is far from the median of y."""
+    rng = np.random.default_rng(0)
+    X = rng.lognormal(sigma=1.2, size=(120, 3))
+    y = X.sum(axis=1) + 0.1 * rng.normal(size=120)
+    model = QuantileRegressor((0.25, 0.5, 0.75)).fit(X[:80], y[:80])
+    assert model.kernel_ != "linear"
+    assert np.abs(model.predict(X[80:])[:, 1] - y[80:]).mean() < 0.2 * np.abs(y[80:] - np.median(y)).mean()

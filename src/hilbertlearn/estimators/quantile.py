@@ -47,6 +47,8 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     ----------
     levels : increasing numbers in (0, 1), or one
     kernel, gamma, kernel_params : as in ``OperatorKernelRegressor``; "auto" by leave-one-out of the squared loss
+        among kernels that are not linear: the linear one has no constant beside c_j, the quantiles of y, from which
+        those at the mean input differ
     operator : "auto", as in ``OperatorKernelRegressor``, or for curves as in ``FunctionalRegressor``
         Operator on the outputs. "auto": for vectors each output is a problem of its own, with its own kernel, alpha
         and coupling; for curves the better of two integral operators. None: outputs of vectors share kernel and
@@ -258,6 +260,11 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
             model = copy.copy(new)
             model.settle(held_out.Choice(check_number(alpha, "alphas"), self._loss(), training))
             yield model
+
+    def _shapes(self, X):
+        shapes = super()._shapes(X)
+        auto = isinstance(self.kernel, str) and self.kernel == "auto"
+        return [shape for shape in shapes if not (auto and isinstance(shape, str) and shape == "linear")]
 
     def make_state(self, found: Fit) -> State:
         """What is kept of a fit: arrays of samples have those given, without points that hold quantiles in order."""
