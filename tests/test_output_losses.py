@@ -277,7 +277,11 @@ def test_names_that_users_know_stay():
 
 def test_a_name_shared_with_losses_of_residuals_is_the_same_function():
     ours, theirs = ({n for n, item in vars(room).items() if isinstance(item, type)} for room in (losses, output_losses))
-    assert ours & theirs == {"Hinge", "Huber"}
+    assert ours & theirs == {"Hinge", "Huber", "Pinball"}
+    r = np.linspace(-2, 2, 41)  # y - prediction
+    for tau in (0.1, 0.5, 0.8):
+        expected = output_losses.Pinball(tau).at(-r)
+        np.testing.assert_allclose(losses.Pinball((tau,)).row_value(r[:, None]), expected, atol=1e-15)
 
 
 def test_losses_know_whether_their_decoder_chooses_or_averages():

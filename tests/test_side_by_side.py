@@ -107,7 +107,10 @@ def blas(monkeypatch):
         def restore_original_limits(self):
             number[0] = self.before
 
-    monkeypatch.setattr(_threads, "threadpool_limits", Limits)
+    class Controller:
+        limit = Limits
+
+    monkeypatch.setattr(_threads, "_controller", Controller)
     return number
 
 

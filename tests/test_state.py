@@ -22,6 +22,7 @@ from hilbertlearn import (
     KernelAutoencoder,
     LinkPredictor,
     OperatorKernelRegressor,
+    QuantileRegressor,
     RegularizationPathCV,
     StructuredPredictor,
     conformal,
@@ -138,6 +139,12 @@ CASES = {
     "vector, convolution": (vector(loss=losses.InfConv(losses.Huber(0.4, 1), losses.Squared())), VECTORS),
     "vector, ball": (vector(loss=losses.Ball(0.5)), VECTORS),
     "vector, sparse": (vector(loss=losses.EpsilonInsensitive("auto", np.inf)), VECTORS),
+    # ---- quantiles
+    "quantiles": (QuantileRegressor((0.2, 0.8), kernel=Gaussian(), alpha=0.01, coupling=1.0), VECTORS),
+    "quantiles in order": (
+        QuantileRegressor((0.2, 0.5), kernel="rbf", gamma=0.2, alpha=0.01, coupling=1.0, non_crossing=True),
+        NUMBERS,
+    ),
     # ---- functions
     "functions": (functional("auto"), CURVES),
     "functions, given grid": (functional(grid=2 * T, operator=operators.Integral("rbf", 3.0)), CURVES),

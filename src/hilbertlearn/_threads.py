@@ -4,15 +4,22 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from contextvars import copy_context
+from functools import cache
 from typing import Any
 
 import threadpoolctl
-from threadpoolctl import threadpool_info, threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 _SMALL = 600  # rows of a square matrix up to which one thread is as fast as two
 _lock = threading.Lock()
 _limits: list[int] = []  # that hold at the moment; BLAS has one number for all threads of a process
 _before: Any = None  # what was there before the first of them
+
+
+@cache
+def _controller():
+    """The libraries of the process, looked for once: that takes a millisecond, in which an interrupt would be lost."""
+    return ThreadpoolController()
 
 
 @contextmanager
@@ -25,9 +32,9 @@ def at_most(number):
     global _before
     with _lock:
         if not _limits:
-            _before = threadpool_limits(number, user_api="blas")
+            _before = _controller().limit(limits=number, user_api="blas")
         elif number < min(_limits):
-            threadpool_limits(number, user_api="blas")
+            _controller().limit(limits=number, user_api="blas")
         _release()
         _limits.append(number)
     try:
@@ -39,7 +46,7 @@ def at_most(number):
                 _before.restore_original_limits()
                 _before = None
             elif number < min(_limits):
-                threadpool_limits(min(_limits), user_api="blas")
+                _controller().limit(limits=min(_limits), user_api="blas")
             _release()
 
 
@@ -78,4 +85,4 @@ def side_by_side(function, items, few=1):
 
 
 def _blas_threads():
-    return max((one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"), default=1)
+    return max((one["num_threads"] for one in _controller().info() if one["user_api"] == "blas"), default=1)

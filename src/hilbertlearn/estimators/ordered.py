@@ -71,7 +71,8 @@ def state_in_order(found: Fit) -> State:
     held = loss.saturated(found.solution.dual / root, problem.measure)
     rows = training.rows[own]
     return State.of(
-        found,
+        replace(found, training=replace(training, y=None)),  # points have no outputs
+        inspected=None,
         loss=loss.plain(),
         support=rows[found.solution.dual[own].any(axis=1)],
         saturated=spread(held[own], rows, n),

@@ -91,9 +91,10 @@ def search_folds(training: Training, loss, alpha, options: Options) -> tuple[flo
 class Folds:
     """Models of all folds, one alpha at a time, each begun at the nearest of those before."""
 
-    def __init__(self, training: Training, loss, options: Options, error: Callable = own_error):
+    def __init__(self, training: Training, loss, options: Options, error: Callable | None = None):
         """error : as for ``fold_errors``, a number, or one for each of several outputs whose sum decides."""
-        self.training, self.loss, self.options, self.error = training, loss, options, error
+        self.training, self.loss, self.options = training, loss, options
+        self.error = own_error if error is None else error
         self.folds = shuffled_folds(len(training.rows))
         self.parts = [training.take(train).prepared([1.0, 1.0]) for train, _ in self.folds]
         self.centres = [part.centre(loss) for part, _ in self.parts]
