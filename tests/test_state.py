@@ -145,6 +145,10 @@ CASES = {
         QuantileRegressor((0.2, 0.5), kernel="rbf", gamma=0.2, alpha=0.01, coupling=1.0, non_crossing=True),
         NUMBERS,
     ),
+    "quantiles of curves": (
+        QuantileRegressor((0.2, 0.8), kernel="rbf", gamma=0.2, alpha=0.01, coupling=1.0, grid=T),
+        CURVES,
+    ),
     # ---- functions
     "functions": (functional("auto"), CURVES),
     "functions, given grid": (functional(grid=2 * T, operator=operators.Integral("rbf", 3.0)), CURVES),
@@ -428,7 +432,8 @@ def bad_settings(model):
         return {"method": "unheard of", "level": 1.0, "score": "unheard of", "estimator": "unheard of"}
     if getattr(model, "regressor", None) is not None:
         return {"regressor": "unheard of"}
-    return {"kernel": "unheard of", "alpha": -1.0, "loss": "unheard of", "tol": 0.0, "max_iter": 0}
+    bad = {"kernel": "unheard of", "alpha": -1.0, "loss": "unheard of", "tol": 0.0, "max_iter": 0}
+    return {name: value for name, value in bad.items() if name in model.get_params(deep=False)}
 
 
 def assert_untouched(model, attributes):

@@ -15,7 +15,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from .. import held_out, kernels
 from .._fitting import blank, store
 from .._validation import check_choice, check_number
-from ..functions import IrregularFunctions, Layout, brings_points, read_training
+from ..functions import IrregularFunctions, Layout, brings_points, read_functions, read_training
 from ..losses import Pinball
 from ..metrics import d2_pinball
 from ..operators import Integral, as_learned
@@ -105,6 +105,7 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     shares_choice = False  # several outputs are several problems, each with a choice of its own
     coupling_: Any  # a number, or one for each output
     _functions_ = False  # whether outputs being fitted are curves
+    _rearranged_ = False  # whether predictions are sorted
     _points_ = None  # where quantiles are held in order beside the samples
 
     def __init__(
@@ -185,6 +186,7 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
 
     def read(self, X, y, sample_weight=None, output_space=None):
         self._functions_ = self.grid is not None or brings_points(y)
+        self._rearranged_ = isinstance(self.non_crossing, str)
         return super().read(X, y, sample_weight, output_space)
 
     def read_outputs(self, y):
@@ -211,6 +213,7 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
 
     def _learn(self, X, y, sample_weight):
         self._functions_ = self.grid is not None or brings_points(y)
+        self._rearranged_ = isinstance(self.non_crossing, str)
         automatic = isinstance(self.operator, str) and self.operator == "auto"
         if y is None or self._functions_ or not automatic:
             return super()._learn(X, y, sample_weight)
@@ -305,7 +308,12 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         return quantiles[..., found[0]] if self.space_.axis else quantiles
 
     def _in_order(self, quantiles):
-        return np.sort(quantiles, axis=-1) if self.non_crossing == "rearranged" and self.space_.axis else quantiles
+        return np.sort(quantiles, axis=-1) if self._rearranged_ and self.space_.axis else quantiles
+
+    def _curves(self, y):
+        """Values of curves y on the training grid."""
+        data, _ = read_functions(y, None if brings_points(y) else self.space_.base.grids)
+        return data.values
 
     def score(self, X, y, sample_weight=None):
         """1 - pinball loss / that of the quantiles of y itself, mean over outputs and levels, where y was observed.
@@ -315,5 +323,5 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         predicted = np.asarray(self.predict(X))
         self._check_order(y)
         functions = isinstance(self.space_.base, FunctionSpace)
-        true = self.read_outputs(y).data.values.reshape(len(predicted), -1) if functions else read_vectors(y)
+        true = self._curves(y).reshape(len(predicted), -1) if functions else read_vectors(y)
         return d2_pinball(true, predicted, self.levels_, sample_weight, pooled=functions)
