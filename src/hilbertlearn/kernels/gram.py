@@ -356,10 +356,11 @@ def _rbf(X, Z, gamma):
     origin = (X if Z is None else Z).mean(axis=0)  # near the data, so that squares lose few digits
     rows = _exponent_factor(X - origin, gamma)
     columns = _reversed(rows if Z is None else _exponent_factor(Z - origin, gamma))
-    G = np.empty((len(rows), len(columns)), dtype=rows.dtype)
+    many = len(rows) * len(columns) > _FEW * _BLOCK_ENTRIES  # else one product is faster than several small ones
+    G = np.empty((len(rows), len(columns)), dtype=rows.dtype) if many else rows @ columns.T
 
     def fill(part):
-        exponents = np.matmul(rows[part], columns.T, out=G[part])
+        exponents = np.matmul(rows[part], columns.T, out=G[part]) if many else G[part]
         np.exp(np.minimum(exponents, 0.0, out=exponents), out=exponents)
 
     _in_blocks(fill, G)
