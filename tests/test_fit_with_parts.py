@@ -18,7 +18,7 @@ ROWS = np.setdiff1d(np.arange(N), np.arange(0, N, 7))
 TIGHT = {"tol": 1e-14, "max_iter": 1000}
 
 
-def same(fitted, part, X_part, y_part, weights, total, **settings):
+def assert_same_as_alone(fitted, part, X_part, y_part, weights, total, **settings):
     """A model of a part against a fit to it with the numbers that the model of all has chosen."""
     own = np.isfinite(y_part).any(axis=1).sum() if weights is None else weights.sum()
     alpha = fitted.alpha_ * total / own
@@ -33,17 +33,17 @@ def same(fitted, part, X_part, y_part, weights, total, **settings):
 def test_a_part_is_a_fit_with_the_same_numbers(loss, y):
     model = OperatorKernelRegressor("rbf", gamma=1.0, alpha=1e-3, loss=loss, **TIGHT)
     part = model.fit_with_parts(X, y)(ROWS)
-    same(model, part, X[ROWS], y[ROWS], None, np.isfinite(y).any(axis=1).sum())
+    assert_same_as_alone(model, part, X[ROWS], y[ROWS], None, np.isfinite(y).any(axis=1).sum())
 
 
 def test_weights_and_functions():
     model = OperatorKernelRegressor("rbf", gamma=1.0, alpha=1e-3, loss=losses.Huber(0.1), **TIGHT)
     part = model.fit_with_parts(X, Y, WEIGHTS)(ROWS)
-    same(model, part, X[ROWS], Y[ROWS], WEIGHTS[ROWS], WEIGHTS.sum())
+    assert_same_as_alone(model, part, X[ROWS], Y[ROWS], WEIGHTS[ROWS], WEIGHTS.sum())
     curves = np.sin(3 * np.linspace(0, 1, 15) + X[:, :1]) + 0.05 * rng.normal(size=(N, 15))
     model = FunctionalRegressor("rbf", gamma=1.0, alpha=1e-3, operator="integral", loss=losses.Huber(0.1), **TIGHT)
     part = model.fit_with_parts(X, curves)(ROWS)
-    same(model, part, X[ROWS], curves[ROWS], None, N, operator="integral")
+    assert_same_as_alone(model, part, X[ROWS], curves[ROWS], None, N, operator="integral")
 
 
 def test_kernel_values_are_those_with_all_samples():
