@@ -7,6 +7,8 @@ A score is a setting and learns nothing. The objective g of a model is what its 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 import numpy as np
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, clone
@@ -17,15 +19,15 @@ from ..decoders.candidates import TIED
 _FLAT = 1e-9  # of the largest value: candidates that differ by less are all alike
 
 
-class CandidateScore(BaseEstimator):
+class CandidateScore(BaseEstimator, ABC):
     """A function of the objective at the candidates; subclasses hold settings only."""
 
     by_candidates = True  # whether the score of a candidate depends on what the others are
     by_loss = False  # whether the objective is the loss to the prediction in place of the decoder's
 
+    @abstractmethod
     def __call__(self, objective):
         """Scores (..., c) from the objective (..., c) at the distinct candidates of each query."""
-        raise NotImplementedError
 
 
 class Objective(CandidateScore):

@@ -8,6 +8,8 @@ exchangeable, whatever the scale is. The set of outputs with a score of at most 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
@@ -18,13 +20,14 @@ _ROUNDING = 1e-12  # of a scale relative to the largest, at and below which it i
 MODULATIONS = ("auto", "constant", "scale", "robust", "trimmed")
 
 
-class Score(BaseEstimator):
+class Score(BaseEstimator, ABC):
     """A function of residuals and of a scale that is learnt; subclasses hold settings only."""
 
     learns = True  # whether residuals of the training samples are needed
     pointwise = False  # whether a score is one of points, so that functions may have points of their own
     smooth = False  # whether scales of functions are to be smoothed along their domain
 
+    @abstractmethod
     def learn(self, residuals, weights, level, robust=False):
         """The scale of one model.
 
@@ -33,15 +36,14 @@ class Score(BaseEstimator):
         level : of the sets to be made
         robust : whether the model is one that resists outliers, so that the scale has to
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def sizes(self, residuals, scales):
         """Scores (...,) of residuals (..., k, d) under the scales of k models; over what was observed alone."""
-        raise NotImplementedError
 
+    @abstractmethod
     def extents(self, scales):
         """Half sides (k, d) of the boxes around what has score one."""
-        raise NotImplementedError
 
 
 class MaxScaled(Score):
