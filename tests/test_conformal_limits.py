@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from hilbertlearn import ConformalPredictor, OperatorKernelRegressor
+from hilbertlearn import ConformalPredictor, OperatorKernelRegressor, kernels
 
 rng = np.random.default_rng(0)
 N = 60
@@ -67,3 +67,15 @@ def test_a_repeated_sample_is_left_out_once_at_a_time():
     found = intervals(X=np.vstack([X, X]), y=np.vstack([Y, Y]))
     assert np.isfinite(found).all()
     assert (np.diff(found)[..., 0].mean(axis=0) <= np.diff(intervals())[..., 0].mean(axis=0)).all()
+
+
+@METHODS
+def test_objects_that_look_like_numbers_reach_the_kernel_as_they_are(method):
+    pairs, new = ([(float(a), float(b)) for a, b in rows] for rows in (X, NEW))
+
+    def alike(one, other):
+        assert isinstance(one, tuple) and isinstance(other, tuple)
+        return np.exp(-0.3 * ((one[0] - other[0]) ** 2 + (one[1] - other[1]) ** 2))
+
+    model = ConformalPredictor(OperatorKernelRegressor(kernels.Pairwise(alike), alpha=1e-3), method, random_state=0)
+    assert_allclose(model.fit(pairs, Y).predict_interval(new), intervals(method), atol=1e-7)
