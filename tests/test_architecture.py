@@ -50,10 +50,12 @@ ROOMS = [
     "plotting",
     "persistence",
     "datasets",
+    "tabular",
+    "report",
     "cli",
 ]
 
-OPTIONAL = ["matplotlib", "numba", "skfda", "pywt", "networkx", "cvxpy", "dask"]
+OPTIONAL = ["typer", "rich", "matplotlib", "numba", "skfda", "pywt", "networkx", "cvxpy", "dask"]
 
 
 def room_of(parts):

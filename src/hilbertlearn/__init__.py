@@ -2,7 +2,20 @@
 
 import importlib
 
-from . import conformal, decoders, features, kernels, losses, metrics, operators, output_losses, spaces, streams
+from . import (
+    conformal,
+    decoders,
+    features,
+    graphs,
+    kernels,
+    losses,
+    metrics,
+    model_selection,
+    operators,
+    output_losses,
+    spaces,
+    streams,
+)
 from .conformal import ConformalPredictor
 from .estimators import (
     FunctionalRegressor,
@@ -34,9 +47,11 @@ __all__ = [
     "datasets",
     "decoders",
     "features",
+    "graphs",
     "kernels",
     "losses",
     "metrics",
+    "model_selection",
     "operators",
     "outlier_report",
     "output_losses",

@@ -18,6 +18,18 @@ from ._statistics import covariance
 from ._validation import check_choice, check_number, check_symmetric_psd
 from .graphs import laplacian
 
+__all__ = [
+    "BetweenLevels",
+    "Covariance",
+    "Decay",
+    "Identity",
+    "Integral",
+    "Learned",
+    "PerAxis",
+    "TaskGraph",
+    "task_similarity",
+]
+
 
 class Identity(BaseEstimator):
     """Independent coordinates: the kernel is ``k(x, z) I``."""

@@ -12,3 +12,21 @@ from .links import KernelMetricLearning, LocalLinkModel, NaiveLinkPredictor
 from .ranking import PairwiseRanker
 from .structured import KernelDependencyEstimation, RobustNadarayaWatson
 from .structured_svm import StructuredSVM
+
+__all__ = [
+    "EMKernelCompletion",
+    "FunctionalKernelRidge",
+    "FunctionalNadarayaWatson",
+    "KernelAdditiveRegressor",
+    "KernelCCALinks",
+    "KernelDependencyEstimation",
+    "KernelMatrixRegression",
+    "KernelMetricLearning",
+    "LocalLinkModel",
+    "NaiveLinkPredictor",
+    "PairwiseRanker",
+    "RobustNadarayaWatson",
+    "SplitConformalBand",
+    "StructuredSVM",
+    "TripleBasisRegressor",
+]

@@ -5,6 +5,8 @@ from functools import partial
 
 from . import candidates, custom, directions, gaussian, histograms, jaccard, rankings, scalar, sets, simplex, sums
 
+__all__ = ["DECODERS"]
+
 DECODERS: dict[str, Callable] = {
     "classes": candidates.classes,
     "threshold": sets.threshold,

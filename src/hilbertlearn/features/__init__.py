@@ -12,3 +12,9 @@ from .landmarks import LandmarkMap, Landmarks
 from .random import RandomFeatures, RandomMap
 from .settings import as_feature_map
 from .transformed import Transformed, TransformedMap
+
+__all__ = [
+    "Landmarks",
+    "RandomFeatures",
+    "Transformed",
+]

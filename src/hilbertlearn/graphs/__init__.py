@@ -7,18 +7,4 @@ from .names import row_names
 from .pairs import Pairs
 from .similarities import STRUCTURE, Product, structural
 
-__all__ = [
-    "STRUCTURE",
-    "KnownGraph",
-    "Pairs",
-    "Product",
-    "groups_graph",
-    "is_networkx",
-    "laplacian",
-    "node_attributes",
-    "read_graph",
-    "read_known_graph",
-    "read_weights",
-    "row_names",
-    "structural",
-]
+__all__ = ["Pairs"]

@@ -36,3 +36,29 @@ from .output_built import OutputBuilt
 from .stationary import distances, metric, profile
 from .tables import Table
 from .vector_fields import CurlFree, DivergenceFree, Helmholtz, OperatorValued
+
+__all__ = [
+    "Additive",
+    "Affinity",
+    "Best",
+    "Categorical",
+    "ChannelSum",
+    "Columns",
+    "CurlFree",
+    "DivergenceFree",
+    "Helmholtz",
+    "IntegratedKernel",
+    "L2",
+    "Matern",
+    "Metric",
+    "NGrams",
+    "Named",
+    "OperatorValued",
+    "OutputBuilt",
+    "Pairwise",
+    "Precomputed",
+    "Tanimoto",
+    "TanimotoGaussian",
+    "node_embedding",
+    "node_kernel",
+]

@@ -9,6 +9,24 @@ from .pinball import Ordered, Pinball, check_levels
 from .pnorm import EpsilonInsensitive, Huber
 from .radial import Ball, EpsilonSVR, ExpNorm, InfConv, LogNorm, Norm, PowerNorm, Squared
 
+__all__ = [
+    "Ball",
+    "EpsilonInsensitive",
+    "EpsilonSVR",
+    "ExpNorm",
+    "Hinge",
+    "Huber",
+    "InfConv",
+    "LogNorm",
+    "Loss",
+    "Norm",
+    "Ordered",
+    "Pinball",
+    "PowerNorm",
+    "Squared",
+]
+
+
 _NAMES = {
     "squared": Squared,
     "huber": Huber,

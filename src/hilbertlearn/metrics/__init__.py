@@ -16,3 +16,30 @@ from .structured import (
     top_k_accuracy,
 )
 from .vector import mean_absolute_error, mean_squared_error, r2_score, root_mean_squared_error
+
+__all__ = [
+    "FunctionalScorer",
+    "RobustnessRatio",
+    "best_f1_threshold",
+    "d2_pinball",
+    "f1_by_sample",
+    "functional_mse",
+    "functional_nmse",
+    "hamming_loss",
+    "hellinger_distance",
+    "integrated_squared_error",
+    "kendall_tau",
+    "link_average_precision",
+    "link_roc_auc",
+    "mean_absolute_error",
+    "mean_squared_error",
+    "normalized_rank_loss",
+    "order_from_ranks",
+    "pinball_loss",
+    "r2_score",
+    "ranks_from_order",
+    "robustness_ratio",
+    "root_mean_squared_error",
+    "squared_hellinger_loss",
+    "top_k_accuracy",
+]

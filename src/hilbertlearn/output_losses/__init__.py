@@ -24,6 +24,40 @@ from .scalars import (
 )
 from .sets import F1, Hamming, Jaccard
 
+__all__ = [
+    "Absolute",
+    "Cauchy",
+    "Chi2",
+    "CostMatrix",
+    "Custom",
+    "Diffusion",
+    "Edit",
+    "EpsilonAbsolute",
+    "F1",
+    "Fair",
+    "GemanMcClure",
+    "Hamming",
+    "Hellinger",
+    "Hierarchy",
+    "Hinge",
+    "Huber",
+    "Jaccard",
+    "Kendall",
+    "KernelLoss",
+    "L2L1",
+    "Logistic",
+    "OutputLoss",
+    "Pinball",
+    "Rank",
+    "Scaled",
+    "Spearman",
+    "SquaredError",
+    "Sum",
+    "Wasserstein1d",
+    "ZeroOne",
+]
+
+
 _NAMES = {
     "zero_one": ZeroOne,
     "hamming": Hamming,

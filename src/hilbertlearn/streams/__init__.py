@@ -12,3 +12,11 @@ from .iterables import IterableSource, from_batches
 from .parquet import ParquetSource, from_parquet
 from .reading import as_source, is_source
 from .store import BlockStore
+
+__all__ = [
+    "Source",
+    "from_arrays",
+    "from_batches",
+    "from_npy",
+    "from_parquet",
+]
