@@ -55,7 +55,7 @@ ROOMS = [
     "cli",
 ]
 
-OPTIONAL = ["typer", "rich", "matplotlib", "numba", "skfda", "pywt", "networkx", "cvxpy", "dask"]
+OPTIONAL = ["typer", "matplotlib", "numba", "skfda", "pywt", "networkx", "cvxpy", "dask"]
 
 
 def room_of(parts):
