@@ -1,4 +1,4 @@
-"""Readers of real data. They take the path of files that the user has; no data come with the package."""
+"""Readers of real data. They take the path of files that the user has."""
 
 from __future__ import annotations
 

@@ -1,0 +1,54 @@
+"""The code in the pages: its blocks, and how they are run.
+
+A block fenced as ``python`` runs, and those of one page share their names from top to bottom; a ``text`` block that
+follows one is what it prints. What is not to be run is fenced as ``{code-block} python``.
+
+    python docs/pages.py            # draws the pictures of the pages anew
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import itertools
+import os
+import re
+from pathlib import Path
+
+DOCS = Path(__file__).parent
+FIGURES = DOCS / "figures"
+ILLUSTRATED = ("index.md", "tutorial.md")  # pages whose code saves pictures
+
+
+def blocks(page):
+    """(language, text) of the fenced blocks of a page, in order."""
+    return re.findall(r"^```(\w+)\n(.*?)^```", Path(page).read_text(encoding="utf-8"), re.S | re.M)
+
+
+def run(page):
+    """Runs the blocks of a page; pairs (printed, promised), promised being None where no ``text`` block follows."""
+    namespace = {"__name__": "page"}
+    every = [*blocks(page), ("", "")]
+    for (language, code), (after, promised) in itertools.pairwise(every):
+        if language == "python":
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                exec(compile(code, str(page), "exec"), namespace)
+            yield printed.getvalue(), promised if after == "text" else None
+
+
+def draw():
+    """Runs the illustrated pages in the folder of the pictures, where they save them."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    matplotlib.rcParams.update({"savefig.dpi": 110, "savefig.bbox": "tight", "font.size": 10, "legend.frameon": False})
+    os.chdir(FIGURES)
+    for page in ILLUSTRATED:
+        for printed, promised in run(DOCS / page):
+            if promised is not None and printed.split() != promised.split():
+                print(f"{page} prints\n{printed}")
+
+
+if __name__ == "__main__":
+    draw()
