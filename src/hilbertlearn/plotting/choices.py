@@ -9,6 +9,7 @@ from .._validation import check_choice
 from .axes import CYCLE, RED, axes_of, colour_bar, scale_for, short, tidy
 
 _DIGITS = 6  # of logarithms, up to which two values of a setting are the same
+_FAR = 1.5  # times the smallest error, from where on a map has no further colours
 _OVER = ("alpha", "gamma", "both")
 
 
@@ -105,22 +106,18 @@ def _curves(ax, trials, model, over):
 
 
 def _map(ax, trials, model):
-    from matplotlib.colors import LogNorm
-
     chosen = _chosen(trials, model)
     kept = np.isfinite(trials["gamma"])
     for key in ("kernel", "stage"):
         same = trials[key] == trials[key][chosen]
         kept &= same if (kept & same).any() else True
     error = trials["error"][kept]
-    norm = LogNorm() if scale_for(error) == "log" else None
-    dots = ax.scatter(
-        trials["alpha"][kept], trials["gamma"][kept], c=error, cmap="cividis", norm=norm, s=26, marker="s"
-    )
+    top = min(error.max(), _FAR * error.min())
+    dots = ax.scatter(trials["alpha"][kept], trials["gamma"][kept], c=error, cmap="cividis", vmax=top, s=26, marker="s")
     ax.plot(trials["alpha"][chosen], trials["gamma"][chosen], "*", markersize=15, color=RED, markeredgecolor="white",
             markeredgewidth=1.2, label=f"chosen: {_setting(model, 'alpha')}, {_setting(model, 'gamma')}")  # fmt: skip
     ax.set(xscale="log", yscale="log")
-    colour_bar(ax, dots, "held-out error")
+    colour_bar(ax, dots, "held-out error", extend="max" if error.max() > top else "neither")
     ax.legend(frameon=False, fontsize="small", loc="lower left", bbox_to_anchor=(0, 1))
     return tidy(ax, xlabel="alpha", ylabel="gamma")
 
