@@ -5,10 +5,14 @@ import doctest
 import io
 import re
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
+import hilbertlearn
 from docs.pages import blocks, run
+from hilbertlearn.losses import as_loss
+from hilbertlearn.output_losses import as_output_loss
 
 ROOT = Path(__file__).parents[1]
 RESULTS = sorted(page.relative_to(ROOT).as_posix() for page in (ROOT / "docs" / "results").glob("*.md"))
@@ -85,3 +89,27 @@ def test_links_lead_somewhere(page):
 def test_examples_in_pages():
     result = doctest.testfile(str(ROOT / "docs" / "bounds.md"), module_relative=False)
     assert result.attempted > 0 and result.failed == 0
+
+
+def test_reference_has_every_module():
+    text = (ROOT / "docs" / "api" / "index.md").read_text(encoding="utf-8")
+    rooms = [name for name in hilbertlearn.__all__ if isinstance(getattr(hilbertlearn, name), ModuleType)]
+    for room in rooms:
+        assert text.count(f"generated/{room}") == 2, f"docs/api/index.md needs {room} in its table and its toctree"
+
+
+def test_settings_in_tables_exist():
+    """Objects that the tables of docs/choose.md name can be made, and names of losses are known."""
+    text = (ROOT / "docs" / "choose.md").read_text(encoding="utf-8")
+    rooms = {name: getattr(hilbertlearn, name) for name in hilbertlearn.__all__}
+    of_reader = {"costs": [[0, 1], [1, 0]], "tree": None, "kernel": "rbf", "function": min, "matrix": [[1.0]], "s": 0.5}
+    expressions = re.findall(r"`((?:kernels|losses|operators|spaces|output_losses|features)\.[^`]+)`", text)
+    assert len(expressions) > 20
+    for expression in expressions:
+        assert hasattr(eval(expression, {**rooms, **of_reader}), "get_params"), expression
+    about_losses = text[text.index("## Which loss") : text.index("## Which kernel")]
+    of_numbers, of_objects = (set(re.findall(r'`"(\w+)"`', part)) for part in about_losses.split("For objects"))
+    for name in of_numbers - {"auto"}:
+        assert as_loss(name)
+    for name in of_objects:
+        assert as_output_loss(name)
