@@ -62,7 +62,7 @@ def test_names_are_there(page):
         found = importlib.import_module(package)
         for part in rest:
             found = getattr(found, part)
-        assert role in ("class", "func", "meth") and isinstance(found, type) == (role == "class"), (
+        assert role in ("class", "func") and isinstance(found, type) == (role == "class"), (
             f"{name} is no {role}"
         )
 
