@@ -50,6 +50,7 @@ class Identity(BaseEstimator):
     """
 
     def matrix(self, Y, weights=None, space=None):
+        """None, which stands for the identity."""
         return None
 
 
@@ -89,12 +90,14 @@ class Integral(BaseEstimator):
         self.kernel, self.gamma = kernel, gamma
 
     def matrix(self, Y, weights=None, space=None):
+        """The operator in the coordinates of a space of functions: a Kronecker product over its axes."""
         if space is None:
             raise ValueError("operator=Integral acts on functions of a variable; use FunctionalRegressor")
         self.validate()
         return kronecker([*(axis.integral(self.gram) for axis in space.axes), None], space.sizes)
 
     def validate(self, name="Integral"):
+        """Raise where a setting is out of range; errors begin with the name."""
         try:
             kernels.check_kernel(self.kernel)
         except (TypeError, ValueError) as error:
@@ -141,6 +144,7 @@ class PerAxis(BaseEstimator):
         self.domain, self.curves = domain, curves
 
     def matrix(self, Y, weights=None, space=None):
+        """The operator for coordinates Y (n, d) in a space of functions: a Kronecker product over axes and curves."""
         if space is None:
             raise ValueError("operator=PerAxis acts on functions of a variable; use FunctionalRegressor")
         factors = []
@@ -191,6 +195,7 @@ class BetweenLevels(BaseEstimator):
         self.operator, self.levels, self.coupling = operator, levels, coupling
 
     def matrix(self, Y, weights=None, space=None):
+        """The operator (d L, d L) for coordinates Y (n, d L), the L levels of an output beside each other."""
         if as_learned(self.operator) is not None:
             raise ValueError("operator: Learned does not go with quantiles; give another operator, or None")
         levels = np.atleast_1d(np.asarray(self.levels, dtype=float))
@@ -255,6 +260,7 @@ class TaskGraph(BaseEstimator):
         return self.M is None
 
     def matrix(self, Y, weights=None, space=None):
+        """The operator (d, d) for outputs Y (n, d), NaN where not observed, with weights (n,) of the samples."""
         d = Y.shape[1]
         check_number(self.mu, "TaskGraph: mu", strict=False)
         check_choice(self.form, "TaskGraph: form", ("laplacian", "similarity"))
@@ -304,6 +310,7 @@ class Covariance(BaseEstimator):
         self.shrinkage = shrinkage
 
     def matrix(self, Y, weights=None, space=None):
+        """The operator (d, d) for outputs Y (n, d), NaN where not observed, with weights (n,) of the samples."""
         check_number(self.shrinkage, "Covariance: shrinkage", strict=False)
         if self.shrinkage > 1:
             raise ValueError(f"Covariance: shrinkage must be at most 1, got {self.shrinkage!r}")
@@ -351,6 +358,7 @@ class Learned(BaseEstimator):
         self.max_iter, self.tol = max_iter, tol
 
     def matrix(self, Y, weights=None, space=None):
+        """None, the identity: where the search starts."""
         check_number(self.max_iter, "Learned: max_iter", integer=True)
         check_number(self.tol, "Learned: tol", strict=False)
         return None  # the start
@@ -390,6 +398,7 @@ class Decay(BaseEstimator):
         self.rate = rate
 
     def matrix(self, Y, weights=None, space=None):
+        """The operator (d, d) for outputs Y (n, d); in a space of functions it acts on the atoms of each axis."""
         check_number(self.rate, "Decay: rate", strict=False)
         if space is None:
             return self._diagonal(Y.shape[1])

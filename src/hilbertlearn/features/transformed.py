@@ -45,6 +45,7 @@ class Transformed(BaseEstimator):
         self.transformer = transformer
 
     def validate(self):
+        """Raise unless the transformer is an object with fit and transform."""
         if isinstance(self.transformer, type):
             name = self.transformer.__name__
             raise TypeError(f"feature_map: transformer must be an object, got the class {name}; pass {name}()")

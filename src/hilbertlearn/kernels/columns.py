@@ -89,6 +89,7 @@ class Columns(BaseEstimator):
         return super().set_params(**params) if params else self
 
     def validate(self):
+        """Raise where a setting is out of range, or a part is no kernel of columns."""
         check_choice(self.combine, "Columns: combine", _COMBINE)
         check_number(self.n_rounds, "Columns: n_rounds", strict=False, integer=True)
         pairs = isinstance(self.parts, (list, tuple)) and all(
@@ -313,6 +314,7 @@ class Categorical(Bandwidth, BaseEstimator):
         self.gamma, self.combine = gamma, combine
 
     def validate(self):
+        """Raise where a setting is out of range."""
         check_choice(self.combine, "Categorical: combine", ("product", "mean"))
         check_number(self.gamma, "Categorical: gamma", choices=_RULES)
 

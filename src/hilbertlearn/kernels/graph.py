@@ -125,6 +125,7 @@ class Affinity(BaseEstimator):
         self.n_neighbors, self.smoother = n_neighbors, smoother
 
     def validate(self):
+        """Raise where a setting is out of range."""
         if self.n_neighbors is not None and not _is_fraction(self.n_neighbors):
             check_number(self.n_neighbors, "Affinity: n_neighbors", integer=True)
         kind, setting = self._smoother()

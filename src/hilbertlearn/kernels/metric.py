@@ -87,6 +87,7 @@ class Metric(Bandwidth, BaseEstimator):
         return f"Metric({', '.join(filter(None, [settings, shown]))})"
 
     def validate(self):
+        """Raise where a setting is out of range, or the metric is not positive semi-definite."""
         check_choice(self.base, "Metric: base", _BASES)
         check_number(self.n_rounds, "Metric: n_rounds", strict=False, integer=True)
         if not isinstance(self.diagonal, (bool, np.bool_)):

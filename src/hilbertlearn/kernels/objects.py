@@ -180,6 +180,7 @@ class Matern(Bandwidth, BaseEstimator):
         self.nu, self.gamma = nu, gamma
 
     def validate(self):
+        """Raise where a setting is out of range."""
         check_nu(self.nu, "Matern: nu")
         check_number(self.gamma, "Matern: gamma", choices=_GAMMAS)
 

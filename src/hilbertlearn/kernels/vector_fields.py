@@ -56,6 +56,7 @@ class OperatorValued(BaseEstimator):
         self.function = function
 
     def validate(self):
+        """Raise unless the function can be called."""
         if not callable(self.function):
             raise TypeError(f"OperatorValued: function must be a callable (X, Z) -> blocks, got {self.function!r}")
 
@@ -110,6 +111,7 @@ class Helmholtz(Bandwidth, OperatorValued):
         self.share, self.gamma = share, gamma
 
     def validate(self):
+        """Raise where a setting is out of range."""
         name = type(self).__name__
         check_number(self.gamma, f"{name}: gamma", choices=("median", "scale", "auto"))
         if check_number(self.share, f"{name}: share", strict=False) > 1:
@@ -121,6 +123,7 @@ class Helmholtz(Bandwidth, OperatorValued):
         return clone(self).set_params(gamma=resolve_gamma("rbf", self.setting(), self._points(X, "X"), sample_weight))
 
     def function(self, X, Z):
+        """Blocks (n, m, d, d) between points X (n, d) and Z (m, d)."""
         self.validate()
         if isinstance(self.gamma, str):
             raise unresolved(f"{type(self).__name__}: gamma", self.gamma)

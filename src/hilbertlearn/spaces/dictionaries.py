@@ -78,6 +78,7 @@ class Fourier(BaseEstimator):
         self.n_components, self.constant, self.rate = n_components, constant, rate
 
     def atoms(self, grid, quadrature, curves=None, sample_weight=None):
+        """The functions for outputs on a grid (m,) of [0, 1] with quadrature weights (m,)."""
         check_number(self.n_components, "Fourier: n_components", integer=True)
         check_number(self.rate, "Fourier: rate", strict=False)
         order = np.arange(self.n_components) + (0 if self.constant else 1)
@@ -121,6 +122,7 @@ class BSpline(BaseEstimator):
         self.n_components, self.degree, self.width = n_components, degree, width
 
     def atoms(self, grid, quadrature, curves=None, sample_weight=None):
+        """The functions for outputs on a grid (m,) of [0, 1] with quadrature weights (m,)."""
         n = check_number(self.n_components, "BSpline: n_components", integer=True)
         degree = check_number(self.degree, "BSpline: degree", strict=False, integer=True)
         if self.width is None:
@@ -179,6 +181,7 @@ class Wavelet(BaseEstimator):
         self.name, self.level, self.decay = name, level, decay
 
     def atoms(self, grid, quadrature, curves=None, sample_weight=None):
+        """The functions for outputs on a grid (m,) of [0, 1] with quadrature weights (m,)."""
         check_number(self.decay, "Wavelet: decay", low=1, strict=False)
         low, high = _filters(self.name)
         level = self.level
@@ -224,6 +227,7 @@ class PrincipalComponents(BaseEstimator):
         self.n_components = n_components
 
     def atoms(self, grid, quadrature, curves=None, sample_weight=None):
+        """The functions for training curves (n, m) on a grid (m,) of [0, 1] with quadrature weights (m,)."""
         check_number(self.n_components, "PrincipalComponents: n_components", integer=True)
         if curves is None:
             raise ValueError(
