@@ -1,7 +1,7 @@
 """The code in the pages: its blocks, and how they are run.
 
 A block fenced as ``python`` runs, and those of one page share their names from top to bottom; a ``text`` block that
-follows one is what it prints. What is not to be run is fenced as ``{code-block} python``.
+follows one is what it prints, without it nothing is. What is not to be run is fenced as ``{code-block} python``.
 
     python docs/pages.py            # draws the pictures of the pages anew
 """
@@ -13,6 +13,7 @@ import io
 import itertools
 import os
 import re
+import warnings
 from pathlib import Path
 
 DOCS = Path(__file__).parent
@@ -25,16 +26,21 @@ def blocks(page):
     return re.findall(r"^```(\w+)\n(.*?)^```", Path(page).read_text(encoding="utf-8"), re.S | re.M)
 
 
+def prose(page):
+    """The page without its fenced blocks, in which brackets are no links."""
+    return re.sub(r"^```.*?^```", "", Path(page).read_text(encoding="utf-8"), flags=re.S | re.M)
+
+
 def run(page):
-    """Runs the blocks of a page; pairs (printed, promised), promised being None where no ``text`` block follows."""
+    """Runs the blocks of a page; pairs (printed, promised), promised being "" where no ``text`` block follows."""
     namespace = {"__name__": "page"}
-    every = [*blocks(page), ("", "")]
-    for (language, code), (after, promised) in itertools.pairwise(every):
+    for (language, code), (after, promised) in itertools.pairwise([*blocks(page), ("", "")]):
         if language == "python":
             printed = io.StringIO()
-            with contextlib.redirect_stdout(printed):
+            with contextlib.redirect_stdout(printed), warnings.catch_warnings():
+                warnings.simplefilter("error", UserWarning)  # what a reader would see, and the page does not show
                 exec(compile(code, str(page), "exec"), namespace)
-            yield printed.getvalue(), promised if after == "text" else None
+            yield printed.getvalue(), promised if after == "text" else ""
 
 
 def draw():
@@ -46,7 +52,7 @@ def draw():
     os.chdir(FIGURES)
     for page in ILLUSTRATED:
         for printed, promised in run(DOCS / page):
-            if promised is not None and printed.split() != promised.split():
+            if printed.split() != promised.split():
                 print(f"{page} prints\n{printed}")
 
 
