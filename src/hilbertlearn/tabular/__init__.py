@@ -1,0 +1,17 @@
+"""Tables: reading them, a model that predicts some of their columns from others, and a comparison with peers."""
+
+from .comparison import compare
+from .files import TableError, check_output, read_table, whole_file, write_table
+from .inputs import InputEncoding
+from .model import TabularModel
+
+__all__ = [
+    "InputEncoding",
+    "TableError",
+    "TabularModel",
+    "check_output",
+    "compare",
+    "read_table",
+    "whole_file",
+    "write_table",
+]
