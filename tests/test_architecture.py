@@ -53,6 +53,7 @@ ROOMS = [
     "tabular",
     "report",
     "cli",
+    "__main__",
 ]
 
 OPTIONAL = ["typer", "matplotlib", "numba", "skfda", "pywt", "networkx", "cvxpy", "dask"]

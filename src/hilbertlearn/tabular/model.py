@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,7 @@ class TabularModel(BaseEstimator):
         even steps from 0 to 1; targets are in their order
     inputs_ : how inputs become numbers: ``InputEncoding``
     estimator_ : the fitted estimator of the task, in a ``ConformalPredictor`` if there is a level
+    seconds_ : that the fit took
     notes_ : sentences on what was chosen, left out and filled in
     n_samples_ : rows, or curves, that the estimator was fitted to
     """
@@ -83,6 +85,7 @@ class TabularModel(BaseEstimator):
 
         inputs : for ``long``, a data frame with a row a curve, where the inputs are not in the table itself
         """
+        start = time.perf_counter()
         table, outputs = self.choose_columns(frame, inputs)
         self.inputs_ = InputEncoding.of(table, self.features_)
         X, said = self.inputs_.encode(table)
@@ -90,7 +93,7 @@ class TabularModel(BaseEstimator):
         task = self.targets_as_task()
         estimator = task.estimator(self.loss, self.levels, self.level, self.verbose)
         self.estimator_ = task.around(estimator, self.level, self.verbose).fit(X, outputs)
-        self.n_samples_ = len(X)
+        self.n_samples_, self.seconds_ = len(X), time.perf_counter() - start
 
     def choose_columns(self, frame, inputs=None):
         """Learn which columns are what, and nothing else.

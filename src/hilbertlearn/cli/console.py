@@ -1,0 +1,97 @@
+"""What commands say: results on standard output, remarks on standard error, or one JSON object and nothing else."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import sys
+import time
+from collections.abc import Callable
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+_WIDTH = 120  # of tables that go to a file or another program
+
+
+class Talk:
+    """Where the words of a command go.
+
+    quiet : no remarks and no progress
+    as_json : the result is one JSON object on standard output, in place of all other text there
+    """
+
+    def __init__(self, quiet=False, as_json=False):
+        self.quiet, self.as_json = quiet, as_json
+        self._out = Console(width=None if sys.stdout.isatty() else _WIDTH, highlight=False, markup=False)
+        self._aside = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+        self.start = time.perf_counter()
+
+    @property
+    def verbose(self):
+        """Of estimators."""
+        return int(not self.quiet)
+
+    @property
+    def seconds(self):
+        """Since the command began."""
+        return time.perf_counter() - self.start
+
+    def remarks(self, sentences):
+        """What was chosen, left out and filled in; part of the JSON object, where there is one."""
+        if not (self.quiet or self.as_json):
+            for sentence in sentences:
+                self._aside.print(f"- {sentence}")
+
+    @contextlib.contextmanager
+    def working(self, total, what):
+        """A bar on a terminal while something with several steps goes on; gives the function that tells of a step."""
+        if self.quiet or not sys.stderr.isatty():
+            yield lambda text: None
+            return
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        with Progress(*columns, console=self._aside, transient=True) as bar:
+            task = bar.add_task(what, total=total, completed=-1)
+            yield _advance(bar, task)
+
+    def table(self, title, header, rows):
+        """A table on standard output; columns after the first are numbers, to the right."""
+        if self.as_json:
+            return
+        table = Table(title=title, title_justify="left", title_style="", box=SIMPLE_HEAD, pad_edge=False)
+        for number, name in enumerate(header):
+            table.add_column(name, justify="left" if number == 0 else "right", overflow="fold")
+        for row in rows:
+            table.add_row(*row)
+        self._out.print(table)
+
+    def result(self, facts, text=""):
+        """The last word of a command: facts as JSON, or a sentence."""
+        if self.as_json:
+            print(json.dumps(_plain(facts), ensure_ascii=False, allow_nan=False))
+        elif text and not self.quiet:
+            self._out.print(text, soft_wrap=True)
+
+
+def _advance(bar, task) -> Callable[[str], None]:
+    def said(text):
+        bar.update(task, advance=1, description=text)
+
+    return said
+
+
+def _plain(value):
+    """Values as JSON has them: numbers that are none are null."""
+    if isinstance(value, dict):
+        return {str(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
