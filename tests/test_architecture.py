@@ -18,6 +18,7 @@ ROOMS = [
     "_statistics",
     "_fitting",
     "_progress",
+    "_callbacks",
     "_threads",
     "_blocks",
     "_pivots",

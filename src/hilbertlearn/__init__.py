@@ -56,11 +56,12 @@ __all__ = [
     "outlier_report",
     "output_losses",
     "plotting",
+    "report",
     "spaces",
     "streams",
 ]
 
-_ON_DEMAND = ("baselines", "bounds", "datasets", "plotting")  # fitting needs none of them
+_ON_DEMAND = ("baselines", "bounds", "datasets", "plotting", "report")  # fitting needs none of them
 
 
 def __getattr__(name):
