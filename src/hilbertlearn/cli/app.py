@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from sklearn.base import clone
 
 from .. import __version__
 from ..persistence import load, save
@@ -22,8 +23,8 @@ app = typer.Typer(
 
 Task = Enum("Task", {name: name for name in TASKS})  # type: ignore[misc]
 
-Data = Annotated[Path, typer.Argument(help="Table, CSV or Parquet, with a line of names.")]
-Model = Annotated[Path, typer.Argument(help="File that fit has written.")]
+Data = Annotated[Path, typer.Argument(metavar="DATA", help="Table, CSV or Parquet, with a line of names.")]
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="File that fit has written.")]
 Targets = Annotated[
     str | None, typer.Option(help='Columns to predict: names with commas, a glob "y_*", a range "y_1:y_50".')
 ]
@@ -97,9 +98,12 @@ def fit(
     check_output(out)
     frame, rows = read_table(data), _rows(inputs)
     model = _model(frame, targets, task, features, id, long, loss, levels, level=level, verbose=talk.verbose)
+    first = clone(model)
+    first.choose_columns(frame, rows)  # what is said, and what is wrong, before the fit
+    talk.remarks(first.notes_)
     model.fit(frame, rows)
     save(model, out)
-    talk.remarks(model.notes_)
+    talk.remarks(model.notes_[len(first.notes_) :])
     facts = {
         "model": str(out),
         "task": model.task_,
@@ -124,10 +128,11 @@ def predict(
     json: Json = False,
     debug: Debug = False,
 ):
-    """Predict the targets of a table, a row for each of its rows.
+    """Predict the targets of a table.
 
-    Columns are found by name, in any order; others are ignored. A model that was fitted with --level adds columns
-    _lower and _upper beside each target, or the sets of objects that hold the true one with that probability.
+    There is a row for each of its rows. Columns are found by name, in any order; others are ignored. A model that was
+    fitted with --level adds columns _lower and _upper beside each target, or sets of objects that hold the true one
+    with that probability.
 
     \b
       hilbertlearn predict model.hl new.csv --out predictions.csv
@@ -154,7 +159,9 @@ def report(
     json: Json = False,
     debug: Debug = False,
 ):
-    """Write a page on how a model does on a table that has the true targets, best one it was not fitted to.
+    """Judge a model: a page on how it does on a table.
+
+    The table has the true targets, and is best one that the model was not fitted to.
 
     \b
       hilbertlearn report model.hl test.csv --out report.html
@@ -210,8 +217,7 @@ def compare_(
     talk = Talk(quiet, json)
     frame, rows = read_table(data), _rows(inputs)
     model = _model(frame, targets, task, features, id, long, loss, levels)
-    with talk.working(None, "comparing") as said:
-        table, score, notes = compare(model, frame, rows, folds=folds, said=said)
+    table, score, notes = compare(model, frame, rows, folds=folds, verbose=talk.verbose)
     talk.remarks(notes)
     lines = [
         (one["method"], f"{one['score']:.3f} ± {one['standard_error']:.3f}", f"{one['seconds']:.2f}")
@@ -223,10 +229,10 @@ def compare_(
 
 @app.command()
 def demo(quiet: Quiet = False, json: Json = False, debug: Debug = False):
-    """Four tasks beside plain alternatives: one table, and the page hilbertlearn-report.html in this folder.
+    """Show four tasks beside plain alternatives.
 
-    Curves with outliers and their band, lower halves of digits, rankings of labels, links of a network. Under a minute,
-    nothing is downloaded.
+    Curves with outliers and their band, lower halves of digits, rankings of labels, links of a network: one table, and
+    the page hilbertlearn-report.html in this folder. Takes under a minute; nothing is downloaded.
     """
     from .demo import REPORT, run_demo
 
@@ -237,7 +243,7 @@ def demo(quiet: Quiet = False, json: Json = False, debug: Debug = False):
 
 @app.command()
 def reproduce(
-    name: Annotated[str | None, typer.Argument(help="Experiment, one of --list.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Experiment, one of --list.")] = None,
     data: Annotated[Path | None, typer.Option(help="Folder that holds the data sets.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer repetitions, under a minute.")] = False,
     list_: Annotated[bool, typer.Option("--list", help="Show the experiments, and what the papers report.")] = False,
@@ -245,7 +251,9 @@ def reproduce(
     json: Json = False,
     debug: Debug = False,
 ):
-    """Run an experiment of the papers; needs a clone of the repository.
+    """Run an experiment of the papers.
+
+    Experiments are not part of the installed package: this needs a clone of the repository.
 
     \b
       hilbertlearn reproduce --list

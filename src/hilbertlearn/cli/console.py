@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
 import sys
 import time
-from collections.abc import Callable
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -45,19 +43,6 @@ class Talk:
             for sentence in sentences:
                 self._aside.print(f"- {sentence}")
 
-    @contextlib.contextmanager
-    def working(self, total, what):
-        """A bar on a terminal while something with several steps goes on; gives the function that tells of a step."""
-        if self.quiet or not sys.stderr.isatty():
-            yield lambda text: None
-            return
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        with Progress(*columns, console=self._aside, transient=True) as bar:
-            task = bar.add_task(what, total=total, completed=-1)
-            yield _advance(bar, task)
-
     def table(self, title, header, rows):
         """A table on standard output; columns after the first are numbers, to the right."""
         if self.as_json:
@@ -67,7 +52,9 @@ class Talk:
             table.add_column(name, justify="left" if number == 0 else "right", overflow="fold")
         for row in rows:
             table.add_row(*row)
-        self._out.print(table)
+        with self._out.capture() as drawn:
+            self._out.print(table)
+        print("\n".join(line.rstrip() for line in drawn.get().splitlines()))
 
     def result(self, facts, text=""):
         """The last word of a command: facts as JSON, or a sentence."""
@@ -75,13 +62,6 @@ class Talk:
             print(json.dumps(_plain(facts), ensure_ascii=False, allow_nan=False))
         elif text and not self.quiet:
             self._out.print(text, soft_wrap=True)
-
-
-def _advance(bar, task) -> Callable[[str], None]:
-    def said(text):
-        bar.update(task, advance=1, description=text)
-
-    return said
 
 
 def _plain(value):

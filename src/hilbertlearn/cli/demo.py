@@ -14,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from .. import datasets, report
+from .._progress import Progress
 from ..conformal import ConformalPredictor
 from ..estimators import FunctionalRegressor, LinkPredictor, OperatorKernelRegressor, StructuredPredictor
 from ..graphs import Pairs
@@ -54,12 +55,12 @@ class Shown:
 
 def run_demo(talk):
     """Run all tasks, print their table and write their report."""
-    with talk.working(len(TASKS), "demo") as said, warnings.catch_warnings():
+    shown = []
+    with Progress("demo", talk.verbose).task("four tasks", "task", len(TASKS)) as going, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        shown = []
         for task in TASKS:
-            said((task.__doc__ or "").splitlines()[0])
             shown.append(task())
+            going.step(shown[-1].task)
     sections = [one.section() for one in shown]
     report.write(REPORT, sections, title="hilbertlearn demo", command="hilbertlearn demo")
     header = ("", "score", "hilbertlearn", "plain alternative", "which is")
@@ -121,9 +122,11 @@ def hidden_links():
     asked = pairs[hidden]
     adamic_adar = _adamic_adar(pairs[known])[asked.first, asked.second]
     end = time.perf_counter()
-    found = (model.decision_function(asked), adamic_adar)
-    measures = (("ROC AUC", link_roc_auc), ("average precision", link_average_precision))
-    scores = [(measure, *(float(score(asked.linked, own)) for own in found)) for measure, score in measures]
+    ours = model.decision_function(asked)
+    scores = [
+        (measure, float(score(asked.linked, ours)), float(score(asked.linked, adamic_adar)))
+        for measure, score in (("ROC AUC", link_roc_auc), ("average precision", link_average_precision))
+    ]
     seconds = (fitted - start, end - fitted)
     return Shown(f"hidden links of {name}", scores, "Adamic-Adar", seconds, (model, asked, asked.linked))
 

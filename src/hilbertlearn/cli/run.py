@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 import traceback
 import warnings
+from typing import Any
 
 FINE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 _BAD_INPUT = (ValueError, ImportError, FileNotFoundError, PermissionError, IsADirectoryError)
@@ -22,7 +23,8 @@ def run(argv) -> int:
     except ImportError as error:
         missing = (error.name or "typer").split(".")[0]
         return _fail(f"the command line needs {missing}: pip install 'hilbertlearn[cli]'", BAD_INPUT)
-    usage_error = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
+    # click's, which typer has a copy of and does not name
+    usage_error: Any = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
     with warnings.catch_warnings():
         warnings.showwarning = _show_warning
         if "--quiet" in argv or "-q" in argv:

@@ -14,7 +14,8 @@ from .links import judge_links
 from .objects import judge_objects
 from .parts import Figures, Judged, Part, Section, Tile, worst_table
 from .quantiles import judge_quantiles
-from .text import count, number, percent, seconds as duration
+from .text import count, number, percent
+from .text import seconds as duration
 from .vectors import judge_vectors
 
 

@@ -31,16 +31,14 @@ def choose(names, pattern, what):
 def _meant(names, part, what):
     if part in names:
         return [part]
+    first, colon, last = (one.strip() for one in part.partition(":"))
+    if colon and first in names and last in names:
+        start, stop = names.index(first), names.index(last)
+        if start > stop:
+            raise TableError(f"{what} {part!r}: {last!r} stands before {first!r} in the table; swap them")
+        return names[start : stop + 1]
     if "," in part:
         return [name for one in part.split(",") for name in _meant(names, one.strip(), what)]
-    first, colon, last = part.partition(":")
-    if colon and first.strip() in names and last.strip() in names:
-        start, stop = names.index(first.strip()), names.index(last.strip())
-        if start > stop:
-            raise TableError(
-                f"{what} {part!r}: {last.strip()!r} stands before {first.strip()!r} in the table; swap them"
-            )
-        return names[start : stop + 1]
     found = [name for name in names if fnmatch.fnmatchcase(name, part)]
     if not found:
         raise TableError(f"{what} {part!r}: no such column; {suggestion(names, part)}")

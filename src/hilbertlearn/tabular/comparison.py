@@ -9,7 +9,10 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
+from .._progress import Progress
 from .._validation import check_number
+from ..estimators import FunctionalRegressor
+from ..functions import IrregularFunctions
 from .files import TableError, pandas
 from .inputs import InputEncoding
 from .peers import peers_of
@@ -17,7 +20,7 @@ from .peers import peers_of
 OURS = "hilbertlearn"
 
 
-def compare(model, frame, inputs=None, *, folds=5, random_state=0, said=None):
+def compare(model, frame, inputs=None, *, folds=5, random_state=0, verbose=0):
     """Held-out scores of a ``TabularModel`` and of alternatives.
 
     All get the inputs as the model encodes them, learnt from the training part of each fold. Alternatives refuse gaps
@@ -29,7 +32,7 @@ def compare(model, frame, inputs=None, *, folds=5, random_state=0, said=None):
     model : ``TabularModel``, which need not be fitted and stays as it is; its level has no part here
     frame, inputs : as in its ``fit``
     folds : number of folds, of samples in random order; those without targets are left out
-    said : function that is called with a text before each fit, or None
+    verbose : 1 tells which folds are done
 
     Returns
     -------
@@ -44,31 +47,37 @@ def compare(model, frame, inputs=None, *, folds=5, random_state=0, said=None):
         raise TableError(f"folds: {folds} of them are more than the {len(table)} samples with targets; give fewer")
     task = plan.targets_as_task()
     peers = peers_of(plan.task_, outputs, plan.loss, plan.levels)
+    splits = KFold(folds, shuffle=True, random_state=random_state).split(table)
     found: dict = {}
-    for number, (train, test) in enumerate(KFold(folds, shuffle=True, random_state=random_state).split(table)):
-        encoding = InputEncoding.of(table.iloc[train], plan.features_)
-        X, X_test = (encoding.encode(table.iloc[some])[0] for some in (train, test))
-        ours = task.estimator(plan.loss, plan.levels, None, 0)
-        for name, estimator in [(OURS, ours), *peers.estimators(X.shape[1])]:
-            if said is not None:
-                said(f"fold {number + 1} of {folds}: {name}")
-            own = outputs[train] if name == OURS else peers.targets(outputs[train])
-            start = time.perf_counter()
-            predictions = _predicted(estimator, X, own, X_test, outputs[test] if name == OURS else None)
-            seconds = time.perf_counter() - start
-            if name != OURS:
-                predictions = peers.decode(predictions, outputs[test])
-            found.setdefault(name, []).append((peers.score(outputs[test], predictions), seconds))
+    with Progress("compare", verbose).task("folds", "fold", folds) as going:
+        for train, test in splits:
+            encoding = InputEncoding.of(table.iloc[train], plan.features_)
+            X, X_test = (encoding.encode(table.iloc[some])[0] for some in (train, test))
+            ours = task.estimator(plan.loss, plan.levels, None, 0)
+            own = _scored(ours, X, outputs[train], X_test, outputs[test], peers.score)
+            found.setdefault(OURS, []).append(own)
+            targets = peers.targets(outputs[train])
+            for name, estimator in peers.estimators(X.shape[1]):
+                other = _scored(estimator, X, targets, X_test, outputs[test], peers.decoded_score)
+                found.setdefault(name, []).append(other)
+            going.step(f"{peers.score_name} {own[0]:.3f}")
     return _table(found), peers.score_name, plan.notes_
 
 
-def _predicted(estimator, X, y, X_test, truth):
-    """Predictions of an estimator; of curves at points of their own, at those of the truth."""
+def _scored(estimator, X, y, X_test, truth, score):
+    """Score and seconds of an estimator."""
+    start = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of fits in folds, where there is nothing to be done about them
-        estimator.fit(X, y)
-        points = getattr(truth, "points", None)
-        return estimator.predict(X_test) if points is None else estimator.predict(X_test, grid=list(points))
+        predictions = _predicted(estimator.fit(X, y), X_test, truth)
+    seconds = time.perf_counter() - start
+    return score(truth, predictions), seconds
+
+
+def _predicted(estimator, X, truth):
+    """Predictions; those of our curves at points of their own, at the points of the truth."""
+    irregular = isinstance(truth, IrregularFunctions) and isinstance(estimator, FunctionalRegressor)
+    return estimator.predict(X, grid=list(truth.points)) if irregular else estimator.predict(X)
 
 
 def _table(found):

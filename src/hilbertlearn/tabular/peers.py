@@ -38,11 +38,14 @@ class Peers(ABC):
     def __init__(self, outputs, loss, levels):
         """outputs : of all samples; loss, levels : settings of the model, or None"""
         self.loss, self.levels = loss, levels
-        self.n_samples = len(outputs)
 
     @abstractmethod
     def score(self, truth, predictions) -> float:
         """How good predictions are."""
+
+    def decoded_score(self, truth, predictions) -> float:
+        """How good predictions of alternatives are, as they come."""
+        return self.score(truth, self.decode(predictions, truth))
 
     def estimators(self, n_features):
         """Pairs (name, estimator of scikit-learn)."""
