@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from .. import __version__
 from ..persistence import load, save
-from ..tabular import TASKS, TableError, TabularModel, check_output, compare, read_table, write_table
+from ..tabular import TASKS, TableError, TabularModel, check_output, compare, listed, read_table, write_table
 from .console import Talk
 
 app = typer.Typer(
@@ -273,8 +273,8 @@ def reproduce(
 def _model(frame, targets, task, features, id, long, loss, levels, **more):
     """The model of a table that options describe."""
     if targets is None and long is None:
-        shown = ", ".join(map(repr, list(frame.columns)[:12]))
-        raise TableError(f"say what to predict, by --targets with names, a glob or a range; the table has {shown}")
+        have = listed(frame.columns)
+        raise TableError(f"say what to predict, by --targets with names, a glob or a range; the table has {have}")
     return TabularModel(
         targets,
         "auto" if task is None else task.value,

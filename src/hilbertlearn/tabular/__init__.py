@@ -1,5 +1,6 @@
 """Tables: reading them, a model that predicts some of their columns from others, and a comparison with peers."""
 
+from .columns import listed
 from .comparison import compare
 from .files import TableError, check_output, read_table, whole_file, write_table
 from .inputs import InputEncoding
@@ -14,6 +15,7 @@ __all__ = [
     "TabularModel",
     "check_output",
     "compare",
+    "listed",
     "read_table",
     "tuned_kernel_ridge",
     "whole_file",

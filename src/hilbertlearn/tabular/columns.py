@@ -12,7 +12,8 @@ from .files import TableError
 
 _IDENTIFIER = re.compile(r"(?:.*[\s_.-])?(?:id|idx|index)|unnamed: ?\d+|", re.IGNORECASE)
 _NUMBER = re.compile(r"(?:(?<![A-Za-z0-9.])-)?\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?")
-_LISTED = 12  # names that an error lists
+_LISTED = 160  # characters of the names that an error lists
+_SENTENCES = 5
 
 
 def choose(names, pattern, what):
@@ -49,17 +50,30 @@ def suggestion(names, wanted):
     """What to say of a column that is not there: one with a name like it, and those that there are."""
     near = difflib.get_close_matches(wanted, names, 1)
     hint = f"did you mean {near[0]!r}? " if near else ""
-    shown = ", ".join(map(repr, names[:_LISTED]))
-    return f"{hint}the table has {shown}" + (f" and {len(names) - _LISTED} more" if len(names) > _LISTED else "")
+    return f"{hint}the table has {listed(names)}"
+
+
+def listed(names):
+    """The first of some names, and how many there are beside."""
+    names = list(names)
+    shown = 1 + sum(length < _LISTED for length in np.cumsum([len(name) + 4 for name in names])[1:])
+    more = f" and {len(names) - shown} more" if shown < len(names) else ""
+    return ", ".join(map(repr, names[:shown])) + more
 
 
 def require(frame, names, what):
     """Raise if a table lacks columns."""
     missing = [name for name in names if name not in frame.columns]
     if missing:
-        more = f" and {len(missing) - _LISTED} more" if len(missing) > _LISTED else ""
-        listed = ", ".join(map(repr, missing[:_LISTED])) + more
-        raise TableError(f"{what} missing in the table: {listed}; {suggestion(list(frame.columns), missing[0])}")
+        raise TableError(
+            f"{what} missing in the table: {listed(missing)}; {suggestion(list(frame.columns), missing[0])}"
+        )
+
+
+def shortened(sentences):
+    """Of many sentences on columns the first, and how many there are beside."""
+    shown = list(sentences[:_SENTENCES])
+    return shown + [f"and {len(sentences) - _SENTENCES} columns more"] * (len(sentences) > _SENTENCES)
 
 
 def looks_like_identifier(name, column):

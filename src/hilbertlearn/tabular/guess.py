@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .columns import as_numbers, numbers_in
+from .columns import as_numbers, listed, numbers_in
 from .files import TableError
 
 _CURVE = 8  # columns from which a row may be a curve
@@ -20,7 +20,7 @@ def guess_task(frame, names):
     if text:
         if len(names) == 1:
             return "structured", "the target is text"
-        raise TableError(f"targets {', '.join(map(repr, text[:5]))} hold no numbers; leave them out, or choose one")
+        raise TableError(f"targets {listed(text)} hold no numbers; leave them out, or choose one")
     Y = np.column_stack([values for values, _ in columns])
     if len(names) == 1:
         return (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .columns import as_numbers, looks_like_identifier, number_cells, require
+from .columns import as_numbers, looks_like_identifier, number_cells, require, shortened
 from .files import TableError, pandas
 
 NUMBER, CATEGORY, DATE = "number", "category", "date"
@@ -53,7 +53,7 @@ class InputEncoding:
             block, note = _categories(frame[name], detail) if kind == CATEGORY else _scaled(frame[name], name, detail)
             blocks.append(block)
             said += [f"{name}: {note}"] if note else []
-        return np.column_stack(blocks), said
+        return np.column_stack(blocks), shortened(said)
 
 
 def _learnt(column, name):
@@ -148,7 +148,7 @@ def usable(frame, names):
         reason = _useless(frame[name], name)
         kept += [] if reason else [name]
         said += [f"{name}: left out, {reason}"] if reason else []
-    return kept, said
+    return kept, shortened(said)
 
 
 def _useless(column, name):

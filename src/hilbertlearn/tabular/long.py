@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..functions import IrregularFunctions
-from .columns import number_cells, require
+from .columns import number_cells, require, shortened
 from .files import TableError, pandas
 
 
@@ -47,7 +47,7 @@ class LongTable:
         changing = [name for name in others if groups[name].nunique(dropna=False).max() > 1]
         said = [f"{name}: left out, it changes within a curve" for name in changing]
         first = self.frame.iloc[[rows[0] for rows in self.rows]]
-        return first[[name for name in others if name not in changing]].reset_index(drop=True), said
+        return first[[name for name in others if name not in changing]].reset_index(drop=True), shortened(said)
 
     def points(self):
         """The points of each curve, n arrays."""

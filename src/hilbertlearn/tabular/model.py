@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._fitting import store, transactional
 from .._validation import check_choice
-from .columns import choose, looks_like_identifier, numbers_in, require
+from .columns import choose, listed, looks_like_identifier, numbers_in, require
 from .files import TableError
 from .guess import are_curves, guess_task
 from .inputs import InputEncoding, usable
@@ -239,7 +239,7 @@ class TabularModel(BaseEstimator):
             outputs, known = self.targets_as_task().read(frame)
         kept = np.flatnonzero(known)
         if not len(kept):
-            raise TableError(f"no row has known targets, {', '.join(map(repr, self.targets_[:5]))}")
+            raise TableError(f"no row has known targets, {listed(self.targets_)}")
         ids = (rows[self.id_] if self.id_ in rows.columns else rows.index.to_series()).iloc[kept]
         return self.encode_inputs(rows.iloc[kept]), outputs[kept], [str(one) for one in ids]
 
