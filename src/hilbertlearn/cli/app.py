@@ -244,7 +244,9 @@ def demo(quiet: Quiet = False, json: Json = False, debug: Debug = False):
 @app.command()
 def reproduce(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="Experiment, one of --list.")] = None,
-    data: Annotated[Path | None, typer.Option(help="Folder that holds the data sets.")] = None,
+    data: Annotated[
+        Path | None, typer.Option(envvar="HILBERTLEARN_DATA", help="Folder that holds the data sets.")
+    ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer repetitions, under a minute.")] = False,
     list_: Annotated[bool, typer.Option("--list", help="Show the experiments, and what the papers report.")] = False,
     quiet: Quiet = False,
@@ -263,7 +265,8 @@ def reproduce(
 
     talk = Talk(quiet, json)
     if list_ or name is None:
-        talk.table("Experiments", ("name", "what it shows", "data", "minutes"), [one.row for one in EXPERIMENTS])
+        header = ("name", "what it shows, with the paper's figures", "data", "minutes")
+        talk.table("Experiments", header, [one.row for one in EXPERIMENTS], text=(0, 1, 2))
         talk.result({"experiments": [one.facts for one in EXPERIMENTS]})
         return
     script, seconds = run_experiment(name, data, quick, aside=json)

@@ -43,13 +43,13 @@ class Talk:
             for sentence in sentences:
                 self._aside.print(f"- {sentence}")
 
-    def table(self, title, header, rows):
-        """A table on standard output; columns after the first are numbers, to the right."""
+    def table(self, title, header, rows, text=(0,)):
+        """A table on standard output; text : which columns are text, the others are numbers."""
         if self.as_json:
             return
         table = Table(title=title, title_justify="left", title_style="", box=SIMPLE_HEAD, pad_edge=False)
         for number, name in enumerate(header):
-            table.add_column(name, justify="left" if number == 0 else "right", overflow="fold")
+            table.add_column(name, justify="left" if number in text else "right", overflow="fold")
         for row in rows:
             table.add_row(*row)
         with self._out.capture() as drawn:

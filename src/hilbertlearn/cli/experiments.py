@@ -18,19 +18,18 @@ class Experiment:
     paper : where it is from, "" for experiments of the library's own
     shows : what is reported there
     data : the data sets that it reads, "" for none
-    minutes : that it takes, one thread
+    minutes : that it takes, one thread; None where nobody has noted it
     """
 
     name: str
     paper: str
     shows: str
     data: str
-    minutes: float
+    minutes: float | None
 
     @property
     def row(self):
-        shows = f"{self.paper}: {self.shows}" if self.paper else self.shows
-        return self.name, shows, self.data, f"{self.minutes:g}"
+        return self.name, self.shows, self.data, "" if self.minutes is None else f"{self.minutes:g}"
 
     @property
     def facts(self):
@@ -105,12 +104,12 @@ EXPERIMENTS = [
     ),
     Experiment("brouard2016_drugs", _BROUARD, "figures 6 and 7, related tasks (other data here)", "nci60_drugs", 4),
     Experiment("no_tuning", "", "defaults beside KernelRidge with GridSearchCV", "", 1),
-    Experiment("defaults", "", "defaults beside tuned peers on all data sets", "all", 120),
+    Experiment("defaults", "", "defaults beside tuned peers on all data sets", "all of them", None),
     Experiment("outliers", "", "which curves are corrupted, and where", "", 2),
     Experiment(
         "networks", "", "links of seven networks beside heuristics", "facebook_ego, cora, nips_coauthorship", 30
     ),
-    Experiment("conformal_coverage", "", "coverage of intervals, regions and bands", "", 10),
+    Experiment("conformal_coverage", "", "coverage of intervals, regions and bands", "", None),
     Experiment("bands", "", "widths of bands beside split conformal", "dti, speech_vt", 25),
     Experiment(
         "candidate_sets",
@@ -119,7 +118,7 @@ EXPERIMENTS = [
         "metabolite_*, label_ranking, yeast_multilabel, multi_label",
         5,
     ),
-    Experiment("quantiles", "", "quantiles beside scikit-learn's", "multi_target", 30),
+    Experiment("quantiles", "", "quantiles beside scikit-learn's", "multi_target", None),
     Experiment("landmarks", "", "landmarks beside the exact fit", "label_ranking, multi_label", 30),
     Experiment("scaling", "", "how time grows with the number of samples", "", 5),
 ]

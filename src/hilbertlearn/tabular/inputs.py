@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .columns import as_numbers, looks_like_identifier, number_cells, require, shortened
+from .columns import as_numbers, listed, looks_like_identifier, number_cells, require, shortened
 from .files import TableError, pandas
 
 NUMBER, CATEGORY, DATE = "number", "category", "date"
@@ -126,7 +126,7 @@ def _categories(column, detail):
     if missing.any() and MISSING not in places:
         notes.append(f"{_cells(missing.sum())}, which training had none of, taken as no category")
     if new:
-        notes.append(f"not seen in training: {', '.join(map(repr, new[:5]))}{' ...' if len(new) > 5 else ''}")
+        notes.append(f"not seen in training: {listed(new)}")
     return block, "; ".join(notes)
 
 
