@@ -22,10 +22,8 @@ PYTEST := $(call threads,1) MPLBACKEND=Agg SCIPY_ARRAY_API=1 $(BIN)/pytest -n $(
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
-demo: $(VENV)/.stamp-plot  ## run the examples: tables and pictures
-	MPLBACKEND=Agg $(BIN)/python examples/demo.py
-	MPLBACKEND=Agg $(BIN)/python examples/functional.py
-	MPLBACKEND=Agg $(BIN)/python examples/graphs.py
+demo: $(VENV)/.stamp-demo  ## four tasks beside plain alternatives: a table and a page
+	$(BIN)/hilbertlearn demo
 
 examples: $(VENV)/.stamp-examples  ## run all examples, also those on other packages' data
 	for script in examples/*.py; do MPLBACKEND=Agg $(BIN)/python $$script || exit 1; done
@@ -58,22 +56,22 @@ clean:  ## remove .venv, caches and build products
 $(BIN)/python:
 	$(PYTHON) -m venv --clear $(VENV)
 
-$(VENV)/.stamp-plot: pyproject.toml | $(BIN)/python
-	$(PIP) install -e '.[plot]'
+$(VENV)/.stamp-demo: pyproject.toml | $(BIN)/python
+	$(PIP) install -e '.[cli,plot]'
 	@touch $@
 
 $(VENV)/.stamp-examples: pyproject.toml | $(BIN)/python
 	$(PIP) install -e '.[examples]'
-	@touch $@ $(VENV)/.stamp-plot
+	@touch $@ $(VENV)/.stamp-demo
 
 $(VENV)/.stamp-dev: pyproject.toml | $(BIN)/python
 	$(PIP) install -e '.[dev]'
-	@touch $@ $(VENV)/.stamp-plot
+	@touch $@ $(VENV)/.stamp-demo
 
 $(VENV)/.stamp-bench: pyproject.toml | $(BIN)/python
 	$(PIP) install -e '.[dev,bench]'
-	@touch $@ $(VENV)/.stamp-dev $(VENV)/.stamp-plot
+	@touch $@ $(VENV)/.stamp-dev $(VENV)/.stamp-demo
 
 $(VENV)/.stamp-docs: pyproject.toml | $(BIN)/python
 	$(PIP) install -e '.[docs]'
-	@touch $@ $(VENV)/.stamp-plot
+	@touch $@

@@ -1,7 +1,8 @@
 """The code in the pages: its blocks, and how they are run.
 
-A block fenced as ``python`` runs, and those of one page share their names from top to bottom; a ``text`` block that
-follows one is what it prints, without it nothing is. What is not to be run is fenced as ``{code-block} python``.
+A block fenced as ``python`` runs, and those of one page share their names from top to bottom; lines of ``sh`` that begin
+with ``hilbertlearn`` run too. A ``text`` block that follows is what is printed, nothing without one. What is not to be run is
+fenced as ``{code-block} python``.
 
     python docs/pages.py            # draws the pictures of the pages anew
 """
@@ -13,6 +14,7 @@ import io
 import itertools
 import os
 import re
+import shlex
 import warnings
 from pathlib import Path
 
@@ -33,14 +35,28 @@ def prose(page):
 
 def run(page):
     """Runs the blocks of a page; pairs (printed, promised), promised being "" where no ``text`` block follows."""
-    namespace = {"__name__": "page"}
+    names = {"__name__": "page"}
+    runners = {"python": lambda code: exec(compile(code, str(page), "exec"), names), "sh": run_commands}
     for (language, code), (after, promised) in itertools.pairwise([*blocks(page), ("", "")]):
-        if language == "python":
+        if language in runners:
             printed = io.StringIO()
             with contextlib.redirect_stdout(printed), warnings.catch_warnings():
                 warnings.simplefilter("error", UserWarning)  # what a reader would see, and the page does not show
-                exec(compile(code, str(page), "exec"), namespace)
+                runners[language](code)
             yield printed.getvalue(), promised if after == "text" else ""
+
+
+def run_commands(text):
+    """Runs the lines that call the package's command, in this process."""
+    for line in text.splitlines():
+        if line.startswith("hilbertlearn "):
+            from hilbertlearn.cli import main
+
+            try:
+                main(shlex.split(line)[1:])
+            except SystemExit as end:
+                if end.code:
+                    raise RuntimeError(f"{line!r} ended with {end.code}") from end
 
 
 def draw():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -12,8 +11,9 @@ from .._linalg import spectrum
 from .._validation import check_choice, check_number
 from ..functions import gauss, non_negative, quadrature
 from ..operators import Integral
+from .atoms import Atoms, Eigenfunctions
 from .axis import BasisAxis, GridAxis
-from .dictionaries import BASES, Atoms, as_basis
+from .dictionaries import BASES, as_basis
 
 
 class Grid(BaseEstimator):
@@ -112,12 +112,7 @@ class Eigen(BaseEstimator):
             raise ValueError("Eigen: kernel is zero on the grid; give another kernel or gamma")
         values, vectors = values[::-1][:number], vectors[:, ::-1][:, :number]
         coefficients = root[:, None] * vectors / values
-        return BasisAxis(Atoms(partial(_eigenfunctions, operator, points, coefficients), values), points, q)
-
-
-def _eigenfunctions(operator, grid, coefficients, points):
-    """``sum_m k(t, t_m) coef_mj`` at points t (p,): Nystroem's extension of eigenvectors on a grid, (k, p)."""
-    return coefficients.T @ operator.gram(grid, points)
+        return BasisAxis(Atoms(Eigenfunctions(operator, points, coefficients), values), points, q)
 
 
 class Dictionary(BaseEstimator):
