@@ -31,7 +31,7 @@ class Grid(BaseEstimator):
     References
     ----------
     Lambert, Bouche, Szabó and d'Alché-Buc (2022). Functional output regression with infimal convolution: exploring the
-    Huber and epsilon-insensitive losses. ICML, representation by linear splines.
+    Huber and epsilon-insensitive losses. ICML, section 3.1.
 
     Examples
     --------
@@ -80,7 +80,7 @@ class Eigen(BaseEstimator):
     References
     ----------
     Lambert, Bouche, Szabó and d'Alché-Buc (2022). Functional output regression with infimal convolution: exploring the
-    Huber and epsilon-insensitive losses. ICML.
+    Huber and epsilon-insensitive losses. ICML, section 3.2.
 
     Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
     application to robust losses. ICML, theorem 7.
