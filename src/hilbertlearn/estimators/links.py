@@ -79,6 +79,12 @@ class LinkPredictor(FittedLinks):
     model_ : the fitted ``OperatorKernelRegressor``, or the regressor
     alpha_, gamma_, kernel_, loss_, dual_gap_, n_iter_ : as in ``OperatorKernelRegressor``
 
+    References
+    ----------
+    - Brouard, C., Szafranski, M. and d'Alche-Buc, F. (2016). Input output kernel regression: supervised and
+      semi-supervised structured output prediction with operator-valued kernels. JMLR 17(176).
+    - Lu, L. and Zhou, T. (2011). Link prediction in complex networks: a survey. Physica A 390(6).
+
     Examples
     --------
     >>> import numpy as np

@@ -88,6 +88,11 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     choice_ : what was tried, see ``OperatorKernelRegressor``; errors of folds are twice the pinball loss
     n_features_in_, feature_names_in_ : as in scikit-learn
 
+    References
+    ----------
+    - Koenker, R. and Bassett, G. (1978). Regression quantiles. Econometrica 46(1).
+    - Sangnier, M., Fercoq, O. and d'Alche-Buc, F. (2016). Joint quantile regression in vector-valued RKHSs. NIPS.
+
     Examples
     --------
     >>> import numpy as np

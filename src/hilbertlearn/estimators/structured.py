@@ -89,7 +89,20 @@ class StructuredPredictor(OutputScores, InBlocks):
     classes_ : array of the classes, where outputs are such
     output_loss_, output_kernel_ : as used, None where there is none
     outputs_ : the distinct training outputs
-    and those of ``OperatorKernelRegressor``
+    saturated_, outlier_scores_, center_ : as in ``OperatorKernelRegressor``
+    dual_coef_, dual_gap_, solver_, n_iter_, precision_, alpha_, gamma_, kernel_, loss_, operator_ : as in
+        ``OperatorKernelRegressor``, in coordinates of the space
+    choice_, support_, X_fit_, feature_map_, manifold_error_ : as there
+    n_features_in_, feature_names_in_ : as in scikit-learn
+
+    References
+    ----------
+    - Ciliberto, C., Rosasco, L. and Rudi, A. (2016). A consistent regularization approach for structured prediction.
+      NIPS.
+    - Brouard, C., Szafranski, M. and d'Alche-Buc, F. (2016). Input output kernel regression: supervised and
+      semi-supervised structured output prediction with operator-valued kernels. JMLR 17(176).
+    - Laforgue, P., Lambert, A., Brogat-Motte, L. and d'Alche-Buc, F. (2020). Duality in RKHSs with infinite dimensional
+      outputs: application to robust losses. ICML.
 
     Examples
     --------
