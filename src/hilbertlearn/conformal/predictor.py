@@ -103,8 +103,8 @@ class ConformalPredictor(SetPredictor, MetaEstimatorMixin, BaseEstimator):
     - Barber, R. F., Candes, E. J., Ramdas, A. and Tibshirani, R. J. (2021). Predictive inference with the jackknife+.
       Annals of Statistics 49(1).
     - Romano, Y., Patterson, E. and Candes, E. J. (2019). Conformalized quantile regression. NeurIPS.
-    - Diquigiovanni, J., Fontana, M. and Vantini, S. (2022). Conformal prediction bands for multivariate functional data.
-      Journal of Multivariate Analysis 189.
+    - Diquigiovanni, J., Fontana, M. and Vantini, S. (2022). Conformal prediction bands for multivariate functional
+      data. Journal of Multivariate Analysis 189.
 
     Examples
     --------

@@ -101,8 +101,8 @@ class Band(Region):
 
     References
     ----------
-    - Diquigiovanni, J., Fontana, M. and Vantini, S. (2022). Conformal prediction bands for multivariate functional data.
-      Journal of Multivariate Analysis 189.
+    - Diquigiovanni, J., Fontana, M. and Vantini, S. (2022). Conformal prediction bands for multivariate functional
+      data. Journal of Multivariate Analysis 189.
 
     Examples
     --------

@@ -75,8 +75,8 @@ class MaxScaled(Score):
 
     References
     ----------
-    - Diquigiovanni, J., Fontana, M. and Vantini, S. (2022). Conformal prediction bands for multivariate functional data.
-      Journal of Multivariate Analysis 189.
+    - Diquigiovanni, J., Fontana, M. and Vantini, S. (2022). Conformal prediction bands for multivariate functional
+      data. Journal of Multivariate Analysis 189.
 
     Examples
     --------

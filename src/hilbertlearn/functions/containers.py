@@ -35,7 +35,7 @@ class IrregularFunctions:
 
     References
     ----------
-    - Yao, F., Muller, H.-G. and Wang, J.-L. (2005). Functional data analysis for sparse longitudinal data. JASA 100(470).
+    - Yao, F., Muller, H.-G. and Wang, J.-L. (2005). Functional data analysis for sparse longitudinal data. JASA 100.
 
     Examples
     --------
