@@ -32,6 +32,7 @@ class Region:
 
     @classmethod
     def of(cls, calibration: Calibration, X, form: OutputForm, own=None):
+        """The sets of queries X; own : (m,) their weights."""
         return cls(calibration, X, form, calibration.hull(X, own), own)
 
     def __len__(self):
@@ -122,6 +123,7 @@ class Band(Region):
 
     @classmethod
     def of(cls, calibration: Calibration, X, form: OutputForm, own=None, grid=None):
+        """The bands of queries X, at the points `grid` or those of the training outputs; own : (m,) their weights."""
         if grid is None:
             return cls(calibration, X, form, calibration.hull(X, own), own)
         there, move = form.moved(grid)

@@ -143,6 +143,7 @@ class Balls:
 
     @classmethod
     def of(cls, models: ObjectModels, judge: Judge, X, sizes, level, weights, own):
+        """The balls of queries X; sizes, weights : (n,) of samples left out, own : (m,) weights of queries."""
         rules, queries, final = judge.rules, models.queries(X), judge.queries(X)
         m = _num_samples(X)
         radius = np.full(m, np.nan)

@@ -24,6 +24,7 @@ from ..spaces.settings import as_space
 from ..terms import LinearPredictor
 from ..training import best_constant
 from .batch_state import StreamState
+from .fitted import learnt
 from .on_workers import InBlocks
 from .state import Expansion, State, blocks_of
 
@@ -112,7 +113,8 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
     center_ : (d,) the constant that the model is fitted around, in coordinates of the space
     dual_coef_, dual_gap_, solver_, n_iter_, precision_, alpha_, gamma_, kernel_, loss_, operator_ : as in
         ``OperatorKernelRegressor``, in coordinates of the space
-    choice_, support_, X_fit_, feature_map_, manifold_error_ : as there
+    choice_, support_, X_fit_, feature_map_, manifold_error_, metric_, objectives_ : as there
+    regressor_ : the fitted regressor on coordinates, where one was given
     n_features_in_, feature_names_in_ : as in scikit-learn
 
     References
@@ -141,6 +143,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
     """
 
     _CENTERS = ("auto", True, False)
+    regressor_ = learnt("regressor")
 
     def __init__(
         self,

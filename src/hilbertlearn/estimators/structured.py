@@ -24,6 +24,7 @@ from ..training import fit, is_searched
 from .candidate_streams import Stream, best_of_stream, refuse_iterator, streams
 from .candidates_on_workers import best_of_blocks
 from .decoding import decoding, is_discrete
+from .fitted import learnt
 from .known_outputs import known_outputs
 from .on_workers import InBlocks
 from .output_defaults import default_rule, without_label
@@ -92,7 +93,8 @@ class StructuredPredictor(OutputScores, InBlocks):
     saturated_, outlier_scores_, center_ : as in ``OperatorKernelRegressor``
     dual_coef_, dual_gap_, solver_, n_iter_, precision_, alpha_, gamma_, kernel_, loss_, operator_ : as in
         ``OperatorKernelRegressor``, in coordinates of the space
-    choice_, support_, X_fit_, feature_map_, manifold_error_ : as there
+    choice_, support_, X_fit_, feature_map_, manifold_error_, space_, metric_, objectives_ : as there
+    regressor_ : the fitted regressor on coordinates, where one was given
     n_features_in_, feature_names_in_ : as in scikit-learn
 
     References
@@ -146,6 +148,7 @@ class StructuredPredictor(OutputScores, InBlocks):
     ):
         store(self, locals())
 
+    regressor_ = learnt("regressor")
     output_loss_, output_kernel_ = of_outputs("loss"), of_outputs("kernel")
     decoder_, outputs_ = of_outputs("decoder"), of_outputs("outputs")
 

@@ -105,6 +105,8 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
     saturated_ : samples (n,), or points (n, d) for p = 1, held at the loss's bound: the candidates for outliers
     outlier_scores_ : residual sizes of samples, or points, relative to their median
     objectives_ : of each round of ``operators.Learned``
+    metric_ : (n_features, n_features) of ``kernels.Metric``, the importance of inputs on its diagonal
+    space_ : the space of the outputs
     X_fit_ : the samples predictions are made from
     n_features_in_, feature_names_in_ : as in scikit-learn
 
