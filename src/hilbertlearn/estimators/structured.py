@@ -14,7 +14,7 @@ from .. import decoders, kernels
 from .._fitting import snapshot, store
 from .._validation import check_choice, check_number
 from ..distributed import by_blocks, is_dask
-from ..held_out import choose, table
+from ..held_out import choose, table, with_moves
 from ..output_losses import as_output_loss
 from ..outputs import Outputs, distinct, in_form, joined, read_outputs, take
 from ..spaces import OutputKernel, ProbeSpace, WeightSpace
@@ -261,6 +261,7 @@ class StructuredPredictor(OutputScores, InBlocks):
         known = not is_searched(self.alpha) and not isinstance(self.gamma, str)
         space = partial(self._space, probed=True) if later and known else None
         choice = choose(self.read(X, y, sample_weight, space), self._loss(), self.alpha, self.options())
+        choice = with_moves(choice, self.options())
         training = choice.training
         if later and choice.factors is None and not isinstance(training.space, ProbeSpace):
             training = training.with_space(partial(self._space, probed=True)(*training.counted()))
