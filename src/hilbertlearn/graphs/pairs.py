@@ -52,6 +52,10 @@ class Pairs:
     Liben-Nowell and Kleinberg (2007). The link-prediction problem for social networks. Journal of the American Society
     for Information Science and Technology 58.
 
+    References
+    ----------
+    - Lu, L. and Zhou, T. (2011). Link prediction in complex networks: a survey. Physica A 390(6).
+
     Examples
     --------
     >>> from hilbertlearn.graphs import Pairs
