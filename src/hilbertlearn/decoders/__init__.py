@@ -8,8 +8,8 @@ and is the estimators' own.
 
 References
 ----------
-Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29,
-algorithm 1.
+- Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29, algorithm
+  1.
 
 Examples
 --------

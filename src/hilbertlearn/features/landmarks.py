@@ -55,16 +55,12 @@ class Landmarks(BaseEstimator):
 
     References
     ----------
-    Williams and Seeger (2001). Using the Nyström method to speed up kernel machines. NIPS 13.
-
-    Zhang, Tsang and Kwok (2008). Improved Nyström low-rank approximation and error analysis. ICML ("medoids").
-
-    Chen, Epperly, Tropp and Webber (2025). Randomly pivoted Cholesky: practical approximation of a kernel matrix with
-    few entry evaluations. Communications on Pure and Applied Mathematics 78 ("pivoted").
-
-    Musco and Musco (2017). Recursive sampling for the Nyström method. NIPS 30 ("leverage").
-
-    Snelson and Ghahramani (2006). Sparse Gaussian processes using pseudo-inputs. NIPS 18 (moves).
+    - Williams and Seeger (2001). Using the Nyström method to speed up kernel machines. NIPS 13.
+    - Zhang, Tsang and Kwok (2008). Improved Nyström low-rank approximation and error analysis. ICML ("medoids").
+    - Chen, Epperly, Tropp and Webber (2025). Randomly pivoted Cholesky: practical approximation of a kernel matrix with
+      few entry evaluations. Communications on Pure and Applied Mathematics 78 ("pivoted").
+    - Musco and Musco (2017). Recursive sampling for the Nyström method. NIPS 30 ("leverage").
+    - Snelson and Ghahramani (2006). Sparse Gaussian processes using pseudo-inputs. NIPS 18 (moves).
 
     Examples
     --------
