@@ -36,7 +36,7 @@ class Identity(BaseEstimator):
 
     References
     ----------
-    Micchelli and Pontil (2005). On learning vector-valued functions. Neural Computation 17.
+    - Micchelli and Pontil (2005). On learning vector-valued functions. Neural Computation 17.
 
     Examples
     --------
@@ -69,11 +69,10 @@ class Integral(BaseEstimator):
 
     References
     ----------
-    Kadri, Duflos, Preux, Canu, Rakotomamonjy and Audiffren (2016). Operator-valued kernels for learning from functional
-    response data. Journal of Machine Learning Research 17.
-
-    Lambert, Bouche, Szabó and d'Alché-Buc (2022). Functional output regression with infimal convolution: exploring the
-    Huber and epsilon-insensitive losses. ICML.
+    - Kadri, Duflos, Preux, Canu, Rakotomamonjy and Audiffren (2016). Operator-valued kernels for learning from
+      functional response data. Journal of Machine Learning Research 17.
+    - Lambert, Bouche, Szabó and d'Alché-Buc (2022). Functional output regression with infimal convolution: exploring
+      the Huber and epsilon-insensitive losses. ICML.
 
     Examples
     --------
@@ -126,8 +125,8 @@ class PerAxis(BaseEstimator):
 
     References
     ----------
-    Álvarez, Rosasco and Lawrence (2012). Kernels for vector-valued functions: a review. Foundations and Trends in
-    Machine Learning 4.
+    - Álvarez, Rosasco and Lawrence (2012). Kernels for vector-valued functions: a review. Foundations and Trends in
+      Machine Learning 4.
 
     Examples
     --------
@@ -177,7 +176,7 @@ class BetweenLevels(BaseEstimator):
 
     References
     ----------
-    Sangnier, Fercoq and d'Alché-Buc (2016). Joint quantile regression in vector-valued RKHSs. NIPS 29.
+    - Sangnier, Fercoq and d'Alché-Buc (2016). Joint quantile regression in vector-valued RKHSs. NIPS 29.
 
     Examples
     --------
@@ -233,11 +232,10 @@ class TaskGraph(BaseEstimator):
 
     References
     ----------
-    Brouard, Szafranski and d'Alché-Buc (2016). Input output kernel regression. Journal of Machine Learning Research 17,
-    section 5.2.
-
-    Evgeniou, Micchelli and Pontil (2005). Learning multiple tasks with kernel methods. Journal of Machine Learning
-    Research 6.
+    - Brouard, Szafranski and d'Alché-Buc (2016). Input output kernel regression. Journal of Machine Learning Research
+      17, section 5.2.
+    - Evgeniou, Micchelli and Pontil (2005). Learning multiple tasks with kernel methods. Journal of Machine Learning
+      Research 6.
 
     Examples
     --------
@@ -291,8 +289,8 @@ class Covariance(BaseEstimator):
 
     References
     ----------
-    Ledoit and Wolf (2004). A well-conditioned estimator for large-dimensional covariance matrices. Journal of
-    Multivariate Analysis 88.
+    - Ledoit and Wolf (2004). A well-conditioned estimator for large-dimensional covariance matrices. Journal of
+      Multivariate Analysis 88.
 
     Examples
     --------
@@ -337,7 +335,7 @@ class Learned(BaseEstimator):
 
     References
     ----------
-    Argyriou, Evgeniou and Pontil (2008). Convex multi-task feature learning. Machine Learning 73.
+    - Argyriou, Evgeniou and Pontil (2008). Convex multi-task feature learning. Machine Learning 73.
 
     Examples
     --------
@@ -383,8 +381,8 @@ class Decay(BaseEstimator):
 
     References
     ----------
-    Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
-    application to robust losses. ICML, function to function regression.
+    - Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
+      application to robust losses. ICML, function to function regression.
 
     Examples
     --------
@@ -433,8 +431,8 @@ def task_similarity(Y, gamma="median", weights=None):
 
     References
     ----------
-    Brouard, Szafranski and d'Alché-Buc (2016). Input output kernel regression. Journal of Machine Learning Research 17,
-    section 5.2.
+    - Brouard, Szafranski and d'Alché-Buc (2016). Input output kernel regression. Journal of Machine Learning Research
+      17, section 5.2.
 
     Examples
     --------

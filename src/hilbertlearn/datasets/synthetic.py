@@ -63,8 +63,8 @@ def make_gaussian_process_curves(
 
     References
     ----------
-    Lambert, Bouche, Szabó and d'Alché-Buc (2022). Functional output regression with infimal convolution: exploring the
-    Huber and epsilon-insensitive losses. ICML, appendix B.2.1.
+    - Lambert, Bouche, Szabó and d'Alché-Buc (2022). Functional output regression with infimal convolution: exploring
+      the Huber and epsilon-insensitive losses. ICML, appendix B.2.1.
 
     Examples
     --------
@@ -148,8 +148,8 @@ def make_frequency_curves(
 
     References
     ----------
-    Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
-    AISTATS, appendix C.1.1.
+    - Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
+      AISTATS, appendix C.1.1.
 
     Examples
     --------
@@ -203,8 +203,8 @@ def frequency_atoms(points, *, max_frequency=10, width=2.0):
 
     References
     ----------
-    Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
-    AISTATS, appendix C.1.1.
+    - Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
+      AISTATS, appendix C.1.1.
 
     Examples
     --------
@@ -243,8 +243,8 @@ def corrupt_labels(Y, fraction, *, random_state=None):
 
     References
     ----------
-    Lambert, Bouche, Szabó and d'Alché-Buc (2022). Functional output regression with infimal convolution: exploring the
-    Huber and epsilon-insensitive losses. ICML, section 5.
+    - Lambert, Bouche, Szabó and d'Alché-Buc (2022). Functional output regression with infimal convolution: exploring
+      the Huber and epsilon-insensitive losses. ICML, section 5.
 
     Examples
     --------
@@ -292,8 +292,8 @@ def corrupt_curves(Y, fraction, *, intensity=2.0, mode="add", widths=OUTLIER_WID
 
     References
     ----------
-    Lambert, Bouche, Szabó and d'Alché-Buc (2022). Functional output regression with infimal convolution: exploring the
-    Huber and epsilon-insensitive losses. ICML, section 5 and appendix B.2.1.
+    - Lambert, Bouche, Szabó and d'Alché-Buc (2022). Functional output regression with infimal convolution: exploring
+      the Huber and epsilon-insensitive losses. ICML, section 5 and appendix B.2.1.
 
     Examples
     --------
@@ -341,8 +341,8 @@ def corrupt_points(Y, fraction, *, points_fraction=0.1, random_state=None):
 
     References
     ----------
-    Lambert, Bouche, Szabó and d'Alché-Buc (2022). Functional output regression with infimal convolution: exploring the
-    Huber and epsilon-insensitive losses. ICML, section 5.
+    - Lambert, Bouche, Szabó and d'Alché-Buc (2022). Functional output regression with infimal convolution: exploring
+      the Huber and epsilon-insensitive losses. ICML, section 5.
 
     Examples
     --------
@@ -385,8 +385,8 @@ def drop_points(Y, fraction, *, random_state=None):
 
     References
     ----------
-    Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
-    AISTATS, figure 2.
+    - Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
+      AISTATS, figure 2.
 
     Examples
     --------

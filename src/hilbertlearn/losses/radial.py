@@ -16,7 +16,7 @@ class Squared(Loss):
 
     References
     ----------
-    Hoerl and Kennard (1970). Ridge regression: biased estimation for nonorthogonal problems. Technometrics 12.
+    - Hoerl and Kennard (1970). Ridge regression: biased estimation for nonorthogonal problems. Technometrics 12.
 
     Examples
     --------
@@ -53,8 +53,8 @@ class Norm(_Scaled):
 
     References
     ----------
-    Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
-    application to robust losses. ICML, proposition 1.
+    - Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
+      application to robust losses. ICML, proposition 1.
 
     Examples
     --------
@@ -96,8 +96,8 @@ class PowerNorm(Loss):
 
     References
     ----------
-    Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
-    application to robust losses. ICML, proposition 1.
+    - Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
+      application to robust losses. ICML, proposition 1.
 
     Examples
     --------
@@ -150,8 +150,8 @@ class LogNorm(_Scaled):
 
     References
     ----------
-    Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
-    application to robust losses. ICML, proposition 1.
+    - Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
+      application to robust losses. ICML, proposition 1.
 
     Examples
     --------
@@ -190,8 +190,8 @@ class ExpNorm(_Scaled):
 
     References
     ----------
-    Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
-    application to robust losses. ICML, proposition 1.
+    - Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
+      application to robust losses. ICML, proposition 1.
 
     Examples
     --------
@@ -228,8 +228,8 @@ class Ball(_Scaled):
 
     References
     ----------
-    Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
-    application to robust losses. ICML, proposition 1.
+    - Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
+      application to robust losses. ICML, proposition 1.
 
     Examples
     --------
@@ -270,8 +270,8 @@ class EpsilonSVR(Loss):
 
     References
     ----------
-    Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
-    application to robust losses. ICML, definition 4.
+    - Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
+      application to robust losses. ICML, definition 4.
 
     Examples
     --------
@@ -331,8 +331,8 @@ class InfConv(Loss):
 
     References
     ----------
-    Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
-    application to robust losses. ICML, proposition 1.
+    - Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
+      application to robust losses. ICML, proposition 1.
 
     Examples
     --------

@@ -72,8 +72,8 @@ class SquaredError(ResidualLoss):
 
     References
     ----------
-    Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29, example
-    1.
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29,
+      example 1.
 
     Examples
     --------
@@ -116,8 +116,8 @@ class Absolute(ResidualLoss):
 
     References
     ----------
-    Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29, example
-    1.
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29,
+      example 1.
 
     Examples
     --------
@@ -151,10 +151,9 @@ class Huber(ResidualLoss):
 
     References
     ----------
-    Huber (1964). Robust estimation of a location parameter. Annals of Mathematical Statistics 35.
-
-    Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29, example
-    1.
+    - Huber (1964). Robust estimation of a location parameter. Annals of Mathematical Statistics 35.
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29,
+      example 1.
 
     Examples
     --------
@@ -193,7 +192,7 @@ class Pinball(ResidualLoss):
 
     References
     ----------
-    Koenker and Bassett (1978). Regression quantiles. Econometrica 46.
+    - Koenker and Bassett (1978). Regression quantiles. Econometrica 46.
 
     Examples
     --------
@@ -233,10 +232,9 @@ class EpsilonAbsolute(ResidualLoss):
 
     References
     ----------
-    Vapnik (1995). The Nature of Statistical Learning Theory. Springer.
-
-    Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29, example
-    1.
+    - Vapnik (1995). The Nature of Statistical Learning Theory. Springer.
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29,
+      example 1.
 
     Examples
     --------
@@ -289,8 +287,8 @@ class Cauchy(_ScaledLoss):
 
     References
     ----------
-    Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29, example
-    1 and figure 1.
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29,
+      example 1 and figure 1.
 
     Examples
     --------
@@ -328,11 +326,10 @@ class GemanMcClure(_ScaledLoss):
 
     References
     ----------
-    Geman and McClure (1987). Statistical methods for tomographic image reconstruction. Bulletin of the International
-    Statistical Institute 52.
-
-    Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29, example
-    1 (with c = 1).
+    - Geman and McClure (1987). Statistical methods for tomographic image reconstruction. Bulletin of the International
+      Statistical Institute 52.
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29,
+      example 1 (with c = 1).
 
     Examples
     --------
@@ -370,10 +367,9 @@ class Fair(_ScaledLoss):
 
     References
     ----------
-    Fair (1974). On the robust estimation of econometric models. Annals of Economic and Social Measurement 3.
-
-    Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29, example
-    1.
+    - Fair (1974). On the robust estimation of econometric models. Annals of Economic and Social Measurement 3.
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29,
+      example 1.
 
     Examples
     --------
@@ -401,8 +397,8 @@ class L2L1(ResidualLoss):
 
     References
     ----------
-    Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29, example
-    1.
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29,
+      example 1.
 
     Examples
     --------
@@ -447,10 +443,9 @@ class Hinge(_MarginLoss):
 
     References
     ----------
-    Cortes and Vapnik (1995). Support-vector networks. Machine Learning 20.
-
-    Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29, example
-    1.
+    - Cortes and Vapnik (1995). Support-vector networks. Machine Learning 20.
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29,
+      example 1.
 
     Examples
     --------
@@ -481,11 +476,10 @@ class Logistic(_MarginLoss):
 
     References
     ----------
-    Zhang (2004). Statistical behavior and consistency of classification methods based on convex risk minimization.
-    Annals of Statistics 32.
-
-    Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29, example
-    1.
+    - Zhang (2004). Statistical behavior and consistency of classification methods based on convex risk minimization.
+      Annals of Statistics 32.
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29,
+      example 1.
 
     Examples
     --------
