@@ -1,8 +1,8 @@
 """The code in the pages: its blocks, and how they are run.
 
 A block fenced as ``python`` runs, and those of one page share their names from top to bottom; lines of ``sh`` that
-begin with ``hilbertlearn`` run too. A ``text`` block that follows is what is printed, nothing without one. What is not to
-be run is fenced as ``{code-block} python``.
+begin with ``hilbertlearn`` run too. A ``text`` block that follows is what is printed, nothing without one. What is not
+to be run is fenced as ``{code-block} python``.
 
     python docs/pages.py            # draws the pictures of the pages anew
 """
