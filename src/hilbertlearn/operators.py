@@ -32,9 +32,25 @@ __all__ = [
 
 
 class Identity(BaseEstimator):
-    """Independent coordinates: the kernel is ``k(x, z) I``."""
+    """Independent coordinates: the kernel is ``k(x, z) I``.
+
+    References
+    ----------
+    Micchelli and Pontil (2005). On learning vector-valued functions. Neural Computation 17.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import OperatorKernelRegressor, operators
+    >>> X, Y = np.linspace(0, 1, 10)[:, None], np.random.default_rng(0).normal(size=(10, 2))
+    >>> both = OperatorKernelRegressor(operator=operators.Identity(), gamma=1.0, alpha=0.1).fit(X, Y)
+    >>> one = OperatorKernelRegressor(gamma=1.0, alpha=0.1).fit(X, Y[:, 0])
+    >>> np.allclose(both.predict(X)[:, 0], one.predict(X))
+    True
+    """
 
     def matrix(self, Y, weights=None, space=None):
+        """None, which stands for the identity."""
         return None
 
 
@@ -46,20 +62,42 @@ class Integral(BaseEstimator):
 
     Parameters
     ----------
-    kernel : "laplacian", "rbf", another name of scikit-learn's ``pairwise_kernels`` or a callable on points (m, 1)
-    gamma : coefficient of the kernel
+    kernel : str or callable, default="laplacian"
+        "laplacian", "rbf", another name of scikit-learn's ``pairwise_kernels`` or a callable on points (m, 1).
+    gamma : float, default=10.0
+        Coefficient of the kernel.
+
+    References
+    ----------
+    Kadri, Duflos, Preux, Canu, Rakotomamonjy and Audiffren (2016). Operator-valued kernels for learning from functional
+    response data. Journal of Machine Learning Research 17.
+
+    Lambert, Bouche, Szabó and d'Alché-Buc (2022). Functional output regression with infimal convolution: exploring the
+    Huber and epsilon-insensitive losses. ICML.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import FunctionalRegressor, operators
+    >>> X, t = np.linspace(1, 2, 20)[:, None], np.linspace(0, 1, 30)
+    >>> smooth = operators.Integral("laplacian", gamma=10.0)
+    >>> model = FunctionalRegressor(operator=smooth, alpha=1e-5).fit(X, np.sin(X * t))
+    >>> bool(np.abs(model.predict([[1.5]]) - np.sin(1.5 * t)).max() < 0.01)
+    True
     """
 
     def __init__(self, kernel="laplacian", gamma=10.0):
         self.kernel, self.gamma = kernel, gamma
 
     def matrix(self, Y, weights=None, space=None):
+        """The operator in the coordinates of a space of functions: a Kronecker product over its axes."""
         if space is None:
             raise ValueError("operator=Integral acts on functions of a variable; use FunctionalRegressor")
         self.validate()
         return kronecker([*(axis.integral(self.gram) for axis in space.axes), None], space.sizes)
 
     def validate(self, name="Integral"):
+        """Raise where a setting is out of range; errors begin with the name."""
         try:
             kernels.check_kernel(self.kernel)
         except (TypeError, ValueError) as error:
@@ -80,14 +118,33 @@ class PerAxis(BaseEstimator):
 
     Parameters
     ----------
-    domain : operator on each variable's axis: "auto" for the space's own, None, an object or a matrix
-    curves : operator between the p curves of outputs (n, m, p): None, an object such as ``Covariance()``, or a matrix
+    domain : str, None, operator object or array of shape (m, m), default="auto"
+        Operator on each variable's axis: "auto" for the space's own.
+    curves : None, operator object or array of shape (p, p), default=None
+        Operator between the p curves of outputs (n, m, p), such as ``Covariance()``; None for curves that share
+        nothing.
+
+    References
+    ----------
+    Álvarez, Rosasco and Lawrence (2012). Kernels for vector-valued functions: a review. Foundations and Trends in
+    Machine Learning 4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import FunctionalRegressor, operators
+    >>> X, t = np.linspace(1, 2, 20)[:, None], np.linspace(0, 1, 15)
+    >>> Y = np.stack([np.sin(X * t), np.sin(X * t) + t], axis=2)  # two curves a sample
+    >>> between = operators.PerAxis(curves=operators.Covariance())
+    >>> FunctionalRegressor(operator=between, alpha=1e-3).fit(X, Y).predict([[1.5]]).shape
+    (1, 15, 2)
     """
 
     def __init__(self, domain="auto", curves=None):
         self.domain, self.curves = domain, curves
 
     def matrix(self, Y, weights=None, space=None):
+        """The operator for coordinates Y (n, d) in a space of functions: a Kronecker product over axes and curves."""
         if space is None:
             raise ValueError("operator=PerAxis acts on functions of a variable; use FunctionalRegressor")
         factors = []
@@ -106,20 +163,39 @@ class PerAxis(BaseEstimator):
 class BetweenLevels(BaseEstimator):
     """An operator on the outputs and another between the levels of their quantiles: their Kronecker product.
 
-    The levels' is ``exp(-coupling (tau_i - tau_j)^2)`` (Sangnier, Fercoq and d'Alché-Buc 2016): without coupling 0
-    quantiles of all levels are the same function up to constants, at infinity each is a model of its own.
+    The levels' is ``exp(-coupling (tau_i - tau_j)^2)``: at coupling 0 quantiles of all levels are the same function up
+    to constants, at infinity each is a model of its own.
 
     Parameters
     ----------
-    operator : operator on the outputs, as an estimator takes it
-    levels : numbers in (0, 1)
-    coupling : number >= 0, or infinity
+    operator : None, str, operator object or array of shape (d, d)
+        Operator on the outputs, as an estimator takes it.
+    levels : array of shape (L,)
+        Numbers in (0, 1).
+    coupling : float, default=1.0
+        A number >= 0, or infinity.
+
+    References
+    ----------
+    Sangnier, Fercoq and d'Alché-Buc (2016). Joint quantile regression in vector-valued RKHSs. NIPS 29.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import operators
+    >>> between = operators.BetweenLevels(None, levels=[0.1, 0.5, 0.9], coupling=5.0)
+    >>> M = between.matrix(np.zeros((4, 3)))  # one output at three levels
+    >>> (M @ np.eye(3)).round(2)
+    array([[1.  , 0.45, 0.04],
+           [0.45, 1.  , 0.45],
+           [0.04, 0.45, 1.  ]])
     """
 
     def __init__(self, operator, levels, coupling=1.0):
         self.operator, self.levels, self.coupling = operator, levels, coupling
 
     def matrix(self, Y, weights=None, space=None):
+        """The operator (d L, d L) for coordinates Y (n, d L), the L levels of an output beside each other."""
         if as_learned(self.operator) is not None:
             raise ValueError("operator: Learned does not go with quantiles; give another operator, or None")
         levels = np.atleast_1d(np.asarray(self.levels, dtype=float))
@@ -139,17 +215,41 @@ class BetweenLevels(BaseEstimator):
 
 
 class TaskGraph(BaseEstimator):
-    """Related tasks from similarities M between them (Brouard et al. 2016, section 5.2).
+    """Related tasks from similarities M between them.
 
     Parameters
     ----------
-    M : (d, d) non-negative similarities, or None for ``exp(-gamma D_ij)``, D_ij the mean of ``(Y^i - Y^j)^2`` over the
+    M : array of shape (d, d), default=None
+        Non-negative similarities, or None for ``exp(-gamma D_ij)``, D_ij the mean of ``(Y^i - Y^j)^2`` over the
         samples in which both tasks were observed. The paper has the sum: its gamma is this one over the number of
         samples. A mean does not depend on that number, which differs from pair to pair where there are gaps.
-    mu : weight of the graph in [0, 1]; 0 is the identity
-    form : "laplacian" for ``(mu L_M + (1 - mu) I)^-1`` (model 2) or "similarity" for ``mu M + (1 - mu) I`` (model 1)
-    gamma : a number, in units of one over a squared output (of outputs divided by their spread where the estimator's
-        ``scale`` does so), or "median" for one over the median of D_ij between tasks
+    mu : float, default=0.5
+        Weight of the graph in [0, 1]; 0 is the identity.
+    form : {"laplacian", "similarity"}, default="laplacian"
+        "laplacian" for ``(mu L_M + (1 - mu) I)^-1`` (model 2) or "similarity" for ``mu M + (1 - mu) I`` (model 1).
+    gamma : float or "median", default="median"
+        In units of one over a squared output (of outputs divided by their spread where the estimator's ``scale`` does
+        so); "median" for one over the median of D_ij between tasks.
+
+    References
+    ----------
+    Brouard, Szafranski and d'Alché-Buc (2016). Input output kernel regression. Journal of Machine Learning Research 17,
+    section 5.2.
+
+    Evgeniou, Micchelli and Pontil (2005). Learning multiple tasks with kernel methods. Journal of Machine Learning
+    Research 6.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import OperatorKernelRegressor, operators
+    >>> alike = np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])  # the first two tasks are
+    >>> X = np.linspace(0, 1, 10)[:, None]
+    >>> Y = np.column_stack([X, X, -X])
+    >>> Y[5:, 1] = np.nan  # which the second was not observed at
+    >>> model = OperatorKernelRegressor(operator=operators.TaskGraph(alike, mu=0.9), alpha=1e-3).fit(X, Y)
+    >>> model.predict([[1.0]]).round(1)
+    array([[ 1. ,  0.9, -1. ]])
     """
 
     def __init__(self, M=None, mu=0.5, form="laplacian", gamma="median"):
@@ -160,6 +260,7 @@ class TaskGraph(BaseEstimator):
         return self.M is None
 
     def matrix(self, Y, weights=None, space=None):
+        """The operator (d, d) for outputs Y (n, d), NaN where not observed, with weights (n,) of the samples."""
         d = Y.shape[1]
         check_number(self.mu, "TaskGraph: mu", strict=False)
         check_choice(self.form, "TaskGraph: form", ("laplacian", "similarity"))
@@ -182,6 +283,25 @@ class Covariance(BaseEstimator):
     """Covariance of the training outputs, ``shrinkage`` of it replaced by a multiple of the identity of equal trace.
 
     Entries that were not observed are left out of each covariance; what is then not PSD is cut off.
+
+    Parameters
+    ----------
+    shrinkage : float, default=0.1
+        A number in [0, 1]; 1 leaves outputs that share nothing.
+
+    References
+    ----------
+    Ledoit and Wolf (2004). A well-conditioned estimator for large-dimensional covariance matrices. Journal of
+    Multivariate Analysis 88.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import operators
+    >>> Y = np.array([[1.0, 2.0], [-1.0, -2.0], [0.0, 0.0]])
+    >>> operators.Covariance(shrinkage=0.1).matrix(Y).round(2)
+    array([[0.77, 1.2 ],
+           [1.2 , 2.57]])
     """
 
     from_outputs = True
@@ -190,6 +310,7 @@ class Covariance(BaseEstimator):
         self.shrinkage = shrinkage
 
     def matrix(self, Y, weights=None, space=None):
+        """The operator (d, d) for outputs Y (n, d), NaN where not observed, with weights (n,) of the samples."""
         check_number(self.shrinkage, "Covariance: shrinkage", strict=False)
         if self.shrinkage > 1:
             raise ValueError(f"Covariance: shrinkage must be at most 1, got {self.shrinkage!r}")
@@ -204,13 +325,31 @@ class Learned(BaseEstimator):
     """The operator that minimises the objective together with the function, among PSD ones of trace d.
 
     The two are found in turn: the function for a given operator, then the operator ``d S^1/2 / tr S^1/2`` for the
-    function, S its inner products ``<h_i, h_j>`` between coordinates. The problem is convex in both (Argyriou et al.
-    2008), the objective never increases, and M = I is where it starts.
+    function, S its inner products ``<h_i, h_j>`` between coordinates. The problem is convex in both, the objective
+    never increases, and M = I is where it starts.
 
     Parameters
     ----------
-    max_iter : rounds at most
-    tol : what is at most left to gain, relative to the objective, when it stops
+    max_iter : int, default=50
+        Rounds at most.
+    tol : float, default=5e-3
+        What is at most left to gain, relative to the objective, when it stops.
+
+    References
+    ----------
+    Argyriou, Evgeniou and Pontil (2008). Convex multi-task feature learning. Machine Learning 73.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import OperatorKernelRegressor, operators
+    >>> X = np.linspace(0, 1, 20)[:, None]
+    >>> Y = np.column_stack([X, X, np.cos(9 * X)])  # two outputs are the same
+    >>> model = OperatorKernelRegressor(gamma=1.0, alpha=1e-3, operator=operators.Learned()).fit(X, Y)
+    >>> model.operator_.round(1)
+    array([[ 0.2,  0.2, -0.2],
+           [ 0.2,  0.2, -0.2],
+           [-0.2, -0.2,  2.5]])
     """
 
     from_outputs = True
@@ -219,6 +358,7 @@ class Learned(BaseEstimator):
         self.max_iter, self.tol = max_iter, tol
 
     def matrix(self, Y, weights=None, space=None):
+        """None, the identity: where the search starts."""
         check_number(self.max_iter, "Learned: max_iter", integer=True)
         check_number(self.tol, "Learned: tol", strict=False)
         return None  # the start
@@ -235,12 +375,30 @@ class Decay(BaseEstimator):
     """Diagonal with entries ``1 / (1 + j)^rate``, j = 0, 1, ...: later coordinates are smoothed more.
 
     In a dictionary j counts its atoms, on each axis of its own.
+
+    Parameters
+    ----------
+    rate : float, default=2.0
+        A number >= 0; 0 is the identity.
+
+    References
+    ----------
+    Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
+    application to robust losses. ICML, function to function regression.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import operators
+    >>> operators.Decay(rate=2.0).matrix(np.zeros((1, 3))).diagonal().round(2)
+    array([1.  , 0.25, 0.11])
     """
 
     def __init__(self, rate=2.0):
         self.rate = rate
 
     def matrix(self, Y, weights=None, space=None):
+        """The operator (d, d) for outputs Y (n, d); in a space of functions it acts on the atoms of each axis."""
         check_number(self.rate, "Decay: rate", strict=False)
         if space is None:
             return self._diagonal(Y.shape[1])
@@ -257,7 +415,37 @@ def _psd_part(S):
 
 
 def task_similarity(Y, gamma="median", weights=None):
-    """``exp(-gamma D_ij)``, D_ij the mean of ``(Y^i - Y^j)^2`` over the samples of Y (n, d) that observe both."""
+    """Similarities of tasks, ``exp(-gamma D_ij)``, D_ij the mean of ``(Y^i - Y^j)^2`` over samples that observe both.
+
+    Parameters
+    ----------
+    Y : array of shape (n, d)
+        Outputs of d tasks, NaN where not observed.
+    gamma : float or "median", default="median"
+        "median" for one over the median of D_ij between tasks.
+    weights : array of shape (n,), default=None
+        Weights of the samples.
+
+    Returns
+    -------
+    similarity : array of shape (d, d)
+        Numbers in [0, 1]; 0 for tasks that were never seen together.
+
+    References
+    ----------
+    Brouard, Szafranski and d'Alché-Buc (2016). Input output kernel regression. Journal of Machine Learning Research 17,
+    section 5.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import operators
+    >>> Y = np.array([[0.0, 0.1, 3.0], [1.0, 1.1, np.nan], [2.0, 1.9, 0.0]])
+    >>> operators.task_similarity(Y, gamma=0.1).round(2)
+    array([[1.  , 1.  , 0.52],
+           [1.  , 1.  , 0.55],
+           [0.52, 0.55, 1.  ]])
+    """
     observed = np.isfinite(Y)
     weights = np.ones(len(Y)) if weights is None else weights
     filled = np.where(observed, Y, 0.0)

@@ -16,14 +16,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 from scipy.special import expit
 from sklearn.base import clone
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedShuffleSplit
 
-from .._progress import Progress
+from .._progress import Progress, handing_on, results
 from .._validation import check_choice
 from ..estimators import LinkPredictor
 from ..graphs import Pairs, is_networkx, node_attributes, row_names
@@ -93,13 +93,9 @@ class HeldOutLinks:
 
 def refitted_links(estimator, pairs, linked, splits, *, n_jobs=None, said: Progress) -> HeldOutLinks:
     """A copy of the estimator fitted without the pairs of each part."""
-    said.begin(f"{len(splits)} model{'s' * (len(splits) > 1)} without some pairs", len(splits))
     work = (delayed(_refit)(estimator, pairs, linked, train, test) for train, test in splits)
-    found = []
-    for number, one in enumerate(Parallel(n_jobs=n_jobs, return_as="generator")(work)):
-        found.append(one)
-        said.step(f"model {number + 1}")
-    models, scores = zip(*found, strict=True)
+    task = said.task("models without some pairs", "model", len(splits), in_parts=True)
+    models, scores = zip(*results(task, work, n_jobs), strict=True)
     tests = [test for _, test in splits]
     return HeldOutLinks(
         models,
@@ -110,7 +106,9 @@ def refitted_links(estimator, pairs, linked, splits, *, n_jobs=None, said: Progr
 
 
 def _refit(estimator, pairs, linked, train, test):
-    model = clone(estimator).fit(pairs[train], linked[train])
+    model = clone(estimator)
+    with handing_on(model):
+        model.fit(pairs[train], linked[train])
     return model, model.decision_function(pairs[test])
 
 

@@ -11,8 +11,9 @@ from sklearn.utils import indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, _num_samples, check_is_fitted, column_or_1d
 
+from .._callbacks import Watched, watched
 from .._fitting import store, transactional, with_tags_of
-from .._progress import Progress, Silence
+from .._progress import handing_on
 from .._validation import check_choice, warn
 from ..estimators import OperatorKernelRegressor
 from .calibration import Calibration
@@ -40,7 +41,7 @@ _SPLIT = 10_000  # samples beyond which "auto" fits one model
 _CLOSED_FORM = 5000  # and up to which it has a model without each
 
 
-class ConformalPredictor(SetPredictor, MetaEstimatorMixin, BaseEstimator):
+class ConformalPredictor(Watched, SetPredictor, MetaEstimatorMixin, BaseEstimator):
     """Intervals, regions, bands and sets with a promised coverage, around estimators of the package or scikit-learn.
 
     *The promise.* Let the samples and a new one be exchangeable (drawn independently from one law, for example), and
@@ -88,7 +89,7 @@ class ConformalPredictor(SetPredictor, MetaEstimatorMixin, BaseEstimator):
     calibration : share, or number, of the samples that calibrate, for "split"
     n_jobs : models that are fitted at the same time, as elsewhere in scikit-learn
     random_state : of folds and the split, as elsewhere in scikit-learn
-    verbose : 1 says which models are fitted
+    verbose : 1 shows how many models are fitted, and how long it takes
 
     Attributes
     ----------
@@ -153,6 +154,7 @@ class ConformalPredictor(SetPredictor, MetaEstimatorMixin, BaseEstimator):
     # ---------------------------------------------------------------- fit
 
     @transactional
+    @watched
     def fit(self, X, y=None, sample_weight=None, groups=None, candidates_per_query=None):
         """Fit the estimator, and models without some samples; NaN in y means not observed, if the estimator takes it.
 
@@ -194,8 +196,7 @@ class ConformalPredictor(SetPredictor, MetaEstimatorMixin, BaseEstimator):
         else:
             splits = self._splits(method, data, groups)
             check_enough(sum(len(test) for _, test in splits), level, method)
-            said = Progress(type(self).__name__) if self.verbose else Silence()
-            left = by_refits(wrapped, data, splits, learn, part=part, n_jobs=self.n_jobs, said=said)
+            left = by_refits(wrapped, data, splits, learn, part=part, n_jobs=self.n_jobs, said=self._said())
         if method == "split":
             (self.estimator_,), (self._known_,) = left.models, left.columns
         self.form_ = data.form
@@ -219,11 +220,12 @@ class ConformalPredictor(SetPredictor, MetaEstimatorMixin, BaseEstimator):
             return None, None
         self.estimator_ = clone(self._wrapped())
         given = (self.estimator_, data.X, y, data.sample_weight)
-        if self.method == "auto" and shares_choice(self.estimator_):
-            return None, self.estimator_.fit_with_parts(*given[1:])
-        if method != "cv+" and groups is None:
-            return KernelMachineBehind.fitted(*given), None
-        fitted(*given)
+        with self._one_model(), handing_on(self.estimator_):
+            if self.method == "auto" and shares_choice(self.estimator_):
+                return None, self.estimator_.fit_with_parts(*given[1:])
+            if method != "cv+" and groups is None:
+                return KernelMachineBehind.fitted(*given), None
+            fitted(*given)
         return None, None
 
     def _wrapped(self):

@@ -1,5 +1,6 @@
-"""Synthetic data of the papers, their corruptions, and readers of real data from files of the user."""
+"""Real curves that come with the package, synthetic data of the papers, and readers of files of the user."""
 
+from .fertility import load_fertility
 from .graph_readers import (
     load_cora,
     load_facebook_ego,
@@ -42,6 +43,7 @@ __all__ = [
     "load_cora",
     "load_dti",
     "load_facebook_ego",
+    "load_fertility",
     "load_label_rankings",
     "load_lip_emg",
     "load_metabolite_candidates",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-import sys
+from functools import partial
 
 import numpy as np
 import scipy.linalg
@@ -13,7 +13,9 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_array, check_is_fitted
 
 from .. import features, kernels
+from .._callbacks import Watched, watched
 from .._fitting import snapshot, store, transactional
+from .._progress import Progress
 from .._validation import check_memory, check_number, warn
 from ..losses import as_loss
 from ..spaces import OutputKernel
@@ -26,7 +28,7 @@ from .state import blocks_of
 _ITERATION_LIMIT = 1  # status of scipy's L-BFGS
 
 
-class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NamedSettings):
+class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, NamedSettings):
     """Codes from which the image of a sample in a kernel's space can be rebuilt (Laforgue et al. 2020, section 4.2).
 
     With phi(x) the image of x in the space of ``kernel``, minimises over functions f_1, ..., f_L
@@ -139,6 +141,7 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Named
     # ---------------------------------------------------------------- fit
 
     @transactional
+    @watched
     def fit(self, X, y=None):
         """Learn the codes of X; y is ignored.
 
@@ -155,9 +158,9 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Named
         network = Network(V, roots, inner, loss, float(scheduled(self.alpha, len(V))), self.tol)
         if loss.needs_residuals:
             network.resolve_loss(parameters)
-        found, path, result = descend(
-            network, parameters, max_iter=self.max_iter, tol=self.tol, callback=self._show if self.verbose else None
-        )
+        with Progress(type(self).__name__, self.verbose).task("descent", "iteration") as task:
+            callback = partial(_tell, task)
+            found, path, result = descend(network, parameters, max_iter=self.max_iter, tol=self.tol, callback=callback)
         self._warn(found.solution, result)
         self._kernel_, self.kernel_, self.gamma_ = kernel, kernel.kernel, kernel.gamma
         self.pivots_, self.factor_ = pivots, factor
@@ -210,10 +213,6 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Named
                 "Squared, Huber(p=2), EpsilonInsensitive(p=2), EpsilonSVR or Norm"
             )
         return loss, [int(size) for size in sizes]
-
-    def _show(self, iteration, evaluation):
-        text = f"iteration {iteration:4d}  objective {evaluation.value:.6e}  gap {evaluation.solution.gap:.1e}"
-        print(f"[{type(self).__name__}] {text}", file=sys.stderr)
 
     def _warn(self, solution, result):
         if solution.gap > self.tol:
@@ -312,6 +311,12 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Named
         tags.input_tags.pairwise = kernels.is_precomputed(self.kernel)
         tags.input_tags.sparse = True
         return tags
+
+
+def _tell(task, iteration, evaluation) -> bool:
+    """Of an iteration; whether to stop."""
+    value, gap = evaluation.value, evaluation.solution.gap
+    return task.step(f"objective {value:.6e}, gap {gap:.1e}", iteration=iteration, objective=value, gap=gap)
 
 
 def _distances(V, W):

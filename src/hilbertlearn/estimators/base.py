@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import sys
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -14,8 +13,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_sample_weight, _num_samples, has_fit_parameter
 
 from .. import features, held_out, kernels, solvers
+from .._callbacks import Watched, watched
 from .._fitting import blank, snapshot, transactional
-from .._progress import Progress, Silence
+from .._progress import Progress
 from .._statistics import mean_rows
 from .._validation import check_choice, check_number, warn
 from ..distributed import is_dask
@@ -49,7 +49,7 @@ _ROUNDED = 1e-4  # relative error of a deformed kernel that is told
 _SHARED = 0.1  # and of one that stands for several: as if manifold were as much larger or smaller in some directions
 
 
-class KernelMachine(FittedMachine):
+class KernelMachine(Watched, FittedMachine):
     """Kernel regression of coordinates in a Hilbert space; see ``OperatorKernelRegressor`` for the settings."""
 
     regressor = None  # a setting of the estimators whose spaces are more than vectors
@@ -84,6 +84,7 @@ class KernelMachine(FittedMachine):
     # ---------------------------------------------------------------- fit
 
     @transactional
+    @watched
     def fit(self, X, y=None, sample_weight=None):
         """Fit to inputs X and outputs y; NaN (or None) in y means not observed.
 
@@ -123,6 +124,7 @@ class KernelMachine(FittedMachine):
         return partial(self._fit_part, kept["choice"])
 
     @transactional
+    @watched
     def _fit_chosen(self, X, y, sample_weight, kept):
         """``fit`` that hands on what was chosen, in `kept`."""
         choice = kept["choice"] = self._chosen(X, y, sample_weight)
@@ -137,6 +139,7 @@ class KernelMachine(FittedMachine):
         return found
 
     @transactional
+    @watched
     def _fit_factored(self, X, y, sample_weight, kept):
         """``fit`` that hands its factors on, in `kept`."""
         choice = self._chosen(X, y, sample_weight).factored()
@@ -214,9 +217,7 @@ class KernelMachine(FittedMachine):
 
     def options(self) -> Options:
         """How problems are solved."""
-        name = type(self).__name__
-        said, progress = (Progress(name), self._progress) if self.verbose else (Silence(name), None)
-        return Options(self.solver, self.tol, self.max_iter, progress, said)
+        return Options(self.solver, self.tol, self.max_iter, Progress(type(self).__name__, self.verbose))
 
     def _loss(self):
         return snapshot(as_loss(self.loss))
@@ -357,7 +358,9 @@ class KernelMachine(FittedMachine):
         if not solution.converged:
             direct = loss.quadratic and found.training.closed_form
             remedy = "raise alpha, which is at the limit of rounding," if direct else "raise max_iter"
-            if found.problem.single and solution.gap <= found.problem.least_gap:
+            if solution.stopped:
+                remedy = "a callback has stopped it: let it go on,"
+            elif found.problem.single and solution.gap <= found.problem.least_gap:
                 remedy = "it is what float32 reaches with this alpha: set precision='refined', raise alpha,"
             messages.append(
                 f"gap {solution.gap:.1e} > tol {self.tol:.1e} after {solution.n_iter} iterations; {remedy} or tol"
@@ -378,15 +381,6 @@ class KernelMachine(FittedMachine):
         for message in messages:
             warn(f"{type(self).__name__}: {message}", ConvergenceWarning)
         return found
-
-    def _progress(self, alpha):
-        def show(iteration, gap):
-            print(
-                f"[{type(self).__name__}] alpha {alpha:.2e}  iteration {iteration:4d}  gap {gap:.2e}",
-                file=sys.stderr,
-            )
-
-        return show
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -248,7 +248,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
         """
         checked = self._check_X(X)
         self._check_order(y)
-        true, _ = read_functions(y, self._grids_of(y))
+        true, _ = read_functions(y, self.grids_of(y))
         irregular = isinstance(true, IrregularFunctions)
         curves, expected = true.n_curves if irregular else true.values.shape[-1], self.space_.n_curves
         if curves != expected:
@@ -278,8 +278,8 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
             raise ValueError("y has no observed value with a positive weight to score; give at least one")
         return 1 - error / total if total > 0 else float(error == 0)
 
-    def _grids_of(self, y):
-        """The grids that y does not bring along."""
+    def grids_of(self, y):
+        """The grids of functions y to be compared with predictions; None where these bring points of their own."""
         if brings_points(y) or (self.grid is None and points_of(y) is not None):
             return None
         irregular = self.space_.layout.kind in ("IrregularFunctions", "FDataIrregular")

@@ -231,9 +231,12 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         empty = np.flatnonzero(~np.isfinite(rows).any(axis=0))
         if len(empty):
             raise ValueError(f"y: output {empty[0]} has no observed value; leave it out")
-        models = [copy.copy(self) for _ in rows.T]
-        for model, column in zip(models, rows.T, strict=True):
-            super(QuantileRegressor, model)._learn(X, column, sample_weight)
+        models, said = [copy.copy(self) for _ in rows.T], self.options().said
+        with said.task("outputs", "output", rows.shape[1], in_parts=True) as task:
+            for number, (model, column) in enumerate(zip(models, rows.T, strict=True)):
+                with said.task(f"output {number}", "part", is_step=True, in_parts=True):
+                    super(QuantileRegressor, model)._learn(X, column, sample_weight)
+                task.step()
         super()._read(X, y, sample_weight)  # what is remembered of inputs and outputs
         states, space = tuple(model.state_ for model in models), models[0].space_
         scales = [model.space_.base.scale for model in models]

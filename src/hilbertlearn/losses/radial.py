@@ -12,7 +12,19 @@ _BISECTIONS = 80
 
 
 class Squared(Loss):
-    """``||r||^2 / 2``: ridge regression."""
+    """``||r||^2 / 2``: ridge regression.
+
+    References
+    ----------
+    Hoerl and Kennard (1970). Ridge regression: biased estimation for nonorthogonal problems. Technometrics 12.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import losses
+    >>> losses.Squared().row_value(np.array([[3.0, 4.0], [0.0, 1.0]]))
+    array([12.5,  0.5])
+    """
 
     by_entry = quadratic = True
     curvature = 1.0
@@ -32,7 +44,26 @@ class _Scaled(Loss):
 
 
 class Norm(_Scaled):
-    """``scale ||r||``."""
+    """``scale ||r||``: outliers count no more than their direction.
+
+    Parameters
+    ----------
+    scale : float, default=1.0
+        A number > 0.
+
+    References
+    ----------
+    Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
+    application to robust losses. ICML, proposition 1.
+
+    Examples
+    --------
+    >>> from hilbertlearn import OperatorKernelRegressor, losses
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0]], [1.0, 1.0, 1.0, 1.0, 50.0]
+    >>> model = OperatorKernelRegressor(loss=losses.Norm(), gamma=1.0, alpha=1.0).fit(X, y)
+    >>> model.predict(X[:4]).round(1)
+    array([1., 1., 1., 1.])
+    """
 
     tapers = True
 
@@ -54,7 +85,27 @@ class Norm(_Scaled):
 
 
 class PowerNorm(Loss):
-    """``scale/eta ||r||^eta`` with eta > 1."""
+    """``scale/eta ||r||^eta`` with eta > 1: between the norm and the square, or beyond.
+
+    Parameters
+    ----------
+    eta : float, default=1.5
+        The power, a number > 1; 2 is the squared loss.
+    scale : float, default=1.0
+        A number > 0.
+
+    References
+    ----------
+    Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
+    application to robust losses. ICML, proposition 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import losses
+    >>> losses.PowerNorm(eta=1.5).row_value(np.array([[0.0, 1.0], [0.0, 4.0]])).round(3)
+    array([0.667, 5.333])
+    """
 
     def __init__(self, eta=1.5, scale=1.0):
         self.eta, self.scale = eta, scale
@@ -90,7 +141,25 @@ class PowerNorm(Loss):
 
 
 class LogNorm(_Scaled):
-    """``scale ||r|| log ||r||``, made convex by its biconjugate: constant for norms below 1/e."""
+    """``scale ||r|| log ||r||``, made convex by its biconjugate: constant for norms below 1/e.
+
+    Parameters
+    ----------
+    scale : float, default=1.0
+        A number > 0.
+
+    References
+    ----------
+    Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
+    application to robust losses. ICML, proposition 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import losses
+    >>> losses.LogNorm().row_value(np.array([[0.0], [0.2], [1.0], [np.e]])).round(3)
+    array([-0.368, -0.368,  0.   ,  2.718])
+    """
 
     def value(self, r):
         r = np.maximum(r, np.exp(-1))
@@ -112,7 +181,25 @@ class LogNorm(_Scaled):
 
 
 class ExpNorm(_Scaled):
-    """``scale (exp ||r|| - 1)``: hardly tolerates large residuals."""
+    """``scale (exp ||r|| - 1)``: hardly tolerates large residuals.
+
+    Parameters
+    ----------
+    scale : float, default=1.0
+        A number > 0.
+
+    References
+    ----------
+    Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
+    application to robust losses. ICML, proposition 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import losses
+    >>> losses.ExpNorm().row_value(np.array([[0.0], [1.0], [3.0]])).round(2)
+    array([ 0.  ,  1.72, 19.09])
+    """
 
     def value(self, r):
         with np.errstate(over="ignore"):  # an infinite loss is the right answer far from the optimum
@@ -132,7 +219,27 @@ class ExpNorm(_Scaled):
 
 
 class Ball(_Scaled):
-    """Zero for ``||r|| <= scale``, infinite beyond: every sample is fitted up to scale."""
+    """Zero for ``||r|| <= scale``, infinite beyond: every sample is fitted up to scale.
+
+    Parameters
+    ----------
+    scale : float, default=1.0
+        Radius of the ball, a number > 0.
+
+    References
+    ----------
+    Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
+    application to robust losses. ICML, proposition 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import OperatorKernelRegressor, losses
+    >>> X, y = np.linspace(0, 1, 10)[:, None], np.arange(10.0)
+    >>> model = OperatorKernelRegressor(loss=losses.Ball(0.5), gamma=5.0, alpha=1.0).fit(X, y)
+    >>> round(float(np.abs(model.predict(X) - y).max()), 2)
+    0.5
+    """
 
     @property
     def largest_residual(self):
@@ -154,7 +261,29 @@ class Ball(_Scaled):
 
 
 class EpsilonSVR(Loss):
-    """``max(||r|| - epsilon, 0)`` (Laforgue et al. 2020, definition 4): sparse and robust."""
+    """``max(||r|| - epsilon, 0)``: sparse and robust.
+
+    Parameters
+    ----------
+    epsilon : float or "auto", default="auto"
+        Norm of residuals that cost nothing; "auto" for a quantile of the residuals of a squared-loss fit.
+
+    References
+    ----------
+    Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
+    application to robust losses. ICML, definition 4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import OperatorKernelRegressor, losses
+    >>> losses.EpsilonSVR(0.5).row_value(np.array([[0.2, 0.1], [3.0, 4.0]]))
+    array([0. , 4.5])
+    >>> X = np.linspace(0, 6, 30)[:, None]
+    >>> model = OperatorKernelRegressor(loss=losses.EpsilonSVR(0.2), gamma=1.0, alpha=1e-3).fit(X, np.sin(X[:, 0]))
+    >>> len(model.support_)  # of 30 samples, those the prediction depends on
+    8
+    """
 
     def __init__(self, epsilon="auto"):
         self.epsilon = epsilon
@@ -190,8 +319,30 @@ class InfConv(Loss):
     """Infimal convolution ``inf_s first(s) + second(r - s)`` of two losses of the same kind.
 
     ``InfConv(Squared(), Norm(kappa))`` is the Huber loss, ``InfConv(Squared(), Ball(epsilon))`` the
-    epsilon-insensitive one: conjugates add, so any two losses compose (Laforgue et al. 2020, proposition 1). Both act
-    on the norms of rows, or both on single entries: ``Huber(p=1)``, ``EpsilonInsensitive(p=inf)``, ``Squared``.
+    epsilon-insensitive one: conjugates add, so any two losses compose. Both act on the norms of rows, or both on single
+    entries: ``Huber(p=1)``, ``EpsilonInsensitive(p=inf)``, ``Squared``.
+
+    Parameters
+    ----------
+    first : Loss
+        One of the two.
+    second : Loss
+        The other; the order does not count.
+
+    References
+    ----------
+    Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
+    application to robust losses. ICML, proposition 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import losses
+    >>> R = np.array([[0.1, 0.2], [3.0, 4.0]])
+    >>> losses.InfConv(losses.Squared(), losses.Norm(1.0)).row_value(R).round(3)
+    array([0.025, 4.5  ])
+    >>> losses.Huber(kappa=1.0).row_value(R).round(3)
+    array([0.025, 4.5  ])
     """
 
     def __init__(self, first, second):

@@ -15,6 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .. import held_out
+from .._callbacks import Watched, watched
 from .._fitting import snapshot, store, transactional, with_tags_of
 from .._validation import check_choice, check_number
 from ..estimators import OperatorKernelRegressor
@@ -49,7 +50,7 @@ def _passed_through(name):
     return available_if(lambda self: hasattr(self._wrapped(), name))(method)
 
 
-class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
+class RegularizationPathCV(Watched, MetaEstimatorMixin, BaseEstimator):
     """Any estimator of the package, its alpha and constants of its loss chosen by leave-one-out or folds along a path.
 
     Each fold's kernel is factored once for all models. The squared loss has its leave-one-out errors in closed form,
@@ -123,6 +124,7 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
         store(self, locals())
 
     @transactional
+    @watched
     def fit(self, X, y, sample_weight=None):
         """Compute the errors, choose alpha and the loss, and fit the estimator with them to all the data."""
         check_choice(self.aggregate, "aggregate", ("mean", "median"))

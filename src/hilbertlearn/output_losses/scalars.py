@@ -68,7 +68,24 @@ class ResidualLoss(ScalarLoss):
 
 
 class SquaredError(ResidualLoss):
-    """``||z - y||^2``, on numbers (n,) or vectors (n, d); ``losses.Squared`` is half of it."""
+    """``||z - y||^2``, on numbers (n,) or vectors (n, d); ``losses.Squared`` is half of it.
+
+    References
+    ----------
+    Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29, example
+    1.
+
+    Examples
+    --------
+    At one input, the prediction for several outputs with an outlier:
+
+    >>> import numpy as np
+    >>> from hilbertlearn import StructuredPredictor, output_losses
+    >>> X, y = np.zeros((5, 1)), np.array([0.0, 0.1, 0.2, 0.4, 9.0])
+    >>> model = StructuredPredictor(output_loss=output_losses.SquaredError(), gamma=1.0, alpha=1e-6)
+    >>> model.fit(X, y).predict([[0.0]]).round(2)
+    array([1.94])
+    """
 
     decoder = "mean"
 
@@ -95,7 +112,24 @@ class SquaredError(ResidualLoss):
 
 
 class Absolute(ResidualLoss):
-    """``|z - y|``."""
+    """``|z - y|``: predictions are weighted medians.
+
+    References
+    ----------
+    Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29, example
+    1.
+
+    Examples
+    --------
+    At one input, the prediction for several outputs with an outlier:
+
+    >>> import numpy as np
+    >>> from hilbertlearn import StructuredPredictor, output_losses
+    >>> X, y = np.zeros((5, 1)), np.array([0.0, 0.1, 0.2, 0.4, 9.0])
+    >>> model = StructuredPredictor(output_loss=output_losses.Absolute(), gamma=1.0, alpha=1e-6)
+    >>> model.fit(X, y).predict([[0.0]]).round(2)
+    array([0.2])
+    """
 
     def at(self, r):
         return np.abs(r)
@@ -108,7 +142,31 @@ class Absolute(ResidualLoss):
 
 
 class Huber(ResidualLoss):
-    """``r^2 / 2`` up to ``|r| = delta``, ``delta (|r| - delta / 2)`` beyond."""
+    """``r^2 / 2`` up to ``|r| = delta``, ``delta (|r| - delta / 2)`` beyond.
+
+    Parameters
+    ----------
+    delta : float, default=1.0
+        Size of residuals from which on they count as outliers, a number > 0.
+
+    References
+    ----------
+    Huber (1964). Robust estimation of a location parameter. Annals of Mathematical Statistics 35.
+
+    Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29, example
+    1.
+
+    Examples
+    --------
+    At one input, the prediction for several outputs with an outlier:
+
+    >>> import numpy as np
+    >>> from hilbertlearn import StructuredPredictor, output_losses
+    >>> X, y = np.zeros((5, 1)), np.array([0.0, 0.1, 0.2, 0.4, 9.0])
+    >>> model = StructuredPredictor(output_loss=output_losses.Huber(delta=1.0), gamma=1.0, alpha=1e-6)
+    >>> model.fit(X, y).predict([[0.0]]).round(2)
+    array([0.43])
+    """
 
     def __init__(self, delta=1.0):
         self.delta = delta
@@ -126,7 +184,26 @@ class Huber(ResidualLoss):
 
 
 class Pinball(ResidualLoss):
-    """``tau (y - z)`` for predictions below y, ``(1 - tau) (z - y)`` above: its minimiser is the tau-quantile."""
+    """``tau (y - z)`` for predictions below y, ``(1 - tau) (z - y)`` above: its minimiser is the tau-quantile.
+
+    Parameters
+    ----------
+    tau : float, default=0.5
+        Level of the quantile, in (0, 1).
+
+    References
+    ----------
+    Koenker and Bassett (1978). Regression quantiles. Econometrica 46.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import StructuredPredictor, output_losses
+    >>> X, y = np.zeros((11, 1)), np.arange(11.0)
+    >>> model = StructuredPredictor(output_loss=output_losses.Pinball(tau=0.85), gamma=1.0, alpha=1e-6)
+    >>> model.fit(X, y).predict([[0.0]])
+    array([9.])
+    """
 
     def __init__(self, tau=0.5):
         self.tau = tau
@@ -147,7 +224,31 @@ class Pinball(ResidualLoss):
 
 
 class EpsilonAbsolute(ResidualLoss):
-    """``max(|r| - epsilon, 0)``; ``losses.EpsilonInsensitive`` is half its square."""
+    """``max(|r| - epsilon, 0)``; ``losses.EpsilonInsensitive`` is half its square.
+
+    Parameters
+    ----------
+    epsilon : float, default=0.1
+        Size of residuals that cost nothing, a number >= 0.
+
+    References
+    ----------
+    Vapnik (1995). The Nature of Statistical Learning Theory. Springer.
+
+    Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29, example
+    1.
+
+    Examples
+    --------
+    At one input, the prediction for several outputs with an outlier:
+
+    >>> import numpy as np
+    >>> from hilbertlearn import StructuredPredictor, output_losses
+    >>> X, y = np.zeros((5, 1)), np.array([0.0, 0.1, 0.2, 0.4, 9.0])
+    >>> model = StructuredPredictor(output_loss=output_losses.EpsilonAbsolute(epsilon=0.1), gamma=1.0, alpha=1e-6)
+    >>> model.fit(X, y).predict([[0.0]]).round(2)
+    array([0.3])
+    """
 
     def __init__(self, epsilon=0.1):
         self.epsilon = epsilon
@@ -177,7 +278,31 @@ class _ScaledLoss(ResidualLoss):
 
 
 class Cauchy(_ScaledLoss):
-    """``c^2 log(1 + r^2 / c^2)``: the paper's with gamma = c^2, so that c is a residual's size. Not convex."""
+    """``c^2 log(1 + r^2 / c^2)``, which outliers hardly move; not convex.
+
+    It is the paper's with gamma = c^2, so that c is a residual's size.
+
+    Parameters
+    ----------
+    c : float, default=1.0
+        Size of residuals at which the loss bends, a number > 0.
+
+    References
+    ----------
+    Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29, example
+    1 and figure 1.
+
+    Examples
+    --------
+    At one input, the prediction for several outputs with an outlier:
+
+    >>> import numpy as np
+    >>> from hilbertlearn import StructuredPredictor, output_losses
+    >>> X, y = np.zeros((5, 1)), np.array([0.0, 0.1, 0.2, 0.4, 9.0])
+    >>> model = StructuredPredictor(output_loss=output_losses.Cauchy(c=1.0), gamma=1.0, alpha=1e-6)
+    >>> model.fit(X, y).predict([[0.0]]).round(2)
+    array([0.2])
+    """
 
     def at(self, r):
         return self.c**2 * np.log1p((r / self.c) ** 2)
@@ -194,7 +319,32 @@ class Cauchy(_ScaledLoss):
 
 
 class GemanMcClure(_ScaledLoss):
-    """``r^2 / (1 + r^2 / c^2)``, at most c^2; the paper's has c = 1. Not convex."""
+    """``r^2 / (1 + r^2 / c^2)``, at most c^2; not convex.
+
+    Parameters
+    ----------
+    c : float, default=1.0
+        Size of residuals at which the loss bends, a number > 0.
+
+    References
+    ----------
+    Geman and McClure (1987). Statistical methods for tomographic image reconstruction. Bulletin of the International
+    Statistical Institute 52.
+
+    Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29, example
+    1 (with c = 1).
+
+    Examples
+    --------
+    At one input, the prediction for several outputs with an outlier:
+
+    >>> import numpy as np
+    >>> from hilbertlearn import StructuredPredictor, output_losses
+    >>> X, y = np.zeros((5, 1)), np.array([0.0, 0.1, 0.2, 0.4, 9.0])
+    >>> model = StructuredPredictor(output_loss=output_losses.GemanMcClure(c=1.0), gamma=1.0, alpha=1e-6)
+    >>> model.fit(X, y).predict([[0.0]]).round(2)
+    array([0.17])
+    """
 
     def at(self, r):
         return r**2 * _shrinkage(r, self.c)
@@ -211,7 +361,31 @@ class GemanMcClure(_ScaledLoss):
 
 
 class Fair(_ScaledLoss):
-    """``c |r| - c^2 log(1 + |r| / c)``: convex, linear far out."""
+    """``c |r| - c^2 log(1 + |r| / c)``: convex, linear far out.
+
+    Parameters
+    ----------
+    c : float, default=1.0
+        Size of residuals at which the loss bends, a number > 0.
+
+    References
+    ----------
+    Fair (1974). On the robust estimation of econometric models. Annals of Economic and Social Measurement 3.
+
+    Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29, example
+    1.
+
+    Examples
+    --------
+    At one input, the prediction for several outputs with an outlier:
+
+    >>> import numpy as np
+    >>> from hilbertlearn import StructuredPredictor, output_losses
+    >>> X, y = np.zeros((5, 1)), np.array([0.0, 0.1, 0.2, 0.4, 9.0])
+    >>> model = StructuredPredictor(output_loss=output_losses.Fair(c=1.0), gamma=1.0, alpha=1e-6)
+    >>> model.fit(X, y).predict([[0.0]]).round(2)
+    array([0.48])
+    """
 
     def at(self, r):
         size = np.abs(r) / self.c
@@ -223,7 +397,24 @@ class Fair(_ScaledLoss):
 
 
 class L2L1(ResidualLoss):
-    """``sqrt(1 + r^2) - 1``: convex, linear far out."""
+    """``sqrt(1 + r^2) - 1``: convex, linear far out.
+
+    References
+    ----------
+    Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29, example
+    1.
+
+    Examples
+    --------
+    At one input, the prediction for several outputs with an outlier:
+
+    >>> import numpy as np
+    >>> from hilbertlearn import StructuredPredictor, output_losses
+    >>> X, y = np.zeros((5, 1)), np.array([0.0, 0.1, 0.2, 0.4, 9.0])
+    >>> model = StructuredPredictor(output_loss=output_losses.L2L1(), gamma=1.0, alpha=1e-6)
+    >>> model.fit(X, y).predict([[0.0]]).round(2)
+    array([0.44])
+    """
 
     def at(self, r):
         square = r * r
@@ -252,7 +443,24 @@ class _MarginLoss(ScalarLoss):
 
 
 class Hinge(_MarginLoss):
-    """``max(0, 1 - z y)``, labels y in {-1, 1}; z in [-1, 1]."""
+    """``max(0, 1 - z y)``, labels y in {-1, 1}; z in [-1, 1].
+
+    References
+    ----------
+    Cortes and Vapnik (1995). Support-vector networks. Machine Learning 20.
+
+    Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29, example
+    1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import StructuredPredictor, output_losses
+    >>> X, y = np.zeros((4, 1)), np.array([1, 1, 1, -1])
+    >>> model = StructuredPredictor(output_loss=output_losses.Hinge(), gamma=1.0, alpha=1e-6)
+    >>> model.fit(X, y).predict([[0.0]]).round(2)
+    array([1.])
+    """
 
     def value(self, z, y):
         return np.maximum(0.0, 1 - np.multiply(z, y, dtype=float))
@@ -269,7 +477,25 @@ class Hinge(_MarginLoss):
 
 
 class Logistic(_MarginLoss):
-    """``log(1 + exp(-z y))``, labels y in {-1, 1}; z, the log-odds of label 1, in [-10, 10]."""
+    """``log(1 + exp(-z y))``, labels y in {-1, 1}; z, the log-odds of label 1, in [-10, 10].
+
+    References
+    ----------
+    Zhang (2004). Statistical behavior and consistency of classification methods based on convex risk minimization.
+    Annals of Statistics 32.
+
+    Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29, example
+    1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import StructuredPredictor, output_losses
+    >>> X, y = np.zeros((4, 1)), np.array([1, 1, 1, -1])
+    >>> model = StructuredPredictor(output_loss=output_losses.Logistic(), gamma=1.0, alpha=1e-6)
+    >>> model.fit(X, y).predict([[0.0]]).round(2)
+    array([1.1])
+    """
 
     def value(self, z, y):
         return np.logaddexp(0.0, -np.multiply(z, y, dtype=float))

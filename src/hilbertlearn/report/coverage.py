@@ -1,0 +1,78 @@
+"""What sets promise, and how often they held the truth."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .charts import Axis, Chart, Series, View, edges_of, histogram
+from .parts import Figures, Meter, Part, Table, Tile
+from .text import count, number, percent
+
+
+def of_intervals(model, X, y, true, ends, targets):
+    """Coverage of intervals (n, d, 2) of each output, and of the region of all at once: part, facts, tiles."""
+    seen = np.isfinite(true)
+    inside = seen & (ends[..., 0] <= true) & (true <= ends[..., 1])
+    shares = inside.sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
+    widths = ends[..., 1] - ends[..., 0]
+    rows = [
+        [Meter(shares[j], percent(shares[j])), number(seen[:, j].sum()), number(np.median(widths[:, j]))]
+        for j in range(len(targets))
+    ]
+    items: list = [Table("Intervals, each output by itself", ["inside", "of", "median width"], rows, targets,
+                         first="output")]  # fmt: skip
+    facts = {"coverage_by_output": dict(zip(targets, shares.tolist()))}
+    single = true.shape[1] == 1
+    held = inside[:, 0] if single else model.conformal.predict_region(X).contains(y)
+    return _part(model, held[seen.any(axis=1)], "intervals" if single else "all outputs at once", items, facts)
+
+
+def of_bands(model, band, y, along: Chart | None):
+    """Coverage of bands, and along the curve: part, facts, tiles."""
+    widths = np.asarray(band.mean_width(), dtype=float)
+    held = np.asarray(band.contains(y))
+    items = [] if along is None else [along]
+    return _part(model, held, "whole curves", items, {"mean_width": float(np.mean(widths))}, widths)
+
+
+def of_sets(model, sets, y):
+    """Coverage of sets of objects, and their sizes: part, facts, tiles."""
+    held, sizes = np.asarray(sets.contains(y)), np.asarray(sets.sizes, dtype=float)
+    known = sizes[np.isfinite(sizes)]
+    facts, items = {}, []
+    if len(known):
+        facts["median_set_size"] = float(np.median(known))
+        edges = edges_of(known)
+        bars = histogram("sets", known, edges)
+        items = [Chart("Sizes of the sets", Axis("outputs in the set"), Axis("share of samples"), [View("", [bars])])]
+    return _part(model, held, "sets", items, facts)
+
+
+def _part(model, held, what, items, facts, widths=None):
+    """The part of a report on ``held`` (n,), whether sets held the truth."""
+    conformal, n = model.conformal, len(held)
+    level, observed = float(conformal.level), float(np.mean(held)) if n else float("nan")
+    error = float(np.sqrt(level * (1 - level) / n)) if n else float("nan")
+    rows = [
+        ("promised", percent(level)),
+        ("observed", f"{percent(observed)} ({int(np.sum(held))} of {n})"),
+        ("chance alone moves it by about", f"± {percent(error)}"),
+        ("method", f"{conformal.method_}" + (", in closed form" if conformal.closed_form_ else "")),
+        ("calibrated on", count(conformal.n_calibration_, "sample")),
+    ]
+    if widths is not None:
+        rows.append(("mean width", number(np.mean(widths))))
+    facts = {"coverage": observed, "level": level, "n_covered": int(np.sum(held)), **facts}
+    tile = Tile("coverage", percent(observed), f"{percent(level)} promised, {what}")
+    intro = f"How often the truth was inside, {what}, on the samples judged."
+    return Part("Coverage", intro, [Figures(rows), *items]), facts, [tile]
+
+
+def along_curve(points, share, level) -> Chart:
+    """Share (m,) of the curves that is inside at each point (m,)."""
+    series = [
+        Series("observed", "line", points, share, color="blue"),
+        Series(f"promised for whole curves, {percent(level)}", "rule", y=[level], color="grey", dashed=True),
+    ]
+    note = "A band holds whole curves, so that at single points it holds more than it promises."
+    return Chart("Inside the band, along the curve", Axis("t"), Axis("share inside"), [View("", series)], note)

@@ -1,0 +1,122 @@
+"""The data a model is judged on: how many, of what, and what is missing."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse
+from sklearn.utils.validation import _num_samples
+
+from ..frames import column_values, columns_of, is_framed, is_missing
+from ..functions import IrregularFunctions, as_curves, brings_points
+from ..graphs import Pairs, is_networkx
+from .parts import Meter, Table
+from .text import NONE, count, few, number, percent
+
+_COLUMNS = 40  # in a table
+
+
+def in_words(X, columns) -> str:
+    """What predictions are made from, as "7 columns"."""
+    if X is None:
+        return "the links that are known"
+    if isinstance(X, Pairs):
+        features = "" if X.X is None else " and features of the nodes"
+        return f"the known links of {count(len(X.nodes), 'node')}{features}"
+    if is_networkx(X):
+        return f"a network of {count(len(X), 'node')}"
+    if brings_points(X):
+        return "curves"
+    shape = getattr(X, "shape", ())
+    if len(shape) == 3:
+        return f"curves with {shape[1]} points" + (f" in {shape[2]} channels" if shape[2] > 1 else "")
+    if len(shape) == 2:
+        return count(shape[1], "column")
+    first = X[0] if len(X) else None
+    if isinstance(first, (list, tuple, np.ndarray)) and np.ndim(first) == 1 and all(np.isscalar(one) for one in first):
+        return count(len(first), "column")
+    return "texts" if isinstance(first, str) else "objects"
+
+
+def inputs_table(X, names) -> Table | None:
+    """Ranges and gaps of the columns of inputs; None where these are no columns."""
+    columns = _columns(X)
+    if columns is None:
+        return None
+    names = [str(j) for j in range(len(columns))] if names is None or len(names) != len(columns) else names
+    rows = [_row(column) for column in columns[:_COLUMNS]]
+    note = f"The first {_COLUMNS} of {len(columns)} columns." if len(columns) > _COLUMNS else ""
+    return Table("Inputs", _HEAD, rows, names[:_COLUMNS], note, first="column", text=("values",))
+
+
+def outputs_table(columns, names, title="Outputs", first="output") -> Table:
+    """The same of columns (d arrays) of outputs."""
+    rows = [_row(column) for column in columns[:_COLUMNS]]
+    note = f"The first {_COLUMNS} of {len(columns)}." if len(columns) > _COLUMNS else ""
+    return Table(title, _HEAD, rows, list(names)[:_COLUMNS], note, first=first, text=("values",))
+
+
+_HEAD = ["missing", "smallest", "median", "largest", "values"]
+
+
+def _row(column):
+    """Cells on one column: what is missing, and the range, or some of the values where they are no numbers."""
+    column = np.asarray(column)
+    if column.dtype.kind in "biuf":
+        values = column.astype(float)
+        known = values[np.isfinite(values)]
+        ends = [number(f(known)) if len(known) else NONE for f in (np.min, np.median, np.max)]
+        kinds = len(np.unique(known))
+        return [
+            _missing(1 - len(known) / max(len(values), 1)),
+            *ends,
+            count(kinds, "value") if kinds < 6 else "numbers",
+        ]
+    known = [str(item) for item in column if not is_missing(item)]
+    kinds = sorted(set(known))
+    words = few(kinds, most=4) if len(kinds) <= max(10, len(known) // 2) else count(len(kinds), "different text")
+    return [_missing(1 - len(known) / max(len(column), 1)), NONE, NONE, NONE, words]
+
+
+def _missing(share) -> Meter:
+    return Meter(float(share), percent(share) if share else "none")
+
+
+def _columns(X):
+    """Columns of a data frame or an array (n, d), None for anything else."""
+    if isinstance(X, Pairs):
+        X = X.X
+    if X is None or is_networkx(X) or brings_points(X) or scipy.sparse.issparse(X):
+        return None
+    if is_framed(X):
+        return [column_values(one) for one in columns_of(X)]
+    if isinstance(X, (list, tuple)) and any(isinstance(row, (str, bytes)) for row in X):
+        return None
+    try:
+        X = np.asarray(X)
+    except ValueError:  # ragged
+        return None
+    return list(X.T) if X.ndim == 2 and X.dtype.kind in "biufOUS" else None
+
+
+def missing_inputs(X) -> float | None:
+    """Share of the entries of inputs that is missing; None where inputs have no entries."""
+    if X is not None and not isinstance(X, Pairs) and not is_networkx(X) and brings_points(X):
+        curves = as_curves(X)
+        values = curves.values if isinstance(curves, IrregularFunctions) else [curves.data_matrix]
+        return _share([np.isnan(np.asarray(one, dtype=float)) for one in values])
+    columns = _columns(X)
+    if columns is None:
+        return None
+    return _share([np.array([is_missing(item) for item in column]) for column in columns])
+
+
+def _share(masks):
+    total = sum(mask.size for mask in masks)
+    return float(sum(mask.sum() for mask in masks) / total) if total else 0.0
+
+
+def number_of(X, y) -> int:
+    """Samples, or pairs of nodes."""
+    if X is None:
+        return _num_samples(y)
+    return len(X) if isinstance(X, Pairs) or is_networkx(X) else _num_samples(X)

@@ -1,0 +1,127 @@
+"""Links: how well scores tell linked pairs from others, and the likeliest new ones."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..graphs import Pairs, is_networkx, read_known_graph, row_names
+from ..metrics import link_average_precision, link_roc_auc
+from .charts import Axis, Chart, Series, View, edges_of, histogram
+from .parts import Figures, Judged, Part, Table, Tile
+from .text import count, number, percent
+
+_TOP = 25  # predicted links in a table
+_STEPS = 200  # points of a curve
+
+
+def judge_links(model, X, y, names, targets) -> Judged:
+    machine = model.machine
+    first, second, linked, scores, called = _pairs(machine, X, y, names)
+    goal = "which pairs of nodes are linked"
+    top = likeliest(machine)
+    if linked is None:
+        return Judged(goal, [], Part("Predictions", "No links were given to compare with.", [top] if top else []))
+    auc, precision = float(link_roc_auc(linked, scores)), float(link_average_precision(linked, scores))
+    facts = {"score": auc, "score_name": "area under the ROC curve", "average_precision": precision}
+    facts |= {"n_pairs": len(linked), "n_links": int(linked.sum())}
+    tiles = [
+        Tile("ROC AUC", number(auc), "chance that a linked pair scores above one that is not; 0.5 is a coin"),
+        Tile("average precision", number(precision), f"{percent(linked.mean(), 1)} of the pairs are linked"),
+    ]
+    items = [score_chart(scores, linked), precision_chart(scores, linked)]
+    pair_names = [f"{called[i]} – {called[j]}" for i, j in zip(first, second, strict=True)]
+    items += [strange(scores, linked, pair_names)] + ([top] if top else [])
+    coverage, more, tile = _coverage(model, X, first, second, linked, called)
+    intro = f"{count(len(linked), 'pair')} of nodes, {count(linked.sum(), 'link')} among them."
+    rows = [
+        ("nodes", number(len(called))),
+        ("pairs judged", number(len(linked))),
+        ("links among them", number(linked.sum())),
+    ]
+    return Judged(
+        goal, tiles + tile, Part("Predicted and true", intro, items), None, "", facts | more, coverage,
+        Table("Pairs", ["number"], [[value] for _, value in rows], [name for name, _ in rows], first=""),
+    )  # fmt: skip
+
+
+def _pairs(machine, X, y, names):
+    """Positions (m,), (m,) of the pairs judged, whether they are linked (m,) or None, scores (m,), names of nodes."""
+    if isinstance(X, Pairs):
+        linked = X.linked if y is None else np.asarray(y)
+        return X.first, X.second, (linked > 0).astype(int), machine.decision_function(X), [str(one) for one in X.nodes]
+    if y is None and not is_networkx(X):
+        return None, None, None, None, names
+    nodes = row_names(X) if X is not None and not is_networkx(X) else machine.nodes_
+    graph = read_known_graph(y.graph() if isinstance(y, Pairs) else X if y is None else y, "y", nodes=nodes)
+    scores = machine.pair_scores(None if is_networkx(X) else X)[np.ix_(graph.rows, graph.rows)]
+    first, second = np.triu_indices(len(graph), k=1)
+    seen = ~np.asarray(graph.hidden.toarray(), dtype=bool)[first, second]
+    first, second = first[seen], second[seen]
+    linked = (np.asarray(graph.adjacency.toarray())[first, second] > 0).astype(int)
+    return first, second, linked, scores[first, second], [str(one) for one in graph.nodes]
+
+
+def score_chart(scores, linked) -> Chart:
+    """Shares of scores among linked pairs and among others."""
+    edges = edges_of(scores)
+    series = [
+        histogram("not linked", scores[linked == 0], edges, "grey"),
+        histogram("linked", scores[linked == 1], edges, "blue"),
+    ]
+    label = "score, log odds of a link"
+    return Chart("Scores of pairs", Axis(label), Axis("share of each"), [View("", series)], "Apart is good.")
+
+
+def precision_chart(scores, linked) -> Chart:
+    """Share of links among the pairs with the highest scores."""
+    order = np.argsort(-scores, kind="stable")
+    number_of = np.arange(1, len(order) + 1)
+    share = np.cumsum(linked[order]) / number_of
+    found = np.cumsum(linked)[-1]
+    some = np.unique(np.geomspace(1, len(order), min(_STEPS, len(order))).round().astype(int)) - 1
+    series = [
+        Series("links among the first", "line", number_of[some], share[some]),
+        Series("all pairs", "rule", y=[found / len(order)], color="grey", dashed=True),
+    ]
+    return Chart("The likeliest pairs", Axis("first pairs, by their score", log=True), Axis("share that is linked"),
+                 [View("", series)])  # fmt: skip
+
+
+def strange(scores, linked, names) -> Table:
+    """Links with the lowest scores, and pairs without one with the highest: where model and data disagree most."""
+    low = np.flatnonzero(linked == 1)
+    low = low[np.argsort(scores[low], kind="stable")][:5]
+    high = np.flatnonzero(linked == 0)
+    high = high[np.argsort(-scores[high], kind="stable")][:5]
+    rows = [[number(scores[i]), "linked" if linked[i] else "not linked"] for i in (*low, *high)]
+    return Table("Where model and data disagree most", ["score", "in the data"], rows, [names[i] for i in (*low, *high)],
+                 first="pair", text=("in the data",))  # fmt: skip
+
+
+def likeliest(machine) -> Table | None:
+    """Pairs of nodes of the fit that are not known to be linked, the likeliest first."""
+    found = machine.predict_links(top_k=_TOP)
+    if not found:
+        return None
+    rows, names = [[number(score)] for _, _, score in found], [f"{u} – {v}" for u, v, _ in found]
+    return Table("Likeliest links that are not known", ["score"], rows, names, first="pair")
+
+
+def _coverage(model, X, first, second, linked, called):
+    """How many of the links judged are among the partners that conform."""
+    if model.conformal is None or not isinstance(X, Pairs):
+        return None, {}, []
+    partners = model.conformal.predict_set()
+    links = np.flatnonzero(linked)
+    ends = [(X.nodes[first[i]], X.nodes[second[i]]) for i in links]
+    held = np.asarray(partners.contains(ends))
+    level, observed = float(model.conformal.level), float(held.mean()) if len(held) else float("nan")
+    rows = [
+        ("promised", percent(level)),
+        ("observed", f"{percent(observed)} ({int(held.sum())} of {len(held)} links)"),
+        ("median number of partners", number(np.median(partners.sizes))),
+        ("method", model.conformal.method_),
+    ]
+    facts = {"coverage": observed, "level": level, "n_covered": int(held.sum())}
+    part = Part("Coverage", "How often a link that was held out is among the partners of its node.", [Figures(rows)])
+    return part, facts, [Tile("coverage", percent(observed), f"{percent(level)} promised, links")]

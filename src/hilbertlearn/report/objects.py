@@ -1,0 +1,233 @@
+"""Objects: classes, rankings, sets of labels, texts, whatever has a loss; examples right and wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import metrics
+from ..outputs import read_outputs, take
+from .charts import Axis, Chart, View, edges_of, histogram, spread_out
+from .coverage import of_sets
+from .parts import Judged, Meter, Part, Table, Tile
+from .text import NONE, count, few, number, percent, short
+
+_EXAMPLES = 40  # rows of the table of examples
+_CLASSES = 12  # up to which there is a table of confusions
+_LABELS = 40
+_IN_SET = 4  # members of a set that are named
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What outputs are, in words, and how one of them is written."""
+
+    name: str  # "class", "ranking", "label set", "histogram", "text" or "object"
+    labels: list[str] | None = None
+
+    @classmethod
+    def of(cls, rules, outputs, targets) -> Kind:
+        """outputs : known ones, as they are read; an array of rows, or a list"""
+        if rules.classes is not None:
+            return cls("class")
+        if isinstance(outputs, np.ndarray):
+            return cls._of_rows(np.asarray(outputs), targets)
+        if all(isinstance(item, (set, frozenset)) for item in outputs):
+            return cls("label set")
+        return cls("text" if all(isinstance(item, str) for item in outputs) else "object")
+
+    @classmethod
+    def _of_rows(cls, rows, targets):
+        if rows.ndim == 1:
+            return cls("number")
+        labels = (
+            targets if targets and len(targets) == rows.shape[1] else [f"label {j + 1}" for j in range(rows.shape[1])]
+        )
+        in_order = np.sort(rows, axis=1)
+        if rows.shape[1] > 1 and (in_order == in_order[0]).all() and (np.diff(in_order[0]) == 1).all():
+            return cls("ranking" if rows.shape[1] > 2 or in_order[0, 0] == 1 else "label set", labels)
+        if np.isin(rows, (0, 1)).all():
+            return cls("label set", labels)
+        return cls("histogram" if (rows >= 0).all() and np.allclose(rows.sum(axis=1), 1) else "vector", labels)
+
+    def goal(self, rules):
+        """What is predicted, in words."""
+        size = len(self.labels or ())
+        return {
+            "class": f"one of {count(len(rules.classes or ()), 'class', 'classes')}",
+            "ranking": f"an order of {size} labels",
+            "label set": f"which of {size} labels apply" if size else "a set of labels",
+            "histogram": f"shares of {size} kinds",
+            "vector": f"{size} numbers",
+            "number": "one number",
+            "text": "a text",
+            "object": "an object",
+        }[self.name]
+
+    def write(self, output):
+        """One output as text."""
+        if self.name == "ranking":
+            return short(" > ".join(self.labels[j] for j in np.argsort(np.asarray(output), kind="stable")))
+        if self.name == "label set":
+            chosen = (
+                output if self.labels is None else [one for one, on in zip(self.labels, np.asarray(output)) if on > 0]
+            )
+            return few(sorted(map(str, chosen)), most=8) if len(chosen) else "none"
+        if self.name in ("histogram", "vector"):
+            return few(np.asarray(output, dtype=float), number, most=8)
+        if self.name == "number" or isinstance(output, (float, np.floating)):
+            return number(output)
+        return short(output)
+
+
+def judge_objects(model, X, y, names, targets) -> Judged:
+    rules = model.space.rules
+    predicted, _ = read_outputs(model.predict(X), like=rules.outputs)
+    kind = Kind.of(rules, rules.outputs, targets)
+    sets = None if model.conformal is None else model.conformal.predict_set(X)
+    if y is None:
+        table = examples(kind, None, predicted, None, sets, names)
+        return Judged(kind.goal(rules), [], Part("Predictions", "No outputs were given to compare with.", [table]))
+    true, known = read_outputs(y, like=rules.outputs)
+    known = known if rules.no_label is None else known & (true != rules.no_label)
+    rows = np.flatnonzero(known)
+    if not len(rows):
+        raise ValueError("y has no known output to judge predictions by; give at least one, or y=None")
+    losses = np.full(len(known), np.nan)
+    losses[rows] = rules.pairwise_losses(take(predicted, rows), take(true, rows))
+    loss_name = _loss_name(rules)
+    mean = float(np.nanmean(losses))
+    facts: dict[str, Any] = {"score": -mean, "score_name": f"minus the mean {loss_name}", "loss": mean}
+    tiles = [Tile(f"mean {loss_name}", number(mean), "0 is perfect")]
+    exact = exactly(kind, take(true, rows), take(predicted, rows))
+    facts |= {"exact": exact} | _more(kind, take(true, rows), take(predicted, rows))
+    tiles.append(Tile("exactly right", percent(exact), f"of {count(len(rows), 'sample')}"))
+    if "kendall_tau" in facts:
+        tiles.append(Tile("Kendall's tau", number(facts["kendall_tau"]), "1 is the true order, 0 is chance"))
+    items: list = [examples(kind, true, predicted, losses, sets, names)]
+    if kind.name == "class" and len(rules.classes) <= _CLASSES:
+        items.append(confusions(list(rules.classes), take(true, rows), take(predicted, rows)))
+    elif kind.name == "label set" and kind.labels is not None:
+        items.append(by_label(kind.labels, np.asarray(take(true, rows)), np.asarray(take(predicted, rows))))
+    if len(np.unique(losses[rows])) > 2:
+        bars = histogram("samples", losses[rows], edges_of(losses[rows]))
+        items.append(Chart("Losses of the samples", Axis(loss_name), Axis("share of samples"), [View("", [bars])]))
+    coverage, more, tile = None, {}, []
+    if sets is not None:
+        coverage, more, tile = of_sets(model, _Known(sets, rows), take(true, rows) if len(rows) == len(known) else y)
+    intro = "Examples are in order of their loss, the worst first."
+    return Judged(
+        kind.goal(rules), tiles + tile, Part("Predicted and true", intro, items), losses, loss_name, facts | more,
+        coverage, _outputs(kind, rules, known),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Known:
+    """Sets of the samples whose output is known."""
+
+    sets: Any
+    rows: np.ndarray
+
+    def contains(self, y):
+        return (
+            np.asarray(self.sets.contains(y))[self.rows] if len(self.rows) < len(self.sets) else self.sets.contains(y)
+        )
+
+    @property
+    def sizes(self):
+        return np.asarray(self.sets.sizes)[self.rows]
+
+
+def _loss_name(rules):
+    """The loss in words."""
+    if rules.loss is None:
+        return "squared distance in the output kernel's space"
+    name = type(rules.loss).__name__
+    return {"ZeroOne": "share of errors", "Hamming": "Hamming loss", "Kendall": "Kendall loss"}.get(
+        name, f"{name} loss"
+    )
+
+
+def exactly(kind, true, predicted) -> float:
+    """Share of outputs that were predicted exactly, as they are written."""
+    return float(np.mean([kind.write(one) == kind.write(other) for one, other in zip(true, predicted, strict=True)]))
+
+
+def _more(kind, true, predicted) -> dict:
+    """Scores that the field knows for a kind of outputs."""
+    if kind.name == "ranking":
+        return {"kendall_tau": float(metrics.kendall_tau(true, predicted))}
+    if kind.name == "label set" and kind.labels is not None:
+        return {"f1": float(np.mean(metrics.f1_by_sample(true, predicted)))}
+    return {}
+
+
+# ---------------------------------------------------------------- tables
+
+
+def examples(kind, true, predicted, losses, sets, names) -> Table:
+    """Predictions beside the truth, from the largest loss to the smallest."""
+    n = len(names)
+    rows = np.arange(n)[:_EXAMPLES] if losses is None else _right_and_wrong(losses)
+    head, cells = ["predicted"], [[kind.write(predicted[i])] for i in rows]
+    if true is not None:
+        head += ["true", "loss"]
+        for i, own in zip(rows, cells, strict=True):
+            own += [kind.write(true[i]) if np.isfinite(losses[i]) else NONE, number(losses[i])]
+    if sets is not None and hasattr(sets, "sets"):
+        head.append("set")
+        for i, own in zip(rows, cells, strict=True):
+            own.append(NONE if sets[i] is None else few(sets[i], kind.write, _IN_SET))
+    note = f"{len(rows)} of {n} samples." if len(rows) < n else ""
+    return Table("Examples", head, cells, [names[i] for i in rows], note, text=("predicted", "true", "set"))
+
+
+def _right_and_wrong(losses):
+    """Samples to show: the worst, and others down to those that are right."""
+    order = spread_out(losses, len(losses))
+    if len(order) <= _EXAMPLES:
+        return order
+    half = _EXAMPLES // 2
+    return np.r_[
+        order[:half], order[half:][np.linspace(0, len(order) - half - 1, _EXAMPLES - half).round().astype(int)]
+    ]
+
+
+def confusions(classes, true, predicted) -> Table:
+    """How often each class was predicted where each was true."""
+    place = {str(one): k for k, one in enumerate(classes)}
+    counts = np.zeros((len(classes), len(classes)), dtype=int)
+    for one, other in zip(true, predicted, strict=True):
+        counts[place[str(_as(one, classes))], place[str(_as(other, classes))]] += 1
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    rows = [[Meter(share, str(value)) for share, value in zip(*pair)] for pair in zip(shares, counts)]
+    names = [short(one, 24) for one in classes]
+    return Table("Predicted (across) where each class is true (down)", names, rows, names, first="true")
+
+
+def _as(label, classes):
+    """A label in the type of the classes: numbers are read as floats."""
+    return type(classes[0])(label) if isinstance(label, (float, np.floating)) else label
+
+
+def by_label(labels, true, predicted) -> Table:
+    """For each label how often it applies, is predicted, and is found."""
+    rows = []
+    for j in range(min(len(labels), _LABELS)):
+        on, said = true[:, j] > 0, predicted[:, j] > 0
+        found = float((on & said).sum() / on.sum()) if on.any() else float("nan")
+        right = float((on & said).sum() / said.sum()) if said.any() else float("nan")
+        rows.append(
+            [percent(on.mean()), percent(said.mean()), Meter(found, percent(found)), Meter(right, percent(right))]
+        )
+    head = ["true", "predicted", "found of the true", "right of the predicted"]
+    return Table("By label", head, rows, labels[:_LABELS], first="label")
+
+
+def _outputs(kind, rules, known) -> Table:
+    share = float(np.mean(~known))
+    row = [Meter(share, percent(share) if share else "none"), number(len(rules.outputs))]
+    return Table("Outputs", ["missing", "different in training"], [row], [kind.name], first="kind")

@@ -1,0 +1,102 @@
+"""What a section of the page is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .charts import Chart
+from .text import number
+
+WORST = 10  # samples in a table of the worst
+
+
+@dataclass(frozen=True)
+class Meter:
+    """A share of one that a cell of a table shows as a bar."""
+
+    share: float
+    text: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells are text, or ``Meter``; rows with names are searched by them."""
+
+    title: str
+    columns: list[str]
+    rows: list[list]
+    names: list[str] | None = None  # of the samples that rows are, shown in a first column
+    note: str = ""
+    first: str = "sample"  # what names are of
+    text: tuple[str, ...] = ()  # columns that are words and not numbers
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Names and values side by side."""
+
+    rows: list[tuple[str, str]]
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A chapter of a section."""
+
+    title: str
+    intro: str = ""
+    items: list[Chart | Table | Figures] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A figure at the top of a section."""
+
+    label: str
+    value: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What predictions say beside the truth, for one kind of outputs."""
+
+    goal: str  # what is predicted, in words
+    tiles: list[Tile]
+    part: Part
+    errors: Any = None  # (n,) of the samples, NaN where nothing is known of the truth
+    error_name: str = ""
+    facts: dict = field(default_factory=dict)  # plain numbers
+    coverage: Part | None = None
+    outputs: Table | None = None  # ranges and gaps of the outputs
+
+
+@dataclass(frozen=True)
+class Section:
+    """One model and the data it was judged on: made by ``section``, shown by ``html`` and ``write``.
+
+    Attributes
+    ----------
+    name : heading
+    task : what is asked, in a sentence
+    facts : numbers of the section: score, coverage, gap and so on, as they are in the page
+    """
+
+    name: str
+    task: str
+    tiles: list[Tile] = field(repr=False)
+    parts: list[Part] = field(repr=False)
+    facts: dict = field(repr=False)
+
+
+def worst_table(judged: Judged, names) -> Table | None:
+    """The samples with the largest errors; None where no error is known."""
+    if judged.errors is None or not np.isfinite(judged.errors).any():
+        return None
+    known = np.flatnonzero(np.isfinite(judged.errors))
+    order = known[np.argsort(-judged.errors[known], kind="stable")][:WORST]
+    rows = [[number(judged.errors[i])] for i in order]
+    return Table("Largest errors among the samples judged", [judged.error_name], rows, [names[i] for i in order])
