@@ -13,6 +13,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .. import held_out, kernels
+from .._facts import short
 from .._fitting import blank, store
 from .._validation import check_choice, check_number
 from ..functions import IrregularFunctions, Layout, brings_points, read_functions, read_training
@@ -102,6 +103,7 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
 
     _CENTERS = ("auto", True, False)
     predicts_quantiles = True
+    _held = "beside their quantiles"
     shares_choice = False  # several outputs are several problems, each with a choice of its own
     coupling_: Any  # a number, or one for each output
     _functions_ = False  # whether outputs being fitted are curves
@@ -296,6 +298,14 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         return np.linspace(low - more, high + more, _POINTS)[:, None]
 
     # ---------------------------------------------------------------- predict
+
+    def facts(self):
+        facts = super().facts()
+        place = [name for name, _ in facts].index("alpha")
+        return [*facts[:place], ("levels", self.levels_), ("coupling", self.coupling_), *facts[place:]]
+
+    def summary(self):
+        return f"{super().summary()}\ncoupling   {short(self.coupling_)}"
 
     def predict(self, X):
         """Quantiles of all levels: (n, n_levels), (n, d, n_levels) of vectors and curves; of one level as y is."""
