@@ -32,15 +32,15 @@ def in_one_line(tasks) -> str:
 
 
 class Log:
-    """Lines for a file: the longer work takes, the fewer."""
+    """Lines for a file: the longer work takes, the fewer, and only if there is something new."""
 
     def __init__(self, stream):
-        self._stream, self._last = stream, time.perf_counter()
+        self._stream, self._last, self._said = stream, time.perf_counter(), None
 
     def draw(self, tasks):
-        now = time.perf_counter()
-        if now - self._last >= max(_LOG_EVERY, _LOG_SHARE * tasks[0].clock.passed):
-            self._last = now
+        now, state = time.perf_counter(), [(task.title, task.done, task.text) for task in tasks]
+        if now - self._last >= max(_LOG_EVERY, _LOG_SHARE * tasks[0].clock.passed) and state != self._said:
+            self._last, self._said = now, state
             self.line(in_one_line(tasks))
 
     def line(self, text):
