@@ -144,13 +144,16 @@ def test_objects_and_links():
 # ---------------------------------------------------------------- stop
 
 
+M = np.array([[2.0, 1.0], [1.0, 1.0]])
+GAPS = np.where(np.arange(80).reshape(40, 2) % 7 == 0, np.nan, Y)
+OUTPUTS = {"box_qp": np.sign(Y[:, 0]), "columns": Y, "conjugate_gradient": GAPS}
 STOPPED = {
     "splitting": {"loss": losses.Huber(0.3)},
     "proximal_gradient": {"loss": losses.Huber(0.3)},
-    "proximal_newton": {"loss": losses.Pinball(0.5), "alpha": 1e-6, "tol": 1e-12},
+    "proximal_newton": {"loss": losses.Pinball(0.5), "alpha": 1e-6},
     "active_rows": {"loss": losses.EpsilonInsensitive(0.1), "alpha": 1e-4},
-    "conjugate_gradient": {"loss": "squared", "alpha": 1e-4},
-    "columns": {"loss": "squared", "alpha": 1e-4},
+    "conjugate_gradient": {"loss": "squared", "operator": M},
+    "columns": {"loss": "squared", "operator": M},
     "box_qp": {"loss": "hinge", "alpha": 1e-4},
 }
 
@@ -158,7 +161,7 @@ STOPPED = {
 @pytest.mark.parametrize("solver", STOPPED)
 def test_a_callback_stops_a_solver(solver):
     recorder = Recorder(stop=("iteration",))
-    y = np.sign(Y[:, 0]) if solver == "box_qp" else Y[:, 0]
+    y = OUTPUTS.get(solver, Y[:, 0])
     settings = {**GIVEN, "tol": 1e-9, **STOPPED[solver]}
     model = OperatorKernelRegressor(**settings, solver=solver).set_callbacks(recorder)
     with pytest.warns(ConvergenceWarning, match="a callback has stopped it"):

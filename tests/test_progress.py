@@ -139,7 +139,7 @@ def test_bars_on_a_terminal(monkeypatch):
 
 
 def test_one_line_on_a_terminal_without_rich(monkeypatch):
-    monkeypatch.setitem(sys.modules, "rich", None)
+    monkeypatch.setitem(sys.modules, "rich.console", None)
     terminal = Terminal(monkeypatch)
     work(Progress("Model", verbose=1))
     text = terminal.read()
@@ -202,7 +202,7 @@ def test_tasks_of_several_threads(monkeypatch, quick_log):
 def test_a_terminal_is_left_clean(monkeypatch, error, rich):
     terminal = Terminal(monkeypatch)
     if not rich:
-        monkeypatch.setitem(sys.modules, "rich", None)
+        monkeypatch.setitem(sys.modules, "rich.console", None)
     said = Progress("Model", verbose=1)
     with pytest.raises(error), said.task("outer", "piece", 3) as outer:
         outer.step()

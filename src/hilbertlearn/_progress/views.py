@@ -19,11 +19,12 @@ def view_of(stream) -> Any:
     """What suits a stream: bars on a terminal, one line without rich, lines now and then elsewhere."""
     if not (hasattr(stream, "isatty") and stream.isatty()) or os.environ.get("TERM") == "dumb":
         return Log(stream)
+    if not (getattr(stream, "encoding", None) or "").lower().startswith("utf"):  # it cannot draw bars
+        return Line(stream)
     try:
-        import rich  # noqa: F401
+        return Bars(stream)
     except ImportError:
         return Line(stream)
-    return Bars(stream)
 
 
 def in_one_line(tasks) -> str:
@@ -82,7 +83,7 @@ def _cells(task) -> tuple:
     """Title, bar that is done, rest of it, count and time."""
     done, clock = round(_BAR * task.clock.share), task.clock
     left = time_left_as_text(clock.left) or f"{clock.passed:.0f} s"
-    return "  " * task.level + task.title, "━" * done, "━" * (_BAR - done), task.count, left
+    return "  " * task.level + task.title, "━" * done, "─" * (_BAR - done), task.count, left
 
 
 class Bars:

@@ -15,6 +15,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from .. import held_out, kernels
 from .._facts import short
 from .._fitting import blank, store
+from .._progress import Progress
 from .._validation import check_choice, check_number
 from ..functions import IrregularFunctions, Layout, brings_points, read_functions, read_training
 from ..losses import Pinball
@@ -229,7 +230,7 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         models, said = [copy.copy(self) for _ in rows.T], self.options().said
         with said.task("outputs", "output", rows.shape[1], in_parts=True) as task:
             for number, (model, column) in enumerate(zip(models, rows.T, strict=True)):
-                with said.task(f"output {number}", "part", is_step=True, in_parts=True):
+                with Progress().task(f"output {number}", "part", in_parts=True):  # callbacks alone see one by itself
                     super(QuantileRegressor, model)._learn(X, column, sample_weight)
                 task.step()
         super()._read(X, y, sample_weight)  # what is remembered of inputs and outputs
