@@ -51,7 +51,7 @@ def quick_log(monkeypatch):
     monkeypatch.setattr(views, "_LOG_EVERY", 0.05)
 
 
-def work(said, steps=4, pause=0.15):
+def work(said, steps=4, pause=0.1):
     with said.task("outer work", "piece", 2, where="here") as outer:
         for _ in range(2):
             with said.task("inner work", "step", steps, is_step=True) as inner:
@@ -134,7 +134,7 @@ def test_bars_on_a_terminal(monkeypatch):
     assert "about" in text and "left" in text
     assert text.count("\x1b[?25l") == text.count("\x1b[?25h") == 1  # the cursor is hidden once, and back
     last = text[text.rindex("\x1b[?25h") :]
-    assert re.search(r"\[Model\] outer work, here: 2 of 2 in 1\.\d s\r\n$", last)
+    assert re.search(r"\[Model\] outer work, here: 2 of 2 in \d\.\d s\r\n$", last)
     assert nothing_is_open()
 
 
@@ -148,7 +148,7 @@ def test_one_line_on_a_terminal_without_rich(monkeypatch):
     assert any("outer work, here: 1 of 2" in line and "inner work: 2 of 4" in line and "[###" in line for line in drawn)
     assert all(len(line) < 100 for line in drawn)
     assert drawn[-1].strip() == ""  # it was wiped out
-    assert re.fullmatch(r"\[Model\] outer work, here: 2 of 2 in 1\.\d s", last)
+    assert re.fullmatch(r"\[Model\] outer work, here: 2 of 2 in \d\.\d s", last)
 
 
 def test_a_log_has_plain_lines(monkeypatch, quick_log):
@@ -207,11 +207,11 @@ def test_a_terminal_is_left_clean(monkeypatch, error, rich):
     with pytest.raises(error), said.task("outer", "piece", 3) as outer:
         outer.step()
         with said.task("inner", "step", 3):
-            time.sleep(0.7)
+            time.sleep(0.5)
             raise error
     text = terminal.read()
     assert text.count("\x1b[?25l") == text.count("\x1b[?25h") == int(rich)
-    assert re.search(r"\[Model\] outer: broken off, 1 of 3 in 0\.\d s\r\n$", text)
+    assert re.search(r"\[Model\] outer: broken off, 1 of 3 in \d\.\d s\r\n$", text)
     assert nothing_is_open()
 
 
@@ -225,8 +225,8 @@ def test_what_has_enough_is_not_broken_off(monkeypatch):
 
 
 def interrupting(A, B):
-    """A kernel during whose choice somebody loses patience."""
-    time.sleep(0.5)
+    """A kernel for which somebody loses patience."""
+    time.sleep(0.4)
     raise KeyboardInterrupt
 
 

@@ -73,7 +73,7 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watch
         Decrease of the objective in an iteration, relative to its value at the start, at which the descent ends; the
         relative duality gap of the last layer is held at a tenth of it.
     verbose : int
-        1 prints the objective as it falls.
+        1 shows the objective as it falls, on standard error.
 
     Attributes
     ----------
