@@ -35,7 +35,7 @@ class FittedMachine(WithFacts, NamedSettings):
     precision_ = learnt("precision")
     manifold_error_ = learnt("manifold_error")
     support_, saturated_, outlier_scores_ = learnt("support"), learnt("saturated"), learnt("outlier_scores")
-    regressor_, choice_ = learnt("regressor"), learnt("choice")
+    choice_ = learnt("choice")
     feature_map_ = learnt("feature_map")
 
     @property
@@ -180,7 +180,7 @@ class FittedMachine(WithFacts, NamedSettings):
         check_is_fitted(self)
         state = self.state_
         if isinstance(state, RegressorState):
-            return [("regressor", self.regressor_)]
+            return [("regressor", state.regressor)]
         n = len(self.saturated_) if isinstance(state, State) else state.n_samples
         facts: Facts = [("samples", n), ("coordinates", len(self.center_))]
         facts += [("features", state.approximation)] if state.approximation is not None else []
