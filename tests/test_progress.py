@@ -145,7 +145,8 @@ def test_one_line_on_a_terminal_without_rich(monkeypatch):
     text = terminal.read()
     assert "\x1b" not in text
     *drawn, last = text.rstrip("\r\n").split("\r")
-    assert any("outer work, here: 1 of 2" in line and "inner work: 2 of 4" in line and "[###" in line for line in drawn)
+    drawing = re.compile(r"outer work, here: [01] of 2, .*inner work: [1-3] of 4, .*")
+    assert any(drawing.search(line) for line in drawn) and any(re.search(r"\[#+-+\]", line) for line in drawn)
     assert all(len(line) < 100 for line in drawn)
     assert drawn[-1].strip() == ""  # it was wiped out
     assert re.fullmatch(r"\[Model\] outer work, here: 2 of 2 in \d\.\d s", last)
@@ -159,7 +160,7 @@ def test_a_log_has_plain_lines(monkeypatch, quick_log):
     assert not CONTROL.search(text)
     *during, last = text.splitlines()
     assert all(line.startswith("[Model] outer work, here: ") for line in during)
-    assert any("inner work: 2 of 4, best 0.14; number 1" in line for line in during)
+    assert any(re.search(r"inner work: [1-3] of 4, best 0(\.\d+)?; number [0-2]", line) for line in during)
     assert last.startswith("[Model] outer work, here: 2 of 2 in ")
 
 
@@ -176,10 +177,10 @@ def test_standard_error_may_be_missing(monkeypatch):
     assert nothing_is_open()
 
 
-def test_silence(capfd):
-    threads = threading.active_count()
+def test_silence(capfd, monkeypatch):
+    monkeypatch.setattr(SCREEN, "opened", pytest.fail)
     work(Progress("Model"), pause=0.0)
-    assert capfd.readouterr() == ("", "") and threading.active_count() == threads
+    assert capfd.readouterr() == ("", "")
 
 
 def test_tasks_of_several_threads(monkeypatch, quick_log):
