@@ -295,7 +295,7 @@ def answers(model, new):
                 found[method] = getattr(model, method)(*given)
             except (ValueError, TypeError, AttributeError) as error:
                 found[method] = str(error)
-    if hasattr(model, "_accumulated_"):
+    if getattr(model, "_accumulated_", None) is not None:
         found["more"] = model.partial_fit(X[20:], VECTORS[20:]).predict(NEW)
     return found
 
