@@ -93,6 +93,7 @@ NOT_STORED = {
     "estimators.on_workers": "_Checks InBlocks",
     "estimators.output_scores": "OutputScores",
     "estimators.top_pairs": "TopPairs _Excluded",
+    "features.moving": "_Left",
     "features.selection": "Candidates Pool",
     "graphs.known": "_Read",
     "held_out.criterion": "Criterion Norms",
