@@ -42,10 +42,14 @@ def of_sets(model, sets, y):
     facts, items = {}, []
     if len(known):
         facts["median_set_size"] = float(np.median(known))
+    if len(np.unique(known)) > 1:
         edges = edges_of(known)
         bars = histogram("sets", known, edges)
         items = [Chart("Sizes of the sets", Axis("outputs in the set"), Axis("share of samples"), [View("", [bars])])]
-    return _part(model, held, "sets", items, facts)
+    part, facts, tiles = _part(model, held, "sets", items, facts)
+    if len(known):
+        part.items[0].rows.append(("outputs in a set, median", number(np.median(known))))
+    return part, facts, tiles
 
 
 def _part(model, held, what, items, facts, widths=None):

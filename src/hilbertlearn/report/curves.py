@@ -113,6 +113,7 @@ def judge_curves(model, X, y, names, targets) -> Judged:
         Tile("typical error", number(np.nanmedian(errors)), "median over curves of the root mean squared error"),
     ]
     coverage, more, tile = None, {}, []
+    items: list = []
     if truth.n_variables > 1:
         items = [points_chart(truth, errors, names)]
     else:
@@ -130,7 +131,7 @@ def judge_curves(model, X, y, names, targets) -> Judged:
         "root mean squared error",
         facts | more,
         coverage,
-        gaps_table(truth, channels),
+        [gaps_table(truth, channels), *gaps_chart(truth, channels)],
     )
 
 
@@ -157,7 +158,10 @@ def as_curves_on(predicted, axes):
 
 
 def curve_chart(truth, pictured, ends, errors, names, channels) -> Chart | None:
-    """True and predicted curves, a view for each; ``pictured`` are predictions on a grid, None for several variables."""
+    """True and predicted curves, a view for each; None for functions of several variables.
+
+    pictured : predictions on a grid
+    """
     if len(pictured.axes) > 1:
         return None
     grid = pictured.axes[0]
@@ -275,6 +279,19 @@ def gaps_table(truth, channels) -> Table:
         rows.append([Meter(share, percent(share) if share else "none"), percent(partial), span, *ends])
     head = ["missing", "curves with gaps", "points a curve", "smallest", "median", "largest"]
     return Table("Curves", head, rows, [channel or "y" for channel in channels], first="output")
+
+
+def gaps_chart(truth, channels) -> list[Chart]:
+    """Share missing along the curve, where a common grid has gaps."""
+    if truth.irregular or truth.n_variables > 1 or not np.isnan(truth.data.values).any():
+        return []
+    shares = np.isnan(truth.data.values).mean(axis=0)
+    views = [
+        View(channel, [Series("missing", "line", truth.data.axes[0], shares[:, c])])
+        for c, channel in enumerate(channels)
+    ]
+    choose = "curve" if len(channels) > 1 else ""
+    return [Chart("Missing along the curve", Axis("t"), Axis("share of curves"), views, "", choose)]
 
 
 def _flat(truth, c):

@@ -38,7 +38,8 @@ def learnt(model, name):
 
 def fit_part(model) -> tuple[Part, dict]:
     """Convergence with the gap, settings, support, and what was held back."""
-    rows, facts = [("model", _layers(model))], {}
+    rows: list[tuple[str, str]] = [("model", _layers(model))]
+    facts: dict = {}
     gap, iterations = learnt(model, "dual_gap_"), learnt(model, "n_iter_")
     if gap is not None:
         facts |= {"dual_gap": float(np.max(gap)), "n_iter": int(np.max(iterations)) if iterations is not None else None}
@@ -102,7 +103,7 @@ def outlier_items(model) -> tuple[list, dict]:
         series.append(_dots(f"held back by {percent(_HELD)} or more", x, y, names, rows[held[rows]], "red"))
     series.append(Series("median residual", "rule", y=[1.0], color="grey", dashed=True))
     log = bool((y > 0).all() and y.max() > 20 * np.median(y))
-    residual = "residual without the sample" if known else "residual"
+    residual = "left-out residual" if known else "residual"
     chart = Chart("Training samples", Axis("leverage" if known else "place in the report"),
                   Axis(f"{residual} / median", log), [View("", series)])  # fmt: skip
     return [chart, outlier_table(columns, names)], {"outliers": names[:WORST]}
@@ -114,17 +115,19 @@ def _dots(name, x, y, names, rows, color):
 
 def outlier_table(columns, names) -> Table:
     """The first rows of ``outlier_report``."""
-    head = ["held back", "residual", "without the sample", "leverage"]
+    held = bool(np.any(columns["held_back"] > 0))
+    head = ["held back"] * held + ["residual", "without the sample", "leverage"]
     order = ("residual", "loo_residual", "leverage")
     stretch = "start" in columns
     rows = []
     for i in range(min(WORST, len(names))):
-        row = [percent(columns["held_back"][i]), *(number(columns[name][i]) for name in order)]
+        row = [percent(columns["held_back"][i])] * held + [number(columns[name][i]) for name in order]
         if stretch:
             ends = columns["start"][i], columns["end"][i]
-            row.append(f"{number(ends[0])} to {number(ends[1])}" if columns["n_points"][i] else NONE)
+            row.append(" to ".join(dict.fromkeys(map(number, ends))) if columns["n_points"][i] else NONE)
         rows.append(row)
-    note = "Residuals are in units of the median one. Held back is the share that the loss left out of account."
+    note = "Residuals are in units of the median one."
+    note += " Held back is the share that the loss left out of account." * held
     title = "Training samples that go least with the others"
     return Table(title, head + ["deviates at"] * stretch, rows, names[: len(rows)], note)
 

@@ -28,7 +28,7 @@ def judge_links(model, X, y, names, targets) -> Judged:
         Tile("ROC AUC", number(auc), "chance that a linked pair scores above one that is not; 0.5 is a coin"),
         Tile("average precision", number(precision), f"{percent(linked.mean(), 1)} of the pairs are linked"),
     ]
-    items = [score_chart(scores, linked), precision_chart(scores, linked)]
+    items: list = [score_chart(scores, linked), precision_chart(scores, linked)]
     pair_names = [f"{called[i]} – {called[j]}" for i, j in zip(first, second, strict=True)]
     items += [strange(scores, linked, pair_names)] + ([top] if top else [])
     coverage, more, tile = _coverage(model, X, first, second, linked, called)
@@ -40,7 +40,7 @@ def judge_links(model, X, y, names, targets) -> Judged:
     ]
     return Judged(
         goal, tiles + tile, Part("Predicted and true", intro, items), None, "", facts | more, coverage,
-        Table("Pairs", ["number"], [[value] for _, value in rows], [name for name, _ in rows], first=""),
+        [Figures(rows)],
     )  # fmt: skip
 
 
@@ -94,8 +94,9 @@ def strange(scores, linked, names) -> Table:
     high = np.flatnonzero(linked == 0)
     high = high[np.argsort(-scores[high], kind="stable")][:5]
     rows = [[number(scores[i]), "linked" if linked[i] else "not linked"] for i in (*low, *high)]
-    return Table("Where model and data disagree most", ["score", "in the data"], rows, [names[i] for i in (*low, *high)],
-                 first="pair", text=("in the data",))  # fmt: skip
+    called = [names[i] for i in (*low, *high)]
+    head = ["score", "in the data"]
+    return Table("Where model and data disagree most", head, rows, called, first="pair", text=("in the data",))
 
 
 def likeliest(machine) -> Table | None:

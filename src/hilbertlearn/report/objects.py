@@ -69,7 +69,7 @@ class Kind:
     def write(self, output):
         """One output as text."""
         if self.name == "ranking":
-            return short(" > ".join(self.labels[j] for j in np.argsort(np.asarray(output), kind="stable")))
+            return short(" > ".join((self.labels or [])[j] for j in np.argsort(np.asarray(output), kind="stable")))
         if self.name == "label set":
             chosen = (
                 output if self.labels is None else [one for one, on in zip(self.labels, np.asarray(output)) if on > 0]
@@ -120,7 +120,7 @@ def judge_objects(model, X, y, names, targets) -> Judged:
     intro = "Examples are in order of their loss, the worst first."
     return Judged(
         kind.goal(rules), tiles + tile, Part("Predicted and true", intro, items), losses, loss_name, facts | more,
-        coverage, _outputs(kind, rules, known),
+        coverage, [_outputs(kind, rules, known)],
     )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,6 +33,12 @@ class Table:
     note: str = ""
     first: str = "sample"  # what names are of
     text: tuple[str, ...] = ()  # columns that are words and not numbers
+    folded: bool = False  # whether it is opened by a click
+
+    @property
+    def narrow(self) -> bool:
+        """Whether it takes half of the width."""
+        return not self.folded and len(self.columns) + (self.names is not None) <= 3 and "predicted" not in self.columns
 
 
 @dataclass(frozen=True)
@@ -48,7 +55,7 @@ class Part:
 
     title: str
     intro: str = ""
-    items: list[Chart | Table | Figures] = field(default_factory=list)
+    items: Sequence[Chart | Table | Figures] = ()
 
 
 @dataclass(frozen=True)
@@ -71,7 +78,7 @@ class Judged:
     error_name: str = ""
     facts: dict = field(default_factory=dict)  # plain numbers
     coverage: Part | None = None
-    outputs: Table | None = None  # ranges and gaps of the outputs
+    outputs: list = field(default_factory=list)  # on ranges and gaps of the outputs
 
 
 @dataclass(frozen=True)

@@ -29,8 +29,8 @@ def judge_quantiles(model, X, y, names, targets) -> Judged:
     )
     middle = int(np.argmin(np.abs(levels - 0.5)))
     if y is None:
-        rows = outputs_table(list(quantiles[:, :, middle].T), targets, f"Predicted, level {levels[middle]:g}")
-        return Judged(goal, [], Part("Predictions", "No outputs were given to compare with.", [rows]))
+        table = outputs_table(list(quantiles[:, :, middle].T), targets, f"Predicted, level {levels[middle]:g}")
+        return Judged(goal, [], Part("Predictions", "No outputs were given to compare with.", [table]))
     true = _rows(model, y) if functions else as_columns(y)
     errors = sizes_of_errors(true, quantiles[:, :, middle])
     score = float(model.predictor.score(X, y))
@@ -41,14 +41,13 @@ def judge_quantiles(model, X, y, names, targets) -> Judged:
         bars = f"{percent(levels[0])} to {percent(levels[-1])} range"
         charts.append(scatter(true, quantiles[:, :, middle], ends, errors, names, targets,
                               f"predicted, level {levels[middle]:g}", bars))  # fmt: skip
-    rows = [[percent(share, 1)] for share in below]
     charts += [
         Chart(
             "Outputs below each quantile", Axis("level of the quantile"), Axis("share of outputs below it"),
             [View("", [Series("observed", "line", levels, below), Series("levels", "points", levels, below)])],
             "On the line quantiles hold what they say.", diagonal=True,
         ),
-        Table("Outputs below each quantile", ["observed"], rows, [percent(level, 1) for level in levels], first="level"),
+        below_table(levels, below),
     ]  # fmt: skip
     facts = {
         "score": score,
@@ -69,7 +68,7 @@ def judge_quantiles(model, X, y, names, targets) -> Judged:
         "distance from the middle quantile, in standard deviations",
         facts | more,
         coverage,
-        None if functions else outputs_table(list(true.T), targets),
+        [] if functions else [outputs_table(list(true.T), targets)],
     )
 
 
@@ -84,6 +83,12 @@ def calibration(true, quantiles):
     seen = np.isfinite(true)
     return [float(np.mean(true[seen] <= quantiles[..., k][seen])) if seen.any() else float("nan")
             for k in range(quantiles.shape[-1])]  # fmt: skip
+
+
+def below_table(levels, below) -> Table:
+    rows = [[percent(share, 1)] for share in below]
+    names = [percent(level, 1) for level in levels]
+    return Table("Outputs below each quantile", ["observed"], rows, names, first="level")
 
 
 def fan(model, true, quantiles, levels, errors, names) -> Chart:

@@ -14,7 +14,8 @@ from .links import judge_links
 from .objects import judge_objects
 from .parts import Figures, Judged, Part, Section, Tile, worst_table
 from .quantiles import judge_quantiles
-from .text import count, number, percent, seconds as duration
+from .text import count, number, percent
+from .text import seconds as duration
 from .vectors import judge_vectors
 
 
@@ -109,8 +110,8 @@ def _data_part(X, n, judged: Judged, columns) -> Part:
     missing = missing_inputs(X)
     if missing is not None:
         rows.append(("missing in the inputs", percent(missing, 1) if missing else "none"))
-    tables = [judged.outputs, inputs_table(X, columns)]
-    return Part("The data", "", [Figures(rows), *(table for table in tables if table is not None)])
+    inputs = inputs_table(X, columns)
+    return Part("The data", "", [Figures(rows), *judged.outputs, *([] if inputs is None else [inputs])])
 
 
 def _samples_part(judged: Judged, names, outliers) -> Part | None:

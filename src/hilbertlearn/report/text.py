@@ -18,13 +18,13 @@ def number(value, digits=3):
     value = float(value)
     if not np.isfinite(value):
         return NONE if np.isnan(value) else f"{_MINUS * (value < 0)}∞"
-    if value == int(value) and abs(value) < 1e9:
-        text = f"{int(value):,}".replace(",", "\u202f")
+    if (value == int(value) or abs(value) >= 1000) and abs(value) < 1e6:
+        text = f"{value:,.0f}".replace(",", "\u202f")
     elif value and not 1e-3 <= abs(value) < 1e6:
         mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
         text = f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
     else:
-        text = np.format_float_positional(value, digits, unique=False, fractional=False, trim="-")
+        text = f"{value:#.{digits}g}".rstrip(".")
     return text.replace("-", _MINUS) if "e" not in text else re.sub("^-", _MINUS, text)
 
 
