@@ -35,9 +35,9 @@ def of_bands(model, band, y, along: Chart | None):
     return _part(model, held, "whole curves", items, {"mean_width": float(np.mean(widths))}, widths)
 
 
-def of_sets(model, sets, y):
-    """Coverage of sets of objects, and their sizes: part, facts, tiles."""
-    held, sizes = np.asarray(sets.contains(y)), np.asarray(sets.sizes, dtype=float)
+def of_sets(model, sets, y, rows):
+    """Coverage of sets of objects, and their sizes, of the samples in these rows: part, facts, tiles."""
+    held, sizes = np.asarray(sets.contains(y))[rows], np.asarray(sets.sizes, dtype=float)[rows]
     known = sizes[np.isfinite(sizes)]
     facts, items = {}, []
     if len(known):

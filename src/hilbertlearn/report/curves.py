@@ -11,7 +11,7 @@ from ..functions import IrregularFunctions, brings_points, read_functions
 from ..metrics import integrated_squared_error
 from .charts import NUMBERS, POINTS, VIEWS, Axis, Chart, Series, View, drawn, spread_out
 from .coverage import along_curve, of_bands
-from .parts import Judged, Meter, Part, Table, Tile
+from .parts import NOTHING_TRUE, Judged, Meter, Part, Table, Tile
 from .text import count, number, percent
 
 _BINS = 20  # parts of the domain, for curves at points of their own
@@ -102,8 +102,7 @@ def judge_curves(model, X, y, names, targets) -> Judged:
     goal = goal if space.n_curves == 1 else f"{space.n_curves} {goal} for each sample"
     if y is None:
         pictures = curve_chart(None, drawn_curves(model, X), ends, np.zeros(len(names)), names, channels)
-        note = "No curves were given, so that there is nothing to compare predictions with."
-        return Judged(goal, [], Part("Predictions", note, [pictures] if pictures else []))
+        return Judged(goal, [], Part("Predictions", NOTHING_TRUE, [pictures] if pictures else []))
     truth = Truth.of(model, X, y)
     errors = truth.errors()
     score = float(model.predictor.score(X, y))
@@ -131,7 +130,7 @@ def judge_curves(model, X, y, names, targets) -> Judged:
         "root mean squared error",
         facts | more,
         coverage,
-        [gaps_table(truth, channels), *gaps_chart(truth, channels)],
+        outputs=[gaps_table(truth, channels), *gaps_chart(truth, channels)],
     )
 
 

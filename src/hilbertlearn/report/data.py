@@ -17,7 +17,7 @@ _OPEN = 8  # up to which a table of inputs is unfolded
 NUMBERS = "numbers"
 
 
-def in_words(X, columns) -> str:
+def in_words(X) -> str:
     """What predictions are made from, as "7 columns"."""
     if X is None:
         return "the links that are known"

@@ -11,7 +11,7 @@ from .. import __version__
 from ..inspection import outlier_report
 from .charts import POINTS, Axis, Chart, Series, View
 from .parts import WORST, Figures, Part, Table
-from .text import NONE, count, number, percent, seconds, setting
+from .text import NONE, number, percent, seconds, setting
 
 _SETTINGS = (
     "kernel_",
@@ -135,12 +135,12 @@ def outlier_table(columns, names) -> Table:
 # ---------------------------------------------------------------- time and place
 
 
-def time_rows(fit_seconds, predict_seconds, n, facts) -> list[tuple[str, str]]:
+def time_rows(fit_seconds, predict_seconds, what, facts) -> list[tuple[str, str]]:
     """What took how long."""
     rows = [] if fit_seconds is None else [("fit", seconds(fit_seconds))]
     if "choice_seconds" in facts:
         rows.append(("of which choosing settings", seconds(facts["choice_seconds"])))
-    return [*rows, ("judging", f"{seconds(predict_seconds)} for {count(n, 'sample')}")]
+    return [*rows, ("judging", f"{seconds(predict_seconds)} for {what}")]
 
 
 def versions() -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ import numpy as np
 from ..graphs import Pairs, is_networkx, read_known_graph, row_names
 from ..metrics import link_average_precision, link_roc_auc
 from .charts import Axis, Chart, Series, View, edges_of, histogram
-from .parts import Figures, Judged, Part, Table, Tile
+from .parts import NOTHING_TRUE, Figures, Judged, Part, Table, Tile
 from .text import count, number, percent
 
 _TOP = 25  # predicted links in a table
@@ -20,7 +20,7 @@ def judge_links(model, X, y, names, targets) -> Judged:
     goal = "which pairs of nodes are linked"
     top = likeliest(machine)
     if linked is None:
-        return Judged(goal, [], Part("Predictions", "No links were given to compare with.", [top] if top else []))
+        return Judged(goal, [], Part("Predictions", NOTHING_TRUE, [top] if top else []))
     auc, precision = float(link_roc_auc(linked, scores)), float(link_average_precision(linked, scores))
     facts = {"score": auc, "score_name": "area under the ROC curve", "average_precision": precision}
     facts |= {"n_pairs": len(linked), "n_links": int(linked.sum())}
@@ -33,14 +33,10 @@ def judge_links(model, X, y, names, targets) -> Judged:
     items += [strange(scores, linked, pair_names)] + ([top] if top else [])
     coverage, more, tile = _coverage(model, X, first, second, linked, called)
     intro = f"{count(len(linked), 'pair')} of nodes, {count(linked.sum(), 'link')} among them."
-    rows = [
-        ("nodes", number(len(called))),
-        ("pairs judged", number(len(linked))),
-        ("links among them", number(linked.sum())),
-    ]
+    rows = [("nodes", number(len(called))), ("links among the pairs", number(linked.sum()))]
     return Judged(
         goal, tiles + tile, Part("Predicted and true", intro, items), None, "", facts | more, coverage,
-        [Figures(rows)],
+        unit="pair", outputs=[Figures(rows)],
     )  # fmt: skip
 
 

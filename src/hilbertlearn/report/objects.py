@@ -11,12 +11,13 @@ from .. import metrics
 from ..outputs import read_outputs, take
 from .charts import Axis, Chart, View, edges_of, histogram, spread_out
 from .coverage import of_sets
-from .parts import Judged, Meter, Part, Table, Tile
+from .parts import NOTHING_TRUE, Judged, Meter, Part, Table, Tile
 from .text import NONE, count, few, number, percent, short
 
 _EXAMPLES = 40  # rows of the table of examples
 _CLASSES = 12  # up to which there is a table of confusions
 _LABELS = 40
+_ERRORS = "zero-one loss"
 _IN_SET = 4  # members of a set that are named
 
 
@@ -89,56 +90,70 @@ def judge_objects(model, X, y, names, targets) -> Judged:
     sets = None if model.conformal is None else model.conformal.predict_set(X)
     if y is None:
         table = examples(kind, None, predicted, None, sets, names)
-        return Judged(kind.goal(rules), [], Part("Predictions", "No outputs were given to compare with.", [table]))
+        return Judged(kind.goal(rules), [], Part("Predictions", NOTHING_TRUE, [table]))
     true, known = read_outputs(y, like=rules.outputs)
     known = known if rules.no_label is None else known & (true != rules.no_label)
     rows = np.flatnonzero(known)
     if not len(rows):
         raise ValueError("y has no known output to judge predictions by; give at least one, or y=None")
+    pair = take(true, rows), take(predicted, rows)
     losses = np.full(len(known), np.nan)
-    losses[rows] = rules.pairwise_losses(take(predicted, rows), take(true, rows))
-    loss_name = _loss_name(rules)
-    mean = float(np.nanmean(losses))
-    facts: dict[str, Any] = {"score": -mean, "score_name": f"minus the mean {loss_name}", "loss": mean}
-    tiles = [Tile(f"mean {loss_name}", number(mean), "0 is perfect")]
-    exact = exactly(kind, take(true, rows), take(predicted, rows))
-    facts |= {"exact": exact} | _more(kind, take(true, rows), take(predicted, rows))
-    tiles.append(Tile("exactly right", percent(exact), f"of {count(len(rows), 'sample')}"))
-    if "kendall_tau" in facts:
-        tiles.append(Tile("Kendall's tau", number(facts["kendall_tau"]), "1 is the true order, 0 is chance"))
-    items: list = [examples(kind, true, predicted, losses, sets, names)]
-    if kind.name == "class" and len(rules.classes) <= _CLASSES:
-        items.append(confusions(list(rules.classes), take(true, rows), take(predicted, rows)))
-    elif kind.name == "label set" and kind.labels is not None:
-        items.append(by_label(kind.labels, np.asarray(take(true, rows)), np.asarray(take(predicted, rows))))
-    if len(np.unique(losses[rows])) > 2:
-        bars = histogram("samples", losses[rows], edges_of(losses[rows]))
-        items.append(Chart("Losses of the samples", Axis(loss_name), Axis("share of samples"), [View("", [bars])]))
-    coverage, more, tile = None, {}, []
-    if sets is not None:
-        coverage, more, tile = of_sets(model, _Known(sets, rows), take(true, rows) if len(rows) == len(known) else y)
-    intro = "Examples are in order of their loss, the worst first."
+    losses[rows] = rules.pairwise_losses(pair[1], pair[0])
+    tiles, facts = scores(kind, rules, losses[rows], *pair)
+    items = [examples(kind, true, predicted, losses, sets, names), *pictures(kind, rules, losses[rows], *pair)]
+    coverage, more, tile = (
+        (None, {}, []) if sets is None else of_sets(model, sets, _filled(true, predicted, known), rows)
+    )
     return Judged(
-        kind.goal(rules), tiles + tile, Part("Predicted and true", intro, items), losses, loss_name, facts | more,
-        coverage, [_outputs(kind, rules, known)],
-    )  # fmt: skip
+        kind.goal(rules),
+        tiles + tile,
+        Part("Predicted and true", "Examples are in order of their loss, the worst first.", items),
+        losses,
+        _loss_name(rules),
+        facts | more,
+        coverage,
+        outputs=[_outputs(kind, rules, known)],
+    )
 
 
-@dataclass(frozen=True)
-class _Known:
-    """Sets of the samples whose output is known."""
+def scores(kind, rules, losses, true, predicted) -> tuple[list[Tile], dict]:
+    """Tiles and facts on the losses (n,) of outputs that are known."""
+    mean, loss_name, exact = float(np.mean(losses)), _loss_name(rules), exactly(kind, true, predicted)
+    facts: dict[str, Any] = {"score": -mean, "score_name": f"minus the mean {loss_name}", "loss": mean, "exact": exact}
+    if kind.name == "class" and loss_name == _ERRORS:
+        return [Tile("share of errors", number(mean), "0 is perfect")], facts
+    tiles = [
+        Tile(f"mean {loss_name}", number(mean), "0 is perfect"),
+        Tile("exactly right", percent(exact), f"of {count(len(losses), 'sample')}"),
+    ]
+    if kind.name == "ranking":
+        facts["kendall_tau"] = float(metrics.kendall_tau(true, predicted))
+        tiles.append(Tile("Kendall's tau", number(facts["kendall_tau"]), "1 is the true order, 0 is chance"))
+    if kind.name == "label set" and kind.labels is not None:
+        facts["f1"] = float(np.mean(metrics.f1_by_sample(true, predicted)))
+        tiles.append(Tile("F1", number(facts["f1"]), "mean over samples; 1 is perfect"))
+    return tiles, facts
 
-    sets: Any
-    rows: np.ndarray
 
-    def contains(self, y):
-        return (
-            np.asarray(self.sets.contains(y))[self.rows] if len(self.rows) < len(self.sets) else self.sets.contains(y)
-        )
+def pictures(kind, rules, losses, true, predicted) -> list:
+    """Tables by class or label, and the losses of the samples."""
+    items: list = []
+    if kind.name == "class" and len(rules.classes) <= _CLASSES:
+        items.append(confusions(list(rules.classes), true, predicted))
+    elif kind.name == "label set" and kind.labels is not None:
+        items.append(by_label(kind.labels, np.asarray(true), np.asarray(predicted)))
+    if len(np.unique(losses)) > 2:
+        bars = histogram("samples", losses, edges_of(losses))
+        axes = Axis(_loss_name(rules)), Axis("share of samples")
+        items.append(Chart("Losses of the samples", *axes, [View("", [bars])]))
+    return items
 
-    @property
-    def sizes(self):
-        return np.asarray(self.sets.sizes)[self.rows]
+
+def _filled(true, predicted, known):
+    """Outputs with predictions in place of those that are not known, so that all can be asked for."""
+    if isinstance(true, np.ndarray):
+        return np.where(known.reshape(-1, *[1] * (true.ndim - 1)), true, predicted)
+    return [one if seen else other for one, other, seen in zip(true, predicted, known, strict=True)]
 
 
 def _loss_name(rules):
@@ -146,23 +161,12 @@ def _loss_name(rules):
     if rules.loss is None:
         return "squared distance in the output kernel's space"
     name = type(rules.loss).__name__
-    return {"ZeroOne": "share of errors", "Hamming": "Hamming loss", "Kendall": "Kendall loss"}.get(
-        name, f"{name} loss"
-    )
+    return {"ZeroOne": _ERRORS, "Hamming": "Hamming loss", "Kendall": "Kendall loss"}.get(name, f"{name} loss")
 
 
 def exactly(kind, true, predicted) -> float:
     """Share of outputs that were predicted exactly, as they are written."""
     return float(np.mean([kind.write(one) == kind.write(other) for one, other in zip(true, predicted, strict=True)]))
-
-
-def _more(kind, true, predicted) -> dict:
-    """Scores that the field knows for a kind of outputs."""
-    if kind.name == "ranking":
-        return {"kendall_tau": float(metrics.kendall_tau(true, predicted))}
-    if kind.name == "label set" and kind.labels is not None:
-        return {"f1": float(np.mean(metrics.f1_by_sample(true, predicted)))}
-    return {}
 
 
 # ---------------------------------------------------------------- tables

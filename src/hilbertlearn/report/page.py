@@ -249,7 +249,11 @@ def _row(table: Table, i, kinds) -> str:
     if table.names is not None:
         name = escape(table.names[i])
         own, kinds = f'<th scope="row" class="words">{name}</th>', kinds[1:]
-    searched = f' data-name="{escape(table.names[i])}"' if table.names is not None and table.first == "sample" else ""
+    searched = (
+        f' data-name="{escape(table.names[i])}"'
+        if table.names is not None and table.first in ("sample", "pair")
+        else ""
+    )
     return f"<tr{searched}>{own}{''.join(_cell(cell, kind) for cell, kind in zip(cells, kinds, strict=True))}</tr>"
 
 

@@ -12,6 +12,7 @@ from .charts import Chart
 from .text import number
 
 WORST = 10  # samples in a table of the worst
+NOTHING_TRUE = "No outputs were given, so that there is nothing to compare predictions with."
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,8 @@ class Judged:
     error_name: str = ""
     facts: dict = field(default_factory=dict)  # plain numbers
     coverage: Part | None = None
+    verb: str = "predict"
+    unit: str = "sample"  # what was judged
     outputs: list = field(default_factory=list)  # on ranges and gaps of the outputs
 
 
@@ -100,10 +103,10 @@ class Section:
 
 
 def worst_table(judged: Judged, names) -> Table | None:
-    """The samples with the largest errors; None where no error is known."""
-    if judged.errors is None or not np.isfinite(judged.errors).any():
+    """The samples with the largest errors; None where there is none."""
+    if judged.errors is None or not (np.nan_to_num(judged.errors) > 0).any():
         return None
-    known = np.flatnonzero(np.isfinite(judged.errors))
+    known = np.flatnonzero(np.nan_to_num(judged.errors) > 0)
     order = known[np.argsort(-judged.errors[known], kind="stable")][:WORST]
     rows = [[number(judged.errors[i])] for i in order]
     return Table("Largest errors among the samples judged", [judged.error_name], rows, [names[i] for i in order])

@@ -12,7 +12,7 @@ from .data import in_words, inputs_table, missing_inputs, number_of
 from .fits import fit_part, outlier_items, time_rows
 from .links import judge_links
 from .objects import judge_objects
-from .parts import Figures, Judged, Part, Section, Tile, worst_table
+from .parts import Figures, Judged, Part, Section, Table, Tile, worst_table
 from .quantiles import judge_quantiles
 from .text import count, number, percent
 from .text import seconds as duration
@@ -70,13 +70,13 @@ def section(
     start = time.perf_counter()
     judged = _judge(layers)(layers, X, y, names, targets)
     took = time.perf_counter() - start
-    n = number_of(X, y)
+    n = judged.facts.get("n_pairs", number_of(X, y))
     chosen, more = choices_part(layers)
     fitted, certificate = fit_part(layers)
     facts = {"n_samples": n, **judged.facts, **more, **certificate}
     outliers, found = outlier_items(layers)
     facts |= found | ({} if seconds is None else {"fit_seconds": float(seconds)})
-    times = Figures(time_rows(seconds, took, n, facts), "Time")
+    times = Figures(time_rows(seconds, took, count(n, judged.unit), facts), "Time")
     parts = [
         _data_part(X, n, judged, columns),
         judged.part,
@@ -86,7 +86,7 @@ def section(
         Part(fitted.title, fitted.intro, [*fitted.items, times]),
     ]
     tiles = [*_beside(judged.tiles, reference, judged, facts), *_last_tiles(facts, seconds)]
-    sentence = f"From {in_words(X, columns)}, predict {judged.goal}." if task is None else str(task)
+    sentence = f"From {in_words(X)}, {judged.verb} {judged.goal}." if task is None else str(task)
     heading = type(layers.machine).__name__ if name is None else str(name)
     return Section(heading, sentence, tiles, [part for part in parts if part is not None], facts)
 
@@ -106,12 +106,13 @@ def _judge(model: Model):
 
 def _data_part(X, n, judged: Judged, columns) -> Part:
     """What there is of data, and what is missing."""
-    rows = [("samples judged", number(n))]
+    rows = [(f"{judged.unit}s judged", number(n))]
     missing = missing_inputs(X)
     if missing is not None:
         rows.append(("missing in the inputs", percent(missing, 1) if missing else "none"))
     inputs = inputs_table(X, columns)
-    return Part("The data", "", [Figures(rows), *judged.outputs, *([] if inputs is None else [inputs])])
+    items = [Figures(rows), *judged.outputs, *([] if inputs is None else [inputs])]
+    return Part("The data", "", sorted(items, key=lambda item: isinstance(item, Table)))
 
 
 def _samples_part(judged: Judged, names, outliers) -> Part | None:

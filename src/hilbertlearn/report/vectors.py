@@ -9,10 +9,10 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from .. import metrics
 from ..spaces import read_vectors
-from .charts import POINTS, VIEWS, Axis, Chart, Series, View, drawn
+from .charts import NUMBERS, POINTS, VIEWS, Axis, Chart, Series, View, drawn
 from .coverage import of_intervals
 from .data import outputs_table
-from .parts import Judged, Part, Table, Tile
+from .parts import NOTHING_TRUE, Judged, Part, Table, Tile
 from .text import count, number
 
 _METRICS = {
@@ -32,12 +32,11 @@ def as_columns(values):
 def judge_vectors(model, X, y, names, targets) -> Judged:
     predicted = as_columns(model.predict(X))
     d = predicted.shape[1]
-    targets = _named(targets, d)
+    targets = output_names(targets, d)
     true = None if y is None else as_columns(y)
     ends = None if model.conformal is None else model.conformal.predict_interval(X).reshape(len(predicted), d, 2)
     if true is None:
-        note = "No outputs were given, so that there is nothing to compare predictions with."
-        part = Part("Predictions", note, [outputs_table(list(predicted.T), targets, "Predicted", "output")])
+        part = Part("Predictions", NOTHING_TRUE, [outputs_table(list(predicted.T), targets, "Predicted", "output")])
         return Judged(_goal(model, targets), [], part)
     errors = sizes_of_errors(true, predicted)
     by_output = scores_by_output(true, predicted)
@@ -56,14 +55,14 @@ def judge_vectors(model, X, y, names, targets) -> Judged:
         tiles + tile,
         Part("Predicted and true", intro, items),
         errors,
-        "error, in standard deviations of the outputs",
+        "error, in standard deviations",
         facts | more,
         coverage,
-        [outputs_table(list(true.T), targets)],
+        outputs=[outputs_table(list(true.T), targets)],
     )
 
 
-def _named(targets, d):
+def output_names(targets, d):
     """Names of d outputs."""
     if targets is None or len(targets) != d:
         return ["output"] if d == 1 else [f"output {j + 1}" for j in range(d)]
@@ -97,7 +96,8 @@ def sizes_of_errors(true, predicted):
 
 def scatter(true, predicted, ends, errors, names, targets, middle="predicted", bars="interval") -> Chart:
     """Predicted (n, d) against true values, a view for each output; ends (n, d, 2) of intervals or None."""
-    rows = drawn(errors, POINTS)
+    each = (2 if ends is None else 4) * min(len(targets), VIEWS)
+    rows = drawn(errors, min(POINTS, NUMBERS // each))
     views = [
         View(target, _cloud(true[rows, j], predicted[rows, j], None if ends is None else ends[rows, j],
                             [names[i] for i in rows], bars))
