@@ -427,7 +427,7 @@ def test_policy_allows_this_script_alone():
 
 def test_many_samples_are_drawn_in_part_and_it_is_said():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(5000, 2))
+    X = rng.normal(size=(1500, 2))
     Y = np.sin(X @ rng.normal(size=(2, 120)))
     vectors = OperatorKernelRegressor("rbf", gamma=1.0, alpha=0.01).fit(X[:50], Y[:50])
     page = report.html(report.section(vectors, X, Y))
@@ -436,10 +436,10 @@ def test_many_samples_are_drawn_in_part_and_it_is_said():
     assert len(found["views"][0]["series"][0]["x"]) == charts.NUMBERS // (2 * charts.VIEWS)
     assert f"of {len(X)}" in found["note"] and "of 120 outputs" in found["note"]
     curves = FunctionalRegressor("rbf", gamma=1.0, alpha=0.01, operator=None).fit(X[:50], Y[:50])
-    section = report.section(curves, X[:800], Y[:800])
+    section = report.section(curves, X[:200], Y[:200])
     assert len(report.html(section).encode()) < 2_000_000
     found = chart(section, "Curve by curve")
-    assert len(found["views"]) == charts.VIEWS and "60 of 800 curves" in found["note"]
+    assert len(found["views"]) == charts.VIEWS and "60 of 200 curves" in found["note"]
 
 
 def test_worst_samples_are_among_those_drawn():
