@@ -105,7 +105,7 @@ def test_every_model_has_a_page(name):
     (found,) = json.loads(seen.data)["sections"]
     assert found["facts"]["score"] == pytest.approx(inner(model).score(X, y), rel=1e-5)
     assert "A title" in seen.shown and "fit it" in seen.shown and section.task in seen.shown
-    assert {"judging", "hilbertlearn", "numpy", "scipy", "scikit-learn", "Python", "platform"} <= set(seen.shown)
+    assert {"time of judging", "hilbertlearn", "numpy", "scipy", "scikit-learn", "platform"} <= set(seen.shown)
     assert len(page) < 200_000
     drawn = found["charts"]
     assert {attributes["data-chart"] for _, attributes in seen.tags if "data-chart" in attributes} == set(drawn)

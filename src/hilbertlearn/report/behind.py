@@ -32,18 +32,19 @@ class Model:
         check_is_fitted(model)
         conformal = search = None
         predictor = model
-        while True:
-            if hasattr(predictor, "predict_interval") and hasattr(predictor, "predict_set"):
+        while _is_conformal(predictor) or hasattr(predictor, "best_estimator_"):
+            if _is_conformal(predictor):
                 conformal, predictor = predictor, predictor.estimator_
-            elif hasattr(predictor, "best_estimator_"):
-                search, predictor = predictor, predictor.best_estimator_
             else:
-                break
+                search, predictor = predictor, predictor.best_estimator_
         machine = predictor
-        while isinstance(machine, Pipeline) or hasattr(machine, "best_estimator_"):
-            if not isinstance(machine, Pipeline):
-                search = machine
-            machine = machine[-1] if isinstance(machine, Pipeline) else machine.best_estimator_
+        while isinstance(machine, Pipeline) or hasattr(machine, "best_estimator_") or _is_conformal(machine):
+            if isinstance(machine, Pipeline):
+                machine = machine[-1]
+            elif _is_conformal(machine):  # behind transformers: their output is not at hand to ask it for sets
+                machine = machine.estimator_
+            else:
+                search, machine = machine, machine.best_estimator_
         return cls(model, conformal, search, predictor, machine)
 
     def predict(self, X, **options):
@@ -79,6 +80,10 @@ class Model:
     @property
     def predicts_functions(self) -> bool:
         return hasattr(self.space, "grids")
+
+
+def _is_conformal(model) -> bool:
+    return hasattr(model, "predict_interval") and hasattr(model, "predict_set")
 
 
 def names_of(X, y, ids) -> list[str]:

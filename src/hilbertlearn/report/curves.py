@@ -11,7 +11,7 @@ from ..functions import IrregularFunctions, brings_points, read_functions
 from ..metrics import integrated_squared_error
 from .charts import NUMBERS, POINTS, VIEWS, Axis, Chart, Series, View, drawn, spread_out
 from .coverage import along_curve, of_bands
-from .parts import NOTHING_TRUE, Judged, Meter, Part, Table, Tile
+from .parts import NOTHING_TRUE, Figures, Judged, Meter, Part, Table, Tile
 from .text import count, number, percent
 
 _BINS = 20  # parts of the domain, for curves at points of their own
@@ -122,10 +122,11 @@ def judge_curves(model, X, y, names, targets) -> Judged:
         coverage, more, tile = of_bands(model, ends.band, y, inside_chart(model, ends, truth))
     elif model.conformal is not None:
         coverage, more, tile = of_bands(model, model.conformal.predict_band(X), y, None)
+    intro = "Curves are in order of their error, the worst first." if truth.n_variables == 1 else ""
     return Judged(
         goal,
         tiles + tile,
-        Part("Predicted and true", "Curves are in order of their error, the worst first.", items),
+        Part("Predicted and true", intro, items),
         errors,
         "root mean squared error",
         facts | more,
@@ -263,7 +264,7 @@ def points_chart(truth, errors, names) -> Chart:
                  diagonal=True)  # fmt: skip
 
 
-def gaps_table(truth, channels) -> Table:
+def gaps_table(truth, channels) -> Table | Figures:
     """What was observed of the curves."""
     rows = []
     for c in range(len(channels)):
@@ -277,7 +278,10 @@ def gaps_table(truth, channels) -> Table:
         ends = [number(f(known)) if len(known) else number(np.nan) for f in (np.min, np.median, np.max)]
         rows.append([Meter(share, percent(share) if share else "none"), percent(partial), span, *ends])
     head = ["missing", "curves with gaps", "points a curve", "smallest", "median", "largest"]
-    return Table("Curves", head, rows, [channel or "y" for channel in channels], first="output")
+    if len(channels) == 1:
+        (cells,) = rows
+        return Figures(list(zip(head, [cells[0].text, *cells[1:]], strict=True)), "Curves")
+    return Table("Curves", head, rows, channels, first="output")
 
 
 def gaps_chart(truth, channels) -> list[Chart]:

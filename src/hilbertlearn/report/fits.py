@@ -10,7 +10,7 @@ import numpy as np
 from .. import __version__
 from ..inspection import outlier_report
 from .charts import POINTS, Axis, Chart, Series, View
-from .parts import WORST, Figures, Part, Table
+from .parts import WORST, Table
 from .text import NONE, number, percent, seconds, setting
 
 _SETTINGS = (
@@ -36,7 +36,7 @@ def learnt(model, name):
         return None
 
 
-def fit_part(model) -> tuple[Part, dict]:
+def fit_rows(model) -> tuple[list[tuple[str, str]], dict]:
     """Convergence with the gap, settings, support, and what was held back."""
     rows: list[tuple[str, str]] = [("model", _layers(model))]
     facts: dict = {}
@@ -54,18 +54,18 @@ def fit_part(model) -> tuple[Part, dict]:
         if value is not None:
             rows.append((name.strip("_").replace("_", " "), setting(value)))
     support, held = learnt(model, "support_"), learnt(model, "saturated_")
-    if support is not None and held is not None:
-        n = len(held)
+    if support is not None:
+        n = len(learnt(model, "dual_coef_") if held is None else held)
         rows.append(("samples in use", f"{number(len(support))} of {number(n)}"))
         facts |= {"n_support": len(support), "n_training": n}
-        if held.dtype == bool and not model.predicts_quantiles:
-            what = "samples" if held.ndim == 1 else "points"
-            rows.append(("held back by the loss", f"{number(held.sum())} of {number(held.size)} {what}"))
-            facts["n_held_back"] = int(held.sum())
+    if held is not None and not model.predicts_quantiles:
+        what = "samples" if held.ndim == 1 else "points"
+        rows.append(("held back by the loss", f"{number(held.sum())} of {number(held.size)} {what}"))
+        facts["n_held_back"] = int(held.sum())
     features = learnt(model, "feature_map_")
     if features is not None:
         rows.append(("features in place of the kernel", setting(type(features).__name__)))
-    return Part("The fit", "", [Figures(rows)]), facts
+    return rows, facts
 
 
 def _layers(model):
@@ -137,10 +137,10 @@ def outlier_table(columns, names) -> Table:
 
 def time_rows(fit_seconds, predict_seconds, what, facts) -> list[tuple[str, str]]:
     """What took how long."""
-    rows = [] if fit_seconds is None else [("fit", seconds(fit_seconds))]
+    rows = [] if fit_seconds is None else [("time of the fit", seconds(fit_seconds))]
     if "choice_seconds" in facts:
-        rows.append(("of which choosing settings", seconds(facts["choice_seconds"])))
-    return [*rows, ("judging", f"{seconds(predict_seconds)} for {what}")]
+        rows.append(("time of choosing settings", seconds(facts["choice_seconds"])))
+    return [*rows, ("time of judging", f"{seconds(predict_seconds)} for {what}")]
 
 
 def versions() -> list[tuple[str, str]]:

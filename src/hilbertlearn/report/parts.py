@@ -39,7 +39,7 @@ class Table:
     @property
     def narrow(self) -> bool:
         """Whether it takes half of the width."""
-        return not self.folded and len(self.columns) + (self.names is not None) <= 3 and "predicted" not in self.columns
+        return not self.folded and len(self.columns) + (self.names is not None) <= 4 and len(self.text) < 2
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from .choices import choices_part
 from .codes import judge_codes
 from .curves import judge_curves
 from .data import in_words, inputs_table, missing_inputs, number_of
-from .fits import fit_part, outlier_items, time_rows
+from .fits import fit_rows, outlier_items, time_rows
 from .links import judge_links
 from .objects import judge_objects
-from .parts import Figures, Judged, Part, Section, Table, Tile, worst_table
+from .parts import Figures, Judged, Part, Section, Tile, worst_table
 from .quantiles import judge_quantiles
 from .text import count, number, percent
 from .text import seconds as duration
@@ -72,18 +72,18 @@ def section(
     took = time.perf_counter() - start
     n = judged.facts.get("n_pairs", number_of(X, y))
     chosen, more = choices_part(layers)
-    fitted, certificate = fit_part(layers)
+    fitted, certificate = fit_rows(layers)
     facts = {"n_samples": n, **judged.facts, **more, **certificate}
     outliers, found = outlier_items(layers)
     facts |= found | ({} if seconds is None else {"fit_seconds": float(seconds)})
-    times = Figures(time_rows(seconds, took, count(n, judged.unit), facts), "Time")
+    times = time_rows(seconds, took, count(n, judged.unit), facts)
     parts = [
         _data_part(X, n, judged, columns),
         judged.part,
         judged.coverage,
         _samples_part(judged, names, outliers),
         chosen,
-        Part(fitted.title, fitted.intro, [*fitted.items, times]),
+        Part("The fit", "", [Figures([*fitted, *times])]),
     ]
     tiles = [*_beside(judged.tiles, reference, judged, facts), *_last_tiles(facts, seconds)]
     sentence = f"From {in_words(X)}, {judged.verb} {judged.goal}." if task is None else str(task)
@@ -106,13 +106,11 @@ def _judge(model: Model):
 
 def _data_part(X, n, judged: Judged, columns) -> Part:
     """What there is of data, and what is missing."""
-    rows = [(f"{judged.unit}s judged", number(n))]
-    missing = missing_inputs(X)
+    intro, missing = f"{count(n, judged.unit)} judged", missing_inputs(X)
     if missing is not None:
-        rows.append(("missing in the inputs", percent(missing, 1) if missing else "none"))
+        intro += f", {percent(missing, 1) if missing else 'nothing'} missing in the inputs"
     inputs = inputs_table(X, columns)
-    items = [Figures(rows), *judged.outputs, *([] if inputs is None else [inputs])]
-    return Part("The data", "", sorted(items, key=lambda item: isinstance(item, Table)))
+    return Part("The data", f"{intro}.", [*judged.outputs, *([] if inputs is None else [inputs])])
 
 
 def _samples_part(judged: Judged, names, outliers) -> Part | None:

@@ -74,7 +74,8 @@ def setting(value):
         return f"matrix {' × '.join(map(str, value.shape))}" if value.ndim > 1 else few(value, number)
     if isinstance(value, (list, tuple)):
         return few(value, setting)
-    return short(re.sub(r"\d+\.\d+(e[+-]?\d+)?", lambda match: f"{float(match[0]):.3g}", str(value)), 2 * _LONGEST)
+    plain = re.sub(r"<(?:\w+\.)*(\w+) object at 0x\w+>", r"\1", str(value))  # what has no text of its own
+    return short(re.sub(r"\d+\.\d+(e[+-]?\d+)?", lambda match: f"{float(match[0]):.3g}", plain), 2 * _LONGEST)
 
 
 def few(items: Iterable, form=str, most=_SHOWN):

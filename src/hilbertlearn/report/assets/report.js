@@ -155,7 +155,7 @@
     legend() {
       this.keys.replaceChildren();
       const named = this.series.filter((one) => one.name);
-      if (named.length < 2) return;
+      if (named.length < 2 && !named.some((one) => one.lower)) return;
       for (const one of named) {
         const key = element("button", "key", this.keys);
         key.type = "button";
@@ -192,7 +192,7 @@
     draw() {
       this.width = this.plot.clientWidth;
       if (!this.width) return;
-      const width = this.width, most = Math.max(3, Math.floor(width / 95));
+      const width = this.width, most = Math.max(4, Math.floor(width / 90));
       const height = Math.round(Math.min(340, Math.max(230, this.spec.diagonal ? width * 0.8 : width * 0.6)));
       const root = svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img" });
       const shown = this.visible, all = (names) => shown.flatMap((one) => names.flatMap((n) => values(this, one, n) || []));
