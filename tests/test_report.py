@@ -266,6 +266,27 @@ def test_confusions_are_those_of_scikit_learn():
     assert [[int(cell.text) for cell in row] for row in found.rows] == counts.tolist()
 
 
+def test_classes_that_training_had_not_seen_are_named():
+    X = np.arange(12.0)[:, None]
+    model = StructuredPredictor("rbf", gamma=1.0, alpha=0.1).fit(X, [1, 2] * 6)
+    section = report.section(model, X[:4], [1, 2, 1, 7])
+    found = table(section, "Predicted (across)")
+    assert found.names == ["1", "2", "7"] and [sum(int(cell.text) for cell in row) for row in found.rows] == [2, 1, 1]
+    assert section.facts["score"] == pytest.approx(model.score(X[:4], [1, 2, 1, 7]))
+
+
+def test_label_sets_have_the_f1_of_scikit_learn():
+    model, X, y, _ = case("label sets")
+    wanted = sklearn.metrics.f1_score(y, model.predict(X), average="samples", zero_division=1.0)
+    assert made("label sets").facts["f1"] == pytest.approx(wanted)
+
+
+def test_links_without_anything_more_given():
+    model, *_ = case("links")
+    section = report.section(model, None, None)
+    assert "Likeliest links that are not known" in report.html(section) and "score" not in section.facts
+
+
 def test_outputs_that_are_not_known_do_not_count():
     model, X, y, _ = case("sets of labels to choose")
     known = [None if i % 3 == 0 else str(label) for i, label in enumerate(y)]

@@ -52,8 +52,11 @@ class Model:
         return self.predictor.predict(X, **options) if options else self.outer.predict(X)
 
     def learnt(self, name, default=None):
-        """A learnt attribute of the estimator, ``default`` where it has none."""
-        return getattr(self.machine, name, default)
+        """A learnt attribute of the estimator, ``default`` where it has none, or none for this fit."""
+        try:
+            return getattr(self.machine, name, default)
+        except ValueError:
+            return default
 
     @property
     def space(self):
@@ -86,9 +89,13 @@ def _is_conformal(model) -> bool:
     return hasattr(model, "predict_interval") and hasattr(model, "predict_set")
 
 
-def names_of(X, y, ids) -> list[str]:
-    """Names of the samples: those given, the index of a data frame, or positions."""
-    n = len(X.nodes) if isinstance(X, Pairs) else len(X) if is_networkx(X) else _num_samples(y if X is None else X)
+def names_of(model: Model, X, y, ids) -> list[str]:
+    """Names of the samples, or of nodes: those given, the index of a data frame, or positions."""
+    if isinstance(X, Pairs) or X is None or is_networkx(X):
+        nodes = X.nodes if isinstance(X, Pairs) else model.learnt("nodes_", range(0 if X is None else len(X)))
+        ids, n = nodes if ids is None else ids, len(nodes)
+    else:
+        n = _num_samples(X)
     if ids is None:
         framed = next((one for one in (X, y) if hasattr(one, "iloc")), None)
         ids = range(n) if framed is None else framed.index

@@ -34,10 +34,7 @@ def choices_part(model) -> tuple[Part | None, dict]:
 
 def trials_of(model) -> dict | None:
     """The columns of ``choice_``, None where there is none or nothing was tried."""
-    try:
-        table = model.learnt("choice_")
-    except (AttributeError, ValueError):
-        return None
+    table = model.learnt("choice_")
     return table if isinstance(table, dict) and len(table.get("alpha", ())) else None
 
 

@@ -119,9 +119,9 @@ def judge_curves(model, X, y, names, targets) -> Judged:
         pictured = drawn_curves(model, X) if truth.irregular else truth.predicted
         items = [curve_chart(truth, pictured, ends, errors, names, channels), error_chart(truth, channels)]
     if ends is not None:
-        coverage, more, tile = of_bands(model, ends.band, y, inside_chart(model, ends, truth))
+        coverage, more, tile = of_bands(model, ends.band, y, np.isfinite(errors), inside_chart(model, ends, truth))
     elif model.conformal is not None:
-        coverage, more, tile = of_bands(model, model.conformal.predict_band(X), y, None)
+        coverage, more, tile = of_bands(model, model.conformal.predict_band(X), y, np.isfinite(errors), None)
     intro = "Curves are in order of their error, the worst first." if truth.n_variables == 1 else ""
     return Judged(
         goal,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse
-from sklearn.utils.validation import _num_samples
 
 from ..frames import column_values, columns_of, is_framed, is_missing
 from ..functions import IrregularFunctions, as_curves, brings_points
@@ -115,16 +114,16 @@ def missing_inputs(X) -> float | None:
     columns = _columns(X)
     if columns is None:
         return None
-    return _share([np.array([is_missing(item) for item in column]) for column in columns])
+    return _share([_gaps(column) for column in columns])
+
+
+def _gaps(column):
+    """Which entries (n,) are missing."""
+    if column.dtype.kind in "biuf":
+        return np.isnan(column)
+    return np.array([is_missing(item) for item in column], dtype=bool)
 
 
 def _share(masks):
     total = sum(mask.size for mask in masks)
     return float(sum(mask.sum() for mask in masks) / total) if total else 0.0
-
-
-def number_of(X, y) -> int:
-    """Samples, or pairs of nodes."""
-    if X is None:
-        return _num_samples(y)
-    return len(X) if isinstance(X, Pairs) or is_networkx(X) else _num_samples(X)

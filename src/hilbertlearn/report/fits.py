@@ -28,41 +28,33 @@ _PACKAGES = ("numpy", "scipy", "scikit-learn")
 _HELD = 0.5  # share held back from where on a sample has a colour of its own
 
 
-def learnt(model, name):
-    """A learnt attribute that may not be there, or not for this fit."""
-    try:
-        return model.learnt(name)
-    except (AttributeError, ValueError):
-        return None
-
-
 def fit_rows(model) -> tuple[list[tuple[str, str]], dict]:
     """Convergence with the gap, settings, support, and what was held back."""
     rows: list[tuple[str, str]] = [("model", _layers(model))]
     facts: dict = {}
-    gap, iterations = learnt(model, "dual_gap_"), learnt(model, "n_iter_")
+    gap, iterations = model.learnt("dual_gap_"), model.learnt("n_iter_")
     if gap is not None:
         facts |= {"dual_gap": float(np.max(gap)), "n_iter": int(np.max(iterations)) if iterations is not None else None}
         tol = getattr(model.machine, "tol", None)
         bound = "" if tol is None else f", asked for {tol:.0e}".replace("e-0", "e-")
         rows.append(("certified gap", f"{number(np.max(gap), 2)}{bound}: how far the fit is from the optimum at most"))
-        solver = learnt(model, "solver_")
+        solver = model.learnt("solver_")
         by = "" if solver is None else f" of {setting(solver)}"
         rows.append(("iterations", f"{number(np.max(iterations))}{by}" if iterations is not None else NONE))
     for name in _SETTINGS:
-        value = learnt(model, name)
+        value = model.learnt(name)
         if value is not None:
             rows.append((name.strip("_").replace("_", " "), setting(value)))
-    support, held = learnt(model, "support_"), learnt(model, "saturated_")
+    support, held = model.learnt("support_"), model.learnt("saturated_")
     if support is not None:
-        n = len(learnt(model, "dual_coef_") if held is None else held)
+        n = len(model.learnt("dual_coef_") if held is None else held)
         rows.append(("samples in use", f"{number(len(support))} of {number(n)}"))
         facts |= {"n_support": len(support), "n_training": n}
     if held is not None and not model.predicts_quantiles:
         what = "samples" if held.ndim == 1 else "points"
         rows.append(("held back by the loss", f"{number(held.sum())} of {number(held.size)} {what}"))
         facts["n_held_back"] = int(held.sum())
-    features = learnt(model, "feature_map_")
+    features = model.learnt("feature_map_")
     if features is not None:
         rows.append(("features in place of the kernel", setting(type(features).__name__)))
     return rows, facts
@@ -79,10 +71,15 @@ def _layers(model):
 
 
 def outliers_of(model, cutoff=5.0):
-    """The table of ``outlier_report`` as columns and names, None where the model keeps nothing to make it of."""
+    """The table of ``outlier_report`` as columns and names, None where the model keeps nothing to make it of.
+
+    Of quantiles neither: a sample has a residual for each level, all of them large for most.
+    """
+    if model.predicts_quantiles:
+        return None
     try:
         report = outlier_report(model.machine, cutoff=cutoff)
-    except (TypeError, ValueError, AttributeError):  # of others' estimators, of streams, of regressors
+    except (TypeError, ValueError):  # another's estimator, or one that keeps no residuals, as from a stream
         return None
     return {name: np.asarray(report[name]) for name in report.columns}, [str(one) for one in report.index]
 

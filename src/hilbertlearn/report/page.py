@@ -7,7 +7,6 @@ import datetime
 import hashlib
 import json
 import os
-import tempfile
 from functools import cache
 from html import escape
 from importlib.resources import files
@@ -108,23 +107,15 @@ def write(path, sections, *, title=_TITLE, command=None):
     folder = os.path.dirname(target)
     if not os.path.isdir(folder):
         raise FileNotFoundError(f"path: there is no folder {folder!r}; make it first, or give another path")
-    handle, temporary = tempfile.mkstemp(dir=folder, suffix=".html")
+    temporary = f"{target}.{os.getpid()}.tmp"
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
+        with open(temporary, "w", encoding="utf-8") as file:
             file.write(text)
-        os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, target)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    finally:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
     return path
-
-
-def _umask():
-    """The rights that new files do not get; a temporary file has none for others."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _listed(sections) -> list[Section]:

@@ -54,7 +54,7 @@ def _coverage(model, X, y, true, targets):
     if model.conformal is None:
         return None, {}, []
     if model.predicts_functions:
-        return of_bands(model, model.conformal.predict_band(X), y, None)
+        return of_bands(model, model.conformal.predict_band(X), y, np.isfinite(true).any(axis=1), None)
     ends = np.asarray(model.conformal.predict_interval(X)).reshape(*true.shape, 2)
     return of_intervals(model, X, y, true, ends, targets)
 

@@ -8,7 +8,7 @@ from .behind import Model, columns_of, names_of
 from .choices import choices_part
 from .codes import judge_codes
 from .curves import judge_curves
-from .data import in_words, inputs_table, missing_inputs, number_of
+from .data import in_words, inputs_table, missing_inputs
 from .fits import fit_rows, outlier_items, time_rows
 from .links import judge_links
 from .objects import judge_objects
@@ -64,13 +64,13 @@ def section(
     True
     """
     layers = Model.of(model)
-    names = names_of(X, y, ids)
+    names = names_of(layers, X, y, ids)
     columns = columns_of(X, columns, model, "feature_names_in_")
     targets = None if y is None and targets is None else columns_of(y, targets, None, "")
     start = time.perf_counter()
     judged = _judge(layers)(layers, X, y, names, targets)
     took = time.perf_counter() - start
-    n = judged.facts.get("n_pairs", number_of(X, y))
+    n = judged.facts["n_pairs"] if "n_pairs" in judged.facts else len(names)
     chosen, more = choices_part(layers)
     fitted, certificate = fit_rows(layers)
     facts = {"n_samples": n, **judged.facts, **more, **certificate}
@@ -85,7 +85,7 @@ def section(
         chosen,
         Part("The fit", "", [Figures([*fitted, *times])]),
     ]
-    tiles = [*_beside(judged.tiles, reference, judged, facts), *_last_tiles(facts, seconds)]
+    tiles = [*_beside(judged.tiles, reference, facts), *_last_tiles(facts, seconds)]
     sentence = f"From {in_words(X)}, {judged.verb} {judged.goal}." if task is None else str(task)
     heading = type(layers.machine).__name__ if name is None else str(name)
     return Section(heading, sentence, tiles, [part for part in parts if part is not None], facts)
@@ -120,13 +120,13 @@ def _samples_part(judged: Judged, names, outliers) -> Part | None:
     return Part("Samples to look at", "", items) if items else None
 
 
-def _beside(tiles, reference, judged: Judged, facts) -> list[Tile]:
+def _beside(tiles, reference, facts) -> list[Tile]:
     """The tiles, that of the score followed by that of a plain alternative."""
     if reference is None or not tiles:
         return list(tiles)
     score, label = float(reference["score"]), str(reference["name"])
     facts["reference"] = {"name": label, "score": score}
-    negated = facts["score"] < 0 and str(facts["score_name"]).startswith("minus")
+    negated = str(facts["score_name"]).startswith("minus")
     return [tiles[0], Tile("plain alternative", number(-score if negated else score), label), *tiles[1:]]
 
 
