@@ -34,7 +34,8 @@ def html(sections, *, title=_TITLE, command=None) -> str:
 
     References
     ----------
-    Okabe and Ito (2008), "Color universal design", on the colours, which are those of ``plotting``.
+    - Okabe, M. and Ito, K. (2008). Color universal design: how to make figures and presentations that are friendly to
+      colorblind people. The colours, as in ``plotting``.
 
     Examples
     --------
@@ -79,16 +80,21 @@ aria-label="Find a sample by name" autocomplete="off"><output id="found" aria-li
 
 
 def write(path, sections, *, title=_TITLE, command=None):
-    """Write the page to a file, whole or not at all; returns the path.
+    """Write the page to a file, whole or not at all.
 
     Parameters
     ----------
     path : file to write; one that exists is replaced
     sections, title, command : as in ``report.html``
 
+    Returns
+    -------
+    path, as it was given
+
     References
     ----------
-    Okabe and Ito (2008), "Color universal design", on the colours, which are those of ``plotting``.
+    - Okabe, M. and Ito, K. (2008). Color universal design: how to make figures and presentations that are friendly to
+      colorblind people. The colours, as in ``plotting``.
 
     Examples
     --------

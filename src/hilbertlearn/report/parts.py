@@ -92,7 +92,23 @@ class Section:
     ----------
     name : heading
     task : what is asked, in a sentence
-    facts : numbers of the section: score, coverage, gap and so on, as they are in the page
+    tiles : figures at the top
+    parts : chapters
+    facts : dict of the numbers of the section: score, coverage, gap and so on, as they are in the page
+
+    References
+    ----------
+    - Barber, R. F., Candes, E. J., Ramdas, A. and Tibshirani, R. J. (2021). Predictive inference with the jackknife+.
+      Annals of Statistics 49(1).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import OperatorKernelRegressor, report
+    >>> X = np.linspace(0, 1, 20)[:, None]
+    >>> model = OperatorKernelRegressor("rbf", gamma=5.0, alpha=1e-4).fit(X, np.sin(6 * X[:, 0]))
+    >>> report.section(model, X, np.sin(6 * X[:, 0]), name="A sine")
+    Section(name='A sine', task='From 1 column, predict one number.')
     """
 
     name: str

@@ -47,8 +47,9 @@ def section(
 
     References
     ----------
-    Gneiting and Raftery (2007), "Strictly proper scoring rules, prediction, and estimation", on judging predictions by
-    samples that were not fitted to; Barber et al. (2021), "Predictive inference with the jackknife+", on coverage.
+    - Gneiting, T. and Raftery, A. E. (2007). Strictly proper scoring rules, prediction, and estimation. JASA 102(477).
+    - Barber, R. F., Candes, E. J., Ramdas, A. and Tibshirani, R. J. (2021). Predictive inference with the jackknife+.
+      Annals of Statistics 49(1).
 
     Examples
     --------
