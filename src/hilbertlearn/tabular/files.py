@@ -79,6 +79,7 @@ def _csv(path):
             skipinitialspace=True,
             index_col=False,
             low_memory=False,
+            float_precision="round_trip",
         )
     except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
         raise TableError(f"{path}: cannot be read as CSV ({_line(error)})") from error

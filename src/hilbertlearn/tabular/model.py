@@ -90,10 +90,12 @@ class TabularModel(BaseEstimator):
         self.inputs_ = InputEncoding.of(table, self.features_)
         X, said = self.inputs_.encode(table)
         self.notes_ += said
-        task = self.targets_as_task()
-        estimator = task.estimator(self.loss, self.levels, self.level, self.verbose)
-        self.estimator_ = task.around(estimator, self.level, self.verbose).fit(X, outputs)
+        self.estimator_ = self._estimator().fit(X, outputs)
         self.n_samples_, self.seconds_ = len(X), time.perf_counter() - start
+
+    def _estimator(self):
+        task = self.targets_as_task()
+        return task.around(task.estimator(self.loss, self.levels, self.level, self.verbose), self.level, self.verbose)
 
     def choose_columns(self, frame, inputs=None):
         """Learn which columns are what, and nothing else.
@@ -101,9 +103,10 @@ class TabularModel(BaseEstimator):
         Returns the rows that have targets, in long form a row a curve, as a data frame, and their outputs.
         """
         self._check_settings()
-        self.notes_ = []
+        self.notes_: list = []
         read = self._read_wide if self.long is None else self._read_long
         table, outputs, known = read(frame, inputs)
+        self._estimator()  # whose settings are checked before anything else
         if known.sum() < _LEAST:
             raise TableError(f"{known.sum()} rows have known targets; give at least {_LEAST}")
         if not known.all():
