@@ -51,6 +51,7 @@ CLASSES = {
     "output_losses.sets": "F1 Hamming Jaccard",
     "spaces.atoms": "Atoms Bumps Checked Eigenfunctions Interpolated OnUnit Splines Stacked Trigonometric Wavelets",
     "spaces.axis": "BasisAxis GridAxis",
+    "spaces.base": "Given Smoothed",
     "spaces.dictionaries": "BSpline Fourier PrincipalComponents Wavelet _Function _ScikitFda _Union",
     "spaces.functional": "FunctionSpace",
     "spaces.levels": "Levels",

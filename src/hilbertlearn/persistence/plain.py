@@ -134,6 +134,7 @@ def _compressed(name, data, indices, indptr, *shape):
     require(name in _COMPRESSED, f"no sparse matrix {name!r}")
     S = getattr(scipy.sparse, name)((data, indices, indptr), shape=shape)
     S.check_format(full_check=True)  # products read where indices point to
+    S.indices, S.indptr = indices, indptr  # in the integers that they were in
     return S
 
 
