@@ -69,18 +69,6 @@ def test_links_lead_somewhere(page):
     assert not missing, f"{page} links to {missing}"
 
 
-def test_examples_in_docstrings():
-    from hilbertlearn import inspection
-    from hilbertlearn.bounds import comparison, estimation, rates, stability
-    from hilbertlearn.estimators import autoencoder, functional, links, structured, vector
-    from hilbertlearn.metrics import robustness
-
-    estimators = (vector, functional, structured, links, autoencoder)
-    for module in (*estimators, inspection, comparison, estimation, rates, stability, robustness):
-        result = doctest.testmod(module)
-        assert result.attempted > 0 and result.failed == 0
-
-
 def test_examples_in_pages():
     result = doctest.testfile(str(ROOT / "docs" / "bounds.md"), module_relative=False)
     assert result.attempted > 0 and result.failed == 0

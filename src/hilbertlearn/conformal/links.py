@@ -227,7 +227,31 @@ class Curve:
 
 @dataclass(frozen=True, eq=False)
 class PartnerSets(Sequence):
-    """For each of m nodes the names of those that it may be linked to, best first."""
+    """For each of m nodes the names of those that it may be linked to, best first.
+
+    Attributes
+    ----------
+    nodes : (m,) names of the nodes that were asked for
+    sets : list of m arrays of names, best first
+    p_values : list of m arrays, of each partner
+    sizes : (m,) numbers of partners
+
+    References
+    ----------
+    - Vovk, V., Gammerman, A. and Shafer, G. (2005). Algorithmic learning in a random world. Springer.
+    - Lu, L. and Zhou, T. (2011). Link prediction in complex networks: a survey. Physica A 390(6).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import ConformalPredictor, LinkPredictor
+    >>> X = np.linspace(0, 3, 24)[:, None]
+    >>> close = (abs(X - X.T) < 0.4).astype(int) - np.eye(24, dtype=int)
+    >>> predictor = LinkPredictor(gamma=2.0, alpha=1e-3, similarities=None, cosine=True)
+    >>> partners = ConformalPredictor(predictor, level=0.8, random_state=0).fit(X, close).predict_set([[1.0]])
+    >>> np.sort(X[partners[0], 0]).round(1).tolist()
+    [0.7, 0.8, 0.9, 1.0, 1.2, 1.3, 1.4]
+    """
 
     nodes: np.ndarray  # (m,) names
     sets: list = field(repr=False)  # (m,) arrays of names

@@ -98,6 +98,15 @@ class ConformalPredictor(Watched, SetPredictor, MetaEstimatorMixin, BaseEstimato
     closed_form_ : whether models without a sample came from a formula
     n_calibration_ : number of samples left out, by whose scores sets are made
 
+    References
+    ----------
+    - Vovk, V., Gammerman, A. and Shafer, G. (2005). Algorithmic learning in a random world. Springer.
+    - Barber, R. F., Candes, E. J., Ramdas, A. and Tibshirani, R. J. (2021). Predictive inference with the jackknife+.
+      Annals of Statistics 49(1).
+    - Romano, Y., Patterson, E. and Candes, E. J. (2019). Conformalized quantile regression. NeurIPS.
+    - Diquigiovanni, J., Fontana, M. and Vantini, S. (2022). Conformal prediction bands for multivariate functional
+      data. Journal of Multivariate Analysis 189.
+
     Examples
     --------
     >>> import numpy as np

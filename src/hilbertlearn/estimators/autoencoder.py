@@ -101,6 +101,11 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watch
     has the weights ``scipy.linalg.solve_triangular(factor_, inverse_transform(Z).T, lower=True, trans=1).T``; with
     these, the features of a reconstruction under the linear kernel are ``weights @ X_fit_``.
 
+    References
+    ----------
+    - Laforgue, P., Lambert, A., Brogat-Motte, L. and d'Alche-Buc, F. (2020). Duality in RKHSs with infinite dimensional
+      outputs: application to robust losses. ICML.
+
     Examples
     --------
     >>> import numpy as np
@@ -168,6 +173,7 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watch
         Last, the landmarks where they need not be among the samples, else None.
         """
         n, setting = _num_samples(X), features.as_feature_map(self.feature_map)
+        features.check_still(setting, "codes are decoded by samples")
         if setting is not None and not isinstance(setting, features.Landmarks):
             raise ValueError(
                 f"feature_map={self.feature_map!r}: codes are decoded by landmarks; give a number or "

@@ -34,7 +34,7 @@ class FittedMachine(NamedSettings):
     precision_ = learnt("precision")
     manifold_error_ = learnt("manifold_error")
     support_, saturated_, outlier_scores_ = learnt("support"), learnt("saturated"), learnt("outlier_scores")
-    regressor_, choice_ = learnt("regressor"), learnt("choice")
+    choice_ = learnt("choice")
     feature_map_ = learnt("feature_map")
 
     @property
@@ -178,7 +178,7 @@ class FittedMachine(NamedSettings):
         """A few lines on what was learnt."""
         check_is_fitted(self)
         if isinstance(self.state_, RegressorState):
-            return f"{type(self).__name__}: {_short(self.regressor_)} on coordinates"
+            return f"{type(self).__name__}: {_short(self.state_.regressor)} on coordinates"
         kept = isinstance(self.state_, State)
         n, d = len(self.saturated_) if kept else self.state_.n_samples, len(self.center_)
         kernel = f"kernel {_short(self.kernel_)}" + ("" if self.gamma_ is None else f", gamma {_short(self.gamma_)}")

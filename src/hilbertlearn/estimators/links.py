@@ -81,6 +81,12 @@ class LinkPredictor(Watched, FittedLinks):
     model_ : the fitted ``OperatorKernelRegressor``, or the regressor
     alpha_, gamma_, kernel_, loss_, dual_gap_, n_iter_ : as in ``OperatorKernelRegressor``
 
+    References
+    ----------
+    - Brouard, C., Szafranski, M. and d'Alche-Buc, F. (2016). Input output kernel regression: supervised and
+      semi-supervised structured output prediction with operator-valued kernels. JMLR 17(176).
+    - Lu, L. and Zhou, T. (2011). Link prediction in complex networks: a survey. Physica A 390(6).
+
     Examples
     --------
     >>> import numpy as np
@@ -239,6 +245,7 @@ class LinkPredictor(Watched, FittedLinks):
         if isinstance(self.feature_map, str):
             return check_choice(self.feature_map, "feature_map", ("auto",), ", None, a number, features.Landmarks()")
         setting = features.as_feature_map(self.feature_map)
+        features.check_still(setting, "nodes are no outputs to move by")
         if setting is not None and not isinstance(setting, features.Landmarks):
             raise ValueError(
                 f"feature_map={self.feature_map!r}: links take landmarks; give a number or features.Landmarks(), or "

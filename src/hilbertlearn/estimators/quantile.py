@@ -85,8 +85,15 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     dual_gap_ : relative duality gap of the solution, of quantiles that are in order where that is asked for
     saturated_ : (n, d n_levels) observations that are beside their quantile, not on it
     outlier_scores_ : (n, d n_levels) distances from the quantiles, relative to their median
+    n_iter_, solver_, precision_, space_, support_, feature_map_, metric_, objectives_, manifold_error_ : as in
+        ``OperatorKernelRegressor``
     choice_ : what was tried, see ``OperatorKernelRegressor``; errors of folds are twice the pinball loss
     n_features_in_, feature_names_in_ : as in scikit-learn
+
+    References
+    ----------
+    - Koenker, R. and Bassett, G. (1978). Regression quantiles. Econometrica 46(1).
+    - Sangnier, M., Fercoq, O. and d'Alche-Buc, F. (2016). Joint quantile regression in vector-valued RKHSs. NIPS.
 
     Examples
     --------

@@ -37,6 +37,10 @@ class Pairs:
     rows : (l,) rows of X of the nodes
     X : features as they came, or None
 
+    References
+    ----------
+    - Lu, L. and Zhou, T. (2011). Link prediction in complex networks: a survey. Physica A 390(6).
+
     Examples
     --------
     >>> from hilbertlearn.graphs import Pairs

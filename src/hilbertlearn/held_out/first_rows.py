@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import operators
 from .._validation import warn
-from ..features import FeatureKernel, Landmarks, fitted_map
+from ..features import FeatureKernel, Landmarks, check_still, fitted_map
 from ..losses import Loss
 from ..spaces import Given, Space
 from ..terms import FeatureGram
@@ -47,6 +47,7 @@ def decide(samples: Samples, loss: Loss, alpha, options: Options, passes=True) -
     """
     setting, few = samples.recipe.features, len(samples.columns)
     number: Any = getattr(setting, "n_components", None)
+    check_still(setting, "moves need all rows in memory")
     chosen = isinstance(setting, Landmarks) and setting.points is None
     if chosen and not isinstance(number, str) and few < number:
         warn(

@@ -89,6 +89,24 @@ class RegularizationPathCV(Watched, MetaEstimatorMixin, BaseEstimator):
     errors_ : (n_alphas,), with ``loss_params`` (n_alphas, n_params); twice the mean held-out loss, or minus the scores
     standard_errors_ : standard error of each, of the same shape
     n_splits_ : samples or folds the errors are aggregated over
+
+    References
+    ----------
+    - Hastie, T., Tibshirani, R. and Friedman, J. (2009). The elements of statistical learning, chapter 7. Springer.
+    - Lambert, A., Bouche, D., Szabo, Z. and d'Alche-Buc, F. (2022). Functional output regression with infimal
+      convolution: exploring the Huber and epsilon-insensitive losses. ICML.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import OperatorKernelRegressor, RegularizationPathCV
+    >>> X = np.linspace(0, 1, 40)[:, None]
+    >>> y = np.sin(6 * X[:, 0]) + 0.1 * np.random.default_rng(0).normal(size=40)
+    >>> path = RegularizationPathCV(OperatorKernelRegressor("rbf", gamma=10.0), np.logspace(-6, 0, 7)).fit(X, y)
+    >>> path.errors_.shape, bool(path.alpha_ == path.alphas_[path.errors_.argmin()])
+    ((7,), True)
+    >>> bool(abs(path.predict([[0.25]])[0] - 1) < 0.2)
+    True
     """
 
     def __init__(

@@ -1,0 +1,171 @@
+"""Every public name explains itself: parameters, learnt attributes, source and an example that runs."""
+
+import dataclasses
+import doctest
+import importlib
+import inspect
+import re
+from types import ModuleType
+
+import pytest
+
+import hilbertlearn
+
+# room -> names that do not comply yet. Whoever mends one takes it off; `test_exceptions_are_needed` asks for it.
+EXCEPTIONS: dict[str, str] = {
+    "baselines": """
+        EMKernelCompletion FunctionalKernelRidge FunctionalNadarayaWatson KernelAdditiveRegressor KernelCCALinks
+        KernelDependencyEstimation KernelMatrixRegression KernelMetricLearning LocalLinkModel NaiveLinkPredictor
+        PairwiseRanker RobustNadarayaWatson SplitConformalBand StructuredSVM TripleBasisRegressor
+    """,
+    "datasets": """
+        corrupt_curves corrupt_labels corrupt_points digits_halves drop_points fill_gaps frequency_atoms
+        kernel_pca_inputs load_cora load_dti load_facebook_ego load_label_rankings load_lip_emg
+        load_metabolite_candidates load_metabolite_fingerprints load_movielens load_nci60_drugs
+        load_nips_coauthorship load_speech load_usps load_yeast load_yeast_ppi make_erdos_renyi
+        make_frequency_curves make_gaussian_process_curves make_label_rankings make_mixture_network
+        make_movie_ratings make_robust_regression prepare_speech separate_papers words_of_own_papers
+    """,
+    "features": "Landmarks RandomFeatures Transformed",
+    "kernels": """
+        Additive Affinity Best Categorical ChannelSum Columns CurlFree DivergenceFree Helmholtz IntegratedKernel
+        L2 Matern Metric NGrams Named OperatorValued OutputBuilt Pairwise Precomputed Tanimoto TanimotoGaussian
+        node_embedding node_kernel
+    """,
+    "losses": """
+        Ball EpsilonInsensitive EpsilonSVR ExpNorm Hinge Huber InfConv LogNorm Loss Norm Ordered Pinball
+        PowerNorm Squared
+    """,
+    "metrics": """
+        FunctionalScorer RobustnessRatio best_f1_threshold d2_pinball f1_by_sample functional_mse
+        functional_nmse hamming_loss hellinger_distance integrated_squared_error kendall_tau
+        link_average_precision link_roc_auc mean_absolute_error mean_squared_error normalized_rank_loss
+        order_from_ranks pinball_loss r2_score ranks_from_order robustness_ratio root_mean_squared_error
+        squared_hellinger_loss top_k_accuracy
+    """,
+    "operators": "BetweenLevels Covariance Decay Identity Integral Learned PerAxis TaskGraph task_similarity",
+    "output_losses": """
+        Absolute Cauchy Chi2 CostMatrix Custom Diffusion Edit EpsilonAbsolute F1 Fair GemanMcClure Hamming
+        Hellinger Hierarchy Hinge Huber Jaccard Kendall KernelLoss L2L1 Logistic OutputLoss Pinball Rank Scaled
+        Spearman SquaredError Sum Wasserstein1d ZeroOne
+    """,
+    "plotting": "plot_band plot_outliers plot_path plot_quantiles",
+    "spaces": "BSpline Dictionary Eigen Fourier Grid OutputKernel PrincipalComponents Space Wavelet",
+    "streams": "Source from_arrays from_batches from_npy from_parquet",
+}
+INCOMPLETE = {f"{room}.{name}".lstrip(".") for room, names in EXCEPTIONS.items() for name in names.split()}
+
+
+def public(module, prefix=""):
+    """Pairs (dotted name, object) of what `module` offers, and of what the modules among it offer."""
+    own_classes = [
+        name for name, value in inspect.getmembers(module, inspect.isclass) if value.__module__ == module.__name__
+    ]
+    for name in getattr(module, "__all__", own_classes):
+        value = getattr(module, name)
+        yield prefix + name, value
+        if isinstance(value, ModuleType):
+            yield from public(value, f"{prefix}{name}.")
+
+
+PUBLIC = dict(public(hilbertlearn))
+MODULES = {name: value for name, value in PUBLIC.items() if isinstance(value, ModuleType)}
+# Under the shortest of its names. A table such as DECODERS is explained by its module.
+SHORTEST = {
+    value: name for name, value in reversed(PUBLIC.items()) if inspect.isclass(value) or inspect.isfunction(value)
+}
+EXPLAINED = {name: value for value, name in SHORTEST.items()}
+HOMES = sorted({value.__module__ for value in EXPLAINED.values()} | {value.__name__ for value in MODULES.values()})
+
+
+def sections(text):
+    """Title -> lines of the sections of a docstring in numpydoc's form."""
+    found, title = {}, None
+    lines = inspect.cleandoc(text or "").splitlines()
+    for line, after in zip(lines, [*lines[1:], ""]):
+        if line and re.fullmatch(r"-{3,}", after):
+            title = line
+            found[title] = []
+        elif title:
+            found[title].append(line)
+    return {title: lines[1:] for title, lines in found.items()}  # without the underline
+
+
+def entries(lines):
+    """The names that a section explains: those before the colon of lines that are not indented."""
+    heads = [line.split(" : ")[0].split(":")[0] for line in lines if line and not line[0].isspace()]
+    return {name.strip().lstrip("*") for head in heads for name in head.split(",")}
+
+
+def parameters(value):
+    """Names of the parameters of a class or function; none where it inherits them from object."""
+    if inspect.isclass(value) and value.__init__ is object.__init__:
+        return set()
+    kinds = inspect.signature(value).parameters.values()
+    fields = dataclasses.fields(value) if dataclasses.is_dataclass(value) else ()
+    inner = {field.name for field in fields if not field.repr}  # of results, which users do not make
+    return {parameter.name for parameter in kinds} - {"self"} - inner
+
+
+def learnt(value):
+    """Public properties of a class that end in an underscore, its own and the inherited ones of the package."""
+    return {
+        name
+        for owner in inspect.getmro(value)
+        if owner.__module__.startswith("hilbertlearn")
+        for name, member in vars(owner).items()
+        if re.fullmatch(r"[a-zA-Z].*[^_]_", name) and isinstance(member, property)
+    }
+
+
+def is_estimator(value):
+    return inspect.isclass(value) and callable(getattr(value, "fit", None)) and not inspect.isabstract(value)
+
+
+def methods(value):
+    """Pairs (name, function) of the public methods that the package defines for a class."""
+    for name, member in inspect.getmembers(value, inspect.isroutine):
+        if not name.startswith("_") and (getattr(member, "__module__", "") or "").startswith("hilbertlearn"):
+            yield name, member
+
+
+def defects(value):
+    """What is missing in the docstring of a class or function."""
+    found = sections(value.__doc__)
+    explained = entries(found.get("Parameters", [])) | entries(found.get("Other Parameters", []))
+    if dataclasses.is_dataclass(value):  # made by the package, so that its fields are what users read
+        explained |= entries(found.get("Attributes", []))
+    missing = [f"parameter {name}" for name in sorted(parameters(value) - explained)]
+    if is_estimator(value):
+        attributes = entries(found.get("Attributes", []))
+        missing += ["section Attributes"] * (not any(name.endswith("_") for name in attributes))
+        missing += [f"attribute {name}" for name in sorted(learnt(value) - attributes)]
+    if inspect.isfunction(value):
+        missing += ["section Returns"] * (not {"Returns", "Yields"} & set(found))
+    if inspect.isclass(value):
+        missing += [f"docstring of {name}" for name, method in methods(value) if not inspect.getdoc(method)]
+    missing += ["section References"] * (not "".join(found.get("References", [])).strip())
+    missing += ["an example with >>>"] * (not any(line.startswith(">>>") for line in found.get("Examples", [])))
+    return missing
+
+
+@pytest.mark.parametrize("name", [name for name in EXPLAINED if name not in INCOMPLETE])
+def test_docstring_is_complete(name):
+    assert not defects(EXPLAINED[name])
+
+
+def test_exceptions_are_needed():
+    complete = [name for name in sorted(INCOMPLETE) if not defects(EXPLAINED[name])]
+    assert not complete, f"take {complete} off EXCEPTIONS"
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_modules_say_what_they_are_for(name):
+    assert (MODULES[name].__doc__ or "").strip()
+
+
+@pytest.mark.parametrize("home", HOMES)
+def test_examples_run(home, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # examples may write files
+    result = doctest.testmod(importlib.import_module(home))
+    assert result.failed == 0
