@@ -18,7 +18,7 @@ from test_tabular import N, coarse, curves_table, objects_table  # noqa: F401
 from hilbertlearn import OperatorKernelRegressor, load, save
 from hilbertlearn.cli import console, demo, experiments
 from hilbertlearn.cli.run import run
-from hilbertlearn.tabular import TabularModel, read_table
+from hilbertlearn.tabular import TabularModel
 
 ROOT = Path(__file__).parents[1]
 
@@ -76,8 +76,8 @@ def test_fit_predict_and_report_by_the_installed_command(folder):
     facts = json.loads(predicted.stdout)
     assert facts["rows"] == 5 and facts["columns"][0] == "id"
     found = pd.read_csv(folder / "out.csv")
-    model = TabularModel("y_*", level=0.8).fit(read_table(folder / "curves.csv"))
-    pd.testing.assert_frame_equal(found, model.predict(curves_table().head(5)), check_dtype=False, rtol=1e-9)
+    here = load(folder / "model.hl").predict(curves_table().head(5))
+    pd.testing.assert_frame_equal(found, here, check_dtype=False, rtol=1e-9)
     assert (found["y_2_lower"] < found["y_2"]).all() and (found["y_2"] < found["y_2_upper"]).all()
     judged = call("report", "model.hl", "curves.csv", "--quiet", cwd=folder)
     assert (judged.returncode, judged.stdout, judged.stderr) == (0, "", "")

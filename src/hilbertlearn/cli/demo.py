@@ -20,7 +20,7 @@ from ..estimators import FunctionalRegressor, LinkPredictor, OperatorKernelRegre
 from ..graphs import Pairs
 from ..metrics import kendall_tau, link_average_precision, link_roc_auc
 from ..model_selection import EdgeSplit
-from ..tabular import tuned_kernel_ridge
+from ..tabular.peers import tuned_kernel_ridge
 
 REPORT = Path("hilbertlearn-report.html")
 _TRAIN = 150  # samples to learn from

@@ -53,6 +53,27 @@ class TabularModel(BaseEstimator):
     seconds_ : that the fit took
     notes_ : sentences on what was chosen, left out and filled in
     n_samples_ : rows, or curves, that the estimator was fitted to
+    input_names_ : a name for each column of the encoded inputs, "name=value" of categories
+
+    References
+    ----------
+    Wickham (2014), "Tidy data", on tables in wide and long form; Barber et al. (2021), "Predictive inference with the
+    jackknife+", on what a level promises.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from hilbertlearn.tabular import TabularModel
+    >>> size = np.linspace(0, 1, 30)
+    >>> table = pd.DataFrame({"id": range(30), "size": size, "left": np.sin(6 * size), "right": np.cos(6 * size)})
+    >>> model = TabularModel("left,right").fit(table)
+    >>> print(*model.notes_, sep="; ")
+    task vector: numbers; 'id' is taken to name the rows, not as an input
+    >>> model.predict(table[1:3]).round(1)
+       id  left  right
+    1   1   0.2    1.0
+    2   2   0.4    0.9
     """
 
     def __init__(
@@ -206,7 +227,7 @@ class TabularModel(BaseEstimator):
 
     @property
     def input_names_(self):
-        """A name for each column of the encoded inputs: categories are columns "name=value"."""
+        """A name for each column of the encoded inputs."""
         return self.inputs_.columns
 
     def remarks(self, frame, inputs=None):
