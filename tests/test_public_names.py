@@ -13,7 +13,9 @@ import hilbertlearn
 
 # room -> names that do not comply yet. Whoever mends one takes it off; `test_exceptions_are_needed` asks for it.
 EXCEPTIONS: dict[str, str] = {
-    "plotting": "plot_band plot_outliers plot_path plot_quantiles",
+    "plotting": """
+        plot_band plot_choice plot_curves plot_images plot_links plot_outliers plot_path plot_quantiles
+    """,
 }
 INCOMPLETE = {f"{room}.{name}".lstrip(".") for room, names in EXCEPTIONS.items() for name in names.split()}
 

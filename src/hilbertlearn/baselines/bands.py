@@ -58,11 +58,10 @@ class SplitConformalBand(MetaEstimatorMixin, BaseEstimator):
 
     References
     ----------
-    Diquigiovanni, Fontana and Vantini (2022). The importance of being a band: finite-sample exact distribution-free
-    prediction sets for functional data. Statistica Sinica.
-
-    Diquigiovanni, Fontana and Vantini (2022). Conformal prediction bands for multivariate functional data. Journal of
-    Multivariate Analysis 189.
+    - Diquigiovanni, Fontana and Vantini (2022). The importance of being a band: finite-sample exact distribution-free
+      prediction sets for functional data. Statistica Sinica.
+    - Diquigiovanni, Fontana and Vantini (2022). Conformal prediction bands for multivariate functional data. Journal of
+      Multivariate Analysis 189.
 
     Examples
     --------

@@ -60,10 +60,9 @@ class FunctionalNadarayaWatson(FunctionalRegressor):
 
     References
     ----------
-    Ferraty and Vieu (2006). Nonparametric Functional Data Analysis. Springer.
-
-    Ferraty, Laksaci, Tadj and Vieu (2011). Kernel regression with functional response. Electronic Journal of Statistics
-    5.
+    - Ferraty and Vieu (2006). Nonparametric Functional Data Analysis. Springer.
+    - Ferraty, Laksaci, Tadj and Vieu (2011). Kernel regression with functional response. Electronic Journal of
+      Statistics 5.
 
     Examples
     --------
@@ -210,8 +209,8 @@ class FunctionalKernelRidge(_NamedSetting):
 
     References
     ----------
-    Kadri, Duflos, Preux, Canu, Rakotomamonjy and Audiffren (2016). Operator-valued kernels for learning from functional
-    response data. Journal of Machine Learning Research 17.
+    - Kadri, Duflos, Preux, Canu, Rakotomamonjy and Audiffren (2016). Operator-valued kernels for learning from
+      functional response data. Journal of Machine Learning Research 17.
 
     Examples
     --------
@@ -280,11 +279,10 @@ class KernelAdditiveRegressor(_NamedSetting):
 
     References
     ----------
-    Reimherr and Sriperumbudur (2017). Optimal prediction for additive function on function regression. Electronic
-    Journal of Statistics 12.
-
-    Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
-    AISTATS, appendix C.2.2.
+    - Reimherr and Sriperumbudur (2017). Optimal prediction for additive function on function regression. Electronic
+      Journal of Statistics 12.
+    - Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
+      AISTATS, appendix C.2.2.
 
     Examples
     --------
@@ -358,7 +356,7 @@ class TripleBasisRegressor(_NamedSetting):
 
     References
     ----------
-    Oliva, Neiswanger, Poczos, Xing, Trac, Ho and Schneider (2015). Fast function to function regression. AISTATS.
+    - Oliva, Neiswanger, Poczos, Xing, Trac, Ho and Schneider (2015). Fast function to function regression. AISTATS.
 
     Examples
     --------

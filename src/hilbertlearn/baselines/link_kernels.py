@@ -68,8 +68,8 @@ class KernelMatrixRegression(OutputKernelBaseline):
 
     References
     ----------
-    Yamanishi and Vert (2007). Kernel matrix regression. International Conference on Applied Stochastic Models and Data
-    Analysis.
+    - Yamanishi and Vert (2007). Kernel matrix regression. International Conference on Applied Stochastic Models and
+      Data Analysis.
 
     Examples
     --------
@@ -148,8 +148,8 @@ class KernelCCALinks(OutputKernelBaseline):
 
     References
     ----------
-    Yamanishi, Vert and Kanehisa (2004). Protein network inference from multiple genomic data: a supervised approach.
-    Bioinformatics 20.
+    - Yamanishi, Vert and Kanehisa (2004). Protein network inference from multiple genomic data: a supervised approach.
+      Bioinformatics 20.
 
     Examples
     --------
@@ -257,8 +257,8 @@ class EMKernelCompletion(OutputKernelBaseline):
 
     References
     ----------
-    Tsuda, Akaho and Asai (2003). The em algorithm for kernel matrix completion with auxiliary data. Journal of Machine
-    Learning Research 4.
+    - Tsuda, Akaho and Asai (2003). The em algorithm for kernel matrix completion with auxiliary data. Journal of
+      Machine Learning Research 4.
 
     Examples
     --------

@@ -111,8 +111,8 @@ class NaiveLinkPredictor(LinkBaseline):
 
     References
     ----------
-    Yamanishi, Vert and Kanehisa (2004). Protein network inference from multiple genomic data: a supervised approach.
-    Bioinformatics 20.
+    - Yamanishi, Vert and Kanehisa (2004). Protein network inference from multiple genomic data: a supervised approach.
+      Bioinformatics 20.
 
     Examples
     --------
@@ -191,7 +191,7 @@ class KernelMetricLearning(LinkBaseline):
 
     References
     ----------
-    Vert and Yamanishi (2005). Supervised graph inference. NIPS 17.
+    - Vert and Yamanishi (2005). Supervised graph inference. NIPS 17.
 
     Examples
     --------
@@ -272,8 +272,8 @@ class LocalLinkModel(LinkBaseline):
 
     References
     ----------
-    Bleakley, Biau and Vert (2007). Supervised reconstruction of biological networks with local models. Bioinformatics
-    23.
+    - Bleakley, Biau and Vert (2007). Supervised reconstruction of biological networks with local models. Bioinformatics
+      23.
 
     Examples
     --------

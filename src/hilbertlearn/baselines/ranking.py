@@ -50,12 +50,10 @@ class PairwiseRanker(LinearScores):
 
     References
     ----------
-    Duchi, Mackey and Jordan (2010). On the consistency of ranking algorithms. ICML.
-
-    Herbrich, Graepel and Obermayer (2000). Large margin rank boundaries for ordinal regression. In Advances in Large
-    Margin Classifiers, MIT Press.
-
-    Dekel, Manning and Singer (2004). Log-linear models for label ranking. NIPS 16.
+    - Duchi, Mackey and Jordan (2010). On the consistency of ranking algorithms. ICML.
+    - Herbrich, Graepel and Obermayer (2000). Large margin rank boundaries for ordinal regression. In Advances in Large
+      Margin Classifiers, MIT Press.
+    - Dekel, Manning and Singer (2004). Log-linear models for label ranking. NIPS 16.
 
     Examples
     --------

@@ -48,7 +48,7 @@ class RobustNadarayaWatson(RegressorMixin, BaseEstimator):
 
     References
     ----------
-    Härdle (1984). Robust regression function estimation. Journal of Multivariate Analysis 14.
+    - Härdle (1984). Robust regression function estimation. Journal of Multivariate Analysis 14.
 
     Examples
     --------
@@ -133,7 +133,7 @@ class KernelDependencyEstimation(BaseEstimator):
 
     References
     ----------
-    Weston, Chapelle, Elisseeff, Schölkopf and Vapnik (2003). Kernel dependency estimation. NIPS 15.
+    - Weston, Chapelle, Elisseeff, Schölkopf and Vapnik (2003). Kernel dependency estimation. NIPS 15.
 
     Examples
     --------

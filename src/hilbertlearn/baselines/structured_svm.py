@@ -71,11 +71,10 @@ class StructuredSVM(LinearScores):
 
     References
     ----------
-    Tsochantaridis, Joachims, Hofmann and Altun (2005). Large margin methods for structured and interdependent output
-    variables. Journal of Machine Learning Research 6.
-
-    Lacoste-Julien, Jaggi, Schmidt and Pletscher (2013). Block-coordinate Frank-Wolfe optimization for structural SVMs.
-    ICML.
+    - Tsochantaridis, Joachims, Hofmann and Altun (2005). Large margin methods for structured and interdependent output
+      variables. Journal of Machine Learning Research 6.
+    - Lacoste-Julien, Jaggi, Schmidt and Pletscher (2013). Block-coordinate Frank-Wolfe optimization for structural
+      SVMs. ICML.
 
     Examples
     --------

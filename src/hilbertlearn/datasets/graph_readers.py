@@ -41,11 +41,10 @@ def load_nips_coauthorship(path):
 
     References
     ----------
-    Globerson, Chechik, Pereira and Tishby (2007). Euclidean embedding of co-occurrence data. Journal of Machine
-    Learning Research 8.
-
-    Brouard, Szafranski and d'Alché-Buc (2016). Input output kernel regression: supervised and semi-supervised
-    structured output prediction with operator-valued kernels. Journal of Machine Learning Research 17.
+    - Globerson, Chechik, Pereira and Tishby (2007). Euclidean embedding of co-occurrence data. Journal of Machine
+      Learning Research 8.
+    - Brouard, Szafranski and d'Alché-Buc (2016). Input output kernel regression: supervised and semi-supervised
+      structured output prediction with operator-valued kernels. Journal of Machine Learning Research 17.
 
     Examples
     --------
@@ -108,7 +107,8 @@ def words_of_own_papers(doc_author, doc_word, random_state=None):
 
     References
     ----------
-    Hopcroft and Karp (1973). An n^5/2 algorithm for maximum matchings in bipartite graphs. SIAM Journal on Computing 2.
+    - Hopcroft and Karp (1973). An n^5/2 algorithm for maximum matchings in bipartite graphs. SIAM Journal on Computing
+      2.
 
     Examples
     --------
@@ -161,8 +161,8 @@ def separate_papers(data, input_share=0.5, *, random_state=None):
 
     References
     ----------
-    Brouard, Szafranski and d'Alché-Buc (2016). Input output kernel regression: supervised and semi-supervised
-    structured output prediction with operator-valued kernels. Journal of Machine Learning Research 17 (the task).
+    - Brouard, Szafranski and d'Alché-Buc (2016). Input output kernel regression: supervised and semi-supervised
+      structured output prediction with operator-valued kernels. Journal of Machine Learning Research 17 (the task).
 
     Examples
     --------
@@ -213,7 +213,7 @@ def load_cora(path):
 
     References
     ----------
-    Sen et al. (2008). Collective classification in network data. AI Magazine 29.
+    - Sen et al. (2008). Collective classification in network data. AI Magazine 29.
 
     Examples
     --------
@@ -258,7 +258,7 @@ def load_facebook_ego(path, ego=0):
 
     References
     ----------
-    McAuley and Leskovec (2012). Learning to discover social circles in ego networks. NIPS 25.
+    - McAuley and Leskovec (2012). Learning to discover social circles in ego networks. NIPS 25.
 
     Examples
     --------
@@ -300,8 +300,8 @@ def load_yeast_ppi(path):
 
     References
     ----------
-    Yamanishi, Vert and Kanehisa (2004). Protein network inference from multiple genomic data: a supervised approach.
-    Bioinformatics 20.
+    - Yamanishi, Vert and Kanehisa (2004). Protein network inference from multiple genomic data: a supervised approach.
+      Bioinformatics 20.
 
     Examples
     --------
@@ -350,8 +350,8 @@ def load_nci60_drugs(path):
 
     References
     ----------
-    Reinhold et al. (2012). CellMiner: a web-based suite of genomic and pharmacologic tools to explore transcript and
-    drug patterns in the NCI-60 cell line set. Cancer Research 72.
+    - Reinhold et al. (2012). CellMiner: a web-based suite of genomic and pharmacologic tools to explore transcript and
+      drug patterns in the NCI-60 cell line set. Cancer Research 72.
 
     Examples
     --------

@@ -47,10 +47,9 @@ def make_erdos_renyi(n_nodes=700, density=0.01, *, inertia=0.95, beta=0.9, rando
 
     References
     ----------
-    Brouard, Szafranski and d'Alché-Buc (2016). Input output kernel regression: supervised and semi-supervised
-    structured output prediction with operator-valued kernels. Journal of Machine Learning Research 17, table 8.
-
-    Erdős and Rényi (1959). On random graphs I. Publicationes Mathematicae Debrecen 6.
+    - Brouard, Szafranski and d'Alché-Buc (2016). Input output kernel regression: supervised and semi-supervised
+      structured output prediction with operator-valued kernels. Journal of Machine Learning Research 17, table 8.
+    - Erdős and Rényi (1959). On random graphs I. Publicationes Mathematicae Debrecen 6.
 
     Examples
     --------
@@ -103,9 +102,9 @@ def make_mixture_network(
 
     References
     ----------
-    Brouard, Szafranski and d'Alché-Buc (2016). Input output kernel regression: supervised and semi-supervised
-    structured output prediction with operator-valued kernels. Journal of Machine Learning Research 17, appendix C.2 and
-    table 9.
+    - Brouard, Szafranski and d'Alché-Buc (2016). Input output kernel regression: supervised and semi-supervised
+      structured output prediction with operator-valued kernels. Journal of Machine Learning Research 17, appendix C.2
+      and table 9.
 
     Examples
     --------
@@ -148,11 +147,10 @@ def kernel_pca_inputs(K, inertia=0.95):
 
     References
     ----------
-    Schölkopf, Smola and Müller (1998). Nonlinear component analysis as a kernel eigenvalue problem. Neural Computation
-    10.
-
-    Brouard, Szafranski and d'Alché-Buc (2016). Input output kernel regression: supervised and semi-supervised
-    structured output prediction with operator-valued kernels. Journal of Machine Learning Research 17.
+    - Schölkopf, Smola and Müller (1998). Nonlinear component analysis as a kernel eigenvalue problem. Neural
+      Computation 10.
+    - Brouard, Szafranski and d'Alché-Buc (2016). Input output kernel regression: supervised and semi-supervised
+      structured output prediction with operator-valued kernels. Journal of Machine Learning Research 17.
 
     Examples
     --------

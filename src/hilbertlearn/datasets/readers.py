@@ -36,11 +36,10 @@ def load_dti(path):
 
     References
     ----------
-    Goldsmith, Bobb, Crainiceanu, Caffo and Reich (2011). Penalized functional regression. Journal of Computational and
-    Graphical Statistics 20.
-
-    Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
-    AISTATS, section 5.
+    - Goldsmith, Bobb, Crainiceanu, Caffo and Reich (2011). Penalized functional regression. Journal of Computational
+      and Graphical Statistics 20.
+    - Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
+      AISTATS, section 5.
 
     Examples
     --------
@@ -83,10 +82,9 @@ def load_lip_emg(path):
 
     References
     ----------
-    Ramsay and Silverman (2005). Functional Data Analysis, second edition. Springer.
-
-    Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
-    application to robust losses. ICML, figure 8.
+    - Ramsay and Silverman (2005). Functional Data Analysis, second edition. Springer.
+    - Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
+      application to robust losses. ICML, figure 8.
 
     Examples
     --------
@@ -139,10 +137,9 @@ def load_speech(path):
 
     References
     ----------
-    Mitra, Özbek, Nam, Zhou and Espy-Wilson (2009). From acoustics to vocal tract time functions. ICASSP.
-
-    Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
-    AISTATS, appendix C.3.
+    - Mitra, Özbek, Nam, Zhou and Espy-Wilson (2009). From acoustics to vocal tract time functions. ICASSP.
+    - Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
+      AISTATS, appendix C.3.
 
     Examples
     --------
@@ -207,11 +204,10 @@ def prepare_speech(data, channel, train=None):
 
     References
     ----------
-    Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
-    AISTATS, appendix C.3.2.
-
-    Lambert, Bouche, Szabó and d'Alché-Buc (2022). Functional output regression with infimal convolution: exploring the
-    Huber and epsilon-insensitive losses. ICML, section 5.3.
+    - Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
+      AISTATS, appendix C.3.2.
+    - Lambert, Bouche, Szabó and d'Alché-Buc (2022). Functional output regression with infimal convolution: exploring
+      the Huber and epsilon-insensitive losses. ICML, section 5.3.
 
     Examples
     --------
@@ -261,8 +257,8 @@ def fill_gaps(Y, grid=None):
 
     References
     ----------
-    Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
-    AISTATS, appendix C.2.
+    - Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
+      AISTATS, appendix C.2.
 
     Examples
     --------

@@ -96,8 +96,8 @@ def make_robust_regression(
 
     References
     ----------
-    Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29, figure
-    1.
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29,
+      figure 1.
 
     Examples
     --------
@@ -137,8 +137,8 @@ def digits_halves():
 
     References
     ----------
-    Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29, section
-    6.
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29,
+      section 6.
 
     Examples
     --------
@@ -196,8 +196,8 @@ def make_movie_ratings(n_users=943, n_movies=1682, n_ratings=100_000, *, random_
 
     References
     ----------
-    Harper and Konstan (2015). The MovieLens datasets: history and context. ACM Transactions on Interactive Intelligent
-    Systems 5 (the form).
+    - Harper and Konstan (2015). The MovieLens datasets: history and context. ACM Transactions on Interactive
+      Intelligent Systems 5 (the form).
 
     Examples
     --------
@@ -289,7 +289,7 @@ def make_label_rankings(n_samples=500, *, n_features=5, n_labels=6, noise=0.3, r
 
     References
     ----------
-    Vembu and Gärtner (2010). Label ranking algorithms: a survey. In Preference Learning, Springer (the task).
+    - Vembu and Gärtner (2010). Label ranking algorithms: a survey. In Preference Learning, Springer (the task).
 
     Examples
     --------

@@ -37,10 +37,9 @@ def load_yeast(path):
 
     References
     ----------
-    Elisseeff and Weston (2001). A kernel method for multi-labelled classification. NIPS 14.
-
-    Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
-    application to robust losses. ICML (experiments).
+    - Elisseeff and Weston (2001). A kernel method for multi-labelled classification. NIPS 14.
+    - Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
+      application to robust losses. ICML (experiments).
 
     Examples
     --------
@@ -89,11 +88,10 @@ def load_usps(path):
 
     References
     ----------
-    Hull (1994). A database for handwritten text recognition research. IEEE Transactions on Pattern Analysis and Machine
-    Intelligence 16.
-
-    Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29, section
-    6 and table 2.
+    - Hull (1994). A database for handwritten text recognition research. IEEE Transactions on Pattern Analysis and
+      Machine Intelligence 16.
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29,
+      section 6 and table 2.
 
     Examples
     --------
@@ -146,8 +144,8 @@ def load_metabolite_candidates(path):
 
     References
     ----------
-    Bach, Szedmak, Brouard, Böcker and Rousu (2018). Liquid-chromatography retention order prediction for metabolite
-    identification. Bioinformatics 34.
+    - Bach, Szedmak, Brouard, Böcker and Rousu (2018). Liquid-chromatography retention order prediction for metabolite
+      identification. Bioinformatics 34.
 
     Examples
     --------
@@ -196,7 +194,7 @@ def load_metabolite_fingerprints(path):
 
     References
     ----------
-    Su and Rousu (2015). Multilabel classification through random graph ensembles. Machine Learning 99.
+    - Su and Rousu (2015). Multilabel classification through random graph ensembles. Machine Learning 99.
 
     Examples
     --------
@@ -238,8 +236,8 @@ def load_movielens(path):
 
     References
     ----------
-    Harper and Konstan (2015). The MovieLens datasets: history and context. ACM Transactions on Interactive Intelligent
-    Systems 5.
+    - Harper and Konstan (2015). The MovieLens datasets: history and context. ACM Transactions on Interactive
+      Intelligent Systems 5.
 
     Examples
     --------
@@ -293,8 +291,8 @@ def load_label_rankings(path, n_labels=None):
 
     References
     ----------
-    Cheng, Hühn and Hüllermeier (2009). Decision tree and instance-based learning for label ranking. ICML (whose data
-    sets have this form).
+    - Cheng, Hühn and Hüllermeier (2009). Decision tree and instance-based learning for label ranking. ICML (whose data
+      sets have this form).
 
     Examples
     --------

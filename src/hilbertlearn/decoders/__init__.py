@@ -6,25 +6,10 @@ each a minimum of ``sum_i W[q, i] loss(z, Y[i])``. An output loss names its own 
 is registered by ``DECODERS[name] = function``. ``"candidates"``, which tries a list of outputs, goes with every loss
 and is the estimators' own.
 
-==========================  ================================================================================
-name                        what it searches
-==========================  ================================================================================
-classes                     all labels, or all nodes of a hierarchy
-threshold, sets             sets of labels: each label by itself, or the best sets for F1
-jaccard_sets                sets of labels for Jaccard's distance
-assignment, ranking         rankings: by an assignment problem, or a feedback arc set
-mean, sqrt_mean             histograms and vectors in closed form
-chi2_mean                   histograms on the simplex
-distribution_median         histograms by their cumulated sums
-scalar                      numbers, by all kinks and intervals of the loss
-directions                  angles and unit vectors
-sum                         outputs that the decoders of the parts of a sum propose
-==========================  ================================================================================
-
 References
 ----------
-Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29,
-algorithm 1.
+- Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29, algorithm
+  1.
 
 Examples
 --------

@@ -47,23 +47,20 @@ class Landmarks(BaseEstimator):
         The landmarks themselves, inputs as the kernel takes them, in place of samples chosen among those of fit; what
         comes in batches then has the same features whatever the first batch is.
     moves : int, default=0
-        Number of steps by which landmarks leave the samples for where the model errs less; for kernels with derivatives
-        ("rbf", "matern32", "matern52") and inputs in a dense array in memory. Each costs a few products of features:
-        twenty take five to ten times as long as a fit without. Landmarks know the outputs then, so that samples left
-        out of the rest of the model are not new to it: ``loo_residuals`` are refused, conformal sets refit.
+        Number of steps by which landmarks leave the samples for where the model errs less; for kernels with
+        derivatives ("rbf", "matern32", "matern52") and inputs in a dense array in memory. Each costs a few products of
+        features: twenty take five to ten times as long as a fit without.
+        Landmarks know the outputs then, so that samples left out of the rest of the model are not new to it:
+        ``loo_residuals`` are refused, conformal sets refit.
 
     References
     ----------
-    Williams and Seeger (2001). Using the Nyström method to speed up kernel machines. NIPS 13.
-
-    Zhang, Tsang and Kwok (2008). Improved Nyström low-rank approximation and error analysis. ICML ("medoids").
-
-    Chen, Epperly, Tropp and Webber (2025). Randomly pivoted Cholesky: practical approximation of a kernel matrix with
-    few entry evaluations. Communications on Pure and Applied Mathematics 78 ("pivoted").
-
-    Musco and Musco (2017). Recursive sampling for the Nyström method. NIPS 30 ("leverage").
-
-    Snelson and Ghahramani (2006). Sparse Gaussian processes using pseudo-inputs. NIPS 18 (``moves``).
+    - Williams and Seeger (2001). Using the Nyström method to speed up kernel machines. NIPS 13.
+    - Zhang, Tsang and Kwok (2008). Improved Nyström low-rank approximation and error analysis. ICML ("medoids").
+    - Chen, Epperly, Tropp and Webber (2025). Randomly pivoted Cholesky: practical approximation of a kernel matrix with
+      few entry evaluations. Communications on Pure and Applied Mathematics 78 ("pivoted").
+    - Musco and Musco (2017). Recursive sampling for the Nyström method. NIPS 30 ("leverage").
+    - Snelson and Ghahramani (2006). Sparse Gaussian processes using pseudo-inputs. NIPS 18 (moves).
 
     Examples
     --------

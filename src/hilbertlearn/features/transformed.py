@@ -27,8 +27,8 @@ class Transformed(BaseEstimator):
 
     References
     ----------
-    Buitinck et al. (2013). API design for machine learning software: experiences from the scikit-learn project.
-    ECML PKDD Workshop on Languages for Data Mining and Machine Learning.
+    - Buitinck et al. (2013). API design for machine learning software: experiences from the scikit-learn project. ECML
+      PKDD Workshop on Languages for Data Mining and Machine Learning.
 
     Examples
     --------

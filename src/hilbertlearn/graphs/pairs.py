@@ -49,12 +49,9 @@ class Pairs:
 
     References
     ----------
-    Liben-Nowell and Kleinberg (2007). The link-prediction problem for social networks. Journal of the American Society
-    for Information Science and Technology 58.
-
-    References
-    ----------
-    - Lu, L. and Zhou, T. (2011). Link prediction in complex networks: a survey. Physica A 390(6).
+    - Liben-Nowell and Kleinberg (2007). The link-prediction problem for social networks. Journal of the American
+      Society for Information Science and Technology 58.
+    - Lü and Zhou (2011). Link prediction in complex networks: a survey. Physica A 390(6).
 
     Examples
     --------

@@ -48,7 +48,7 @@ class Columns(BaseEstimator):
 
     References
     ----------
-    Shawe-Taylor and Cristianini (2004). Kernel Methods for Pattern Analysis. Cambridge University Press, chapter 3.
+    - Shawe-Taylor and Cristianini (2004). Kernel Methods for Pattern Analysis. Cambridge University Press, chapter 3.
 
     Examples
     --------
@@ -295,8 +295,8 @@ class Categorical(Bandwidth, BaseEstimator):
 
     References
     ----------
-    Qian, Wu and Wu (2008). Gaussian process models for computer experiments with qualitative and quantitative factors.
-    Technometrics 50.
+    - Qian, Wu and Wu (2008). Gaussian process models for computer experiments with qualitative and quantitative
+      factors. Technometrics 50.
 
     Examples
     --------

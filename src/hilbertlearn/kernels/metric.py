@@ -57,8 +57,8 @@ class Metric(Bandwidth, BaseEstimator):
 
     References
     ----------
-    Radhakrishnan, Beaglehole, Pandit and Belkin (2024). Mechanism for feature learning in neural networks and
-    backpropagation-free machine learning models. Science 383.
+    - Radhakrishnan, Beaglehole, Pandit and Belkin (2024). Mechanism for feature learning in neural networks and
+      backpropagation-free machine learning models. Science 383.
 
     Examples
     --------

@@ -34,7 +34,7 @@ class OperatorValued(BaseEstimator):
 
     References
     ----------
-    Micchelli and Pontil (2005). On learning vector-valued functions. Neural Computation 17.
+    - Micchelli and Pontil (2005). On learning vector-valued functions. Neural Computation 17.
 
     Examples
     --------
@@ -88,11 +88,10 @@ class Helmholtz(Bandwidth, OperatorValued):
 
     References
     ----------
-    Macêdo and Castro (2010). Learning divergence-free and curl-free vector fields with matrix-valued kernels. Technical
-    report, IMPA.
-
-    Álvarez, Rosasco and Lawrence (2012). Kernels for vector-valued functions: a review. Foundations and Trends in
-    Machine Learning 4.
+    - Macêdo and Castro (2010). Learning divergence-free and curl-free vector fields with matrix-valued kernels.
+      Technical report, IMPA.
+    - Álvarez, Rosasco and Lawrence (2012). Kernels for vector-valued functions: a review. Foundations and Trends in
+      Machine Learning 4.
 
     Examples
     --------
@@ -163,10 +162,10 @@ class CurlFree(Helmholtz):
 
     References
     ----------
-    Fuselier (2006). Refined error estimates for matrix-valued radial basis functions. PhD thesis, Texas A&M University.
-
-    Macêdo and Castro (2010). Learning divergence-free and curl-free vector fields with matrix-valued kernels. Technical
-    report, IMPA.
+    - Fuselier (2006). Refined error estimates for matrix-valued radial basis functions. PhD thesis, Texas A&M
+      University.
+    - Macêdo and Castro (2010). Learning divergence-free and curl-free vector fields with matrix-valued kernels.
+      Technical report, IMPA.
 
     Examples
     --------
@@ -196,11 +195,10 @@ class DivergenceFree(Helmholtz):
 
     References
     ----------
-    Narcowich and Ward (1994). Generalized Hermite interpolation via matrix-valued conditionally positive definite
-    functions. Mathematics of Computation 63.
-
-    Macêdo and Castro (2010). Learning divergence-free and curl-free vector fields with matrix-valued kernels. Technical
-    report, IMPA.
+    - Narcowich and Ward (1994). Generalized Hermite interpolation via matrix-valued conditionally positive definite
+      functions. Mathematics of Computation 63.
+    - Macêdo and Castro (2010). Learning divergence-free and curl-free vector fields with matrix-valued kernels.
+      Technical report, IMPA.
 
     Examples
     --------

@@ -35,11 +35,10 @@ def functional_mse(Y_true, Y_pred, grid=None, sample_weight=None):
 
     References
     ----------
-    Lambert, Bouche, Szabó and d'Alché-Buc (2022). Functional output regression with infimal convolution: exploring the
-    Huber and epsilon-insensitive losses. ICML, section 5.
-
-    Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
-    AISTATS, section 5.
+    - Lambert, Bouche, Szabó and d'Alché-Buc (2022). Functional output regression with infimal convolution: exploring
+      the Huber and epsilon-insensitive losses. ICML, section 5.
+    - Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
+      AISTATS, section 5.
 
     Examples
     --------
@@ -77,11 +76,10 @@ def functional_nmse(Y_true, Y_pred, grid=None, sample_weight=None):
 
     References
     ----------
-    Lambert, Bouche, Szabó and d'Alché-Buc (2022). Functional output regression with infimal convolution: exploring the
-    Huber and epsilon-insensitive losses. ICML, section 5.
-
-    Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
-    AISTATS, section 5.
+    - Lambert, Bouche, Szabó and d'Alché-Buc (2022). Functional output regression with infimal convolution: exploring
+      the Huber and epsilon-insensitive losses. ICML, section 5.
+    - Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
+      AISTATS, section 5.
 
     Examples
     --------
@@ -119,7 +117,7 @@ def integrated_squared_error(Y_true, Y_pred, grid=None, sample_weight=None):
 
     References
     ----------
-    Ramsay and Silverman (2005). Functional Data Analysis, second edition. Springer.
+    - Ramsay and Silverman (2005). Functional Data Analysis, second edition. Springer.
 
     Examples
     --------

@@ -33,7 +33,7 @@ def link_roc_auc(adjacency, scores, pairs="upper"):
 
     References
     ----------
-    Fawcett (2006). An introduction to ROC analysis. Pattern Recognition Letters 27.
+    - Fawcett (2006). An introduction to ROC analysis. Pattern Recognition Letters 27.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def link_average_precision(adjacency, scores, pairs="upper"):
 
     References
     ----------
-    Davis and Goadrich (2006). The relationship between precision-recall and ROC curves. ICML.
+    - Davis and Goadrich (2006). The relationship between precision-recall and ROC curves. ICML.
 
     Examples
     --------
@@ -120,10 +120,9 @@ def best_f1_threshold(adjacency, scores, pairs="upper", sample_weight=None):
 
     References
     ----------
-    Brouard, Szafranski and d'Alché-Buc (2016). Input output kernel regression: supervised and semi-supervised
-    structured output prediction with operator-valued kernels. Journal of Machine Learning Research 17.
-
-    Lipton, Elkan and Naryanaswamy (2014). Optimal thresholding of classifiers to maximize F1 measure. ECML PKDD.
+    - Brouard, Szafranski and d'Alché-Buc (2016). Input output kernel regression: supervised and semi-supervised
+      structured output prediction with operator-valued kernels. Journal of Machine Learning Research 17.
+    - Lipton, Elkan and Naryanaswamy (2014). Optimal thresholding of classifiers to maximize F1 measure. ECML PKDD.
 
     Examples
     --------

@@ -25,7 +25,7 @@ def ranks_from_order(order, labels=None):
 
     References
     ----------
-    Marden (1995). Analyzing and Modeling Rank Data. Chapman & Hall.
+    - Marden (1995). Analyzing and Modeling Rank Data. Chapman & Hall.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def order_from_ranks(ranks, labels=None):
 
     References
     ----------
-    Marden (1995). Analyzing and Modeling Rank Data. Chapman & Hall.
+    - Marden (1995). Analyzing and Modeling Rank Data. Chapman & Hall.
 
     Examples
     --------

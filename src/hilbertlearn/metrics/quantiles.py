@@ -28,7 +28,7 @@ def pinball_loss(y_true, y_pred, levels, sample_weight=None):
 
     References
     ----------
-    Koenker and Bassett (1978). Regression quantiles. Econometrica 46.
+    - Koenker and Bassett (1978). Regression quantiles. Econometrica 46.
 
     Examples
     --------
@@ -78,8 +78,8 @@ def d2_pinball(y_true, y_pred, levels, sample_weight=None, pooled=False):
 
     References
     ----------
-    Koenker and Machado (1999). Goodness of fit and related inference processes for quantile regression. Journal of the
-    American Statistical Association 94.
+    - Koenker and Machado (1999). Goodness of fit and related inference processes for quantile regression. Journal of
+      the American Statistical Association 94.
 
     Examples
     --------

@@ -33,8 +33,8 @@ class RobustnessRatio:
 
     References
     ----------
-    Lambert, Bouche, Szabó and d'Alché-Buc (2022). Functional output regression with infimal convolution: exploring the
-    Huber and epsilon-insensitive losses. ICML, appendix C.1.
+    - Lambert, Bouche, Szabó and d'Alché-Buc (2022). Functional output regression with infimal convolution: exploring
+      the Huber and epsilon-insensitive losses. ICML, appendix C.1.
 
     Examples
     --------
@@ -85,8 +85,8 @@ def robustness_ratio(clean, corrupted, p=2, *, kappas=None, quantiles=QUANTILES,
 
     References
     ----------
-    Lambert, Bouche, Szabó and d'Alché-Buc (2022). Functional output regression with infimal convolution: exploring the
-    Huber and epsilon-insensitive losses. ICML, appendix C.1.
+    - Lambert, Bouche, Szabó and d'Alché-Buc (2022). Functional output regression with infimal convolution: exploring
+      the Huber and epsilon-insensitive losses. ICML, appendix C.1.
 
     Examples
     --------

@@ -23,7 +23,7 @@ class FunctionalScorer(BaseEstimator):
 
     References
     ----------
-    scikit-learn's user guide, Metrics and scoring: quantifying the quality of predictions.
+    - scikit-learn's user guide, Metrics and scoring: quantifying the quality of predictions.
 
     Examples
     --------

@@ -35,8 +35,8 @@ def hamming_loss(Y_true, Y_pred, sample_weight=None):
 
     References
     ----------
-    Tsoumakas and Katakis (2007). Multi-label classification: an overview. International Journal of Data Warehousing and
-    Mining 3.
+    - Tsoumakas and Katakis (2007). Multi-label classification: an overview. International Journal of Data Warehousing
+      and Mining 3.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def f1_by_sample(Y_true, Y_pred, sample_weight=None):
 
     References
     ----------
-    Dembczyński, Waegeman, Cheng and Hüllermeier (2011). An exact algorithm for F-measure maximization. NIPS 24.
+    - Dembczyński, Waegeman, Cheng and Hüllermeier (2011). An exact algorithm for F-measure maximization. NIPS 24.
 
     Examples
     --------
@@ -109,8 +109,8 @@ def normalized_rank_loss(Y_true, Y_pred, sample_weight=None):
 
     References
     ----------
-    Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29,
-    equation 22.
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29,
+      equation 22.
 
     Examples
     --------
@@ -154,7 +154,7 @@ def kendall_tau(Y_true, Y_pred, sample_weight=None):
 
     References
     ----------
-    Kendall (1945). The treatment of ties in ranking problems. Biometrika 33.
+    - Kendall (1945). The treatment of ties in ranking problems. Biometrika 33.
 
     Examples
     --------
@@ -213,11 +213,10 @@ def top_k_accuracy(true_index, scores, k=1, *, ties="average", sample_weight=Non
 
     References
     ----------
-    McSherry and Najork (2008). Computing information retrieval performance measures efficiently in the presence of tied
-    scores. ECIR.
-
-    Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
-    application to robust losses. ICML, table 1 (metabolite identification).
+    - McSherry and Najork (2008). Computing information retrieval performance measures efficiently in the presence of
+      tied scores. ECIR.
+    - Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
+      application to robust losses. ICML, table 1 (metabolite identification).
 
     Examples
     --------
@@ -268,7 +267,7 @@ def hellinger_distance(Y_true, Y_pred, sample_weight=None):
 
     References
     ----------
-    Le Cam and Yang (2000). Asymptotics in Statistics: Some Basic Concepts, second edition. Springer.
+    - Le Cam and Yang (2000). Asymptotics in Statistics: Some Basic Concepts, second edition. Springer.
 
     Examples
     --------
@@ -300,8 +299,8 @@ def squared_hellinger_loss(Y_true, Y_pred, sample_weight=None):
 
     References
     ----------
-    Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29,
-    equation 23 and table 2.
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29,
+      equation 23 and table 2.
 
     Examples
     --------

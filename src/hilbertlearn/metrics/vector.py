@@ -44,7 +44,7 @@ def r2_score(y_true, y_pred, sample_weight=None, *, multioutput="uniform_average
 
     References
     ----------
-    Hastie, Tibshirani and Friedman (2009). The Elements of Statistical Learning, second edition. Springer, chapter 7.
+    - Hastie, Tibshirani and Friedman (2009). The Elements of Statistical Learning, second edition. Springer, chapter 7.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def mean_squared_error(y_true, y_pred, sample_weight=None, *, multioutput="unifo
 
     References
     ----------
-    Hastie, Tibshirani and Friedman (2009). The Elements of Statistical Learning, second edition. Springer, chapter 7.
+    - Hastie, Tibshirani and Friedman (2009). The Elements of Statistical Learning, second edition. Springer, chapter 7.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def root_mean_squared_error(y_true, y_pred, sample_weight=None, *, multioutput="
 
     References
     ----------
-    Hastie, Tibshirani and Friedman (2009). The Elements of Statistical Learning, second edition. Springer, chapter 7.
+    - Hastie, Tibshirani and Friedman (2009). The Elements of Statistical Learning, second edition. Springer, chapter 7.
 
     Examples
     --------
@@ -166,7 +166,7 @@ def mean_absolute_error(y_true, y_pred, sample_weight=None, *, multioutput="unif
 
     References
     ----------
-    Hastie, Tibshirani and Friedman (2009). The Elements of Statistical Learning, second edition. Springer, chapter 7.
+    - Hastie, Tibshirani and Friedman (2009). The Elements of Statistical Learning, second edition. Springer, chapter 7.
 
     Examples
     --------

@@ -27,7 +27,7 @@ class OutputLoss(BaseEstimator):
 
     References
     ----------
-    Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29.
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29.
 
     Examples
     --------
@@ -134,8 +134,8 @@ class Sum(_Combined):
 
     References
     ----------
-    Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29, theorem
-    19.
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29,
+      theorem 19.
 
     Examples
     --------
@@ -168,8 +168,8 @@ class Scaled(_Combined):
 
     References
     ----------
-    Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29, theorem
-    19.
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29,
+      theorem 19.
 
     Examples
     --------

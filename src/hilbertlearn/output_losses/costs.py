@@ -30,7 +30,7 @@ class CostMatrix(OutputLoss):
 
     References
     ----------
-    Elkan (2001). The foundations of cost-sensitive learning. IJCAI.
+    - Elkan (2001). The foundations of cost-sensitive learning. IJCAI.
 
     Examples
     --------
@@ -109,7 +109,7 @@ class Hierarchy(OutputLoss):
 
     References
     ----------
-    Cai and Hofmann (2004). Hierarchical document categorization with support vector machines. CIKM.
+    - Cai and Hofmann (2004). Hierarchical document categorization with support vector machines. CIKM.
 
     Examples
     --------

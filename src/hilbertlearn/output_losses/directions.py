@@ -32,8 +32,8 @@ class Diffusion(OutputLoss):
 
     References
     ----------
-    Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29, example
-    1.
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29,
+      example 1.
 
     Examples
     --------

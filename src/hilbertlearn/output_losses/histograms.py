@@ -35,8 +35,8 @@ class Hellinger(_Histograms):
 
     References
     ----------
-    Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29,
-    equation 23.
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29,
+      equation 23.
 
     Examples
     --------
@@ -62,8 +62,8 @@ class Chi2(_Histograms):
 
     References
     ----------
-    Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29, example
-    1.
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29,
+      example 1.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class Wasserstein1d(_Histograms):
 
     References
     ----------
-    Peyré and Cuturi (2019). Computational optimal transport. Foundations and Trends in Machine Learning 11.
+    - Peyré and Cuturi (2019). Computational optimal transport. Foundations and Trends in Machine Learning 11.
 
     Examples
     --------

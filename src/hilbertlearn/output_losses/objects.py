@@ -33,8 +33,8 @@ class ZeroOne(OutputLoss):
 
     References
     ----------
-    Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29, example
-    1.
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29,
+      example 1.
 
     Examples
     --------
@@ -86,10 +86,9 @@ class KernelLoss(OutputLoss):
 
     References
     ----------
-    Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29,
-    equation 3.
-
-    Weston, Chapelle, Elisseeff, Schölkopf and Vapnik (2003). Kernel dependency estimation. NIPS 15.
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29,
+      equation 3.
+    - Weston, Chapelle, Elisseeff, Schölkopf and Vapnik (2003). Kernel dependency estimation. NIPS 15.
 
     Examples
     --------
@@ -129,8 +128,8 @@ class Edit(OutputLoss):
 
     References
     ----------
-    Levenshtein (1966). Binary codes capable of correcting deletions, insertions, and reversals. Soviet Physics Doklady
-    10.
+    - Levenshtein (1966). Binary codes capable of correcting deletions, insertions, and reversals. Soviet Physics
+      Doklady 10.
 
     Examples
     --------
@@ -166,7 +165,7 @@ class Custom(OutputLoss):
 
     References
     ----------
-    Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29.
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29.
 
     Examples
     --------

@@ -39,8 +39,8 @@ class Rank(_Rankings):
 
     References
     ----------
-    Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29,
-    equation 22.
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29,
+      equation 22.
 
     Examples
     --------
@@ -118,7 +118,7 @@ class Kendall(_Permutations):
 
     References
     ----------
-    Kendall (1938). A new measure of rank correlation. Biometrika 30.
+    - Kendall (1938). A new measure of rank correlation. Biometrika 30.
 
     Examples
     --------
@@ -154,7 +154,7 @@ class Spearman(_Permutations):
 
     References
     ----------
-    Spearman (1904). The proof and measurement of association between two things. American Journal of Psychology 15.
+    - Spearman (1904). The proof and measurement of association between two things. American Journal of Psychology 15.
 
     Examples
     --------

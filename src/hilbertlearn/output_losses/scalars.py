@@ -1,9 +1,8 @@
-"""Losses on real numbers: regression, classification by a score, robust losses (Ciliberto et al. 2016, example 1)."""
+"""Losses on real numbers, quadratic or linear in pieces: regression (Ciliberto et al. 2016, example 1)."""
 
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import expit
 
 from .._validation import check_number
 from .base import OutputLoss, as_floats
@@ -72,8 +71,8 @@ class SquaredError(ResidualLoss):
 
     References
     ----------
-    Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29, example
-    1.
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29,
+      example 1.
 
     Examples
     --------
@@ -116,8 +115,8 @@ class Absolute(ResidualLoss):
 
     References
     ----------
-    Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29, example
-    1.
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29,
+      example 1.
 
     Examples
     --------
@@ -151,10 +150,9 @@ class Huber(ResidualLoss):
 
     References
     ----------
-    Huber (1964). Robust estimation of a location parameter. Annals of Mathematical Statistics 35.
-
-    Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29, example
-    1.
+    - Huber (1964). Robust estimation of a location parameter. Annals of Mathematical Statistics 35.
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29,
+      example 1.
 
     Examples
     --------
@@ -193,7 +191,7 @@ class Pinball(ResidualLoss):
 
     References
     ----------
-    Koenker and Bassett (1978). Regression quantiles. Econometrica 46.
+    - Koenker and Bassett (1978). Regression quantiles. Econometrica 46.
 
     Examples
     --------
@@ -233,10 +231,9 @@ class EpsilonAbsolute(ResidualLoss):
 
     References
     ----------
-    Vapnik (1995). The Nature of Statistical Learning Theory. Springer.
-
-    Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29, example
-    1.
+    - Vapnik (1995). The Nature of Statistical Learning Theory. Springer.
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29,
+      example 1.
 
     Examples
     --------
@@ -264,256 +261,6 @@ class EpsilonAbsolute(ResidualLoss):
 
     def kinks(self, y):
         return [(y - self.epsilon, 1.0, 0.0), (y + self.epsilon, 1.0, 0.0)]
-
-
-class _ScaledLoss(ResidualLoss):
-    """A smooth loss that bends at residuals of about the size c."""
-
-    def __init__(self, c=1.0):
-        self.c = c
-
-    @property
-    def width(self):
-        return self.c
-
-
-class Cauchy(_ScaledLoss):
-    """``c^2 log(1 + r^2 / c^2)``, which outliers hardly move; not convex.
-
-    It is the paper's with gamma = c^2, so that c is a residual's size.
-
-    Parameters
-    ----------
-    c : float, default=1.0
-        Size of residuals at which the loss bends, a number > 0.
-
-    References
-    ----------
-    Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29, example
-    1 and figure 1.
-
-    Examples
-    --------
-    At one input, the prediction for several outputs with an outlier:
-
-    >>> import numpy as np
-    >>> from hilbertlearn import StructuredPredictor, output_losses
-    >>> X, y = np.zeros((5, 1)), np.array([0.0, 0.1, 0.2, 0.4, 9.0])
-    >>> model = StructuredPredictor(output_loss=output_losses.Cauchy(c=1.0), gamma=1.0, alpha=1e-6)
-    >>> model.fit(X, y).predict([[0.0]]).round(2)
-    array([0.2])
-    """
-
-    def at(self, r):
-        return self.c**2 * np.log1p((r / self.c) ** 2)
-
-    def derivatives_at(self, r):
-        u = _shrinkage(r, self.c)
-        slope = r * u
-        slope *= 2
-        curvature = 2 * u
-        curvature -= 1
-        curvature *= u
-        curvature *= 2
-        return slope, curvature
-
-
-class GemanMcClure(_ScaledLoss):
-    """``r^2 / (1 + r^2 / c^2)``, at most c^2; not convex.
-
-    Parameters
-    ----------
-    c : float, default=1.0
-        Size of residuals at which the loss bends, a number > 0.
-
-    References
-    ----------
-    Geman and McClure (1987). Statistical methods for tomographic image reconstruction. Bulletin of the International
-    Statistical Institute 52.
-
-    Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29, example
-    1 (with c = 1).
-
-    Examples
-    --------
-    At one input, the prediction for several outputs with an outlier:
-
-    >>> import numpy as np
-    >>> from hilbertlearn import StructuredPredictor, output_losses
-    >>> X, y = np.zeros((5, 1)), np.array([0.0, 0.1, 0.2, 0.4, 9.0])
-    >>> model = StructuredPredictor(output_loss=output_losses.GemanMcClure(c=1.0), gamma=1.0, alpha=1e-6)
-    >>> model.fit(X, y).predict([[0.0]]).round(2)
-    array([0.17])
-    """
-
-    def at(self, r):
-        return r**2 * _shrinkage(r, self.c)
-
-    def derivatives_at(self, r):
-        u = _shrinkage(r, self.c)
-        square = u * u
-        curvature = 8 * u
-        curvature -= 6
-        curvature *= square
-        square *= r
-        square *= 2
-        return square, curvature
-
-
-class Fair(_ScaledLoss):
-    """``c |r| - c^2 log(1 + |r| / c)``: convex, linear far out.
-
-    Parameters
-    ----------
-    c : float, default=1.0
-        Size of residuals at which the loss bends, a number > 0.
-
-    References
-    ----------
-    Fair (1974). On the robust estimation of econometric models. Annals of Economic and Social Measurement 3.
-
-    Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29, example
-    1.
-
-    Examples
-    --------
-    At one input, the prediction for several outputs with an outlier:
-
-    >>> import numpy as np
-    >>> from hilbertlearn import StructuredPredictor, output_losses
-    >>> X, y = np.zeros((5, 1)), np.array([0.0, 0.1, 0.2, 0.4, 9.0])
-    >>> model = StructuredPredictor(output_loss=output_losses.Fair(c=1.0), gamma=1.0, alpha=1e-6)
-    >>> model.fit(X, y).predict([[0.0]]).round(2)
-    array([0.48])
-    """
-
-    def at(self, r):
-        size = np.abs(r) / self.c
-        return self.c**2 * (size - np.log1p(size))
-
-    def derivatives_at(self, r):
-        u = self.c / (np.abs(r) + self.c)
-        return r * u, u * u
-
-
-class L2L1(ResidualLoss):
-    """``sqrt(1 + r^2) - 1``: convex, linear far out.
-
-    References
-    ----------
-    Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29, example
-    1.
-
-    Examples
-    --------
-    At one input, the prediction for several outputs with an outlier:
-
-    >>> import numpy as np
-    >>> from hilbertlearn import StructuredPredictor, output_losses
-    >>> X, y = np.zeros((5, 1)), np.array([0.0, 0.1, 0.2, 0.4, 9.0])
-    >>> model = StructuredPredictor(output_loss=output_losses.L2L1(), gamma=1.0, alpha=1e-6)
-    >>> model.fit(X, y).predict([[0.0]]).round(2)
-    array([0.44])
-    """
-
-    def at(self, r):
-        square = r * r
-        return square / (1 + np.sqrt(1 + square))  # without cancellation at small r
-
-    def derivatives_at(self, r):
-        inverse = 1 / np.sqrt(1 + r * r)
-        return r * inverse, inverse**3
-
-
-class _MarginLoss(ScalarLoss):
-    """A loss of the product z y with labels y in {-1, 1}; predictions are scores, their signs are labels."""
-
-    def check(self, outputs):
-        Y = super().check(outputs)
-        if not np.isin(Y, (-1, 1)).all():
-            seen = ", ".join(f"{value:g}" for value in np.unique(Y)[:5])
-            raise ValueError(
-                f"y: {type(self).__name__} needs labels -1 and 1, got {seen}; recode y, or take "
-                "output_loss='zero_one' for other labels"
-            )
-        return Y
-
-    def check_predictions(self, outputs):
-        return super().check(outputs)
-
-
-class Hinge(_MarginLoss):
-    """``max(0, 1 - z y)``, labels y in {-1, 1}; z in [-1, 1].
-
-    References
-    ----------
-    Cortes and Vapnik (1995). Support-vector networks. Machine Learning 20.
-
-    Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29, example
-    1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hilbertlearn import StructuredPredictor, output_losses
-    >>> X, y = np.zeros((4, 1)), np.array([1, 1, 1, -1])
-    >>> model = StructuredPredictor(output_loss=output_losses.Hinge(), gamma=1.0, alpha=1e-6)
-    >>> model.fit(X, y).predict([[0.0]]).round(2)
-    array([1.])
-    """
-
-    def value(self, z, y):
-        return np.maximum(0.0, 1 - np.multiply(z, y, dtype=float))
-
-    def derivatives(self, z, y):
-        slope = (np.greater_equal(z, y) & np.less(y, 0)).astype(float) - (np.less(z, y) & np.greater(y, 0))
-        return slope, np.zeros_like(slope)
-
-    def kinks(self, y):
-        return [(y, 1.0, 0.0)]
-
-    def span(self, Y):
-        return -1.0, 1.0
-
-
-class Logistic(_MarginLoss):
-    """``log(1 + exp(-z y))``, labels y in {-1, 1}; z, the log-odds of label 1, in [-10, 10].
-
-    References
-    ----------
-    Zhang (2004). Statistical behavior and consistency of classification methods based on convex risk minimization.
-    Annals of Statistics 32.
-
-    Ciliberto, Rudi and Rosasco (2016). A consistent regularization approach for structured prediction. NIPS 29, example
-    1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hilbertlearn import StructuredPredictor, output_losses
-    >>> X, y = np.zeros((4, 1)), np.array([1, 1, 1, -1])
-    >>> model = StructuredPredictor(output_loss=output_losses.Logistic(), gamma=1.0, alpha=1e-6)
-    >>> model.fit(X, y).predict([[0.0]]).round(2)
-    array([1.1])
-    """
-
-    def value(self, z, y):
-        return np.logaddexp(0.0, -np.multiply(z, y, dtype=float))
-
-    def derivatives(self, z, y):
-        wrong = expit(-np.multiply(z, y, dtype=float))
-        return -y * wrong, wrong * (1 - wrong)
-
-    def span(self, Y):
-        return -10.0, 10.0  # probabilities 5e-5 and 1 - 5e-5
-
-
-def _shrinkage(r, c):
-    """``1 / (1 + r^2 / c^2)``, written for speed on large arrays."""
-    u = r * r
-    u *= 1 / c**2
-    u += 1
-    return np.reciprocal(u, out=u) if isinstance(u, np.ndarray) else 1 / u
 
 
 def _numbers(outputs, name, vectors=False):

@@ -77,8 +77,8 @@ class Hamming(_LabelSets):
 
     References
     ----------
-    Tsoumakas and Katakis (2007). Multi-label classification: an overview. International Journal of Data Warehousing and
-    Mining 3.
+    - Tsoumakas and Katakis (2007). Multi-label classification: an overview. International Journal of Data Warehousing
+      and Mining 3.
 
     Examples
     --------
@@ -108,7 +108,7 @@ class F1(_LabelSets):
 
     References
     ----------
-    Dembczyński, Waegeman, Cheng and Hüllermeier (2011). An exact algorithm for F-measure maximization. NIPS 24.
+    - Dembczyński, Waegeman, Cheng and Hüllermeier (2011). An exact algorithm for F-measure maximization. NIPS 24.
 
     Examples
     --------
@@ -138,7 +138,7 @@ class Jaccard(_LabelSets):
 
     References
     ----------
-    Levandowsky and Winter (1971). Distance between sets. Nature 234.
+    - Levandowsky and Winter (1971). Distance between sets. Nature 234.
 
     Examples
     --------

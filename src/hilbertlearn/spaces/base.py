@@ -14,8 +14,8 @@ class Space:
 
     References
     ----------
-    Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
-    application to robust losses. ICML, theorems 5 and 7 (problems in a truncated basis).
+    - Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
+      application to robust losses. ICML, theorems 5 and 7 (problems in a truncated basis).
 
     Examples
     --------

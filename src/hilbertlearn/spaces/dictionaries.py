@@ -48,10 +48,9 @@ class Fourier(BaseEstimator):
 
     References
     ----------
-    Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
-    application to robust losses. ICML, figure 8.
-
-    Ramsay and Silverman (2005). Functional Data Analysis, second edition. Springer, chapter 3.
+    - Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
+      application to robust losses. ICML, figure 8.
+    - Ramsay and Silverman (2005). Functional Data Analysis, second edition. Springer, chapter 3.
 
     Examples
     --------
@@ -91,10 +90,9 @@ class BSpline(BaseEstimator):
 
     References
     ----------
-    de Boor (2001). A Practical Guide to Splines, revised edition. Springer.
-
-    Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
-    AISTATS, appendix C.1.
+    - de Boor (2001). A Practical Guide to Splines, revised edition. Springer.
+    - Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
+      AISTATS, appendix C.1.
 
     Examples
     --------
@@ -150,10 +148,9 @@ class Wavelet(BaseEstimator):
 
     References
     ----------
-    Daubechies (1992). Ten Lectures on Wavelets. SIAM.
-
-    Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
-    AISTATS, appendix C.2.2.
+    - Daubechies (1992). Ten Lectures on Wavelets. SIAM.
+    - Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
+      AISTATS, appendix C.2.2.
 
     Examples
     --------
@@ -196,10 +193,9 @@ class PrincipalComponents(BaseEstimator):
 
     References
     ----------
-    Ramsay and Silverman (2005). Functional Data Analysis, second edition. Springer, chapter 8.
-
-    Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
-    AISTATS.
+    - Ramsay and Silverman (2005). Functional Data Analysis, second edition. Springer, chapter 8.
+    - Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
+      AISTATS.
 
     Examples
     --------

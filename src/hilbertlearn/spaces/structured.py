@@ -49,11 +49,10 @@ class OutputKernel(BaseEstimator):
 
     References
     ----------
-    Brouard, Szafranski and d'Alché-Buc (2016). Input output kernel regression: supervised and semi-supervised
-    structured output prediction with operator-valued kernels. Journal of Machine Learning Research 17.
-
-    Chen, Epperly, Tropp and Webber (2025). Randomly pivoted Cholesky: practical approximation of a kernel matrix with
-    few entry evaluations. Communications on Pure and Applied Mathematics 78.
+    - Brouard, Szafranski and d'Alché-Buc (2016). Input output kernel regression: supervised and semi-supervised
+      structured output prediction with operator-valued kernels. Journal of Machine Learning Research 17.
+    - Chen, Epperly, Tropp and Webber (2025). Randomly pivoted Cholesky: practical approximation of a kernel matrix with
+      few entry evaluations. Communications on Pure and Applied Mathematics 78.
 
     Examples
     --------
