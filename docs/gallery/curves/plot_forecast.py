@@ -2,13 +2,13 @@
 A time series forecast as a curve
 =================================
 
-The next two years of the Pacific's temperature from the last three. A forecast is a curve, and the model predicts it as a
-whole, not step by step. Around it is a band that should hold the whole curve in nine of ten cases.
+The next two years of the Pacific's temperature from the last three. A forecast is a curve, and the model predicts it
+as a whole, not step by step. Around it is a band that should hold the whole curve in nine of ten cases.
 """
 
 # %%
-# Quarterly sea-surface temperatures of the region Niño 3 come with PyWavelets. Models learn from quarters whose forecasts end
-# before 1985; calibrated on the next ten years, they are judged on what follows.
+# Quarterly sea-surface temperatures of the region Niño 3 come with PyWavelets. Models learn from quarters whose
+# forecasts end before 1985; calibrated on the next ten years, they are judged on what follows.
 
 import matplotlib.pyplot as plt
 import numpy as np

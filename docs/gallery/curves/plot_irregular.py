@@ -2,14 +2,14 @@
 Curves seen at a few points each
 ================================
 
-Concentrations of a drug after a dose, in patients of different weight, age and kidney function. From each patient there are
-three to seven blood samples, at times of their own: no two curves share a grid. The model predicts the whole curve of a new
-patient from what is known beforehand.
+Concentrations of a drug after a dose, in patients of different weight, age and kidney function. From each patient
+there are three to seven blood samples, at times of their own: no two curves share a grid. The model predicts the
+whole curve of a new patient from what is known beforehand.
 """
 
 # %%
-# The curves are those of a one-compartment model, with noise: absorbed at one rate, excreted at another, which depends on
-# the patient.
+# The curves are those of a one-compartment model, with noise: absorbed at one rate, excreted at another, which
+# depends on the patient.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -57,4 +57,5 @@ for ax in (left, right):
 plt.show()
 
 # %%
-# Five points of a curve say little about that curve; a hundred curves with five points each say a lot about all of them.
+# Five points of a curve say little about that curve; a hundred curves with five points each say a lot about all of
+# them.

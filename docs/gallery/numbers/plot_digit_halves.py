@@ -2,12 +2,13 @@
 The lower half of a digit
 =========================
 
-An image is an output like any other: here 32 pixels, the lower half of a handwritten digit, from the 32 of its upper half.
+An image is an output like any other: here 32 pixels, the lower half of a handwritten digit, from the 32 of its upper
+half.
 """
 
 # %%
-# Scikit-learn's own models for many outputs are beside it: nearest neighbours, extra trees, and kernel ridge regression
-# with the settings that were chosen here.
+# Scikit-learn's own models for many outputs are beside it: nearest neighbours, extra trees, and kernel ridge
+# regression with the settings that were chosen here.
 
 import matplotlib.pyplot as plt
 import numpy as np

@@ -2,8 +2,8 @@
 A flow around a cylinder
 ========================
 
-Velocities of a fluid that cannot be compressed are measured at sixty places, with noise. A kernel whose fields all have no
-sources puts this knowledge into the model: predictions have no divergence anywhere, whatever the data.
+Velocities of a fluid that cannot be compressed are measured at sixty places, with noise. A kernel whose fields all
+have no sources puts this knowledge into the model: predictions have no divergence anywhere, whatever the data.
 """
 
 # %%
@@ -44,7 +44,9 @@ def error_of(model):
 
 figure, panels = plt.subplots(2, 1, figsize=(7, 8.4), layout="constrained", sharex=True)
 for ax, (name, model) in zip(panels, models.items()):
-    plotting.plot_field(grid, model.fit(places, measured).predict(grid), ax, kind="streams", shade="divergence", color="#222222")
+    plotting.plot_field(
+        grid, model.fit(places, measured).predict(grid), ax, kind="streams", shade="divergence", color="#222222"
+    )
     plotting.plot_field(places, measured, ax, color="#D55E00", label="measured")
     ax.collections[0].set_clim(-0.5, 0.5)  # the same colours in both
     ax.add_patch(plt.Circle((0, 0), 1, color="#DDDDDD", zorder=4))
@@ -52,8 +54,8 @@ for ax, (name, model) in zip(panels, models.items()):
 plt.show()
 
 # %%
-# The colours are divergences: the first model invents springs and drains, the second cannot. The flow has no curl either:
-# ``kernels.CurlFree`` is for such fields, and ``kernels.Helmholtz`` for sums of both kinds.
+# The colours are divergences: the first model invents springs and drains, the second cannot. The flow has no curl
+# either: ``kernels.CurlFree`` is for such fields, and ``kernels.Helmholtz`` for sums of both kinds.
 
 for name, kernel in (("curl-free", kernels.CurlFree(gamma="auto")), ("Helmholtz", kernels.Helmholtz(gamma="auto"))):
     print(f"{name:10} error {error_of(OperatorKernelRegressor(kernel).fit(places, measured)):.3f}")

@@ -2,11 +2,11 @@
 Gaps in the outputs
 ===================
 
-Several quantities are measured on each sample, but not all on each. The model takes what there is: NaN in an output means
-"not observed", and nothing is filled in.
+Several quantities are measured on each sample, but not all on each. The model takes what there is: NaN in an output
+means "not observed", and nothing is filled in.
 
-The data are scikit-learn's 178 wines. From six measurements that are quick we predict seven others, of which a growing
-share is hidden from the training wines.
+The data are scikit-learn's 178 wines. From six measurements that are quick we predict seven others, of which a
+growing share is hidden from the training wines.
 """
 
 # %%
@@ -38,7 +38,9 @@ def ridge(X, Y):
 methods = {
     "gaps stay gaps": lambda X, Y: OperatorKernelRegressor("rbf").fit(X, Y),
     "means in their place": lambda X, Y: ridge(X, SimpleImputer().fit_transform(Y)),
-    "imputed by the other outputs": lambda X, Y: ridge(X, IterativeImputer(max_iter=50, random_state=0).fit_transform(Y)),
+    "imputed by the other outputs": lambda X, Y: ridge(
+        X, IterativeImputer(max_iter=50, random_state=0).fit_transform(Y)
+    ),
 }
 
 # %%
@@ -66,5 +68,5 @@ for name, values in scores.items():
     print(f"{name:30}", " ".join(f"{value:.2f}" for value in values.mean(axis=1)))
 
 # %%
-# Without gaps, or with few, a grid search of kernel ridge regression is a little better on these wines. From a third of
-# missing outputs on, what was made up in their place costs more than it helps.
+# Without gaps, or with few, a grid search of kernel ridge regression is a little better on these wines. From a third
+# of missing outputs on, what was made up in their place costs more than it helps.

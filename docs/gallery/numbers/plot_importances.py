@@ -2,8 +2,8 @@
 Which inputs count?
 ===================
 
-Friedman's first function depends on five of its ten inputs. ``kernels.Metric`` learns a distance in which the others have
-no length, so that they no longer disturb; what it has learnt is at the same time the importance of each input.
+Friedman's first function depends on five of its ten inputs. ``kernels.Metric`` learns a distance in which the others
+have no length, so that they no longer disturb; what it has learnt is at the same time the importance of each input.
 """
 
 # %%
@@ -43,7 +43,8 @@ plt.show()
 # %%
 # Pixels that tell a three from an eight
 # --------------------------------------
-# With ``diagonal=True`` single inputs are weighted and not directions, which takes fewer samples where inputs are many.
+# With ``diagonal=True`` single inputs are weighted and not directions, which takes fewer samples where inputs are
+# many.
 
 images, digits = load_digits(return_X_y=True)
 kept = np.isin(digits, (3, 8))

@@ -2,8 +2,8 @@
 Which kernel, which bandwidth, which penalty?
 =============================================
 
-Nothing has to be set: kernel, ``gamma`` and ``alpha`` are those of the smallest leave-one-out error, computed in closed
-form. ``choice_`` keeps everything that was tried, and ``plot_choice`` draws it.
+Nothing has to be set: kernel, ``gamma`` and ``alpha`` are those of the smallest leave-one-out error, computed in
+closed form. ``choice_`` keeps everything that was tried, and ``plot_choice`` draws it.
 """
 
 # %%
@@ -27,7 +27,7 @@ model = OperatorKernelRegressor().fit(X_train, y_train)
 ours = time.perf_counter() - start
 print(model.summary())
 
-grid = {"kernel": ["rbf", "laplacian"], "alpha": np.geomspace(1e-3, 10, 9), "gamma": np.geomspace(0.1, 1e3, 9)}
+grid = {"kernel": ["rbf", "laplacian"], "alpha": np.geomspace(1e-3, 10, 7), "gamma": np.geomspace(0.1, 1e3, 7)}
 start = time.perf_counter()
 search = GridSearchCV(KernelRidge(), grid, cv=5).fit(X_train, y_train - y_train.mean())
 theirs = time.perf_counter() - start
@@ -39,20 +39,21 @@ print(f"grid search of {settings} settings: R2 {score:.3f}")
 print("the search took longer:", theirs > ours)
 
 # %%
-# The curves are the smallest error at each ``alpha`` (or ``gamma``), one for each kernel; the red dot is what was taken.
+# The curves are the smallest error at each ``alpha`` (or ``gamma``), one for each kernel; the red dot is what was
+# taken.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
 plotting.plot_choice(model, left)
 plotting.plot_choice(model, right, over="gamma")
 for ax in (left, right):
     ax.set(yscale="linear", ylim=np.array([0.98, 1.4]) * model.choice_["error"].min())
-left.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(0, 1.02), ncols=2)
-right.get_legend().remove()
+    ax.get_legend().remove()
+figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=6, frameon=False)
 plt.show()
 
 # %%
-# The valley is wide: kernels are within some per cent of each other, also the linear one, so that here the choice of the
-# penalty matters and that of the kernel hardly does. For a single kernel all pairs that were tried make a map.
+# The valley is wide: kernels are within some per cent of each other, also the linear one, so that here the choice of
+# the penalty matters and that of the kernel hardly does. For a single kernel all pairs that were tried make a map.
 
 rbf = OperatorKernelRegressor("rbf").fit(X_train, y_train)
 figure, ax = plt.subplots(figsize=(6.5, 4.2), layout="constrained")

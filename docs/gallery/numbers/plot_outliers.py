@@ -4,8 +4,8 @@ Outliers named
 
 Some of the outputs are wrong. A robust loss keeps them from spoiling the model, and the model says which they are.
 
-The data are the 442 patients of scikit-learn's diabetes set: ten measurements each, and the progression of the disease
-a year later. As slips of the decimal point we multiply one in twelve of the training outputs by ten.
+The data are the 442 patients of scikit-learn's diabetes set: ten measurements each, and the progression of the
+disease a year later. As slips of the decimal point we multiply one in twelve of the training outputs by ten.
 """
 
 # %%
@@ -31,8 +31,8 @@ seen[wrong] *= 10
 # %%
 # Two losses, and scikit-learn's robust regression
 # ------------------------------------------------
-# Kernel, bandwidth and penalty are chosen by the model. The Huber loss is a square for small residuals and grows linearly
-# beyond a constant, which is found from held-out residuals.
+# Kernel, bandwidth and penalty are chosen by the model. The Huber loss is a square for small residuals and grows
+# linearly beyond a constant, which is found from held-out residuals.
 
 models = {
     "squared loss": OperatorKernelRegressor(),
@@ -48,8 +48,8 @@ print(f"{'without any slips':30} median error {median_absolute_error(y[test], cl
 # %%
 # Which samples are they?
 # -----------------------
-# The report has a row for each training sample, the most suspect first. Each dot of the picture is a sample: how far it is
-# from a model without it, over how much of its own prediction it decides.
+# The report has a row for each training sample, the most suspect first. Each dot of the picture is a sample: how far
+# it is from a model without it, over how much of its own prediction it decides.
 
 robust = models["Huber loss"]
 report = outlier_report(robust)
@@ -63,6 +63,6 @@ ax.set_title(f"{len(wrong)} of 300 outputs are ten times too large")
 plt.show()
 
 # %%
-# The squared loss is of no use here; the Huber loss is as good as the squared one without any slips, and its report has the
-# slips on top. Scikit-learn's robust regression, which is linear, is not far behind: the relation is nearly linear. It names
-# no culprits.
+# The squared loss is of no use here; the Huber loss is as good as the squared one without any slips, and its report
+# has the slips on top. Scikit-learn's robust regression, which is linear, is not far behind: the relation is nearly
+# linear. It names no culprits.

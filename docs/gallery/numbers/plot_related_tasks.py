@@ -3,12 +3,13 @@ Related tasks
 =============
 
 Twenty outputs, each observed for a few samples only, and some of them much alike. An operator says how outputs go
-together, so that what is known of one helps another; it can be given, computed from the outputs, or learnt with the model.
+together, so that what is known of one helps another; it can be given, computed from the outputs, or learnt with the
+model.
 """
 
 # %%
-# Twenty sensors in four groups: within a group all follow the same function of three inputs, up to sign and size. Each
-# sensor was read for 30 % of the samples.
+# Twenty sensors in four groups: within a group all follow the same function of three inputs, up to sign and size.
+# Each sensor was read for 30 % of the samples.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -56,5 +57,5 @@ plt.show()
 
 # %%
 # The learnt operator has found groups and signs from readings of which 70 % are missing. ``alpha="auto"`` chooses the
-# penalty too, by folds where there are gaps and an operator, which takes half a minute for ``Learned()``; a number is given
-# here so that all four are seen over the whole range.
+# penalty too, by folds where there are gaps and an operator, which takes half a minute for ``Learned()``; a number is
+# given here so that all four are seen over the whole range.
