@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import networkx
 import numpy as np
+from pages import keep
 
 from hilbertlearn import (
     FunctionalRegressor,
@@ -20,7 +22,6 @@ from hilbertlearn import (
     plotting,
 )
 
-FIGURES = Path(__file__).parent / "figures"
 INK, WARM, COOL, PALE = "#222222", "#d1495b", "#00798c", "#b8b8b8"
 
 
@@ -94,13 +95,16 @@ def confidence(ax):
 
 
 def main():
-    for draw in (numbers, curves, fields, objects, links, confidence):
-        figure, ax = plt.subplots(figsize=(3.2, 2.1), layout="constrained")
-        draw(ax)
-        ax.set(xticks=[], yticks=[], xlabel="", ylabel="", title="")
-        ax.spines[:].set_visible(False)
-        figure.savefig(FIGURES / f"front_{draw.__name__}.png", dpi=130)
-        plt.close(figure)
+    with tempfile.TemporaryDirectory() as folder:
+        for draw in (numbers, curves, fields, objects, links, confidence):
+            figure, ax = plt.subplots(figsize=(3.2, 2.1), layout="constrained")
+            draw(ax)
+            ax.set(xticks=[], yticks=[], xlabel="", ylabel="", title="")
+            ax.spines[:].set_visible(False)
+            picture = Path(folder, f"front_{draw.__name__}.png")
+            figure.savefig(picture, dpi=130)
+            plt.close(figure)
+            keep(picture)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """The code in the pages: its blocks, and how they are run.
 
-A block fenced as ``python`` runs, and those of one page share their names from top to bottom; lines of ``sh`` that begin
-with ``hilbertlearn`` run too. A ``text`` block that follows is what is printed, nothing without one. What is not to be run is
-fenced as ``{code-block} python``.
+A block fenced as ``python`` runs, and those of one page share their names from top to bottom; lines of ``sh`` that
+begin with ``hilbertlearn`` run too. A ``text`` block that follows is what is printed, nothing without one. What is not
+to be run is fenced as ``{code-block} python``.
 
     python docs/pages.py            # draws the pictures of the pages anew
 """
@@ -15,12 +15,13 @@ import itertools
 import os
 import re
 import shlex
+import tempfile
 import warnings
 from pathlib import Path
 
 DOCS = Path(__file__).parent
 FIGURES = DOCS / "figures"
-ILLUSTRATED = ("index.md", "tutorial.md")  # pages whose code saves pictures
+ILLUSTRATED = ("tutorial.md",)  # pages whose code saves pictures
 
 
 def blocks(page):
@@ -60,16 +61,27 @@ def run_commands(text):
 
 
 def draw():
-    """Runs the illustrated pages in the folder of the pictures, where they save them."""
+    """Runs the illustrated pages in an empty folder, and takes over the pictures that they save."""
     import matplotlib
 
     matplotlib.use("Agg")
     matplotlib.rcParams.update({"savefig.dpi": 110, "savefig.bbox": "tight", "font.size": 10, "legend.frameon": False})
-    os.chdir(FIGURES)
     for page in ILLUSTRATED:
-        for printed, promised in run(DOCS / page):
-            if printed.split() != promised.split():
-                print(f"{page} prints\n{printed}")
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            for printed, promised in run(DOCS / page):
+                if printed.split() != promised.split():
+                    print(f"{page} prints\n{printed}")
+            for picture in Path(folder).glob("*.png"):
+                keep(picture)
+            os.chdir(DOCS)
+
+
+def keep(picture):
+    """A picture in few colours, a third of its size, among those of the pages."""
+    from PIL import Image
+
+    Image.open(picture).convert("RGB").quantize(96).save(FIGURES / picture.name, optimize=True)
 
 
 if __name__ == "__main__":

@@ -13,8 +13,13 @@ import hilbertlearn
 
 # room -> names that do not comply yet. Whoever mends one takes it off; `test_exceptions_are_needed` asks for it.
 EXCEPTIONS: dict[str, str] = {
+    "": "load",
     "plotting": """
         plot_band plot_choice plot_curves plot_images plot_links plot_outliers plot_path plot_quantiles
+    """,
+    "report": "Section write",
+    "tabular": """
+        InputEncoding TabularModel check_output compare listed read_table tuned_kernel_ridge whole_file write_table
     """,
 }
 INCOMPLETE = {f"{room}.{name}".lstrip(".") for room, names in EXCEPTIONS.items() for name in names.split()}
@@ -97,7 +102,9 @@ def methods(value):
 
 
 def defects(value):
-    """What is missing in the docstring of a class or function."""
+    """What is missing in the docstring of a class or function; errors need only say what they mean."""
+    if inspect.isclass(value) and issubclass(value, Exception):
+        return ["docstring"] * (not value.__doc__)
     found = sections(value.__doc__)
     explained = entries(found.get("Parameters", [])) | entries(found.get("Other Parameters", []))
     if dataclasses.is_dataclass(value):  # made by the package, so that its fields are what users read
