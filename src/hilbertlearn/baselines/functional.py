@@ -101,6 +101,10 @@ class FunctionalNadarayaWatson(FunctionalRegressor):
             center=np.zeros(Y.shape[1]),
         )
 
+    def facts(self):
+        check_is_fitted(self)
+        return [("curves", len(self.curves_)), ("gamma", self.gamma_)]
+
     def summary(self):
         """A line on what was kept."""
         check_is_fitted(self)

@@ -11,7 +11,10 @@ from sklearn.base import clone
 
 from .. import __version__
 from ..persistence import load, save
-from ..tabular import TASKS, TableError, TabularModel, check_output, compare, listed, read_table, write_table
+from ..tabular import TableError, TabularModel, compare, read_table, write_table
+from ..tabular.columns import listed
+from ..tabular.files import check_output
+from ..tabular.tasks import TASKS
 from .console import Talk
 
 app = typer.Typer(

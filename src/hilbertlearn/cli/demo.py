@@ -20,7 +20,7 @@ from ..estimators import FunctionalRegressor, LinkPredictor, OperatorKernelRegre
 from ..graphs import Pairs
 from ..metrics import kendall_tau, link_average_precision, link_roc_auc
 from ..model_selection import EdgeSplit
-from ..tabular import tuned_kernel_ridge
+from ..tabular.peers import tuned_kernel_ridge
 
 REPORT = Path("hilbertlearn-report.html")
 _TRAIN = 150  # samples to learn from
@@ -125,11 +125,11 @@ def hidden_links():
     model = LinkPredictor().fit(pairs[known])
     fitted = time.perf_counter()
     asked = pairs[hidden]
-    adamic_adar = _adamic_adar(pairs[known])[asked.first, asked.second]
+    plain = adamic_adar(pairs[known])[asked.first, asked.second]
     end = time.perf_counter()
     ours = model.decision_function(asked)
     scores = [
-        (measure, float(score(asked.linked, ours)), float(score(asked.linked, adamic_adar)))
+        (measure, float(score(asked.linked, ours)), float(score(asked.linked, plain)))
         for measure, score in (("ROC AUC", link_roc_auc), ("average precision", link_average_precision))
     ]
     seconds = (fitted - start, end - fitted)
@@ -166,7 +166,7 @@ def _network():
     return "Les Misérables", networkx.les_miserables_graph()
 
 
-def _adamic_adar(pairs):
+def adamic_adar(pairs):
     """For each two nodes the sum over common neighbours of 1 / log(number of theirs)."""
     links = np.nan_to_num(np.asarray(pairs.graph().toarray())) > 0
     degrees = links.sum(axis=0)

@@ -37,6 +37,7 @@ class Experiment:
 
 
 _LAMBERT, _BOUCHE, _LAFORGUE = "Lambert et al. 2022", "Bouche et al. 2021", "Laforgue et al. 2020"
+_STANDARD_ERROR = 2  # its descriptor
 _CILIBERTO, _BROUARD = "Ciliberto et al. 2016", "Brouard et al. 2016"
 _NETWORKS = "yeast_ppi, facebook_ego, cora"
 
@@ -141,7 +142,9 @@ def run_experiment(name, data=None, quick=False, aside=False):
             raise TableError(f"--data {data}: there is no such folder")
         options += ["--data", str(data.resolve())]
     start = time.perf_counter()
-    done = subprocess.run([sys.executable, str(script), *options], stdout=sys.stderr if aside else None, check=False)
+    done = subprocess.run(
+        [sys.executable, str(script), *options], stdout=_STANDARD_ERROR if aside else None, check=False
+    )
     if done.returncode:
         raise RuntimeError(f"{name} ended with exit code {done.returncode}")
     return script, time.perf_counter() - start

@@ -30,9 +30,9 @@ def run(argv) -> int:
         if "--quiet" in argv or "-q" in argv:
             warnings.simplefilter("ignore")
         try:
-            return app(argv, standalone_mode=False, prog_name="hilbertlearn") or FINE
+            code = app(argv, standalone_mode=False, prog_name="hilbertlearn") or FINE
         except (KeyboardInterrupt, typer.Abort):
-            return _fail("interrupted; nothing was written", INTERRUPTED)
+            code = INTERRUPTED
         except usage_error as error:
             return _fail(f"{error.format_message()} (hilbertlearn --help says more)", BAD_INPUT)
         except Exception as error:
@@ -41,6 +41,7 @@ def run(argv) -> int:
             if isinstance(error, _BAD_INPUT):
                 return _fail(str(error), BAD_INPUT)
             return _fail(f"unexpected {type(error).__name__}: {error}; --debug shows where it is from", FAILED)
+    return _fail("interrupted; nothing was written", INTERRUPTED) if code == INTERRUPTED else code
 
 
 def _fail(message, code):

@@ -12,7 +12,7 @@ from sklearn.utils.validation import _num_samples
 from .._blocks import row_blocks
 from ..held_out import WithoutOne, leave_one_out
 from ..losses import Loss
-from ..spaces import Space
+from ..spaces import Smoothed, Space
 from ..terms import (
     Deformed,
     DeformedFeatures,
@@ -201,7 +201,7 @@ class State(Expansion):
                 "models without one sample have a formula for the squared loss and one (kernel, operator) term without "
                 "a graph, with missing outputs if the operator is diagonal; fit copies of the estimator to folds"
             )
-        options: dict = {"center": left.centered, "smoothed": self.space.smoothed, "weights": left.weights}
+        options: dict = {"center": left.centered, "smoothed": Smoothed(self.space), "weights": left.weights}
         term = self.training_term() if factors is None else None
         models = WithoutOne.of(term, left.Y, self.alpha * left.weights.sum(), factors=factors, **options)
         return ModelsWithoutOne(self, left, models)

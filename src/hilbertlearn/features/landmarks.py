@@ -49,7 +49,7 @@ class Landmarks(BaseEstimator):
     moves : int, default=0
         Number of steps by which landmarks leave the samples for where the model errs less; for kernels with
         derivatives ("rbf", "matern32", "matern52") and inputs in a dense array in memory. Each costs a few products of
-        features: twenty take some ten times as long as a fit without, and 1000 landmarks then err as twice as many.
+        features: twenty take five to ten times as long as a fit without.
         Landmarks know the outputs then, so that samples left out of the rest of the model are not new to it:
         ``loo_residuals`` are refused, conformal sets refit.
 

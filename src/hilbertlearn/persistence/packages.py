@@ -29,8 +29,8 @@ MODULES: dict[str, str | None] = {
     "sklearn.ensemble": "AdaBoostClassifier AdaBoostRegressor BaggingClassifier BaggingRegressor ExtraTreesClassifier "
     "ExtraTreesRegressor RandomForestClassifier RandomForestRegressor RandomTreesEmbedding StackingClassifier "
     "StackingRegressor VotingClassifier VotingRegressor",
-    "sklearn.feature_extraction": "DictVectorizer FeatureHasher",
-    "sklearn.feature_extraction.text": None,
+    "sklearn.feature_extraction": "DictVectorizer",
+    "sklearn.feature_extraction.text": "CountVectorizer TfidfTransformer TfidfVectorizer",
     "sklearn.feature_selection": None,
     "sklearn.gaussian_process": None,
     "sklearn.gaussian_process.kernels": None,
@@ -58,7 +58,16 @@ MODULES: dict[str, str | None] = {
     "skfda.representation.interpolation": "SplineInterpolation",
 }
 
-FUNCTIONS = (f"{PACKAGE}.kernels", f"{PACKAGE}.metrics", "sklearn.metrics", "sklearn.metrics.pairwise")
+# modules, with the functions of those of which not all that are public may be named
+FUNCTIONS: dict[str, str | None] = {
+    f"{PACKAGE}._sums": "same",
+    f"{PACKAGE}.kernels": None,
+    f"{PACKAGE}.metrics": None,
+    "sklearn.metrics": None,
+    "sklearn.metrics.pairwise": "additive_chi2_kernel chi2_kernel cosine_distances cosine_similarity "
+    "euclidean_distances laplacian_kernel linear_kernel manhattan_distances polynomial_kernel rbf_kernel "
+    "sigmoid_kernel",
+}
 
 # classes that are settings, or say in what form outputs came
 TYPES = {
@@ -107,8 +116,8 @@ def function_of(name: str):
         return found if isinstance(found, np.ufunc) else None
     if module not in FUNCTIONS:
         return None
-    home = importlib.import_module(module)
-    found = getattr(home, short, None) if short in getattr(home, "__all__", ()) else None
+    home, named = importlib.import_module(module), FUNCTIONS[module]
+    found = getattr(home, short, None) if short in (home.__all__ if named is None else named.split()) else None
     return found if isinstance(found, types.FunctionType) else None
 
 

@@ -42,7 +42,7 @@ def _float(text):
 
 
 def _scalar_parts(value):
-    require(value.dtype.kind in NUMBERS, f"numpy scalars of dtype {value.dtype} are not stored")
+    require(value.dtype.kind in NUMBERS, f"a numpy scalar of dtype {value.dtype}; give a number")
     return [value.dtype.str, _text(value.tobytes())]
 
 
@@ -53,7 +53,7 @@ def _scalar(text, content):
 
 
 def _dtype_parts(dtype):
-    require(dtype.kind in NUMBERS + "O" and not dtype.metadata, f"the dtype {dtype} is not stored")
+    require(dtype.kind in NUMBERS + "O" and not dtype.metadata, f"the dtype {dtype}; give one of numbers or text")
     return [dtype.str]
 
 
@@ -134,6 +134,7 @@ def _compressed(name, data, indices, indptr, *shape):
     require(name in _COMPRESSED, f"no sparse matrix {name!r}")
     S = getattr(scipy.sparse, name)((data, indices, indptr), shape=shape)
     S.check_format(full_check=True)  # products read where indices point to
+    S.indices, S.indptr = indices, indptr  # in the integers that they were in
     return S
 
 
@@ -170,7 +171,7 @@ def _twister(key, position, has_gauss, gauss):
 
 def _generator_parts(generator):
     state = generator.bit_generator.state
-    require(state["bit_generator"] == "PCG64", "of numpy's generators only PCG64, that of default_rng, is stored")
+    require(state["bit_generator"] == "PCG64", "a generator other than PCG64; give default_rng(...)")
     return [state["state"]["state"], state["state"]["inc"], state["has_uint32"], state["uinteger"]]
 
 

@@ -32,18 +32,19 @@ class Model:
         check_is_fitted(model)
         conformal = search = None
         predictor = model
-        while True:
-            if hasattr(predictor, "predict_interval") and hasattr(predictor, "predict_set"):
+        while _is_conformal(predictor) or hasattr(predictor, "best_estimator_"):
+            if _is_conformal(predictor):
                 conformal, predictor = predictor, predictor.estimator_
-            elif hasattr(predictor, "best_estimator_"):
-                search, predictor = predictor, predictor.best_estimator_
             else:
-                break
+                search, predictor = predictor, predictor.best_estimator_
         machine = predictor
-        while isinstance(machine, Pipeline) or hasattr(machine, "best_estimator_"):
-            if not isinstance(machine, Pipeline):
-                search = machine
-            machine = machine[-1] if isinstance(machine, Pipeline) else machine.best_estimator_
+        while isinstance(machine, Pipeline) or hasattr(machine, "best_estimator_") or _is_conformal(machine):
+            if isinstance(machine, Pipeline):
+                machine = machine[-1]
+            elif _is_conformal(machine):  # behind transformers: their output is not at hand to ask it for sets
+                machine = machine.estimator_
+            else:
+                search, machine = machine, machine.best_estimator_
         return cls(model, conformal, search, predictor, machine)
 
     def predict(self, X, **options):
@@ -51,8 +52,11 @@ class Model:
         return self.predictor.predict(X, **options) if options else self.outer.predict(X)
 
     def learnt(self, name, default=None):
-        """A learnt attribute of the estimator, ``default`` where it has none."""
-        return getattr(self.machine, name, default)
+        """A learnt attribute of the estimator, ``default`` where it has none, or none for this fit."""
+        try:
+            return getattr(self.machine, name, default)
+        except ValueError:
+            return default
 
     @property
     def space(self):
@@ -81,9 +85,17 @@ class Model:
         return hasattr(self.space, "grids")
 
 
-def names_of(X, y, ids) -> list[str]:
-    """Names of the samples: those given, the index of a data frame, or positions."""
-    n = len(X.nodes) if isinstance(X, Pairs) else len(X) if is_networkx(X) else _num_samples(y if X is None else X)
+def _is_conformal(model) -> bool:
+    return hasattr(model, "predict_interval") and hasattr(model, "predict_set")
+
+
+def names_of(model: Model, X, y, ids) -> list[str]:
+    """Names of the samples, or of nodes: those given, the index of a data frame, or positions."""
+    if isinstance(X, Pairs) or X is None or is_networkx(X):
+        nodes = X.nodes if isinstance(X, Pairs) else model.learnt("nodes_", range(0 if X is None else len(X)))
+        ids, n = nodes if ids is None else ids, len(nodes)
+    else:
+        n = _num_samples(X)
     if ids is None:
         framed = next((one for one in (X, y) if hasattr(one, "iloc")), None)
         ids = range(n) if framed is None else framed.index

@@ -16,7 +16,7 @@ ORDER = ("blue", "orange", "green", "pink", "sky", "red")
 
 POINTS = 1200  # in a scatter plot
 VIEWS = 60  # to choose from in one chart
-NUMBERS = 40_000  # in one chart
+NUMBERS = 60_000  # in one chart
 _WIDE = 20.0  # times the smallest error from where on an axis is logarithmic, as in ``plotting``
 _BINS = 30  # of a histogram
 
@@ -74,10 +74,6 @@ class Chart:
         """Dictionary of lists, numbers and text; what is at its default is left out."""
         return plain(asdict(self))
 
-    @property
-    def n_numbers(self) -> int:
-        return sum(np.size(value) for view in self.views for one in view.series for value in (one.x, one.y, one.lower))
-
 
 def plain(value):
     """Lists, numbers of six digits and text; None, False and "" in a dictionary are left out."""
@@ -107,12 +103,13 @@ def histogram(name, values, edges, color="blue") -> Series:
 
 
 def edges_of(values):
-    """Edges of the bins of a histogram: of each whole number where there are few, else even steps."""
+    """Edges of the bins of a histogram: around each value where they are few and at even steps, else even steps."""
     values = np.asarray(values, dtype=float)
     values = values[np.isfinite(values)]
     low, high = (values.min(), values.max()) if len(values) else (0.0, 1.0)
-    if (values == np.round(values)).all() and high - low < _BINS:
-        return np.arange(low - 0.5, high + 1)
+    steps = np.diff(np.unique(values.round(12)))
+    if len(steps) > 0 and high - low < _BINS * steps.min() and np.allclose(steps / steps.min() % 1, 0, atol=1e-6):
+        return np.arange(low - steps.min() / 2, high + steps.min(), steps.min())
     number = int(np.clip(np.sqrt(len(values)), 5, _BINS))
     return np.linspace(low, high if high > low else low + 1, number + 1)
 

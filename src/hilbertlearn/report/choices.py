@@ -10,11 +10,13 @@ from .text import NONE, count, number, seconds, setting
 
 _BEST = 10  # settings in a table
 _MOST = 8  # lines in a chart
+_SAME = 1e-6  # relative difference between errors of one setting that is rounding
 
 
 def choices_part(model) -> tuple[Part | None, dict]:
     """Held-out errors of the settings tried, and facts; None where all were given."""
-    items, facts = [], {}
+    items: list = []
+    facts: dict = {}
     if hasattr(model.search, "errors_"):
         items += path_items(model.search)
         facts |= {"path_alpha": float(model.search.alpha_), "path_error": float(np.min(model.search.errors_))}
@@ -32,10 +34,7 @@ def choices_part(model) -> tuple[Part | None, dict]:
 
 def trials_of(model) -> dict | None:
     """The columns of ``choice_``, None where there is none or nothing was tried."""
-    try:
-        table = model.learnt("choice_")
-    except (AttributeError, ValueError):
-        return None
+    table = model.learnt("choice_")
     return table if isinstance(table, dict) and len(table.get("alpha", ())) else None
 
 
@@ -87,8 +86,12 @@ def search_table(search) -> Table:
     """The best settings of a search of scikit-learn."""
     results = search.cv_results_
     order = np.argsort(results["rank_test_score"], kind="stable")[:_BEST]
-    rows = [[_settings(results["params"][i]), number(results["mean_test_score"][i]), number(results["std_test_score"][i]),
-             seconds(results["mean_fit_time"][i])] for i in order]  # fmt: skip
+    numbers = ("mean_test_score", "std_test_score")
+    rows = [
+        [_settings(results["params"][i]), *(number(results[name][i]) for name in numbers),
+         seconds(results["mean_fit_time"][i])]
+        for i in order
+    ]  # fmt: skip
     return Table(
         "The best settings of the search", ["settings", "score", "over folds ±", "a fit"], rows, text=("settings",)
     )
@@ -99,44 +102,50 @@ def search_table(search) -> Table:
 
 def trial_items(model, table) -> list:
     """Errors over alpha and over gamma, and the best settings in a table."""
-    trials = last_of_equals(table)
-    stages = sorted({(method, int(n)) for method, n in zip(trials["method"], trials["n_samples"])},
-                    key=lambda one: last_place(trials, one), reverse=True)  # fmt: skip
-    over_alpha, over_gamma = [], []
-    for stage in stages:
-        here = {name: values[_at(trials, stage)] for name, values in trials.items()}
-        label = f"{stage[0]}, {count(stage[1], 'sample')}"
-        over_alpha.append(View(label, alpha_lines(model, here)))
-        lines = gamma_lines(model, here)
-        if lines:
-            over_gamma.append(View(label, lines))
+    stages = stages_of(table)
+    over_alpha = [View(label, alpha_lines(model, here)) for label, here in stages]
+    over_gamma = [View(label, lines) for label, here in stages if (lines := gamma_lines(model, here))]
     choose = "how" if len(stages) > 1 else ""
-    log = is_wide(trials["error"])
+    log = is_wide(table["error"])
     note = "Each kernel with its best gamma."
     charts = [Chart("Over alpha", Axis("alpha", True), Axis("held-out error", log), over_alpha, note, choose)]
     if over_gamma:
-        note = "Each gamma with its best alpha."
-        choose = choose if len(over_gamma) > 1 else ""
+        single = len(over_gamma) == 1
+        note = "Each gamma with its best alpha" + (f", {over_gamma[0].label}." if single else ".")
+        choose = "" if single else choose
         charts.append(Chart("Over gamma", Axis("gamma", True), Axis("held-out error", log), over_gamma, note, choose))
-    return [*charts, best_table(trials, stages[0], len(table["alpha"]))]
+    return [*charts, best_table(stages[0][1], table)]
 
 
-def last_of_equals(table) -> dict:
-    """Trials, of those tried again (with other weights of samples) the last."""
-    keys = list(
-        zip(map(str, table["kernel"]), map(str, table["gamma"]), table["alpha"], table["method"], table["n_samples"])
-    )
-    rows = np.array(sorted({key: i for i, key in enumerate(keys)}.values()))
-    return {name: np.asarray(values)[rows] for name, values in table.items()}
+def stages_of(table) -> list[tuple[str, dict]]:
+    """Trials whose errors can be compared with each other, the last first: pairs of a label and columns.
+
+    Others are by another method, or on so many samples; or settings were tried again with another error: under other
+    weights of the samples, or with another operator.
+    """
+    names = [_round(table, i) for i in range(len(table["alpha"]))]
+    rounds = np.zeros(len(names), dtype=int)
+    seen: dict[tuple, tuple[int, dict]] = {}
+    for i, (place, key) in enumerate(names):
+        number_of, errors = seen.get(place, (1, {}))
+        if not np.isclose(errors.get(key, table["error"][i]), table["error"][i], rtol=_SAME, atol=0):
+            number_of, errors = number_of + 1, {}
+        errors[key], rounds[i] = table["error"][i], number_of
+        seen[place] = (number_of, errors)
+    stages: dict[tuple, list[int]] = {}
+    for i, (place, _) in enumerate(names):
+        stages.setdefault((*place, rounds[i]), []).append(i)
+    found = []
+    for (method, n, turn), rows in sorted(stages.items(), key=lambda item: -item[1][-1]):
+        label = f"{method}, {count(n, 'sample')}" + (f", round {turn}" if seen[method, n][0] > 1 else "")
+        found.append((label, {name: np.asarray(values)[rows] for name, values in table.items()}))
+    return found
 
 
-def last_place(trials, stage) -> int:
-    return int(_at(trials, stage)[-1])
-
-
-def _at(trials, stage):
-    """Positions of the trials by one method on so many samples."""
-    return np.flatnonzero((trials["method"] == stage[0]) & (trials["n_samples"] == stage[1]))
+def _round(table, i):
+    """How trial i was judged, and what was tried."""
+    place = str(table["method"][i]), int(table["n_samples"][i])
+    return place, (setting(table["kernel"][i]), str(table["gamma"][i]), float(table["alpha"][i]))
 
 
 def _kernels(here):
@@ -195,22 +204,22 @@ def _is_none(gamma):
     return gamma is None or (isinstance(gamma, float) and np.isnan(gamma))
 
 
-def best_table(trials, stage, tried) -> Table:
+def best_table(here, table) -> Table:
     """The settings with the smallest errors of the last stage."""
-    rows = _at(trials, stage)
-    rows = rows[np.argsort(trials["error"][rows], kind="stable")][:_BEST]
+    rows = np.argsort(here["error"], kind="stable")[:_BEST]
     cells = [
         [
-            setting(trials["kernel"][i]),
-            NONE if _is_none(trials["gamma"][i]) else setting(trials["gamma"][i]),
-            number(trials["alpha"][i]),
-            number(trials["error"][i], 4),
-            number(trials["standard_error"][i]),
-            seconds(float(trials["seconds"][i])),
-            str(trials["method"][i]),
+            setting(here["kernel"][i]),
+            NONE if _is_none(here["gamma"][i]) else setting(here["gamma"][i]),
+            number(here["alpha"][i]),
+            number(here["error"][i], 4),
+            number(here["standard_error"][i]),
+            seconds(float(here["seconds"][i])),
+            str(here["method"][i]),
         ]
         for i in rows
     ]
-    note = f"The best {len(cells)} of {count(tried, 'setting')} tried in {seconds(float(np.sum(trials['seconds'])))}."
+    took = seconds(float(np.sum(table["seconds"])))
+    note = f"The best {len(cells)} of {count(len(table['alpha']), 'setting')} tried in {took}."
     head = ["kernel", "gamma", "alpha", "error", "standard error", "time", "method"]
     return Table("Best settings", head, cells, note=note, text=("kernel", "method"))

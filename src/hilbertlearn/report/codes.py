@@ -33,6 +33,7 @@ def judge_codes(model, X, y, names, targets) -> Judged:
         squares,
         "squared distance from its reconstruction",
         facts,
+        verb="find",
     )
 
 

@@ -11,7 +11,7 @@ from ..functions import IrregularFunctions, brings_points, read_functions
 from ..metrics import integrated_squared_error
 from .charts import NUMBERS, POINTS, VIEWS, Axis, Chart, Series, View, drawn, spread_out
 from .coverage import along_curve, of_bands
-from .parts import Judged, Meter, Part, Table, Tile
+from .parts import NOTHING_TRUE, Figures, Judged, Meter, Part, Table, Tile
 from .text import count, number, percent
 
 _BINS = 20  # parts of the domain, for curves at points of their own
@@ -60,7 +60,7 @@ class Truth:
             predicted, _ = read_functions(model.predict(X, grid=list(data.points)), name="predictions")
         else:
             axes = data.axes if len(data.axes) > 1 else data.axes[0]
-            predicted, _ = read_functions(model.predict(X, grid=axes), data.axes, "predictions")
+            predicted = on_grid(model.predict(X, grid=axes), data.axes)
         return cls(data, predicted, irregular)
 
     def curves(self, which, c) -> list[Curve]:
@@ -102,8 +102,7 @@ def judge_curves(model, X, y, names, targets) -> Judged:
     goal = goal if space.n_curves == 1 else f"{space.n_curves} {goal} for each sample"
     if y is None:
         pictures = curve_chart(None, drawn_curves(model, X), ends, np.zeros(len(names)), names, channels)
-        note = "No curves were given, so that there is nothing to compare predictions with."
-        return Judged(goal, [], Part("Predictions", note, [pictures] if pictures else []))
+        return Judged(goal, [], Part("Predictions", NOTHING_TRUE, [pictures] if pictures else []))
     truth = Truth.of(model, X, y)
     errors = truth.errors()
     score = float(model.predictor.score(X, y))
@@ -113,24 +112,26 @@ def judge_curves(model, X, y, names, targets) -> Judged:
         Tile("typical error", number(np.nanmedian(errors)), "median over curves of the root mean squared error"),
     ]
     coverage, more, tile = None, {}, []
+    items: list = []
     if truth.n_variables > 1:
         items = [points_chart(truth, errors, names)]
     else:
         pictured = drawn_curves(model, X) if truth.irregular else truth.predicted
         items = [curve_chart(truth, pictured, ends, errors, names, channels), error_chart(truth, channels)]
     if ends is not None:
-        coverage, more, tile = of_bands(model, ends.band, y, inside_chart(model, ends, truth))
+        coverage, more, tile = of_bands(model, ends.band, y, np.isfinite(errors), inside_chart(model, ends, truth))
     elif model.conformal is not None:
-        coverage, more, tile = of_bands(model, model.conformal.predict_band(X), y, None)
+        coverage, more, tile = of_bands(model, model.conformal.predict_band(X), y, np.isfinite(errors), None)
+    intro = "Curves are in order of their error, the worst first." if truth.n_variables == 1 else ""
     return Judged(
         goal,
         tiles + tile,
-        Part("Predicted and true", "Curves are in order of their error, the worst first.", items),
+        Part("Predicted and true", intro, items),
         errors,
         "root mean squared error",
         facts | more,
         coverage,
-        gaps_table(truth, channels),
+        outputs=[gaps_table(truth, channels), *gaps_chart(truth, channels)],
     )
 
 
@@ -141,12 +142,12 @@ def curve_names(number_of_curves):
 def drawn_curves(model, X):
     """Predictions on the grid of the model, as ``Curves``."""
     predicted = model.predict(X, grid=model.space.grids if len(model.space.grids) > 1 else model.space.grids[0])
-    return as_curves_on(predicted, model.space.grids)
+    return on_grid(predicted, model.space.grids)
 
 
-def as_curves_on(predicted, axes):
+def on_grid(predicted, axes):
     """Predictions on one grid as ``Curves``, whatever they came in."""
-    data, layout = read_functions(predicted, axes, "predictions")
+    data, _ = read_functions(predicted, axes, "predictions")
     if not isinstance(data, IrregularFunctions):
         return data
     values = np.stack([one if one.ndim == 2 else one[:, None] for one in data.values])
@@ -157,7 +158,10 @@ def as_curves_on(predicted, axes):
 
 
 def curve_chart(truth, pictured, ends, errors, names, channels) -> Chart | None:
-    """True and predicted curves, a view for each; ``pictured`` are predictions on a grid, None for several variables."""
+    """True and predicted curves, a view for each; None for functions of several variables.
+
+    pictured : predictions on a grid
+    """
     if len(pictured.axes) > 1:
         return None
     grid = pictured.axes[0]
@@ -260,7 +264,7 @@ def points_chart(truth, errors, names) -> Chart:
                  diagonal=True)  # fmt: skip
 
 
-def gaps_table(truth, channels) -> Table:
+def gaps_table(truth, channels) -> Table | Figures:
     """What was observed of the curves."""
     rows = []
     for c in range(len(channels)):
@@ -274,7 +278,23 @@ def gaps_table(truth, channels) -> Table:
         ends = [number(f(known)) if len(known) else number(np.nan) for f in (np.min, np.median, np.max)]
         rows.append([Meter(share, percent(share) if share else "none"), percent(partial), span, *ends])
     head = ["missing", "curves with gaps", "points a curve", "smallest", "median", "largest"]
-    return Table("Curves", head, rows, [channel or "y" for channel in channels], first="output")
+    if len(channels) == 1:
+        (cells,) = rows
+        return Figures(list(zip(head, [cells[0].text, *cells[1:]], strict=True)), "Curves")
+    return Table("Curves", head, rows, channels, first="output")
+
+
+def gaps_chart(truth, channels) -> list[Chart]:
+    """Share missing along the curve, where a common grid has gaps."""
+    if truth.irregular or truth.n_variables > 1 or not np.isnan(truth.data.values).any():
+        return []
+    shares = np.isnan(truth.data.values).mean(axis=0)
+    views = [
+        View(channel, [Series("missing", "line", truth.data.axes[0], shares[:, c])])
+        for c, channel in enumerate(channels)
+    ]
+    choose = "curve" if len(channels) > 1 else ""
+    return [Chart("Missing along the curve", Axis("t"), Axis("share of curves"), views, "", choose)]
 
 
 def _flat(truth, c):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse
-from sklearn.utils.validation import _num_samples
 
 from ..frames import column_values, columns_of, is_framed, is_missing
 from ..functions import IrregularFunctions, as_curves, brings_points
@@ -13,9 +12,11 @@ from .parts import Meter, Table
 from .text import NONE, count, few, number, percent
 
 _COLUMNS = 40  # in a table
+_OPEN = 8  # up to which a table of inputs is unfolded
+NUMBERS = "numbers"
 
 
-def in_words(X, columns) -> str:
+def in_words(X) -> str:
     """What predictions are made from, as "7 columns"."""
     if X is None:
         return "the links that are known"
@@ -26,7 +27,7 @@ def in_words(X, columns) -> str:
         return f"a network of {count(len(X), 'node')}"
     if brings_points(X):
         return "curves"
-    shape = getattr(X, "shape", ())
+    shape: tuple = getattr(X, "shape", ())
     if len(shape) == 3:
         return f"curves with {shape[1]} points" + (f" in {shape[2]} channels" if shape[2] > 1 else "")
     if len(shape) == 2:
@@ -43,19 +44,25 @@ def inputs_table(X, names) -> Table | None:
     if columns is None:
         return None
     names = [str(j) for j in range(len(columns))] if names is None or len(names) != len(columns) else names
-    rows = [_row(column) for column in columns[:_COLUMNS]]
-    note = f"The first {_COLUMNS} of {len(columns)} columns." if len(columns) > _COLUMNS else ""
-    return Table("Inputs", _HEAD, rows, names[:_COLUMNS], note, first="column", text=("values",))
+    title = f"Inputs, {count(len(columns), 'column')}"
+    return _table(title, columns, names, "column", folded=len(columns) > _OPEN)
 
 
 def outputs_table(columns, names, title="Outputs", first="output") -> Table:
     """The same of columns (d arrays) of outputs."""
+    return _table(title, columns, list(names), first)
+
+
+def _table(title, columns, names, first, folded=False) -> Table:
+    """A row for each column; what they hold is said where it is not numbers alone."""
     rows = [_row(column) for column in columns[:_COLUMNS]]
-    note = f"The first {_COLUMNS} of {len(columns)}." if len(columns) > _COLUMNS else ""
-    return Table(title, _HEAD, rows, list(names)[:_COLUMNS], note, first=first, text=("values",))
-
-
-_HEAD = ["missing", "smallest", "median", "largest", "values"]
+    head, note = ["missing", "smallest", "median", "largest"], ""
+    if any(row[-1] != NUMBERS for row in rows):
+        head.append("values")
+    if len(columns) > _COLUMNS:
+        note = f"The first {_COLUMNS} of {len(columns)}."
+    rows = [row[: len(head)] for row in rows]
+    return Table(title, head, rows, names[:_COLUMNS], note, first=first, text=("values",), folded=folded)
 
 
 def _row(column):
@@ -69,11 +76,11 @@ def _row(column):
         return [
             _missing(1 - len(known) / max(len(values), 1)),
             *ends,
-            count(kinds, "value") if kinds < 6 else "numbers",
+            count(kinds, "value") if kinds < 6 else NUMBERS,
         ]
     known = [str(item) for item in column if not is_missing(item)]
-    kinds = sorted(set(known))
-    words = few(kinds, most=4) if len(kinds) <= max(10, len(known) // 2) else count(len(kinds), "different text")
+    texts = sorted(set(known))
+    words = few(texts, most=4) if len(texts) <= max(10, len(known) // 2) else count(len(texts), "different text")
     return [_missing(1 - len(known) / max(len(column), 1)), NONE, NONE, NONE, words]
 
 
@@ -107,16 +114,16 @@ def missing_inputs(X) -> float | None:
     columns = _columns(X)
     if columns is None:
         return None
-    return _share([np.array([is_missing(item) for item in column]) for column in columns])
+    return _share([_gaps(column) for column in columns])
+
+
+def _gaps(column):
+    """Which entries (n,) are missing."""
+    if column.dtype.kind in "biuf":
+        return np.isnan(column)
+    return np.array([is_missing(item) for item in column], dtype=bool)
 
 
 def _share(masks):
     total = sum(mask.size for mask in masks)
     return float(sum(mask.sum() for mask in masks) / total) if total else 0.0
-
-
-def number_of(X, y) -> int:
-    """Samples, or pairs of nodes."""
-    if X is None:
-        return _num_samples(y)
-    return len(X) if isinstance(X, Pairs) or is_networkx(X) else _num_samples(X)

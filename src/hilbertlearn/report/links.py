@@ -7,7 +7,8 @@ import numpy as np
 from ..graphs import Pairs, is_networkx, read_known_graph, row_names
 from ..metrics import link_average_precision, link_roc_auc
 from .charts import Axis, Chart, Series, View, edges_of, histogram
-from .parts import Figures, Judged, Part, Table, Tile
+from .coverage import of_partners
+from .parts import NOTHING_TRUE, Figures, Judged, Part, Table, Tile
 from .text import count, number, percent
 
 _TOP = 25  # predicted links in a table
@@ -18,9 +19,9 @@ def judge_links(model, X, y, names, targets) -> Judged:
     machine = model.machine
     first, second, linked, scores, called = _pairs(machine, X, y, names)
     goal = "which pairs of nodes are linked"
-    top = likeliest(machine)
+    top = likeliest(machine, X, names)
     if linked is None:
-        return Judged(goal, [], Part("Predictions", "No links were given to compare with.", [top] if top else []))
+        return Judged(goal, [], Part("Predictions", NOTHING_TRUE, [top] if top else []))
     auc, precision = float(link_roc_auc(linked, scores)), float(link_average_precision(linked, scores))
     facts = {"score": auc, "score_name": "area under the ROC curve", "average_precision": precision}
     facts |= {"n_pairs": len(linked), "n_links": int(linked.sum())}
@@ -28,19 +29,15 @@ def judge_links(model, X, y, names, targets) -> Judged:
         Tile("ROC AUC", number(auc), "chance that a linked pair scores above one that is not; 0.5 is a coin"),
         Tile("average precision", number(precision), f"{percent(linked.mean(), 1)} of the pairs are linked"),
     ]
-    items = [score_chart(scores, linked), precision_chart(scores, linked)]
+    items: list = [score_chart(scores, linked), precision_chart(scores, linked)]
     pair_names = [f"{called[i]} – {called[j]}" for i, j in zip(first, second, strict=True)]
     items += [strange(scores, linked, pair_names)] + ([top] if top else [])
-    coverage, more, tile = _coverage(model, X, first, second, linked, called)
+    coverage, more, tile = _coverage(model, X, first, second, linked)
     intro = f"{count(len(linked), 'pair')} of nodes, {count(linked.sum(), 'link')} among them."
-    rows = [
-        ("nodes", number(len(called))),
-        ("pairs judged", number(len(linked))),
-        ("links among them", number(linked.sum())),
-    ]
+    rows = [("nodes", number(len(called))), ("links among the pairs", number(linked.sum()))]
     return Judged(
         goal, tiles + tile, Part("Predicted and true", intro, items), None, "", facts | more, coverage,
-        Table("Pairs", ["number"], [[value] for _, value in rows], [name for name, _ in rows], first=""),
+        unit="pair", outputs=[Figures(rows)],
     )  # fmt: skip
 
 
@@ -48,7 +45,7 @@ def _pairs(machine, X, y, names):
     """Positions (m,), (m,) of the pairs judged, whether they are linked (m,) or None, scores (m,), names of nodes."""
     if isinstance(X, Pairs):
         linked = X.linked if y is None else np.asarray(y)
-        return X.first, X.second, (linked > 0).astype(int), machine.decision_function(X), [str(one) for one in X.nodes]
+        return X.first, X.second, (linked > 0).astype(int), machine.decision_function(X), names
     if y is None and not is_networkx(X):
         return None, None, None, None, names
     nodes = row_names(X) if X is not None and not is_networkx(X) else machine.nodes_
@@ -58,7 +55,7 @@ def _pairs(machine, X, y, names):
     seen = ~np.asarray(graph.hidden.toarray(), dtype=bool)[first, second]
     first, second = first[seen], second[seen]
     linked = (np.asarray(graph.adjacency.toarray())[first, second] > 0).astype(int)
-    return first, second, linked, scores[first, second], [str(one) for one in graph.nodes]
+    return first, second, linked, scores[first, second], [names[i] for i in graph.rows]
 
 
 def score_chart(scores, linked) -> Chart:
@@ -94,34 +91,28 @@ def strange(scores, linked, names) -> Table:
     high = np.flatnonzero(linked == 0)
     high = high[np.argsort(-scores[high], kind="stable")][:5]
     rows = [[number(scores[i]), "linked" if linked[i] else "not linked"] for i in (*low, *high)]
-    return Table("Where model and data disagree most", ["score", "in the data"], rows, [names[i] for i in (*low, *high)],
-                 first="pair", text=("in the data",))  # fmt: skip
+    called = [names[i] for i in (*low, *high)]
+    head = ["score", "in the data"]
+    return Table("Where model and data disagree most", head, rows, called, first="pair", text=("in the data",))
 
 
-def likeliest(machine) -> Table | None:
-    """Pairs of nodes of the fit that are not known to be linked, the likeliest first."""
-    found = machine.predict_links(top_k=_TOP)
+def likeliest(machine, X, names) -> Table | None:
+    """The pairs with the highest scores: of nodes of fit that are not known to be linked, or among new nodes X."""
+    new = not (X is None or isinstance(X, Pairs) or is_networkx(X))
+    found = machine.predict_links(X if new else None, top_k=_TOP)
     if not found:
         return None
-    rows, names = [[number(score)] for _, _, score in found], [f"{u} – {v}" for u, v, _ in found]
-    return Table("Likeliest links that are not known", ["score"], rows, names, first="pair")
+    called = dict(zip(row_names(X), names, strict=True)) if new else {}
+    pairs = [" – ".join(str(called.get(node, node)) for node in pair) for *pair, _ in found]
+    title = "Likeliest links among these nodes" if new else "Likeliest links that are not known"
+    return Table(title, ["score"], [[number(score)] for *_, score in found], pairs, first="pair")
 
 
-def _coverage(model, X, first, second, linked, called):
-    """How many of the links judged are among the partners that conform."""
+def _coverage(model, X, first, second, linked):
+    """How many of the links judged are among the partners that conform: part, facts, tiles."""
     if model.conformal is None or not isinstance(X, Pairs):
         return None, {}, []
     partners = model.conformal.predict_set()
     links = np.flatnonzero(linked)
-    ends = [(X.nodes[first[i]], X.nodes[second[i]]) for i in links]
-    held = np.asarray(partners.contains(ends))
-    level, observed = float(model.conformal.level), float(held.mean()) if len(held) else float("nan")
-    rows = [
-        ("promised", percent(level)),
-        ("observed", f"{percent(observed)} ({int(held.sum())} of {len(held)} links)"),
-        ("median number of partners", number(np.median(partners.sizes))),
-        ("method", model.conformal.method_),
-    ]
-    facts = {"coverage": observed, "level": level, "n_covered": int(held.sum())}
-    part = Part("Coverage", "How often a link that was held out is among the partners of its node.", [Figures(rows)])
-    return part, facts, [Tile("coverage", percent(observed), f"{percent(level)} promised, links")]
+    held = np.asarray(partners.contains([(X.nodes[first[i]], X.nodes[second[i]]) for i in links]))
+    return of_partners(model, held, partners.sizes)

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .. import metrics
-from ..outputs import read_outputs, take
+from ..outputs import distinct, joined, read_outputs, take
 from .charts import Axis, Chart, View, edges_of, histogram, spread_out
 from .coverage import of_sets
-from .parts import Judged, Meter, Part, Table, Tile
+from .parts import NOTHING_TRUE, Judged, Meter, Part, Table, Tile
 from .text import NONE, count, few, number, percent, short
 
 _EXAMPLES = 40  # rows of the table of examples
 _CLASSES = 12  # up to which there is a table of confusions
 _LABELS = 40
+_ERRORS = "zero-one loss"
 _IN_SET = 4  # members of a set that are named
 
 
@@ -24,16 +26,18 @@ _IN_SET = 4  # members of a set that are named
 class Kind:
     """What outputs are, in words, and how one of them is written."""
 
-    name: str  # "class", "ranking", "label set", "histogram", "text" or "object"
-    labels: list[str] | None = None
+    name: str  # "class", "ranking", "label set", "histogram", "vector", "number", "text" or "object"
+    labels: list[str] | None = None  # of rows
+    classes: dict | None = None  # names by class, as they are read
 
     @classmethod
-    def of(cls, rules, outputs, targets) -> Kind:
-        """outputs : known ones, as they are read; an array of rows, or a list"""
+    def of(cls, model, targets) -> Kind:
+        rules = model.space.rules
+        outputs = rules.outputs  # as they are read: an array of rows, or a list
         if rules.classes is not None:
-            return cls("class")
+            return cls("class", classes=dict(zip(rules.classes, map(str, model.machine.classes_), strict=True)))
         if isinstance(outputs, np.ndarray):
-            return cls._of_rows(np.asarray(outputs), targets)
+            return cls._of_rows(outputs, targets)
         if all(isinstance(item, (set, frozenset)) for item in outputs):
             return cls("label set")
         return cls("text" if all(isinstance(item, str) for item in outputs) else "object")
@@ -42,21 +46,21 @@ class Kind:
     def _of_rows(cls, rows, targets):
         if rows.ndim == 1:
             return cls("number")
-        labels = (
-            targets if targets and len(targets) == rows.shape[1] else [f"label {j + 1}" for j in range(rows.shape[1])]
-        )
+        d = rows.shape[1]
+        labels = targets if targets and len(targets) == d else [f"label {j + 1}" for j in range(d)]
         in_order = np.sort(rows, axis=1)
-        if rows.shape[1] > 1 and (in_order == in_order[0]).all() and (np.diff(in_order[0]) == 1).all():
-            return cls("ranking" if rows.shape[1] > 2 or in_order[0, 0] == 1 else "label set", labels)
+        if d > 1 and (in_order == in_order[0]).all() and (np.diff(in_order[0]) == 1).all():
+            return cls("ranking" if d > 2 or in_order[0, 0] == 1 else "label set", labels)
         if np.isin(rows, (0, 1)).all():
             return cls("label set", labels)
         return cls("histogram" if (rows >= 0).all() and np.allclose(rows.sum(axis=1), 1) else "vector", labels)
 
-    def goal(self, rules):
+    @property
+    def goal(self):
         """What is predicted, in words."""
         size = len(self.labels or ())
         return {
-            "class": f"one of {count(len(rules.classes or ()), 'class', 'classes')}",
+            "class": f"one of {count(len(self.classes or ()), 'class', 'classes')}",
             "ranking": f"an order of {size} labels",
             "label set": f"which of {size} labels apply" if size else "a set of labels",
             "histogram": f"shares of {size} kinds",
@@ -68,13 +72,14 @@ class Kind:
 
     def write(self, output):
         """One output as text."""
+        if self.classes is not None and output in self.classes:
+            return short(self.classes[output])
         if self.name == "ranking":
-            return short(" > ".join(self.labels[j] for j in np.argsort(np.asarray(output), kind="stable")))
+            return short(" > ".join((self.labels or [])[j] for j in np.argsort(np.asarray(output), kind="stable")))
         if self.name == "label set":
-            chosen = (
-                output if self.labels is None else [one for one, on in zip(self.labels, np.asarray(output)) if on > 0]
-            )
-            return few(sorted(map(str, chosen)), most=8) if len(chosen) else "none"
+            if self.labels is not None:
+                output = [label for label, value in zip(self.labels, output, strict=True) if value > 0]
+            return few(sorted(map(str, output)), most=8) if len(output) else "none"
         if self.name in ("histogram", "vector"):
             return few(np.asarray(output, dtype=float), number, most=8)
         if self.name == "number" or isinstance(output, (float, np.floating)):
@@ -85,60 +90,73 @@ class Kind:
 def judge_objects(model, X, y, names, targets) -> Judged:
     rules = model.space.rules
     predicted, _ = read_outputs(model.predict(X), like=rules.outputs)
-    kind = Kind.of(rules, rules.outputs, targets)
+    kind = Kind.of(model, targets)
     sets = None if model.conformal is None else model.conformal.predict_set(X)
     if y is None:
         table = examples(kind, None, predicted, None, sets, names)
-        return Judged(kind.goal(rules), [], Part("Predictions", "No outputs were given to compare with.", [table]))
+        return Judged(kind.goal, [], Part("Predictions", NOTHING_TRUE, [table]))
     true, known = read_outputs(y, like=rules.outputs)
     known = known if rules.no_label is None else known & (true != rules.no_label)
     rows = np.flatnonzero(known)
     if not len(rows):
         raise ValueError("y has no known output to judge predictions by; give at least one, or y=None")
+    pair = take(true, rows), take(predicted, rows)
     losses = np.full(len(known), np.nan)
-    losses[rows] = rules.pairwise_losses(take(predicted, rows), take(true, rows))
-    loss_name = _loss_name(rules)
-    mean = float(np.nanmean(losses))
-    facts: dict[str, Any] = {"score": -mean, "score_name": f"minus the mean {loss_name}", "loss": mean}
-    tiles = [Tile(f"mean {loss_name}", number(mean), "0 is perfect")]
-    exact = exactly(kind, take(true, rows), take(predicted, rows))
-    facts |= {"exact": exact} | _more(kind, take(true, rows), take(predicted, rows))
-    tiles.append(Tile("exactly right", percent(exact), f"of {count(len(rows), 'sample')}"))
-    if "kendall_tau" in facts:
-        tiles.append(Tile("Kendall's tau", number(facts["kendall_tau"]), "1 is the true order, 0 is chance"))
-    items: list = [examples(kind, true, predicted, losses, sets, names)]
-    if kind.name == "class" and len(rules.classes) <= _CLASSES:
-        items.append(confusions(list(rules.classes), take(true, rows), take(predicted, rows)))
-    elif kind.name == "label set" and kind.labels is not None:
-        items.append(by_label(kind.labels, np.asarray(take(true, rows)), np.asarray(take(predicted, rows))))
-    if len(np.unique(losses[rows])) > 2:
-        bars = histogram("samples", losses[rows], edges_of(losses[rows]))
-        items.append(Chart("Losses of the samples", Axis(loss_name), Axis("share of samples"), [View("", [bars])]))
+    losses[rows] = rules.pairwise_losses(pair[1], pair[0])
+    tiles, facts = scores(kind, rules, losses[rows], *pair)
+    items = [examples(kind, true, predicted, losses, sets, names), *pictures(kind, rules, losses[rows], *pair)]
     coverage, more, tile = None, {}, []
     if sets is not None:
-        coverage, more, tile = of_sets(model, _Known(sets, rows), take(true, rows) if len(rows) == len(known) else y)
-    intro = "Examples are in order of their loss, the worst first."
+        coverage, more, tile = of_sets(model, sets, _filled(true, predicted, known), rows)
     return Judged(
-        kind.goal(rules), tiles + tile, Part("Predicted and true", intro, items), losses, loss_name, facts | more,
-        coverage, _outputs(kind, rules, known),
-    )  # fmt: skip
+        kind.goal,
+        tiles + tile,
+        Part("Predicted and true", "Examples are in order of their loss, the worst first.", items),
+        losses,
+        _loss_name(rules),
+        facts | more,
+        coverage,
+        outputs=[_outputs(kind, rules, known)],
+    )
 
 
-@dataclass(frozen=True)
-class _Known:
-    """Sets of the samples whose output is known."""
+def scores(kind, rules, losses, true, predicted) -> tuple[list[Tile], dict]:
+    """Tiles and facts on the losses (n,) of outputs that are known."""
+    mean, loss_name, exact = float(np.mean(losses)), _loss_name(rules), exactly(true, predicted)
+    facts: dict[str, Any] = {"score": -mean, "score_name": f"minus the mean {loss_name}", "loss": mean, "exact": exact}
+    if kind.name == "class" and loss_name == _ERRORS:
+        return [Tile("share of errors", number(mean), "0 is perfect")], facts
+    tiles = [Tile(f"mean {loss_name}", number(mean), "0 is perfect")]
+    if kind.name not in ("number", "vector", "histogram"):
+        tiles.append(Tile("exactly right", percent(exact), f"of {count(len(losses), 'sample')}"))
+    if kind.name == "ranking":
+        facts["kendall_tau"] = float(metrics.kendall_tau(true, predicted))
+        tiles.append(Tile("Kendall's tau", number(facts["kendall_tau"]), "1 is the true order, 0 is chance"))
+    if kind.name == "label set" and kind.labels is not None:
+        facts["f1"] = float(np.mean(metrics.f1_by_sample(true, predicted)))
+        tiles.append(Tile("F1", number(facts["f1"]), "mean over samples; 1 is perfect"))
+    return tiles, facts
 
-    sets: Any
-    rows: np.ndarray
 
-    def contains(self, y):
-        return (
-            np.asarray(self.sets.contains(y))[self.rows] if len(self.rows) < len(self.sets) else self.sets.contains(y)
-        )
+def pictures(kind, rules, losses, true, predicted) -> list:
+    """Tables by class or label, and the losses of the samples."""
+    items: list = []
+    if kind.name == "class" and len(kind.classes) <= _CLASSES:
+        items.append(confusions(kind, true, predicted))
+    elif kind.name == "label set" and kind.labels is not None:
+        items.append(by_label(kind.labels, np.asarray(true), np.asarray(predicted)))
+    if len(np.unique(losses)) > 2:
+        bars = histogram("samples", losses, edges_of(losses))
+        axes = Axis(_loss_name(rules)), Axis("share of samples")
+        items.append(Chart("Losses of the samples", *axes, [View("", [bars])]))
+    return items
 
-    @property
-    def sizes(self):
-        return np.asarray(self.sets.sizes)[self.rows]
+
+def _filled(true, predicted, known):
+    """Outputs with predictions in place of those that are not known, so that all can be asked for."""
+    if isinstance(true, np.ndarray):
+        return np.where(known.reshape(-1, *[1] * (true.ndim - 1)), true, predicted)
+    return [one if seen else other for one, other, seen in zip(true, predicted, known, strict=True)]
 
 
 def _loss_name(rules):
@@ -146,23 +164,13 @@ def _loss_name(rules):
     if rules.loss is None:
         return "squared distance in the output kernel's space"
     name = type(rules.loss).__name__
-    return {"ZeroOne": "share of errors", "Hamming": "Hamming loss", "Kendall": "Kendall loss"}.get(
-        name, f"{name} loss"
-    )
+    return {"ZeroOne": _ERRORS, "Hamming": "Hamming loss", "Kendall": "Kendall loss"}.get(name, f"{name} loss")
 
 
-def exactly(kind, true, predicted) -> float:
-    """Share of outputs that were predicted exactly, as they are written."""
-    return float(np.mean([kind.write(one) == kind.write(other) for one, other in zip(true, predicted, strict=True)]))
-
-
-def _more(kind, true, predicted) -> dict:
-    """Scores that the field knows for a kind of outputs."""
-    if kind.name == "ranking":
-        return {"kendall_tau": float(metrics.kendall_tau(true, predicted))}
-    if kind.name == "label set" and kind.labels is not None:
-        return {"f1": float(np.mean(metrics.f1_by_sample(true, predicted)))}
-    return {}
+def exactly(true, predicted) -> float:
+    """Share of outputs that were predicted exactly."""
+    _, group = distinct(joined([true, predicted]))
+    return float(np.mean(group[: len(true)] == group[len(true) :]))
 
 
 # ---------------------------------------------------------------- tables
@@ -191,26 +199,18 @@ def _right_and_wrong(losses):
     if len(order) <= _EXAMPLES:
         return order
     half = _EXAMPLES // 2
-    return np.r_[
-        order[:half], order[half:][np.linspace(0, len(order) - half - 1, _EXAMPLES - half).round().astype(int)]
-    ]
+    others = np.linspace(half, len(order) - 1, _EXAMPLES - half).round().astype(int)
+    return np.r_[order[:half], order[others]]
 
 
-def confusions(classes, true, predicted) -> Table:
-    """How often each class was predicted where each was true."""
-    place = {str(one): k for k, one in enumerate(classes)}
-    counts = np.zeros((len(classes), len(classes)), dtype=int)
-    for one, other in zip(true, predicted, strict=True):
-        counts[place[str(_as(one, classes))], place[str(_as(other, classes))]] += 1
+def confusions(kind, true, predicted) -> Table:
+    """How often each class was predicted where each was true, those that training had not seen too."""
+    pairs = Counter((kind.write(one), kind.write(other)) for one, other in zip(true, predicted, strict=True))
+    names = list(dict.fromkeys([*map(short, kind.classes.values()), *sorted(one for one, _ in pairs)]))
+    counts = np.array([[pairs[one, other] for other in names] for one in names])
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     rows = [[Meter(share, str(value)) for share, value in zip(*pair)] for pair in zip(shares, counts)]
-    names = [short(one, 24) for one in classes]
     return Table("Predicted (across) where each class is true (down)", names, rows, names, first="true")
-
-
-def _as(label, classes):
-    """A label in the type of the classes: numbers are read as floats."""
-    return type(classes[0])(label) if isinstance(label, (float, np.floating)) else label
 
 
 def by_label(labels, true, predicted) -> Table:
@@ -220,9 +220,8 @@ def by_label(labels, true, predicted) -> Table:
         on, said = true[:, j] > 0, predicted[:, j] > 0
         found = float((on & said).sum() / on.sum()) if on.any() else float("nan")
         right = float((on & said).sum() / said.sum()) if said.any() else float("nan")
-        rows.append(
-            [percent(on.mean()), percent(said.mean()), Meter(found, percent(found)), Meter(right, percent(right))]
-        )
+        meters = [Meter(share, percent(share)) for share in (found, right)]
+        rows.append([percent(on.mean()), percent(said.mean()), *meters])
     head = ["true", "predicted", "found of the true", "right of the predicted"]
     return Table("By label", head, rows, labels[:_LABELS], first="label")
 

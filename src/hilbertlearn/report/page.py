@@ -7,7 +7,6 @@ import datetime
 import hashlib
 import json
 import os
-import tempfile
 from functools import cache
 from html import escape
 from importlib.resources import files
@@ -35,7 +34,8 @@ def html(sections, *, title=_TITLE, command=None) -> str:
 
     References
     ----------
-    Okabe and Ito (2008), "Color universal design", on the colours, which are those of ``plotting``.
+    - Okabe, M. and Ito, K. (2008). Color universal design: how to make figures and presentations that are friendly to
+      colorblind people. The colours, as in ``plotting``.
 
     Examples
     --------
@@ -48,10 +48,10 @@ def html(sections, *, title=_TITLE, command=None) -> str:
     (True, True)
     """
     sections = _listed(sections)
-    style, script = _palette() + _asset("report.css"), _asset("report.js")
+    style, script = _style(), _asset("report.js")
     policy = f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none'"
     data = {"title": str(title), "sections": [_data(section, k) for k, section in enumerate(sections)]}
-    body = "".join(_section(section, k) for k, section in enumerate(sections))
+    body = "".join(_section(section, k, title) for k, section in enumerate(sections))
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -80,16 +80,21 @@ aria-label="Find a sample by name" autocomplete="off"><output id="found" aria-li
 
 
 def write(path, sections, *, title=_TITLE, command=None):
-    """Write the page to a file, whole or not at all; returns the path.
+    """Write the page to a file, whole or not at all.
 
     Parameters
     ----------
     path : file to write; one that exists is replaced
     sections, title, command : as in ``report.html``
 
+    Returns
+    -------
+    path, as it was given
+
     References
     ----------
-    Okabe and Ito (2008), "Color universal design", on the colours, which are those of ``plotting``.
+    - Okabe, M. and Ito, K. (2008). Color universal design: how to make figures and presentations that are friendly to
+      colorblind people. The colours, as in ``plotting``.
 
     Examples
     --------
@@ -108,23 +113,15 @@ def write(path, sections, *, title=_TITLE, command=None):
     folder = os.path.dirname(target)
     if not os.path.isdir(folder):
         raise FileNotFoundError(f"path: there is no folder {folder!r}; make it first, or give another path")
-    handle, temporary = tempfile.mkstemp(dir=folder, suffix=".html")
+    temporary = f"{target}.{os.getpid()}.tmp"
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
+        with open(temporary, "w", encoding="utf-8") as file:
             file.write(text)
-        os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, target)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    finally:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
     return path
-
-
-def _umask():
-    """The rights that new files do not get; a temporary file has none for others."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _listed(sections) -> list[Section]:
@@ -144,9 +141,15 @@ def _asset(name) -> str:
     return files(__package__).joinpath("assets", name).read_text(encoding="utf-8")
 
 
-def _palette() -> str:
-    """The colours of ``plotting`` as variables of the style; the dark has its own."""
-    return ":root{" + "".join(f"--{name}:{color};" for name, color in {**PALETTE, **INKS}.items()) + "}\n"
+def _style() -> str:
+    """The style, with the colours of ``plotting`` as variables; the dark, by system or by switch, has its own."""
+    light = "".join(f"--{name}:{color};" for name, color in {**PALETTE, **INKS}.items())
+    dark = _asset("dark.css")
+    return (
+        f":root{{{light}}}\n{_asset('report.css')}"
+        f"@media screen{{:root[data-theme=dark]{{{dark}}}}}\n"
+        f"@media screen and (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{dark}}}}}\n"
+    )
 
 
 def _hash(text) -> str:
@@ -157,7 +160,13 @@ def _hash(text) -> str:
 def _json(data) -> str:
     """JSON that no text in it can end early, whatever it is."""
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    unsafe = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+    unsafe: dict[str, str | int | None] = {
+        "<": "\\u003c",
+        ">": "\\u003e",
+        "&": "\\u0026",
+        "\u2028": "\\u2028",
+        "\u2029": "\\u2029",
+    }
     return text.translate(str.maketrans(unsafe))
 
 
@@ -184,11 +193,12 @@ def _contents(sections) -> str:
     return f'<nav aria-label="Contents"><ul>{items}</ul></nav>'
 
 
-def _section(section: Section, k) -> str:
+def _section(section: Section, k, title) -> str:
+    head = "" if section.name == title else f"<h2>{escape(section.name)}</h2>"
     tiles = "".join(map(_tile, section.tiles))
     parts = "".join(_part(part, k, p) for p, part in enumerate(section.parts))
     return (
-        f'<section class="model" id="section-{k}"><h2>{escape(section.name)}</h2>'
+        f'<section class="model" id="section-{k}">{head}'
         f'<p class="task">{escape(section.task)}</p><dl class="tiles">{tiles}</dl>{parts}</section>'
     )
 
@@ -201,12 +211,14 @@ def _tile(tile: Tile) -> str:
 def _part(part: Part, k, p) -> str:
     intro = f'<p class="intro">{escape(part.intro)}</p>' if part.intro else ""
     items = "".join(_item(item, _key(k, p, i)) for i, item in enumerate(part.items))
-    return f'<section class="part" id="part-{k}-{p}"><h3>{escape(part.title)}</h3>{intro}<div class="items">{items}</div></section>'
+    head = f"<h3>{escape(part.title)}</h3>{intro}"
+    return f'<section class="part" id="part-{k}-{p}">{head}<div class="items">{items}</div></section>'
 
 
 def _item(item, key) -> str:
     if isinstance(item, Chart):
-        return f'<figure class="chart" data-chart="{key}"><figcaption>{escape(item.title)}</figcaption>{_note(item)}</figure>'
+        caption = f"<figcaption>{escape(item.title)}</figcaption>"
+        return f'<figure class="chart" data-chart="{key}">{caption}{_note(item)}</figure>'
     return _table(item) if isinstance(item, Table) else _figures(item)
 
 
@@ -228,10 +240,11 @@ def _table(table: Table) -> str:
     rows = "".join(_row(table, i, kinds) for i in range(len(table.rows)))
     if not table.rows:
         rows = f'<tr><td colspan="{len(heads)}" class="empty">nothing to show</td></tr>'
-    return (
-        f'<div class="table"><h4>{escape(table.title)}</h4><div class="scroll" tabindex="0"><table><thead><tr>{top}</tr>'
-        f"</thead><tbody>{rows}</tbody></table></div>{_note(table)}</div>"
-    )
+    body = f"<table><thead><tr>{top}</tr></thead><tbody>{rows}</tbody></table>"
+    body = f'<div class="scroll" tabindex="0">{body}</div>{_note(table)}'
+    if table.folded:
+        return f'<details class="table"><summary>{escape(table.title)}</summary>{body}</details>'
+    return f'<div class="table{" narrow" if table.narrow else ""}"><h4>{escape(table.title)}</h4>{body}</div>'
 
 
 def _row(table: Table, i, kinds) -> str:
@@ -239,19 +252,24 @@ def _row(table: Table, i, kinds) -> str:
     if table.names is not None:
         name = escape(table.names[i])
         own, kinds = f'<th scope="row" class="words">{name}</th>', kinds[1:]
-    searched = f' data-name="{escape(table.names[i])}"' if table.names is not None and table.first == "sample" else ""
+    searched = (
+        f' data-name="{escape(table.names[i])}"'
+        if table.names is not None and table.first in ("sample", "pair")
+        else ""
+    )
     return f"<tr{searched}>{own}{''.join(_cell(cell, kind) for cell, kind in zip(cells, kinds, strict=True))}</tr>"
 
 
 def _cell(cell, kind) -> str:
     if not isinstance(cell, Meter):
         return f"<td{kind}>{escape(str(cell))}</td>"
-    share = min(max(cell.share, 0.0), 1.0) if cell.share == cell.share else 0.0
-    bar = (
-        f'<svg class="meter" viewBox="0 0 {_METER} 8" width="{_METER}" height="8" aria-hidden="true">'
-        f'<rect class="all" width="{_METER}" height="8" rx="2"/><rect width="{_METER * share:.1f}" height="8" rx="2"/></svg>'
-    )
-    return f"<td{kind}>{bar}{escape(cell.text)}</td>"
+    text = f'<span class="share">{escape(cell.text)}</span>'
+    if not cell.share > 0:
+        return f"<td{kind}>{text}</td>"
+    whole = f'<rect class="all" width="{_METER}" height="8" rx="2"/>'
+    filled = f'<rect width="{_METER * min(cell.share, 1.0):.1f}" height="8" rx="2"/>'
+    bar = f'<svg class="meter" width="{_METER}" height="8" aria-hidden="true">{whole}{filled}</svg>'
+    return f"<td{kind}>{bar}{text}</td>"
 
 
 def _footer(command) -> str:

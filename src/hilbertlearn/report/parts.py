@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +12,7 @@ from .charts import Chart
 from .text import number
 
 WORST = 10  # samples in a table of the worst
+NOTHING_TRUE = "No outputs were given, so that there is nothing to compare predictions with."
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,12 @@ class Table:
     note: str = ""
     first: str = "sample"  # what names are of
     text: tuple[str, ...] = ()  # columns that are words and not numbers
+    folded: bool = False  # whether it is opened by a click
+
+    @property
+    def narrow(self) -> bool:
+        """Whether it takes half of the width."""
+        return not self.folded and len(self.columns) + (self.names is not None) <= 4 and len(self.text) < 2
 
 
 @dataclass(frozen=True)
@@ -48,7 +56,7 @@ class Part:
 
     title: str
     intro: str = ""
-    items: list[Chart | Table | Figures] = field(default_factory=list)
+    items: Sequence[Chart | Table | Figures] = ()
 
 
 @dataclass(frozen=True)
@@ -71,7 +79,9 @@ class Judged:
     error_name: str = ""
     facts: dict = field(default_factory=dict)  # plain numbers
     coverage: Part | None = None
-    outputs: Table | None = None  # ranges and gaps of the outputs
+    verb: str = "predict"
+    unit: str = "sample"  # what was judged
+    outputs: list = field(default_factory=list)  # on ranges and gaps of the outputs
 
 
 @dataclass(frozen=True)
@@ -82,7 +92,23 @@ class Section:
     ----------
     name : heading
     task : what is asked, in a sentence
-    facts : numbers of the section: score, coverage, gap and so on, as they are in the page
+    tiles : figures at the top
+    parts : chapters
+    facts : dict of the numbers of the section: score, coverage, gap and so on, as they are in the page
+
+    References
+    ----------
+    - Barber, R. F., Candes, E. J., Ramdas, A. and Tibshirani, R. J. (2021). Predictive inference with the jackknife+.
+      Annals of Statistics 49(1).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import OperatorKernelRegressor, report
+    >>> X = np.linspace(0, 1, 20)[:, None]
+    >>> model = OperatorKernelRegressor("rbf", gamma=5.0, alpha=1e-4).fit(X, np.sin(6 * X[:, 0]))
+    >>> report.section(model, X, np.sin(6 * X[:, 0]), name="A sine")
+    Section(name='A sine', task='From 1 column, predict one number.')
     """
 
     name: str
@@ -93,10 +119,10 @@ class Section:
 
 
 def worst_table(judged: Judged, names) -> Table | None:
-    """The samples with the largest errors; None where no error is known."""
-    if judged.errors is None or not np.isfinite(judged.errors).any():
+    """The samples with the largest errors; None where there is none."""
+    if judged.errors is None or not (np.nan_to_num(judged.errors) > 0).any():
         return None
-    known = np.flatnonzero(np.isfinite(judged.errors))
+    known = np.flatnonzero(np.nan_to_num(judged.errors) > 0)
     order = known[np.argsort(-judged.errors[known], kind="stable")][:WORST]
     rows = [[number(judged.errors[i])] for i in order]
     return Table("Largest errors among the samples judged", [judged.error_name], rows, [names[i] for i in order])

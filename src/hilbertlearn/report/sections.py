@@ -8,8 +8,8 @@ from .behind import Model, columns_of, names_of
 from .choices import choices_part
 from .codes import judge_codes
 from .curves import judge_curves
-from .data import in_words, inputs_table, missing_inputs, number_of
-from .fits import fit_part, outlier_items, time_rows
+from .data import in_words, inputs_table, missing_inputs
+from .fits import fit_rows, outlier_items, time_rows
 from .links import judge_links
 from .objects import judge_objects
 from .parts import Figures, Judged, Part, Section, Tile, worst_table
@@ -47,8 +47,9 @@ def section(
 
     References
     ----------
-    Gneiting and Raftery (2007), "Strictly proper scoring rules, prediction, and estimation", on judging predictions by
-    samples that were not fitted to; Barber et al. (2021), "Predictive inference with the jackknife+", on coverage.
+    - Gneiting, T. and Raftery, A. E. (2007). Strictly proper scoring rules, prediction, and estimation. JASA 102(477).
+    - Barber, R. F., Candes, E. J., Ramdas, A. and Tibshirani, R. J. (2021). Predictive inference with the jackknife+.
+      Annals of Statistics 49(1).
 
     Examples
     --------
@@ -64,29 +65,29 @@ def section(
     True
     """
     layers = Model.of(model)
-    names = names_of(X, y, ids)
+    names = names_of(layers, X, y, ids)
     columns = columns_of(X, columns, model, "feature_names_in_")
     targets = None if y is None and targets is None else columns_of(y, targets, None, "")
     start = time.perf_counter()
     judged = _judge(layers)(layers, X, y, names, targets)
     took = time.perf_counter() - start
-    n = number_of(X, y)
+    n = judged.facts["n_pairs"] if "n_pairs" in judged.facts else len(names)
     chosen, more = choices_part(layers)
-    fitted, certificate = fit_part(layers)
+    fitted, certificate = fit_rows(layers)
     facts = {"n_samples": n, **judged.facts, **more, **certificate}
     outliers, found = outlier_items(layers)
     facts |= found | ({} if seconds is None else {"fit_seconds": float(seconds)})
-    times = Figures(time_rows(seconds, took, n, facts), "Time")
+    times = time_rows(seconds, took, count(n, judged.unit), facts)
     parts = [
         _data_part(X, n, judged, columns),
         judged.part,
         judged.coverage,
         _samples_part(judged, names, outliers),
         chosen,
-        Part(fitted.title, fitted.intro, [*fitted.items, times]),
+        Part("The fit", "", [Figures([*fitted, *times])]),
     ]
-    tiles = [*_beside(judged.tiles, reference, judged, facts), *_last_tiles(facts, seconds)]
-    sentence = f"From {in_words(X, columns)}, predict {judged.goal}." if task is None else str(task)
+    tiles = [*_beside(judged.tiles, reference, facts), *_last_tiles(facts, seconds)]
+    sentence = f"From {in_words(X)}, {judged.verb} {judged.goal}." if task is None else str(task)
     heading = type(layers.machine).__name__ if name is None else str(name)
     return Section(heading, sentence, tiles, [part for part in parts if part is not None], facts)
 
@@ -106,12 +107,11 @@ def _judge(model: Model):
 
 def _data_part(X, n, judged: Judged, columns) -> Part:
     """What there is of data, and what is missing."""
-    rows = [("samples judged", number(n))]
-    missing = missing_inputs(X)
+    intro, missing = f"{count(n, judged.unit)} judged", missing_inputs(X)
     if missing is not None:
-        rows.append(("missing in the inputs", percent(missing, 1) if missing else "none"))
-    tables = [judged.outputs, inputs_table(X, columns)]
-    return Part("The data", "", [Figures(rows), *(table for table in tables if table is not None)])
+        intro += f", {percent(missing, 1) if missing else 'nothing'} missing in the inputs"
+    inputs = inputs_table(X, columns)
+    return Part("The data", f"{intro}.", [*judged.outputs, *([] if inputs is None else [inputs])])
 
 
 def _samples_part(judged: Judged, names, outliers) -> Part | None:
@@ -121,13 +121,13 @@ def _samples_part(judged: Judged, names, outliers) -> Part | None:
     return Part("Samples to look at", "", items) if items else None
 
 
-def _beside(tiles, reference, judged: Judged, facts) -> list[Tile]:
+def _beside(tiles, reference, facts) -> list[Tile]:
     """The tiles, that of the score followed by that of a plain alternative."""
     if reference is None or not tiles:
         return list(tiles)
     score, label = float(reference["score"]), str(reference["name"])
     facts["reference"] = {"name": label, "score": score}
-    negated = facts["score"] < 0 and str(facts["score_name"]).startswith("minus")
+    negated = str(facts["score_name"]).startswith("minus")
     return [tiles[0], Tile("plain alternative", number(-score if negated else score), label), *tiles[1:]]
 
 

@@ -18,13 +18,13 @@ def number(value, digits=3):
     value = float(value)
     if not np.isfinite(value):
         return NONE if np.isnan(value) else f"{_MINUS * (value < 0)}∞"
-    if value == int(value) and abs(value) < 1e9:
-        text = f"{int(value):,}".replace(",", "\u202f")
+    if (value == int(value) or abs(value) >= 1000) and abs(value) < 1e6:
+        text = f"{value:,.0f}".replace(",", "\u202f")
     elif value and not 1e-3 <= abs(value) < 1e6:
         mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
         text = f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
     else:
-        text = np.format_float_positional(value, digits, unique=False, fractional=False, trim="-")
+        text = f"{value:#.{digits}g}".rstrip(".")
     return text.replace("-", _MINUS) if "e" not in text else re.sub("^-", _MINUS, text)
 
 
@@ -74,7 +74,8 @@ def setting(value):
         return f"matrix {' × '.join(map(str, value.shape))}" if value.ndim > 1 else few(value, number)
     if isinstance(value, (list, tuple)):
         return few(value, setting)
-    return short(re.sub(r"\d+\.\d+(e[+-]?\d+)?", lambda match: f"{float(match[0]):.3g}", str(value)), 2 * _LONGEST)
+    plain = re.sub(r"<(?:\w+\.)*(\w+) object at 0x\w+>", r"\1", str(value))  # what has no text of its own
+    return short(re.sub(r"\d+\.\d+(e[+-]?\d+)?", lambda match: f"{float(match[0]):.3g}", plain), 2 * _LONGEST)
 
 
 def few(items: Iterable, form=str, most=_SHOWN):

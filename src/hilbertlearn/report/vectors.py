@@ -9,17 +9,18 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from .. import metrics
 from ..spaces import read_vectors
-from .charts import POINTS, VIEWS, Axis, Chart, Series, View, drawn
+from .charts import NUMBERS, POINTS, VIEWS, Axis, Chart, Series, View, drawn
 from .coverage import of_intervals
 from .data import outputs_table
-from .parts import Judged, Part, Table, Tile
+from .parts import NOTHING_TRUE, Judged, Part, Table, Tile
 from .text import count, number
 
 _METRICS = {
     "R²": metrics.r2_score,
-    "root mean squared error": metrics.root_mean_squared_error,
-    "mean absolute error": metrics.mean_absolute_error,
+    "RMSE": metrics.root_mean_squared_error,
+    "MAE": metrics.mean_absolute_error,
 }
+_SAID = "RMSE is the root mean squared error, MAE the mean absolute error, both in the units of the output."
 
 
 def as_columns(values):
@@ -31,22 +32,21 @@ def as_columns(values):
 def judge_vectors(model, X, y, names, targets) -> Judged:
     predicted = as_columns(model.predict(X))
     d = predicted.shape[1]
-    targets = _named(targets, d)
+    targets = output_names(targets, d)
     true = None if y is None else as_columns(y)
     ends = None if model.conformal is None else model.conformal.predict_interval(X).reshape(len(predicted), d, 2)
-    errors = None if true is None else sizes_of_errors(true, predicted)
-    chart = scatter(true, predicted, ends, errors, names, targets)
     if true is None:
-        note = "No outputs were given, so that there is nothing to compare predictions with."
-        part = Part("Predictions", note, [outputs_table(list(predicted.T), targets, "Predicted", "output")])
+        part = Part("Predictions", NOTHING_TRUE, [outputs_table(list(predicted.T), targets, "Predicted", "output")])
         return Judged(_goal(model, targets), [], part)
+    errors = sizes_of_errors(true, predicted)
     by_output = scores_by_output(true, predicted)
     rows = [[number(values[j]) for values in by_output.values()] for j in range(d)]
-    items = [chart, Table("By output", list(by_output), rows, targets, first="output")]
+    chart = scatter(true, predicted, ends, errors, names, targets)
+    items: list = [chart, Table("By output", list(by_output), rows, targets, _SAID, first="output")]
     r2 = by_output["R²"]
     score = float(np.nanmean(r2)) if np.isfinite(r2).any() else float("nan")
     facts = {"score": score, "score_name": "R²", "r2": dict(zip(targets, r2.tolist()))}
-    facts["rmse"] = dict(zip(targets, by_output["root mean squared error"].tolist()))
+    facts["rmse"] = dict(zip(targets, by_output["RMSE"].tolist()))
     tiles = [Tile("R²" if d == 1 else "mean R²", number(score), "1 is perfect, 0 is the mean of each output")]
     coverage, more, tile = (None, {}, []) if ends is None else of_intervals(model, X, y, true, ends, targets)
     intro = "Each dot is a sample; on the line the prediction is exact."
@@ -55,14 +55,14 @@ def judge_vectors(model, X, y, names, targets) -> Judged:
         tiles + tile,
         Part("Predicted and true", intro, items),
         errors,
-        "error, in standard deviations of the outputs",
+        "error, in standard deviations",
         facts | more,
         coverage,
-        outputs_table(list(true.T), targets),
+        outputs=[outputs_table(list(true.T), targets)],
     )
 
 
-def _named(targets, d):
+def output_names(targets, d):
     """Names of d outputs."""
     if targets is None or len(targets) != d:
         return ["output"] if d == 1 else [f"output {j + 1}" for j in range(d)]
@@ -72,8 +72,15 @@ def _named(targets, d):
 def _goal(model, targets):
     if len(targets) == 1:
         return "one number" + ("" if targets == ["output"] else f", {targets[0]}")
-    related = "related " if model.learnt("operator_") is not None else ""
+    related = "related " if _relates(model.learnt("operator_")) else ""
     return f"{len(targets)} {related}numbers"
+
+
+def _relates(operator) -> bool:
+    """Whether an operator mixes outputs: a diagonal one does not."""
+    if isinstance(operator, np.ndarray):
+        return bool(np.any(operator != np.diag(np.diag(operator))))
+    return any(map(_relates, operator)) if isinstance(operator, (list, tuple)) else operator is not None
 
 
 def scores_by_output(true, predicted) -> dict[str, np.ndarray]:
@@ -94,11 +101,10 @@ def sizes_of_errors(true, predicted):
     return np.where(seen > 0, np.sqrt((relative**2).sum(axis=1) / np.maximum(seen, 1)), np.nan)
 
 
-def scatter(true, predicted, ends, errors, names, targets, middle="predicted", bars="interval") -> Chart | None:
+def scatter(true, predicted, ends, errors, names, targets, middle="predicted", bars="interval") -> Chart:
     """Predicted (n, d) against true values, a view for each output; ends (n, d, 2) of intervals or None."""
-    if true is None:
-        return None
-    rows = drawn(errors, POINTS)
+    each = (2 if ends is None else 4) * min(len(targets), VIEWS)
+    rows = drawn(errors, min(POINTS, NUMBERS // each))
     views = [
         View(target, _cloud(true[rows, j], predicted[rows, j], None if ends is None else ends[rows, j],
                             [names[i] for i in rows], bars))
@@ -109,10 +115,8 @@ def scatter(true, predicted, ends, errors, names, targets, middle="predicted", b
         notes.append(f"{count(len(rows), 'sample')} of {len(true)}: those with the largest errors, others at random.")
     if len(targets) > VIEWS:
         notes.append(f"The first {VIEWS} of {len(targets)} outputs.")
-    return Chart(
-        "Predicted against true", Axis("true"), Axis(middle), views, " ".join(notes), "output" if len(targets) > 1 else "",
-        diagonal=True,
-    )  # fmt: skip
+    choose = "output" if len(targets) > 1 else ""
+    return Chart("Predicted against true", Axis("true"), Axis(middle), views, " ".join(notes), choose, diagonal=True)
 
 
 def _cloud(true, predicted, ends, names, bars) -> list[Series]:
@@ -121,10 +125,8 @@ def _cloud(true, predicted, ends, names, bars) -> list[Series]:
     if ends is None:
         return [_dots("samples", true, predicted, None, names, seen, "blue")]
     inside = (ends[:, 0] <= true) & (true <= ends[:, 1])
-    return [
-        _dots(f"inside the {bars}", true, predicted, ends, names, seen & inside, "blue"),
-        _dots(f"outside the {bars}", true, predicted, ends, names, seen & ~inside, "red"),
-    ]
+    parts = [(f"inside the {bars}", seen & inside, "blue"), (f"outside the {bars}", seen & ~inside, "red")]
+    return [_dots(name, true, predicted, ends, names, rows, color) for name, rows, color in parts if rows.any()]
 
 
 def _dots(name, true, predicted, ends, names, rows, color):

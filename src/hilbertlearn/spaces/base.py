@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 
@@ -106,3 +108,23 @@ class Space:
     def complete(self, y):
         """Coordinates (n, d) with gaps filled, for models that cannot have any."""
         return self.encode(y)
+
+
+@dataclass(frozen=True, eq=False)
+class Smoothed:
+    """The method ``smoothed`` of a space as an object that models can keep."""
+
+    space: Space
+
+    def __call__(self, means):
+        return self.space.smoothed(means)
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """The space of any outputs and weights where it is decided: always the same."""
+
+    space: Space
+
+    def __call__(self, y, sample_weight):
+        return self.space

@@ -31,10 +31,30 @@ def pandas():
 
 
 def read_table(path):
-    """The data frame in a CSV or Parquet file, its columns named by text.
+    """The table in a CSV or Parquet file.
 
     Of CSV files the separator (comma, semicolon, tab, bar), the decimal mark, a byte order mark and the encoding, UTF-8
     or else Windows-1252, are told from the file.
+
+    Parameters
+    ----------
+    path : of a .csv, .tsv, .txt or .parquet file, whose first line has the names of columns
+
+    Returns
+    -------
+    data frame of pandas, its columns named by text, its rows numbered from 0
+
+    References
+    ----------
+    Shafranovich (2005), "Common format and MIME type for comma-separated values (CSV) files", RFC 4180.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from hilbertlearn.tabular import read_table
+    >>> size = Path("table.csv").write_text("name;size\\nAnna;1,5\\nBo;2,5\\n")
+    >>> read_table("table.csv")["size"].tolist()
+    [1.5, 2.5]
     """
     path = Path(path)
     if path.suffix.lower() not in _FORMS:
@@ -114,7 +134,29 @@ def _has_decimal_comma(text, separator):
 
 
 def write_table(frame, path):
-    """Write a data frame as CSV or, by the name of the file, as Parquet."""
+    """Write a data frame as CSV or as Parquet: the whole file, or if anything goes wrong none.
+
+    Parameters
+    ----------
+    frame : data frame of pandas, whose index is not written
+    path : of a file in a folder that is there; its name ends in .csv or .parquet
+
+    Returns
+    -------
+    pathlib.Path of the file
+
+    References
+    ----------
+    As for ``read_table``.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from hilbertlearn.tabular import read_table, write_table
+    >>> path = write_table(pd.DataFrame({"a": [1, 2]}), "out.csv")
+    >>> read_table(path)["a"].tolist()
+    [1, 2]
+    """
     path = check_output(path, (".csv", ".parquet"))
     with whole_file(path) as part:
         if path.suffix.lower() == ".parquet":

@@ -53,6 +53,27 @@ class TabularModel(BaseEstimator):
     seconds_ : that the fit took
     notes_ : sentences on what was chosen, left out and filled in
     n_samples_ : rows, or curves, that the estimator was fitted to
+    input_names_ : a name for each column of the encoded inputs, "name=value" of categories
+
+    References
+    ----------
+    Wickham (2014), "Tidy data", on tables in wide and long form; Barber et al. (2021), "Predictive inference with the
+    jackknife+", on what a level promises.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from hilbertlearn.tabular import TabularModel
+    >>> size = np.linspace(0, 1, 30)
+    >>> table = pd.DataFrame({"id": range(30), "size": size, "left": np.sin(6 * size), "right": np.cos(6 * size)})
+    >>> model = TabularModel("left,right").fit(table)
+    >>> print(*model.notes_, sep="; ")
+    task vector: numbers; 'id' is taken to name the rows, not as an input
+    >>> model.predict(table[1:3]).round(1)
+       id  left  right
+    1   1   0.2    1.0
+    2   2   0.4    0.9
     """
 
     def __init__(
@@ -90,10 +111,12 @@ class TabularModel(BaseEstimator):
         self.inputs_ = InputEncoding.of(table, self.features_)
         X, said = self.inputs_.encode(table)
         self.notes_ += said
-        task = self.targets_as_task()
-        estimator = task.estimator(self.loss, self.levels, self.level, self.verbose)
-        self.estimator_ = task.around(estimator, self.level, self.verbose).fit(X, outputs)
+        self.estimator_ = self._estimator().fit(X, outputs)
         self.n_samples_, self.seconds_ = len(X), time.perf_counter() - start
+
+    def _estimator(self):
+        task = self.targets_as_task()
+        return task.around(task.estimator(self.loss, self.levels, self.level, self.verbose), self.level, self.verbose)
 
     def choose_columns(self, frame, inputs=None):
         """Learn which columns are what, and nothing else.
@@ -101,9 +124,10 @@ class TabularModel(BaseEstimator):
         Returns the rows that have targets, in long form a row a curve, as a data frame, and their outputs.
         """
         self._check_settings()
-        self.notes_ = []
+        self.notes_: list = []
         read = self._read_wide if self.long is None else self._read_long
         table, outputs, known = read(frame, inputs)
+        self._estimator()  # whose settings are checked before anything else
         if known.sum() < _LEAST:
             raise TableError(f"{known.sum()} rows have known targets; give at least {_LEAST}")
         if not known.all():
@@ -203,7 +227,7 @@ class TabularModel(BaseEstimator):
 
     @property
     def input_names_(self):
-        """A name for each column of the encoded inputs: categories are columns "name=value"."""
+        """A name for each column of the encoded inputs."""
         return self.inputs_.columns
 
     def remarks(self, frame, inputs=None):

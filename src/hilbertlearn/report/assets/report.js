@@ -28,13 +28,14 @@
     if (value === null || value === undefined || Number.isNaN(value)) return "–";
     let text;
     const size = Math.abs(value);
-    if (Number.isInteger(value) && size < 1e9) text = size.toString().replace(/\B(?=(\d{3})+$)/g, "\u202f");
+    if ((Number.isInteger(value) || size >= 1000) && size < 1e6) text = size.toFixed(0).replace(/\B(?=(\d{3})+$)/g, "\u202f");
     else if (size < 1e-3 || size >= 1e6) text = size.toExponential(digits - 1).replace(/\.?0+e/, "e").replace("e+", "e");
-    else {
-      text = String(Number(size.toPrecision(digits)));
-    }
+    else text = size.toPrecision(digits);
     return (value < 0 ? "\u2212" : "") + text;
   }
+
+  // Of an axis, whose numbers are round: without zeros at the end
+  const tick = (value) => number(value, 6).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
 
   const finite = (value) => value !== null && value !== undefined && Number.isFinite(value);
   const matches = (name) => name !== undefined && name.toLowerCase().includes(query);
@@ -154,7 +155,7 @@
     legend() {
       this.keys.replaceChildren();
       const named = this.series.filter((one) => one.name);
-      if (named.length < 2) return;
+      if (named.length < 2 && !named.some((one) => one.lower)) return;
       for (const one of named) {
         const key = element("button", "key", this.keys);
         key.type = "button";
@@ -191,21 +192,25 @@
     draw() {
       this.width = this.plot.clientWidth;
       if (!this.width) return;
-      const width = this.width, most = Math.max(3, Math.floor(width / 95));
+      const width = this.width, most = Math.max(4, Math.floor(width / 90));
       const height = Math.round(Math.min(340, Math.max(230, this.spec.diagonal ? width * 0.8 : width * 0.6)));
       const root = svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img" });
       const shown = this.visible, all = (names) => shown.flatMap((one) => names.flatMap((n) => values(this, one, n) || []));
       const bars = shown.some((one) => one.kind === "bars");
       let xs = all(["x", ...(bars ? ["ends"] : [])]), ys = all(["y", "lower", "upper"]);
-      if (this.spec.diagonal) xs = ys = xs.concat(ys);
+      if (this.spec.diagonal) [xs, ys] = [xs.concat(all(["y"])), ys.concat(xs)];
+      this.ends = xs.filter(finite);
       const top = 12, bottom = height - 42;
       const y = scale(ys, this.spec.y.log, bottom, top, 5, bars);
-      const labels = y.ticks.map((t) => number(t)), left = 14 + 7 * Math.max(2, ...labels.map((l) => l.length)) + 14;
+      const labels = y.ticks.map(tick), left = 14 + 7 * Math.max(2, ...labels.map((l) => l.length)) + 14;
       const x = scale(xs, this.spec.x.log, left, width - 12, most);
       this.axes(root, x, y, { left, right: width - 12, top, bottom }, labels);
       this.hits = [];
       const order = { band: 0, bars: 1, rule: 2, line: 3, points: 4 };
       [...shown].sort((a, b) => order[a.kind] - order[b.kind]).forEach((one) => this[one.kind](root, one, x, y, { left, right: width - 12, top, bottom }));
+      if (![...xs, ...ys].some(finite)) {
+        svg("text", { x: (left + width) / 2, y: (top + bottom) / 2, "text-anchor": "middle" }, root).textContent = "nothing to draw";
+      }
       this.hits.sort((a, b) => a.x - b.x);
       this.marker = svg("circle", { r: 6, fill: "none", "stroke-width": 2, visibility: "hidden", class: "marker" }, root);
       this.marker.style.stroke = "var(--text)";
@@ -220,7 +225,7 @@
       });
       let last = -Infinity;
       for (const t of x.ticks) {
-        const text = number(t), half = 3.6 * text.length;
+        const text = tick(t), half = 3.6 * text.length;
         if (x(t) - half < last + 6) continue;
         last = x(t) + half;
         svg("path", { class: "axis", d: `M${x(t)} ${box.bottom}v4` }, grid);
@@ -231,7 +236,7 @@
       const middle = (box.top + box.bottom) / 2;
       svg("text", { x: 0, y: 0, transform: `translate(11 ${middle}) rotate(-90)`, "text-anchor": "middle" }, grid).textContent = this.spec.y.label;
       if (this.spec.diagonal) {
-        const ends = y.ticks, low = ends[0], high = ends[ends.length - 1];
+        const low = Math.min(...this.ends), high = Math.max(...this.ends);
         const line = svg("path", { d: `M${x(low)} ${y(low)}L${x(high)} ${y(high)}` }, grid);
         line.style.stroke = "var(--grey)";
         line.style.strokeDasharray = "3 4";
