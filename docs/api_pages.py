@@ -12,7 +12,7 @@ FRONT = "top_level"  # page of the package's own names
 
 
 def write(folder):
-    """A page for each module of ``hilbertlearn.__all__``, and one for the package's own names; ``folder`` is emptied."""
+    """A page for each public module, and one for the package's own names; ``folder`` is emptied."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     (folder / f"{FRONT}.rst").write_text(page(hilbertlearn, "hilbertlearn", inside=False), encoding="utf-8")
@@ -31,14 +31,23 @@ def page(module, title, inside=True, underline="="):
     """The page of a module, with those of the modules that it offers ``inside`` it."""
     parts = [f"{title}\n{underline * len(title)}", f".. currentmodule:: {title}", inspect.getdoc(module)]
     for heading, kinds in (("Classes", type), ("Functions", type(page))):
-        if found := public(module, kinds):
-            names = "\n".join(f"   {name}" for name, _ in found)
-            parts += [f".. rubric:: {heading}", f".. autosummary::\n   :toctree:\n   :nosignatures:\n\n{names}"]
+        found = dict(public(module, kinds))
+        above = [name for name in found if module is not hilbertlearn and name in hilbertlearn.__all__]
+        own = [name for name in found if name not in above]
+        parts += [f".. rubric:: {heading}"] * bool(found)
+        parts += [table(own, ":toctree:")] * bool(own) + [table([f"~hilbertlearn.{name}" for name in above])] * bool(
+            above
+        )
     for name, entries in public(module, dict):
         parts += [f".. py:data:: {name}", "\n".join(f"   - ``{key!r}``: {first_line(entries[key])}" for key in entries)]
     if inside:
         parts += [page(part, f"{title}.{name}", underline="-") for name, part in public(module, ModuleType)]
     return "\n\n".join(parts) + "\n"
+
+
+def table(names, *options):
+    """Names with the first lines of their docstrings; with the option toctree each has a page."""
+    return "\n".join([".. autosummary::", *(f"   {text}" for text in (*options, ":nosignatures:", "", *names))])
 
 
 def first_line(function):

@@ -9,9 +9,9 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
-import api_pages
+import api_pages  # noqa: E402
 
-import hilbertlearn
+import hilbertlearn  # noqa: E402
 
 project = "hilbertlearn"
 author = "the hilbertlearn developers"
@@ -27,7 +27,7 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "gallery/*.*", "gallery/[!a]*/*", "gallery/auto/**/*.md5"]
+exclude_patterns = ["_build", "gallery/*.*", "gallery/[!a]*/*", "sg_execution_times.rst"]
 templates_path = ["_templates"]
 
 # Pages in Markdown
@@ -39,10 +39,20 @@ myst_heading_anchors = 3
 
 api_pages.write(HERE / "api" / "generated")
 autosummary_generate = True
+autosummary_context = {
+    # methods that users call; the others are for the package's own parts
+    "asked": [
+        *("fit", "partial_fit", "predict", "score", "decision_function", "transform", "inverse_transform", "summary"),
+        *("predict_band", "predict_interval", "predict_level", "predict_links", "predict_probability"),
+        *("predict_region", "predict_scores", "predict_set", "predict_topk", "predict_weights", "weights"),
+        *("coordinates", "residuals", "loo_residuals", "held_out_scores", "contains", "mean_width", "volume"),
+        *("of", "to_array", "split", "split_graph", "get_n_splits", "sample"),
+    ],
+    "to_be_derived": ["Loss", "OutputLoss", "Space", "Source", "Score", "CandidateScore"],  # with all their methods
+}
 autodoc_typehints = "none"
-autodoc_docstring_signature = False
-numpydoc_show_class_members = False  # the template lists them
-numpydoc_class_members_toctree = False
+numpydoc_show_class_members = False
+toc_object_entries_show_parents = "hide"
 
 # Examples that draw
 
@@ -51,7 +61,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "gallery",
     "gallery_dirs": "gallery/auto",
     "filename_pattern": r"[/\\]plot_",
-    "ignore_pattern": r"__init__\.py|[/\\]_",
+    "ignore_pattern": r"[/\\](_|auto[/\\])",  # what was built is inside the folder that is built from
     "doc_module": ("hilbertlearn",),
     "backreferences_dir": "api/generated/backreferences",
     "reference_url": {"hilbertlearn": None},
@@ -81,6 +91,7 @@ html_theme_options = {
     "footer_end": [],
     "back_to_top_button": True,
 }
+html_context = {"default_mode": "auto"}
 html_sidebars = {"index": [], "tutorial": [], "choose": [], "mathematics": []}
 
 # Formulas by MathJax, from a package and not from the network
@@ -99,13 +110,12 @@ def copy_mathjax(app, exception):
         shutil.copytree(MATHJAX / fonts, target / fonts, dirs_exist_ok=True)
 
 
-def skip_member(app, what, name, member, skip, options):
-    """Members that scikit-learn and Python bring, and learnt attributes, which have their section in the docstring."""
-    home = getattr(getattr(member, "fget", member), "__module__", None) or ""
-    learnt = isinstance(member, property) and name.endswith("_")
-    return True if learnt or not home.startswith("hilbertlearn") else None
+def at_home(app, relative_path, parent_docname, content):
+    """Links between the pages of the repository's root, which are pages of the site under other names."""
+    for name in ("ARCHITECTURE", "CHANGELOG", "CONTRIBUTING"):
+        content[0] = content[0].replace(f"]({name}.md", f"]({name.lower()}.md")
 
 
 def setup(app):
-    app.connect("autodoc-skip-member", skip_member)
+    app.connect("include-read", at_home)
     app.connect("build-finished", copy_mathjax)

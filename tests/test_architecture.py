@@ -16,8 +16,10 @@ ROOMS = [
     "_validation",
     "_sums",
     "_statistics",
+    "_facts",
     "_fitting",
     "_progress",
+    "_callbacks",
     "_threads",
     "_blocks",
     "_pivots",
@@ -53,6 +55,7 @@ ROOMS = [
     "tabular",
     "report",
     "cli",
+    "__main__",
 ]
 
 OPTIONAL = ["typer", "matplotlib", "numba", "skfda", "pywt", "networkx", "cvxpy", "dask"]
@@ -196,7 +199,7 @@ def test_plain_import_loads_the_core_only():
 # ---------------------------------------------------------------- what rooms may know of each other
 
 TERMS = "terms"  # the only room that may ask what a term, a Gram matrix or factors are made of
-LEARNT_BY_COPY = "_fitting"  # the only one that may handle an object's attributes as a whole
+LEARNT_BY_COPY, STORED = "_fitting", "persistence"  # the only ones that may handle an object's attributes as a whole
 HOLD_TERMS = ("term", "terms", "gram", "grams", "factors")  # names of variables and attributes that hold them
 NOT_OURS = ("_num_samples", "_safe_indexing", "_check_sample_weight", "_getframe")  # of scikit-learn, of sys
 
@@ -338,7 +341,7 @@ def effects(tree, package):
 
 WALKERS = {
     class_tests: (TERMS,),
-    looks_inside: (LEARNT_BY_COPY,),
+    looks_inside: (LEARNT_BY_COPY, STORED),
     trespasses: (),
     dense_matrices: (TERMS,),
     effects: (),

@@ -276,7 +276,10 @@ def test_curves_in_a_container():
 def test_progress_is_told(capsys):
     ConformalPredictor(MODEL, "cv+", 0.8, cv=3, verbose=1).fit(X, Y)
     lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 3 and "3 models without some samples: model 1" in lines[0]
+    assert [line.split(" in ")[0] for line in lines] == [
+        "[ConformalPredictor] model of all samples",
+        "[ConformalPredictor] models without some samples: 3 of 3",
+    ]
 
 
 # ---------------------------------------------------------------- bad input

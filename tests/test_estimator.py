@@ -339,7 +339,7 @@ def test_verbose_prints_to_stderr(capsys):
     model(loss=losses.Huber(0.1), verbose=1).fit(X, Y)
     out, err = capsys.readouterr()
     assert out == ""
-    pattern = r"\[OperatorKernelRegressor\] alpha 2\.00e-02  iteration +\d+  gap \d\.\d\de[+-]\d\d"
+    pattern = r"\[OperatorKernelRegressor\] solve, alpha 0\.02: gap \d\.\de[+-]\d\d, \d+ iterations in \d\.\d s"
     assert all(re.fullmatch(pattern, line) for line in err.splitlines()) and err
     model(loss=losses.Huber(0.1)).fit(X, Y)
     assert capsys.readouterr() == ("", "")

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from hilbertlearn import OperatorKernelRegressor, RegularizationPathCV, kernels, losses
-from hilbertlearn.model_selection import error_curve
+from hilbertlearn.model_selection.grid import error_curve
 
 N, D, GAMMA = 24, 2, 0.3
 rng = np.random.default_rng(6)

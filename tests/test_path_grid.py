@@ -6,8 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.model_selection import GridSearchCV, KFold
 
 from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor, RegularizationPathCV, losses
-from hilbertlearn.model_selection import error_curve
-from hilbertlearn.model_selection.grid import choose
+from hilbertlearn.model_selection.grid import choose, error_curve
 from hilbertlearn.training import fit, fit_grid
 
 rng = np.random.default_rng(3)

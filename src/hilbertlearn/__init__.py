@@ -49,25 +49,34 @@ __all__ = [
     "features",
     "graphs",
     "kernels",
+    "load",
     "losses",
     "metrics",
     "model_selection",
     "operators",
     "outlier_report",
     "output_losses",
+    "persistence",
     "plotting",
+    "report",
+    "save",
     "spaces",
     "streams",
+    "tabular",
 ]
 
-_ON_DEMAND = ("baselines", "bounds", "datasets", "plotting")  # fitting needs none of them
+# fitting needs none of them
+_ON_DEMAND = ("baselines", "bounds", "datasets", "persistence", "plotting", "report", "tabular")
+_OF_FILES = ("load", "save")
 
 
 def __getattr__(name):
     if name in _ON_DEMAND:
         return importlib.import_module(f".{name}", __name__)
+    if name in _OF_FILES:
+        return getattr(importlib.import_module(".persistence", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__():
-    return sorted([*globals(), *_ON_DEMAND])
+    return sorted([*globals(), *_ON_DEMAND, *_OF_FILES])

@@ -54,6 +54,12 @@ def outlier_report(estimator, *, cutoff=5.0):
     pandas.DataFrame, its index that of the training data, or positions; without pandas a ``Table`` with the same
     columns, and the positions as ``index``
 
+    References
+    ----------
+    - Cook, R. D. and Weisberg, S. (1982). Residuals and influence in regression. Chapman and Hall.
+    - Lambert, A., Bouche, D., Szabo, Z. and d'Alche-Buc, F. (2022). Functional output regression with infimal
+      convolution: exploring the Huber and epsilon-insensitive losses. ICML.
+
     Examples
     --------
     >>> import numpy as np

@@ -30,7 +30,27 @@ _POINTS = 1001  # of the unit interval, where no grid is given
 
 @dataclass(frozen=True, repr=False)
 class RieszConstants(Report):
-    """Constants of a dictionary: roots of the extreme eigenvalues of its Gram matrix."""
+    """Constants of a dictionary: roots of the extreme eigenvalues of its Gram matrix.
+
+    Attributes
+    ----------
+    lower, upper : roots of the extreme eigenvalues; lower is 0 for atoms that depend on each other
+    n_atoms : number of atoms
+    normed : whether all of them have norm one
+
+    References
+    ----------
+    - Bouche, D., Clausel, M., Roueff, F. and d'Alche-Buc, F. (2021). Nonlinear functional output regression: a
+      dictionary approach. AISTATS.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import bounds
+    >>> constants = bounds.riesz_constants(np.array([[1.0, 0.5], [0.5, 1.0]]))
+    >>> round(constants.lower**2, 6), round(constants.upper**2, 6), constants.n_atoms
+    (0.5, 1.5, 2)
+    """
 
     lower: float  # 0 for atoms that depend on each other: no Riesz family
     upper: float
@@ -40,7 +60,29 @@ class RieszConstants(Report):
 
 @dataclass(frozen=True, repr=False)
 class EstimationBound(Report):
-    """A bound on the estimation error that holds with probability 1 - delta."""
+    """A bound on the estimation error that holds with probability 1 - delta.
+
+    Attributes
+    ----------
+    value : complexity + deviation
+    complexity : the part that grows as the root of ``n_atoms / n``
+    deviation : the part that grows as the root of ``log(4 / delta) / n``
+    n, n_atoms, radius, output_bound, kernel_bound, riesz_upper, delta : what it was computed from
+    riesz : RieszConstants of the dictionary, where it is known
+    assumed : what was taken from the samples where the theorem wants it fixed
+
+    References
+    ----------
+    - Bouche, D., Clausel, M., Roueff, F. and d'Alche-Buc, F. (2021). Nonlinear functional output regression: a
+      dictionary approach. AISTATS.
+
+    Examples
+    --------
+    >>> from hilbertlearn import bounds
+    >>> bound = bounds.estimation_bound(n=10_000, n_atoms=10, radius=1.0, output_bound=1.0)
+    >>> abs(bound.value - bound.complexity - bound.deviation) < 1e-12
+    True
+    """
 
     value: float  # complexity + deviation
     complexity: float  # grows as sqrt(D / n)
@@ -65,6 +107,15 @@ def riesz_constants(dictionary, grid=None, weights="trapezoid") -> RieszConstant
         callable ``points (p,) in [0, 1] -> (D, p)``; or a fitted FunctionalRegressor, for its own grid
     grid, weights : points in [0, 1] and their quadrature weights, that inner products of a basis are computed with;
         by default the trapezoid rule on 1001 points
+
+    Returns
+    -------
+    RieszConstants
+
+    References
+    ----------
+    - Bouche, D., Clausel, M., Roueff, F. and d'Alche-Buc, F. (2021). Nonlinear functional output regression: a
+      dictionary approach. AISTATS.
 
     Examples
     --------
@@ -132,6 +183,22 @@ def estimation_bound(
     riesz_upper : C_phi of the dictionary, ``riesz_constants(dictionary).upper``
     delta : probability that the bound fails, in (0, 1)
     half : False for the loss ``||y - f||^2`` of the paper, in place of half of it
+
+    Returns
+    -------
+    EstimationBound
+
+    References
+    ----------
+    - Bouche, D., Clausel, M., Roueff, F. and d'Alche-Buc, F. (2021). Nonlinear functional output regression: a
+      dictionary approach. AISTATS.
+
+    Examples
+    --------
+    >>> from hilbertlearn import bounds
+    >>> few, many = (bounds.estimation_bound(n=n, n_atoms=10, radius=1.0, output_bound=1.0) for n in (100, 10_000))
+    >>> round(few.value / many.value, 6)  # as the root of the number of samples
+    10.0
     """
     n, delta = check_samples(n), check_delta(delta)
     D = check_number(n_atoms, "n_atoms", integer=True)
@@ -171,6 +238,25 @@ def estimation_bound_of(
     delta : probability that the bound fails, in (0, 1)
     radius, output_bound : as for ``estimation_bound``; None for the norm of the fitted function, and the largest output
     whitened : whether to apply it in orthonormal coordinates, which is never worse; False for the dictionary's own
+
+    Returns
+    -------
+    EstimationBound
+
+    References
+    ----------
+    - Bouche, D., Clausel, M., Roueff, F. and d'Alche-Buc, F. (2021). Nonlinear functional output regression: a
+      dictionary approach. AISTATS.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import FunctionalRegressor, bounds, spaces
+    >>> X = np.linspace(0, 1, 40)[:, None]
+    >>> Y = np.sin(6 * (X + np.linspace(0, 1, 30)))
+    >>> model = FunctionalRegressor("rbf", gamma=10.0, alpha=1e-2, space=spaces.Fourier(5)).fit(X, Y)
+    >>> bounds.estimation_bound_of(model, X, Y).n_atoms
+    5
     """
     delta, fitted = check_delta(delta), Fitted.of(estimator, X, y)
     space, state = fitted.state.space, fitted.state

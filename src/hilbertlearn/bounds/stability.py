@@ -54,7 +54,29 @@ _CELLS = 10_000
 
 @dataclass(frozen=True, repr=False)
 class StabilityConstants(Report):
-    """M, C and beta of a loss, and what they are made of."""
+    """M, C and beta of a loss, and what they are made of.
+
+    Attributes
+    ----------
+    M : largest loss
+    C : Lipschitz constant of the loss, on residuals that can be
+    beta : leaving out a sample changes losses by at most beta, replacing it by 2 beta
+    norm_bound, residual_bound : on the norm of the fitted function, and on residuals
+    n, alpha, output_bound, kernel_bound, loss, sharp : what they were computed from
+
+    References
+    ----------
+    - Laforgue, P., Lambert, A., Brogat-Motte, L. and d'Alche-Buc, F. (2020). Duality in RKHSs with infinite dimensional
+      outputs: application to robust losses. ICML.
+    - Bousquet, O. and Elisseeff, A. (2002). Stability and generalization. JMLR 2.
+
+    Examples
+    --------
+    >>> from hilbertlearn import bounds, losses
+    >>> constants = bounds.stability_constants(losses.Huber(0.5), n=1000, alpha=0.1, output_bound=1.0)
+    >>> bool(abs(constants.beta - constants.C**2 / (0.1 * 1000)) < 1e-12)
+    True
+    """
 
     M: float  # largest loss
     C: float  # Lipschitz constant of the loss, on residuals that can be
@@ -71,7 +93,32 @@ class StabilityConstants(Report):
 
 @dataclass(frozen=True, repr=False)
 class StabilityBound(Report):
-    """A bound that holds with probability 1 - delta: on the risk where the training loss is known, else on the gap."""
+    """A bound that holds with probability 1 - delta: on the risk where the training loss is known, else on the gap.
+
+    Attributes
+    ----------
+    value : bound on the risk where the training loss is known, else on the gap
+    gap : bound on risk less training loss, bias + deviation
+    bias : 2 beta
+    deviation : ``(4 n beta + M) sqrt(log(1 / delta) / 2 n)``
+    risk : training loss, or None
+    delta : probability that the bound fails
+    constants : StabilityConstants
+    assumed : what was taken from the samples where the theorem wants it fixed
+
+    References
+    ----------
+    - Laforgue, P., Lambert, A., Brogat-Motte, L. and d'Alche-Buc, F. (2020). Duality in RKHSs with infinite dimensional
+      outputs: application to robust losses. ICML.
+    - Bousquet, O. and Elisseeff, A. (2002). Stability and generalization. JMLR 2.
+
+    Examples
+    --------
+    >>> from hilbertlearn import bounds, losses
+    >>> bound = bounds.stability_bound(losses.Huber(0.5), n=1000, alpha=0.1, output_bound=1.0)
+    >>> bool(abs(bound.gap - bound.bias - bound.deviation) < 1e-12)
+    True
+    """
 
     value: float
     gap: float  # bound on risk less training loss: bias + deviation
@@ -100,6 +147,12 @@ def stability_constants(loss, *, n, alpha, output_bound, kernel_bound=1.0, half=
     Returns
     -------
     StabilityConstants
+
+    References
+    ----------
+    - Laforgue, P., Lambert, A., Brogat-Motte, L. and d'Alche-Buc, F. (2020). Duality in RKHSs with infinite dimensional
+      outputs: application to robust losses. ICML.
+    - Bousquet, O. and Elisseeff, A. (2002). Stability and generalization. JMLR 2.
 
     Examples
     --------
@@ -143,6 +196,23 @@ def stability_bound(
     delta : probability that the bound fails, in (0, 1)
     risk : mean training loss; None for a bound on the difference alone
     loss, n, alpha, output_bound, kernel_bound, half, sharp : as for ``stability_constants``
+
+    Returns
+    -------
+    StabilityBound
+
+    References
+    ----------
+    - Laforgue, P., Lambert, A., Brogat-Motte, L. and d'Alche-Buc, F. (2020). Duality in RKHSs with infinite dimensional
+      outputs: application to robust losses. ICML.
+
+    Examples
+    --------
+    >>> from hilbertlearn import bounds, losses
+    >>> given = {"n": 1000, "alpha": 0.1, "output_bound": 1.0}
+    >>> robust, squared = (bounds.stability_bound(loss, **given).gap for loss in (losses.Huber(0.5), "squared"))
+    >>> robust < squared
+    True
     """
     constants = stability_constants(
         loss, n=n, alpha=alpha, output_bound=output_bound, kernel_bound=kernel_bound, half=half, sharp=sharp
@@ -165,6 +235,25 @@ def stability_bound_of(
     delta : probability that the bound fails, in (0, 1)
     output_bound, kernel_bound : as for ``stability_constants``; None for the largest of the samples
     sharp : as there
+
+    Returns
+    -------
+    StabilityBound
+
+    References
+    ----------
+    - Laforgue, P., Lambert, A., Brogat-Motte, L. and d'Alche-Buc, F. (2020). Duality in RKHSs with infinite dimensional
+      outputs: application to robust losses. ICML.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import OperatorKernelRegressor, bounds
+    >>> X = np.linspace(0, 1, 40)[:, None]
+    >>> model = OperatorKernelRegressor("rbf", gamma=10.0, alpha=0.1).fit(X, np.sin(6 * X))
+    >>> bound = bounds.stability_bound_of(model, X, np.sin(6 * X))
+    >>> bound.risk < bound.value
+    True
     """
     delta, fitted = check_delta(delta), Fitted.of(estimator, X, y)
     constants = stability_constants(

@@ -20,7 +20,19 @@ _FLAT = 1e-9  # of the largest value: candidates that differ by less are all ali
 
 
 class CandidateScore(BaseEstimator, ABC):
-    """A function of the objective at the candidates; subclasses hold settings only."""
+    """A function of the objective at the candidates; subclasses hold settings only.
+
+    References
+    ----------
+    - Vovk, V., Gammerman, A. and Shafer, G. (2005). Algorithmic learning in a random world. Springer.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn.conformal import candidate_scores
+    >>> issubclass(candidate_scores.Gap, candidate_scores.CandidateScore)
+    True
+    """
 
     by_candidates = True  # whether the score of a candidate depends on what the others are
     by_loss = False  # whether the objective is the loss to the prediction in place of the decoder's
@@ -31,7 +43,19 @@ class CandidateScore(BaseEstimator, ABC):
 
 
 class Objective(CandidateScore):
-    """The objective itself: a candidate's score does not depend on the other candidates."""
+    """The objective itself: a candidate's score does not depend on the other candidates.
+
+    References
+    ----------
+    - Vovk, V., Gammerman, A. and Shafer, G. (2005). Algorithmic learning in a random world. Springer.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn.conformal import candidate_scores
+    >>> candidate_scores.Objective()(np.array([0.3, 0.1]))
+    array([0.3, 0.1])
+    """
 
     by_candidates = False
 
@@ -46,6 +70,18 @@ class Gap(CandidateScore):
     ----------
     relative : whether to divide by how much the candidates' mean is above it, which makes queries with objectives of
         different spread alike
+
+    References
+    ----------
+    - Sadinle, M., Lei, J. and Wasserman, L. (2019). Least ambiguous set-valued classifiers with bounded error levels.
+      JASA 114(525).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn.conformal import candidate_scores
+    >>> candidate_scores.Gap()(np.array([0.3, 0.1, 0.2])).round(3)
+    array([0.2, 0. , 0.1])
     """
 
     def __init__(self, relative=False):
@@ -62,6 +98,17 @@ class Rank(CandidateScore):
     """The number of candidates that are at least as good, those that are tied included.
 
     Sets are as many of the best candidates for every query, up to ties.
+
+    References
+    ----------
+    - Vovk, V., Gammerman, A. and Shafer, G. (2005). Algorithmic learning in a random world. Springer.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn.conformal import candidate_scores
+    >>> candidate_scores.Rank()(np.array([0.3, 0.1, 0.2]))
+    array([3., 1., 2.])
     """
 
     def __call__(self, objective):
@@ -75,6 +122,18 @@ class Likelihood(CandidateScore):
     Parameters
     ----------
     temperature : in units of how much the mean of the objective over the candidates is above its minimum
+
+    References
+    ----------
+    - Sadinle, M., Lei, J. and Wasserman, L. (2019). Least ambiguous set-valued classifiers with bounded error levels.
+      JASA 114(525).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn.conformal import candidate_scores
+    >>> np.exp(-candidate_scores.Likelihood()(np.array([0.3, 0.1, 0.2]))).round(3)
+    array([0.   , 0.993, 0.007])
     """
 
     def __init__(self, temperature=0.2):
@@ -95,6 +154,19 @@ class Cumulative(CandidateScore):
     ----------
     temperature : as in ``Likelihood``
     penalty : number >= 0
+
+    References
+    ----------
+    - Romano, Y., Sesia, M. and Candes, E. J. (2020). Classification with valid and adaptive coverage. NeurIPS.
+    - Angelopoulos, A. N., Bates, S., Malik, J. and Jordan, M. I. (2021). Uncertainty sets for image classifiers using
+      conformal prediction. ICLR.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn.conformal import candidate_scores
+    >>> candidate_scores.Cumulative()(np.array([0.3, 0.1, 0.2])).round(3)
+    array([1.   , 0.993, 1.   ])
     """
 
     def __init__(self, temperature=0.2, penalty=0.0):
@@ -109,7 +181,19 @@ class Cumulative(CandidateScore):
 
 
 class Loss(CandidateScore):
-    """The output loss of the prediction where the candidate is true: sets are balls around the prediction."""
+    """The output loss of the prediction where the candidate is true: sets are balls around the prediction.
+
+    References
+    ----------
+    - Vovk, V., Gammerman, A. and Shafer, G. (2005). Algorithmic learning in a random world. Springer.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn.conformal import candidate_scores
+    >>> candidate_scores.Loss().by_loss
+    True
+    """
 
     by_candidates = False
     by_loss = True

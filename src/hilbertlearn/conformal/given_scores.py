@@ -15,7 +15,29 @@ from .masses import Masses
 
 @dataclass(frozen=True, eq=False)
 class PositionSets(Sequence):
-    """For each of m queries the positions of the candidates in its set, best first."""
+    """For each of m queries the positions of the candidates in its set, best first.
+
+    Attributes
+    ----------
+    sets : list of m arrays of positions, best first
+    p_values : list of m arrays, of each member
+    sizes : (m,) numbers of members
+
+    References
+    ----------
+    - Vovk, V., Gammerman, A. and Shafer, G. (2005). Algorithmic learning in a random world. Springer.
+    - Sadinle, M., Lei, J. and Wasserman, L. (2019). Least ambiguous set-valued classifiers with bounded error levels.
+      JASA 114(525).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn.conformal import sets_of_scores
+    >>> held_out = [np.array([0.9, 0.1]), np.array([0.5, 0.6]), np.array([0.0, 0.8]), np.array([0.7, 0.3])]
+    >>> sets = sets_of_scores(held_out, [0, 0, 1, 0], [np.array([0.4, 0.0])], level=0.8)
+    >>> sets[0], sets.contains([1])
+    (array([0]), array([False]))
+    """
 
     sets: list  # (m,) arrays
     p_values: list = field(repr=False)  # (m,) of each member: the share of samples held out that fit no better
@@ -49,6 +71,15 @@ def sets_of_scores(held_out, true_index, scores, *, level=0.9, score="auto", all
     level : float between 0 and 1
     score : "auto" for "gap", or as ``ConformalPredictor`` takes it for objects, but for "loss"
     allow_empty : False puts the best candidate into every set
+
+    Returns
+    -------
+    PositionSets
+
+    References
+    ----------
+    - Vovk, V., Gammerman, A. and Shafer, G. (2005). Algorithmic learning in a random world. Springer.
+    - Romano, Y., Sesia, M. and Candes, E. J. (2020). Classification with valid and adaptive coverage. NeurIPS.
 
     Examples
     --------

@@ -13,12 +13,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, get_tags
 
 from .._blocks import row_blocks
-from .._progress import Progress
+from .._progress import Progress, handing_on, results
 from .._statistics import mean_rows
 from ..estimators.state import blocks_of
 from .observed import AtOwnPoints, Rows
@@ -135,15 +135,11 @@ def by_refits(estimator, data: Data, splits, learn: Learn | None, *, part=None, 
     learn : makes a scale of the residuals of a part, None where none is needed. They are leave-one-out residuals where
         the fitted copy has them in closed form, and those of the fit elsewhere: both know nothing of the test part.
     """
-    said.begin(f"{len(splits)} model{'s' * (len(splits) > 1)} without some samples", len(splits))
     pairwise = part is None and get_tags(estimator).input_tags.pairwise
     fit = partial(_copy_fitted, estimator, data, pairwise) if part is None else part
     work = (delayed(_refit)(fit, data, train, test, pairwise, learn) for train, test in splits)
-    found = []
-    for number, one in enumerate(Parallel(n_jobs=n_jobs, return_as="generator")(work)):
-        found.append(one)
-        said.step(f"model {number + 1}")
-    models, held_out, scales = zip(*found, strict=True)
+    task = said.task("models without some samples", "model", len(splits), in_parts=True)
+    models, held_out, scales = zip(*results(task, work, n_jobs), strict=True)
     return Refits(
         models=models,
         columns=tuple(train if pairwise else None for train, _ in splits),
@@ -158,7 +154,9 @@ def by_refits(estimator, data: Data, splits, learn: Learn | None, *, part=None, 
 
 def _copy_fitted(estimator, data: Data, pairwise, train):
     weights = None if data.sample_weight is None else data.sample_weight[train]
-    return fitted(clone(estimator), _inputs(data, train, pairwise), _safe_indexing(data.y, train), weights)
+    model = clone(estimator)
+    with handing_on(model):
+        return fitted(model, _inputs(data, train, pairwise), _safe_indexing(data.y, train), weights)
 
 
 def _inputs(data: Data, train, pairwise):

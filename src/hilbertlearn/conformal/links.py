@@ -16,14 +16,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 from scipy.special import expit
 from sklearn.base import clone
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedShuffleSplit
 
-from .._progress import Progress
+from .._progress import Progress, handing_on, results
 from .._validation import check_choice
 from ..estimators import LinkPredictor
 from ..graphs import Pairs, is_networkx, node_attributes, row_names
@@ -93,13 +93,9 @@ class HeldOutLinks:
 
 def refitted_links(estimator, pairs, linked, splits, *, n_jobs=None, said: Progress) -> HeldOutLinks:
     """A copy of the estimator fitted without the pairs of each part."""
-    said.begin(f"{len(splits)} model{'s' * (len(splits) > 1)} without some pairs", len(splits))
     work = (delayed(_refit)(estimator, pairs, linked, train, test) for train, test in splits)
-    found = []
-    for number, one in enumerate(Parallel(n_jobs=n_jobs, return_as="generator")(work)):
-        found.append(one)
-        said.step(f"model {number + 1}")
-    models, scores = zip(*found, strict=True)
+    task = said.task("models without some pairs", "model", len(splits), in_parts=True)
+    models, scores = zip(*results(task, work, n_jobs), strict=True)
     tests = [test for _, test in splits]
     return HeldOutLinks(
         models,
@@ -110,7 +106,9 @@ def refitted_links(estimator, pairs, linked, splits, *, n_jobs=None, said: Progr
 
 
 def _refit(estimator, pairs, linked, train, test):
-    model = clone(estimator).fit(pairs[train], linked[train])
+    model = clone(estimator)
+    with handing_on(model):
+        model.fit(pairs[train], linked[train])
     return model, model.decision_function(pairs[test])
 
 
@@ -229,7 +227,31 @@ class Curve:
 
 @dataclass(frozen=True, eq=False)
 class PartnerSets(Sequence):
-    """For each of m nodes the names of those that it may be linked to, best first."""
+    """For each of m nodes the names of those that it may be linked to, best first.
+
+    Attributes
+    ----------
+    nodes : (m,) names of the nodes that were asked for
+    sets : list of m arrays of names, best first
+    p_values : list of m arrays, of each partner
+    sizes : (m,) numbers of partners
+
+    References
+    ----------
+    - Vovk, V., Gammerman, A. and Shafer, G. (2005). Algorithmic learning in a random world. Springer.
+    - Lu, L. and Zhou, T. (2011). Link prediction in complex networks: a survey. Physica A 390(6).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import ConformalPredictor, LinkPredictor
+    >>> X = np.linspace(0, 3, 24)[:, None]
+    >>> close = (abs(X - X.T) < 0.4).astype(int) - np.eye(24, dtype=int)
+    >>> predictor = LinkPredictor(gamma=2.0, alpha=1e-3, similarities=None, cosine=True)
+    >>> partners = ConformalPredictor(predictor, level=0.8, random_state=0).fit(X, close).predict_set([[1.0]])
+    >>> np.sort(X[partners[0], 0]).round(1).tolist()
+    [0.7, 0.8, 0.9, 1.0, 1.2, 1.3, 1.4]
+    """
 
     nodes: np.ndarray  # (m,) names
     sets: list = field(repr=False)  # (m,) arrays of names

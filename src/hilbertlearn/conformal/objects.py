@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples
 
 from .._blocks import row_blocks
-from .._progress import Progress
+from .._progress import Progress, handing_on, results
 from ..estimators import StructuredPredictor
 from ..estimators.structured_state import OutputRules
 from ..outputs import Outputs, read_outputs, take
@@ -216,20 +216,17 @@ def _some(X, rows):
 
 def refits_of_objects(estimator, data: ObjectData, splits, *, n_jobs=None, said: Progress) -> list:
     """A copy of the estimator fitted to each part; splits : pairs (train, test) of samples."""
-    said.begin(f"{len(splits)} model{'s' * (len(splits) > 1)} without some samples", len(splits))
     work = (delayed(_refit)(estimator, data, train) for train, _ in splits)
-    found = []
-    for number, one in enumerate(Parallel(n_jobs=n_jobs, return_as="generator")(work)):
-        found.append(one)
-        said.step(f"model {number + 1}")
-    return found
+    return results(said.task("models without some samples", "model", len(splits), in_parts=True), work, n_jobs)
 
 
 def _refit(estimator, data: ObjectData, train):
     X = _safe_indexing(data.X, train)
     weights = None if data.sample_weight is None else data.sample_weight[train]
     own = X[:, train] if get_tags(estimator).input_tags.pairwise else X
-    return fitted(clone(estimator), own, data.given_to(estimator, train), weights)
+    model = clone(estimator)
+    with handing_on(model):
+        return fitted(model, own, data.given_to(estimator, train), weights)
 
 
 def refitted_objects(models, data: ObjectData, splits, by) -> RefittedObjects:

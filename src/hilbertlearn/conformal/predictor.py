@@ -11,8 +11,10 @@ from sklearn.utils import indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, _num_samples, check_is_fitted, column_or_1d
 
+from .._callbacks import Watched, watched
+from .._facts import Facts, WithFacts
 from .._fitting import store, transactional, with_tags_of
-from .._progress import Progress, Silence
+from .._progress import handing_on
 from .._validation import check_choice, warn
 from ..estimators import OperatorKernelRegressor
 from .calibration import Calibration
@@ -40,7 +42,7 @@ _SPLIT = 10_000  # samples beyond which "auto" fits one model
 _CLOSED_FORM = 5000  # and up to which it has a model without each
 
 
-class ConformalPredictor(SetPredictor, MetaEstimatorMixin, BaseEstimator):
+class ConformalPredictor(Watched, WithFacts, SetPredictor, MetaEstimatorMixin, BaseEstimator):
     """Intervals, regions, bands and sets with a promised coverage, around estimators of the package or scikit-learn.
 
     *The promise.* Let the samples and a new one be exchangeable (drawn independently from one law, for example), and
@@ -88,7 +90,7 @@ class ConformalPredictor(SetPredictor, MetaEstimatorMixin, BaseEstimator):
     calibration : share, or number, of the samples that calibrate, for "split"
     n_jobs : models that are fitted at the same time, as elsewhere in scikit-learn
     random_state : of folds and the split, as elsewhere in scikit-learn
-    verbose : 1 says which models are fitted
+    verbose : 1 shows how many models are fitted, and how long it takes
 
     Attributes
     ----------
@@ -96,6 +98,15 @@ class ConformalPredictor(SetPredictor, MetaEstimatorMixin, BaseEstimator):
     method_ : the method in use
     closed_form_ : whether models without a sample came from a formula
     n_calibration_ : number of samples left out, by whose scores sets are made
+
+    References
+    ----------
+    - Vovk, V., Gammerman, A. and Shafer, G. (2005). Algorithmic learning in a random world. Springer.
+    - Barber, R. F., Candes, E. J., Ramdas, A. and Tibshirani, R. J. (2021). Predictive inference with the jackknife+.
+      Annals of Statistics 49(1).
+    - Romano, Y., Patterson, E. and Candes, E. J. (2019). Conformalized quantile regression. NeurIPS.
+    - Diquigiovanni, J., Fontana, M. and Vantini, S. (2022). Conformal prediction bands for multivariate functional
+      data. Journal of Multivariate Analysis 189.
 
     Examples
     --------
@@ -144,6 +155,7 @@ class ConformalPredictor(SetPredictor, MetaEstimatorMixin, BaseEstimator):
     # ---------------------------------------------------------------- fit
 
     @transactional
+    @watched
     def fit(self, X, y=None, sample_weight=None, groups=None, candidates_per_query=None):
         """Fit the estimator, and models without some samples; NaN in y means not observed, if the estimator takes it.
 
@@ -185,8 +197,7 @@ class ConformalPredictor(SetPredictor, MetaEstimatorMixin, BaseEstimator):
         else:
             splits = self._splits(method, data, groups)
             check_enough(sum(len(test) for _, test in splits), level, method)
-            said = Progress(type(self).__name__) if self.verbose else Silence()
-            left = by_refits(wrapped, data, splits, learn, part=part, n_jobs=self.n_jobs, said=said)
+            left = by_refits(wrapped, data, splits, learn, part=part, n_jobs=self.n_jobs, said=self._said())
         if method == "split":
             (self.estimator_,), (self._known_,) = left.models, left.columns
         self.form_ = data.form
@@ -194,6 +205,19 @@ class ConformalPredictor(SetPredictor, MetaEstimatorMixin, BaseEstimator):
         self.calibration_ = kind(left, score, data.values[left.rows], data.weights[left.rows], level)
         self.method_, self.closed_form_, self.n_calibration_ = method, closed_form is not None, len(left.rows)
         self._take_over_features()
+
+    def facts(self) -> Facts:
+        """What is promised, and by which samples; then what the estimator found."""
+        check_is_fitted(self)
+        facts: Facts = [
+            ("promised level", self.calibration_.level),
+            ("method", f"{self.method_}{', in closed form' * self.closed_form_}"),
+            ("calibration size", self.n_calibration_),
+        ]
+        covered = getattr(self.calibration_, "covered", None)
+        facts += [] if covered is None else [("share of it covered", covered)]
+        inner = self.estimator_.facts() if hasattr(self.estimator_, "facts") else [("estimator", self.estimator_)]
+        return facts + inner
 
     def _take_over_features(self):
         for name in ("n_features_in_", "feature_names_in_"):
@@ -210,11 +234,12 @@ class ConformalPredictor(SetPredictor, MetaEstimatorMixin, BaseEstimator):
             return None, None
         self.estimator_ = clone(self._wrapped())
         given = (self.estimator_, data.X, y, data.sample_weight)
-        if self.method == "auto" and shares_choice(self.estimator_):
-            return None, self.estimator_.fit_with_parts(*given[1:])
-        if method != "cv+" and groups is None:
-            return KernelMachineBehind.fitted(*given), None
-        fitted(*given)
+        with self._one_model(), handing_on(self.estimator_):
+            if self.method == "auto" and shares_choice(self.estimator_):
+                return None, self.estimator_.fit_with_parts(*given[1:])
+            if method != "cv+" and groups is None:
+                return KernelMachineBehind.fitted(*given), None
+            fitted(*given)
         return None, None
 
     def _wrapped(self):

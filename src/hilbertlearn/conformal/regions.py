@@ -32,6 +32,7 @@ class Region:
 
     @classmethod
     def of(cls, calibration: Calibration, X, form: OutputForm, own=None):
+        """The sets of queries X; own : (m,) their weights."""
         return cls(calibration, X, form, calibration.hull(X, own), own)
 
     def __len__(self):
@@ -59,7 +60,28 @@ class Region:
 
 
 class Box(Region):
-    """Sets of vectors within a distance of the prediction in every output at once."""
+    """Sets of vectors within a distance of the prediction in every output at once.
+
+    Attributes
+    ----------
+    lower, upper : ends of the box around the set, in the form of the outputs: (m, d), or (m, n_points)
+
+    References
+    ----------
+    - Barber, R. F., Candes, E. J., Ramdas, A. and Tibshirani, R. J. (2021). Predictive inference with the jackknife+.
+      Annals of Statistics 49(1).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import ConformalPredictor, OperatorKernelRegressor
+    >>> X = np.linspace(0, 1, 40)[:, None]
+    >>> Y = np.hstack([np.sin(6 * X), np.cos(6 * X)]) + 0.1 * np.random.default_rng(0).normal(size=(40, 2))
+    >>> model = ConformalPredictor(OperatorKernelRegressor("rbf", gamma=10.0, alpha=1e-3), level=0.8).fit(X, Y)
+    >>> box = model.predict_region([[0.5]])
+    >>> type(box).__name__, box.lower.shape, box.contains([[0.1, -1.0]]), bool(box.volume()[0] < 0.5)
+    ('Box', (1, 2), array([ True]), True)
+    """
 
     def volume(self):
         """Volumes (m,) of the boxes from ``lower`` to ``upper``."""
@@ -72,12 +94,36 @@ class Band(Region):
     """Sets of functions that are near the prediction at all points at once.
 
     ``contains`` takes functions on the training grid, on that of the band, or in a container that knows their points.
+
+    Attributes
+    ----------
+    lower, upper : ends of the box around the set, in the form of the outputs: (m, d), or (m, n_points)
+    width : ``upper - lower`` at each point, an array in the shape of the outputs
+
+    References
+    ----------
+    - Diquigiovanni, J., Fontana, M. and Vantini, S. (2022). Conformal prediction bands for multivariate functional
+      data. Journal of Multivariate Analysis 189.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import ConformalPredictor, FunctionalRegressor
+    >>> X = np.linspace(0, 1, 40)[:, None]
+    >>> Y = np.sin(6 * (X + np.linspace(0, 1, 30))) + 0.1 * np.random.default_rng(0).normal(size=(40, 1))
+    >>> model = ConformalPredictor(FunctionalRegressor("rbf", gamma=10.0, alpha=1e-3), level=0.8).fit(X, Y)
+    >>> band = model.predict_band([[0.5]])
+    >>> band.lower.shape, band.contains(np.sin(6 * (0.5 + np.linspace(0, 1, 30)))[None])
+    ((1, 30), array([ True]))
+    >>> bool(0.1 < band.mean_width()[0] < 0.6)
+    True
     """
 
     training: Any = field(default=None, repr=False)  # the form of the training outputs, where that of the band differs
 
     @classmethod
     def of(cls, calibration: Calibration, X, form: OutputForm, own=None, grid=None):
+        """The bands of queries X, at the points `grid` or those of the training outputs; own : (m,) their weights."""
         if grid is None:
             return cls(calibration, X, form, calibration.hull(X, own), own)
         there, move = form.moved(grid)
@@ -99,7 +145,29 @@ class Band(Region):
 
 
 class Ellipsoid(Region):
-    """Sets of vectors that are near the prediction in the metric of the residuals' covariance."""
+    """Sets of vectors that are near the prediction in the metric of the residuals' covariance.
+
+    Attributes
+    ----------
+    lower, upper : ends of the box around the set, in the form of the outputs: (m, d), or (m, n_points)
+
+    References
+    ----------
+    - Johnstone, C. and Cox, B. (2021). Conformal uncertainty sets for robust optimization. COPA.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import ConformalPredictor, OperatorKernelRegressor
+    >>> X = np.linspace(0, 1, 40)[:, None]
+    >>> noise = np.random.default_rng(0).normal(size=(40, 1))
+    >>> Y = np.hstack([np.sin(6 * X), np.cos(6 * X)]) + 0.1 * noise  # both outputs err together
+    >>> regressor = OperatorKernelRegressor("rbf", gamma=10.0, alpha=1e-3)
+    >>> ellipsoid = ConformalPredictor(regressor, level=0.8, score="mahalanobis").fit(X, Y).predict_region([[0.5]])
+    >>> box = ConformalPredictor(regressor, level=0.8).fit(X, Y).predict_region([[0.5]])
+    >>> bool(ellipsoid.volume()[0] < box.volume()[0])
+    True
+    """
 
     def volume(self):
         """Volumes (m,): with one model that of its ellipsoid, with several an estimate, the same in every call.

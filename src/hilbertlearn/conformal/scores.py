@@ -21,7 +21,22 @@ MODULATIONS = ("auto", "constant", "scale", "robust", "trimmed")
 
 
 class Score(BaseEstimator, ABC):
-    """A function of residuals and of a scale that is learnt; subclasses hold settings only."""
+    """A function of residuals and of a scale that is learnt; subclasses hold settings only.
+
+    References
+    ----------
+    - Vovk, V., Gammerman, A. and Shafer, G. (2005). Algorithmic learning in a random world. Springer.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn.conformal import scores
+    >>> class Mean(scores.MaxScaled):
+    ...     def sizes(self, residuals, scales):
+    ...         return np.nanmean(np.abs(residuals) / scales, axis=-1)
+    >>> float(Mean("constant").sizes(np.array([[1.0, -3.0]]), np.ones((1, 2)))[0])
+    2.0
+    """
 
     learns = True  # whether residuals of the training samples are needed
     pointwise = False  # whether a score is one of points, so that functions may have points of their own
@@ -57,6 +72,20 @@ class MaxScaled(Score):
         "trimmed": the largest residual there of any sample but the most extreme ones, those whose largest residual is
         beyond the level's quantile (Diquigiovanni, Fontana & Vantini 2022). "auto": "robust" for models with a loss
         that resists outliers, "scale" for others; of functions smoothed over 2 % of their domain.
+
+    References
+    ----------
+    - Diquigiovanni, J., Fontana, M. and Vantini, S. (2022). Conformal prediction bands for multivariate functional
+      data. Journal of Multivariate Analysis 189.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn.conformal import scores
+    >>> score, residuals = scores.MaxScaled("scale"), np.array([[1.0, 20.0], [-1.0, -20.0]])
+    >>> scale = score.learn(residuals, np.ones(2), level=0.9)
+    >>> scale.round(1), float(score.sizes(np.array([[2.0, 10.0]]), scale)[0])
+    (array([ 1., 20.]), 2.0)
     """
 
     pointwise = True
@@ -96,6 +125,20 @@ class Mahalanobis(Score):
     Parameters
     ----------
     shrinkage : float from 0 to 1, or "auto" for d / (n + d) with n samples
+
+    References
+    ----------
+    - Johnstone, C. and Cox, B. (2021). Conformal uncertainty sets for robust optimization. COPA.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn.conformal import scores
+    >>> score, residuals = scores.Mahalanobis(shrinkage=0.0), np.array([[1.0, 1.0], [2.0, -2.0]])
+    >>> scale = score.learn(residuals, np.ones(2), level=0.9)
+    >>> along, across = score.sizes(np.array([[[1.0, -1.0]], [[1.0, 1.0]]]), scale[None])
+    >>> bool(along < across)
+    True
     """
 
     def __init__(self, shrinkage="auto"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.base import clone
 from sklearn.utils import indexable
 from sklearn.utils.validation import _check_sample_weight, _num_samples
 
-from .._progress import Progress, Silence
+from .._progress import Progress, handing_on
 from ..estimators import LinkPredictor, StructuredPredictor
 from ..outputs import Outputs, take
 from .candidate_scores import as_candidate_score
@@ -79,7 +80,7 @@ class SetPredictor:
         if method == "split":
             splits = self._object_splits(method, data, groups, level)
             refits = refits_of_objects(wrapped, data, splits, n_jobs=self.n_jobs, said=self._said())
-        model = fitted(clone(wrapped), X, y, sample_weight) if refits is None else refits[0]
+        model = self._fitted_to_all(X, y, sample_weight) if refits is None else refits[0]
         rules = innermost(model)[0].space_.rules
         every = all_candidates(rules, take(data.outputs.items, data.rows))
         score, by = scored_by(score, rules, every is not None or lists is not None)
@@ -122,8 +123,19 @@ class SetPredictor:
             counts &= sample_weight > 0
         return ObjectData(X, y, outputs, sample_weight, np.flatnonzero(counts))
 
+    def _fitted_to_all(self, X, y, sample_weight=None):
+        model = clone(self._wrapped())
+        with self._one_model(), handing_on(model):
+            return fitted(model, X, y, sample_weight)
+
+    @contextmanager
+    def _one_model(self):
+        with self._said().task("model of all samples", "model", 1, in_parts=True) as task:
+            yield
+            task.step()
+
     def _said(self):
-        return Progress(type(self).__name__) if self.verbose else Silence()
+        return Progress(type(self).__name__, self.verbose)
 
     # ---------------------------------------------------------------- links
 
@@ -146,7 +158,7 @@ class SetPredictor:
         if method == "split":
             (self.estimator_,) = found.models
         else:
-            self.estimator_ = clone(wrapped).fit(pairs, linked)
+            self.estimator_ = self._fitted_to_all(pairs, linked)
         self.calibration_ = LinkCalibration(found, self.estimator_, pairs, level)
         self.method_, self.closed_form_, self.n_calibration_ = method, False, links
 

@@ -35,6 +35,30 @@ class CandidateSets(Sequence):
 
     Equal candidates are in a set once. Where all rankings or sets of labels are candidates, and more than 20 000 of
     them conform, these are not listed: the set is None and its size infinite, but ``contains`` knows it.
+
+    Attributes
+    ----------
+    sets : list of m collections of outputs, best first
+    indices : list of m arrays, where the members are among the candidates
+    p_values : list of m arrays, of each member
+    sizes : (m,) numbers of members
+
+    References
+    ----------
+    - Vovk, V., Gammerman, A. and Shafer, G. (2005). Algorithmic learning in a random world. Springer.
+    - Sadinle, M., Lei, J. and Wasserman, L. (2019). Least ambiguous set-valued classifiers with bounded error levels.
+      JASA 114(525).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import ConformalPredictor, StructuredPredictor
+    >>> X = np.linspace(0, 1, 60)[:, None]
+    >>> words = ["low" if x < 0.5 else "high" for x in X[:, 0]]
+    >>> predictor = StructuredPredictor("rbf", gamma=10.0, alpha=1e-3, output_loss="zero_one")
+    >>> sets = ConformalPredictor(predictor, level=0.9).fit(X, words).predict_set([[0.1], [0.9]])
+    >>> sets.contains(["low", "low"]), sets.sizes
+    (array([ True, False]), array([1, 1]))
     """
 
     sets: list  # (m,) in the user's form
@@ -86,6 +110,28 @@ class Balls:
     ``contains`` is the set itself. With one model (split) it is the ball of ``radius`` around ``center``. With several
     (cv+) the set is within that ball, where the loss is a function of a metric (Kendall's, Spearman's, Hamming's, F1,
     Jaccard's); for others ``radius`` is NaN.
+
+    Attributes
+    ----------
+    center : predictions of the m queries, in the form of the outputs
+    radius : (m,) in units of the loss
+    sizes : (m,) numbers of outputs in each, where they can be counted
+
+    References
+    ----------
+    - Vovk, V., Gammerman, A. and Shafer, G. (2005). Algorithmic learning in a random world. Springer.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import ConformalPredictor, StructuredPredictor
+    >>> X = np.linspace(0, 1, 40)[:, None]
+    >>> labels = (X > [0.2, 0.4, 0.6, 0.8]).astype(int)
+    >>> predictor = StructuredPredictor("rbf", gamma=10.0, alpha=1e-3, output_loss="hamming")
+    >>> model = ConformalPredictor(predictor, level=0.9, method="split", score="loss", random_state=0).fit(X, labels)
+    >>> balls = model.predict_set([[0.5]], candidates=None)
+    >>> balls.contains([[1, 1, 0, 0]])
+    array([ True])
     """
 
     center: Any  # (m,) predictions, in the user's form
@@ -97,6 +143,7 @@ class Balls:
 
     @classmethod
     def of(cls, models: ObjectModels, judge: Judge, X, sizes, level, weights, own):
+        """The balls of queries X; sizes, weights : (n,) of samples left out, own : (m,) weights of queries."""
         rules, queries, final = judge.rules, models.queries(X), judge.queries(X)
         m = _num_samples(X)
         radius = np.full(m, np.nan)

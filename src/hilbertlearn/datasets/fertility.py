@@ -37,8 +37,8 @@ def load_fertility(split=1990, as_frame=False):
 
     References
     ----------
-    The World Bank, World Development Indicators: Fertility rate, total (births per woman), SP.DYN.TFRT.IN,
-    https://data.worldbank.org/indicator/SP.DYN.TFRT.IN, licence CC BY 4.0, as of about 2013.
+    - The World Bank, World Development Indicators: Fertility rate, total (births per woman), SP.DYN.TFRT.IN,
+      https://data.worldbank.org/indicator/SP.DYN.TFRT.IN, licence CC BY 4.0, as of about 2013.
 
     Examples
     --------

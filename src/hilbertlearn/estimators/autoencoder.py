@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-import sys
+from functools import partial
 
 import numpy as np
 import scipy.linalg
@@ -13,7 +13,10 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_array, check_is_fitted
 
 from .. import features, kernels
+from .._callbacks import Watched, watched
+from .._facts import Facts, WithFacts
 from .._fitting import snapshot, store, transactional
+from .._progress import Progress
 from .._validation import check_memory, check_number, warn
 from ..losses import as_loss
 from ..spaces import OutputKernel
@@ -26,7 +29,7 @@ from .state import blocks_of
 _ITERATION_LIMIT = 1  # status of scipy's L-BFGS
 
 
-class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NamedSettings):
+class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, WithFacts, NamedSettings):
     """Codes from which the image of a sample in a kernel's space can be rebuilt (Laforgue et al. 2020, section 4.2).
 
     With phi(x) the image of x in the space of ``kernel``, minimises over functions f_1, ..., f_L
@@ -70,7 +73,7 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Named
         Decrease of the objective in an iteration, relative to its value at the start, at which the descent ends; the
         relative duality gap of the last layer is held at a tenth of it.
     verbose : int
-        1 prints the objective as it falls.
+        1 shows the objective as it falls, on standard error.
 
     Attributes
     ----------
@@ -98,6 +101,11 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Named
     x with the smallest ``k(x, x) - 2 <coordinates(x), inverse_transform(z)>``, and as a combination of the pivots it
     has the weights ``scipy.linalg.solve_triangular(factor_, inverse_transform(Z).T, lower=True, trans=1).T``; with
     these, the features of a reconstruction under the linear kernel are ``weights @ X_fit_``.
+
+    References
+    ----------
+    - Laforgue, P., Lambert, A., Brogat-Motte, L. and d'Alche-Buc, F. (2020). Duality in RKHSs with infinite dimensional
+      outputs: application to robust losses. ICML.
 
     Examples
     --------
@@ -134,6 +142,7 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Named
     # ---------------------------------------------------------------- fit
 
     @transactional
+    @watched
     def fit(self, X, y=None):
         """Learn the codes of X; y is ignored.
 
@@ -150,9 +159,9 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Named
         network = Network(V, roots, inner, loss, float(scheduled(self.alpha, len(V))), self.tol)
         if loss.needs_residuals:
             network.resolve_loss(parameters)
-        found, path, result = descend(
-            network, parameters, max_iter=self.max_iter, tol=self.tol, callback=self._show if self.verbose else None
-        )
+        with Progress(type(self).__name__, self.verbose).task("descent", "iteration") as task:
+            callback = partial(_tell, task)
+            found, path, result = descend(network, parameters, max_iter=self.max_iter, tol=self.tol, callback=callback)
         self._warn(found.solution, result)
         self._kernel_, self.kernel_, self.gamma_ = kernel, kernel.kernel, kernel.gamma
         self.pivots_, self.factor_ = pivots, factor
@@ -165,6 +174,7 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Named
         Last, the landmarks where they need not be among the samples, else None.
         """
         n, setting = _num_samples(X), features.as_feature_map(self.feature_map)
+        features.check_still(setting, "codes are decoded by samples")
         if setting is not None and not isinstance(setting, features.Landmarks):
             raise ValueError(
                 f"feature_map={self.feature_map!r}: codes are decoded by landmarks; give a number or "
@@ -205,10 +215,6 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Named
             )
         return loss, [int(size) for size in sizes]
 
-    def _show(self, iteration, evaluation):
-        text = f"iteration {iteration:4d}  objective {evaluation.value:.6e}  gap {evaluation.solution.gap:.1e}"
-        print(f"[{type(self).__name__}] {text}", file=sys.stderr)
-
     def _warn(self, solution, result):
         if solution.gap > self.tol:
             warn(
@@ -234,6 +240,21 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Named
         self.reconstruction_error_ = float(np.mean(np.sum((network.V - found.fitted) ** 2, axis=1)))
         self.objective_path_, self.n_iter_ = path, max(len(path) - 1, 1)
         self.dual_gap_ = float(found.solution.gap)
+
+    def facts(self) -> Facts:
+        """What was found, as pairs (name, value); numbers are as the attributes have them."""
+        check_is_fitted(self)
+        n, k = self.codes_.shape
+        facts: Facts = [("samples", n), ("codes", k), ("loss", self.loss_), ("kernel", self.kernel_)]
+        facts += [("gamma", self.gamma_)] if self.gamma_ is not None else []
+        return [
+            *facts,
+            ("support", f"{len(self.support_)} of {n} samples"),
+            ("reconstruction error", self.reconstruction_error_),
+            ("objective", self.objective_path_[-1]),
+            ("iterations", self.n_iter_),
+            ("gap of the last layer", self.dual_gap_),
+        ]
 
     # ---------------------------------------------------------------- codes and back
 
@@ -306,6 +327,12 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Named
         tags.input_tags.pairwise = kernels.is_precomputed(self.kernel)
         tags.input_tags.sparse = True
         return tags
+
+
+def _tell(task, iteration, evaluation) -> bool:
+    """Of an iteration; whether to stop."""
+    value, gap = evaluation.value, evaluation.solution.gap
+    return task.step(f"objective {value:.6e}, gap {gap:.1e}", iteration=iteration, objective=value, gap=gap)
 
 
 def _distances(V, W):

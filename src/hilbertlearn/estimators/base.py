@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import sys
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -14,8 +13,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_sample_weight, _num_samples, has_fit_parameter
 
 from .. import features, held_out, kernels, solvers
+from .._callbacks import Watched, watched
 from .._fitting import blank, snapshot, transactional
-from .._progress import Progress, Silence
+from .._progress import Progress
 from .._statistics import mean_rows
 from .._validation import check_choice, check_number, warn
 from ..distributed import is_dask
@@ -49,7 +49,7 @@ _ROUNDED = 1e-4  # relative error of a deformed kernel that is told
 _SHARED = 0.1  # and of one that stands for several: as if manifold were as much larger or smaller in some directions
 
 
-class KernelMachine(FittedMachine):
+class KernelMachine(Watched, FittedMachine):
     """Kernel regression of coordinates in a Hilbert space; see ``OperatorKernelRegressor`` for the settings."""
 
     regressor = None  # a setting of the estimators whose spaces are more than vectors
@@ -84,6 +84,7 @@ class KernelMachine(FittedMachine):
     # ---------------------------------------------------------------- fit
 
     @transactional
+    @watched
     def fit(self, X, y=None, sample_weight=None):
         """Fit to inputs X and outputs y; NaN (or None) in y means not observed.
 
@@ -102,7 +103,7 @@ class KernelMachine(FittedMachine):
     def fit_without_one(self, X, y, sample_weight=None):
         """Fit, and give ``without_one()`` where it has a formula, from the same factorisation; None elsewhere."""
         kept: dict = {}
-        if is_dask(X) or is_dask(y) or is_source(X) or self.regressor is not None:
+        if is_dask(X) or is_dask(y) or is_source(X) or self.regressor is not None or self._moves:
             self.fit(X, y, sample_weight)
         else:
             self._fit_factored(X, y, sample_weight, kept)
@@ -115,7 +116,7 @@ class KernelMachine(FittedMachine):
         (alpha times the sum of weights), as leaving one out does. Constant, operator and space are the part's own.
         Inputs that are kernel values with the samples are those with all of them. None where there are no parts.
         """
-        if is_dask(X) or is_dask(y) or is_source(X) or self.regressor is not None:
+        if is_dask(X) or is_dask(y) or is_source(X) or self.regressor is not None or self._moves:
             self.fit(X, y, sample_weight)
             return None
         kept: dict = {}
@@ -123,6 +124,7 @@ class KernelMachine(FittedMachine):
         return partial(self._fit_part, kept["choice"])
 
     @transactional
+    @watched
     def _fit_chosen(self, X, y, sample_weight, kept):
         """``fit`` that hands on what was chosen, in `kept`."""
         choice = kept["choice"] = self._chosen(X, y, sample_weight)
@@ -137,6 +139,7 @@ class KernelMachine(FittedMachine):
         return found
 
     @transactional
+    @watched
     def _fit_factored(self, X, y, sample_weight, kept):
         """``fit`` that hands its factors on, in `kept`."""
         choice = self._chosen(X, y, sample_weight).factored()
@@ -148,7 +151,7 @@ class KernelMachine(FittedMachine):
         if self.regressor is not None:
             self.state_ = self._fit_regressor(X, y, sample_weight)
             return
-        self.settle(self._chosen(X, y, sample_weight))
+        self.settle(held_out.with_moves(self._chosen(X, y, sample_weight), self.options()))
 
     def _chosen(self, X, y, sample_weight) -> held_out.Choice:
         samples = self.read(X, y, sample_weight)
@@ -158,6 +161,7 @@ class KernelMachine(FittedMachine):
 
     def prepare(self, X, y, sample_weight=None) -> Training:
         """The samples with their kernels, chosen where these are left to the data; what paths and folds begin with."""
+        features.check_still(self._features(), "they move in fit alone, not along paths or in folds")
         samples = self.read(X, y, sample_weight).in_double()  # one factorisation for many alphas is worth its digits
         return held_out.choose_kernels(samples, self._loss(), self.alpha, self.options())
 
@@ -213,9 +217,7 @@ class KernelMachine(FittedMachine):
 
     def options(self) -> Options:
         """How problems are solved."""
-        name = type(self).__name__
-        said, progress = (Progress(name), self._progress) if self.verbose else (Silence(name), None)
-        return Options(self.solver, self.tol, self.max_iter, progress, said)
+        return Options(self.solver, self.tol, self.max_iter, Progress(type(self).__name__, self.verbose))
 
     def _loss(self):
         return snapshot(as_loss(self.loss))
@@ -282,6 +284,11 @@ class KernelMachine(FittedMachine):
             check_choice(self.feature_map, "feature_map", ("auto",), ", None, a number, an object of features")
             return None if self._loss().on_margins else "auto"  # margins are between all pairs of samples
         return snapshot(features.as_feature_map(self.feature_map))
+
+    @property
+    def _moves(self) -> int:
+        """How often landmarks move, which ``fit`` alone does: whoever leaves samples out has to fit anew."""
+        return getattr(self._features(), "moves", 0)
 
     def _shapes(self, X):
         """The kernels, settings, that are left to choose from; one where none are."""
@@ -351,7 +358,9 @@ class KernelMachine(FittedMachine):
         if not solution.converged:
             direct = loss.quadratic and found.training.closed_form
             remedy = "raise alpha, which is at the limit of rounding," if direct else "raise max_iter"
-            if found.problem.single and solution.gap <= found.problem.least_gap:
+            if solution.stopped:
+                remedy = "a callback has stopped it: let it go on,"
+            elif found.problem.single and solution.gap <= found.problem.least_gap:
                 remedy = "it is what float32 reaches with this alpha: set precision='refined', raise alpha,"
             messages.append(
                 f"gap {solution.gap:.1e} > tol {self.tol:.1e} after {solution.n_iter} iterations; {remedy} or tol"
@@ -372,15 +381,6 @@ class KernelMachine(FittedMachine):
         for message in messages:
             warn(f"{type(self).__name__}: {message}", ConvergenceWarning)
         return found
-
-    def _progress(self, alpha):
-        def show(iteration, gap):
-            print(
-                f"[{type(self).__name__}] alpha {alpha:.2e}  iteration {iteration:4d}  gap {gap:.2e}",
-                file=sys.stderr,
-            )
-
-        return show
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

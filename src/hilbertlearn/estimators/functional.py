@@ -24,6 +24,7 @@ from ..spaces.settings import as_space
 from ..terms import LinearPredictor
 from ..training import best_constant
 from .batch_state import StreamState
+from .fitted import learnt
 from .on_workers import InBlocks
 from .state import Expansion, State, blocks_of
 
@@ -109,7 +110,21 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
     ----------
     space_ : the space of functions, with its grids, its basis and the mean of the training curves
     saturated_, outlier_scores_ : as in ``OperatorKernelRegressor``; for p = 1 an entry for each point of each curve
-    and those of ``OperatorKernelRegressor``; ``dual_coef_`` and ``center_`` are in coordinates of the space
+    center_ : (d,) the constant that the model is fitted around, in coordinates of the space
+    dual_coef_, dual_gap_, solver_, n_iter_, precision_, alpha_, gamma_, kernel_, loss_, operator_ : as in
+        ``OperatorKernelRegressor``, in coordinates of the space
+    choice_, support_, X_fit_, feature_map_, manifold_error_, metric_, objectives_ : as there
+    regressor_ : the fitted regressor on coordinates, where one was given
+    n_features_in_, feature_names_in_ : as in scikit-learn
+
+    References
+    ----------
+    - Lambert, A., Bouche, D., Szabo, Z. and d'Alche-Buc, F. (2022). Functional output regression with infimal
+      convolution: exploring the Huber and epsilon-insensitive losses. ICML.
+    - Bouche, D., Clausel, M., Roueff, F. and d'Alche-Buc, F. (2021). Nonlinear functional output regression: a
+      dictionary approach. AISTATS.
+    - Laforgue, P., Lambert, A., Brogat-Motte, L. and d'Alche-Buc, F. (2020). Duality in RKHSs with infinite dimensional
+      outputs: application to robust losses. ICML.
 
     Examples
     --------
@@ -128,6 +143,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
     """
 
     _CENTERS = ("auto", True, False)
+    regressor_ = learnt("regressor")
 
     def __init__(
         self,
@@ -232,7 +248,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
         """
         checked = self._check_X(X)
         self._check_order(y)
-        true, _ = read_functions(y, self._grids_of(y))
+        true, _ = read_functions(y, self.grids_of(y))
         irregular = isinstance(true, IrregularFunctions)
         curves, expected = true.n_curves if irregular else true.values.shape[-1], self.space_.n_curves
         if curves != expected:
@@ -262,8 +278,8 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
             raise ValueError("y has no observed value with a positive weight to score; give at least one")
         return 1 - error / total if total > 0 else float(error == 0)
 
-    def _grids_of(self, y):
-        """The grids that y does not bring along."""
+    def grids_of(self, y):
+        """The grids of functions y to be compared with predictions; None where these bring points of their own."""
         if brings_points(y) or (self.grid is None and points_of(y) is not None):
             return None
         irregular = self.space_.layout.kind in ("IrregularFunctions", "FDataIrregular")

@@ -219,8 +219,8 @@ def descend(network: Network, parameters, *, max_iter, tol, callback=None):
         nonlocal accepted
         accepted = latest
         path.append(accepted.value)
-        if callback is not None:
-            callback(len(path) - 1, accepted)
+        if callback is not None and callback(len(path) - 1, accepted):
+            raise StopIteration  # scipy returns what was accepted last
 
     options = {"maxiter": max_iter, "ftol": tol, "gtol": 0.0, "maxfun": np.inf}
     result = scipy.optimize.minimize(

@@ -8,7 +8,9 @@ import numpy as np
 from sklearn.utils.validation import _num_samples
 
 from .. import features, kernels
+from .._callbacks import Watched, watched
 from .._fitting import snapshot, store, transactional
+from .._progress import Progress
 from .._threads import threads_for
 from .._validation import check_choice, check_number, warn
 from ..graphs import is_networkx, read_known_graph
@@ -26,7 +28,7 @@ _MANIFOLDS = (0.0, 1e-4, 1e-3, 1e-2)
 _FEW_LINKS = 10  # below which there is little to choose by
 
 
-class LinkPredictor(FittedLinks):
+class LinkPredictor(Watched, FittedLinks):
     """Prediction of the links of a graph from features of its nodes and from the links that are known.
 
     A function h with values in the space of an output kernel of the known graph is fitted to its nodes; two nodes are
@@ -79,6 +81,12 @@ class LinkPredictor(FittedLinks):
     model_ : the fitted ``OperatorKernelRegressor``, or the regressor
     alpha_, gamma_, kernel_, loss_, dual_gap_, n_iter_ : as in ``OperatorKernelRegressor``
 
+    References
+    ----------
+    - Brouard, C., Szafranski, M. and d'Alche-Buc, F. (2016). Input output kernel regression: supervised and
+      semi-supervised structured output prediction with operator-valued kernels. JMLR 17(176).
+    - Lu, L. and Zhou, T. (2011). Link prediction in complex networks: a survey. Physica A 390(6).
+
     Examples
     --------
     >>> import numpy as np
@@ -121,6 +129,7 @@ class LinkPredictor(FittedLinks):
     # ---------------------------------------------------------------- fit
 
     @transactional
+    @watched
     def fit(self, X, y=None, *, hidden=None):
         """Fit to nodes with features X, of which some are the nodes of a graph y.
 
@@ -146,12 +155,16 @@ class LinkPredictor(FittedLinks):
             raise ValueError("similarities: without features X only those by the graph count; give 'auto', or X")
         output = OutputKernel(self._output_kernel(nodes.seen), self.beta, self.rank, self.center)
         state = LinkState(nodes, output, wanted, self.criterion, self.scoring)
-        with threads_for(len(nodes.names)):
+        said = Progress(type(self).__name__, self.verbose)
+        with threads_for(len(nodes.names)), said.task("links", "stage", 1 + 2 * (nodes.X is not None)) as task:
             if nodes.X is not None:
                 V = state.embedded()
+                task.step("embedded the known nodes")
                 kernel, embedding = (self._machine if self.regressor is None else self._regression)(nodes, V)
                 state = replace(state, kernel=kernel, V=V, embedding=embedding, H=embedding(nodes.X))
+                task.step("learnt their embedding")
             self._state_ = state.with_combinations()
+            task.step("combined similarities")
 
     def _check_settings(self):
         """Check all plain settings; returns which scores are wanted."""
@@ -232,6 +245,7 @@ class LinkPredictor(FittedLinks):
         if isinstance(self.feature_map, str):
             return check_choice(self.feature_map, "feature_map", ("auto",), ", None, a number, features.Landmarks()")
         setting = features.as_feature_map(self.feature_map)
+        features.check_still(setting, "nodes are no outputs to move by")
         if setting is not None and not isinstance(setting, features.Landmarks):
             raise ValueError(
                 f"feature_map={self.feature_map!r}: links take landmarks; give a number or features.Landmarks(), or "

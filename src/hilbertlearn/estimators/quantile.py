@@ -13,7 +13,9 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .. import held_out, kernels
+from .._facts import short
 from .._fitting import blank, store
+from .._progress import Progress
 from .._validation import check_choice, check_number
 from ..functions import IrregularFunctions, Layout, brings_points, read_functions, read_training
 from ..losses import Pinball
@@ -85,8 +87,15 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     dual_gap_ : relative duality gap of the solution, of quantiles that are in order where that is asked for
     saturated_ : (n, d n_levels) observations that are beside their quantile, not on it
     outlier_scores_ : (n, d n_levels) distances from the quantiles, relative to their median
+    n_iter_, solver_, precision_, space_, support_, feature_map_, metric_, objectives_, manifold_error_ : as in
+        ``OperatorKernelRegressor``
     choice_ : what was tried, see ``OperatorKernelRegressor``; errors of folds are twice the pinball loss
     n_features_in_, feature_names_in_ : as in scikit-learn
+
+    References
+    ----------
+    - Koenker, R. and Bassett, G. (1978). Regression quantiles. Econometrica 46(1).
+    - Sangnier, M., Fercoq, O. and d'Alche-Buc, F. (2016). Joint quantile regression in vector-valued RKHSs. NIPS.
 
     Examples
     --------
@@ -102,6 +111,7 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
 
     _CENTERS = ("auto", True, False)
     predicts_quantiles = True
+    _held = "beside their quantiles"
     shares_choice = False  # several outputs are several problems, each with a choice of its own
     coupling_: Any  # a number, or one for each output
     _functions_ = False  # whether outputs being fitted are curves
@@ -224,9 +234,12 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         empty = np.flatnonzero(~np.isfinite(rows).any(axis=0))
         if len(empty):
             raise ValueError(f"y: output {empty[0]} has no observed value; leave it out")
-        models = [copy.copy(self) for _ in rows.T]
-        for model, column in zip(models, rows.T, strict=True):
-            super(QuantileRegressor, model)._learn(X, column, sample_weight)
+        models, said = [copy.copy(self) for _ in rows.T], self.options().said
+        with said.task("outputs", "output", rows.shape[1], in_parts=True) as task:
+            for number, (model, column) in enumerate(zip(models, rows.T, strict=True)):
+                with Progress().task(f"output {number}", "part", in_parts=True):  # callbacks alone see one by itself
+                    super(QuantileRegressor, model)._learn(X, column, sample_weight)
+                task.step()
         super()._read(X, y, sample_weight)  # what is remembered of inputs and outputs
         states, space = tuple(model.state_ for model in models), models[0].space_
         scales = [model.space_.base.scale for model in models]
@@ -293,6 +306,14 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         return np.linspace(low - more, high + more, _POINTS)[:, None]
 
     # ---------------------------------------------------------------- predict
+
+    def facts(self):
+        facts = super().facts()
+        place = [name for name, _ in facts].index("alpha")
+        return [*facts[:place], ("levels", self.levels_), ("coupling", self.coupling_), *facts[place:]]
+
+    def summary(self):
+        return f"{super().summary()}\ncoupling   {short(self.coupling_)}"
 
     def predict(self, X):
         """Quantiles of all levels: (n, n_levels), (n, d, n_levels) of vectors and curves; of one level as y is."""

@@ -12,7 +12,7 @@ from sklearn.utils.validation import _num_samples
 from .._blocks import row_blocks
 from ..held_out import WithoutOne, leave_one_out
 from ..losses import Loss
-from ..spaces import Space
+from ..spaces import Smoothed, Space
 from ..terms import (
     Deformed,
     DeformedFeatures,
@@ -172,8 +172,8 @@ class State(Expansion):
         if left is None:
             raise ValueError(
                 "loo_residuals() has a closed form for the squared loss and one (kernel, operator) term, with missing "
-                "outputs if the operator is diagonal; use RegularizationPathCV with cv=5, or "
-                "sklearn.model_selection.cross_val_predict"
+                "outputs if the operator is diagonal, and landmarks that do not move; use RegularizationPathCV with "
+                "cv=5, or sklearn.model_selection.cross_val_predict"
             )
         residuals = np.full((len(self.saturated), left.Y.shape[1]), np.nan)
         weights, penalty = left.weights, self.alpha * left.weights.sum()
@@ -201,7 +201,7 @@ class State(Expansion):
                 "models without one sample have a formula for the squared loss and one (kernel, operator) term without "
                 "a graph, with missing outputs if the operator is diagonal; fit copies of the estimator to folds"
             )
-        options: dict = {"center": left.centered, "smoothed": self.space.smoothed, "weights": left.weights}
+        options: dict = {"center": left.centered, "smoothed": Smoothed(self.space), "weights": left.weights}
         term = self.training_term() if factors is None else None
         models = WithoutOne.of(term, left.Y, self.alpha * left.weights.sum(), factors=factors, **options)
         return ModelsWithoutOne(self, left, models)
@@ -266,16 +266,18 @@ class LeftOut:
 
     @classmethod
     def of(cls, found: Fit):
-        """None where there is no closed form, and where rows came in pieces and are not held."""
+        """None where there is no closed form, outputs have moved landmarks, or rows came in pieces and are not held."""
         training = found.training
-        if training.X is None or not found.loss.quadratic or training.term is None or not training.closed_form:
+        if training.X is None or training.knows_outputs or not found.loss.quadratic:
+            return None
+        if training.term is None or not training.closed_form:
             return None
         return cls._made(training, training.term, training.Y)
 
     @classmethod
     def near(cls, found: Fit):
         """For the squared loss and complete outputs, which others are compared with; None as for ``of``."""
-        if found.training.X is None:
+        if found.training.X is None or found.training.knows_outputs:
             return None
         terms = [term.unsampled for term in found.training.terms]
         term = terms[0] if len(terms) == 1 else merged(terms)

@@ -14,7 +14,7 @@ from .. import decoders, kernels
 from .._fitting import snapshot, store
 from .._validation import check_choice, check_number
 from ..distributed import by_blocks, is_dask
-from ..held_out import choose, table
+from ..held_out import choose, table, with_moves
 from ..output_losses import as_output_loss
 from ..outputs import Outputs, distinct, in_form, joined, read_outputs, take
 from ..spaces import OutputKernel, ProbeSpace, WeightSpace
@@ -24,6 +24,7 @@ from ..training import fit, is_searched
 from .candidate_streams import Stream, best_of_stream, refuse_iterator, streams
 from .candidates_on_workers import best_of_blocks
 from .decoding import decoding, is_discrete
+from .fitted import learnt
 from .known_outputs import known_outputs
 from .on_workers import InBlocks
 from .output_defaults import default_rule, without_label
@@ -89,7 +90,21 @@ class StructuredPredictor(OutputScores, InBlocks):
     classes_ : array of the classes, where outputs are such
     output_loss_, output_kernel_ : as used, None where there is none
     outputs_ : the distinct training outputs
-    and those of ``OperatorKernelRegressor``
+    saturated_, outlier_scores_, center_ : as in ``OperatorKernelRegressor``
+    dual_coef_, dual_gap_, solver_, n_iter_, precision_, alpha_, gamma_, kernel_, loss_, operator_ : as in
+        ``OperatorKernelRegressor``, in coordinates of the space
+    choice_, support_, X_fit_, feature_map_, manifold_error_, space_, metric_, objectives_ : as there
+    regressor_ : the fitted regressor on coordinates, where one was given
+    n_features_in_, feature_names_in_ : as in scikit-learn
+
+    References
+    ----------
+    - Ciliberto, C., Rosasco, L. and Rudi, A. (2016). A consistent regularization approach for structured prediction.
+      NIPS.
+    - Brouard, C., Szafranski, M. and d'Alche-Buc, F. (2016). Input output kernel regression: supervised and
+      semi-supervised structured output prediction with operator-valued kernels. JMLR 17(176).
+    - Laforgue, P., Lambert, A., Brogat-Motte, L. and d'Alche-Buc, F. (2020). Duality in RKHSs with infinite dimensional
+      outputs: application to robust losses. ICML.
 
     Examples
     --------
@@ -133,6 +148,7 @@ class StructuredPredictor(OutputScores, InBlocks):
     ):
         store(self, locals())
 
+    regressor_ = learnt("regressor")
     output_loss_, output_kernel_ = of_outputs("loss"), of_outputs("kernel")
     decoder_, outputs_ = of_outputs("decoder"), of_outputs("outputs")
 
@@ -245,6 +261,7 @@ class StructuredPredictor(OutputScores, InBlocks):
         known = not is_searched(self.alpha) and not isinstance(self.gamma, str)
         space = partial(self._space, probed=True) if later and known else None
         choice = choose(self.read(X, y, sample_weight, space), self._loss(), self.alpha, self.options())
+        choice = with_moves(choice, self.options())
         training = choice.training
         if later and choice.factors is None and not isinstance(training.space, ProbeSpace):
             training = training.with_space(partial(self._space, probed=True)(*training.counted()))

@@ -86,7 +86,9 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
         float32 with the first two where X is; X of ``predict`` is read in the precision of the fit. A sum of terms with
         operators, learnt operators, irregular functions, graphs, the hinge and Ball work in float64 in any case.
     verbose : int
-        1 prints what is tried, and the gap as it falls.
+        1 shows on standard error what is tried, the gap as it falls, and about how much time is left: bars where it
+        is a terminal and rich is installed, else text. scikit-learn's callbacks (``set_callbacks``, from its version
+        1.9 on) are told the same.
 
     Attributes
     ----------
@@ -105,8 +107,17 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
     saturated_ : samples (n,), or points (n, d) for p = 1, held at the loss's bound: the candidates for outliers
     outlier_scores_ : residual sizes of samples, or points, relative to their median
     objectives_ : of each round of ``operators.Learned``
+    metric_ : (n_features, n_features) of ``kernels.Metric``, the importance of inputs on its diagonal
+    space_ : the space of the outputs
     X_fit_ : the samples predictions are made from
     n_features_in_, feature_names_in_ : as in scikit-learn
+
+    References
+    ----------
+    - Laforgue, P., Lambert, A., Brogat-Motte, L. and d'Alche-Buc, F. (2020). Duality in RKHSs with infinite dimensional
+      outputs: application to robust losses. ICML.
+    - Brouard, C., Szafranski, M. and d'Alche-Buc, F. (2016). Input output kernel regression: supervised and
+      semi-supervised structured output prediction with operator-valued kernels. JMLR 17(176).
 
     Examples
     --------

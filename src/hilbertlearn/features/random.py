@@ -41,9 +41,8 @@ class RandomFeatures(BaseEstimator):
 
     References
     ----------
-    Rahimi and Recht (2007). Random features for large-scale kernel machines. NIPS 20.
-
-    Yu, Suresh, Choromanski, Holtmann-Rice and Kumar (2016). Orthogonal random features. NIPS 29.
+    - Rahimi and Recht (2007). Random features for large-scale kernel machines. NIPS 20.
+    - Yu, Suresh, Choromanski, Holtmann-Rice and Kumar (2016). Orthogonal random features. NIPS 29.
 
     Examples
     --------

@@ -27,8 +27,8 @@ class Transformed(BaseEstimator):
 
     References
     ----------
-    Buitinck et al. (2013). API design for machine learning software: experiences from the scikit-learn project.
-    ECML PKDD Workshop on Languages for Data Mining and Machine Learning.
+    - Buitinck et al. (2013). API design for machine learning software: experiences from the scikit-learn project. ECML
+      PKDD Workshop on Languages for Data Mining and Machine Learning.
 
     Examples
     --------
@@ -45,6 +45,7 @@ class Transformed(BaseEstimator):
         self.transformer = transformer
 
     def validate(self):
+        """Raise unless the transformer is an object with fit and transform."""
         if isinstance(self.transformer, type):
             name = self.transformer.__name__
             raise TypeError(f"feature_map: transformer must be an object, got the class {name}; pass {name}()")

@@ -26,6 +26,23 @@ class IrregularFunctions:
     points : n arrays (m_i,), the points of each curve, in any order
     values : n arrays (m_i,), or (m_i, p) for p curves observed together; NaN where not observed
     domain : (low, high) interval the curves live on; by default from the smallest to the largest point
+
+    Attributes
+    ----------
+    points : list of n arrays (m_i,), increasing
+    values : list of n arrays (m_i,) or (m_i, p)
+    domain : (low, high)
+
+    References
+    ----------
+    - Yao, F., Muller, H.-G. and Wang, J.-L. (2005). Functional data analysis for sparse longitudinal data. JASA 100.
+
+    Examples
+    --------
+    >>> from hilbertlearn import IrregularFunctions
+    >>> curves = IrregularFunctions([[0.0, 0.5, 1.0], [0.2, 0.9]], [[1.0, 2.0, 1.0], [1.5, 1.1]])
+    >>> len(curves), curves[:1]
+    (2, IrregularFunctions(1 curves, 3 to 3 points, domain=(0.0, 1.0)))
     """
 
     def __init__(self, points, values, domain=None):

@@ -5,6 +5,7 @@ from .first_rows import Decided, decide, n_patterns, solve_moments
 from .folds import FOLDS, fold_errors, own_error
 from .levels import choose_levels, with_levels
 from .loo import WithoutOne, leave_one_out, residual_path
+from .moves import with_moves
 from .nodes import leave_nodes_out
 from .pairs import leave_pairs_out
 from .rates import choose_by_samples, choose_rates, climb, fewer_columns, sample_nodes

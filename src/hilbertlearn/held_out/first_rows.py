@@ -10,9 +10,9 @@ import numpy as np
 
 from .. import operators
 from .._validation import warn
-from ..features import FeatureKernel, Landmarks, fitted_map
+from ..features import FeatureKernel, Landmarks, check_still, fitted_map
 from ..losses import Loss
-from ..spaces import Space
+from ..spaces import Given, Space
 from ..terms import FeatureGram
 from ..training import MomentProblem, Moments, Options, Recipe, Samples, make_terms, scheduled
 from ..training.moments import MOST_PATTERNS, Solved, is_diagonal
@@ -47,6 +47,7 @@ def decide(samples: Samples, loss: Loss, alpha, options: Options, passes=True) -
     """
     setting, few = samples.recipe.features, len(samples.columns)
     number: Any = getattr(setting, "n_components", None)
+    check_still(setting, "moves need all rows in memory")
     chosen = isinstance(setting, Landmarks) and setting.points is None
     if chosen and not isinstance(number, str) and few < number:
         warn(
@@ -74,6 +75,7 @@ def decide(samples: Samples, loss: Loss, alpha, options: Options, passes=True) -
             choice = choose(samples, loss, alpha, options)
             penalty, trials = choice.alpha * float(samples.weights.sum()), choice.trials
     kernel = replace(kernel, map=kernel.map.detached())
+    recipe = replace(recipe, space=Given(samples.space))
     return Decided(kernel, samples.space, M, loss, recipe, penalty if automatic else None, trials, approximation)
 
 

@@ -6,14 +6,15 @@ import copy
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import delayed, effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 
-from .._progress import Silence
+from .._progress import Enough, Progress, Task, results
 from ..losses import Loss
 from ..training import Fit, Options, Training, fit, fit_grid, fit_path
 from .trials import Trial, best_index, trials_of
@@ -63,11 +64,11 @@ def fold_errors(
     error : function of training data, a fit to a part of it and the positions held out
     n_jobs : folds at the same time, where joblib's configuration says: threads, processes, a Dask cluster
     """
-    if effective_n_jobs(n_jobs) == 1:
-        return np.array([_errors_of_fold(training, fold, alphas, losses, options, error) for fold in folds])
-    quiet = replace(options, progress=None, said=Silence(""))
-    jobs = (delayed(_errors_of_fold)(training, fold, alphas, losses, quiet, error) for fold in folds)
-    return np.array(Parallel(n_jobs=n_jobs)(jobs))
+    alone = effective_n_jobs(n_jobs) == 1
+    given = (alphas, losses, options if alone else replace(options, said=Progress()), error)
+    jobs = (delayed(_errors_of_fold)(training, fold, *given) for fold in folds)
+    task = options.said.task("errors of folds", "fold", len(folds), in_parts=True)
+    return np.array(results(task, jobs, 1 if alone else n_jobs))
 
 
 def _errors_of_fold(training, fold, alphas, losses, options, error):
@@ -76,8 +77,10 @@ def _errors_of_fold(training, fold, alphas, losses, options, error):
     errors, part = np.full((len(losses), len(alphas)), np.inf), training.take(train)
     numbers = [loss(part) if callable(loss) else loss for loss in losses]
     grid = fit_grid(part, numbers, [alphas[i] for i in order], options)
-    for i, (j, found) in zip(np.tile(order, len(losses)), grid, strict=True):
-        errors[j, i] = error(training, found, test)
+    with options.said.task("models without a fold", "model", errors.size, is_step=True) as task:
+        for i, (j, found) in zip(np.tile(order, len(losses)), grid, strict=True):
+            errors[j, i] = error(training, found, test)
+            task.step(f"error {errors[j, i]:.4g} at alpha {alphas[i]:.2g}")
     return errors.T
 
 
@@ -102,6 +105,7 @@ class Folds:
         self.by_output: dict[float, np.ndarray] = {}  # (n_folds, outputs)
         self.seconds: dict[float, float] = {}
         self._duals: dict[float, list] = {}
+        self._task: Task | None = None
 
     def with_operators(self, change: Callable) -> Folds:
         """The same folds with other operators: constants stay, and so do factors of the kernel where they can.
@@ -119,34 +123,49 @@ class Folds:
         All folds are at the same alpha at any time, and their mean alone decides: two decades apart over the whole
         range, then between, around the best.
         """
-        self.options.said.begin(f"choice of alpha, {len(self.folds)} folds", _TRIED)
         alphas, step = self.training.alphas(), 100.0
         ratios = alpha / alphas[0], alphas[-1] / alpha
         below, above = (int(np.log(max(ratio, 1.0)) / np.log(step)) for ratio in ratios)
-        for power in range(above, -below - 1, -1):  # from the largest down: the order in which warm starts help
-            self.at(alpha * step**power)
-        self.finer(step)
+        with self._search(_TRIED):
+            for power in range(above, -below - 1, -1):  # from the largest down: the order in which warm starts help
+                self.at(alpha * step**power)
+            self.finer(step)
 
     def near(self, alpha):
         """Alphas around one that was the best of models near these, as far as errors fall."""
-        self.options.said.begin(f"choice of alpha, {len(self.folds)} folds", _TRIED // 2)
         step, least = 10.0, _LEAST * self.training.alphas()[-1]
         alpha = max(alpha, step * least)
-        for power in (1, 0, -1):
-            self.at(alpha * step**power)
-        for _ in range(_FURTHER):
-            best, tried = self.best(), sorted(self.errors)
-            if best not in (tried[0], tried[-1]) or (best == tried[0] and best / step < least):
-                break
-            self.at(best / step if best == tried[0] else best * step)
-        self.finer(step, _HALF_DECADE)
+        with self._search(_TRIED // 2):
+            for power in (1, 0, -1):
+                self.at(alpha * step**power)
+            for _ in range(_FURTHER):
+                best, tried = self.best(), sorted(self.errors)
+                if best not in (tried[0], tried[-1]) or (best == tried[0] and best / step < least):
+                    break
+                self.at(best / step if best == tried[0] else best * step)
+            self.finer(step, _HALF_DECADE)
 
     def finer(self, step=_HALF_DECADE, finest=_FINEST):
         """Alphas around the best, from neighbours that are one step away to those that are `finest` away at most."""
-        while step > finest:
-            step, best = np.sqrt(step), self.best()
-            for near in (best * step, best / step):
-                self.at(near)
+        with self._search(_TRIED // 4):
+            while step > finest:
+                step, best = np.sqrt(step), self.best()
+                for near in (best * step, best / step):
+                    self.at(near)
+
+    @contextmanager
+    def _search(self, number):
+        """A task of about so many alphas, or a part of one; it ends early where one who is told of it has enough."""
+        if self._task is not None:
+            yield
+            return
+        where, said = f"{len(self.folds)} folds", self.options.said
+        task = said.task("choice of alpha", "alpha", number, where=where, exact=False)
+        try:
+            with suppress(Enough), task as self._task:
+                yield
+        finally:
+            self._task = None
 
     def at(self, alpha):
         begun = time.perf_counter()
@@ -163,10 +182,10 @@ class Folds:
         self.by_output[alpha], self._duals[alpha] = np.array(errors), duals
         self.errors[alpha] = self.by_output[alpha].sum(axis=1)
         self.seconds[alpha] = time.perf_counter() - begun
-        best = self.best()
-        self.options.said.step(
-            f"alpha {alpha:.2g}: error {self.mean(alpha):.4g}, best {self.mean(best):.4g} at {best:.2g}"
-        )
+        if self._task is not None:
+            best, error = self.best(), self.mean(alpha)
+            so_far = f"best {self.mean(best):.4g} at {best:.2g}"
+            self._task.search_step(f"error {error:.4g} at alpha {alpha:.2g}", so_far, alpha=alpha, error=error)
 
     def mean(self, alpha) -> float:
         """Over the folds that gave a number; infinite where fewer than half did."""

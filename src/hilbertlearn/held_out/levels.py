@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
 from .. import kernels
+from .._progress import Enough, Task
 from ..losses import Pinball, Squared
 from ..operators import BetweenLevels
 from ..spaces import Levels
@@ -76,8 +78,10 @@ def choose_levels(samples: Samples, loss: Pinball, alpha, coupling, axis, option
         training = with_rate(training, factor)
         base = replace(base, training=with_rate(base.training, factor))
     tried = _Couplings(folds, first)
-    for step in (1, -1) if open_coupling else ():
-        tried.climb(step, open_alpha)
+    if open_coupling:
+        with suppress(Enough), options.said.task("choice of the coupling", "coupling") as task:
+            for step in (1, -1):
+                tried.climb(step, open_alpha, task)
     found = tried.best()
     if open_alpha:
         tried.folds[found].finer()
@@ -165,13 +169,15 @@ class _Couplings:
         _look(own, alpha, open_alpha)
         self.folds[coupling] = own
 
-    def climb(self, step, open_alpha):
+    def climb(self, step, open_alpha, task: Task):
         """Look at larger or smaller couplings until one is no better."""
         order = list(COUPLINGS)
         place = order.index(self.best()) + step
         while 0 <= place < len(order) and order[place] not in self.folds:
             best = self.best()
             self.look(order[place], self.folds[best].best(), open_alpha)
+            error = self.folds[order[place]].least()
+            task.search_step(f"error {error:.4g} at {order[place]:g}", f"best at {self.best():g}", error=error)
             if self.best() == best:
                 break
             place += step

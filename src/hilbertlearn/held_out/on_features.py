@@ -88,30 +88,30 @@ def with_features(samples: Samples, kernels, loss: Loss, alpha, penalty, options
         check_choice(number, "Landmarks: n_components", ("auto",), ", or an integer")
     most = _largest(samples, len(kernels)) if growing else 0
     near = with_closed_form(samples)  # what errors are judged by where the samples themselves have no formula
-    options.said.begin("features", 1 + max(0, round(np.log2(max(most, 1) / _FIRST))))
     maps = _fitted(setting, min(_FIRST, most) if growing else number, kernels, samples)
     values, best, change = None, None, None
-    while True:
-        values = _features(maps, samples, values)
-        given = samples.columns
-        chosen = [FeatureKernel(kernel, one, given) for kernel, one in zip(kernels, maps, strict=True)]
-        training = build(samples, chosen, values)
-        judged = training if training.closed_form or near is samples else build(near, chosen, values)
-        curve, unit = _judged(judged, loss, alpha, guess) if growing or isinstance(alpha, str) else (None, 1.0)
-        if curve is not None and judged is not training:
-            curve = replace(curve, factors=None)  # of another map
-        new = OnFeatures(training, curve, unit, Approximation(sum(one.n_components for one in maps)))
-        options.said.step(_said(maps, curve))
-        change = None if best is None or curve is None else _change(best.curve, curve)
-        best = new if best is None or change is None or change < 0 else best
-        reached = max(one.n_components for one in maps)
-        most = min(most, _UNJUDGED) if curve is None else most
-        if not reached < most or (change is not None and change > -_GAIN):
-            break
-        grown = _fitted(setting, min(2 * reached, most), kernels, samples, maps)
-        if max(one.n_components for one in grown) == reached:  # the kernel has no more
-            break
-        maps = grown
+    with options.said.task("choice of features", "map") as task:
+        while True:
+            values = _features(maps, samples, values)
+            given = samples.columns
+            chosen = [FeatureKernel(kernel, one, given) for kernel, one in zip(kernels, maps, strict=True)]
+            training = build(samples, chosen, values)
+            judged = training if training.closed_form or near is samples else build(near, chosen, values)
+            curve, unit = _judged(judged, loss, alpha, guess) if growing or isinstance(alpha, str) else (None, 1.0)
+            if curve is not None and judged is not training:
+                curve = replace(curve, factors=None)  # of another map
+            new = OnFeatures(training, curve, unit, Approximation(sum(one.n_components for one in maps)))
+            stop = task.step(_said(maps, curve), n_components=new.approximation.n_components)
+            change = None if best is None or curve is None else _change(best.curve, curve)
+            best = new if best is None or change is None or change < 0 else best
+            reached = max(one.n_components for one in maps)
+            most = min(most, _UNJUDGED) if curve is None else most
+            if stop or not reached < most or (change is not None and change > -_GAIN):
+                break
+            grown = _fitted(setting, min(2 * reached, most), kernels, samples, maps)
+            if max(one.n_components for one in grown) == reached:  # the kernel has no more
+                break
+            maps = grown
     kept = [kernel.map for kernel in best.training.kernels]
     approximation = replace(best.approximation, trace_left=_trace_left(kept, samples), error_change=change)
     log.info("%d samples on features: %s", len(samples.rows), approximation)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from .. import kernels, operators
+from .._progress import Enough, Task
 from .._statistics import mean_rows
 from .._threads import threads_for
 from .._validation import warn
@@ -207,17 +209,19 @@ def search(
     for number in [few for few in (_FEW if wide and n > _WHOLE else n, _COMPARED) if few < n and len(kept) > 1] + [n]:
         rows = drawn(samples, number)
         own = samples if number == n else samples.some(rows)
-        look = _Look(own, families, criterion, alpha, options, None if weights is None else weights[rows])
-        options.said.begin(f"choice of the kernel, {number} samples", len(kept) + 2 * wide * len(families))
+        steps, where = len(kept) + 2 * wide * len(families), f"{number} samples"
+        task = options.said.task("choice of the kernel", "kernel", steps, where=where, exact=False)
+        look = _Look(own, families, criterion, alpha, task, None if weights is None else weights[rows])
         with threads_for(number):
-            if wide:
-                look.widely(middle)
-            else:
-                for i, rate in kept:
-                    look.at(i, rate)
+            with suppress(Enough), task:
+                if wide:
+                    look.widely(middle)
+                else:
+                    for i, rate in kept:
+                        look.at(i, rate)
             i, rate = look.best()
             if look.curves[i, rate].training is None:  # ties made it the best after another had been
-                look.at(i, rate)
+                look.look(i, rate)
         shape, family = families[i]
         neighbours = [(i, rate * factor) for factor in (_NEAR if family.open else (1.0,))]
         trials += look.trials
@@ -269,9 +273,9 @@ def families_of(samples: Samples) -> list[tuple[Any, kernels.Family]]:
 class _Look:
     """Error curves of kernels on the same samples, by (number of the family, rate)."""
 
-    def __init__(self, samples, families, criterion, alpha, options, weights):
+    def __init__(self, samples, families, criterion, alpha, task: Task, weights):
         self.samples, self.families, self.criterion, self.alpha = samples, families, criterion, alpha
-        self.options, self.weights = options, weights
+        self.task, self.weights = task, weights
         self.grams = kernels.SharedDistances(samples.X)
         self.curves: dict[tuple[int, float], Curve] = {}
         self.trials: tuple[Trial, ...] = ()
@@ -306,6 +310,20 @@ class _Look:
             first, end = max(nearest - _WINDOW, 0), min(nearest + _WINDOW + 1, len(allowed))
 
     def at(self, i, rate):
+        """Look, and tell of it."""
+        curve, best = self.look(i, rate), self.best()
+        tried, least = self._named(i, rate), self.curves[best].error
+        so_far = f"best {least:.4g} for {self._named(*best)}"
+        facts = {"kernel": tried, "alpha": curve.alpha, "error": curve.error}
+        self.task.search_step(f"{tried}: error {curve.error:.4g} at alpha {curve.alpha:.2g}", so_far, **facts)
+
+    def _named(self, i, rate) -> str:
+        return " + ".join(
+            f"{one.kernel}, rate {rate:.3g}" if one.rate is not None else f"{one.kernel}"
+            for one in self.families[i][1].at(rate)
+        )
+
+    def look(self, i, rate) -> Curve:
         shape, family = self.families[i]
         chosen = family.at(rate)
         training = build(self.samples.with_shape(shape), chosen, self.grams(chosen))
@@ -316,11 +334,7 @@ class _Look:
         for key, other in self.curves.items():
             if key != best:  # matrices and factors are large, and of use to the best alone
                 self.curves[key] = replace(other, training=None, factors=None)
-        tried = " + ".join(
-            f"{one.kernel}, rate {rate:g}" if one.rate is not None else f"{one.kernel}" for one in chosen
-        )
-        error, least = curve.error, self.curves[best].error
-        self.options.said.step(f"{tried}: error {error:.4g} at alpha {curve.alpha:.2g}, best so far {least:.4g}")
+        return self.curves[i, rate]
 
     def _best_rate(self, i):
         return smoothest({rate: curve.error for (j, rate), curve in self.curves.items() if i == j})

@@ -48,7 +48,7 @@ class Columns(BaseEstimator):
 
     References
     ----------
-    Shawe-Taylor and Cristianini (2004). Kernel Methods for Pattern Analysis. Cambridge University Press, chapter 3.
+    - Shawe-Taylor and Cristianini (2004). Kernel Methods for Pattern Analysis. Cambridge University Press, chapter 3.
 
     Examples
     --------
@@ -89,6 +89,7 @@ class Columns(BaseEstimator):
         return super().set_params(**params) if params else self
 
     def validate(self):
+        """Raise where a setting is out of range, or a part is no kernel of columns."""
         check_choice(self.combine, "Columns: combine", _COMBINE)
         check_number(self.n_rounds, "Columns: n_rounds", strict=False, integer=True)
         pairs = isinstance(self.parts, (list, tuple)) and all(
@@ -294,8 +295,8 @@ class Categorical(Bandwidth, BaseEstimator):
 
     References
     ----------
-    Qian, Wu and Wu (2008). Gaussian process models for computer experiments with qualitative and quantitative factors.
-    Technometrics 50.
+    - Qian, Wu and Wu (2008). Gaussian process models for computer experiments with qualitative and quantitative
+      factors. Technometrics 50.
 
     Examples
     --------
@@ -313,6 +314,7 @@ class Categorical(Bandwidth, BaseEstimator):
         self.gamma, self.combine = gamma, combine
 
     def validate(self):
+        """Raise where a setting is out of range."""
         check_choice(self.combine, "Categorical: combine", ("product", "mean"))
         check_number(self.gamma, "Categorical: gamma", choices=_RULES)
 

@@ -55,10 +55,9 @@ def node_embedding(kernel, W, beta=1.0, *, rank="auto", center=False, random_sta
 
     References
     ----------
-    Kondor and Lafferty (2002). Diffusion kernels on graphs and other discrete input spaces. ICML.
-
-    Zhou, Saad, Tiago and Chelikowsky (2006). Self-consistent-field calculations using Chebyshev-filtered subspace
-    iteration. Journal of Computational Physics 219.
+    - Kondor and Lafferty (2002). Diffusion kernels on graphs and other discrete input spaces. ICML.
+    - Zhou, Saad, Tiago and Chelikowsky (2006). Self-consistent-field calculations using Chebyshev-filtered subspace
+      iteration. Journal of Computational Physics 219.
 
     Examples
     --------

@@ -47,7 +47,7 @@ class Best(BaseEstimator):
 
     References
     ----------
-    Arlot and Celisse (2010). A survey of cross-validation procedures for model selection. Statistics Surveys 4.
+    - Arlot and Celisse (2010). A survey of cross-validation procedures for model selection. Statistics Surveys 4.
 
     Examples
     --------

@@ -68,8 +68,8 @@ class L2(CurveKernel):
 
     References
     ----------
-    Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
-    AISTATS, supplementary section C.2.
+    - Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
+      AISTATS, supplementary section C.2.
 
     Examples
     --------
@@ -127,8 +127,8 @@ class IntegratedKernel(CurveKernel):
 
     References
     ----------
-    Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
-    application to robust losses. ICML.
+    - Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
+      application to robust losses. ICML.
 
     Examples
     --------
@@ -181,8 +181,8 @@ class ChannelSum(CurveKernel):
 
     References
     ----------
-    Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
-    AISTATS, supplementary section C.3.
+    - Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
+      AISTATS, supplementary section C.3.
 
     Examples
     --------
@@ -249,11 +249,10 @@ class Additive(CurveKernel):
 
     References
     ----------
-    Reimherr and Sriperumbudur (2017). Optimal prediction for additive function on function regression. Electronic
-    Journal of Statistics 12.
-
-    Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
-    AISTATS, supplementary section C.2.
+    - Reimherr and Sriperumbudur (2017). Optimal prediction for additive function on function regression. Electronic
+      Journal of Statistics 12.
+    - Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
+      AISTATS, supplementary section C.2.
 
     Examples
     --------

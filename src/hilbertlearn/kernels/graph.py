@@ -47,9 +47,8 @@ def node_kernel(kernel, W, beta=1.0):
 
     References
     ----------
-    Kondor and Lafferty (2002). Diffusion kernels on graphs and other discrete input spaces. ICML.
-
-    Smola and Kondor (2003). Kernels and regularization on graphs. COLT.
+    - Kondor and Lafferty (2002). Diffusion kernels on graphs and other discrete input spaces. ICML.
+    - Smola and Kondor (2003). Kernels and regularization on graphs. COLT.
 
     Examples
     --------
@@ -101,10 +100,10 @@ class Affinity(BaseEstimator):
 
     References
     ----------
-    Belkin, Niyogi and Sindhwani (2006). Manifold regularization: a geometric framework for learning from labeled and
-    unlabeled examples. Journal of Machine Learning Research 7.
-
-    Brouard, Szafranski and d'Alché-Buc (2016). Input output kernel regression. Journal of Machine Learning Research 17.
+    - Belkin, Niyogi and Sindhwani (2006). Manifold regularization: a geometric framework for learning from labeled and
+      unlabeled examples. Journal of Machine Learning Research 7.
+    - Brouard, Szafranski and d'Alché-Buc (2016). Input output kernel regression. Journal of Machine Learning Research
+      17.
 
     Examples
     --------
@@ -125,6 +124,7 @@ class Affinity(BaseEstimator):
         self.n_neighbors, self.smoother = n_neighbors, smoother
 
     def validate(self):
+        """Raise where a setting is out of range."""
         if self.n_neighbors is not None and not _is_fraction(self.n_neighbors):
             check_number(self.n_neighbors, "Affinity: n_neighbors", integer=True)
         kind, setting = self._smoother()

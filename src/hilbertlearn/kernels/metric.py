@@ -19,12 +19,11 @@ from sklearn.base import BaseEstimator, clone
 from .._linalg import psd_root
 from .._validation import check_choice, check_number, check_symmetric_psd
 from .gram import resolve_gamma
-from .stationary import Bandwidth, distances, profile, unresolved
+from .stationary import MOVABLE, Bandwidth, distances, profile, slope, unresolved
 
 _GAMMAS = ("median", "scale", "auto")
 # The derivative of Matérn's profile of order nu with respect to gamma D is -r times that of order nu - 1 with gamma r,
 # r = nu / (nu - 1); nu = inf, the Gaussian, is its own, and nu = 1/2 has one that is infinite at 0
-_SLOPES = {"rbf": ("rbf", 1.0), "matern32": ("matern12", 3.0), "matern52": ("matern32", 5 / 3)}
 _BASES = ("rbf", "matern12", "matern32", "matern52")
 _COPIES = 1e-14  # squared distance over squared norm below which what is left of a difference has too few digits
 _ROWS = 1000  # samples that outer products are averaged over
@@ -58,8 +57,8 @@ class Metric(Bandwidth, BaseEstimator):
 
     References
     ----------
-    Radhakrishnan, Beaglehole, Pandit and Belkin (2024). Mechanism for feature learning in neural networks and
-    backpropagation-free machine learning models. Science 383.
+    - Radhakrishnan, Beaglehole, Pandit and Belkin (2024). Mechanism for feature learning in neural networks and
+      backpropagation-free machine learning models. Science 383.
 
     Examples
     --------
@@ -87,6 +86,7 @@ class Metric(Bandwidth, BaseEstimator):
         return f"Metric({', '.join(filter(None, [settings, shown]))})"
 
     def validate(self):
+        """Raise where a setting is out of range, or the metric is not positive semi-definite."""
         check_choice(self.base, "Metric: base", _BASES)
         check_number(self.n_rounds, "Metric: n_rounds", strict=False, integer=True)
         if not isinstance(self.diagonal, (bool, np.bool_)):
@@ -245,11 +245,8 @@ class Metric(Bandwidth, BaseEstimator):
 
     def _weights(self, D, close):
         """The profile's derivative with respect to gamma D at D (m, n), for "matern12" zero up to D = close (m,)."""
-        if self.base in _SLOPES:
-            name, ratio = _SLOPES[self.base]
-            weights = profile(name, D, ratio * self.gamma, out=D)
-            weights *= -ratio
-            return weights
+        if self.base in MOVABLE:
+            return slope(self.base, D, self.gamma, out=D)
         D[close[:, None] >= D] = np.inf  # copies, which have no part, as what is far away
         root = np.sqrt(2 * self.gamma * D, out=D)
         return -np.exp(-root) / root

@@ -23,7 +23,7 @@ class Tanimoto(BaseEstimator):
 
     References
     ----------
-    Ralaivola, Swamidass, Saigo and Baldi (2005). Graph kernels for chemical informatics. Neural Networks 18.
+    - Ralaivola, Swamidass, Saigo and Baldi (2005). Graph kernels for chemical informatics. Neural Networks 18.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class Pairwise(BaseEstimator):
 
     References
     ----------
-    Gärtner (2003). A survey of kernels for structured data. SIGKDD Explorations 5.
+    - Gärtner (2003). A survey of kernels for structured data. SIGKDD Explorations 5.
 
     Examples
     --------
@@ -104,7 +104,7 @@ class Named(Bandwidth, BaseEstimator):
 
     References
     ----------
-    Schölkopf and Smola (2002). Learning with Kernels. MIT Press.
+    - Schölkopf and Smola (2002). Learning with Kernels. MIT Press.
 
     Examples
     --------
@@ -161,7 +161,7 @@ class Matern(Bandwidth, BaseEstimator):
 
     References
     ----------
-    Rasmussen and Williams (2006). Gaussian Processes for Machine Learning. MIT Press, equation 4.14.
+    - Rasmussen and Williams (2006). Gaussian Processes for Machine Learning. MIT Press, equation 4.14.
 
     Examples
     --------
@@ -180,6 +180,7 @@ class Matern(Bandwidth, BaseEstimator):
         self.nu, self.gamma = nu, gamma
 
     def validate(self):
+        """Raise where a setting is out of range."""
         check_nu(self.nu, "Matern: nu")
         check_number(self.gamma, "Matern: gamma", choices=_GAMMAS)
 
@@ -212,7 +213,7 @@ class Precomputed(BaseEstimator):
 
     References
     ----------
-    Schölkopf and Smola (2002). Learning with Kernels. MIT Press.
+    - Schölkopf and Smola (2002). Learning with Kernels. MIT Press.
 
     Examples
     --------
@@ -255,8 +256,8 @@ class TanimotoGaussian(Bandwidth, BaseEstimator):
 
     References
     ----------
-    Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
-    application to robust losses. ICML, metabolite identification.
+    - Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
+      application to robust losses. ICML, metabolite identification.
 
     Examples
     --------
@@ -299,8 +300,8 @@ class NGrams(BaseEstimator):
 
     References
     ----------
-    Leslie, Eskin and Noble (2002). The spectrum kernel: a string kernel for SVM protein classification. Pacific
-    Symposium on Biocomputing.
+    - Leslie, Eskin and Noble (2002). The spectrum kernel: a string kernel for SVM protein classification. Pacific
+      Symposium on Biocomputing.
 
     Examples
     --------

@@ -53,8 +53,8 @@ class OutputBuilt(BaseEstimator):
 
     References
     ----------
-    Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
-    application to robust losses. ICML, proposition 2.
+    - Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
+      application to robust losses. ICML, proposition 2.
 
     Examples
     --------
@@ -79,6 +79,7 @@ class OutputBuilt(BaseEstimator):
         return self.kernel if self.families is None else Families(self.form, self.families)
 
     def validate(self):
+        """Raise where settings are out of range, or do not go with the form."""
         check_choice(self.form, "OutputBuilt: form", FORMS)
         check_kernel(self.kernel)
         if self.nu is not None and self.form not in PAIRWISE:

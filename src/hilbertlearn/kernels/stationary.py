@@ -31,6 +31,13 @@ _METRICS = {
     "chi2": "chi2",
 }
 STATIONARY = tuple(_METRICS)  # names of kernels that are a profile of a distance
+_SLOPES = {
+    "rbf": ("rbf", 1.0),
+    "matern32": ("matern12", 3.0),
+    "matern": ("matern12", 3.0),
+    "matern52": ("matern32", 5 / 3),
+}
+MOVABLE = tuple(_SLOPES)  # names of kernels that have derivatives everywhere
 _TILE = 128  # rows and columns of a block, 128 KB, of which there are three at once
 _CLOSE = 4e-6  # squared distance over squared norm below which a difference of squares has too few digits
 _FAR = 1500.0  # sqrt(2 nu) distance / length scale at which all of Matérn's kernels with nu <= 50 are below 1e-308
@@ -134,6 +141,14 @@ def profile(name, D, gamma, out=None, nu=None, symmetric=False):
                 if symmetric:  # of two numbers that differ by rounding one
                     out[block[::-1]] = values.T if j > i else np.minimum(values, values.T)
     return out
+
+
+def slope(name, D, gamma, out=None):
+    """The derivative (n, m) of the profile of a kernel in ``MOVABLE`` with respect to gamma D, in out if given."""
+    other, ratio = _SLOPES[name]
+    values = profile(other, D, ratio * gamma, out=out)
+    values *= -ratio
+    return values
 
 
 def check_nu(nu, name):

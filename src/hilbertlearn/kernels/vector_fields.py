@@ -34,7 +34,7 @@ class OperatorValued(BaseEstimator):
 
     References
     ----------
-    Micchelli and Pontil (2005). On learning vector-valued functions. Neural Computation 17.
+    - Micchelli and Pontil (2005). On learning vector-valued functions. Neural Computation 17.
 
     Examples
     --------
@@ -56,6 +56,7 @@ class OperatorValued(BaseEstimator):
         self.function = function
 
     def validate(self):
+        """Raise unless the function can be called."""
         if not callable(self.function):
             raise TypeError(f"OperatorValued: function must be a callable (X, Z) -> blocks, got {self.function!r}")
 
@@ -87,11 +88,10 @@ class Helmholtz(Bandwidth, OperatorValued):
 
     References
     ----------
-    Macêdo and Castro (2010). Learning divergence-free and curl-free vector fields with matrix-valued kernels. Technical
-    report, IMPA.
-
-    Álvarez, Rosasco and Lawrence (2012). Kernels for vector-valued functions: a review. Foundations and Trends in
-    Machine Learning 4.
+    - Macêdo and Castro (2010). Learning divergence-free and curl-free vector fields with matrix-valued kernels.
+      Technical report, IMPA.
+    - Álvarez, Rosasco and Lawrence (2012). Kernels for vector-valued functions: a review. Foundations and Trends in
+      Machine Learning 4.
 
     Examples
     --------
@@ -110,6 +110,7 @@ class Helmholtz(Bandwidth, OperatorValued):
         self.share, self.gamma = share, gamma
 
     def validate(self):
+        """Raise where a setting is out of range."""
         name = type(self).__name__
         check_number(self.gamma, f"{name}: gamma", choices=("median", "scale", "auto"))
         if check_number(self.share, f"{name}: share", strict=False) > 1:
@@ -121,6 +122,7 @@ class Helmholtz(Bandwidth, OperatorValued):
         return clone(self).set_params(gamma=resolve_gamma("rbf", self.setting(), self._points(X, "X"), sample_weight))
 
     def function(self, X, Z):
+        """Blocks (n, m, d, d) between points X (n, d) and Z (m, d)."""
         self.validate()
         if isinstance(self.gamma, str):
             raise unresolved(f"{type(self).__name__}: gamma", self.gamma)
@@ -160,10 +162,10 @@ class CurlFree(Helmholtz):
 
     References
     ----------
-    Fuselier (2006). Refined error estimates for matrix-valued radial basis functions. PhD thesis, Texas A&M University.
-
-    Macêdo and Castro (2010). Learning divergence-free and curl-free vector fields with matrix-valued kernels. Technical
-    report, IMPA.
+    - Fuselier (2006). Refined error estimates for matrix-valued radial basis functions. PhD thesis, Texas A&M
+      University.
+    - Macêdo and Castro (2010). Learning divergence-free and curl-free vector fields with matrix-valued kernels.
+      Technical report, IMPA.
 
     Examples
     --------
@@ -193,11 +195,10 @@ class DivergenceFree(Helmholtz):
 
     References
     ----------
-    Narcowich and Ward (1994). Generalized Hermite interpolation via matrix-valued conditionally positive definite
-    functions. Mathematics of Computation 63.
-
-    Macêdo and Castro (2010). Learning divergence-free and curl-free vector fields with matrix-valued kernels. Technical
-    report, IMPA.
+    - Narcowich and Ward (1994). Generalized Hermite interpolation via matrix-valued conditionally positive definite
+      functions. Mathematics of Computation 63.
+    - Macêdo and Castro (2010). Learning divergence-free and curl-free vector fields with matrix-valued kernels.
+      Technical report, IMPA.
 
     Examples
     --------

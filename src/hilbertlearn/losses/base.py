@@ -24,8 +24,8 @@ class Loss(BaseEstimator):
 
     References
     ----------
-    Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
-    application to robust losses. ICML, proposition 1.
+    - Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
+      application to robust losses. ICML, proposition 1.
 
     Examples
     --------

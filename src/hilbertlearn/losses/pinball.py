@@ -29,7 +29,7 @@ class Pinball(Loss):
 
     References
     ----------
-    Koenker and Bassett (1978). Regression quantiles. Econometrica 46.
+    - Koenker and Bassett (1978). Regression quantiles. Econometrica 46.
 
     Examples
     --------
@@ -136,7 +136,7 @@ class Ordered(Pinball):
 
     References
     ----------
-    Takeuchi, Le, Sears and Smola (2006). Nonparametric quantile estimation. Journal of Machine Learning Research 7.
+    - Takeuchi, Le, Sears and Smola (2006). Nonparametric quantile estimation. Journal of Machine Learning Research 7.
 
     Examples
     --------

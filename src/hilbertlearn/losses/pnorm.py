@@ -45,8 +45,8 @@ class Huber(_PNormLoss):
 
     References
     ----------
-    Lambert, Bouche, Szabó and d'Alché-Buc (2022). Functional output regression with infimal convolution: exploring the
-    Huber and epsilon-insensitive losses. ICML, definition 3.1.
+    - Lambert, Bouche, Szabó and d'Alché-Buc (2022). Functional output regression with infimal convolution: exploring
+      the Huber and epsilon-insensitive losses. ICML, definition 3.1.
 
     Examples
     --------
@@ -127,8 +127,8 @@ class EpsilonInsensitive(_PNormLoss):
 
     References
     ----------
-    Lambert, Bouche, Szabó and d'Alché-Buc (2022). Functional output regression with infimal convolution: exploring the
-    Huber and epsilon-insensitive losses. ICML, definition 4.1.
+    - Lambert, Bouche, Szabó and d'Alché-Buc (2022). Functional output regression with infimal convolution: exploring
+      the Huber and epsilon-insensitive losses. ICML, definition 4.1.
 
     Examples
     --------

@@ -1,7 +1,6 @@
 """Choice of the regularisation along a whole path; folds of the pairs of a graph."""
 
 from .edges import EdgeSplit
-from .grid import error_curve
 from .path import RegularizationPathCV
 
-__all__ = ["EdgeSplit", "RegularizationPathCV", "error_curve"]
+__all__ = ["EdgeSplit", "RegularizationPathCV"]

@@ -22,6 +22,10 @@ class EdgeSplit(BaseCrossValidator):
     shuffle : bool, deal out pairs in random order; False for that of the nodes
     random_state : seed or generator of the order
 
+    References
+    ----------
+    - Lu, L. and Zhou, T. (2011). Link prediction in complex networks: a survey. Physica A 390(6).
+
     Examples
     --------
     >>> from hilbertlearn.graphs import Pairs

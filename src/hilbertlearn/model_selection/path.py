@@ -15,6 +15,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .. import held_out
+from .._callbacks import Watched, watched
+from .._facts import Facts, WithFacts
 from .._fitting import snapshot, store, transactional, with_tags_of
 from .._validation import check_choice, check_number
 from ..estimators import OperatorKernelRegressor
@@ -49,7 +51,7 @@ def _passed_through(name):
     return available_if(lambda self: hasattr(self._wrapped(), name))(method)
 
 
-class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
+class RegularizationPathCV(Watched, WithFacts, MetaEstimatorMixin, BaseEstimator):
     """Any estimator of the package, its alpha and constants of its loss chosen by leave-one-out or folds along a path.
 
     Each fold's kernel is factored once for all models. The squared loss has its leave-one-out errors in closed form,
@@ -88,6 +90,24 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
     errors_ : (n_alphas,), with ``loss_params`` (n_alphas, n_params); twice the mean held-out loss, or minus the scores
     standard_errors_ : standard error of each, of the same shape
     n_splits_ : samples or folds the errors are aggregated over
+
+    References
+    ----------
+    - Hastie, T., Tibshirani, R. and Friedman, J. (2009). The elements of statistical learning, chapter 7. Springer.
+    - Lambert, A., Bouche, D., Szabo, Z. and d'Alche-Buc, F. (2022). Functional output regression with infimal
+      convolution: exploring the Huber and epsilon-insensitive losses. ICML.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import OperatorKernelRegressor, RegularizationPathCV
+    >>> X = np.linspace(0, 1, 40)[:, None]
+    >>> y = np.sin(6 * X[:, 0]) + 0.1 * np.random.default_rng(0).normal(size=40)
+    >>> path = RegularizationPathCV(OperatorKernelRegressor("rbf", gamma=10.0), np.logspace(-6, 0, 7)).fit(X, y)
+    >>> path.errors_.shape, bool(path.alpha_ == path.alphas_[path.errors_.argmin()])
+    ((7,), True)
+    >>> bool(abs(path.predict([[0.25]])[0] - 1) < 0.2)
+    True
     """
 
     def __init__(
@@ -105,6 +125,7 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
         store(self, locals())
 
     @transactional
+    @watched
     def fit(self, X, y, sample_weight=None):
         """Compute the errors, choose alpha and the loss, and fit the estimator with them to all the data."""
         check_choice(self.aggregate, "aggregate", ("mean", "median"))
@@ -156,6 +177,18 @@ class RegularizationPathCV(MetaEstimatorMixin, BaseEstimator):
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(base, name):
                 setattr(self, name, getattr(base, name))
+
+    def facts(self) -> Facts:
+        """What was chosen and how good it looks, then what the best estimator found."""
+        check_is_fitted(self)
+        errors, spread = self.errors_, self.standard_errors_
+        chosen = np.flatnonzero(self.alphas_ == self.alpha_)[0]
+        place = chosen if self.loss_grid_ is None else (chosen, self.loss_grid_.index(self.loss_params_))
+        path = f"{len(self.alphas_)} alphas from {self.alphas_.min():.2g} to {self.alphas_.max():.2g}"
+        facts: Facts = [("path", path), ("left out in turn", self.n_splits_)]
+        facts += [("held-out error", errors[place]), ("its standard error", spread[place])]
+        facts += [("chosen settings of the loss", self.loss_params_)] if self.loss_params_ else []
+        return facts + self.best_estimator_.facts()
 
     predict = _passed_through("predict")
     transform = _passed_through("transform")

@@ -4,7 +4,8 @@ A solver is a module with
 
 - ``suits(problem)``: whether it can solve the problem,
 - ``cost(problem, factors)``: about how many multiply-adds it takes; ``"auto"`` takes the cheapest that suits,
-- ``solve(problem, *, tol, max_iter, init, callback, factors) -> Solution``.
+- ``solve(problem, *, tol, max_iter, init, callback, factors) -> Solution``; a callback (iteration, gap) that returns
+  True stops it.
 
 ``factors`` are those of the problem's term, if somebody has paid for them already.
 """

@@ -35,7 +35,7 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
         return splitting.solve(problem, max_iter=max_iter, init=init, **options)
     solution = splitting.solve(problem, max_iter=min(_WARM_UP, max_iter), init=init, **options)
     rows = _nonzero(solution.dual)
-    while not solution.converged and solution.n_iter < max_iter:
+    while not (solution.converged or solution.stopped) and solution.n_iter < max_iter:
         left = max_iter - solution.n_iter
         if not len(rows) or len(rows) > _FEW * len(problem.Y):
             return _after(solution, splitting.solve(problem, max_iter=left, init=solution.dual, **options))
@@ -46,7 +46,7 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
         dual[rows] = part.dual
         fitted = problem.separable.apply_from(rows, part.dual) / problem.penalty
         gap = problem.gap(dual, fitted)
-        solution = _after(solution, Solution(dual, gap, part.n_iter, gap <= tol, [gap]))
+        solution = _after(solution, Solution(dual, gap, part.n_iter, gap <= tol, [gap], stopped=part.stopped))
         joining = np.setdiff1d(_nonzero(problem.prox(problem.Y - fitted, 1.0)), rows)
         # when none joins, what is missing is accuracy: the whole problem settles it
         rows = np.union1d(_nonzero(dual), joining) if len(joining) else np.arange(len(dual))

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._linalg import transposed_times
 from . import interior_point
-from .solution import Solution
+from .solution import Solution, Told
 
 _SMALL = 400  # samples up to which an interior-point method is as fast
 _COARSE = 1e-3  # gap of the problem with half of the samples
@@ -41,17 +41,18 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
     def gap(b, Qb):
         return problem.gap(b[:, None], Qb[:, None])
 
-    options = {"tol": tol, "max_iter": max_iter, "callback": callback}
+    told = Told(callback)
+    options = {"tol": tol, "max_iter": max_iter, "callback": told}
     least = gap(b, transposed_times(Q, b))
     history = [least]
     if least > tol and (init is not None or len(Q) > _SMALL):
         low, high = (b <= 0, b >= top) if init is not None else _from_half(problem, top)
         b, least, history = _exchange(Q, top, gap, low, high, **options)
-    if least > tol and len(history) <= max_iter:
+    if least > tol and len(history) <= max_iter and not told.stopped:
         options["max_iter"] = max_iter - len(history) + 1
         b, least, more = interior_point.minimise(Q, top, gap, b, **options)
         history += more[1:]
-    return Solution(b[:, None], least, len(history) - 1, least <= tol, history)
+    return Solution(b[:, None], least, len(history) - 1, least <= tol, history, stopped=told.stopped)
 
 
 def _from_half(problem, top):
@@ -87,8 +88,8 @@ def _exchange(Q, top, gap, low, high, *, tol, max_iter, callback):
         history.append(gap(clipped, gradient + top if not (below | above).any() else transposed_times(Q, clipped)))
         if history[-1] < least:
             best, least = clipped, history[-1]
-        if callback is not None:
-            callback(len(history) - 1, history[-1])
+        if callback(len(history) - 1, history[-1]):
+            break
         wrong = np.where((low & (gradient < 0)) | (high & (gradient > 0)), np.abs(gradient), 0.0)
         misplaced = int(np.count_nonzero(wrong) + np.count_nonzero(below | above))
         fewest, since = (misplaced, 0) if misplaced < fewest else (fewest, since + 1)

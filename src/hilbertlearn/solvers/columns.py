@@ -8,7 +8,7 @@ import numpy as np
 
 from .._linalg import dot, exact
 from .conjugate_gradient import relative_residual_gap
-from .solution import Solution
+from .solution import Solution, Told
 
 _LARGE = 1500  # samples below which an eigendecomposition takes no time, and is exact
 _WORTH = 20  # iterations that must fit in half the time of an eigendecomposition for the attempt to be made
@@ -48,7 +48,7 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
     """
     found = _iterate(problem, tol, max_iter, init, callback)
     for _ in range(_FRESH if problem.single else 0):
-        left = min(affordable(problem), max_iter) - found.n_iter
+        left = 0 if found.stopped else min(affordable(problem), max_iter) - found.n_iter
         if found.converged or left <= 0 or found.history[-2] > tol:  # the last but one is of the recursion
             break
         more = _iterate(problem, tol, left, found.dual, callback)
@@ -70,7 +70,7 @@ def _iterate(problem, tol, max_iter, init, callback) -> Solution:
     whole = problem.single and E.shape[0] == E.shape[1]
     outside = 0.0 if whole else max(dot(problem.Y, problem.Y) - dot(T, T), 0.0) / (2 * c)
     history = [relative_residual_gap(A, residual, T, c, outside)]
-    iteration = 0
+    iteration, told = 0, Told(callback)
     while history[-1] > tol / 2 and iteration < limit:
         iteration += 1
         image = term.gram.apply(direction) * weights + c * direction
@@ -82,13 +82,12 @@ def _iterate(problem, tol, max_iter, init, callback) -> Solution:
         direction *= np.divide(square, previous, out=np.zeros_like(square), where=previous > 0)
         direction += residual
         history.append(relative_residual_gap(A, residual, T, c, outside))
-        if callback is not None:
-            callback(iteration, history[-1])
-        if iteration % 10 == 0 and _expected(history, tol) > _HOPELESS * limit:
+        if told(iteration, history[-1]) or (iteration % 10 == 0 and _expected(history, tol) > _HOPELESS * limit):
             break
     dual = problem.Y / c + (A - T / c) @ E.T
     gap = problem.gap(dual)
-    return Solution(dual, gap, iteration, gap <= tol, [*history, gap], gave_up=gap > tol and iteration < max_iter)
+    gave_up = gap > tol and iteration < max_iter and not told.stopped
+    return Solution(dual, gap, iteration, gap <= tol, [*history, gap], gave_up=gave_up, stopped=told.stopped)
 
 
 def _expected(history, tol):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from .._linalg import dot
 from ..problem import relative_gap
 from . import splitting
-from .solution import Solution
+from .solution import Solution, Told
 
 
 def suits(problem):
@@ -42,17 +44,16 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
     residual = Y - multiply(A) if init is not None else Y.copy()
     history = [relative_residual_gap(A, residual, Y, c)]
     conjugate = precondition(residual)
-    direction, rate = conjugate, np.vdot(residual, conjugate)
+    direction, rate, told = conjugate, np.vdot(residual, conjugate), Told(callback)
     for iteration in range(1, max_iter + 1):
-        if history[-1] <= tol:
-            return _finished(problem, A, iteration - 1, tol, history)
+        if told.stopped or history[-1] <= tol:
+            return replace(_finished(problem, A, iteration - 1, tol, history), stopped=told.stopped)
         image = multiply(direction)
         length = rate / np.vdot(direction, image)
         A = A + length * direction
         residual = residual - length * image
         history.append(relative_residual_gap(A, residual, Y, c))
-        if callback is not None:
-            callback(iteration, history[-1])
+        told(iteration, history[-1])
         conjugate = precondition(residual)
         rate, previous = np.vdot(residual, conjugate), rate
         direction = conjugate + rate / previous * direction
@@ -79,12 +80,11 @@ def _by_own_iterations(system, problem, tol, max_iter, init, callback):
     c, T = problem.loss.curvature, problem.observed(problem.Y)
     if init is not None:
         system.start(init, problem.penalty)
-    error, history = np.sqrt(tol), []
+    error, history, told = np.sqrt(tol), [], Told(callback)
     while True:
         dual = system.solve(T, c, problem.penalty, error=error, max_iter=max_iter - system.n_iter)
         history.append(problem.gap(dual))
-        if callback is not None:
-            callback(system.n_iter, history[-1])
-        if history[-1] <= tol or system.n_iter >= max_iter or error < np.finfo(float).eps:
-            return Solution(dual, history[-1], system.n_iter, history[-1] <= tol, history)
+        stop = told(system.n_iter, history[-1])
+        if stop or history[-1] <= tol or system.n_iter >= max_iter or error < np.finfo(float).eps:
+            return Solution(dual, history[-1], system.n_iter, history[-1] <= tol, history, stopped=stop)
         error /= 10

@@ -62,8 +62,8 @@ def minimise(Q, top, gap, b, *, tol, max_iter, callback=None):
         history.append(gap(b, gradient + top))
         if history[-1] < best[1]:
             best = b, history[-1]
-        if callback is not None:
-            callback(len(history) - 1, history[-1])
+        if callback is not None and callback(len(history) - 1, history[-1]):
+            break
     return *best, history
 
 

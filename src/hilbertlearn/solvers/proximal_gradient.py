@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .solution import Solution
+from .solution import Solution, Told
 
 
 def suits(problem):
@@ -27,10 +27,10 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
     F = problem.fitted(Z)
     V, FV, momentum = Z, F, 1.0
     lipschitz = problem.lipschitz
-    history = [problem.gap(Z, F)]
+    history, told = [problem.gap(Z, F)], Told(callback)
     for iteration in range(1, max_iter + 1):
-        if history[-1] <= tol:
-            return Solution(Z, history[-1], iteration - 1, True, history)
+        if told.stopped or history[-1] <= tol:
+            return Solution(Z, history[-1], iteration - 1, history[-1] <= tol, history, stopped=told.stopped)
         previous, F_previous = Z, F
         gradient = problem.gradient(V, FV)
         while True:
@@ -48,6 +48,5 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
             beta, momentum = (momentum - 1) / faster, faster
             V, FV = Z + beta * (Z - previous), F + beta * (F - F_previous)
         history.append(problem.gap(Z, F))
-        if callback is not None:
-            callback(iteration, history[-1])
+        told(iteration, history[-1])
     return Solution(Z, history[-1], max_iter, history[-1] <= tol, history)

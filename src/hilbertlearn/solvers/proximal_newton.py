@@ -16,7 +16,7 @@ from .._linalg import cholesky, cholesky_solve, dot
 from .._sums import same
 from ..problem import Problem, relative_gap
 from . import splitting
-from .solution import Solution
+from .solution import Solution, Told
 
 _LARGEST = 1500  # unknowns of a system
 _BEGIN = 30  # steps of splitting
@@ -56,17 +56,15 @@ def solve(problem: Problem, *, tol=1e-6, max_iter=1000, init=None, callback=None
     C, F = A, problem.fitted(A)
     best = _Best(problem, A, F)
     sigma, inner, large = _first_sigma(problem, A, F), 0, 0
-    last = _LAST * sigma
+    last, told = _LAST * sigma, Told(callback)
     for iteration in range(start.n_iter + 1, max_iter + 1):
         if sigma > last:  # rounding keeps the gap from falling
             return best.solution(iteration, False, history)
         at = _Point.of(problem, A, sigma, C, F)
         best.see(at)
         history.append(best.gap)
-        if callback is not None:
-            callback(iteration, best.gap)
-        if best.gap <= tol:
-            return best.solution(iteration, True, history)
+        if told(iteration, best.gap) or best.gap <= tol:
+            return replace(best.solution(iteration, best.gap <= tol, history), stopped=told.stopped)
         if at.left <= _INEXACT * at.moved or inner == _INNER:  # the next proximal point
             growth = _GROWTH if inner <= _EASY else 1.0 if inner <= _HARD else 1 / _GROWTH
             A, sigma, inner = at.dual, sigma * growth, 0

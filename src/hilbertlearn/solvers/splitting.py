@@ -7,7 +7,7 @@ import numpy as np
 from .._linalg import dot, exact
 from ..problem import relative_gap
 from .anderson import Anderson
-from .solution import Solution
+from .solution import Solution, Told
 
 _RELAXATION = 1.6
 _BALANCE_EVERY = 15
@@ -56,7 +56,7 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
     history: list[float] = []
     best, stalled, least = None, 0, problem.least_gap if certificate is None else 0.0
     refining, lowest = False, np.inf
-    fraction, last_check, previous = 1.0, 0, W
+    fraction, last_check, previous, told = 1.0, 0, W, Told(callback)
     for iteration in range(1, max_iter + 1):
         Z = problem.prox(W, 1 / rho)
         R = Y + rho * (2 * Z - W)
@@ -70,10 +70,8 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
         if distance <= fraction * tol or iteration - last_check >= every or iteration == max_iter:
             history.append(problem.gap(Z) if certificate is None else certificate(Z, F))
             last_check = iteration
-            if callback is not None:
-                callback(iteration, history[-1])
-            if history[-1] <= tol:
-                return Solution(Z, history[-1], iteration, True, history)
+            if told(iteration, history[-1]) or history[-1] <= tol:
+                return Solution(Z, history[-1], iteration, history[-1] <= tol, history, stopped=told.stopped)
             # with a tol that rounding keeps out of reach iterations may drift away again
             best = (Z, history[-1]) if best is None or history[-1] < best[1] else best
             if least:

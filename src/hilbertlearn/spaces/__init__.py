@@ -1,6 +1,6 @@
 """Spaces: outputs to orthonormal coordinates and back."""
 
-from .base import Space
+from .base import Given, Smoothed, Space
 from .dictionaries import BSpline, Fourier, PrincipalComponents, Wavelet
 from .functional import FunctionSpace, function_space
 from .levels import Levels

@@ -10,36 +10,25 @@ sample_weight : (n,), or None when all count the same
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
-
 import numpy as np
-import scipy.interpolate
 from sklearn.base import BaseEstimator
 
 from .._linalg import spectrum
 from .._statistics import covariance
 from .._validation import check_choice, check_number
-from ..functions import atom_values, check_basis, interpolate_rows, is_basis
-
-_DIGITS = 40  # binary digits of a point that wavelets look at: points closer than 2^-40, about 1e-12, are the same
-
-
-@dataclass(frozen=True)
-class Atoms:
-    """Functions on [0, 1]: called with points (p,), gives their values (n_atoms, p).
-
-    ``scale_weights`` (n_atoms,) are the diagonal entries, all positive, of the output operator B (Bouche et al. 2021,
-    section 3.4). ``around_mean`` says that they span deviations from the mean curve, and not the curve itself.
-    """
-
-    function: Callable
-    scale_weights: np.ndarray
-    around_mean: bool = False
-
-    def __call__(self, points):
-        return self.function(np.clip(np.asarray(points, dtype=float), 0.0, 1.0))
+from ..functions import check_basis, is_basis
+from .atoms import (
+    Atoms,
+    Bumps,
+    Checked,
+    Interpolated,
+    OnUnit,
+    Splines,
+    Stacked,
+    Trigonometric,
+    Wavelets,
+    translates,
+)
 
 
 class Fourier(BaseEstimator):
@@ -50,19 +39,38 @@ class Fourier(BaseEstimator):
 
     Parameters
     ----------
-    n_components : number of atoms, in the order above; an even number without the constant keeps all pairs
-    constant : False leaves out the constant function
-    rate : weights ``1 / (1 + l)^rate`` at frequency l; 0 weighs all atoms the same
+    n_components : int, default=10
+        Number of atoms, in the order above; an even number without the constant keeps all pairs.
+    constant : bool, default=True
+        False leaves out the constant function.
+    rate : float, default=0.0
+        Weights ``1 / (1 + l)^rate`` at frequency l; 0 weighs all atoms the same.
+
+    References
+    ----------
+    - Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
+      application to robust losses. ICML, figure 8.
+    - Ramsay and Silverman (2005). Functional Data Analysis, second edition. Springer, chapter 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import FunctionalRegressor, spaces
+    >>> X, t = np.linspace(0, 1, 20)[:, None], np.linspace(0, 1, 50)
+    >>> model = FunctionalRegressor(space=spaces.Fourier(3), gamma=1.0, alpha=1e-6).fit(X, X * np.sin(2 * np.pi * t))
+    >>> round(float(np.abs(model.predict([[0.5]]) - 0.5 * np.sin(2 * np.pi * t)).max()), 3)
+    0.0
     """
 
     def __init__(self, n_components=10, constant=True, rate=0.0):
         self.n_components, self.constant, self.rate = n_components, constant, rate
 
     def atoms(self, grid, quadrature, curves=None, sample_weight=None):
+        """The functions for outputs on a grid (m,) of [0, 1] with quadrature weights (m,)."""
         check_number(self.n_components, "Fourier: n_components", integer=True)
         check_number(self.rate, "Fourier: rate", strict=False)
         order = np.arange(self.n_components) + (0 if self.constant else 1)
-        return Atoms(partial(_trigonometric, order), (1.0 + (order + 1) // 2) ** -self.rate)
+        return Atoms(Trigonometric(order), (1.0 + (order + 1) // 2) ** -self.rate)
 
 
 class BSpline(BaseEstimator):
@@ -70,18 +78,38 @@ class BSpline(BaseEstimator):
 
     Parameters
     ----------
-    n_components : number of atoms
-    degree : of the polynomial pieces; 3 is cubic
-    width : None for the basis of all splines on evenly spaced knots, repeated at both ends; it sums to 1 everywhere.
+    n_components : int, default=15
+        Number of atoms.
+    degree : int, default=3
+        Of the polynomial pieces; 3 is cubic.
+    width : float, default=None
+        None for the basis of all splines on evenly spaced knots, repeated at both ends; it sums to 1 everywhere.
         A number in (0, 1], a fraction of the domain, for B-splines whose evenly spaced knots span this width, the
         first beginning at 0 and the last ending at 1: with frequencies 1 ... 10 and functions on [0, 11],
         ``BSpline(10, width=2 / 11)`` is the dictionary of Bouche et al. 2021 (appendix C.1) for their toy data.
+
+    References
+    ----------
+    - de Boor (2001). A Practical Guide to Splines, revised edition. Springer.
+    - Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
+      AISTATS, appendix C.1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import FunctionalRegressor, spaces
+    >>> X, t = np.linspace(1, 2, 20)[:, None], np.linspace(0, 1, 50)
+    >>> space = spaces.BSpline(8)
+    >>> model = FunctionalRegressor(space=space, gamma=1.0, alpha=1e-6).fit(X, np.exp(-X * t))
+    >>> round(float(np.abs(model.predict([[1.5]]) - np.exp(-1.5 * t)).max()), 3)
+    0.0
     """
 
     def __init__(self, n_components=15, degree=3, width=None):
         self.n_components, self.degree, self.width = n_components, degree, width
 
     def atoms(self, grid, quadrature, curves=None, sample_weight=None):
+        """The functions for outputs on a grid (m,) of [0, 1] with quadrature weights (m,)."""
         n = check_number(self.n_components, "BSpline: n_components", integer=True)
         degree = check_number(self.degree, "BSpline: degree", strict=False, integer=True)
         if self.width is None:
@@ -92,11 +120,11 @@ class BSpline(BaseEstimator):
                 )
             inner = np.linspace(0.0, 1.0, n - degree + 1)
             knots = np.concatenate([np.zeros(degree), inner, np.ones(degree)])
-            return Atoms(partial(_splines, knots, degree), np.ones(n))
+            return Atoms(Splines(knots, degree), np.ones(n))
         if check_number(self.width, "BSpline: width") > 1:
             raise ValueError(f"BSpline: width must be at most 1, the length of the interval, got {self.width!r}")
         starts = np.linspace(0.0, 1 - self.width, n) if n > 1 else np.array([(1 - self.width) / 2])
-        return Atoms(partial(_bumps, starts, self.width, degree), np.ones(n))
+        return Atoms(Bumps(starts, self.width, degree), np.ones(n))
 
 
 class Wavelet(BaseEstimator):
@@ -109,26 +137,46 @@ class Wavelet(BaseEstimator):
 
     Parameters
     ----------
-    name : an orthogonal wavelet of PyWavelets: Daubechies ("db2", "db3", ...), Coiflets ("coif1" has 2 vanishing
-        moments, "coif2" has 4, ...) or Symlets ("sym4", ...)
-    level : number of scales, about ``2^level`` independent atoms; None for the finest that leaves two grid points
-        to each, at most 6 scales
-    decay : weights ``1 / decay^j`` at scale j, at least 1 (Bouche et al. 2021, appendix C.2.2)
+    name : str, default="db2"
+        An orthogonal wavelet of PyWavelets: Daubechies ("db2", "db3", ...), Coiflets ("coif1" has 2 vanishing
+        moments, "coif2" has 4, ...) or Symlets ("sym4", ...).
+    level : int, default=None
+        Number of scales, about ``2^level`` independent atoms; None for the finest that leaves two grid points
+        to each, at most 6 scales.
+    decay : float, default=1.0
+        Weights ``1 / decay^j`` at scale j, at least 1.
+
+    References
+    ----------
+    - Daubechies (1992). Ten Lectures on Wavelets. SIAM.
+    - Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
+      AISTATS, appendix C.2.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import FunctionalRegressor, spaces
+    >>> X, t = np.linspace(1, 2, 20)[:, None], np.linspace(0, 1, 50)
+    >>> space = spaces.Wavelet("db2", level=3)
+    >>> model = FunctionalRegressor(space=space, gamma=1.0, alpha=1e-6).fit(X, np.exp(-X * t))
+    >>> round(float(np.abs(model.predict([[1.5]]) - np.exp(-1.5 * t)).max()), 3)
+    0.006
     """
 
     def __init__(self, name="db2", level=None, decay=1.0):
         self.name, self.level, self.decay = name, level, decay
 
     def atoms(self, grid, quadrature, curves=None, sample_weight=None):
+        """The functions for outputs on a grid (m,) of [0, 1] with quadrature weights (m,)."""
         check_number(self.decay, "Wavelet: decay", low=1, strict=False)
         low, high = _filters(self.name)
         level = self.level
         if level is None:
             level = int(np.clip(np.log2(len(grid)) - 1, 1, 6))
         check_number(level, "Wavelet: level", integer=True)
-        sizes = [len(_translates(low, j)) for j in (0, *range(level))]
+        sizes = [len(translates(low, j)) for j in (0, *range(level))]
         scale = np.repeat([0, *range(level)], sizes)
-        return Atoms(partial(_wavelets, low, high, level), float(self.decay) ** -scale)
+        return Atoms(Wavelets(low, high, level), float(self.decay) ** -scale)
 
 
 class PrincipalComponents(BaseEstimator):
@@ -139,14 +187,32 @@ class PrincipalComponents(BaseEstimator):
 
     Parameters
     ----------
-    n_components : number of atoms; fewer when the covariance has a smaller rank, and the constant function alone when
-        the curves do not vary at all
+    n_components : int, default=10
+        Number of atoms; fewer when the covariance has a smaller rank, and the constant function alone when
+        the curves do not vary at all.
+
+    References
+    ----------
+    - Ramsay and Silverman (2005). Functional Data Analysis, second edition. Springer, chapter 8.
+    - Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
+      AISTATS.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import FunctionalRegressor, spaces
+    >>> X, t = np.linspace(1, 2, 20)[:, None], np.linspace(0, 1, 50)
+    >>> space = spaces.PrincipalComponents(3)
+    >>> model = FunctionalRegressor(space=space, gamma=1.0, alpha=1e-6).fit(X, np.exp(-X * t))
+    >>> round(float(np.abs(model.predict([[1.5]]) - np.exp(-1.5 * t)).max()), 3)
+    0.0
     """
 
     def __init__(self, n_components=10):
         self.n_components = n_components
 
     def atoms(self, grid, quadrature, curves=None, sample_weight=None):
+        """The functions for training curves (n, m) on a grid (m,) of [0, 1] with quadrature weights (m,)."""
         check_number(self.n_components, "PrincipalComponents: n_components", integer=True)
         if curves is None:
             raise ValueError(
@@ -162,7 +228,7 @@ class PrincipalComponents(BaseEstimator):
         atoms = vectors.T[::-1][: self.n_components] / root
         if not len(atoms):  # curves that do not vary are their mean, and any atom does
             atoms = np.ones((1, seen.sum()))
-        return Atoms(partial(interpolate_rows, grid[seen], atoms), np.ones(len(atoms)), around_mean=True)
+        return Atoms(Interpolated(grid[seen], atoms), np.ones(len(atoms)), around_mean=True)
 
 
 class _Function(BaseEstimator):
@@ -172,10 +238,11 @@ class _Function(BaseEstimator):
         self.function = function
 
     def atoms(self, grid, quadrature, curves=None, sample_weight=None):
-        values = _checked(self.function, grid)
-        if not len(values):
+        function = Checked(self.function)
+        number = len(function(grid))
+        if not number:
             raise ValueError("basis: the callable returned no atoms; return at least one row")
-        return Atoms(partial(_checked, self.function), np.ones(len(values)))
+        return Atoms(function, np.ones(number))
 
 
 class _ScikitFda(BaseEstimator):
@@ -189,8 +256,8 @@ class _ScikitFda(BaseEstimator):
 
     def atoms(self, grid, quadrature, curves=None, sample_weight=None):
         check_basis(self.basis, "basis")
-        sizes = np.sqrt(_on_unit(self.basis, 1.0, grid) ** 2 @ quadrature)
-        return Atoms(partial(_on_unit, self.basis, np.where(sizes > 0, sizes, 1.0)[:, None]), np.ones(len(sizes)))
+        sizes = np.sqrt(OnUnit(self.basis, 1.0)(grid) ** 2 @ quadrature)
+        return Atoms(OnUnit(self.basis, np.where(sizes > 0, sizes, 1.0)[:, None]), np.ones(len(sizes)))
 
 
 class _Union(BaseEstimator):
@@ -202,7 +269,7 @@ class _Union(BaseEstimator):
     def atoms(self, grid, quadrature, curves=None, sample_weight=None):
         parts = [basis.atoms(grid, quadrature, curves, sample_weight) for basis in self.bases]
         scale_weights = np.concatenate([part.scale_weights for part in parts])
-        return Atoms(partial(_stacked, parts), scale_weights, any(part.around_mean for part in parts))
+        return Atoms(Stacked(parts), scale_weights, any(part.around_mean for part in parts))
 
 
 BASES = {"fourier": Fourier, "bspline": BSpline, "wavelet": Wavelet, "principal_components": PrincipalComponents}
@@ -230,46 +297,6 @@ def as_basis(basis):
     )
 
 
-def _trigonometric(order, points):
-    """Atoms of Fourier's order: 0 the constant, 2l - 1 the cosine and 2l the sine of frequency l."""
-    order = order[:, None]
-    angles = 2 * np.pi * ((order + 1) // 2) * points
-    return np.where(order == 0, 1.0, np.sqrt(2) * np.where(order % 2, np.cos(angles), np.sin(angles)))
-
-
-def _on_unit(basis, sizes, points):
-    """Values (k, p) over sizes (k, 1) of the functions of a scikit-fda basis at points of [0, 1], ends for ends."""
-    low, high = map(float, basis.domain_range[0])
-    return atom_values(basis, np.clip(low + points * (high - low), low, high)) / sizes
-
-
-def _splines(knots, degree, points):
-    return scipy.interpolate.BSpline(knots, np.eye(len(knots) - degree - 1), degree)(points).T
-
-
-def _bumps(starts, width, degree, points):
-    """B-splines on degree + 2 evenly spaced knots from start to start + width, zero outside."""
-    bump = scipy.interpolate.BSpline.basis_element(np.linspace(0.0, 1.0, degree + 2), extrapolate=False)
-    return np.nan_to_num(bump((points - starts[:, None]) / width))
-
-
-def _stacked(parts, points):
-    return np.concatenate([part(points) for part in parts])
-
-
-def _checked(function, points):
-    """Values of a user's function at points."""
-    values = np.asarray(function(points), dtype=float)
-    if values.ndim != 2 or values.shape[1] != len(points):
-        raise ValueError(
-            f"basis: the callable must return one row an atom, at {len(points)} points values of shape "
-            f"(n_atoms, {len(points)}), got shape {values.shape}"
-        )
-    if not np.isfinite(values).all():
-        raise ValueError("basis: the callable returned NaN or infinity; atoms must be finite on all of [0, 1]")
-    return values
-
-
 def _filters(name):
     """Low- and high-pass synthesis filters of an orthogonal wavelet."""
     try:
@@ -284,52 +311,3 @@ def _filters(name):
         raise ValueError(f"Wavelet: name must be an orthogonal wavelet of PyWavelets, {spans}, got {name!r}")
     wavelet = pywt.Wavelet(name)
     return np.array(wavelet.rec_lo), np.array(wavelet.rec_hi)
-
-
-def _wavelets(low, high, level, points):
-    """Scaling functions of scale 0, then wavelets of scales 0 ... level - 1 (n_atoms, p), by the refinement equations
-
-    ``φ_jk = Σ_l low[l - 2k] φ_(j+1)l`` and ``ψ_jk = Σ_l high[l - 2k] φ_(j+1)l`` from the finest scaling functions.
-    """
-    scaling = _scaling_functions(low, level, points)
-    wavelets = []
-    for j in reversed(range(level)):
-        shift = _translates(low, j + 1) - 2 * _translates(low, j)[:, None]
-        wavelets.append(_taps(high, shift) @ scaling)
-        scaling = _taps(low, shift) @ scaling
-    return np.concatenate([scaling, *reversed(wavelets)])
-
-
-def _translates(low, j):
-    """The k for which ``f(2^j t - k)``, f supported on [0, len(low) - 1], is not zero on [0, 1)."""
-    return np.arange(2 - len(low), 2**j)
-
-
-def _taps(taps, index):
-    """Filter coefficients at any indices: 0 outside the filter."""
-    inside = (index >= 0) & (index < len(taps))
-    return np.where(inside, taps[np.where(inside, index, 0)], 0.0)
-
-
-def _scaling_functions(low, j, points):
-    """``2^(j/2) φ(2^j t - k)`` at points t for all translates k, by the algorithm of Daubechies and Lagarias.
-
-    The vector ``v(x) = (φ(x), φ(x + 1), ...)``, x in [0, 1), obeys ``v(x) = T_b v(2x - b)`` with b the first binary
-    digit of x, so it is a product of matrices applied to ``v(0)``: exact for dyadic x, and no table to interpolate in.
-    """
-    size = len(low) - 1
-    i, k = np.indices((size, size))
-    zero, one = (np.sqrt(2) * _taps(low, 2 * i - k + b) for b in (0, 1))
-    start = np.linalg.lstsq(np.vstack([zero - np.eye(size), np.ones(size)]), np.eye(size + 1)[-1], rcond=None)[0]
-
-    cell, x = np.divmod(2.0**j * np.minimum(points, np.nextafter(1.0, 0.0)), 1.0)  # at 1, the limit from the left
-    digits = (x * 2.0**_DIGITS).astype(np.int64)
-    values = np.tile(start, (len(points), 1))
-    for position in range(_DIGITS):
-        last = (digits >> position & 1).astype(bool)[:, None]
-        values = np.where(last, values @ one.T, values @ zero.T)
-
-    out = np.zeros((2**j + size - 1, len(points)))
-    rows = cell.astype(int)[:, None] + np.arange(size)[::-1]
-    out[rows, np.arange(len(points))[:, None]] = 2 ** (j / 2) * values
-    return out

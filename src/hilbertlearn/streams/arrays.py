@@ -79,8 +79,8 @@ def from_arrays(X, y, sample_weight=None, batch_size=None) -> ArraySource:
 
     References
     ----------
-    scikit-learn's user guide, Strategies to scale computationally: bigger data (scaling with instances using
-    out-of-core learning).
+    - scikit-learn's user guide, Strategies to scale computationally: bigger data (scaling with instances using
+      out-of-core learning).
 
     Examples
     --------
@@ -117,7 +117,7 @@ def from_npy(X, y, sample_weight=None, batch_size=None) -> ArraySource:
 
     References
     ----------
-    Harris et al. (2020). Array programming with NumPy. Nature 585.
+    - Harris et al. (2020). Array programming with NumPy. Nature 585.
 
     Examples
     --------

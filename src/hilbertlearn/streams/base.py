@@ -44,8 +44,8 @@ class Source(ABC):
 
     References
     ----------
-    scikit-learn's user guide, Strategies to scale computationally: bigger data (scaling with instances using
-    out-of-core learning).
+    - scikit-learn's user guide, Strategies to scale computationally: bigger data (scaling with instances using
+      out-of-core learning).
 
     Examples
     --------

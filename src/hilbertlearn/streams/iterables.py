@@ -53,8 +53,8 @@ def from_batches(batches) -> IterableSource:
 
     References
     ----------
-    scikit-learn's user guide, Strategies to scale computationally: bigger data (scaling with instances using
-    out-of-core learning).
+    - scikit-learn's user guide, Strategies to scale computationally: bigger data (scaling with instances using
+      out-of-core learning).
 
     Examples
     --------

@@ -100,7 +100,7 @@ def from_parquet(path, *, targets, features=None, sample_weight=None, batch_size
 
     References
     ----------
-    Apache Parquet, file format: https://parquet.apache.org.
+    - Apache Parquet, file format: https://parquet.apache.org.
 
     Examples
     --------

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import solvers
 from .._linalg import row_norms
-from .._progress import Progress, Silence
+from .._progress import Progress
 from ..losses import Loss
 from ..problem import Problem
 from ..solvers import Solution
@@ -108,17 +108,19 @@ class Options:
     solver: str = "auto"
     tol: float = 1e-6
     max_iter: int = 1000
-    progress: Any = field(default=None, compare=False)  # function of alpha that gives the solver's callback
-    said: Progress = field(default_factory=Silence, compare=False)
+    said: Progress = field(default_factory=Progress, compare=False)
+    tells_iterations: bool = field(default=True, compare=False)  # or only what is done with many problems
 
     def quick(self) -> Options:
         """For models that only serve to choose."""
-        return replace(self, tol=max(self.tol, _QUICK_TOL), max_iter=_QUICK_ITERATIONS, progress=None)
+        return replace(self, tol=max(self.tol, _QUICK_TOL), max_iter=_QUICK_ITERATIONS, tells_iterations=False)
 
     def solve(self, problem, alpha, init, factors) -> Solution:
-        callback = None if self.progress is None else self.progress(alpha)
-        options = {"tol": self.tol, "max_iter": self.max_iter, "callback": callback}
-        return solvers.solve(problem, self.solver, init=init, factors=factors, **options)
+        options = {"tol": self.tol, "max_iter": self.max_iter, "init": init, "factors": factors}
+        if not self.tells_iterations:
+            return solvers.solve(problem, self.solver, **options)
+        with self.said.iterations(f"alpha {alpha:.2g}", self.tol, self.max_iter) as callback:
+            return solvers.solve(problem, self.solver, callback=callback, **options)
 
 
 def fit(

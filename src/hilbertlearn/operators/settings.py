@@ -1,34 +1,16 @@
-"""Output operators: settings that become a PSD matrix (d, d) when the training coordinates are known.
-
-``matrix(Y, weights, space)`` takes training coordinates Y (n, d), NaN where not observed, their weights, and, for
-functions, the space behind the coordinates: it has one axis for each variable, and one for several curves a sample.
-"""
+"""Single operators: of functions, of related tasks, of the outputs' covariance, learnt, and of falling weights."""
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 import scipy.linalg
 from sklearn.base import BaseEstimator
 
-from . import kernels
-from ._linalg import Kronecker, kronecker, psd_root, spectrum
-from ._statistics import covariance
-from ._validation import check_choice, check_number, check_symmetric_psd
-from .graphs import laplacian
-
-__all__ = [
-    "BetweenLevels",
-    "Covariance",
-    "Decay",
-    "Identity",
-    "Integral",
-    "Learned",
-    "PerAxis",
-    "TaskGraph",
-    "task_similarity",
-]
+from .. import kernels
+from .._linalg import kronecker, psd_root, spectrum
+from .._statistics import covariance
+from .._validation import check_choice, check_number
+from ..graphs import laplacian
 
 
 class Identity(BaseEstimator):
@@ -36,7 +18,7 @@ class Identity(BaseEstimator):
 
     References
     ----------
-    Micchelli and Pontil (2005). On learning vector-valued functions. Neural Computation 17.
+    - Micchelli and Pontil (2005). On learning vector-valued functions. Neural Computation 17.
 
     Examples
     --------
@@ -50,6 +32,7 @@ class Identity(BaseEstimator):
     """
 
     def matrix(self, Y, weights=None, space=None):
+        """None, which stands for the identity."""
         return None
 
 
@@ -68,11 +51,10 @@ class Integral(BaseEstimator):
 
     References
     ----------
-    Kadri, Duflos, Preux, Canu, Rakotomamonjy and Audiffren (2016). Operator-valued kernels for learning from functional
-    response data. Journal of Machine Learning Research 17.
-
-    Lambert, Bouche, Szabó and d'Alché-Buc (2022). Functional output regression with infimal convolution: exploring the
-    Huber and epsilon-insensitive losses. ICML.
+    - Kadri, Duflos, Preux, Canu, Rakotomamonjy and Audiffren (2016). Operator-valued kernels for learning from
+      functional response data. Journal of Machine Learning Research 17.
+    - Lambert, Bouche, Szabó and d'Alché-Buc (2022). Functional output regression with infimal convolution: exploring
+      the Huber and epsilon-insensitive losses. ICML.
 
     Examples
     --------
@@ -89,12 +71,14 @@ class Integral(BaseEstimator):
         self.kernel, self.gamma = kernel, gamma
 
     def matrix(self, Y, weights=None, space=None):
+        """The operator in the coordinates of a space of functions: a Kronecker product over its axes."""
         if space is None:
             raise ValueError("operator=Integral acts on functions of a variable; use FunctionalRegressor")
         self.validate()
         return kronecker([*(axis.integral(self.gram) for axis in space.axes), None], space.sizes)
 
     def validate(self, name="Integral"):
+        """Raise where a setting is out of range; errors begin with the name."""
         try:
             kernels.check_kernel(self.kernel)
         except (TypeError, ValueError) as error:
@@ -108,105 +92,6 @@ class Integral(BaseEstimator):
         if not (len(points) and len(others)):
             return np.zeros((len(points), len(others)))
         return kernels.gram(self.kernel, points[:, None], others[:, None], gamma=self.gamma)
-
-
-class PerAxis(BaseEstimator):
-    """One operator on the functions' domain and another between the curves of a sample: their Kronecker product.
-
-    Parameters
-    ----------
-    domain : str, None, operator object or array of shape (m, m), default="auto"
-        Operator on each variable's axis: "auto" for the space's own.
-    curves : None, operator object or array of shape (p, p), default=None
-        Operator between the p curves of outputs (n, m, p), such as ``Covariance()``; None for curves that share
-        nothing.
-
-    References
-    ----------
-    Álvarez, Rosasco and Lawrence (2012). Kernels for vector-valued functions: a review. Foundations and Trends in
-    Machine Learning 4.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hilbertlearn import FunctionalRegressor, operators
-    >>> X, t = np.linspace(1, 2, 20)[:, None], np.linspace(0, 1, 15)
-    >>> Y = np.stack([np.sin(X * t), np.sin(X * t) + t], axis=2)  # two curves a sample
-    >>> between = operators.PerAxis(curves=operators.Covariance())
-    >>> FunctionalRegressor(operator=between, alpha=1e-3).fit(X, Y).predict([[1.5]]).shape
-    (1, 15, 2)
-    """
-
-    def __init__(self, domain="auto", curves=None):
-        self.domain, self.curves = domain, curves
-
-    def matrix(self, Y, weights=None, space=None):
-        if space is None:
-            raise ValueError("operator=PerAxis acts on functions of a variable; use FunctionalRegressor")
-        factors = []
-        for k, axis in enumerate([*space.axes, None]):
-            along, repeats = space.unfolded(Y, k), len(Y) and math.prod(space.sizes) // space.sizes[k]
-            own = np.repeat(np.ones(len(Y)) if weights is None else weights, repeats)
-            setting, part = (self.curves, None) if axis is None else (self.domain, space.only(k))
-            if as_learned(setting) is not None:
-                raise ValueError("PerAxis: Learned is for all coordinates at once; use operator=Learned()")
-            if axis is None and isinstance(setting, (Integral, PerAxis)):
-                raise ValueError("PerAxis: curves has no domain to integrate over; give a matrix or Covariance()")
-            factors.append(operator_matrix(setting, along, own, part))
-        return Kronecker(size if f is None else f for f, size in zip(factors, space.sizes, strict=True))
-
-
-class BetweenLevels(BaseEstimator):
-    """An operator on the outputs and another between the levels of their quantiles: their Kronecker product.
-
-    The levels' is ``exp(-coupling (tau_i - tau_j)^2)``: at coupling 0 quantiles of all levels are the same function up
-    to constants, at infinity each is a model of its own.
-
-    Parameters
-    ----------
-    operator : None, str, operator object or array of shape (d, d)
-        Operator on the outputs, as an estimator takes it.
-    levels : array of shape (L,)
-        Numbers in (0, 1).
-    coupling : float, default=1.0
-        A number >= 0, or infinity.
-
-    References
-    ----------
-    Sangnier, Fercoq and d'Alché-Buc (2016). Joint quantile regression in vector-valued RKHSs. NIPS 29.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hilbertlearn import operators
-    >>> between = operators.BetweenLevels(None, levels=[0.1, 0.5, 0.9], coupling=5.0)
-    >>> M = between.matrix(np.zeros((4, 3)))  # one output at three levels
-    >>> (M @ np.eye(3)).round(2)
-    array([[1.  , 0.45, 0.04],
-           [0.45, 1.  , 0.45],
-           [0.04, 0.45, 1.  ]])
-    """
-
-    def __init__(self, operator, levels, coupling=1.0):
-        self.operator, self.levels, self.coupling = operator, levels, coupling
-
-    def matrix(self, Y, weights=None, space=None):
-        if as_learned(self.operator) is not None:
-            raise ValueError("operator: Learned does not go with quantiles; give another operator, or None")
-        levels = np.atleast_1d(np.asarray(self.levels, dtype=float))
-        of_outputs = Y[:, :: len(levels)]
-        M = operator_matrix(self.operator, of_outputs, weights, None if space is None else space.base)
-        own = list(M.factors) if isinstance(M, Kronecker) else [of_outputs.shape[1] if M is None else M]
-        sizes = [f if isinstance(f, int) else len(f) for f in own]
-        factors = [None if isinstance(f, int) else f for f in own]
-        return kronecker([*factors, self._between(levels)], [*sizes, len(levels)])
-
-    def _between(self, levels):
-        """Matrix (L, L), None for the identity."""
-        if len(levels) == 1 or (isinstance(self.coupling, float) and self.coupling == np.inf):
-            return None
-        apart = np.subtract.outer(levels, levels) ** 2
-        return np.exp(-check_number(self.coupling, "coupling", strict=False) * apart)
 
 
 class TaskGraph(BaseEstimator):
@@ -228,11 +113,10 @@ class TaskGraph(BaseEstimator):
 
     References
     ----------
-    Brouard, Szafranski and d'Alché-Buc (2016). Input output kernel regression. Journal of Machine Learning Research 17,
-    section 5.2.
-
-    Evgeniou, Micchelli and Pontil (2005). Learning multiple tasks with kernel methods. Journal of Machine Learning
-    Research 6.
+    - Brouard, Szafranski and d'Alché-Buc (2016). Input output kernel regression. Journal of Machine Learning Research
+      17, section 5.2.
+    - Evgeniou, Micchelli and Pontil (2005). Learning multiple tasks with kernel methods. Journal of Machine Learning
+      Research 6.
 
     Examples
     --------
@@ -255,6 +139,7 @@ class TaskGraph(BaseEstimator):
         return self.M is None
 
     def matrix(self, Y, weights=None, space=None):
+        """The operator (d, d) for outputs Y (n, d), NaN where not observed, with weights (n,) of the samples."""
         d = Y.shape[1]
         check_number(self.mu, "TaskGraph: mu", strict=False)
         check_choice(self.form, "TaskGraph: form", ("laplacian", "similarity"))
@@ -285,8 +170,8 @@ class Covariance(BaseEstimator):
 
     References
     ----------
-    Ledoit and Wolf (2004). A well-conditioned estimator for large-dimensional covariance matrices. Journal of
-    Multivariate Analysis 88.
+    - Ledoit and Wolf (2004). A well-conditioned estimator for large-dimensional covariance matrices. Journal of
+      Multivariate Analysis 88.
 
     Examples
     --------
@@ -304,6 +189,7 @@ class Covariance(BaseEstimator):
         self.shrinkage = shrinkage
 
     def matrix(self, Y, weights=None, space=None):
+        """The operator (d, d) for outputs Y (n, d), NaN where not observed, with weights (n,) of the samples."""
         check_number(self.shrinkage, "Covariance: shrinkage", strict=False)
         if self.shrinkage > 1:
             raise ValueError(f"Covariance: shrinkage must be at most 1, got {self.shrinkage!r}")
@@ -330,7 +216,7 @@ class Learned(BaseEstimator):
 
     References
     ----------
-    Argyriou, Evgeniou and Pontil (2008). Convex multi-task feature learning. Machine Learning 73.
+    - Argyriou, Evgeniou and Pontil (2008). Convex multi-task feature learning. Machine Learning 73.
 
     Examples
     --------
@@ -351,6 +237,7 @@ class Learned(BaseEstimator):
         self.max_iter, self.tol = max_iter, tol
 
     def matrix(self, Y, weights=None, space=None):
+        """None, the identity: where the search starts."""
         check_number(self.max_iter, "Learned: max_iter", integer=True)
         check_number(self.tol, "Learned: tol", strict=False)
         return None  # the start
@@ -375,8 +262,8 @@ class Decay(BaseEstimator):
 
     References
     ----------
-    Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
-    application to robust losses. ICML, function to function regression.
+    - Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
+      application to robust losses. ICML, function to function regression.
 
     Examples
     --------
@@ -390,6 +277,7 @@ class Decay(BaseEstimator):
         self.rate = rate
 
     def matrix(self, Y, weights=None, space=None):
+        """The operator (d, d) for outputs Y (n, d); in a space of functions it acts on the atoms of each axis."""
         check_number(self.rate, "Decay: rate", strict=False)
         if space is None:
             return self._diagonal(Y.shape[1])
@@ -424,8 +312,8 @@ def task_similarity(Y, gamma="median", weights=None):
 
     References
     ----------
-    Brouard, Szafranski and d'Alché-Buc (2016). Input output kernel regression. Journal of Machine Learning Research 17,
-    section 5.2.
+    - Brouard, Szafranski and d'Alché-Buc (2016). Input output kernel regression. Journal of Machine Learning Research
+      17, section 5.2.
 
     Examples
     --------
@@ -451,88 +339,3 @@ def task_similarity(Y, gamma="median", weights=None):
     similarity = np.exp(-gamma * distances)
     similarity[counts == 0] = 0.0  # never seen together: no edge
     return similarity
-
-
-_NAMES: dict = {
-    "identity": Identity,
-    "task_graph": TaskGraph,
-    "covariance": Covariance,
-    "decay": Decay,
-    "integral": Integral,
-    "learned": Learned,
-}
-_IDENTITY_WITHIN = 1e-12  # entries of an operator this close to the identity's are taken for it: no spectrum is needed
-
-
-def as_learned(operator):
-    """The setting of an operator that is learnt with the function, None for others."""
-    if isinstance(operator, str) and operator == "learned":
-        return Learned()
-    return operator if isinstance(operator, Learned) else None
-
-
-def is_from_outputs(operator):
-    """Whether an operator, a setting, is made of the training outputs, so that their scales count."""
-    known = _NAMES.get(operator, Identity)() if isinstance(operator, str) else operator
-    return bool(getattr(known, "from_outputs", False))
-
-
-def named_operator(operator, name="operator", others=()):
-    """The object behind the name of an operator; others are names known besides."""
-    known = (*_NAMES, *others)
-    return _NAMES[check_choice(operator, name, known, ", a matrix or an object of hilbertlearn.operators")]()
-
-
-def operator_matrix(operator, Y, weights=None, space=None, name="operator"):
-    """The PSD matrix (d, d) of an operator for coordinates Y (n, d), NaN where not observed; None is the identity.
-
-    In a space of functions "auto" is the space's own operator, and an array acts on the atoms of a dictionary.
-    """
-    if operator is None:
-        return None
-    if isinstance(operator, str) and operator == "auto" and space is not None:
-        M = kronecker([*(axis.own_operator for axis in space.axes), None], space.sizes)
-    elif isinstance(operator, str):
-        M = named_operator(operator, name, () if space is None else ("auto",)).matrix(Y, weights, space)
-    elif isinstance(operator, type):
-        raise TypeError(f"{name} must be an object, got the class {operator.__name__}; pass {operator.__name__}()")
-    elif hasattr(operator, "matrix"):
-        M = operator.matrix(Y, weights, space)
-    else:
-        M = _given(operator, space, name)
-    if M is None:
-        return None
-    d = Y.shape[1]
-    if M.shape != (d, d):
-        raise ValueError(f"{name} must have shape {(d, d)}, one row an output, got {M.shape}")
-    if isinstance(M, Kronecker):
-        return Kronecker(f if isinstance(f, int) else _checked(f, name) for f in M.factors)
-    if np.abs(M - np.eye(d)).max() <= _IDENTITY_WITHIN:
-        return None
-    return _checked(M, name)
-
-
-def _given(operator, space, name):
-    """A matrix of the user; on functions of one variable it acts on the atoms."""
-    try:
-        M = np.asarray(operator, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise TypeError(
-            f"{name} must be a matrix, a name or an object of hilbertlearn.operators, got {operator!r}"
-        ) from error
-    if space is None:
-        return M
-    if len(space.axes) > 1 or space.sizes[-1] > 1:
-        raise ValueError(
-            "operator: a matrix is for one curve of one variable; for several curves use "
-            "operators.PerAxis(matrix, curves=matrix)"
-        )
-    axis = space.axes[0]
-    shape = (axis.n_atoms, axis.n_atoms)
-    if M.shape != shape:
-        raise ValueError(f"operator must have shape {shape}, one row an atom or a point of the grid, got {M.shape}")
-    return axis.lifted(M)
-
-
-def _checked(M, name):
-    return check_symmetric_psd(M, name, "pass a positive semi-definite matrix or an object of hilbertlearn.operators")

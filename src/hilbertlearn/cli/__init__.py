@@ -1,0 +1,14 @@
+"""The command ``hilbertlearn``: tables in, models, predictions and pages out."""
+
+from __future__ import annotations
+
+import sys
+
+from .run import run
+
+__all__ = ["main"]
+
+
+def main(argv=None):
+    """Run the command with the arguments of the process, or with ``argv``; ends the process with the exit code."""
+    sys.exit(run(sys.argv[1:] if argv is None else list(argv)))

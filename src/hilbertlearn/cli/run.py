@@ -1,0 +1,53 @@
+"""From arguments to an exit code: errors are one line on standard error, and a traceback only if asked for.
+
+0 is fine, 1 an unexpected failure, 2 bad input or usage, 130 an interruption.
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+import warnings
+from typing import Any
+
+FINE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+_BAD_INPUT = (ValueError, ImportError, FileNotFoundError, PermissionError, IsADirectoryError)
+
+
+def run(argv) -> int:
+    """The exit code of the command with these arguments."""
+    try:
+        import typer
+
+        from .app import app
+    except ImportError as error:
+        missing = (error.name or "typer").split(".")[0]
+        return _fail(f"the command line needs {missing}: pip install 'hilbertlearn[cli]'", BAD_INPUT)
+    # click's, which typer has a copy of and does not name
+    usage_error: Any = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
+    with warnings.catch_warnings():
+        warnings.showwarning = _show_warning
+        if "--quiet" in argv or "-q" in argv:
+            warnings.simplefilter("ignore")
+        try:
+            code = app(argv, standalone_mode=False, prog_name="hilbertlearn") or FINE
+        except (KeyboardInterrupt, typer.Abort):
+            code = INTERRUPTED
+        except usage_error as error:
+            return _fail(f"{error.format_message()} (hilbertlearn --help says more)", BAD_INPUT)
+        except Exception as error:
+            if "--debug" in argv:
+                traceback.print_exc()
+            if isinstance(error, _BAD_INPUT):
+                return _fail(str(error), BAD_INPUT)
+            return _fail(f"unexpected {type(error).__name__}: {error}; --debug shows where it is from", FAILED)
+    return _fail("interrupted; nothing was written", INTERRUPTED) if code == INTERRUPTED else code
+
+
+def _fail(message, code):
+    print(f"hilbertlearn: {' '.join(message.split())}", file=sys.stderr)
+    return code
+
+
+def _show_warning(message, category, filename, lineno, file=None, line=None):
+    print(f"warning: {' '.join(str(message).split())}", file=sys.stderr)

@@ -1,0 +1,135 @@
+"""The file: a zip archive of named members, none of them compressed, with a digest over all of them.
+
+A member is never larger than its place in the file, so that no small file asks for much memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import secrets
+import zipfile
+from collections.abc import Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from .errors import ModelFileError
+
+FORMAT = "hilbertlearn model"
+VERSION = 1  # of the format; files of a higher one are refused
+MANIFEST, MODEL = "manifest.json", "model.json"
+_ARRAY = re.compile(r"arrays/(0|[1-9][0-9]{0,8})\.npy")
+_DAY = (1980, 1, 1, 0, 0, 0)  # the first that zip has: the same model gives the same bytes on any day
+_AGAIN = "save the model again, or copy the file again from where it came"
+
+
+def array_name(number: int) -> str:
+    """The member that holds an array."""
+    return f"arrays/{number}.npy"
+
+
+def write_archive(path, members: Mapping[str, bytes], versions: dict) -> Path:
+    """Write members and a manifest about them; nothing is changed or left behind if it fails."""
+    about = {"format": FORMAT, "version": VERSION, "versions": versions}
+    manifest = to_json({**about, "digest": _digest(about, members)})
+    with _replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+        for name, content in {MANIFEST: manifest, **members}.items():
+            entry = zipfile.ZipInfo(name, _DAY)
+            entry.create_system, entry.external_attr = 3, 0o644 << 16  # the same on every system
+            archive.writestr(entry, content)
+    return Path(path)
+
+
+def read_archive(path) -> tuple[dict[str, bytes], dict]:
+    """All members but the manifest, and the versions of the packages that wrote them; the digest has been checked."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            _check_entries(archive, path)
+            about = _manifest(archive.read(MANIFEST), path)  # before other members, which a newer version may change
+            members = {entry.filename: archive.read(entry) for entry in archive.infolist()}
+    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, OverflowError, UnicodeError) as error:
+        raise ModelFileError(f"{path} is no file of a model, or damaged ({error}); {_AGAIN}") from error
+    del members[MANIFEST]
+    digest = about.pop("digest", None)
+    if digest != _digest(about, members):
+        raise ModelFileError(f"{path}: its contents are not those that were saved; {_AGAIN}")
+    if MODEL not in members:
+        raise ModelFileError(f"{path} has no {MODEL}; {_AGAIN}")
+    versions = about.get("versions")
+    return members, versions if isinstance(versions, dict) else {}
+
+
+def to_json(value) -> bytes:
+    """JSON as short as it can be, in ASCII; NaN and infinity are no JSON."""
+    return json.dumps(value, separators=(",", ":"), allow_nan=False).encode("ascii")
+
+
+def from_json(content: bytes, what):
+    """The value of a JSON text; `what` it is of, for the error."""
+    try:
+        return json.loads(content.decode("ascii"), parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise ModelFileError(f"{what} is no JSON that save writes ({error}); {_AGAIN}") from error
+
+
+def _no_constant(name):
+    raise ValueError(f"{name} in it")
+
+
+def _digest(about: dict, members: Mapping[str, bytes]) -> str:
+    """SHA-256 of what the manifest says, and of the names, lengths and contents of members."""
+    digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode())
+    for name in sorted(members):
+        digest.update(f"\n{name} {len(members[name])}\n".encode())
+        digest.update(members[name])
+    return digest.hexdigest()
+
+
+def _check_entries(archive: zipfile.ZipFile, path):
+    """Raise unless the members are those of a model, each once, stored as they are, and within the file."""
+    entries = archive.infolist()
+    names = [entry.filename for entry in entries]
+    if MANIFEST not in names:
+        raise ModelFileError(f"{path} is a zip archive, and not one of a model: it has no {MANIFEST}")
+    odd = [name for name in names if name not in (MANIFEST, MODEL) and not _ARRAY.fullmatch(name)]
+    if odd or len(set(names)) < len(names):
+        raise ModelFileError(f"{path} has members that save does not write, {(odd or names)[:3]!r}; {_AGAIN}")
+    for entry in entries:
+        if entry.compress_type != zipfile.ZIP_STORED or entry.file_size != entry.compress_size:
+            raise ModelFileError(f"{path}: {entry.filename} is compressed, which save does not do; {_AGAIN}")
+    if sum(entry.file_size for entry in entries) > os.path.getsize(path):
+        raise ModelFileError(f"{path}: its members are said to be larger than the file; {_AGAIN}")
+
+
+def _manifest(content: bytes, path) -> dict:
+    about = from_json(content, f"{path}: {MANIFEST}")
+    if not isinstance(about, dict) or about.get("format") != FORMAT or type(about.get("version")) is not int:
+        raise ModelFileError(f"{path} is a zip archive, and not one of a model: its {MANIFEST} says something else")
+    if about["version"] > VERSION:
+        raise ModelFileError(
+            f"{path} was written by a newer hilbertlearn (version {about['version']} of the format, this one reads up "
+            f"to {VERSION}); upgrade with: pip install --upgrade hilbertlearn"
+        )
+    if about["version"] != VERSION:
+        raise ModelFileError(f"{path}: there is no version {about['version']} of the format; {_AGAIN}")
+    return about
+
+
+@contextmanager
+def _replacing(path):
+    """A new file beside `path` that takes its place at the end; an error, or an interruption, leaves nothing of it."""
+    target = os.path.realpath(path)  # a link goes on to name the file
+    folder, name = os.path.split(target)
+    part = os.path.join(folder, f".{name}.{secrets.token_hex(4)}.part")
+    try:
+        with open(part, "xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, target)
+    except BaseException:
+        if os.path.exists(part):
+            os.unlink(part)
+        raise

@@ -1,0 +1,154 @@
+"""From a table of nodes and arrays back to a model: see ``encode``.
+
+Nothing of the file is code: classes and functions are looked up in closed tables, attributes are put into blank
+objects, and the few constructors that are called are given parts that they check. References go by number, so that
+the depth of a model is no depth of calls.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from . import packages
+from .archive import MODEL
+from .arrays import array_of
+from .attributes import blank, fill
+from .encode import IMPORTED
+from .errors import ModelFileError
+from .estimators import check
+from .names import own_class
+from .plain import pairs
+from .tables import KINDS
+
+_SCALARS = (type(None), bool, int, float, str)
+
+
+class Decoder:
+    """Values behind a table of nodes.
+
+    members : contents of the file's members by name; arrays are taken out of it
+    functions : whether what the file names by "module:name" is imported
+    """
+
+    def __init__(self, nodes, members: dict[str, bytes], functions: bool):
+        good = isinstance(nodes, list) and all(isinstance(node, dict) and type(node.get("is")) is str for node in nodes)
+        self._require(good, "no table of nodes")
+        self.nodes, self.members, self.functions = nodes, members, functions
+        self.built: list[Any] = [None] * len(nodes)
+        self.ready = [False] * len(nodes)
+
+    def model(self, root):
+        """The value that `root` stands for, with all that it refers to."""
+        holders = [i for i, node in enumerate(self.nodes) if node["is"] in ("list", "dict", "object")]
+        for i in holders:
+            self._set(i, self._blank(self.nodes[i]))
+        for i, node in enumerate(self.nodes):
+            if not self.ready[i]:
+                self._set(i, self._whole(node))
+        for i in holders:
+            self._fill(self.built[i], self.nodes[i])
+        for i in holders:
+            if packages.is_estimator(self.built[i]):
+                check(self.built[i])
+        return self._value(root)
+
+    def _set(self, i, value):
+        self.built[i], self.ready[i] = value, True
+
+    def _value(self, value):
+        if isinstance(value, _SCALARS):
+            return value
+        good = isinstance(value, list) and len(value) == 1 and type(value[0]) is int and 0 <= value[0] < len(self.nodes)
+        self._require(good and self.ready[value[0]], f"no value {value!r:.60}")
+        return self.built[value[0]]
+
+    def _parts(self, node):
+        parts = node.get("of")
+        self._require(isinstance(parts, list), "a node without parts")
+        return [self._value(part) for part in parts]
+
+    def _blank(self, node):
+        """A list, a dictionary or an object with nothing in it."""
+        if node["is"] == "dict":
+            return {}
+        if node["is"] == "list":
+            return [] if "class" not in node else blank(self._own(node, list))
+        return blank(self._class(node.get("class")))
+
+    def _fill(self, holder, node):
+        if node["is"] == "list":
+            holder.extend(self._parts(node))
+        elif node["is"] == "dict":
+            holder.update(pairs(self._parts(node)))
+        else:
+            attributes = node.get("of")
+            self._require(isinstance(attributes, dict), "an object without attributes")
+            fill(holder, {name: self._value(value) for name, value in attributes.items()})
+
+    def _whole(self, node):
+        """A value that is complete once it is built."""
+        kind = node["is"]
+        if kind == "array":
+            (name,) = self._parts(node)
+            self._require(isinstance(name, str) and name in self.members and name != MODEL, f"no array {name!r:.60}")
+            return array_of(self.members.pop(name), name)
+        if kind == "tuple" and "class" in node:
+            cls, parts = self._own(node, tuple), self._parts(node)
+            self._require(len(parts) == len(getattr(cls, "_fields", ())), f"no {cls.__name__}")
+            return tuple.__new__(cls, parts)
+        if kind in ("type", "function", "import"):
+            (name,) = self._parts(node)
+            return self._named(kind, name)
+        self._require(kind in KINDS, f"unknown kind {kind!r:.60}")
+        return KINDS[kind].build(*self._parts(node))
+
+    def _named(self, kind, name):
+        self._require(isinstance(name, str), f"no name {name!r:.60}")
+        if kind == "import":
+            return self._import(name)
+        found = packages.type_behind(name) if kind == "type" else packages.function_of(name)
+        self._require(found is not None, f"no {kind} {name!r:.60}")
+        return found
+
+    def _own(self, node, base):
+        """A class of the package that is a list or a tuple."""
+        cls = own_class(str(node["class"]))
+        self._require(cls is not None and issubclass(cls, base), f"no class {node['class']!r:.60} of {base.__name__}s")
+        return cls
+
+    def _class(self, name):
+        self._require(isinstance(name, str), f"no class {name!r:.60}")
+        if name.startswith(IMPORTED):
+            cls = self._import(name.removeprefix(IMPORTED))
+            self._require(isinstance(cls, type), f"{name!r:.60} is no class")
+            return cls
+        cls = own_class(name) or packages.class_of(name)
+        if cls is None or issubclass(cls, (list, tuple)):
+            raise ModelFileError(
+                f"the file has objects of {name!r:.80}, which this version does not know; upgrade hilbertlearn and "
+                "scikit-learn to the versions that wrote it"
+            )
+        return cls
+
+    def _import(self, path):
+        """A function or a class of the user's, by the path in the file."""
+        if not self.functions:
+            raise ModelFileError(
+                f"the model needs code that is not in the file, {path!r:.120}; if you trust the file, "
+                "load(..., functions=True) imports it"
+            )
+        module, _, name = path.partition(":")
+        try:
+            found = importlib.import_module(module)
+            for part in name.split("."):
+                found = getattr(found, part)
+        except (ImportError, AttributeError, ValueError) as error:
+            raise ModelFileError(f"{path!r:.120} is not there ({error}); put it where it was when saved") from error
+        self._require(callable(found), f"{path!r:.120} is no function")
+        return found
+
+    @staticmethod
+    def _require(good, what):
+        if not good:
+            raise ModelFileError(f"the file is not as save writes it: {what}; save the model again")

@@ -1,0 +1,236 @@
+"""Values of Python, numpy and scipy as parts: see ``kinds``."""
+
+from __future__ import annotations
+
+import base64
+import datetime
+import functools
+import zoneinfo
+from collections import Counter, OrderedDict
+
+import numpy as np
+import scipy.interpolate
+import scipy.sparse
+from sklearn.utils import Bunch
+
+from .arrays import KINDS as NUMBERS
+from .kinds import Kind, require
+
+_COMPRESSED = ("csr_matrix", "csr_array", "csc_matrix", "csc_array", "bsr_matrix", "bsr_array")
+_COORDINATES = ("coo_matrix", "coo_array", "lil_matrix", "lil_array", "dok_matrix", "dok_array")
+_DIAGONALS = ("dia_matrix", "dia_array")
+_WORDS = 624  # of the state of the Mersenne twister
+
+
+def in_order(items):
+    """Elements of a set in an order that does not depend on hashes, as far as their texts do not."""
+    return sorted(items, key=lambda item: (type(item).__name__, repr(item)))
+
+
+def _text(content: bytes) -> str:
+    return base64.b85encode(content).decode("ascii")
+
+
+def _content(text: str) -> bytes:
+    return base64.b85decode(text.encode("ascii"))
+
+
+def _float(text):
+    value = float(text)
+    require(text == repr(value) and not np.isfinite(value), f"no number {text!r}")
+    return value
+
+
+def _scalar_parts(value):
+    require(value.dtype.kind in NUMBERS, f"a numpy scalar of dtype {value.dtype}; give a number")
+    return [value.dtype.str, _text(value.tobytes())]
+
+
+def _scalar(text, content):
+    dtype, content = np.dtype(str(text)), _content(content)
+    require(dtype.kind in NUMBERS and dtype.itemsize == len(content), f"no scalar of dtype {dtype}")
+    return np.frombuffer(content, dtype)[0] if len(content) else dtype.type()
+
+
+def _dtype_parts(dtype):
+    require(dtype.kind in NUMBERS + "O" and not dtype.metadata, f"the dtype {dtype}; give one of numbers or text")
+    return [dtype.str]
+
+
+def _dtype(text):
+    dtype = np.dtype(str(text))
+    require(dtype.kind in NUMBERS + "O", f"no dtype {text!r}")
+    return dtype
+
+
+def _object_array(order, dimensions, *rest):
+    shape, items = rest[:dimensions], rest[dimensions:]
+    require(all(type(n) is int and n >= 0 for n in shape) and order in ("C", "F"), "no shape of an array")
+    require(int(np.prod(shape, dtype=object)) == len(items), "an array of objects has other numbers of them")
+    flat = np.empty(len(items), dtype=object)
+    for i, item in enumerate(items):  # at once, numpy would look into sequences
+        flat[i] = item
+    return flat.reshape(shape, order=order).copy(order="K")
+
+
+def _object_array_parts(array):
+    order = "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
+    return [order, array.ndim, *array.shape, *array.ravel(order=order)]
+
+
+def _masked_parts(array):
+    return [array.data, np.ma.getmaskarray(array), array.fill_value]
+
+
+def _masked(data, mask, fill_value):
+    require(isinstance(data, np.ndarray) and isinstance(mask, np.ndarray), "no masked array")
+    return np.ma.MaskedArray(data, mask, fill_value=fill_value)
+
+
+def _mapping_parts(mapping):
+    return [part for pair in mapping.items() for part in pair]
+
+
+def pairs(parts):
+    """Pairs of keys and values from a flat list of them."""
+    require(len(parts) % 2 == 0, "a key without a value")
+    return list(zip(parts[::2], parts[1::2], strict=True))
+
+
+def _mapping(cls):
+    return lambda *parts: cls(dict(pairs(parts)))
+
+
+def _partial_parts(value):
+    return [value.func, len(value.args), *value.args, *_mapping_parts(value.keywords)]
+
+
+def _partial(function, number, *rest):
+    require(callable(function), "no function")
+    return functools.partial(function, *rest[:number], **dict(pairs(rest[number:])))
+
+
+def _moment_parts(value):
+    return [value.year, value.month, value.day, *_time_parts(value)]
+
+
+def _time_parts(value):
+    return [value.hour, value.minute, value.second, value.microsecond, value.tzinfo, value.fold]
+
+
+def _datetime(*parts):
+    return datetime.datetime(*parts[:8], fold=parts[8])
+
+
+def _time(*parts):
+    return datetime.time(*parts[:5], fold=parts[5])
+
+
+def _compressed_parts(S):
+    return [type(S).__name__, S.data, S.indices, S.indptr, *S.shape]
+
+
+def _compressed(name, data, indices, indptr, *shape):
+    require(name in _COMPRESSED, f"no sparse matrix {name!r}")
+    S = getattr(scipy.sparse, name)((data, indices, indptr), shape=shape)
+    S.check_format(full_check=True)  # products read where indices point to
+    S.indices, S.indptr = indices, indptr  # in the integers that they were in
+    return S
+
+
+def _coordinates_parts(S):
+    C = S.tocoo()
+    return [type(S).__name__, C.data, len(C.coords), *C.coords, *S.shape]
+
+
+def _coordinates(name, data, dimensions, *rest):
+    require(name in _COORDINATES, f"no sparse matrix {name!r}")
+    coords, shape = rest[:dimensions], rest[dimensions:]
+    sort = "array" if name.endswith("_array") else "matrix"
+    S = getattr(scipy.sparse, f"coo_{sort}")((data, tuple(coords)), shape=shape)  # checks the indices
+    return S.asformat(name[:3])
+
+
+def _diagonals(name, data, offsets, *shape):
+    require(name in _DIAGONALS, f"no sparse matrix {name!r}")
+    return getattr(scipy.sparse, name)((data, offsets), shape=shape)
+
+
+def _twister_parts(state):
+    _, key, position, has_gauss, gauss = state.get_state(legacy=True)
+    return [key, position, has_gauss, gauss]
+
+
+def _twister(key, position, has_gauss, gauss):
+    good = isinstance(key, np.ndarray) and key.shape == (_WORDS,) and key.dtype == np.uint32
+    require(good and type(position) is int and 0 <= position <= _WORDS, "no state of a random generator")
+    state = np.random.RandomState()
+    state.set_state(("MT19937", key, position, int(bool(has_gauss)), float(gauss)))
+    return state
+
+
+def _generator_parts(generator):
+    state = generator.bit_generator.state
+    require(state["bit_generator"] == "PCG64", "a generator other than PCG64; give default_rng(...)")
+    return [state["state"]["state"], state["state"]["inc"], state["has_uint32"], state["uinteger"]]
+
+
+def _generator(state, increment, has_half, half):
+    generator = np.random.Generator(np.random.PCG64())
+    inner = {"state": int(state), "inc": int(increment)}
+    generator.bit_generator.state = {
+        "bit_generator": "PCG64",
+        "state": inner,
+        "has_uint32": int(bool(has_half)),
+        "uinteger": int(half),
+    }
+    return generator
+
+
+PLAIN = (
+    Kind("tuple", ("builtins.tuple",), list, lambda *parts: parts),
+    Kind("set", ("builtins.set",), in_order, lambda *parts: set(parts)),
+    Kind("frozenset", ("builtins.frozenset",), in_order, lambda *parts: frozenset(parts)),
+    Kind("bytes", ("builtins.bytes",), lambda value: [_text(value)], _content),
+    Kind("int", ("builtins.int",), lambda value: [hex(value)], lambda text: int(text, 16)),
+    Kind("float", ("builtins.float",), lambda value: [repr(value)], _float),
+    Kind("complex", ("builtins.complex",), lambda value: [value.real, value.imag], complex),
+    Kind("slice", ("builtins.slice",), lambda value: [value.start, value.stop, value.step], slice),
+    Kind("range", ("builtins.range",), lambda value: [value.start, value.stop, value.step], range),
+    Kind("ellipsis", ("builtins.ellipsis",), lambda value: [], lambda: Ellipsis),
+    Kind("ordered_dict", ("collections.OrderedDict",), _mapping_parts, _mapping(OrderedDict)),
+    Kind("counter", ("collections.Counter",), _mapping_parts, _mapping(Counter)),
+    Kind("bunch", ("sklearn.Bunch",), _mapping_parts, lambda *parts: Bunch(**dict(pairs(parts)))),
+    Kind("partial", ("functools.partial",), _partial_parts, _partial),
+    Kind("datetime", ("datetime.datetime",), _moment_parts, _datetime),
+    Kind("date", ("datetime.date",), lambda value: [value.year, value.month, value.day], datetime.date),
+    Kind("time", ("datetime.time",), _time_parts, _time),
+    Kind(
+        "timedelta",
+        ("datetime.timedelta",),
+        lambda value: [value.days, value.seconds, value.microseconds],
+        datetime.timedelta,
+    ),
+    Kind("offset", ("datetime.timezone",), lambda value: [value.utcoffset(None)], datetime.timezone),
+    Kind("zone", ("zoneinfo.ZoneInfo",), lambda value: [value.key], zoneinfo.ZoneInfo),
+    Kind("scalar", (), _scalar_parts, _scalar),
+    Kind("dtype", (), _dtype_parts, _dtype),
+    Kind("object_array", (), _object_array_parts, _object_array),
+    Kind("masked_array", ("numpy.MaskedArray",), _masked_parts, _masked),
+    Kind("random_state", ("numpy.RandomState",), _twister_parts, _twister),
+    Kind("generator", ("numpy.Generator",), _generator_parts, _generator),
+    Kind("compressed", tuple(f"scipy.{name}" for name in _COMPRESSED), _compressed_parts, _compressed),
+    Kind("coordinates", tuple(f"scipy.{name}" for name in _COORDINATES), _coordinates_parts, _coordinates),
+    Kind(
+        "diagonals",
+        tuple(f"scipy.{name}" for name in _DIAGONALS),
+        lambda S: [type(S).__name__, S.data, S.offsets, *S.shape],
+        _diagonals,
+    ),
+    Kind(
+        "spline",
+        ("scipy.BSpline",),
+        lambda spline: [spline.t, spline.c, spline.k, spline.extrapolate, spline.axis],
+        scipy.interpolate.BSpline,
+    ),
+)

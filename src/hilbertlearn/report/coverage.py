@@ -1,0 +1,92 @@
+"""What sets promise, and how often they held the truth."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .charts import Axis, Chart, Series, View, edges_of, histogram
+from .parts import Figures, Meter, Part, Table, Tile
+from .text import count, number, percent
+
+
+def of_intervals(model, X, y, true, ends, targets):
+    """Coverage of intervals (n, d, 2) of each output, and of the region of all at once: part, facts, tiles."""
+    seen = np.isfinite(true)
+    inside = seen & (ends[..., 0] <= true) & (true <= ends[..., 1])
+    shares = inside.sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
+    widths = ends[..., 1] - ends[..., 0]
+    rows = [
+        [Meter(shares[j], percent(shares[j])), number(seen[:, j].sum()), number(np.median(widths[:, j]))]
+        for j in range(len(targets))
+    ]
+    items: list = [Table("Intervals, each output by itself", ["inside", "of", "median width"], rows, targets,
+                         first="output")]  # fmt: skip
+    facts = {"coverage_by_output": dict(zip(targets, shares.tolist()))}
+    single = true.shape[1] == 1
+    held = inside[:, 0] if single else model.conformal.predict_region(X).contains(y)
+    return _part(model, held[seen.any(axis=1)], "intervals" if single else "all outputs at once", items, facts)
+
+
+def of_bands(model, band, y, known, along: Chart | None):
+    """Coverage of bands where something is known (n,) of the curve, and along it: part, facts, tiles."""
+    width = float(np.mean(band.mean_width()))
+    held = np.asarray(band.contains(y))[known]
+    items = [] if along is None else [along]
+    return _part(model, held, "whole curves", items, {"mean_width": width}, [("mean width", number(width))])
+
+
+def of_sets(model, sets, y, rows):
+    """Coverage of sets of objects, and their sizes, of the samples in these rows: part, facts, tiles."""
+    held, sizes = np.asarray(sets.contains(y))[rows], np.asarray(sets.sizes, dtype=float)[rows]
+    known = sizes[np.isfinite(sizes)]
+    facts, items, sizes_row = {}, [], []
+    if len(known):
+        facts["median_set_size"] = float(np.median(known))
+        sizes_row = [("outputs in a set, median", number(np.median(known)))]
+    if len(np.unique(known)) > 1:
+        bars = histogram("sets", known, edges_of(known))
+        items = [Chart("Sizes of the sets", Axis("outputs in the set"), Axis("share of samples"), [View("", [bars])])]
+    return _part(model, held, "sets", items, facts, sizes_row)
+
+
+def of_partners(model, held, sizes):
+    """Coverage of sets of partners by links, and their sizes: part, facts, tiles."""
+    return _part(model, held, "links", [], {}, [("partners of a node, median", number(np.median(sizes)))])
+
+
+def guaranteed(conformal) -> str:
+    """What holds whatever the data are, see ``ConformalPredictor``."""
+    level = float(conformal.level)
+    if conformal.method_ == "split":
+        return percent(level)
+    bound = percent(max(2 * level - 1, 0.0))
+    return bound if conformal.method_ == "jackknife+" else f"nearly {bound}"
+
+
+def _part(model, held, what, items, facts, more=()):
+    """The part of a report on ``held`` (n,), whether sets held the truth; more : rows of figures."""
+    conformal, n = model.conformal, len(held)
+    level, observed = float(conformal.level), float(np.mean(held)) if n else float("nan")
+    error = float(np.sqrt(level * (1 - level) / n)) if n else float("nan")
+    rows = [
+        ("aimed at", percent(level)),
+        ("guaranteed whatever the data are", guaranteed(conformal)),
+        ("observed", f"{percent(observed)} ({int(np.sum(held))} of {n})"),
+        ("chance alone moves it by about", f"± {percent(error)}"),
+        ("method", f"{conformal.method_}" + (", in closed form" if conformal.closed_form_ else "")),
+        ("calibrated on", count(conformal.n_calibration_, "sample")),
+    ]
+    facts = {"coverage": observed, "level": level, "n_covered": int(np.sum(held)), **facts}
+    tile = Tile("coverage", percent(observed), f"{percent(level)} aimed at, {what}")
+    intro = f"How often the truth was inside, on what was judged: {what}."
+    return Part("Coverage", intro, [Figures([*rows, *more]), *items]), facts, [tile]
+
+
+def along_curve(points, share, level) -> Chart:
+    """Share (m,) of the curves that is inside at each point (m,)."""
+    series = [
+        Series("observed", "line", points, share, color="blue"),
+        Series(f"aimed at for whole curves, {percent(level)}", "rule", y=[level], color="grey", dashed=True),
+    ]
+    note = "A band holds whole curves, so that at single points it holds more than it aims at."
+    return Chart("Inside the band, along the curve", Axis("t"), Axis("share inside"), [View("", series)], note)

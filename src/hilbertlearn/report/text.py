@@ -1,0 +1,85 @@
+"""Numbers and outputs as text, the same everywhere on the page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import numpy as np
+
+NONE = "–"  # where there is no number
+_MINUS = "\u2212"
+_LONGEST = 80  # characters of an object
+_SHOWN = 12  # items of a collection
+
+
+def number(value, digits=3):
+    """A number in so many significant digits, as 0.0123, 1 234, 1.2e-6; a dash where there is none."""
+    value = float(value)
+    if not np.isfinite(value):
+        return NONE if np.isnan(value) else f"{_MINUS * (value < 0)}∞"
+    if (value == int(value) or abs(value) >= 1000) and abs(value) < 1e6:
+        text = f"{value:,.0f}".replace(",", "\u202f")
+    elif value and not 1e-3 <= abs(value) < 1e6:
+        mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
+        text = f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
+    else:
+        text = f"{value:#.{digits}g}".rstrip(".")
+    return text.replace("-", _MINUS) if "e" not in text else re.sub("^-", _MINUS, text)
+
+
+def percent(share, digits=0):
+    """A share of one as per cent; less than the last digit, but not nothing, says so."""
+    if not np.isfinite(share):
+        return NONE
+    least = 10.0**-digits
+    if 0 < 100 * share < least / 2:
+        return f"< {least:g} %"
+    return f"{100 * share:.{digits}f} %"
+
+
+def seconds(value):
+    """A duration in words."""
+    if value < 0.001:
+        return "less than 1 ms"
+    if value < 1:
+        return f"{1000 * value:.0f} ms"
+    return f"{value:.1f} s" if value < 60 else f"{int(value // 60)} min {int(value % 60)} s"
+
+
+def count(n, one, many=None):
+    """As "3 samples"."""
+    return f"{number(n)} {one if n == 1 else many or one + 's'}"
+
+
+def listed(items, last="and"):
+    """As "a, b and c"."""
+    *first, end = map(str, items)
+    return f"{', '.join(first)} {last} {end}" if first else end
+
+
+def short(value, longest=_LONGEST):
+    """Text of anything in one line, cut where it is long."""
+    text = re.sub(r"\s+", " ", str(value)).strip()
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def setting(value):
+    """Text of a kernel, a loss or another setting, its floats with three digits."""
+    if value is None:
+        return NONE
+    if isinstance(value, (float, np.floating)):
+        return number(value)
+    if isinstance(value, np.ndarray) and value.ndim:
+        return f"matrix {' × '.join(map(str, value.shape))}" if value.ndim > 1 else few(value, number)
+    if isinstance(value, (list, tuple)):
+        return few(value, setting)
+    plain = re.sub(r"<(?:\w+\.)*(\w+) object at 0x\w+>", r"\1", str(value))  # what has no text of its own
+    return short(re.sub(r"\d+\.\d+(e[+-]?\d+)?", lambda match: f"{float(match[0]):.3g}", plain), 2 * _LONGEST)
+
+
+def few(items: Iterable, form=str, most=_SHOWN):
+    """Some items and how many more there are."""
+    items = list(items)
+    more = f" and {len(items) - most} more" if len(items) > most else ""
+    return ", ".join(form(item) for item in items[:most]) + more

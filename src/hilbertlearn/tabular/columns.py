@@ -1,0 +1,126 @@
+"""Which columns of a table are meant: names, globs and ranges; identifiers; numbers in names."""
+
+from __future__ import annotations
+
+import difflib
+import fnmatch
+import re
+
+import numpy as np
+
+from .files import TableError
+
+_IDENTIFIER = re.compile(r"(?:.*[\s_.-])?(?:id|idx|index)|unnamed: ?\d+|", re.IGNORECASE)
+_NUMBER = re.compile(r"(?:(?<![A-Za-z0-9.])-)?\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?")
+_LISTED = 160  # characters of the names that an error lists
+_SENTENCES = 5
+
+
+def choose(names, pattern, what):
+    """Names, in the order of the table, that a pattern means: names, globs and ranges ``first:last``, with commas.
+
+    what : what the pattern is called in errors
+    """
+    names = list(names)
+    parts = [pattern] if isinstance(pattern, str) else list(pattern)
+    found: list = []
+    for part in parts:
+        found += _meant(names, part, what)
+    return [name for name in names if name in set(found)]
+
+
+def _meant(names, part, what):
+    if part in names:
+        return [part]
+    first, colon, last = (one.strip() for one in part.partition(":"))
+    if colon and first in names and last in names:
+        start, stop = names.index(first), names.index(last)
+        if start > stop:
+            raise TableError(f"{what} {part!r}: {last!r} stands before {first!r} in the table; swap them")
+        return names[start : stop + 1]
+    if "," in part:
+        return [name for one in part.split(",") for name in _meant(names, one.strip(), what)]
+    found = [name for name in names if fnmatch.fnmatchcase(name, part)]
+    if not found:
+        raise TableError(f"{what} {part!r}: no such column; {suggestion(names, part)}")
+    return found
+
+
+def suggestion(names, wanted):
+    """What to say of a column that is not there: one with a name like it, and those that there are."""
+    near = difflib.get_close_matches(wanted, names, 1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return f"{hint}the table has {listed(names)}"
+
+
+def listed(names):
+    """The first of some names, and how many there are beside."""
+    names = list(names)
+    shown = 1 + sum(length < _LISTED for length in np.cumsum([len(name) + 4 for name in names])[1:])
+    more = f" and {len(names) - shown} more" if shown < len(names) else ""
+    return ", ".join(map(repr, names[:shown])) + more
+
+
+def require(frame, names, what):
+    """Raise if a table lacks columns."""
+    missing = [name for name in names if name not in frame.columns]
+    if missing:
+        raise TableError(
+            f"{what} missing in the table: {listed(missing)}; {suggestion(list(frame.columns), missing[0])}"
+        )
+
+
+def shortened(sentences):
+    """Of many sentences on columns the first, and how many there are beside."""
+    shown = list(sentences[:_SENTENCES])
+    return shown + [f"and {len(sentences) - _SENTENCES} columns more"] * (len(sentences) > _SENTENCES)
+
+
+def looks_like_identifier(name, column):
+    """Whether a column is called like an identifier and tells rows apart."""
+    whole_or_text = column.dtype.kind not in "fcmM"
+    return bool(_IDENTIFIER.fullmatch(str(name))) and whole_or_text and column.is_unique and len(column) > 1
+
+
+def numbers_in(names):
+    """The numbers (m,) in names that differ by a number only, as y_0.5, t10 or 2001; None elsewhere."""
+    points, stems = [], set()
+    for name in names:
+        found = list(_NUMBER.finditer(name))
+        if not found:
+            return None
+        last = found[-1]
+        points.append(float(last.group().replace(",", ".")))
+        stems.add((name[: last.start()], name[last.end() :]))
+    if len(stems) > 1 or len(set(points)) < max(len(points), 2) or not np.isfinite(points).all():
+        return None
+    return np.array(points)
+
+
+def number_cells(column, name):
+    """Values (n,) of a column as floats, NaN where missing; an error names the first cell that is none."""
+    values, wrong = as_numbers(column)
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        cell = column.iloc[row]
+        raise TableError(f"column {name!r} must hold numbers, but row {row + 1} has {cell!r}; mend or empty the cell")
+    return values
+
+
+def as_numbers(column):
+    """Values (n,) of a column as floats, NaN where missing or not a number, and which cells (n,) are no number."""
+    if column.dtype.kind in "biuf":
+        values = column.to_numpy(dtype=float, na_value=np.nan)
+        return np.where(np.isinf(values), np.nan, values), np.isinf(values)
+    values, wrong = np.full(len(column), np.nan), np.zeros(len(column), dtype=bool)
+    if column.dtype.kind in "mM":
+        return values, ~wrong
+    for i, (cell, missing) in enumerate(zip(column, column.isna(), strict=True)):
+        if missing:
+            continue
+        try:
+            values[i] = float(cell)
+        except (TypeError, ValueError):
+            wrong[i] = True
+    wrong |= np.isinf(values)
+    return values, wrong

@@ -1,0 +1,165 @@
+"""Input columns of a table as rows of numbers: standardised numbers and dates, categories as zeros and ones."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .columns import as_numbers, listed, looks_like_identifier, number_cells, require, shortened
+from .files import TableError, pandas
+
+NUMBER, CATEGORY, DATE = "number", "category", "date"
+_DATES = ("ISO8601", "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y")  # the first that reads all cells
+_MOSTLY = 0.8  # share of cells that are numbers from which the others are taken for mistakes
+_LEAST_REPEATED = 2.0  # rows a category on average, below which text is not taken for categories
+MISSING = "(missing)"
+
+
+class InputEncoding:
+    """What was learnt of the input columns: their kinds, centres, scales and categories.
+
+    A number, or a date in days, is centred and divided by its standard deviation, unless it is 0 or 1 in all rows;
+    where it is missing it is the median.
+    A category is a column of zeros and ones for each of its values, missing being one of them, so that two rows that
+    differ in it are as far apart as two typical values of a number; a value not seen in training is zeros.
+    """
+
+    def __init__(self, names, kinds, details):
+        self.names, self.kinds, self.details = list(names), list(kinds), [dict(one) for one in details]
+
+    @classmethod
+    def of(cls, frame, names):
+        """Learn from the columns ``names`` of a data frame."""
+        kinds, details = [], []
+        for name in names:
+            kind, detail = _learnt(frame[name], name)
+            kinds.append(kind)
+            details.append(detail)
+        return cls(names, kinds, details)
+
+    @property
+    def columns(self):
+        """A name for each column of the encoded inputs."""
+        return [
+            column
+            for name, kind, detail in zip(self.names, self.kinds, self.details, strict=True)
+            for column in ([f"{name}={value}" for value in detail["values"]] if kind == CATEGORY else [name])
+        ]
+
+    def encode(self, frame):
+        """Inputs (n, p), and a list of what is to be said about them."""
+        require(frame, self.names, "input columns")
+        blocks, said = [], []
+        for name, kind, detail in zip(self.names, self.kinds, self.details, strict=True):
+            block, note = _categories(frame[name], detail) if kind == CATEGORY else _scaled(frame[name], name, detail)
+            blocks.append(block)
+            said += [f"{name}: {note}"] if note else []
+        return np.column_stack(blocks), shortened(said)
+
+
+def _learnt(column, name):
+    """Kind and details of a column."""
+    kind, form = kind_of(column, name)
+    if kind == CATEGORY:
+        values = sorted({_category(cell) for cell in column[column.notna()]})
+        return kind, {"values": values + [MISSING] * bool(column.isna().any())}
+    values = _numbers(column, name, form)
+    known = values[np.isfinite(values)]
+    mean, scale = (0.0, 1.0) if np.isin(known, (0, 1)).all() else (float(known.mean()), float(known.std()) or 1.0)
+    return kind, {"form": form, "median": float(np.median(known)), "mean": mean, "scale": scale}
+
+
+def kind_of(column, name):
+    """The kind of a column and, of dates, their format."""
+    values, wrong = as_numbers(column)
+    known = ~column.isna().to_numpy()
+    if not (known & wrong).any():
+        return NUMBER, ""
+    if column.dtype.kind == "M":
+        return DATE, "ISO8601"
+    cells = column[known].astype(str)
+    for form in _DATES:
+        if pandas().to_datetime(cells, format=form, errors="coerce").notna().all():
+            return DATE, form
+    if 1 - wrong[known].mean() >= _MOSTLY:
+        number_cells(column, name)  # raises, naming the cell
+    return CATEGORY, ""
+
+
+def _numbers(column, name, form):
+    """Values (n,) of a column of numbers or, with a format, of dates, in days since 1970."""
+    if not form:
+        return number_cells(column, name)
+    pd = pandas()
+    if column.dtype.kind == "M":
+        dates = column.dt.tz_localize(None) if getattr(column.dtype, "tz", None) is not None else column
+    else:
+        dates = pd.to_datetime(column.astype("string"), format=form, errors="coerce")
+        if form == "ISO8601" and getattr(dates.dtype, "tz", None) is not None:
+            dates = dates.dt.tz_localize(None)
+    wrong = np.flatnonzero((dates.isna() & column.notna()).to_numpy())
+    if len(wrong):
+        row = int(wrong[0])
+        raise TableError(
+            f"column {name!r} must hold dates, but row {row + 1} has {column.iloc[row]!r}; mend or empty it"
+        )
+    return ((dates - pd.Timestamp(0)) / pd.Timedelta(days=1)).to_numpy(dtype=float, na_value=np.nan)
+
+
+def _scaled(column, name, detail):
+    values = _numbers(column, name, detail["form"])
+    missing = ~np.isfinite(values)
+    note = f"{_cells(missing.sum())} filled with the median, {detail['median']:.4g}" if missing.any() else ""
+    filled = np.where(missing, detail["median"], values)
+    return (filled - detail["mean"]) / detail["scale"], note
+
+
+def _categories(column, detail):
+    missing = column.isna().to_numpy()
+    cells = [MISSING if gone else _category(cell) for cell, gone in zip(column, missing, strict=True)]
+    places = {value: j for j, value in enumerate(detail["values"])}
+    block = np.zeros((len(cells), len(places)))
+    for i, cell in enumerate(cells):
+        if cell in places:
+            block[i, places[cell]] = 1.0
+    new = sorted({cell for cell in cells if cell not in places} - {MISSING})
+    notes = [f"{_cells(missing.sum())} taken as a category of its own"] if missing.any() and MISSING in places else []
+    if missing.any() and MISSING not in places:
+        notes.append(f"{_cells(missing.sum())}, which training had none of, taken as no category")
+    if new:
+        notes.append(f"not seen in training: {listed(new)}")
+    return block, "; ".join(notes)
+
+
+def _category(cell):
+    """A value of a category as text: 1, 1.0 and "1" are the same."""
+    if isinstance(cell, (float, np.floating)) and float(cell).is_integer():
+        cell = int(cell)
+    return str(cell).strip()
+
+
+def _cells(count):
+    return f"{count} missing cell{'s' if count > 1 else ''}"
+
+
+def usable(frame, names):
+    """Those of the columns that tell something about rows not seen, and a list of why others are left out."""
+    kept, said = [], []
+    for name in names:
+        reason = _useless(frame[name], name)
+        kept += [] if reason else [name]
+        said += [f"{name}: left out, {reason}"] if reason else []
+    return kept, shortened(said)
+
+
+def _useless(column, name):
+    distinct = column.nunique()
+    if distinct == 0:
+        return "all cells are missing"
+    if distinct == 1 and not (column.isna().any() and column.dtype.kind not in "biuf"):
+        return "all cells are the same"
+    if looks_like_identifier(name, column):
+        return "it numbers the rows"
+    kind, _ = kind_of(column, name)
+    if kind == CATEGORY and column.notna().sum() < _LEAST_REPEATED * distinct:
+        return f"text with {distinct} values in {len(column)} rows; name it in features to keep it"
+    return ""
