@@ -144,7 +144,7 @@ class Objects(Task):
 
     def _listed(self, members):
         if members is None:
-            return ""
+            return "(too many to list)"
         shown = " | ".join(self._text(member) for member in members[:_LISTED])
         return shown + " | ..." * (len(members) > _LISTED)
 
