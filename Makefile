@@ -17,7 +17,7 @@ PYTEST := $(call threads,1) MPLBACKEND=Agg SCIPY_ARRAY_API=1 $(BIN)/pytest -n $(
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo examples test test-all lint bench clean
+.PHONY: help demo examples test test-all lint bench docs clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -42,8 +42,13 @@ lint: $(VENV)/.stamp-dev  ## check style, formatting and types
 bench: $(VENV)/.stamp-bench  ## run the benchmarks (THREADS=2)
 	$(call threads,$(THREADS)) $(BIN)/python -m benchmarks
 
+docs: $(VENV)/.stamp-docs  ## build the documentation to docs/_build/html; warnings are errors
+	$(call threads,1) MPLBACKEND=Agg $(BIN)/sphinx-build -W --keep-going --quiet -j $(WORKERS) -d docs/_build/doctrees docs docs/_build/html
+	@echo 'docs/_build/html/index.html'
+
 clean:  ## remove .venv, caches and build products
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf docs/_build docs/api/generated docs/gallery/auto docs/sg_execution_times.rst
 	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
 
 # One stamp per set of extras, renewed when pyproject.toml changes. A larger set also stamps the smaller ones.
@@ -66,3 +71,7 @@ $(VENV)/.stamp-dev: pyproject.toml | $(BIN)/python
 $(VENV)/.stamp-bench: pyproject.toml | $(BIN)/python
 	$(PIP) install -e '.[dev,bench]'
 	@touch $@ $(VENV)/.stamp-dev $(VENV)/.stamp-demo
+
+$(VENV)/.stamp-docs: pyproject.toml | $(BIN)/python
+	$(PIP) install -e '.[docs]'
+	@touch $@

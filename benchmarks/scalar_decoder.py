@@ -6,27 +6,27 @@ from unittest.mock import patch
 import numpy as np
 from scipy.optimize import minimize_scalar
 
+from hilbertlearn import output_losses
 from hilbertlearn.decoders import scalar
-from hilbertlearn.output_losses import scalars
 
 from .timing import best_of, report
 
 LOSSES = [
-    scalars.Cauchy(),
-    scalars.Cauchy(0.3),
-    scalars.GemanMcClure(),
-    scalars.GemanMcClure(0.3),
-    scalars.Absolute(),
-    scalars.Pinball(0.2),
-    scalars.EpsilonAbsolute(),
-    scalars.SquaredError(),
-    scalars.Huber(),
-    scalars.Huber(0.3),
-    scalars.Fair(),
-    scalars.Fair(0.3),
-    scalars.L2L1(),
-    scalars.Hinge(),
-    scalars.Logistic(),
+    output_losses.Cauchy(),
+    output_losses.Cauchy(0.3),
+    output_losses.GemanMcClure(),
+    output_losses.GemanMcClure(0.3),
+    output_losses.Absolute(),
+    output_losses.Pinball(0.2),
+    output_losses.EpsilonAbsolute(),
+    output_losses.SquaredError(),
+    output_losses.Huber(),
+    output_losses.Huber(0.3),
+    output_losses.Fair(),
+    output_losses.Fair(0.3),
+    output_losses.L2L1(),
+    output_losses.Hinge(),
+    output_losses.Logistic(),
 ]
 
 
@@ -35,7 +35,11 @@ def main(n=1000, m=10_000, looped=1000):
     some = np.arange(0, m, -(-m // looped))  # the loop's time is proportional to the number of queries
     targets = {"numpy": 25, "numba": 50} if find_spec("numba") else {"numpy": 25}
     for loss in LOSSES:
-        Y = np.where(numbers > 0, 1.0, -1.0) if isinstance(loss, scalars.Hinge | scalars.Logistic) else numbers
+        Y = (
+            np.where(numbers > 0, 1.0, -1.0)
+            if isinstance(loss, output_losses.Hinge | output_losses.Logistic)
+            else numbers
+        )
         found = np.empty(len(some))
 
         def theirs():

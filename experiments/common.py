@@ -6,10 +6,11 @@ import argparse
 import csv
 import os
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
+
+from hilbertlearn._progress import Progress
 
 OUTPUT = Path(__file__).parent / "output"
 DATA = "HILBERTLEARN_DATA"
@@ -35,19 +36,12 @@ def arguments(doc, *, data=None, **options):
 
 
 def progress(items, label):
-    """Iterate over items with a bar on the terminal."""
+    """Iterate over items with a bar on the terminal, the one of the package."""
     items = list(items)
-    start = time.perf_counter()
-    for i, item in enumerate(items):
-        _show(label, i, len(items), time.perf_counter() - start)
-        yield item
-    _show(label, len(items), len(items), time.perf_counter() - start)
-    print(file=sys.stderr)
-
-
-def _show(label, done, total, seconds):
-    bar = "#" * (20 * done // total)
-    print(f"\r{label} [{bar:20}] {done}/{total} {seconds:6.0f} s", end="", file=sys.stderr, flush=True)
+    with Progress(Path(sys.argv[0]).stem, verbose=1).task(label.strip(), "case", len(items)) as task:
+        for item in items:
+            yield item
+            task.step()
 
 
 def write_csv(name, rows):

@@ -16,6 +16,7 @@ ROOMS = [
     "_validation",
     "_sums",
     "_statistics",
+    "_facts",
     "_fitting",
     "_progress",
     "_callbacks",

@@ -10,7 +10,7 @@ from refusals import assert_refused
 
 from hilbertlearn.decoders import candidates
 from hilbertlearn.decoders.candidates import spread, top_k, top_k_of_lists
-from hilbertlearn.output_losses.scalars import Absolute
+from hilbertlearn.output_losses import Absolute
 
 rng = np.random.default_rng(0)
 

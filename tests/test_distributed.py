@@ -82,6 +82,16 @@ def assert_same_model(one, other, X, rtol=1e-8):
 # ------------------------------------------------------------------ the same as in memory
 
 
+def test_progress_on_workers_is_told_here(client, capsys):
+    X, y = make(200)
+    model = OperatorKernelRegressor(**GIVEN, loss="huber", verbose=1).fit(*blocks_of(X, y))
+    last = capsys.readouterr().err.splitlines()[-1]
+    told = f"solve, on all workers: gap {model.dual_gap_:.1e}, {model.n_iter_} iterations in "
+    assert last.startswith(f"[OperatorKernelRegressor] {told}")
+    OperatorKernelRegressor(**GIVEN, verbose=1).fit(*blocks_of(X, y))
+    assert "[OperatorKernelRegressor] sums over blocks in " in capsys.readouterr().err
+
+
 @flag("name", LOSSES)
 def test_given_settings(client, name):
     X, y = make()

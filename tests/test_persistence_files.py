@@ -460,7 +460,22 @@ def test_neighbours_of_other_features(tmp_path, algorithm):
 
 def test_folders_of_pickles(tmp_path):
     model = make_pipeline(StandardScaler(), Ridge(), memory=str(tmp_path))
-    assert_refused(save(model, tmp_path / "model.hl"), "pickles")
+    with pytest.raises(TypeError, match="memory=None"):
+        save(model, tmp_path / "model.hl")
+    path = save(model.set_params(memory=None), tmp_path / "model.hl")
+
+    def change(model, members):
+        first(model, **{"class": "sklearn.pipeline.Pipeline"})["of"]["memory"] = str(tmp_path)
+
+    assert_refused(forged(path, change), "pickles")
+
+
+def test_attributes_that_could_not_be_loaded_are_not_saved(small, tmp_path):
+    model = Ridge().fit(X, NUMBERS)
+    model.predict = 3
+    with pytest.raises(TypeError, match=r"model has attributes .*'predict'"):
+        save(model, tmp_path / "model.hl")
+    assert os.listdir(tmp_path) == []
 
 
 def test_sparse_matrices_that_point_elsewhere(tmp_path):

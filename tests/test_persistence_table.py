@@ -37,7 +37,7 @@ STORED = {
     "held_out": "Approximation Choice Curve Decided Found OnFeatures Reservoir Trial WithoutOne",
     "kernels": "Additive Affinity Best Categorical ChannelSum ColumnKernels Columns Components CurlFree "
     "DivergenceFree Families Family Helmholtz InputKernel IntegratedKernel L2 Matern Metric "
-    "NGrams Named OutputBuilt Pairwise Part Precomputed Table Tanimoto TanimotoGaussian",
+    "NGrams Named OperatorValued OutputBuilt Pairwise Part Precomputed Table Tanimoto TanimotoGaussian",
     "losses": "Ball EpsilonInsensitive EpsilonSVR ExpNorm Hinge Huber InfConv LogNorm Norm Ordered "
     "Pinball PowerNorm Squared",
     "metrics": "FunctionalScorer",
@@ -93,6 +93,7 @@ NOT_STORED = {
     "estimators.on_workers": "_Checks InBlocks",
     "estimators.output_scores": "OutputScores",
     "estimators.top_pairs": "TopPairs _Excluded",
+    "features.moving": "_Left",
     "features.selection": "Candidates Pool",
     "graphs.known": "_Read",
     "held_out.criterion": "Criterion Norms",
@@ -107,7 +108,6 @@ NOT_STORED = {
     "kernels.family": "SharedDistances",
     "kernels.functional": "CurveKernel",
     "kernels.stationary": "Bandwidth",
-    "kernels.vector_fields": "OperatorValued",
     "losses.base": "Loss",
     "losses.margin": "_Box",
     "losses.pnorm": "_PNormLoss",

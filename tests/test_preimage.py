@@ -10,9 +10,9 @@ from scipy.special import eval_gegenbauer, eval_legendre
 
 from hilbertlearn.decoders import directions
 from hilbertlearn.decoders.gaussian import preimage
+from hilbertlearn.output_losses import Absolute
 from hilbertlearn.output_losses.directions import Diffusion
 from hilbertlearn.output_losses.objects import KernelLoss
-from hilbertlearn.output_losses.scalars import Absolute
 
 rng = np.random.default_rng(0)
 

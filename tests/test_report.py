@@ -5,17 +5,22 @@ import re
 from functools import cache
 from html.parser import HTMLParser
 
+import networkx
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 import sklearn.metrics
-from report_cases import CASES, GRID, case
+from report_cases import CASES, GRID, RBF, case
 
 from hilbertlearn import (
     FunctionalRegressor,
+    IrregularFunctions,
+    LinkPredictor,
     OperatorKernelRegressor,
     RegularizationPathCV,
     StructuredPredictor,
+    kernels,
     metrics,
     outlier_report,
     report,
@@ -281,6 +286,14 @@ def test_label_sets_have_the_f1_of_scikit_learn():
     assert made("label sets").facts["f1"] == pytest.approx(wanted)
 
 
+def test_new_nodes_have_their_likeliest_links():
+    model, X, _, _ = case("nodes")
+    section = report.section(model, X, None, ids=[f"n{i}" for i in range(len(X))])
+    u, v, score = model.predict_links(X, top_k=1)[0]
+    found = table(section, "Likeliest links among these nodes")
+    assert (found.names[0], found.rows[0]) == (f"n{u} – n{v}", [text.number(score)])
+
+
 def test_links_without_anything_more_given():
     model, *_ = case("links")
     section = report.section(model, None, None)
@@ -319,6 +332,56 @@ def test_partners_hold_links():
     assert made("partners").facts["coverage"] == pytest.approx(
         model.predict_set().contains(list(map(tuple, names))).mean()
     )
+
+
+def odd_cases():
+    """Data as people have them: pairs of a name and a function that gives model, X and y."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(30, 2))
+    Y, t = np.c_[X.sum(axis=1), X[:, 0]], np.linspace(0, 1, 12)
+    curves = pd.DataFrame(np.sin(4 * t + X[:, :1]), columns=t)
+    vectors = OperatorKernelRegressor(**RBF)
+    points = IrregularFunctions([t] * 30, list(curves.to_numpy()))
+    words, labels = ["aa", "ab", "bb", "ba"] * 3, ["u", "v"] * 6
+    shares, club = Y**2 / (Y**2).sum(axis=1, keepdims=True), networkx.karate_club_graph()
+    unseen = curves.copy()
+    unseen.iloc[0] = np.nan
+    return {
+        "nothing observed": lambda: (vectors.fit(X, Y), X, np.full_like(Y, np.nan)),
+        "an output never observed": lambda: (vectors.fit(X, Y), X, np.c_[Y[:, 0], np.full(30, np.nan)]),
+        "one sample": lambda: (vectors.fit(X, Y), X[:1], Y[:1]),
+        "sparse": lambda: (vectors.fit(scipy.sparse.csr_array(X), Y), scipy.sparse.csr_array(X), Y),
+        "lists": lambda: (vectors.fit(X.tolist(), Y.tolist()), X.tolist(), Y.tolist()),
+        "batches": lambda: (OperatorKernelRegressor(feature_map=10, **RBF).partial_fit(X, Y), X, Y),
+        "curves in a frame": lambda: (FunctionalRegressor(**RBF).fit(X, curves), X, curves),
+        "a curve never seen": lambda: (FunctionalRegressor(**RBF).fit(X, curves), X, unseen),
+        "irregular, then on a grid": lambda: (FunctionalRegressor(**RBF).fit(X, points), X, curves.to_numpy()),
+        "texts": lambda: (StructuredPredictor(kernels.NGrams(), alpha=0.1).fit(words, labels), words, labels),
+        "shares": lambda: (StructuredPredictor(output_loss="hellinger", **RBF).fit(X, shares), X, shares),
+        "a network": lambda: (LinkPredictor().fit(club), club, None),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", odd_cases())
+def test_data_as_people_have_them(name):
+    model, X, y = odd_cases()[name]()
+    section = report.section(model, X, y)
+    seen = Seen(report.html(section))
+    score = section.facts["score"]
+    if name in ("nothing observed", "one sample"):
+        assert np.isnan(score) and "score" not in json.loads(seen.data)["sections"][0]["facts"] and "–" in seen.shown
+    elif name == "a network":
+        assert score == pytest.approx(model.score(None, X))
+    elif name == "an output never observed":
+        assert score == pytest.approx(sklearn.metrics.r2_score(y[:, 0], model.predict(X)[:, 0]))
+    else:
+        assert score == pytest.approx(model.score(X, y))
+
+
+def test_diagonal_operators_relate_nothing():
+    X, Y = np.random.default_rng(0).normal(size=(2, 20, 2))
+    model = OperatorKernelRegressor("rbf", gamma=1.0, alpha_per_output=True).fit(X, Y)
+    assert report.section(model, X, Y).task == "From 2 columns, predict 2 numbers."
 
 
 # ---------------------------------------------------------------- what was learnt

@@ -220,9 +220,11 @@ def test_names_from_data_never_become_elements(visit):
     assert page.locator("img").count() == 0 and page.title() == BAD
 
 
-def test_print_shows_tables_whole(visit):
-    page = visit("all")
+def test_print_is_light_and_shows_tables_whole(visit):
+    page = visit("intervals", dark=True)
     page.emulate_media(media="print")
+    assert page.eval_on_selector("body", "node => getComputedStyle(node).backgroundColor") == "rgb(255, 255, 255)"
+    assert contrast(page, ".task") > 4.5
     assert page.locator(".tools").is_hidden()
     assert page.eval_on_selector(".scroll", "node => getComputedStyle(node).maxHeight") == "none"
     assert len(page.pdf()) > 10_000

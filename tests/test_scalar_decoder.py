@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from hilbertlearn import decoders
 from hilbertlearn.decoders import scalar
-from hilbertlearn.output_losses.scalars import (
+from hilbertlearn.output_losses import (
     L2L1,
     Absolute,
     Cauchy,
@@ -23,9 +23,9 @@ from hilbertlearn.output_losses.scalars import (
     Huber,
     Logistic,
     Pinball,
-    ResidualLoss,
     SquaredError,
 )
+from hilbertlearn.output_losses.scalars import ResidualLoss
 
 # loss: its formula as a function of the prediction and the truth
 BY_HAND = [
@@ -281,7 +281,7 @@ def test_without_numba(monkeypatch):
 def test_few_weights_do_not_load_numba():
     code = (
         "import sys, numpy as np; from hilbertlearn.decoders import scalar; "
-        "from hilbertlearn.output_losses.scalars import Huber; "
+        "from hilbertlearn.output_losses import Huber; "
         "scalar.decode(np.ones((9, 3)), np.arange(3.0), Huber()); print('numba' in sys.modules)"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

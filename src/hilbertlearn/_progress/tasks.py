@@ -97,6 +97,10 @@ class Task:
         if self._around is not None and self.clock.share < 1:
             self._around.see(self.clock.share)
 
+    def show(self, text):
+        """What is going on in a step that is not done yet; nobody but the terminal is told."""
+        self.text = text
+
     def search_step(self, text, best, **facts):
         """As ``step``; raises ``Enough`` where one who listens asks to stop."""
         if self.step(text, best, **facts):

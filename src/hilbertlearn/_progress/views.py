@@ -19,11 +19,12 @@ def view_of(stream) -> Any:
     """What suits a stream: bars on a terminal, one line without rich, lines now and then elsewhere."""
     if not (hasattr(stream, "isatty") and stream.isatty()) or os.environ.get("TERM") == "dumb":
         return Log(stream)
+    if not (getattr(stream, "encoding", None) or "").lower().startswith("utf"):  # it cannot draw bars
+        return Line(stream)
     try:
-        import rich  # noqa: F401
+        return Bars(stream)
     except ImportError:
         return Line(stream)
-    return Bars(stream)
 
 
 def in_one_line(tasks) -> str:
@@ -32,15 +33,15 @@ def in_one_line(tasks) -> str:
 
 
 class Log:
-    """Lines for a file: the longer work takes, the fewer."""
+    """Lines for a file: the longer work takes, the fewer, and only if there is something new."""
 
     def __init__(self, stream):
-        self._stream, self._last = stream, time.perf_counter()
+        self._stream, self._last, self._said = stream, time.perf_counter(), None
 
     def draw(self, tasks):
-        now = time.perf_counter()
-        if now - self._last >= max(_LOG_EVERY, _LOG_SHARE * tasks[0].clock.passed):
-            self._last = now
+        now, state = time.perf_counter(), [(task.title, task.done, task.text) for task in tasks]
+        if now - self._last >= max(_LOG_EVERY, _LOG_SHARE * tasks[0].clock.passed) and state != self._said:
+            self._last, self._said = now, state
             self.line(in_one_line(tasks))
 
     def line(self, text):
@@ -78,6 +79,13 @@ class Line(Log):
             self._stream.write("\r")
 
 
+def _cells(task) -> tuple:
+    """Title, bar that is done, rest of it, count and time."""
+    done, clock = round(_BAR * task.clock.share), task.clock
+    left = time_left_as_text(clock.left) or f"{clock.passed:.0f} s"
+    return "  " * task.level + task.title, "━" * done, "─" * (_BAR - done), task.count, left
+
+
 class Bars:
     """A bar for each open task, below what else is printed; gone when nothing is open any more."""
 
@@ -103,22 +111,17 @@ class Bars:
         return live
 
     def _rows(self, tasks):
-        from rich.console import Group
-        from rich.progress_bar import ProgressBar
-        from rich.table import Table
+        """Put together by hand: a table of rich takes five times as long."""
         from rich.text import Text
 
-        table = Table.grid(padding=(0, 2))
-        for column in (table.add_column for _ in range(4)):
-            column(no_wrap=True, overflow="ellipsis")
-        for task in tasks:
-            table.add_row(
-                Text("  " * task.level + task.title),
-                ProgressBar(1.0, task.clock.share, width=_BAR, pulse=not task.clock.share),
-                Text(task.count),
-                Text(time_left_as_text(task.clock.left) or f"{task.clock.passed:.0f} s", style="cyan"),
-            )
-        return Group(table, Text(tasks[-1].seen, style="dim", no_wrap=True, overflow="ellipsis"))
+        rows = [_cells(task) for task in tasks]
+        titles, counts = (max(len(row[k]) for row in rows) for k in (0, 3))
+        text = Text(no_wrap=True, overflow="ellipsis")
+        for title, done, rest, count, left in rows:
+            text.append(f"{title:<{titles}}  ")
+            text.append(done, "green").append(rest, "dim")
+            text.append(f"  {count:<{counts}}  ").append(f"{left}\n", "cyan")
+        return text.append(tasks[-1].seen, "dim")
 
     def line(self, text):
         from rich.text import Text

@@ -27,7 +27,7 @@ from .structured import local_weights
 
 
 class FunctionalNadarayaWatson(FunctionalRegressor):
-    """Kernel estimator (KE): ``sum_i k(x, x_i) y_i / sum_i k(x, x_i)`` (Ferraty et al. 2011).
+    """Kernel estimator (KE): ``sum_i k(x, x_i) y_i / sum_i k(x, x_i)``.
 
     At each point of the grid the sums run over the curves observed there. Curves with points of their own are first
     interpolated linearly on the grid, constant beyond their ends. Where no curve that was observed has a positive
@@ -38,13 +38,40 @@ class FunctionalNadarayaWatson(FunctionalRegressor):
 
     Parameters
     ----------
-    kernel, gamma, kernel_params : as in ``FunctionalRegressor``; values must not be negative
-    grid : as in ``FunctionalRegressor``; between its points predictions are linear
+    kernel : str, callable or kernel object, default="rbf"
+        Of the inputs, as in ``FunctionalRegressor``; values must not be negative.
+    gamma : float or {"median", "scale", "auto"}, default="median"
+        Of a named kernel, as in ``FunctionalRegressor``.
+    kernel_params : dict, default=None
+        Further parameters of a named kernel, as in ``FunctionalRegressor``.
+    grid : array of shape (m,), default=None
+        As in ``FunctionalRegressor``; between its points predictions are linear.
 
     Attributes
     ----------
-    curves_ : (n, d) coordinates of the training curves, NaN where not observed
-    kernel_, gamma_, space_, X_fit_ : as in ``FunctionalRegressor``
+    curves_ : array of shape (n, d)
+        Coordinates of the training curves, NaN where not observed.
+    kernel_, gamma_, X_fit_, space_, center_ : str, float, array, space, array
+        As in ``FunctionalRegressor``; the centre is zero.
+    alpha_, choice_, dual_coef_, dual_gap_, feature_map_, loss_, manifold_error_, metric_, n_iter_, objectives_ : none
+        What is not estimated here: they raise AttributeError.
+    operator_, outlier_scores_, precision_, regressor_, saturated_, solver_, support_ : none
+        The same.
+
+    References
+    ----------
+    - Ferraty and Vieu (2006). Nonparametric Functional Data Analysis. Springer.
+    - Ferraty, Laksaci, Tadj and Vieu (2011). Kernel regression with functional response. Electronic Journal of
+      Statistics 5.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import baselines
+    >>> X, t = np.linspace(1, 2, 50)[:, None], np.linspace(0, 1, 30)
+    >>> model = baselines.FunctionalNadarayaWatson(gamma=1000.0).fit(X, np.exp(-X * t))
+    >>> round(float(np.abs(model.predict([[1.5]]) - np.exp(-1.5 * t)).max()), 2)
+    0.0
     """
 
     operator = None  # what else the parent class calls a setting has no part in it
@@ -74,12 +101,17 @@ class FunctionalNadarayaWatson(FunctionalRegressor):
             center=np.zeros(Y.shape[1]),
         )
 
+    def facts(self):
+        check_is_fitted(self)
+        return [("curves", len(self.curves_)), ("gamma", self.gamma_)]
+
     def summary(self):
         """A line on what was kept."""
         check_is_fitted(self)
         return f"{type(self).__name__}: {len(self.curves_)} curves, gamma {self.gamma_}"
 
     def loo_residuals(self):
+        """There is no closed form: raises AttributeError."""
         raise AttributeError(
             "FunctionalNadarayaWatson has no closed form; use sklearn.model_selection.cross_val_predict"
         )
@@ -146,18 +178,48 @@ class _NamedSetting(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
 
 class FunctionalKernelRidge(_NamedSetting):
-    """Functional kernel ridge regression (FKRR): squared loss, point values, an integral operator (Kadri et al. 2016).
+    """Functional kernel ridge regression (FKRR): squared loss, point values, an integral operator.
 
     The papers' penalty lambda multiplies a sum over samples instead of a mean: ``alpha = lambda / n``.
 
     Parameters
     ----------
-    kernel, gamma : of the inputs, as in ``FunctionalRegressor``
-    output_kernel, output_gamma : of the operator, as ``kernel`` and ``gamma`` of ``operators.Integral``; "laplacian" is
-        ``exp(-output_gamma |s - t|)`` with the domain mapped to [0, 1]
-    grid, alpha, center : as in ``FunctionalRegressor``
+    kernel : str, callable or kernel object, default="rbf"
+        Of the inputs, as in ``FunctionalRegressor``.
+    gamma : float or {"median", "scale", "auto"}, default="median"
+        Of a named kernel, as in ``FunctionalRegressor``.
+    output_kernel : str or callable, default="laplacian"
+        Of the operator, as ``kernel`` of ``operators.Integral``; "laplacian" is ``exp(-output_gamma |s - t|)`` with the
+        domain mapped to [0, 1].
+    output_gamma : float, default=10.0
+        As ``gamma`` of ``operators.Integral``.
+    grid : array of shape (m,), default=None
+        Points of the outputs, as in ``FunctionalRegressor``.
+    alpha : float or str, default="auto"
+        Regularisation, as in ``FunctionalRegressor``.
+    center : bool, default=True
+        As in ``FunctionalRegressor``.
 
-    ``model_`` is the fitted ``FunctionalRegressor``.
+    Attributes
+    ----------
+    model_ : FunctionalRegressor
+        The fitted model.
+    n_features_in_ : int
+        Number of columns of X, where it is an array of two axes.
+
+    References
+    ----------
+    - Kadri, Duflos, Preux, Canu, Rakotomamonjy and Audiffren (2016). Operator-valued kernels for learning from
+      functional response data. Journal of Machine Learning Research 17.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import baselines
+    >>> X, t = np.linspace(1, 2, 20)[:, None], np.linspace(0, 1, 30)
+    >>> model = baselines.FunctionalKernelRidge(alpha=1e-6).fit(X, np.exp(-X * t))
+    >>> round(float(np.abs(model.predict([[1.5]]) - np.exp(-1.5 * t)).max()), 2)
+    0.0
     """
 
     def __init__(
@@ -174,6 +236,7 @@ class FunctionalKernelRidge(_NamedSetting):
         store(self, locals())
 
     def build(self):
+        """The ``FunctionalRegressor`` with these settings, not fitted."""
         return FunctionalRegressor(
             self.kernel,
             gamma=self.gamma,
@@ -187,19 +250,49 @@ class FunctionalKernelRidge(_NamedSetting):
 class KernelAdditiveRegressor(_NamedSetting):
     """Kernel additive model (KAM): ``y(t)`` is the integral over s of a smooth function of (s, t, x(s)), plus the mean.
 
-    Reimherr and Sriperumbudur 2017, with Gaussian kernels in each of the three variables, and outputs in their
-    principal components (Bouche et al. 2021, appendix C.2.2). Inputs must be curves. The papers' penalty lambda
-    multiplies a sum over samples instead of a mean: ``alpha = lambda / n``.
+    Gaussian kernels in each of the three variables, and outputs in their principal components. Inputs must be curves.
+    The papers' penalty lambda multiplies a sum over samples instead of a mean: ``alpha = lambda / n``.
 
     Parameters
     ----------
-    bandwidth_points, bandwidth_values : of s and x(s), as in ``kernels.Additive``
-    bandwidth_out : of t; the kernel is ``exp(-(t - t')^2 / bandwidth_out^2)``, the domain mapped to [0, 1]
-    n_components : number J of principal components of the outputs, around their mean
-    input_grid : points of the inputs given as arrays, by default evenly spaced
-    grid, alpha : as in ``FunctionalRegressor``
+    bandwidth_points : float, default=0.1
+        Of s, as in ``kernels.Additive``.
+    bandwidth_values : float or {"median", "auto"}, default="median"
+        Of x(s), as in ``kernels.Additive``.
+    bandwidth_out : float, default=0.1
+        Of t; the kernel is ``exp(-(t - t')^2 / bandwidth_out^2)``, the domain mapped to [0, 1].
+    n_components : int, default=20
+        Number J of principal components of the outputs, around their mean.
+    input_grid : array of shape (p,), default=None
+        Points of the inputs given as arrays, by default evenly spaced.
+    grid : array of shape (m,), default=None
+        Points of the outputs, as in ``FunctionalRegressor``.
+    alpha : float or str, default="auto"
+        Regularisation, as in ``FunctionalRegressor``.
 
-    ``model_`` is the fitted ``FunctionalRegressor``.
+    Attributes
+    ----------
+    model_ : FunctionalRegressor
+        The fitted model.
+    n_features_in_ : int
+        Number of columns of X, where it is an array of two axes.
+
+    References
+    ----------
+    - Reimherr and Sriperumbudur (2017). Optimal prediction for additive function on function regression. Electronic
+      Journal of Statistics 12.
+    - Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
+      AISTATS, appendix C.2.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import baselines
+    >>> a, t = np.linspace(1, 2, 20)[:, None], np.linspace(0, 1, 30)
+    >>> X, Y = np.sin(a * t), np.exp(-a * t)
+    >>> model = baselines.KernelAdditiveRegressor(n_components=3, alpha=1e-6).fit(X, Y)
+    >>> round(float(np.abs(model.predict(np.sin(1.5 * t)[None]) - np.exp(-1.5 * t)).max()), 2)
+    0.0
     """
 
     def __init__(
@@ -216,6 +309,7 @@ class KernelAdditiveRegressor(_NamedSetting):
         store(self, locals())
 
     def build(self):
+        """The ``FunctionalRegressor`` with these settings, not fitted."""
         width = check_number(self.bandwidth_out, "bandwidth_out")
         return FunctionalRegressor(
             kernels.Additive(self.bandwidth_points, self.bandwidth_values, self.input_grid),
@@ -229,24 +323,50 @@ class KernelAdditiveRegressor(_NamedSetting):
 class TripleBasisRegressor(_NamedSetting):
     """Triple-basis estimator (3BE): input coefficients -> random Fourier features -> output coefficients.
 
-    Oliva et al. 2015: both curves become coefficients in orthonormal bases, and a ridge regression on random features
-    of a Gaussian kernel links them, at a cost that is linear in the number of samples. Inputs must be curves. Gaps are
-    filled by linear interpolation. ``alpha`` has the convention of the package, a mean of half squared errors: it is
-    that of the kernel ridge regression which the features approximate.
+    Both curves become coefficients in orthonormal bases, and a ridge regression on random features of a Gaussian kernel
+    links them, at a cost that is linear in the number of samples. Inputs must be curves. Gaps are filled by linear
+    interpolation. ``alpha`` has the convention of the package, a mean of half squared errors: it is that of the kernel
+    ridge regression which the features approximate.
 
     Parameters
     ----------
-    input_basis, output_basis : a basis of ``hilbertlearn.spaces``; one that is not orthonormal is made so
-    n_features : number of random features
-    gamma : of the kernel ``exp(-gamma ||b - b'||^2)`` of input coefficients, or "median" as in ``FunctionalRegressor``
-    alpha : positive number
-    input_grid : points of the inputs given as arrays, by default evenly spaced
-    grid : as in ``FunctionalRegressor``
-    random_state : None, a seed or a RandomState, for the features
+    input_basis : str or basis object, default="fourier"
+        A basis of ``hilbertlearn.spaces``; one that is not orthonormal is made so.
+    output_basis : str or basis object, default="fourier"
+        The same of the outputs.
+    n_features : int, default=300
+        Number of random features.
+    gamma : float or "median", default="median"
+        Of the kernel ``exp(-gamma ||b - b'||^2)`` of input coefficients, as in ``FunctionalRegressor``.
+    alpha : float, default=0.001
+        Regularisation, a positive number.
+    input_grid : array of shape (p,), default=None
+        Points of the inputs given as arrays, by default evenly spaced.
+    grid : array of shape (m,), default=None
+        Points of the outputs, as in ``FunctionalRegressor``.
+    random_state : int, RandomState instance or None, default=None
+        Seed of what is drawn.
 
     Attributes
     ----------
-    model_ : the fitted ``FunctionalRegressor``; its ``regressor_`` is a ``FourierFeatureRidge``
+    model_ : FunctionalRegressor
+        The fitted model; its ``regressor_`` is a ``FourierFeatureRidge``.
+    n_features_in_ : int
+        Number of columns of X, where it is an array of two axes.
+
+    References
+    ----------
+    - Oliva, Neiswanger, Poczos, Xing, Trac, Ho and Schneider (2015). Fast function to function regression. AISTATS.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import baselines
+    >>> a, t = np.linspace(1, 2, 20)[:, None], np.linspace(0, 1, 30)
+    >>> X, Y = np.sin(a * t), np.exp(-a * t)
+    >>> model = baselines.TripleBasisRegressor(output_basis="bspline", alpha=1e-6, random_state=0).fit(X, Y)
+    >>> round(float(np.abs(model.predict(np.sin(1.5 * t)[None]) - np.exp(-1.5 * t)).max()), 2)
+    0.0
     """
 
     def __init__(
@@ -264,6 +384,7 @@ class TripleBasisRegressor(_NamedSetting):
         store(self, locals())
 
     def build(self):
+        """The ``FunctionalRegressor`` with these settings, not fitted."""
         ridge = FourierFeatureRidge(
             self.input_basis, self.input_grid, self.n_features, self.gamma, self.alpha, self.random_state
         )

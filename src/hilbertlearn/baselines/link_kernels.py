@@ -28,11 +28,11 @@ class OutputKernelBaseline(LinkBaseline):
 
 
 class KernelMatrixRegression(OutputKernelBaseline):
-    """Penalised regression of one Gram matrix on another (PKMR; Yamanishi and Vert 2007).
+    """Penalised regression of one Gram matrix on another (PKMR).
 
     The output kernel is modelled as ``<f(x), f(z)>`` with f of many coordinates in the RKHS of the inputs, that is as
     ``k(x, X) A k(X, z)`` with A positive semi-definite. With K and G the Gram matrices of inputs and outputs of the l
-    labelled nodes, A minimises
+    labelled nodes, A minimises::
 
         1/(2 l) ||G - K A K||^2 + alpha/2 tr(A K)          tr(A K) is the squared norm of f
 
@@ -40,15 +40,48 @@ class KernelMatrixRegression(OutputKernelBaseline):
 
     Parameters
     ----------
-    kernel, gamma, kernel_params : of the nodes' inputs, as in ``OperatorKernelRegressor``
-    output_kernel, beta : of the labelled nodes, as in ``LinkPredictor``
-    alpha : positive number
+    kernel : str, callable or kernel object, default="rbf"
+        Of the nodes' inputs, as in ``OperatorKernelRegressor``.
+    gamma : float or {"median", "scale", "auto"}, default="median"
+        Of a named kernel, as in ``OperatorKernelRegressor``.
+    kernel_params : dict, default=None
+        Further parameters of a named kernel, as in ``OperatorKernelRegressor``.
+    output_kernel : str or array of shape (l, l), default="diffusion"
+        Of the labelled nodes, as in ``LinkPredictor``.
+    beta : float, default=1.0
+        Of the output kernel, as in ``LinkPredictor``.
+    alpha : float, default=0.001
+        A positive number.
 
     Attributes
     ----------
-    X_fit_, n_labelled_ : the labelled nodes, or their Gram matrix, and their number l
-    kernel_, gamma_ : as used
-    dual_coef_ : (l, r), A is its product with its transpose
+    X_fit_ : array
+        The labelled nodes, or their Gram matrix.
+    n_labelled_ : int
+        Their number l.
+    kernel_ : str, callable or kernel object
+        As used.
+    gamma_ : float or None
+        As used.
+    dual_coef_ : array of shape (l, r)
+        A is its product with its transpose.
+
+    References
+    ----------
+    - Yamanishi and Vert (2007). Kernel matrix regression. International Conference on Applied Stochastic Models and
+      Data Analysis.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import baselines, metrics
+    >>> X = np.random.default_rng(0).normal(size=(40, 2))
+    >>> distances = ((X[:, None] - X) ** 2).sum(axis=2)
+    >>> links = (distances < 0.5) & ~np.eye(40, dtype=bool)  # near nodes are linked
+    >>> model = baselines.KernelMatrixRegression().fit(X[:30], links[:30, :30].astype(int))
+    >>> scores = model.decision_function(X[30:])  # of new nodes with old ones
+    >>> round(metrics.link_roc_auc(links[30:, :30], scores, pairs="all"), 1)
+    0.9
     """
 
     def _learn_kernel(self, G):
@@ -71,9 +104,9 @@ class KernelMatrixRegression(OutputKernelBaseline):
 
 
 class KernelCCALinks(OutputKernelBaseline):
-    """Links by features of the inputs that are correlated with the graph (kCCA; Yamanishi et al. 2004).
+    """Links by features of the inputs that are correlated with the graph (kCCA).
 
-    Pairs of functions, f in the RKHS of the inputs and g in that of the output kernel, both centred, maximise
+    Pairs of functions, f in the RKHS of the inputs and g in that of the output kernel, both centred, maximise::
 
         f'g / sqrt((f'f + alpha l ||f||^2) (g'g + alpha l ||g||^2))          f, g here: values at the l labelled nodes
 
@@ -82,18 +115,53 @@ class KernelCCALinks(OutputKernelBaseline):
 
     Parameters
     ----------
-    kernel, gamma, kernel_params : of the nodes' inputs, as in ``OperatorKernelRegressor``
-    output_kernel, beta : of the labelled nodes, as in ``LinkPredictor``
-    alpha : positive number
-    n_components : number of functions, at most as many as the centred kernels allow; all of them together would be
-        those of the inputs alone
+    kernel : str, callable or kernel object, default="rbf"
+        Of the nodes' inputs, as in ``OperatorKernelRegressor``.
+    gamma : float or {"median", "scale", "auto"}, default="median"
+        Of a named kernel, as in ``OperatorKernelRegressor``.
+    kernel_params : dict, default=None
+        Further parameters of a named kernel, as in ``OperatorKernelRegressor``.
+    output_kernel : str or array of shape (l, l), default="diffusion"
+        Of the labelled nodes, as in ``LinkPredictor``.
+    beta : float, default=1.0
+        Of the output kernel, as in ``LinkPredictor``.
+    alpha : float, default=0.001
+        A positive number.
+    n_components : int, default=20
+        Number of functions, at most as many as the centred kernels allow; all of them together would be
+        those of the inputs alone.
 
     Attributes
     ----------
-    X_fit_, n_labelled_ : the labelled nodes, or their Gram matrix, and their number l
-    kernel_, gamma_ : as used
-    dual_coef_ : (l, r) functions are ``f = sum_i dual_coef_i k_c(., x_i)`` with the centred kernel k_c
-    correlations_ : (r,) the maxima, descending
+    X_fit_ : array
+        The labelled nodes, or their Gram matrix.
+    n_labelled_ : int
+        Their number l.
+    kernel_ : str, callable or kernel object
+        As used.
+    gamma_ : float or None
+        As used.
+    dual_coef_ : array of shape (l, r)
+        Functions are ``f = sum_i dual_coef_i k_c(., x_i)`` with the centred kernel k_c.
+    correlations_ : array of shape (r,)
+        The maxima, descending.
+
+    References
+    ----------
+    - Yamanishi, Vert and Kanehisa (2004). Protein network inference from multiple genomic data: a supervised approach.
+      Bioinformatics 20.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import baselines, metrics
+    >>> X = np.random.default_rng(0).normal(size=(40, 2))
+    >>> distances = ((X[:, None] - X) ** 2).sum(axis=2)
+    >>> links = (distances < 0.5) & ~np.eye(40, dtype=bool)  # near nodes are linked
+    >>> model = baselines.KernelCCALinks(n_components=10).fit(X[:30], links[:30, :30].astype(int))
+    >>> scores = model.decision_function(X[30:])  # of new nodes with old ones
+    >>> round(metrics.link_roc_auc(links[30:, :30], scores, pairs="all"), 1)
+    1.0
     """
 
     def __init__(
@@ -130,11 +198,11 @@ class KernelCCALinks(OutputKernelBaseline):
 
 
 class EMKernelCompletion(OutputKernelBaseline):
-    """Completes the output kernel by the nearest member of a family around the input kernel (Tsuda et al. 2003).
+    """Completes the output kernel by the nearest member of a family around the input kernel.
 
     The Gram matrix D of the outputs of all n nodes of fit is known for the l labelled ones, D_ll = G. Its completion is
     nearest to a model M (n, n), and M to it, in the divergence of Gaussians with these covariances,
-    ``1/2 (tr(M^-1 D) - log det(M^-1 D) - n)``. Given M (e-step)
+    ``1/2 (tr(M^-1 D) - log det(M^-1 D) - n)``. Given M (e-step)::
 
         D = M + M_:l M_ll^-1 (G - M_ll) M_ll^-1 M_l:         so  D_ul = M_ul M_ll^-1 G
 
@@ -148,21 +216,61 @@ class EMKernelCompletion(OutputKernelBaseline):
 
     Parameters
     ----------
-    kernel, gamma, kernel_params : of the nodes' inputs, as in ``OperatorKernelRegressor``
-    output_kernel, beta : of the labelled nodes, as in ``LinkPredictor``
-    model : "input" for the model ``w (K + alpha l I)`` with the best factor w; "spectral" for the eigenvectors of K
-        with free eigenvalues, at least ``w alpha l``, by steps from there
-    alpha : positive number
-    tol, max_iter : the steps of "spectral" end when one decreases the divergence by less than ``tol l``
+    kernel : str, callable or kernel object, default="rbf"
+        Of the nodes' inputs, as in ``OperatorKernelRegressor``.
+    gamma : float or {"median", "scale", "auto"}, default="median"
+        Of a named kernel, as in ``OperatorKernelRegressor``.
+    kernel_params : dict, default=None
+        Further parameters of a named kernel, as in ``OperatorKernelRegressor``.
+    output_kernel : str or array of shape (l, l), default="diffusion"
+        Of the labelled nodes, as in ``LinkPredictor``.
+    beta : float, default=1.0
+        Of the output kernel, as in ``LinkPredictor``.
+    model : {"input", "spectral"}, default="input"
+        "input" for the model ``w (K + alpha l I)`` with the best factor w; "spectral" for the eigenvectors of K
+        with free eigenvalues, at least ``w alpha l``, by steps from there.
+    alpha : float, default=0.01
+        A positive number.
+    tol : float, default=1e-5
+        The steps of "spectral" end when one decreases the divergence by less than ``tol l``.
+    max_iter : int, default=500
+        Number of these steps at most.
 
     Attributes
     ----------
-    X_fit_, n_labelled_ : the nodes of fit, or their Gram matrix, and the number l of labelled ones
-    kernel_, gamma_ : as used
-    completed_ : (n, n) the completed output kernel D
-    model_ : (n, n) the model M it was completed by
-    objectives_ : (n_iter_,) the divergence after each e-step, up to a constant: ``1/2 (tr(M_ll^-1 G) + log det M_ll)``
-    n_iter_ : number of e-steps
+    X_fit_ : array
+        The nodes of fit, or their Gram matrix.
+    n_labelled_ : int
+        Number l of labelled ones.
+    kernel_ : str, callable or kernel object
+        As used.
+    gamma_ : float or None
+        As used.
+    completed_ : array of shape (n, n)
+        The completed output kernel D.
+    model_ : array of shape (n, n)
+        The model M it was completed by.
+    objectives_ : array, one entry for each e-step
+        The divergence after each e-step, up to a constant: ``1/2 (tr(M_ll^-1 G) + log det M_ll)``.
+    n_iter_ : int
+        Number of e-steps.
+
+    References
+    ----------
+    - Tsuda, Akaho and Asai (2003). The em algorithm for kernel matrix completion with auxiliary data. Journal of
+      Machine Learning Research 4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import baselines, metrics
+    >>> X = np.random.default_rng(0).normal(size=(40, 2))
+    >>> distances = ((X[:, None] - X) ** 2).sum(axis=2)
+    >>> links = (distances < 0.5) & ~np.eye(40, dtype=bool)  # near nodes are linked
+    >>> model = baselines.EMKernelCompletion().fit(X[:30], links[:30, :30].astype(int))
+    >>> scores = model.decision_function(X[30:])  # of new nodes with old ones
+    >>> round(metrics.link_roc_auc(links[30:, :30], scores, pairs="all"), 1)
+    0.9
     """
 
     _transductive = True

@@ -84,19 +84,47 @@ class LinkBaseline(LinkEstimator):
 
 
 class NaiveLinkPredictor(LinkBaseline):
-    """Nodes are linked where they are similar: the score is ``k(x, z)`` (Yamanishi et al. 2004). Learns nothing.
+    """Nodes are linked where they are similar: the score is ``k(x, z)``. Learns nothing.
 
     With kernel="precomputed" the similarity of two nodes is known if one of them was seen at fit. Of two that were not,
     the score is what their values with the nodes of fit tell of it, ``k(x, X) K^+ k(X, z)``.
 
     Parameters
     ----------
-    kernel, gamma, kernel_params : of the nodes' inputs, as in ``OperatorKernelRegressor``
+    kernel : str, callable or kernel object, default="rbf"
+        Of the nodes' inputs, as in ``OperatorKernelRegressor``.
+    gamma : float or {"median", "scale", "auto"}, default="median"
+        Of a named kernel, as in ``OperatorKernelRegressor``.
+    kernel_params : dict, default=None
+        Further parameters of a named kernel, as in ``OperatorKernelRegressor``.
 
     Attributes
     ----------
-    X_fit_, n_labelled_ : the nodes of fit, or their Gram matrix, and the number l of labelled ones
-    kernel_, gamma_ : as used
+    X_fit_ : array
+        The nodes of fit, or their Gram matrix.
+    n_labelled_ : int
+        Number l of labelled ones.
+    kernel_ : str, callable or kernel object
+        As used.
+    gamma_ : float or None
+        As used.
+
+    References
+    ----------
+    - Yamanishi, Vert and Kanehisa (2004). Protein network inference from multiple genomic data: a supervised approach.
+      Bioinformatics 20.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import baselines, metrics
+    >>> X = np.random.default_rng(0).normal(size=(40, 2))
+    >>> distances = ((X[:, None] - X) ** 2).sum(axis=2)
+    >>> links = (distances < 0.5) & ~np.eye(40, dtype=bool)  # near nodes are linked
+    >>> model = baselines.NaiveLinkPredictor().fit(X[:30], links[:30, :30].astype(int))
+    >>> scores = model.decision_function(X[30:])  # of new nodes with old ones
+    >>> round(metrics.link_roc_auc(links[30:, :30], scores, pairs="all"), 1)
+    1.0
     """
 
     _transductive = True
@@ -124,10 +152,10 @@ class NaiveLinkPredictor(LinkBaseline):
 
 
 class KernelMetricLearning(LinkBaseline):
-    """Links by distances in a learnt space where linked nodes are near (kML; Vert and Yamanishi 2005).
+    """Links by distances in a learnt space where linked nodes are near (kML).
 
     The coordinates of the space are functions f of the RKHS of the centred kernel that minimise, one after the other
-    and uncorrelated on the l labelled nodes,
+    and uncorrelated on the l labelled nodes::
 
         (sum over links (f(x_i) - f(x_j))^2 + alpha l ||f||^2) / sum_i f(x_i)^2
 
@@ -135,16 +163,47 @@ class KernelMetricLearning(LinkBaseline):
 
     Parameters
     ----------
-    kernel, gamma, kernel_params : of the nodes' inputs, as in ``OperatorKernelRegressor``
-    alpha : positive number
-    n_components : number of coordinates, at most as many as the centred kernel allows; few, since all count alike
+    kernel : str, callable or kernel object, default="rbf"
+        Of the nodes' inputs, as in ``OperatorKernelRegressor``.
+    gamma : float or {"median", "scale", "auto"}, default="median"
+        Of a named kernel, as in ``OperatorKernelRegressor``.
+    kernel_params : dict, default=None
+        Further parameters of a named kernel, as in ``OperatorKernelRegressor``.
+    alpha : float, default=0.01
+        A positive number.
+    n_components : int, default=10
+        Number of coordinates, at most as many as the centred kernel allows; few, since all count alike.
 
     Attributes
     ----------
-    X_fit_, n_labelled_ : the labelled nodes, or their Gram matrix, and their number l
-    kernel_, gamma_ : as used
-    dual_coef_ : (l, r) functions are ``f = sum_i dual_coef_i k_c(., x_i)`` with the centred kernel k_c
-    quotients_ : (r,) the minima, ascending
+    X_fit_ : array
+        The labelled nodes, or their Gram matrix.
+    n_labelled_ : int
+        Their number l.
+    kernel_ : str, callable or kernel object
+        As used.
+    gamma_ : float or None
+        As used.
+    dual_coef_ : array of shape (l, r)
+        Functions are ``f = sum_i dual_coef_i k_c(., x_i)`` with the centred kernel k_c.
+    quotients_ : array of shape (r,)
+        The minima, ascending.
+
+    References
+    ----------
+    - Vert and Yamanishi (2005). Supervised graph inference. NIPS 17.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import baselines, metrics
+    >>> X = np.random.default_rng(0).normal(size=(40, 2))
+    >>> distances = ((X[:, None] - X) ** 2).sum(axis=2)
+    >>> links = (distances < 0.5) & ~np.eye(40, dtype=bool)  # near nodes are linked
+    >>> model = baselines.KernelMetricLearning(n_components=2).fit(X[:30], links[:30, :30].astype(int))
+    >>> scores = model.decision_function(X[30:])  # of new nodes with old ones
+    >>> round(metrics.link_roc_auc(links[30:, :30], scores, pairs="all"), 1)
+    0.9
     """
 
     def __init__(self, kernel="rbf", *, gamma="median", kernel_params=None, alpha=1e-2, n_components=10):
@@ -177,7 +236,7 @@ class KernelMetricLearning(LinkBaseline):
 
 
 class LocalLinkModel(LinkBaseline):
-    """One support vector classifier for each labelled node, of the nodes it is linked to (Bleakley et al. 2007).
+    """One support vector classifier for each labelled node, of the nodes it is linked to.
 
     The classifier of node i is learnt from the other labelled nodes. Of a node linked to none of them, or to all, its
     score is -1, or 1, for every node. The score of a pair is what the classifier of one node says of the other, or the
@@ -187,14 +246,46 @@ class LocalLinkModel(LinkBaseline):
 
     Parameters
     ----------
-    kernel, gamma, kernel_params : of the nodes' inputs, as in ``OperatorKernelRegressor``
-    C : positive number, of ``sklearn.svm.SVC``
+    kernel : str, callable or kernel object, default="rbf"
+        Of the nodes' inputs, as in ``OperatorKernelRegressor``.
+    gamma : float or {"median", "scale", "auto"}, default="median"
+        Of a named kernel, as in ``OperatorKernelRegressor``.
+    kernel_params : dict, default=None
+        Further parameters of a named kernel, as in ``OperatorKernelRegressor``.
+    C : float, default=1.0
+        A positive number, of ``sklearn.svm.SVC``.
 
     Attributes
     ----------
-    X_fit_, n_labelled_ : the labelled nodes, or their Gram matrix, and their number l
-    kernel_, gamma_ : as used
-    dual_coef_, intercept_ : (l, l) and (l,), the classifier of node i is ``k(x, X) dual_coef_[:, i] + intercept_[i]``
+    X_fit_ : array
+        The labelled nodes, or their Gram matrix.
+    n_labelled_ : int
+        Their number l.
+    kernel_ : str, callable or kernel object
+        As used.
+    gamma_ : float or None
+        As used.
+    dual_coef_ : array of shape (l, l)
+        The classifier of node i is ``k(x, X) dual_coef_[:, i] + intercept_[i]``.
+    intercept_ : array of shape (l,)
+        See ``dual_coef_``.
+
+    References
+    ----------
+    - Bleakley, Biau and Vert (2007). Supervised reconstruction of biological networks with local models. Bioinformatics
+      23.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import baselines, metrics
+    >>> X = np.random.default_rng(0).normal(size=(40, 2))
+    >>> distances = ((X[:, None] - X) ** 2).sum(axis=2)
+    >>> links = (distances < 0.5) & ~np.eye(40, dtype=bool)  # near nodes are linked
+    >>> model = baselines.LocalLinkModel(C=10.0).fit(X[:30], links[:30, :30].astype(int))
+    >>> scores = model.decision_function(X[30:])  # of new nodes with old ones
+    >>> round(metrics.link_roc_auc(links[30:, :30], scores, pairs="all"), 1)
+    1.0
     """
 
     def __init__(self, kernel="rbf", *, gamma="median", kernel_params=None, C=1.0):

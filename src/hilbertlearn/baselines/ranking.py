@@ -32,14 +32,39 @@ class PairwiseRanker(LinearScores):
 
     Parameters
     ----------
-    loss : "linear", "hinge" or "logistic"
-    alpha : positive number
-    tol : largest entry of the gradient at which L-BFGS stops
-    max_iter : of its iterations
+    loss : {"linear", "hinge", "logistic"}, default="linear"
+        The surrogate.
+    alpha : float, default=0.001
+        A positive number.
+    tol : float, default=1e-6
+        Largest entry of the gradient at which L-BFGS stops.
+    max_iter : int, default=500
+        Of its iterations.
 
     Attributes
     ----------
-    coef_ : (items, features), intercept_ : (items,)
+    coef_ : array of shape (items, features)
+        Coefficients.
+    intercept_ : array of shape (items,)
+        Of the constant feature.
+
+    References
+    ----------
+    - Duchi, Mackey and Jordan (2010). On the consistency of ranking algorithms. ICML.
+    - Herbrich, Graepel and Obermayer (2000). Large margin rank boundaries for ordinal regression. In Advances in Large
+      Margin Classifiers, MIT Press.
+    - Dekel, Manning and Singer (2004). Log-linear models for label ranking. NIPS 16.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import baselines
+    >>> X = np.linspace(-1, 1, 20)[:, None]
+    >>> ratings = np.hstack([3 + X, 3 - X, np.full((20, 1), np.nan)])  # the third item is not rated
+    >>> model = baselines.PairwiseRanker("logistic").fit(X, ratings)
+    >>> scores = model.decision_function([[-0.9], [0.9]])
+    >>> (scores[:, 0] > scores[:, 1]).tolist()
+    [False, True]
     """
 
     def __init__(self, loss="linear", *, alpha=1e-3, tol=1e-6, max_iter=500):

@@ -20,20 +20,44 @@ _RANK = 1e-10  # eigenvalues of a centred Gram matrix, relative to the largest, 
 
 
 class RobustNadarayaWatson(RegressorMixin, BaseEstimator):
-    """Local M-estimator of numbers: minimises ``sum_i k(x, x_i) loss(z, y_i)`` over z (Haerdle 1984).
+    """Local M-estimator of numbers: minimises ``sum_i k(x, x_i) loss(z, y_i)`` over z.
 
     Where all kernel values are zero, as far from all samples, they are taken as equal.
 
     Parameters
     ----------
-    kernel, gamma : of the inputs, as in ``OperatorKernelRegressor``; values must not be negative
-    output_loss : name or object of ``hilbertlearn.output_losses`` for numbers
+    kernel : str, callable or kernel object, default="rbf"
+        Of the inputs, as in ``OperatorKernelRegressor``; values must not be negative.
+    gamma : float or {"median", "scale", "auto"}, default="median"
+        Of a named kernel, as in ``OperatorKernelRegressor``.
+    output_loss : str or OutputLoss, default="cauchy"
+        Name or object of ``hilbertlearn.output_losses`` for numbers.
 
     Attributes
     ----------
-    X_fit_, y_fit_, sample_weight_ : the training samples
-    gamma_ : the number behind gamma
-    output_loss_ : the loss object
+    X_fit_ : array of shape (n, p)
+        Training inputs.
+    y_fit_ : array of shape (n,)
+        Training outputs.
+    sample_weight_ : array of shape (n,)
+        Weights of the samples.
+    gamma_ : float
+        The number behind gamma.
+    output_loss_ : OutputLoss
+        The loss object.
+
+    References
+    ----------
+    - Härdle (1984). Robust regression function estimation. Journal of Multivariate Analysis 14.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import baselines
+    >>> X, y = np.linspace(0, 1, 50)[:, None], np.zeros(50)
+    >>> y[::10] = 9.0  # outliers
+    >>> baselines.RobustNadarayaWatson(gamma=100.0).fit(X, y).predict([[0.5]]).round(2)
+    array([0.01])
     """
 
     def __init__(self, kernel="rbf", *, gamma="median", output_loss="cauchy"):
@@ -74,23 +98,50 @@ class RobustNadarayaWatson(RegressorMixin, BaseEstimator):
 class KernelDependencyEstimation(BaseEstimator):
     """Kernel PCA of the outputs, kernel ridge regression of its components, pre-image among candidates.
 
-    Weston et al. 2003: the Gram matrix of the outputs is centred, and the prediction is the candidate whose components
-    are nearest to the predicted ones. Unlike ``StructuredPredictor`` it sees outputs through their first components.
+    The Gram matrix of the outputs is centred, and the prediction is the candidate whose components are nearest to the
+    predicted ones. Unlike ``StructuredPredictor`` it sees outputs through their first components.
 
     Parameters
     ----------
-    kernel, gamma : of the inputs, as in ``OperatorKernelRegressor``
-    output_kernel : as in ``StructuredPredictor``
-    n_components : number of components, at most; None for all that are not zero
-    alpha : positive number; the regression minimises a mean of half squared errors plus ``alpha / 2`` squared norms
+    kernel : str, callable or kernel object, default="rbf"
+        Of the inputs, as in ``OperatorKernelRegressor``.
+    gamma : float or {"median", "scale", "auto"}, default="median"
+        Of a named kernel, as in ``OperatorKernelRegressor``.
+    output_kernel : str, array, kernel object or callable, default="rbf"
+        As in ``StructuredPredictor``.
+    n_components : int, default=None
+        Number of components, at most; None for all that are not zero.
+    alpha : float, default=0.001
+        A positive number; the regression minimises a mean of half squared errors plus ``alpha / 2`` squared norms.
 
     Attributes
     ----------
-    X_fit_, outputs_ : the training samples
-    output_kernel_, gamma_ : as used
-    components_ : (n, r) combinations of the training outputs
-    coordinates_ : (n, r) of the training outputs
-    dual_coef_ : (n, r)
+    X_fit_ : array of shape (n, p)
+        Training inputs.
+    outputs_ : sequence of length n
+        Training outputs.
+    output_kernel_ : kernel object
+        As used.
+    gamma_ : float
+        As used.
+    components_ : array of shape (n, r)
+        Combinations of the training outputs.
+    coordinates_ : array of shape (n, r)
+        Of the training outputs.
+    dual_coef_ : array of shape (n, r)
+        Coefficients of the regression.
+
+    References
+    ----------
+    - Weston, Chapelle, Elisseeff, Schölkopf and Vapnik (2003). Kernel dependency estimation. NIPS 15.
+
+    Examples
+    --------
+    >>> from hilbertlearn import baselines
+    >>> X, words = [[0.0], [1.0], [2.0], [3.0]], ["cat", "cats", "dog", "dogs"]
+    >>> model = baselines.KernelDependencyEstimation(output_kernel="ngrams", n_components=2).fit(X, words)
+    >>> list(model.predict([[0.1], [2.9]]))
+    ['cat', 'dogs']
     """
 
     def __init__(self, kernel="rbf", *, gamma="median", output_kernel="rbf", n_components=None, alpha=1e-3):

@@ -36,26 +36,56 @@ class LinearScores(BaseEstimator):
 
 
 class StructuredSVM(LinearScores):
-    """Support vector machine for sets of labels: Hamming loss, margin rescaling (Tsochantaridis et al. 2005).
+    """Support vector machine for sets of labels: Hamming loss, margin rescaling.
 
     The score of a set is a sum of linear functions of x, one for each label in it, and of a number for each pair of
     labels in it. Sets are looked for among those of the training samples. Minimises
     ``alpha / 2 ||w||^2 + mean_i max_y (hamming(y, y_i) + score(x_i, y) - score(x_i, y_i))`` by block-coordinate
-    Frank-Wolfe steps in the dual (Lacoste-Julien et al. 2013). A constant feature is added and counts like the others.
+    Frank-Wolfe steps in the dual. A constant feature is added and counts like the others.
 
     Parameters
     ----------
-    alpha : positive number
-    tol : duality gap at which to stop; the objective is at most one
-    max_iter : passes over the samples
-    random_state : None, a seed or a RandomState, for the order of the samples
+    alpha : float, default=0.01
+        A positive number.
+    tol : float, default=0.01
+        Duality gap at which to stop; the objective is at most one.
+    max_iter : int, default=200
+        Passes over the samples.
+    random_state : int, RandomState instance or None, default=None
+        Of the order of the samples.
 
     Attributes
     ----------
-    candidates_ : (c, labels) distinct sets
-    coef_ : (labels, features), intercept_ : (labels,), pairs_ : (labels (labels - 1) / 2,) in the order of
-        ``numpy.triu_indices``
-    gap_ : the duality gap, n_iter_ : passes
+    candidates_ : array of shape (c, labels)
+        Distinct sets.
+    coef_ : array of shape (labels, features)
+        Coefficients.
+    intercept_ : array of shape (labels,)
+        Of the constant feature.
+    pairs_ : array of shape (labels (labels - 1) / 2,)
+        Of pairs of labels, in the order of ``numpy.triu_indices``.
+    gap_ : float
+        The duality gap.
+    n_iter_ : int
+        Passes over the samples.
+
+    References
+    ----------
+    - Tsochantaridis, Joachims, Hofmann and Altun (2005). Large margin methods for structured and interdependent output
+      variables. Journal of Machine Learning Research 6.
+    - Lacoste-Julien, Jaggi, Schmidt and Pletscher (2013). Block-coordinate Frank-Wolfe optimization for structural
+      SVMs. ICML.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import baselines
+    >>> X = np.linspace(-1, 1, 20)[:, None]
+    >>> Y = np.hstack([X > 0, X > 0, X < 0]).astype(int)  # the first two labels come together
+    >>> model = baselines.StructuredSVM(alpha=0.1, random_state=0).fit(X, Y)
+    >>> model.predict([[-0.9], [0.9]])
+    array([[0., 0., 1.],
+           [1., 1., 0.]])
     """
 
     def __init__(self, *, alpha=1e-2, tol=1e-2, max_iter=200, random_state=None):

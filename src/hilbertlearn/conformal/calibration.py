@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from .leaving_out import LeavingOut
-from .levels import conforms, lower_ends, upper_ends
+from .levels import conforms, lower_ends, rank, upper_ends
 from .observed import AtOwnPoints, Rows
 from .scores import Score
 
@@ -37,6 +37,13 @@ class Calibration:
     def sizes(self):
         """Score (n,) of each sample left out by the model without it."""
         return self.seen.own_sizes(self.score, self.left.held_out, self.scales_by_sample)
+
+    @property
+    def covered(self) -> float:
+        """Share of the samples left out whose score is at most that up to which outputs conform."""
+        n = len(self.sizes)
+        bound = np.sort(self.sizes)[min(int(rank(self.level, n)), n) - 1]
+        return float(np.mean(self.sizes <= bound))
 
     @cached_property
     def residuals(self):

@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, _num_samples, check_is_fitted, column_or_1d
 
 from .._callbacks import Watched, watched
+from .._facts import Facts, WithFacts
 from .._fitting import store, transactional, with_tags_of
 from .._progress import handing_on
 from .._validation import check_choice, warn
@@ -41,7 +42,7 @@ _SPLIT = 10_000  # samples beyond which "auto" fits one model
 _CLOSED_FORM = 5000  # and up to which it has a model without each
 
 
-class ConformalPredictor(Watched, SetPredictor, MetaEstimatorMixin, BaseEstimator):
+class ConformalPredictor(Watched, WithFacts, SetPredictor, MetaEstimatorMixin, BaseEstimator):
     """Intervals, regions, bands and sets with a promised coverage, around estimators of the package or scikit-learn.
 
     *The promise.* Let the samples and a new one be exchangeable (drawn independently from one law, for example), and
@@ -204,6 +205,19 @@ class ConformalPredictor(Watched, SetPredictor, MetaEstimatorMixin, BaseEstimato
         self.calibration_ = kind(left, score, data.values[left.rows], data.weights[left.rows], level)
         self.method_, self.closed_form_, self.n_calibration_ = method, closed_form is not None, len(left.rows)
         self._take_over_features()
+
+    def facts(self) -> Facts:
+        """What is promised, and by which samples; then what the estimator found."""
+        check_is_fitted(self)
+        facts: Facts = [
+            ("promised level", self.calibration_.level),
+            ("method", f"{self.method_}{', in closed form' * self.closed_form_}"),
+            ("calibration size", self.n_calibration_),
+        ]
+        covered = getattr(self.calibration_, "covered", None)
+        facts += [] if covered is None else [("share of it covered", covered)]
+        inner = self.estimator_.facts() if hasattr(self.estimator_, "facts") else [("estimator", self.estimator_)]
+        return facts + inner
 
     def _take_over_features(self):
         for name in ("n_features_in_", "feature_names_in_"):

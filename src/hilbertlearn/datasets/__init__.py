@@ -1,5 +1,7 @@
-"""Synthetic data of the papers, their corruptions, and readers of real data from files of the user."""
+"""Real curves that come with the package, synthetic data of the papers, and readers of files of the user."""
 
+from .corruptions import corrupt_curves, corrupt_labels, corrupt_points, drop_points
+from .fertility import load_fertility
 from .graph_readers import (
     load_cora,
     load_facebook_ego,
@@ -20,15 +22,7 @@ from .structured_readers import (
     load_usps,
     load_yeast,
 )
-from .synthetic import (
-    corrupt_curves,
-    corrupt_labels,
-    corrupt_points,
-    drop_points,
-    frequency_atoms,
-    make_frequency_curves,
-    make_gaussian_process_curves,
-)
+from .synthetic import frequency_atoms, make_frequency_curves, make_gaussian_process_curves
 
 __all__ = [
     "corrupt_curves",
@@ -42,6 +36,7 @@ __all__ = [
     "load_cora",
     "load_dti",
     "load_facebook_ego",
+    "load_fertility",
     "load_label_rankings",
     "load_lip_emg",
     "load_metabolite_candidates",

@@ -21,22 +21,42 @@ def make_erdos_renyi(n_nodes=700, density=0.01, *, inertia=0.95, beta=0.9, rando
 
     Parameters
     ----------
-    n_nodes : number of nodes
-    density : probability of a link; 0.007, 0.01 and 0.02 in the paper
-    inertia : share of the variance that the inputs keep; 0.75, 0.85, 0.95 and 1 in the paper
-    beta : diffusion parameter of the kernel ``exp(-beta L)``, with L the plain Laplacian. The paper maximises an
+    n_nodes : int, default=700
+        Number of nodes.
+    density : float, default=0.01
+        Probability of a link; 0.007, 0.01 and 0.02 in the paper.
+    inertia : float, default=0.95
+        Share of the variance that the inputs keep; 0.75, 0.85, 0.95 and 1 in the paper.
+    beta : float, default=0.9
+        Diffusion parameter of the kernel ``exp(-beta L)``, with L the plain Laplacian. The paper maximises an
         information criterion that it does not state, but its table 8 has the numbers of components that reach 75, 85
         and 95 %, from which beta follows: about 1.75, 0.9 and 0.3 for the three densities, by up to 5 % more or less
         from graph to graph. With much larger ones the inputs forget who is linked with whom.
-    random_state : None, a seed, or a ``RandomState``
+    random_state : int, RandomState instance or None, default=None
+        Seed of what is drawn.
 
     Returns
     -------
-    Bunch with DESCR, this text, and for n nodes,
-        adjacency (n, n) : 0/1, sparse and symmetric, no self-loops
-        X (n, n_components) : inputs, by ``kernel_pca_inputs``
-        output_kernel (n, n) : the diffusion kernel
-        beta : as given
+    data : Bunch
+        With DESCR, this text, and for n nodes
+
+        - adjacency (n, n): 0/1, sparse and symmetric, no self-loops
+        - X (n, n_components): inputs, by ``kernel_pca_inputs``
+        - output_kernel (n, n): the diffusion kernel
+        - beta: as given
+
+    References
+    ----------
+    - Brouard, Szafranski and d'Alché-Buc (2016). Input output kernel regression: supervised and semi-supervised
+      structured output prediction with operator-valued kernels. Journal of Machine Learning Research 17, table 8.
+    - Erdős and Rényi (1959). On random graphs I. Publicationes Mathematicae Debrecen 6.
+
+    Examples
+    --------
+    >>> from hilbertlearn import datasets
+    >>> data = datasets.make_erdos_renyi(50, density=0.1, random_state=0)
+    >>> data.adjacency.shape, len(data.X), data.output_kernel.shape
+    ((50, 50), 50, (50, 50))
     """
     check_number(n_nodes, "n_nodes", low=1, integer=True)
     check_share(density, "density")
@@ -47,23 +67,52 @@ def make_erdos_renyi(n_nodes=700, density=0.01, *, inertia=0.95, beta=0.9, rando
 def make_mixture_network(
     n_nodes=700, n_classes=3, *, p_intra=0.02, p_inter=5e-4, inertia=0.95, beta=1.75, random_state=None
 ):
-    """A random graph of classes: links are likelier within a class than between classes (appendix C.2).
+    """A random graph of classes: links are likelier within a class than between classes.
 
     Parameters
     ----------
-    n_nodes : number of nodes
-    n_classes : number of classes; their sizes differ by one node at most
-    p_intra, p_inter : probability of a link within a class and between two; 0.02 or 0.03, and 5e-4 or 1e-3 in the paper
-    inertia, random_state : as for ``make_erdos_renyi``
-    beta : diffusion parameter. The paper's is not known; the default belongs to the mean degree of the default graph,
+    n_nodes : int, default=700
+        Number of nodes.
+    n_classes : int, default=3
+        Number of classes; their sizes differ by one node at most.
+    p_intra : float, default=0.02
+        Probability of a link within a class; 0.02 or 0.03 in the paper.
+    p_inter : float, default=0.0005
+        Probability of a link between two; 5e-4 or 1e-3 in the paper.
+    inertia : float, default=0.95
+        As for ``make_erdos_renyi``.
+    beta : float, default=1.75
+        Diffusion parameter. The paper's is not known; the default belongs to the mean degree of the default graph,
         4.9, which is that of a graph without classes of density 0.007. With p_intra = 0.03 the degree is that of
         density 0.01, whose parameter is 0.9. The lower scores of the paper's table 9 are those of larger parameters,
         of about 4 (p_intra 0.02, p_inter 5e-4), 3.5 (0.02, 1e-3), 3.5 (0.03, 5e-4) and 2 (0.03, 1e-3).
+    random_state : int, RandomState instance or None, default=None
+        Seed of what is drawn.
 
     Returns
     -------
-    Bunch as of ``make_erdos_renyi``, with
-        target (n,) : the classes, from 0, in order
+    data : Bunch
+        As of ``make_erdos_renyi``, with DESCR, this text, and for n nodes
+
+        - adjacency (n, n): 0/1, sparse and symmetric, no self-loops
+        - X (n, n_components): inputs, by ``kernel_pca_inputs``
+        - output_kernel (n, n): the diffusion kernel
+        - beta: as given
+        - target (n,): the classes, from 0, in order
+
+    References
+    ----------
+    - Brouard, Szafranski and d'Alché-Buc (2016). Input output kernel regression: supervised and semi-supervised
+      structured output prediction with operator-valued kernels. Journal of Machine Learning Research 17, appendix C.2
+      and table 9.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import datasets
+    >>> data = datasets.make_mixture_network(60, p_intra=0.3, p_inter=0.01, random_state=0)
+    >>> np.bincount(data.target).tolist(), data.adjacency.shape
+    ([20, 20, 20], (60, 60))
     """
     check_number(n_nodes, "n_nodes", low=1, integer=True)
     check_number(n_classes, "n_classes", integer=True)
@@ -82,7 +131,35 @@ def kernel_pca_inputs(K, inertia=0.95):
     With ``H = I - 1/n`` and the eigenvalues of ``H K H`` in descending order, the first eigenvectors are kept until the
     sum of their eigenvalues is the given share of the trace, each scaled by the root of its eigenvalue. Components that
     are zero but for rounding are never kept; so there are at most n - 1. Signs of components are arbitrary, distances
-    are not. K (n, n) is positive semi-definite, inertia above 0 and at most 1; the result is (n, n_components).
+    are not.
+
+    Parameters
+    ----------
+    K : array of shape (n, n)
+        Positive semi-definite.
+    inertia : float, default=0.95
+        Share of the trace, above 0 and at most 1.
+
+    Returns
+    -------
+    X : array of shape (n, n_components)
+        One row for each row of K.
+
+    References
+    ----------
+    - Schölkopf, Smola and Müller (1998). Nonlinear component analysis as a kernel eigenvalue problem. Neural
+      Computation 10.
+    - Brouard, Szafranski and d'Alché-Buc (2016). Input output kernel regression: supervised and semi-supervised
+      structured output prediction with operator-valued kernels. Journal of Machine Learning Research 17.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import datasets
+    >>> points = np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 4.0]])
+    >>> X = datasets.kernel_pca_inputs(points @ points.T, inertia=1.0)
+    >>> X.shape, round(float(np.linalg.norm(X[1] - X[2])), 6)
+    ((3, 2), 5.0)
     """
     if not 0 < check_number(inertia, "inertia") <= 1:
         raise ValueError(f"inertia must be above 0 and at most 1, got {inertia}")

@@ -1,4 +1,4 @@
-"""Readers of real data. They take the path of files that the user has; no data come with the package."""
+"""Readers of real data. They take the path of files that the user has."""
 
 from __future__ import annotations
 
@@ -16,21 +16,44 @@ def load_dti(path):
     """Fractional anisotropy along two tracts of the brain by diffusion tensor imaging, one row a scan.
 
     The data come with the R package refund, which asks for the acknowledgement: the MRI/DTI data were collected at
-    Johns Hopkins University and the Kennedy-Krieger Institute.
+    Johns Hopkins University and the Kennedy-Krieger Institute. ``fill_gaps(X)`` gives inputs without NaN the way the
+    papers do.
 
     Parameters
     ----------
-    path : folder with ``dti.npz``, or that file; it has the arrays ``cca``, ``rcst`` and those from ``subject`` below
+    path : str or path
+        Folder with ``dti.npz``, or that file; it has the arrays ``cca``, ``rcst`` and those from ``subject`` below.
 
     Returns
     -------
-    Bunch with DESCR, this text, and for n = 382 scans,
-        X (n, 93), Y (n, 55) : profiles along the corpus callosum and the right corticospinal tract; NaN not observed
-        grid_in (93,), grid_out (55,) : positions along the tracts, evenly spaced on [0, 1]
-        subject, visit, visit_time (days), n_scans, case (1 for multiple sclerosis), sex, pasat (NaN not known) : (n,)
-        first_ms_visit : mask (n,) of the first scans of the 100 patients with multiple sclerosis, which papers use
+    data : Bunch
+        With DESCR, this text, and for n = 382 scans
 
-    ``fill_gaps(X)`` gives inputs without NaN the way the papers do.
+        - X (n, 93), Y (n, 55): profiles along the corpus callosum and the right corticospinal tract; NaN not observed
+        - grid_in (93,), grid_out (55,): positions along the tracts, evenly spaced on [0, 1]
+        - subject, visit, visit_time (days), n_scans, case (1 for multiple sclerosis), sex, pasat (NaN not known): (n,)
+        - first_ms_visit: mask (n,) of the first scans of the 100 patients with multiple sclerosis, which papers use
+
+    References
+    ----------
+    - Goldsmith, Bobb, Crainiceanu, Caffo and Reich (2011). Penalized functional regression. Journal of Computational
+      and Graphical Statistics 20.
+    - Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
+      AISTATS, section 5.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from hilbertlearn import datasets
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> names = ("subject", "visit", "visit_time", "n_scans", "case", "sex", "pasat", "first_ms_visit")
+    >>> facts = {name: np.zeros(4) for name in names}
+    >>> np.savez(folder / "dti.npz", cca=np.ones((4, 93)), rcst=np.ones((4, 55)), **facts)  # made up, in its form
+    >>> data = datasets.load_dti(folder)
+    >>> data.X.shape, data.Y.shape, data.grid_out[-1].item()
+    ((4, 93), (4, 55), 1.0)
     """
     names = ("cca", "rcst", "subject", "visit", "visit_time", "n_scans", "case", "sex", "pasat", "first_ms_visit")
     arrays, _ = read_arrays(path, "dti.npz", dict.fromkeys(names, "n"))
@@ -42,17 +65,40 @@ def load_dti(path):
 def load_lip_emg(path):
     """Acceleration of the lower lip and activity of a muscle that moves it.
 
-    One speaker repeats a sentence (Ramsay and Silverman, Functional Data Analysis).
+    One speaker repeats a sentence.
 
     Parameters
     ----------
-    path : folder with ``lip_emg.npz``, or that file; it has the arrays ``emg``, ``lip_acc`` and ``time``
+    path : str or path
+        Folder with ``lip_emg.npz``, or that file; it has the arrays ``emg``, ``lip_acc`` and ``time``.
 
     Returns
     -------
-    Bunch with DESCR, this text, and
-        X (32, 641), Y (32, 641) : electromyogram and acceleration, one row a repetition
-        grid_in, grid_out (641,) : the common times, 0 to 0.64 seconds
+    data : Bunch
+        With DESCR, this text, and
+
+        - X (32, 641), Y (32, 641): electromyogram and acceleration, one row a repetition
+        - grid_in, grid_out (641,): the common times, 0 to 0.64 seconds
+
+    References
+    ----------
+    - Ramsay and Silverman (2005). Functional Data Analysis, second edition. Springer.
+    - Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
+      application to robust losses. ICML, figure 8.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from hilbertlearn import datasets
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> time = np.linspace(0, 0.64, 641)
+    >>> curves = np.sin(10 * time) * np.ones((3, 1))  # made up, in the form of the file
+    >>> np.savez(folder / "lip_emg.npz", emg=curves, lip_acc=-curves, time=time)
+    >>> data = datasets.load_lip_emg(folder)
+    >>> data.X.shape, data.Y.shape, data.grid_in[-1].item()
+    ((3, 641), (3, 641), 0.64)
     """
     arrays, file = read_arrays(path, "lip_emg.npz", {"emg": "n", "lip_acc": "n", "time": ""})
     X, Y, time = arrays["emg"], arrays["lip_acc"], arrays["time"]
@@ -64,26 +110,52 @@ def load_lip_emg(path):
 
 
 def load_speech(path):
-    """Sound and vocal tract of words of different lengths, synthesised with an articulatory model (Mitra et al. 2009).
+    """Sound and vocal tract of words of different lengths, synthesised with an articulatory model.
+
+    ``prepare_speech`` makes arrays of them.
 
     Parameters
     ----------
-    path : folder with ``mfcc13.npz`` (``values`` (N, 13) of all words one after the other, ``offsets`` (n + 1,)) and
+    path : str or path
+        Folder with ``mfcc13.npz`` (``values`` (N, 13) of all words one after the other, ``offsets`` (n + 1,)) and
         ``vocal_tract.npz`` (``values`` (c, N), ``offsets``, ``words``, ``channels``, ``channels_authors_loader``,
-        ``step_s``, ``keep_413``)
+        ``step_s``, ``keep_413``).
 
     Returns
     -------
-    Bunch with DESCR, this text, and for n = 416 words of 60 to 290 samples,
-        X : IrregularFunctions, values (m_i, 13), the mel-frequency cepstral coefficients
-        Y : IrregularFunctions, values (m_i, 14), the trajectories; the points of both are seconds from the word's start
-        words (n,) : their spelling
-        channels (14,) : names of the trajectories by what their values show
-        channels_authors_loader (14,) : names that the authors' program gives them; they differ from the fifth on
-        keep_413 : mask (n,) without the three words that sound exactly like another, which papers leave out
-        step_s : seconds between samples
+    data : Bunch
+        With DESCR, this text, and for n = 416 words of 60 to 290 samples
 
-    ``prepare_speech`` makes arrays of them.
+        - X: IrregularFunctions, values (m_i, 13), the mel-frequency cepstral coefficients
+        - Y: IrregularFunctions, values (m_i, 14), the trajectories; the points of both are seconds from the
+          word's start
+        - words (n,): their spelling
+        - channels (14,): names of the trajectories by what their values show
+        - channels_authors_loader (14,): names that the authors' program gives them; they differ from the fifth on
+        - keep_413: mask (n,) without the three words that sound exactly like another, which papers leave out
+        - step_s: seconds between samples
+
+    References
+    ----------
+    - Mitra, Özbek, Nam, Zhou and Espy-Wilson (2009). From acoustics to vocal tract time functions. ICASSP.
+    - Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
+      AISTATS, appendix C.3.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from hilbertlearn import datasets
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> offsets = np.array([0, 4, 10])  # two words of 4 and 6 samples, made up
+    >>> np.savez(folder / "mfcc13.npz", values=np.ones((10, 13)), offsets=offsets)
+    >>> tract = {"values": np.arange(20.0).reshape(2, 10), "offsets": offsets, "channels": np.array(["LA", "LP"])}
+    >>> facts = {"words": np.array(["an", "on"]), "channels_authors_loader": np.array(["LA", "LP"]), "step_s": 0.01}
+    >>> np.savez(folder / "vocal_tract.npz", keep_413=np.ones(2, dtype=bool), **tract, **facts)
+    >>> data = datasets.load_speech(folder)
+    >>> [values.shape for values in data.X.values], [values.shape for values in data.Y.values]
+    ([(4, 13), (6, 13)], [(4, 2), (6, 2)])
     """
     sound, sound_file = read_arrays(path, "mfcc13.npz", {"values": "", "offsets": ""})
     names = ("values", "offsets", "words", "channels", "channels_authors_loader", "step_s", "keep_413")
@@ -106,25 +178,50 @@ def load_speech(path):
 def prepare_speech(data, channel, train=None):
     """Arrays of sound and of one trajectory of the vocal tract, all words as long as the longest.
 
-    Words are extended at their end by reflection, again and again: a b c c b a a b c. The trajectory is mapped to
-    [-1, 1] by its least and greatest value in the training words, as in the authors' published code (Bouche et al.
-    2021, appendix C.3.2 and Lambert et al. 2022, section 5.3, do not say over what). Here the coefficients of the sound
-    are extended, there the sound itself.
+    Words are extended at their end by reflection, again and again: a b c c b a a b c. The trajectory is mapped to [-1,
+    1] by its least and greatest value in the training words, as in the authors' published code (the papers do not say
+    over what). Here the coefficients of the sound are extended, there the sound itself.
 
     Parameters
     ----------
-    data : what ``load_speech`` returns
-    channel : a name in ``data.channels``, or a number of the trajectory from 0 on; for a name of the authors' program
-        give ``list(data.channels_authors_loader).index(name)``
-    train : indices or mask of the training words; by default all
+    data : Bunch
+        What ``load_speech`` returns.
+    channel : str or int
+        A name in ``data.channels``, or a number of the trajectory from 0 on; for a name of the authors' program
+        give ``list(data.channels_authors_loader).index(name)``.
+    train : integer or boolean array, default=None
+        Indices or mask of the training words; by default all.
 
     Returns
     -------
-    Bunch with, for n words of at most m samples,
-        X (n, m, 13) : coefficients of the sound, not scaled
-        Y (n, m) : the trajectory; between -1 and 1 in the training words
-        observed : mask (n, m) of the original points, where papers compare predictions with Y
-        grid (m,) : evenly spaced on [0, 1]
+    data : Bunch
+        With, for n words of at most m samples
+
+        - X (n, m, 13): coefficients of the sound, not scaled
+        - Y (n, m): the trajectory; between -1 and 1 in the training words
+        - observed: mask (n, m) of the original points, where papers compare predictions with Y
+        - grid (m,): evenly spaced on [0, 1]
+
+    References
+    ----------
+    - Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
+      AISTATS, appendix C.3.2.
+    - Lambert, Bouche, Szabó and d'Alché-Buc (2022). Functional output regression with infimal convolution: exploring
+      the Huber and epsilon-insensitive losses. ICML, section 5.3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.utils import Bunch
+    >>> from hilbertlearn import datasets
+    >>> from hilbertlearn.functions import IrregularFunctions
+    >>> points = [np.arange(2.0), np.arange(4.0)]  # two words, made up
+    >>> X = IrregularFunctions(points, [np.ones((2, 13)), np.ones((4, 13))])
+    >>> Y = IrregularFunctions(points, [np.array([[1.0], [2.0]]), np.array([[0.0], [1.0], [2.0], [4.0]])])
+    >>> prepared = datasets.prepare_speech(Bunch(X=X, Y=Y, channels=["LA"]), "LA")
+    >>> prepared.Y, prepared.observed.sum(axis=1).tolist()
+    (array([[-0.5,  0. ,  0. , -0.5],
+           [-1. , -0.5,  0. ,  1. ]]), [2, 4])
     """
     names = [str(name) for name in data.channels]
     if channel not in names and channel not in range(len(names)):
@@ -144,9 +241,31 @@ def prepare_speech(data, channel, train=None):
 
 
 def fill_gaps(Y, grid=None):
-    """Curves (n, m) with NaN replaced by linear interpolation between observed points; constant beyond the ends.
+    """Curves with NaN replaced by linear interpolation between observed points; constant beyond the ends.
 
-    Each row of Y (n, m) has at least one observed value; grid (m,) are increasing points, evenly spaced by default.
+    Parameters
+    ----------
+    Y : array of shape (n, m)
+        Each row has at least one observed value.
+    grid : array of shape (m,), default=None
+        Increasing points, evenly spaced by default.
+
+    Returns
+    -------
+    Y : array of shape (n, m)
+        Without NaN.
+
+    References
+    ----------
+    - Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
+      AISTATS, appendix C.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import datasets
+    >>> datasets.fill_gaps([[np.nan, 1.0, np.nan, 3.0, np.nan]])
+    array([[1., 1., 2., 3., 3.]])
     """
     Y = check_array(Y, dtype=np.float64, ensure_all_finite="allow-nan", input_name="Y")
     grid = np.arange(Y.shape[1]) if grid is None else np.asarray(grid, dtype=float)

@@ -64,23 +64,47 @@ GENRES = [
 def make_robust_regression(
     n_samples=200, *, noise_variance=0.1, outlier_probability=0.1, outlier_size=3.0, random_state=None
 ):
-    """A sine of three periods a unit with noise and outliers (Ciliberto et al. 2016, figure 1).
+    """A sine of three periods a unit with noise and outliers.
 
     x is uniform on [-1, 1] and ``y = sin(6 pi x) + noise``, the noise Gaussian. Each sample is with
     outlier_probability an outlier, and then has a further error uniform on [-outlier_size, outlier_size].
+    Noise and outliers are drawn last: the same random_state without them gives the same function values.
 
     Parameters
     ----------
-    n_samples : the paper trains on 50 to 1000 and tests on 1000
-    noise_variance, outlier_probability, outlier_size : as above. Noise and outliers are drawn last: the same
-        random_state without them gives the same function values.
-    random_state : None, a seed or a RandomState
+    n_samples : int, default=200
+        The paper trains on 50 to 1000 and tests on 1000.
+    noise_variance : float, default=0.1
+        Of the Gaussian noise.
+    outlier_probability : float, default=0.1
+        Between 0 and 1.
+    outlier_size : float, default=3.0
+        Largest error of an outlier.
+    random_state : int, RandomState instance or None, default=None
+        Seed of what is drawn.
 
     Returns
     -------
-    X (n_samples, 1), y (n_samples,)
-    clean (n_samples,) : ``sin(6 pi x)``, with which the paper compares predictions
-    outlier (n_samples,) : mask of the outliers
+    X : array of shape (n_samples, 1)
+        Inputs.
+    y : array of shape (n_samples,)
+        Outputs.
+    clean : array of shape (n_samples,)
+        ``sin(6 pi x)``, with which the paper compares predictions.
+    outlier : boolean array of shape (n_samples,)
+        Which samples are outliers.
+
+    References
+    ----------
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29,
+      figure 1.
+
+    Examples
+    --------
+    >>> from hilbertlearn import datasets
+    >>> X, y, clean, outlier = datasets.make_robust_regression(100, random_state=0)
+    >>> X.shape, int(outlier.sum()), bool(abs(y - clean)[outlier].mean() > abs(y - clean)[~outlier].mean())
+    ((100, 1), 12, True)
     """
     check_number(n_samples, "n_samples", integer=True)
     check_number(noise_variance, "noise_variance", strict=False)
@@ -103,11 +127,25 @@ def digits_halves():
 
     Returns
     -------
-    Bunch with DESCR, this text, and for n = 1797 images,
-        X (n, 32) : upper halves, row by row, grey levels in [0, 1]
-        Y (n, 32) : lower halves, row by row, non-negative with sum 1
-        images (n, 8, 8) : grey levels in [0, 1]
-        target (n,) : the digits
+    data : Bunch
+        With DESCR, this text, and for n = 1797 images
+
+        - X (n, 32): upper halves, row by row, grey levels in [0, 1]
+        - Y (n, 32): lower halves, row by row, non-negative with sum 1
+        - images (n, 8, 8): grey levels in [0, 1]
+        - target (n,): the digits
+
+    References
+    ----------
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29,
+      section 6.
+
+    Examples
+    --------
+    >>> from hilbertlearn import datasets
+    >>> data = datasets.digits_halves()
+    >>> data.X.shape, data.Y.shape, round(float(data.Y[0].sum()), 6)
+    ((1797, 32), (1797, 32), 1.0)
     """
     data = load_digits()
     return image_halves(data.images / 16, target=data.target, DESCR=getdoc(digits_halves))
@@ -136,13 +174,38 @@ def make_movie_ratings(n_users=943, n_movies=1682, n_ratings=100_000, *, random_
 
     Parameters
     ----------
-    n_users, n_movies : sizes
-    n_ratings : about how many ratings, at least 20 a user and at most a quarter of all pairs
-    random_state : None, a seed or a RandomState
+    n_users : int, default=943
+        Number of users.
+    n_movies : int, default=1682
+        Number of movies.
+    n_ratings : int, default=100000
+        About how many ratings, at least 20 a user and at most a quarter of all pairs.
+    random_state : int, RandomState instance or None, default=None
+        Seed of what is drawn.
 
     Returns
     -------
-    Bunch with what that of ``load_movielens`` has, of n = n_users users and d = n_movies movies
+    data : Bunch
+        What ``load_movielens`` returns, with DESCR, this text, and for n = n_users users and d = n_movies movies
+
+        - X (n, 23): features of the users: age, standardised over all users; 1 for women; 1 for their occupation, of 21
+        - feature_names (23,)
+        - Y (n, d): ratings 1 to 5, the larger the better, NaN not rated
+        - age, gender ("M", "F"), occupation (n,)
+        - genres (d, 19): 0/1; genre_names (19,); titles (d,)
+
+    References
+    ----------
+    - Harper and Konstan (2015). The MovieLens datasets: history and context. ACM Transactions on Interactive
+      Intelligent Systems 5 (the form).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import datasets
+    >>> data = datasets.make_movie_ratings(50, 120, 1200, random_state=0)
+    >>> data.X.shape, data.Y.shape, np.unique(data.Y[np.isfinite(data.Y)]).tolist()
+    ((50, 23), (50, 120), [1.0, 2.0, 3.0, 4.0, 5.0])
     """
     for name, value in (("n_users", n_users), ("n_movies", n_movies), ("n_ratings", n_ratings)):
         check_number(value, name, integer=True)
@@ -205,15 +268,36 @@ def make_label_rankings(n_samples=500, *, n_features=5, n_labels=6, noise=0.3, r
 
     Parameters
     ----------
-    n_samples, n_features, n_labels : sizes
-    noise : standard deviation; drawn last: the same random_state without noise gives the same utilities
-    random_state : None, a seed or a RandomState
+    n_samples : int, default=500
+        Number of rankings.
+    n_features : int, default=5
+        Number of features.
+    n_labels : int, default=6
+        Number of labels that are ranked.
+    noise : float, default=0.3
+        Standard deviation; drawn last: the same random_state without noise gives the same utilities.
+    random_state : int, RandomState instance or None, default=None
+        Seed of what is drawn.
 
     Returns
     -------
-    X (n_samples, n_features)
-    Y (n_samples, n_labels) : the rank of each label, 1 for the best to n_labels. Losses on rankings call larger numbers
+    X : array of shape (n_samples, n_features)
+        Features.
+    Y : array of shape (n_samples, n_labels)
+        The rank of each label, 1 for the best to n_labels. Losses on rankings call larger numbers
         better, but do not change when those of truth and prediction are all negated.
+
+    References
+    ----------
+    - Vembu and Gärtner (2010). Label ranking algorithms: a survey. In Preference Learning, Springer (the task).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import datasets
+    >>> X, Y = datasets.make_label_rankings(100, random_state=0)
+    >>> X.shape, np.sort(Y, axis=1)[0].tolist()
+    ((100, 5), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
     """
     for name, value in (("n_samples", n_samples), ("n_features", n_features), ("n_labels", n_labels)):
         check_number(value, name, integer=True)

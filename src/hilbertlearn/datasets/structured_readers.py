@@ -17,20 +17,43 @@ MOVIELENS_FILES = {"u.user": 5, "u.item": 5 + len(GENRES), "u.data": 4}  # and h
 
 
 def load_yeast(path):
-    """Yeast genes by expression and phylogeny and the functional classes each of them has (Elisseeff and Weston 2001).
+    """Yeast genes by expression and phylogeny and the functional classes each of them has.
 
     Parameters
     ----------
-    path : folder with ``yeast.npz``, or that file; it has ``X_train``, ``Y_train``, ``X_test``, ``Y_test`` and
-        ``label_names``
+    path : str or path
+        Folder with ``yeast.npz``, or that file; it has ``X_train``, ``Y_train``, ``X_test``, ``Y_test`` and
+        ``label_names``.
 
     Returns
     -------
-    Bunch with DESCR, this text, and for n = 2417 genes, 1500 for training and then 917 for testing,
-        X (n, 103) : features, rows of norm 1
-        Y (n, 14) : 0/1
-        train : mask (n,) of the usual training set
-        label_names (14,)
+    data : Bunch
+        With DESCR, this text, and for n = 2417 genes, 1500 for training and then 917 for testing
+
+        - X (n, 103): features, rows of norm 1
+        - Y (n, 14): 0/1
+        - train: mask (n,) of the usual training set
+        - label_names (14,)
+
+    References
+    ----------
+    - Elisseeff and Weston (2001). A kernel method for multi-labelled classification. NIPS 14.
+    - Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
+      application to robust losses. ICML (experiments).
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from hilbertlearn import datasets
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> genes, classes = np.ones((3, 103)), np.ones((3, 14))  # made up, in the form of the file
+    >>> parts = {"X_train": genes, "Y_train": classes, "X_test": genes[:1], "Y_test": classes[:1]}
+    >>> np.savez(folder / "yeast.npz", label_names=np.array([f"class {j}" for j in range(14)]), **parts)
+    >>> data = datasets.load_yeast(folder)
+    >>> data.X.shape, data.Y.shape, data.train.tolist()
+    ((4, 103), (4, 14), [True, True, True, False])
     """
     axes = {"X_train": "r", "Y_train": "rl", "X_test": "t", "Y_test": "t", "label_names": "l"}
     arrays, file = read_arrays(path, "yeast.npz", axes)
@@ -40,7 +63,7 @@ def load_yeast(path):
 
 
 def load_usps(path):
-    """Upper half to lower half of handwritten digits, USPS (Ciliberto et al. 2016, section 6 and table 2).
+    """Upper half to lower half of handwritten digits, USPS.
 
     The lower half is a histogram, its grey levels divided by their sum, as in the paper. The paper trains on 1000
     images, as many of each digit, and tests on 5000; these are more than the usual test set has, so it must draw from
@@ -48,17 +71,41 @@ def load_usps(path):
 
     Parameters
     ----------
-    path : folder with ``usps.npz``, or that file; it has ``X_train_code``, ``X_test_code`` (images of 256 grey levels
-        from 0 to 2000, row by row), ``y_train`` and ``y_test``
+    path : str or path
+        Folder with ``usps.npz``, or that file; it has ``X_train_code``, ``X_test_code`` (images of 256 grey levels
+        from 0 to 2000, row by row), ``y_train`` and ``y_test``.
 
     Returns
     -------
-    Bunch with DESCR, this text, and for n = 9298 images, 7291 of the usual training set and then 2007,
-        X (n, 128) : upper halves, row by row, grey levels in [0, 1]
-        Y (n, 128) : lower halves, row by row, non-negative with sum 1
-        images (n, 16, 16) : grey levels in [0, 1]
-        target (n,) : the digits
-        train : mask (n,) of the usual training set
+    data : Bunch
+        With DESCR, this text, and for n = 9298 images, 7291 of the usual training set and then 2007
+
+        - X (n, 128): upper halves, row by row, grey levels in [0, 1]
+        - Y (n, 128): lower halves, row by row, non-negative with sum 1
+        - images (n, 16, 16): grey levels in [0, 1]
+        - target (n,): the digits
+        - train: mask (n,) of the usual training set
+
+    References
+    ----------
+    - Hull (1994). A database for handwritten text recognition research. IEEE Transactions on Pattern Analysis and
+      Machine Intelligence 16.
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29,
+      section 6 and table 2.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from hilbertlearn import datasets
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> images = np.full((3, 256), 1000)  # grey ones, made up
+    >>> digits = {"y_train": np.array([3, 8, 1]), "y_test": np.array([0])}
+    >>> np.savez(folder / "usps.npz", X_train_code=images, X_test_code=images[:1], **digits)
+    >>> data = datasets.load_usps(folder)
+    >>> data.X.shape, data.Y.sum(axis=1).round(6).tolist(), data.train.tolist()
+    ((4, 128), [1.0, 1.0, 1.0, 1.0], [True, True, True, False])
     """
     axes = {"X_train_code": "r", "y_train": "r", "X_test_code": "t", "y_test": "t"}
     arrays, file = read_arrays(path, "usps.npz", axes)
@@ -80,17 +127,40 @@ def load_metabolite_candidates(path):
 
     Parameters
     ----------
-    path : folder with ``impact_candidates.npz``, or that file; it has ``fingerprint_packed``, ``n_bits``,
-        ``iokr_score``, ``offsets`` and the arrays from ``true_index`` below
+    path : str or path
+        Folder with ``impact_candidates.npz``, or that file; it has ``fingerprint_packed``, ``n_bits``,
+        ``iokr_score``, ``offsets`` and the arrays from ``true_index`` below.
 
     Returns
     -------
-    Bunch with DESCR, this text, and for n = 120 spectra of 2 to 7705 candidates,
-        candidates : list of n arrays (n_candidates, 166), the fingerprints (MACCS), 0/1; candidates may share one
-        scores : list of n arrays (n_candidates,), higher is better, by input output kernel regression (Bach et al.
-            2018)
-        true_index (n,) : number of the true molecule among the candidates of its spectrum
-        spectrum_id, formula, inchikey (n,) : of the true molecules
+    data : Bunch
+        With DESCR, this text, and for n = 120 spectra of 2 to 7705 candidates
+
+        - candidates: list of n arrays (n_candidates, 166), the fingerprints (MACCS), 0/1; candidates may share one
+        - scores: list of n arrays (n_candidates,), higher is better, by input output kernel regression (Bach et al.
+          2018)
+        - true_index (n,): number of the true molecule among the candidates of its spectrum
+        - spectrum_id, formula, inchikey (n,): of the true molecules
+
+    References
+    ----------
+    - Bach, Szedmak, Brouard, Böcker and Rousu (2018). Liquid-chromatography retention order prediction for metabolite
+      identification. Bioinformatics 34.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from hilbertlearn import datasets
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> bits = np.packbits(np.eye(5, 166, dtype=np.uint8), axis=1)  # two spectra of 2 and 3 candidates, made up
+    >>> facts = {name: np.array(["a", "b"]) for name in ("spectrum_id", "formula", "inchikey")}
+    >>> scores = {"iokr_score": np.arange(5.0), "true_index": np.array([1, 0]), "offsets": np.array([0, 2, 5])}
+    >>> np.savez(folder / "impact_candidates.npz", fingerprint_packed=bits, n_bits=166, **scores, **facts)
+    >>> data = datasets.load_metabolite_candidates(folder)
+    >>> [one.shape for one in data.candidates], data.true_index.tolist()
+    ([(2, 166), (3, 166)], [1, 0])
     """
     rows = {"fingerprint_packed": "c", "iokr_score": "c", "n_bits": "", "offsets": ""}
     facts = dict.fromkeys(("true_index", "spectrum_id", "formula", "inchikey"), "n")
@@ -107,41 +177,81 @@ def load_metabolite_candidates(path):
 def load_metabolite_fingerprints(path):
     """Molecular fingerprints from mass spectra.
 
-    Distributed as 'fp' with Su and Rousu, Multilabel classification through random graph ensembles. Not the data of
-    Brouard et al. 2016.
+    Distributed as 'fp' with Su and Rousu 2015. Not the data of Brouard et al. 2016.
 
     Parameters
     ----------
-    path : folder with ``fp490.npz``, or that file; it has ``K`` and ``Y``
+    path : str or path
+        Folder with ``fp490.npz``, or that file; it has ``K`` and ``Y``.
 
     Returns
     -------
-    Bunch with DESCR, this text, and for n = 490 molecules,
-        K (n, n) : kernel of the spectra, for ``kernel="precomputed"``
-        Y (n, 286) : fingerprints, 0/1
+    data : Bunch
+        With DESCR, this text, and for n = 490 molecules
+
+        - K (n, n): kernel of the spectra, for ``kernel="precomputed"``
+        - Y (n, 286): fingerprints, 0/1
+
+    References
+    ----------
+    - Su and Rousu (2015). Multilabel classification through random graph ensembles. Machine Learning 99.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from hilbertlearn import datasets
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> np.savez(folder / "fp490.npz", K=np.eye(4), Y=np.ones((4, 286)))  # made up, in its form
+    >>> data = datasets.load_metabolite_fingerprints(folder)
+    >>> data.K.shape, data.Y.shape
+    ((4, 4), (4, 286))
     """
     arrays, _ = read_arrays(path, "fp490.npz", {"K": "nn", "Y": "n"})
     return Bunch(K=arrays["K"], Y=arrays["Y"].astype(int), DESCR=getdoc(load_metabolite_fingerprints))
 
 
 def load_movielens(path):
-    """Ratings of movies by users, of the original files of MovieLens 100k (Harper and Konstan 2015).
+    """Ratings of movies by users, of the original files of MovieLens 100k.
 
     ``make_movie_ratings`` generates data of the same form for those who do not have the files.
 
     Parameters
     ----------
-    path : folder with ``u.user`` (id|age|gender|occupation|zip), ``u.item`` (id|title|date|date|address|19 genres) and
-        ``u.data`` (user, movie, rating and time, between tabs)
+    path : str or path
+        Folder with ``u.user`` (``id|age|gender|occupation|zip``), ``u.item`` (``id|title|date|date|address|19 genres``)
+        and ``u.data`` (user, movie, rating and time, between tabs).
 
     Returns
     -------
-    Bunch with DESCR, this text, and for n = 943 users and d = 1682 movies, both in the order of the files,
-        X (n, 23) : features of the users: age, standardised over all users; 1 for women; 1 for their occupation, of 21
-        feature_names (23,)
-        Y (n, d) : ratings 1 to 5, the larger the better, NaN not rated
-        age, gender ("M", "F"), occupation : (n,)
-        genres (d, 19) : 0/1; genre_names (19,); titles (d,)
+    data : Bunch
+        With DESCR, this text, and for n = 943 users and d = 1682 movies, both in the order of the files
+
+        - X (n, 23): features of the users: age, standardised over all users; 1 for women; 1 for their occupation, of 21
+        - feature_names (23,)
+        - Y (n, d): ratings 1 to 5, the larger the better, NaN not rated
+        - age, gender ("M", "F"), occupation (n,)
+        - genres (d, 19): 0/1; genre_names (19,); titles (d,)
+
+    References
+    ----------
+    - Harper and Konstan (2015). The MovieLens datasets: history and context. ACM Transactions on Interactive
+      Intelligent Systems 5.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from hilbertlearn import datasets
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> movie = "1|Solaris|1972|||" + "|".join("0" * 19)
+    >>> files = {"u.user": "1|24|F|artist|85711", "u.item": movie, "u.data": "1 1 5 0"}
+    >>> for name, line in files.items():  # one user and one movie, made up
+    ...     written = (folder / name).write_text(line.replace(" ", chr(9)))  # tabs
+    >>> data = datasets.load_movielens(folder)
+    >>> data.Y.tolist(), data.titles.tolist(), data.occupation.tolist()
+    ([[5.0]], ['Solaris'], ['artist'])
     """
     folder = Path(path)
     users, items, ratings = (_fields(folder / name, n_fields) for name, n_fields in MOVIELENS_FILES.items())
@@ -159,21 +269,41 @@ def load_movielens(path):
 
 
 def load_label_rankings(path, n_labels=None):
-    """A table of features and rankings of labels, separated by commas.
+    r"""A table of features and rankings of labels, separated by commas.
 
     Parameters
     ----------
-    path : the file. Its last column has the labels in order, the best first (``b>c>a``; labels may be missing), or
+    path : str or path
+        The file. Its last column has the labels in order, the best first (``b>c>a``; labels may be missing), or
         its last n_labels columns have the ranks of the labels, 1 for the best. The other columns are numbers. A first
         line that is no row of the table is a heading.
-    n_labels : number of rank columns; None for a column of orders
+    n_labels : int, default=None
+        Number of rank columns; None for a column of orders.
 
     Returns
     -------
-    Bunch with DESCR, this text, and for n lines,
-        X (n, n_features)
-        Y (n, n_labels) : the rank of each label, 1 for the best; NaN for a label that an order does not have
-        label_names (n_labels,) : labels of the orders in alphabetical order (L2 before L10), or headings of the ranks
+    data : Bunch
+        With DESCR, this text, and for n lines
+
+        - X (n, n_features)
+        - Y (n, n_labels): the rank of each label, 1 for the best; NaN for a label that an order does not have
+        - label_names (n_labels,): labels of the orders in alphabetical order (L2 before L10), or headings of the ranks
+
+    References
+    ----------
+    - Cheng, Hühn and Hüllermeier (2009). Decision tree and instance-based learning for label ranking. ICML (whose data
+      sets have this form).
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from hilbertlearn import datasets
+    >>> file = Path(tempfile.mkdtemp()) / "wine.csv"
+    >>> written = file.write_text("age,sugar,order\n3,0.2,b>a>c\n5,0.1,a>c\n")
+    >>> data = datasets.load_label_rankings(file)
+    >>> data.label_names.tolist(), data.Y.tolist()
+    (['a', 'b', 'c'], [[2.0, 1.0, 3.0], [1.0, nan, 2.0]])
     """
     file = Path(path)
     if not file.is_file():

@@ -31,6 +31,8 @@ _COMPILED_FROM = 2**22  # number of weights: with fewer, loading numba takes lon
 def decode(W, Y, loss):
     """Predictions (m,) from weights W (m, n) of the outputs Y (n,) under a scalar loss."""
     W, Y = np.asarray(W, dtype=float), np.asarray(Y, dtype=float)
+    if Y.ndim != 1 or W.shape != (len(W), len(Y)):  # compiled loops do not look
+        raise ValueError(f"weights {W.shape} must have a column for each of the outputs {Y.shape}")
     low, high = loss.span(Y)
     if low == high:
         return np.full(len(W), low)

@@ -12,7 +12,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from ..output_losses.scalars import L2L1, Cauchy, Fair, GemanMcClure
+from ..output_losses import L2L1, Cauchy, Fair, GemanMcClure
 
 _LANES = 64  # queries that go together from kink to kink: their weights fit in the second-level cache
 _CHUNK = 512  # outputs that a product sums over at a time: four rows of them fit in the first-level cache

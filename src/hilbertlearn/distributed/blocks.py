@@ -85,25 +85,25 @@ class Blocks:
         submit = partial(self.client.submit, function, pure=False)
         return self.client.gather([submit(i, self.pieces[i], one) for i, one in arguments.items()])
 
-    def summed(self, partial: Callable, shared):
-        """The sum of ``partial(some blocks, shared)``, by a tree of tasks where the blocks are."""
+    def summed(self, partial: Callable, shared, told: Callable | None = None):
+        """The sum of ``partial(some blocks, shared)``, by a tree of tasks where the blocks are; told : see ``run``."""
         import dask
 
         if self.client is not None:
-            return run.summed(self.client, self.pieces, partial, shared)
+            return run.summed(self.client, self.pieces, partial, shared, told)
         level = [dask.delayed(partial, pure=False)([piece], shared) for piece in self.pieces]
         while len(level) > 1:
             level = [dask.delayed(run.added, pure=False)(level[i : i + 2]) for i in range(0, len(level), 2)]
         return level[0].compute()
 
-    def on_parts(self, work: Callable, shared) -> run.Outcome:
+    def on_parts(self, work: Callable, shared, told: Callable | None = None) -> run.Outcome:
         """``work(blocks of a worker, total, shared)`` on all workers at the same time, see ``run``."""
         if self.client is None:
             raise ValueError(
                 "losses other than the squared one take a running client on Dask collections, whose workers keep the "
                 "rows between iterations; use: from dask.distributed import Client; client = Client()"
             )
-        return run.on_parts(self.client, self.pieces, work, shared)
+        return run.on_parts(self.client, self.pieces, work, shared, told)
 
     def sample(self, number, random_state=0) -> Batch:
         """A uniform sample of so many rows without replacement, in their order; all of them where there are no more."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -60,7 +61,9 @@ def fit_blocks(blocks: Blocks, samples: Samples, decided: held_out.Decided, read
     mixed = samples.mask is not None and not is_diagonal(decided.M)
     if decided.loss.quadratic and not mixed and held_out.n_patterns(samples) <= MOST_PATTERNS:
         origin = mean_rows(samples.Y, samples.weights) if decided.recipe.center else np.zeros(samples.Y.shape[1])
-        moments = blocks.summed(moments_of, (read, origin))
+        with options.said.task("sums over blocks", total=1) as task:
+            moments = blocks.summed(moments_of, (read, origin), task.show)
+            task.step()
         if not moments.has_gaps or is_diagonal(decided.M):
             judged = partial(_judged, samples, decided)
             solved, trials = held_out.solve_moments(moments, decided, judged, alpha, options.tol)
@@ -90,4 +93,6 @@ def _by_parts(blocks: Blocks, samples: Samples, decided: held_out.Decided, read:
         tol=options.tol,
         max_iter=options.max_iter,
     )
-    return Found(blocks.on_parts(solve_part, job).result, decided.trials, "splitting")
+    with options.said.iterations("on all workers", options.tol, options.max_iter) as told:
+        outcome = blocks.on_parts(solve_part, replace(job, tells=told is not None), told)
+    return Found(outcome.result, decided.trials, "splitting")

@@ -22,6 +22,7 @@ class Meeting:
         self._parts: dict = {}
         self._sum: asyncio.Future | None = None
         self._ended: str | None = None
+        self._news: tuple | None = None
 
     async def total(self, k, turn, partial):
         """The sum of what all parts send in one turn; k : the number of the part that sends."""
@@ -49,6 +50,14 @@ class Meeting:
         if self._sum is not None and not self._sum.done():
             self._sum.set_exception(Interrupted(self._ended))
             self._sum.exception()  # seen, whether or not somebody waits
+
+    async def tell(self, *news):
+        """How far the work is, from the first part."""
+        self._news = news
+
+    async def news(self):
+        """What was told last, None for nothing."""
+        return self._news
 
     async def travelled(self):
         """Number of sums so far, and of the bytes that parts have sent for them."""

@@ -74,6 +74,7 @@ class Job:
     pads: bool  # whether the loss sees what outputs have outside their space
     tol: float
     max_iter: int
+    tells: bool = False  # whether one is to know of its iterations
 
 
 def solve_part(batches, total, job: Job) -> Solved:
@@ -102,7 +103,8 @@ def solve_part(batches, total, job: Job) -> Solved:
         measure,
         total=total,
     )
-    solution = splitting.solve(problem, tol=job.tol, max_iter=job.max_iter)
+    callback = total.tell if job.tells else None
+    solution = splitting.solve(problem, tol=job.tol, max_iter=job.max_iter, callback=callback)
     dual = term.coordinates(solution.dual)
     coefficients = term.expand((dual if root is None else root[:, None] * dual) / problem.penalty)
     return Solved(

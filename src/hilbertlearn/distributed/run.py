@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,23 +33,26 @@ class Outcome:
     n_tries: int = 1
 
 
-def on_parts(client, blocks, work: Callable, shared) -> Outcome:
+def on_parts(client, blocks, work: Callable, shared, told: Callable | None = None) -> Outcome:
     """``work(blocks of a part, total, shared)`` on every worker that has some of the blocks, all at the same time.
 
     blocks : futures
     work : a function that passes each sum over samples through ``total``, in the same order on all parts
     shared : what every worker is sent once
+    told : is called here, now and then, with what the first part has passed to ``total.tell``; None for nobody
     """
     for tried in range(1, _TRIES + 1):
         addresses, groups = placed(client, blocks)
-        found = _attempt(client, addresses, groups, work, shared)
+        found = _attempt(client, addresses, groups, work, shared, told)
         if found is not None:
             return replace(found, n_tries=tried)
     raise _lost_too_often(len(addresses))
 
 
-def summed(client, blocks, partial: Callable, shared):
+def summed(client, blocks, partial: Callable, shared, told: Callable | None = None):
     """The sum over parts of ``partial(blocks of a part, shared)``, by a tree of tasks.
+
+    told : is called, now and then, with how many workers are done, in words; None for nobody
 
     What a lost worker had computed Dask computes again; only where that cannot be done is all begun anew.
     """
@@ -61,14 +65,27 @@ def summed(client, blocks, partial: Callable, shared):
             client.submit(_limited, partial, _sharing(address, addresses), group, sent, **_preferring(address))
             for address, group in zip(addresses, groups, strict=True)
         ]
+        parts = level
         while len(level) > 1:
             some = range(0, len(level), _FAN_IN)
             level = [client.submit(added, level[i : i + _FAN_IN], pure=False) for i in some]
         try:
+            if told is not None:
+                _watch(level[0], parts, told)
             return level[0].result()
         except CancelledError:  # what was sent is lost
             continue
     raise _lost_too_often(len(addresses))
+
+
+def _watch(future, parts, told):
+    """Until a future is done, tell how many of the parts that it is made of are."""
+    from distributed import wait
+
+    while not future.done():
+        told(f"{sum(part.done() for part in parts)} of {len(parts)} workers are done")
+        with suppress(TimeoutError):
+            wait(future, timeout=_LOOK_EVERY)
 
 
 def _lost_too_often(number):
@@ -92,7 +109,7 @@ def placed(client, blocks) -> tuple[list, list]:
     return list(groups), list(groups.values())
 
 
-def _attempt(client, addresses, groups, work, shared) -> Outcome | None:
+def _attempt(client, addresses, groups, work, shared, told) -> Outcome | None:
     """What the first part returns and what travelled, None where a worker was lost."""
     from distributed import CancelledError
 
@@ -105,7 +122,8 @@ def _attempt(client, addresses, groups, work, shared) -> Outcome | None:
             share = _sharing(address, addresses)
             options: dict = {"workers": [address], "pure": False, "retries": 0}
             tasks.append(client.submit(_part, work, k, actor, share, group, sent, **options))
-        if not _finished(client, tasks, set(addresses)):
+        look = None if told is None else _News(actor, told)
+        if not _finished(client, tasks, set(addresses), look):
             _let_go(actor)
             return None
         result = _result(tasks)
@@ -121,8 +139,24 @@ def _attempt(client, addresses, groups, work, shared) -> Outcome | None:
         client.cancel([*tasks, meeting])
 
 
-def _finished(client, tasks, addresses) -> bool:
-    """Wait until all tasks are done; False when one of their workers is gone."""
+class _News:
+    """Looks for what the first part has told, and passes it on once."""
+
+    def __init__(self, actor, told):
+        self._actor, self._told, self._last = actor, told, None
+
+    def __call__(self):
+        try:
+            news = self._actor.news().result(timeout=_LOOK_EVERY)
+        except (OSError, RuntimeError, TimeoutError):  # the meeting's worker is lost: the parts will find out
+            return
+        if news is not None and news != self._last:
+            self._last = news
+            self._told(*news)
+
+
+def _finished(client, tasks, addresses, look=None) -> bool:
+    """Wait until all tasks are done, and look in between; False when one of their workers is gone."""
     from distributed import wait
 
     pending = set(tasks)
@@ -132,6 +166,10 @@ def _finished(client, tasks, addresses) -> bool:
         except TimeoutError:
             if not addresses <= set(client.nthreads()):
                 return False
+            if look is not None:
+                look()
+    if look is not None:
+        look()
     return True
 
 
@@ -157,21 +195,30 @@ def _part(work, k, meeting, share, group, shared):
     from distributed import secede
 
     secede()  # it will wait for others: tasks that they wait for may need this thread
-    turns = 0
-
-    def total(partial):
-        nonlocal turns
-        turns += 1
-        return _answer(meeting, k, turns - 1, partial)
-
     try:
-        result = _limited(work, share, group, total, shared)
+        result = _limited(work, share, group, _Turns(meeting, k), shared)
     except Interrupted:
         return None
     except BaseException as error:
         meeting.end(f"a part of the samples failed: {error!r}").result()
         raise
     return (result if k == 0 else None,)
+
+
+class _Turns:
+    """Sums over all parts, one after the other."""
+
+    def __init__(self, meeting, k):
+        self._meeting, self._k, self._turns = meeting, k, 0
+
+    def __call__(self, partial):
+        self._turns += 1
+        return _answer(self._meeting, self._k, self._turns - 1, partial)
+
+    def tell(self, *news):
+        """Let the one who waits for all parts know how far they are; nobody waits for an answer."""
+        if self._k == 0:
+            self._meeting.tell(*news)
 
 
 def _answer(meeting, k, turn, partial):

@@ -14,6 +14,7 @@ from sklearn.utils.validation import _num_samples, check_array, check_is_fitted
 
 from .. import features, kernels
 from .._callbacks import Watched, watched
+from .._facts import Facts, WithFacts
 from .._fitting import snapshot, store, transactional
 from .._progress import Progress
 from .._validation import check_memory, check_number, warn
@@ -28,7 +29,7 @@ from .state import blocks_of
 _ITERATION_LIMIT = 1  # status of scipy's L-BFGS
 
 
-class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, NamedSettings):
+class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, WithFacts, NamedSettings):
     """Codes from which the image of a sample in a kernel's space can be rebuilt (Laforgue et al. 2020, section 4.2).
 
     With phi(x) the image of x in the space of ``kernel``, minimises over functions f_1, ..., f_L
@@ -72,7 +73,7 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watch
         Decrease of the objective in an iteration, relative to its value at the start, at which the descent ends; the
         relative duality gap of the last layer is held at a tenth of it.
     verbose : int
-        1 prints the objective as it falls.
+        1 shows the objective as it falls, on standard error.
 
     Attributes
     ----------
@@ -239,6 +240,21 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watch
         self.reconstruction_error_ = float(np.mean(np.sum((network.V - found.fitted) ** 2, axis=1)))
         self.objective_path_, self.n_iter_ = path, max(len(path) - 1, 1)
         self.dual_gap_ = float(found.solution.gap)
+
+    def facts(self) -> Facts:
+        """What was found, as pairs (name, value); numbers are as the attributes have them."""
+        check_is_fitted(self)
+        n, k = self.codes_.shape
+        facts: Facts = [("samples", n), ("codes", k), ("loss", self.loss_), ("kernel", self.kernel_)]
+        facts += [("gamma", self.gamma_)] if self.gamma_ is not None else []
+        return [
+            *facts,
+            ("support", f"{len(self.support_)} of {n} samples"),
+            ("reconstruction error", self.reconstruction_error_),
+            ("objective", self.objective_path_[-1]),
+            ("iterations", self.n_iter_),
+            ("gap of the last layer", self.dual_gap_),
+        ]
 
     # ---------------------------------------------------------------- codes and back
 

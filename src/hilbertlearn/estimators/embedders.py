@@ -136,8 +136,8 @@ class FittedMachine:
         """Scores (l, l) of pairs of known nodes by what is predicted when they are left out."""
         return self.machine.candidate(V).scores_at(self.alpha, self.cosine, criterion)
 
-    def summary(self):
-        return self.model.summary()
+    def facts(self):
+        return self.model.facts()
 
 
 @dataclass(frozen=True)
@@ -157,8 +157,8 @@ class FittedRegression:
     def left_out(self, V, criterion):
         return self.regression.left_out(V, lambda H, G: inner_products(H, G, self.cosine))
 
-    def summary(self):
-        return f"regressor  {self.model!r}"
+    def facts(self):
+        return [("regressor", self.model)]
 
 
 def _padded(V, n):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from .._facts import Facts, WithFacts, short
 from ..distributed import by_blocks, is_dask
 from ..frames import FrameForm
 from .inputs import check_inputs
@@ -20,13 +20,14 @@ def learnt(name):
     return property(lambda self: self.rounded(getattr(self.state_, name)))
 
 
-class FittedMachine(NamedSettings):
+class FittedMachine(WithFacts, NamedSettings):
     """The questions; all of them are answered from the state of the fit, and change nothing."""
 
     state_: Any  # what a fit has learnt
     _frame_: FrameForm | None = None  # of the training outputs
     _index_: Any = None  # of the training samples, where they came in a data frame of pandas
     _single_ = False  # whether predictions are in float32
+    _held = "held at the loss's bound"  # what is said of samples that are
 
     loss_, center_, solver_ = learnt("loss"), learnt("center"), learnt("solver")
     operator_, space_, X_fit_ = learnt("operator"), learnt("space"), learnt("X_fit")
@@ -174,27 +175,34 @@ class FittedMachine(NamedSettings):
         """Inputs X of a prediction as kernels take them."""
         return self._check_X(X)
 
-    def summary(self):
-        """A few lines on what was learnt."""
+    def facts(self) -> Facts:
+        """What was found, as pairs (name, value); numbers are as the attributes have them."""
         check_is_fitted(self)
-        if isinstance(self.state_, RegressorState):
-            return f"{type(self).__name__}: {_short(self.state_.regressor)} on coordinates"
-        kept = isinstance(self.state_, State)
-        n, d = len(self.saturated_) if kept else self.state_.n_samples, len(self.center_)
-        kernel = f"kernel {_short(self.kernel_)}" + ("" if self.gamma_ is None else f", gamma {_short(self.gamma_)}")
-        on = "" if self.state_.approximation is None else f" on {self.state_.approximation}"
+        state = self.state_
+        if isinstance(state, RegressorState):
+            return [("regressor", state.regressor)]
+        n = len(self.saturated_) if isinstance(state, State) else state.n_samples
+        facts: Facts = [("samples", n), ("coordinates", len(self.center_))]
+        facts += [("features", state.approximation)] if state.approximation is not None else []
+        facts += [("loss", self.loss_), ("alpha", self.alpha_), ("kernel", self.kernel_)]
+        facts += [("gamma", self.gamma_)] if self.gamma_ is not None else []
+        if isinstance(state, State):
+            facts += [("support", f"{len(self.support_)} of {n} samples"), (self._held, int(self.saturated_.sum()))]
+        return [*facts, ("gap", self.dual_gap_), ("iterations", self.n_iter_), ("solver", self.solver_)]
+
+    def summary(self) -> str:
+        """A few lines on what was learnt."""
+        found, name = {name: short(value) for name, value in self.facts()}, type(self).__name__
+        if "regressor" in found:
+            return f"{name}: {found['regressor']} on coordinates"
+        on = f" on {found['features']}" if "features" in found else ""
+        gamma = f", gamma {found['gamma']}" if "gamma" in found else ""
         lines = [
-            f"{type(self).__name__}: {n} samples, {d} coordinates{on}",
-            f"loss       {_short(self.loss_)}",
-            f"alpha      {_short(self.alpha_)}    {kernel}",
+            f"{name}: {found['samples']} samples, {found['coordinates']} coordinates{on}",
+            f"loss       {found['loss']}",
+            f"alpha      {found['alpha']}    kernel {found['kernel']}{gamma}",
             f"certified  relative duality gap {self.dual_gap_:.1e} after {self.n_iter_} iterations of {self.solver_}",
         ]
-        if kept:
-            held = f"{int(self.saturated_.sum())} held at the loss's bound"
-            lines.insert(3, f"support    {len(self.support_)} of {n} samples, {held}")
+        if "support" in found:
+            lines.insert(3, f"support    {found['support']}, {found[self._held]} {self._held}")
         return "\n".join(lines)
-
-
-def _short(value):
-    """Text of a loss or a number, floats with three digits."""
-    return re.sub(r"\d+\.\d+(e-?\d+)?", lambda match: f"{float(match[0]):.3g}", str(value))

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
+from .._facts import Facts, WithFacts
 from .._validation import check_choice, check_memory, check_number
 from ..graphs import Pairs, row_names
 from ..graphs.edges import edge_columns, edges_of
@@ -23,7 +24,7 @@ from .state import blocks_of
 from .top_pairs import SIZE, top_pairs
 
 
-class FittedLinks(LinkEstimator):
+class FittedLinks(WithFacts, LinkEstimator):
     """The methods of a link predictor after its fit, which sets ``_state_``, a ``LinkState``."""
 
     @property
@@ -118,16 +119,14 @@ class FittedLinks(LinkEstimator):
             raise ValueError(f"no {kind} pairs were held out: the nodes have no features, or no links")
         return state.combinations[kind](pairs.scores), pairs.linked, pairs.weights
 
-    def summary(self):
-        """A few lines on what was learnt."""
+    def facts(self) -> Facts:
+        """What was found, as pairs (name, value): the graph, how scores are made, the function of the features."""
         state = self._learnt
-        lines = [f"{type(self).__name__}: {state.n_known} known nodes, {state.nodes.graph.adjacency.nnz // 2} links"]
+        facts: Facts = [("known nodes", state.n_known), ("links", state.nodes.graph.adjacency.nnz // 2)]
         for kind, one in state.combinations.items():
-            weights = ", ".join(f"{name} {weight:.2g}" for name, weight in one.by_name().items() if weight > 0)
-            lines.append(f"scores of {kind} pairs  {weights}")
-        if state.embedding is not None:
-            lines.append(state.embedding.summary())
-        return "\n".join(lines)
+            weights = {name: float(weight) for name, weight in one.by_name().items() if weight > 0}
+            facts.append((f"scores of {kind} pairs", weights))
+        return facts if state.embedding is None else facts + state.embedding.facts()
 
     # ---------------------------------------------------------------- predict
 

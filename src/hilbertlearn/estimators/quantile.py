@@ -13,7 +13,9 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .. import held_out, kernels
+from .._facts import short
 from .._fitting import blank, store
+from .._progress import Progress
 from .._validation import check_choice, check_number
 from ..functions import IrregularFunctions, Layout, brings_points, read_functions, read_training
 from ..losses import Pinball
@@ -109,6 +111,7 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
 
     _CENTERS = ("auto", True, False)
     predicts_quantiles = True
+    _held = "beside their quantiles"
     shares_choice = False  # several outputs are several problems, each with a choice of its own
     coupling_: Any  # a number, or one for each output
     _functions_ = False  # whether outputs being fitted are curves
@@ -234,7 +237,7 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         models, said = [copy.copy(self) for _ in rows.T], self.options().said
         with said.task("outputs", "output", rows.shape[1], in_parts=True) as task:
             for number, (model, column) in enumerate(zip(models, rows.T, strict=True)):
-                with said.task(f"output {number}", "part", is_step=True, in_parts=True):
+                with Progress().task(f"output {number}", "part", in_parts=True):  # callbacks alone see one by itself
                     super(QuantileRegressor, model)._learn(X, column, sample_weight)
                 task.step()
         super()._read(X, y, sample_weight)  # what is remembered of inputs and outputs
@@ -303,6 +306,14 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         return np.linspace(low - more, high + more, _POINTS)[:, None]
 
     # ---------------------------------------------------------------- predict
+
+    def facts(self):
+        facts = super().facts()
+        place = [name for name, _ in facts].index("alpha")
+        return [*facts[:place], ("levels", self.levels_), ("coupling", self.coupling_), *facts[place:]]
+
+    def summary(self):
+        return f"{super().summary()}\ncoupling   {short(self.coupling_)}"
 
     def predict(self, X):
         """Quantiles of all levels: (n, n_levels), (n, d, n_levels) of vectors and curves; of one level as y is."""

@@ -86,7 +86,9 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
         float32 with the first two where X is; X of ``predict`` is read in the precision of the fit. A sum of terms with
         operators, learnt operators, irregular functions, graphs, the hinge and Ball work in float64 in any case.
     verbose : int
-        1 prints what is tried, and the gap as it falls.
+        1 shows on standard error what is tried, the gap as it falls, and about how much time is left: bars where it
+        is a terminal and rich is installed, else text. scikit-learn's callbacks (``set_callbacks``, from its version
+        1.9 on) are told the same.
 
     Attributes
     ----------

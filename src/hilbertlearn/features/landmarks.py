@@ -29,21 +29,47 @@ from .selection import METHODS, Candidates
 class Landmarks(BaseEstimator):
     """Nyström features of any kernel, from landmarks among the samples.
 
+    With landmarks L and ``K_LL = R'R`` they are ``Z = K(X, L) R^-1``: one for each landmark, and ``Z Z'`` is the kernel
+    of the projections on the span of the landmarks.
+
     Parameters
     ----------
-    n_components : number of landmarks, in estimators also "auto" for as many as lower the held-out error; fewer where
-        the kernel matrix of the samples has a smaller rank
-    method : how they are chosen: "medoids" (samples in the middle of clusters, as many as landmarks, which errors of
+    n_components : int or "auto", default=1000
+        Number of landmarks, "auto" (in estimators) for as many as lower the held-out error; fewer where the kernel
+        matrix of the samples has a smaller rank.
+    method : {"medoids", "pivoted", "leverage", "uniform"}, default="medoids"
+        How they are chosen: "medoids" (samples in the middle of clusters, as many as landmarks, which errors of
         predictions are smallest with), "pivoted" (randomly pivoted Cholesky decomposition, which leaves the smallest
-        part of the kernel's trace), "leverage" (approximate ridge leverage scores) or "uniform"
-    random_state : an integer, a generator of numpy or None
-    points : the landmarks themselves, inputs as the kernel takes them, in place of samples chosen among those of fit;
-        what comes in batches then has the same features whatever the first batch is
-    moves : number of steps by which landmarks leave the samples for where the model errs less; for kernels with
+        part of the kernel's trace), "leverage" (approximate ridge leverage scores) or "uniform".
+    random_state : int, RandomState instance or None, default=0
+        Of the choice.
+    points : array of shape (n_components, p) or list, default=None
+        The landmarks themselves, inputs as the kernel takes them, in place of samples chosen among those of fit; what
+        comes in batches then has the same features whatever the first batch is.
+    moves : int, default=0
+        Number of steps by which landmarks leave the samples for where the model errs less; for kernels with
         derivatives ("rbf", "matern32", "matern52") and inputs in a dense array in memory. Each costs a few products of
-        features: twenty take some ten times as long as a fit without, and 1000 landmarks then err as twice as many.
+        features: twenty take five to ten times as long as a fit without.
         Landmarks know the outputs then, so that samples left out of the rest of the model are not new to it:
-        ``loo_residuals`` are refused, conformal sets refit
+        ``loo_residuals`` are refused, conformal sets refit.
+
+    References
+    ----------
+    - Williams and Seeger (2001). Using the Nyström method to speed up kernel machines. NIPS 13.
+    - Zhang, Tsang and Kwok (2008). Improved Nyström low-rank approximation and error analysis. ICML ("medoids").
+    - Chen, Epperly, Tropp and Webber (2025). Randomly pivoted Cholesky: practical approximation of a kernel matrix with
+      few entry evaluations. Communications on Pure and Applied Mathematics 78 ("pivoted").
+    - Musco and Musco (2017). Recursive sampling for the Nyström method. NIPS 30 ("leverage").
+    - Snelson and Ghahramani (2006). Sparse Gaussian processes using pseudo-inputs. NIPS 18 (moves).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import OperatorKernelRegressor, features
+    >>> X = np.linspace(0, 1, 200)[:, None]
+    >>> model = OperatorKernelRegressor(gamma=10.0, alpha=1e-6, feature_map=features.Landmarks(10))
+    >>> model.fit(X, np.sin(6 * X[:, 0])).predict([[0.25]]).round(2)
+    array([1.])
     """
 
     def __init__(self, n_components=1000, method="medoids", random_state=0, points=None, moves=0):

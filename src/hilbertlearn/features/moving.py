@@ -12,6 +12,7 @@ learnt so (Snelson and Ghahramani 2006). f only falls; how many steps are made i
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import scipy.linalg
@@ -25,7 +26,7 @@ _BLOCK_ENTRIES = 2**22  # kernel values at once, 32 MB, of which there are some 
 _JITTER = 1e-10  # of k(x, x), on the diagonal of S: landmarks may meet on their way
 
 
-def moved(found: LandmarkMap, X, targets, weights, penalties, steps) -> LandmarkMap:
+def moved(found: LandmarkMap, X, targets, weights, penalties, steps, told=None) -> LandmarkMap:
     """The map after so many quasi-Newton steps (L-BFGS) of its landmarks, which are then no samples any more.
 
     Parameters
@@ -36,6 +37,7 @@ def moved(found: LandmarkMap, X, targets, weights, penalties, steps) -> Landmark
     weights : (n,) of the samples
     penalties : (d,), s_j above
     steps : number of steps
+    told : is called after each, and stops them by returning True; None for nobody
     """
     kernel = found.kernel
     if not isinstance(kernel.kernel, str) or kernel.kernel not in MOVABLE:
@@ -60,8 +62,14 @@ def moved(found: LandmarkMap, X, targets, weights, penalties, steps) -> Landmark
         jac=True,
         method="L-BFGS-B",
         options={"maxiter": steps},
+        callback=None if told is None else partial(_tell, told),
     )
     return replace(of_points(kernel, result.x.reshape(start.shape)), knows_outputs=True)
+
+
+def _tell(told, _):
+    if told():
+        raise StopIteration  # scipy ends with the step that was made last
 
 
 @dataclass(frozen=True, eq=False)

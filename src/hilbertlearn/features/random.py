@@ -32,9 +32,26 @@ class RandomFeatures(BaseEstimator):
 
     Parameters
     ----------
-    n_components : number of features, of an odd one the even number below
-    orthogonal : whether frequencies are orthogonal to each other in blocks, which lowers the variance
-    random_state : an integer, a generator of numpy or None
+    n_components : int, default=1000
+        Number of features, of an odd one the even number below.
+    orthogonal : bool, default=True
+        Whether frequencies are orthogonal to each other in blocks, which lowers the variance.
+    random_state : int, RandomState instance or None, default=0
+        Of the frequencies.
+
+    References
+    ----------
+    - Rahimi and Recht (2007). Random features for large-scale kernel machines. NIPS 20.
+    - Yu, Suresh, Choromanski, Holtmann-Rice and Kumar (2016). Orthogonal random features. NIPS 29.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import OperatorKernelRegressor, features
+    >>> X = np.linspace(0, 1, 200)[:, None]
+    >>> model = OperatorKernelRegressor(gamma=10.0, alpha=1e-6, feature_map=features.RandomFeatures(100))
+    >>> model.fit(X, np.sin(6 * X[:, 0])).predict([[0.25]]).round(2)
+    array([1.])
     """
 
     def __init__(self, n_components=1000, orthogonal=True, random_state=0):

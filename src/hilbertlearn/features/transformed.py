@@ -22,13 +22,30 @@ class Transformed(BaseEstimator):
 
     Parameters
     ----------
-    transformer : an object with fit and transform; its settings are searched as ``transformer__n_components``
+    transformer : object with fit and transform
+        Its settings are searched as ``transformer__n_components``.
+
+    References
+    ----------
+    - Buitinck et al. (2013). API design for machine learning software: experiences from the scikit-learn project. ECML
+      PKDD Workshop on Languages for Data Mining and Machine Learning.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.preprocessing import PolynomialFeatures
+    >>> from hilbertlearn import OperatorKernelRegressor, features
+    >>> X = np.linspace(-1, 1, 20)[:, None]
+    >>> squares = features.Transformed(PolynomialFeatures(2))
+    >>> OperatorKernelRegressor(feature_map=squares, alpha=1e-9).fit(X, X[:, 0] ** 2).predict([[3.0]]).round(3)
+    array([9.])
     """
 
     def __init__(self, transformer):
         self.transformer = transformer
 
     def validate(self):
+        """Raise unless the transformer is an object with fit and transform."""
         if isinstance(self.transformer, type):
             name = self.transformer.__name__
             raise TypeError(f"feature_map: transformer must be an object, got the class {name}; pass {name}()")

@@ -23,23 +23,35 @@ class Pairs:
 
     Parameters
     ----------
-    graph : in any form that ``read_known_graph`` takes
-    X : features of the nodes, matched to them as there: row i of an array is node i, names match the index of a frame
-    hidden : pairs that are not known, besides those that the graph hides
+    graph : array or sparse matrix of shape (l, l), edge list, data frame or networkx graph
+        In any form that link estimators take.
+    X : array or data frame of l rows, default=None
+        Features of the nodes, matched to them as there: row i of an array is node i, names match the index of a frame.
+    hidden : array or sequence of pairs, default=None
+        Pairs that are not known, besides those that the graph hides.
 
     Attributes
     ----------
-    first, second : (m,) positions of the nodes of each pair among ``nodes``, first < second
-    linked : (m,) 0 or 1
-    weights : (m,) weights of the links, 0 for pairs that are none
-    names : (m, 2) names of the nodes of each pair
-    nodes : (l,) names
-    rows : (l,) rows of X of the nodes
-    X : features as they came, or None
+    first, second : integer arrays of shape (m,)
+        Positions of the nodes of each pair among ``nodes``, first < second.
+    linked : integer array of shape (m,)
+        0 or 1.
+    weights : array of shape (m,)
+        Weights of the links, 0 for pairs that are none.
+    names : array of shape (m, 2)
+        Names of the nodes of each pair.
+    nodes : array of shape (l,)
+        Names.
+    rows : integer array of shape (l,)
+        Rows of X of the nodes.
+    X : array, data frame or None
+        Features as they came.
 
     References
     ----------
-    - Lu, L. and Zhou, T. (2011). Link prediction in complex networks: a survey. Physica A 390(6).
+    - Liben-Nowell and Kleinberg (2007). The link-prediction problem for social networks. Journal of the American
+      Society for Information Science and Technology 58.
+    - Lü and Zhou (2011). Link prediction in complex networks: a survey. Physica A 390(6).
 
     Examples
     --------

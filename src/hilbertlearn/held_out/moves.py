@@ -31,8 +31,9 @@ def with_moves(choice: Choice, options: Options) -> Choice:
     found = fit(training, choice.loss, choice.alpha, options.quick(), factors=choice.factors)
     (kernel,) = training.kernels
     values, targets = _targets(found)
-    options.said.say(f"{kernel.n_components} landmarks move, at most {steps} times")
-    new = moved(kernel.map, training.X, targets, training.weights, found.problem.penalty / values, steps)
+    penalties, where = found.problem.penalty / values, f"{kernel.n_components} landmarks"
+    with options.said.task("moves", "move", steps, where=where, exact=False) as task:
+        new = moved(kernel.map, training.X, targets, training.weights, penalties, steps, task.step)
     gram = FeatureGram(new(training.X))
     terms = tuple(term.with_gram(gram) for term in training.terms)
     training = replace(training, kernels=(replace(kernel, map=new),), grams=(gram,), terms=terms)

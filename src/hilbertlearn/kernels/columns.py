@@ -25,29 +25,41 @@ _MEDIAN_ROWS = 1000  # rows the median is taken over
 class Columns(BaseEstimator):
     """The sum, or the product, of kernels that each see some of the columns of X, a data frame or an array.
 
-    So a curve, numbers and categories go into one kernel:
-
-    >>> from hilbertlearn import kernels
-    >>> kernel = kernels.Columns([("rbf", ["age", "height"]), (kernels.Categorical(), "region")], combine="product")
-
-    A sum is for functions that are sums of functions of the parts, a product for those in which the parts interact.
-    Settings of parts are searched by their number, as ``kernel__0__gamma`` or ``kernel__weights``. Rates that are left
-    to the data begin at the rule of each part for its own columns; they are searched together, by a common factor, and
-    then, in rounds, one by one.
+    So a curve, numbers and categories go into one kernel. A sum is for functions that are sums of functions of the
+    parts, a product for those in which the parts interact. Settings of parts are searched by their number, as
+    ``kernel__0__gamma`` or ``kernel__weights``. Rates that are left to the data begin at the rule of each part for its
+    own columns; they are searched together, by a common factor, and then, in rounds, one by one.
 
     Parameters
     ----------
     parts : list of (kernel, columns)
-        kernel : a name, "rbf" or another, whose rate is left to the data and whose origin, of linear and polynomial
+        kernel: a name, "rbf" or another, whose rate is left to the data and whose origin, of linear and polynomial
         ones, is the mean of the training inputs; an object of ``hilbertlearn.kernels``; or a callable.
-        columns : a name, a list of names, or a slice of names that contains both ends; numbers are positions, unless
+        columns: a name, a list of names, or a slice of names that contains both ends; numbers are positions, unless
         the names are numbers. Kernels get the values (n, k) of these columns, of a single one that is not in a list
         (n,), and the same where it is not of numbers: functions of scikit-fda in a column as they are. Columns inside
         Columns gets the part of the data frame.
-    combine : "sum" or "product"
-    weights : numbers >= 0, one a part, that kernels in a sum are multiplied by; None for ones
-    n_rounds : an integer >= 0, how often the rate of a single part may be changed; a round is kept only if the held-out
-        error falls
+    combine : {"sum", "product"}, default="sum"
+        What is done with the values of the parts.
+    weights : array of shape (number of parts,), default=None
+        Numbers >= 0 that kernels in a sum are multiplied by; None for ones.
+    n_rounds : int, default=3
+        How often the rate of a single part may be changed; a round is kept only if the held-out error falls.
+
+    References
+    ----------
+    - Shawe-Taylor and Cristianini (2004). Kernel Methods for Pattern Analysis. Cambridge University Press, chapter 3.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from hilbertlearn import kernels
+    >>> X = pd.DataFrame({"age": [20.0, 30.0, 30.0], "region": ["north", "north", "south"]})
+    >>> kernel = kernels.Columns([("rbf", ["age"]), (kernels.Categorical(), "region")], combine="product")
+    >>> kernel.resolve(X)(X, X).round(2)
+    array([[1.  , 0.61, 0.22],
+           [0.61, 1.  , 0.37],
+           [0.22, 0.37, 1.  ]])
     """
 
     reads_columns = missing_points = by_name = True
@@ -77,6 +89,7 @@ class Columns(BaseEstimator):
         return super().set_params(**params) if params else self
 
     def validate(self):
+        """Raise where a setting is out of range, or a part is no kernel of columns."""
         check_choice(self.combine, "Columns: combine", _COMBINE)
         check_number(self.n_rounds, "Columns: n_rounds", strict=False, integer=True)
         pairs = isinstance(self.parts, (list, tuple)) and all(
@@ -272,11 +285,27 @@ class Categorical(Bandwidth, BaseEstimator):
 
     Parameters
     ----------
-    gamma : a number > 0, the larger the less is shared between categories; "median" for 1 / median number of columns in
-        which training samples differ, where they do, so that it is 1 for one column (rho 0.37); or "auto" for the
-        same where nothing searches for a better one
-    combine : "product" or "mean" over several columns: ``exp(-gamma number of columns that differ)``, or the share of
-        columns that agree plus rho times that of the others, a sum of functions of single columns
+    gamma : float or {"median", "auto"}, default="auto"
+        The larger the less is shared between categories; "median" for 1 / median number of columns in which training
+        samples differ, where they do, so that it is 1 for one column (rho 0.37); "auto" for the same where nothing
+        searches for a better one.
+    combine : {"product", "mean"}, default="product"
+        Over several columns: ``exp(-gamma number of columns that differ)``, or the share of columns that agree plus rho
+        times that of the others, a sum of functions of single columns.
+
+    References
+    ----------
+    - Qian, Wu and Wu (2008). Gaussian process models for computer experiments with qualitative and quantitative
+      factors. Technometrics 50.
+
+    Examples
+    --------
+    >>> from hilbertlearn import kernels
+    >>> regions = ["north", "south", "north"]
+    >>> kernels.Categorical(gamma=1.0)(regions, regions).round(2)
+    array([[1.  , 0.37, 1.  ],
+           [0.37, 1.  , 0.37],
+           [1.  , 0.37, 1.  ]])
     """
 
     reads_columns = missing_points = positive_definite = True
@@ -285,6 +314,7 @@ class Categorical(Bandwidth, BaseEstimator):
         self.gamma, self.combine = gamma, combine
 
     def validate(self):
+        """Raise where a setting is out of range."""
         check_choice(self.combine, "Categorical: combine", ("product", "mean"))
         check_number(self.gamma, "Categorical: gamma", choices=_RULES)
 

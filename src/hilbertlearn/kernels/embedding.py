@@ -26,19 +26,47 @@ _TOLERANCE, _ROUNDS = 1e-4, 20  # gain in the trace of the kernel for which anot
 
 
 def node_embedding(kernel, W, beta=1.0, *, rank="auto", center=False, random_state=0):
-    """Rows V (n, d), one a node, with ``V V' = node_kernel(kernel, W, beta)``, or nearly.
-
-    Parameters
-    ----------
-    kernel, W, beta : as for ``node_kernel``
-    rank : None for the kernel itself; a number d of leading eigenvectors; "auto" for the former up to 1000 nodes, and
-        beyond for as many of the latter as predict links no worse, if that is less than half of the nodes
-    center : bool, subtract the mean of the rows, which centres the kernel
-    random_state : of the vectors that the leading eigenvectors are searched from
+    """Nodes of a graph as rows V with ``V V' = node_kernel(kernel, W, beta)``, or nearly.
 
     Each connected component has an eigenvector of the largest eigenvalue, which says nothing of who is linked with whom
     inside. If they are more than d / 2, those of the smallest components are left out, isolated nodes first, and the
-    rows of their nodes are zero. Columns are in descending order of eigenvalues, components first.
+    rows of their nodes are zero.
+
+    Parameters
+    ----------
+    kernel : {"diffusion", "normalized_laplacian"} or array of shape (n, n)
+        As for ``node_kernel``.
+    W : array or sparse matrix of shape (n, n), edge list, data frame or networkx graph
+        The graph.
+    beta : float, default=1.0
+        As for ``node_kernel``.
+    rank : int, None or "auto", default="auto"
+        None for the kernel itself; a number d of leading eigenvectors; "auto" for the former up to 1000 nodes, and
+        beyond for as many of the latter as predict links no worse, if that is less than half of the nodes.
+    center : bool, default=False
+        Subtract the mean of the rows, which centres the kernel.
+    random_state : int, RandomState instance or None, default=0
+        Of the vectors that the leading eigenvectors are searched from.
+
+    Returns
+    -------
+    V : array of shape (n, d)
+        One row a node; columns are in descending order of eigenvalues, components first.
+
+    References
+    ----------
+    - Kondor and Lafferty (2002). Diffusion kernels on graphs and other discrete input spaces. ICML.
+    - Zhou, Saad, Tiago and Chelikowsky (2006). Self-consistent-field calculations using Chebyshev-filtered subspace
+      iteration. Journal of Computational Physics 219.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import kernels
+    >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+    >>> V = kernels.node_embedding("diffusion", path)
+    >>> V.shape, np.allclose(V @ V.T, kernels.node_kernel("diffusion", path))
+    ((3, 3), True)
     """
     rank = _check_rank(rank)
     if not isinstance(kernel, str):

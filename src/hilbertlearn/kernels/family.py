@@ -42,7 +42,22 @@ class Best(BaseEstimator):
 
     Parameters
     ----------
-    kernels : names, objects or callables that take the same inputs; rates of names follow the estimator's gamma
+    kernels : sequence of str, kernel objects or callables
+        They take the same inputs; rates of names follow the estimator's gamma.
+
+    References
+    ----------
+    - Arlot and Celisse (2010). A survey of cross-validation procedures for model selection. Statistics Surveys 4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import OperatorKernelRegressor, kernels
+    >>> X = np.linspace(0, 1, 40)[:, None]
+    >>> step = (X[:, 0] > 0.5).astype(float)
+    >>> model = OperatorKernelRegressor(kernel=kernels.Best(["rbf", "matern12"])).fit(X, step)
+    >>> model.kernel_
+    'matern12'
     """
 
     def __init__(self, kernels=_ROWS):

@@ -51,15 +51,36 @@ class CurveKernel(Bandwidth, BaseEstimator):
 
 
 class L2(CurveKernel):
-    """Kernel of the L2 distance, squared distances summed over the channels: ``exp(-gamma ||x - z||^2)`` by default.
+    """Kernel of the L2 distance of curves, ``exp(-gamma ||x - z||^2)`` by default.
+
+    Squared distances are summed over the channels.
 
     Parameters
     ----------
-    gamma : a number, or "median" or "auto" for 1 / (2 median squared distance) over pairs of distinct training curves
-    grid : points (m,) of curves given as arrays, by default evenly spaced; curves that have no points in common are
-        interpolated there
-    shape : "rbf", "matern12", "matern32" (or "matern") or "matern52", as ``Matern`` with nu = 1/2, 3/2 and 5/2, or
-        "linear" for the inner product ``∫ <x(t), z(t)> dt``, in which gamma has no part
+    gamma : float or {"median", "auto"}, default="auto"
+        Rate; "median" and "auto" are 1 / (2 median squared distance) over pairs of distinct training curves.
+    grid : array of shape (m,), default=None
+        Points of curves given as arrays, by default evenly spaced; curves that have no points in common are
+        interpolated there.
+    shape : {"rbf", "matern12", "matern32", "matern", "matern52", "linear"}, default="rbf"
+        As ``Matern`` with nu = 1/2, 3/2 ("matern" too) and 5/2; "linear" is the inner product ``∫ <x(t), z(t)> dt``, in
+        which gamma has no part.
+
+    References
+    ----------
+    - Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
+      AISTATS, supplementary section C.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import kernels
+    >>> t = np.linspace(0, 1, 50)
+    >>> X = np.array([np.sin(6 * t), np.cos(6 * t), np.sin(6 * t) + 0.1])
+    >>> kernels.L2(gamma=1.0)(X, X).round(2)
+    array([[1.  , 0.37, 0.99],
+           [0.37, 1.  , 0.37],
+           [0.99, 0.37, 1.  ]])
     """
 
     def __init__(self, gamma="auto", grid=None, shape="rbf"):
@@ -95,11 +116,28 @@ class IntegratedKernel(CurveKernel):
 
     Parameters
     ----------
-    name : "laplacian" for the city-block distance, "rbf" for the squared Euclidean one
-    gamma : a number, or "median" or "auto" for 1 / median distance ("laplacian") or 1 / (2 median distance) ("rbf"),
-        the median over pairs of training curves and over points at which they differ; of many, 200 curves and 50
-        points are taken at even steps
-    grid : as in ``L2``
+    name : {"laplacian", "rbf"}, default="laplacian"
+        "laplacian" for the city-block distance, "rbf" for the squared Euclidean one.
+    gamma : float or {"median", "auto"}, default="auto"
+        Rate; "median" and "auto" are 1 / median distance ("laplacian") or 1 / (2 median distance) ("rbf"), the median
+        over pairs of training curves and over points at which they differ; of many, 200 curves and 50 points are taken
+        at even steps.
+    grid : array of shape (m,), default=None
+        As in ``L2``.
+
+    References
+    ----------
+    - Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
+      application to robust losses. ICML.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import kernels
+    >>> X = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 2.0]])  # two curves that part at the end
+    >>> kernels.IntegratedKernel("laplacian", gamma=7.0)(X, X).round(2)
+    array([[1.  , 0.75],
+           [0.75, 1.  ]])
     """
 
     def __init__(self, name="laplacian", gamma="auto", grid=None):
@@ -128,15 +166,34 @@ class IntegratedKernel(CurveKernel):
 class ChannelSum(CurveKernel):
     """Sum of one Gaussian kernel for each channel: ``sum_l exp(-||x^l - z^l||^2 / (bandwidth^2 scale_l))``.
 
-    Bouche et al. 2021, supplementary section C.3 (13 channels of speech, bandwidth 1): scale_l is the sum of
-    ``||x_i^l||^2`` over the training curves. As a sum, not a mean, it grows with their number, and the kernel flattens.
+    Bouche et al. 2021 have it with 13 channels of speech and bandwidth 1: scale_l is the sum of ``||x_i^l||^2`` over
+    the training curves. As a sum, not a mean, it grows with their number, and the kernel flattens.
 
     Parameters
     ----------
-    bandwidth : a number, or one for each channel, or "auto", which is 1 where nothing searches for a better one
-    scales : positive numbers, one for each channel, or "training" for the sums over the training curves (with sample
-        weights, weighted sums); a channel in which all training curves are zero gets 1
-    grid : as in ``L2``
+    bandwidth : float, array of shape (channels,) or "auto", default=1.0
+        One number, or one for each channel; "auto" is 1 where nothing searches for a better one.
+    scales : array of shape (channels,) or "training", default="training"
+        Positive numbers, or "training" for the sums over the training curves (with sample weights, weighted sums); a
+        channel in which all training curves are zero gets 1.
+    grid : array of shape (m,), default=None
+        As in ``L2``.
+
+    References
+    ----------
+    - Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
+      AISTATS, supplementary section C.3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import kernels
+    >>> X = np.random.default_rng(0).normal(size=(3, 20, 2))  # three curves of two channels
+    >>> kernel = kernels.ChannelSum().resolve(X)
+    >>> kernel(X, X).round(2)
+    array([[2.  , 0.94, 1.23],
+           [0.94, 2.  , 0.95],
+           [1.23, 0.95, 2.  ]])
     """
 
     rate = ("bandwidth", -0.5)
@@ -174,18 +231,38 @@ class ChannelSum(CurveKernel):
 
 
 class Additive(CurveKernel):
-    """``k(x, z) = ∫∫ exp(-(s - t)^2 / bandwidth_points^2) exp(-||x(s) - z(t)||^2 / bandwidth_values^2) ds dt``.
+    """Input kernel of the kernel additive model, a double integral over the points of two curves.
 
-    The input kernel of the kernel additive model (Reimherr and Sriperumbudur 2017; Bouche et al. 2021, supplementary
-    section C.2), whose functions are integrals over s of a smooth function of (s, x(s)). It is the inner product of
-    the mean embeddings of two graphs {(s, x(s))} under a Gaussian kernel, so it is not 1 on the diagonal.
+    ``k(x, z) = ∫∫ exp(-(s - t)^2 / bandwidth_points^2) exp(-||x(s) - z(t)||^2 / bandwidth_values^2) ds dt``, whose
+    functions are integrals over s of a smooth function of (s, x(s)). It is the inner product of the mean embeddings of
+    two graphs {(s, x(s))} under a Gaussian kernel, so it is not 1 on the diagonal.
 
     Parameters
     ----------
-    bandwidth_points : a number; the grid counts as [0, 1]
-    bandwidth_values : a number, or "median" or "auto" for the root of twice the median squared distance between values
-        of two training curves at the same point, taken as in ``IntegratedKernel``
-    grid : as in ``L2``
+    bandwidth_points : float, default=0.1
+        The grid counts as [0, 1].
+    bandwidth_values : float or {"median", "auto"}, default="auto"
+        "median" and "auto" are the root of twice the median squared distance between values of two training curves at
+        the same point, taken as in ``IntegratedKernel``.
+    grid : array of shape (m,), default=None
+        As in ``L2``.
+
+    References
+    ----------
+    - Reimherr and Sriperumbudur (2017). Optimal prediction for additive function on function regression. Electronic
+      Journal of Statistics 12.
+    - Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
+      AISTATS, supplementary section C.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import kernels
+    >>> X = np.sin(np.linspace(0, 6, 30) + np.array([[0.0], [0.1], [3.0]]))  # a curve, nearly the same, its negative
+    >>> kernels.Additive(bandwidth_values=1.0)(X, X).round(3)
+    array([[0.157, 0.156, 0.045],
+           [0.156, 0.157, 0.045],
+           [0.045, 0.045, 0.157]])
     """
 
     rate = ("bandwidth_values", -0.5)

@@ -28,10 +28,37 @@ def diffusion(W, beta=1.0, normalized=False):
 
 
 def node_kernel(kernel, W, beta=1.0):
-    """Gram matrix (n, n) of the nodes of a graph W, in any form that ``graphs.read_graph`` takes.
+    """Gram matrix of the nodes of a graph.
 
-    kernel : "diffusion" for ``exp(-beta L)``, "normalized_laplacian" for ``(I + beta L)^-1`` of the normalised
-        Laplacian (Smola and Kondor 2003), or a PSD matrix (n, n), which is checked and used as it is
+    Parameters
+    ----------
+    kernel : {"diffusion", "normalized_laplacian"} or array of shape (n, n)
+        "diffusion" for ``exp(-beta L)``, "normalized_laplacian" for ``(I + beta L)^-1`` of the normalised Laplacian, or
+        a positive semi-definite matrix, which is checked and used as it is.
+    W : array or sparse matrix of shape (n, n), edge list, data frame or networkx graph
+        The graph; weights of links count.
+    beta : float, default=1.0
+        How far along the links nodes are alike; at 0 no two nodes are.
+
+    Returns
+    -------
+    K : array of shape (n, n)
+        Values of the kernel between all nodes.
+
+    References
+    ----------
+    - Kondor and Lafferty (2002). Diffusion kernels on graphs and other discrete input spaces. ICML.
+    - Smola and Kondor (2003). Kernels and regularization on graphs. COLT.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import kernels
+    >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])  # 0 - 1 - 2
+    >>> kernels.node_kernel("diffusion", path, beta=1.0).round(2)
+    array([[0.53, 0.32, 0.16],
+           [0.32, 0.37, 0.32],
+           [0.16, 0.32, 0.53]])
     """
     W = read_weights(W, "W")
     if not isinstance(kernel, str):
@@ -58,20 +85,46 @@ def _of_eigenvalues(function, L):
 class Affinity(BaseEstimator):
     """The graph of samples whose weights are kernel values, and what a function is penalised by on it.
 
+    It is the ``graph`` of estimators that learn from unlabelled samples too.
+
     Parameters
     ----------
-    n_neighbors : links of each sample to its nearest neighbours in the kernel's space: a number, a fraction of the
-        samples (a float below 1), or None for all pairs
-    smoother : the PSD matrix S of the penalty ``sum_ij S_ij <h(x_i), h(x_j)>``: "laplacian", "normalized",
-        ("iterated", k) for the k-th power of the Laplacian, ("diffusion", t) for ``I - exp(-t L)``, or
-        ("diffusion_kernel", t) for ``exp(-t L)`` itself, the penalty of Brouard et al. 2016. That one penalises what is
-        smooth: on a graph whose nodes are all linked well, the mean of the function and nothing else.
+    n_neighbors : int, float or None, default=10
+        Links of each sample to its nearest neighbours in the kernel's space: a number, a fraction of the samples (a
+        float below 1), or None for all pairs.
+    smoother : str or tuple, default="laplacian"
+        The PSD matrix S of the penalty ``sum_ij S_ij <h(x_i), h(x_j)>``: "laplacian", "normalized", ("iterated", k) for
+        the k-th power of the Laplacian, ("diffusion", t) for ``I - exp(-t L)``, or ("diffusion_kernel", t) for ``exp(-t
+        L)`` itself, the penalty of Brouard et al. 2016. That one penalises what is smooth: on a graph whose nodes are
+        all linked well, the mean of the function and nothing else.
+
+    References
+    ----------
+    - Belkin, Niyogi and Sindhwani (2006). Manifold regularization: a geometric framework for learning from labeled and
+      unlabeled examples. Journal of Machine Learning Research 7.
+    - Brouard, Szafranski and d'Alché-Buc (2016). Input output kernel regression. Journal of Machine Learning Research
+      17.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import kernels
+    >>> K = np.array([[1.0, 0.8, 0.1], [0.8, 1.0, 0.5], [0.1, 0.5, 1.0]])
+    >>> kernels.Affinity(n_neighbors=1).graph(K).toarray()
+    array([[0. , 0.8, 0. ],
+           [0.8, 0. , 0.5],
+           [0. , 0.5, 0. ]])
+    >>> kernels.Affinity(n_neighbors=1).penalty(K).toarray()
+    array([[ 0.8, -0.8,  0. ],
+           [-0.8,  1.3, -0.5],
+           [ 0. , -0.5,  0.5]])
     """
 
     def __init__(self, n_neighbors=10, smoother="laplacian"):
         self.n_neighbors, self.smoother = n_neighbors, smoother
 
     def validate(self):
+        """Raise where a setting is out of range."""
         if self.n_neighbors is not None and not _is_fraction(self.n_neighbors):
             check_number(self.n_neighbors, "Affinity: n_neighbors", integer=True)
         kind, setting = self._smoother()

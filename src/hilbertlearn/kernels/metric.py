@@ -34,22 +34,41 @@ class Metric(Bandwidth, BaseEstimator):
     """``k(x, z) = profile(gamma (x - z)' metric (x - z))``: a stationary kernel of a distance that is learnt.
 
     Directions along which the output does not change shorten until the kernel no longer sees them, so that irrelevant
-    inputs take nothing from the relevant ones (recursive feature machines: Radhakrishnan, Beaglehole, Pandit & Belkin,
-    Science 2024). Inputs are rows of numbers, dense or sparse; they should be of one scale.
+    inputs take nothing from the relevant ones (recursive feature machines). Inputs are rows of numbers, dense or
+    sparse; they should be of one scale.
 
     Parameters
     ----------
-    base : "rbf", "matern12", "matern32" or "matern52", the profile; "matern12" is exp(-distance / length), the one of
-        the paper
-    n_rounds : an integer >= 0, how often a fit reweights the inputs; a round is kept only if the held-out error falls
-    diagonal : whether single inputs are reweighted and not directions; with many inputs that takes fewer samples and
-        less time
-    gamma : a number, "median" for 1 / (2 median squared distance) of training inputs in the metric, "scale", or "auto"
-        for the median where nothing searches for a better one
-    metric : None for the identity, a positive semi-definite matrix (p, p), or non-negative weights (p,) of the inputs
-        if diagonal. Learnt metrics have trace p as the identity has, so that gamma keeps its meaning, and their
-        diagonal is the importance of the inputs: the mean squared derivative with respect to each, relative to the
-        average over the inputs; leading eigenvectors are the directions that count
+    base : {"rbf", "matern12", "matern32", "matern52"}, default="rbf"
+        The profile; "matern12" is exp(-distance / length), the one of the paper.
+    n_rounds : int, default=5
+        How often a fit reweights the inputs; a round is kept only if the held-out error falls.
+    diagonal : bool, default=False
+        Whether single inputs are reweighted and not directions; with many inputs that takes fewer samples and less
+        time.
+    gamma : float or {"median", "scale", "auto"}, default="auto"
+        "median" for 1 / (2 median squared distance) of training inputs in the metric; "auto" for the median where
+        nothing searches for a better one.
+    metric : array of shape (p, p) or (p,), default=None
+        None for the identity, a positive semi-definite matrix, or non-negative weights (p,) of the inputs if diagonal.
+        Learnt metrics have trace p as the identity has, so that gamma keeps its meaning, and their diagonal is the
+        importance of the inputs: the mean squared derivative with respect to each, relative to the average over the
+        inputs; leading eigenvectors are the directions that count.
+
+    References
+    ----------
+    - Radhakrishnan, Beaglehole, Pandit and Belkin (2024). Mechanism for feature learning in neural networks and
+      backpropagation-free machine learning models. Science 383.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import OperatorKernelRegressor, kernels
+    >>> X = np.random.default_rng(0).normal(size=(60, 3))
+    >>> kernel = kernels.Metric(n_rounds=3, diagonal=True)
+    >>> model = OperatorKernelRegressor(kernel, alpha=1e-3).fit(X, np.sin(2 * X[:, 0]))  # the first input counts
+    >>> int(np.argmax(model.kernel_.metric))
+    0
     """
 
     positive_definite = True
@@ -67,6 +86,7 @@ class Metric(Bandwidth, BaseEstimator):
         return f"Metric({', '.join(filter(None, [settings, shown]))})"
 
     def validate(self):
+        """Raise where a setting is out of range, or the metric is not positive semi-definite."""
         check_choice(self.base, "Metric: base", _BASES)
         check_number(self.n_rounds, "Metric: n_rounds", strict=False, integer=True)
         if not isinstance(self.diagonal, (bool, np.bool_)):

@@ -20,6 +20,20 @@ class Tanimoto(BaseEstimator):
 
     Two rows of zeros are alike (1), one row of zeros is unlike any other (0). ``"tanimoto"`` is its name. For objects
     that compare themselves, such as rdkit's bit vectors, ``Pairwise(rdkit.DataStructs.TanimotoSimilarity)`` is faster.
+
+    References
+    ----------
+    - Ralaivola, Swamidass, Saigo and Baldi (2005). Graph kernels for chemical informatics. Neural Networks 18.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import kernels
+    >>> bits = np.array([[1, 1, 0, 0], [1, 1, 1, 0], [0, 0, 0, 1]])
+    >>> kernels.Tanimoto()(bits, bits).round(2)
+    array([[1.  , 0.67, 0.  ],
+           [0.67, 1.  , 0.  ],
+           [0.  , 0.  , 1.  ]])
     """
 
     def __call__(self, X, Z):
@@ -39,6 +53,24 @@ class Pairwise(BaseEstimator):
     The function is given the very objects of the list: molecules, graphs, bit vectors, tuples. Lists of numbers, of
     arrays of numbers and of lists of numbers are rows of numbers as in scikit-learn, and the function is given arrays.
     Symmetric matrices are filled from one half.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(x, z)`` returns a number, the same for (z, x).
+
+    References
+    ----------
+    - Gärtner (2003). A survey of kernels for structured data. SIGKDD Explorations 5.
+
+    Examples
+    --------
+    >>> from hilbertlearn import kernels
+    >>> baskets = [{"bread", "milk"}, {"milk"}, {"wine"}]
+    >>> kernels.Pairwise(lambda a, b: len(a & b))(baskets, baskets)
+    array([[2., 1., 0.],
+           [1., 1., 0.],
+           [0., 0., 1.]])
     """
 
     def __init__(self, function):
@@ -60,7 +92,32 @@ class Pairwise(BaseEstimator):
 
 
 class Named(Bandwidth, BaseEstimator):
-    """A kernel by name on rows of numbers; gamma may be "median", "scale" or "auto", which begins at the median."""
+    """A kernel by name on rows of numbers, with a gamma of its own.
+
+    Parameters
+    ----------
+    name : str, default="rbf"
+        One of scikit-learn's ``pairwise_kernels``, "matern12", "matern32", "matern52" or "tanimoto".
+    gamma : float or {"median", "scale", "auto"}, default="median"
+        "median" for 1 / (2 median squared distance) of training inputs, or as the name's distance asks; "scale" for
+        1 / (number of features * variance); "auto" begins at the median.
+
+    References
+    ----------
+    - Schölkopf and Smola (2002). Learning with Kernels. MIT Press.
+
+    Examples
+    --------
+    >>> from hilbertlearn import kernels
+    >>> X = [[0.0], [1.0], [3.0]]
+    >>> kernel = kernels.Named("rbf").resolve(X)  # the median distance is 2
+    >>> kernel.gamma
+    0.125
+    >>> kernel(X, X).round(2)
+    array([[1.  , 0.88, 0.32],
+           [0.88, 1.  , 0.61],
+           [0.32, 0.61, 1.  ]])
+    """
 
     def __init__(self, name="rbf", gamma="median"):
         self.name, self.gamma = name, gamma
@@ -90,16 +147,31 @@ class Named(Bandwidth, BaseEstimator):
 class Matern(Bandwidth, BaseEstimator):
     """Matérn's kernel of rows of numbers, dense or sparse: of functions that are smooth to a degree and not more.
 
-    ``2^(1 - nu) / Gamma(nu) t^nu K_nu(t)`` with ``t = sqrt(4 nu gamma) ||x - z||`` (Rasmussen and Williams 2006, eq.
-    4.14, for the length scale ``1 / sqrt(2 gamma)``). Its functions are those with
-    nu + p / 2 square-integrable derivatives in p variables (Sobolev's space).
+    ``2^(1 - nu) / Gamma(nu) t^nu K_nu(t)`` with ``t = sqrt(4 nu gamma) ||x - z||``, of the length scale ``1 / sqrt(2
+    gamma)``. Its functions are those with nu + p / 2 square-integrable derivatives in p variables (Sobolev's space).
 
     Parameters
     ----------
-    nu : a number > 0: 0.5 is exp(-t), 1.5 and 2.5 have closed forms too, and inf is the rbf kernel; others take some
-        thirty times longer
-    gamma : a number, "median" for 1 / (2 median squared distance) of training inputs as for rbf, "scale", or "auto" for
-        the median where nothing searches for a better one
+    nu : float, default=1.5
+        A number > 0: 0.5 is exp(-t), 1.5 and 2.5 have closed forms too, and inf is the rbf kernel; others take some
+        thirty times longer.
+    gamma : float or {"median", "scale", "auto"}, default="auto"
+        "median" for 1 / (2 median squared distance) of training inputs as for rbf; "auto" for the median where nothing
+        searches for a better one.
+
+    References
+    ----------
+    - Rasmussen and Williams (2006). Gaussian Processes for Machine Learning. MIT Press, equation 4.14.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import kernels
+    >>> X = np.array([[0.0], [1.0], [2.0]])
+    >>> kernels.Matern(nu=0.5, gamma=0.5)(X, X).round(3)
+    array([[1.   , 0.368, 0.135],
+           [0.368, 1.   , 0.368],
+           [0.135, 0.368, 1.   ]])
     """
 
     positive_definite = True
@@ -108,6 +180,7 @@ class Matern(Bandwidth, BaseEstimator):
         self.nu, self.gamma = nu, gamma
 
     def validate(self):
+        """Raise where a setting is out of range."""
         check_nu(self.nu, "Matern: nu")
         check_number(self.gamma, "Matern: gamma", choices=_GAMMAS)
 
@@ -131,7 +204,26 @@ class Matern(Bandwidth, BaseEstimator):
 
 
 class Precomputed(BaseEstimator):
-    """Entries of a given Gram matrix (N, N): the objects are integers from 0 to N - 1, so that they can be split."""
+    """Entries of a given Gram matrix: the objects are its row numbers, so that they can be split.
+
+    Parameters
+    ----------
+    matrix : array of shape (N, N)
+        Kernel values of N objects, which are the integers from 0 to N - 1.
+
+    References
+    ----------
+    - Schölkopf and Smola (2002). Learning with Kernels. MIT Press.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import kernels
+    >>> kernel = kernels.Precomputed(np.array([[1.0, 0.5, 0.2], [0.5, 1.0, 0.1], [0.2, 0.1, 1.0]]))
+    >>> kernel([0, 2], [1])
+    array([[0.5],
+           [0.1]])
+    """
 
     def __init__(self, matrix):
         self.matrix = matrix
@@ -155,9 +247,27 @@ class Precomputed(BaseEstimator):
 
 
 class TanimotoGaussian(Bandwidth, BaseEstimator):
-    """``exp(-gamma (t(x, x) + t(z, z) - 2 t(x, z)))``, t Tanimoto's kernel of fingerprints (Laforgue et al. 2020).
+    """``exp(-gamma (t(x, x) + t(z, z) - 2 t(x, z)))``, t Tanimoto's kernel of fingerprints.
 
-    gamma : a number, or "auto", which is 1 where nothing searches for a better one
+    Parameters
+    ----------
+    gamma : float or "auto", default=1.0
+        Rate; "auto" is 1 where nothing searches for a better one.
+
+    References
+    ----------
+    - Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
+      application to robust losses. ICML, metabolite identification.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import kernels
+    >>> bits = np.array([[1, 1, 0, 0], [1, 1, 1, 0], [0, 0, 0, 1]])
+    >>> kernels.TanimotoGaussian(gamma=0.72)(bits, bits).round(2)
+    array([[1.  , 0.62, 0.24],
+           [0.62, 1.  , 0.24],
+           [0.24, 0.24, 1.  ]])
     """
 
     start = 1.0
@@ -181,7 +291,27 @@ class TanimotoGaussian(Bandwidth, BaseEstimator):
 
 
 class NGrams(BaseEstimator):
-    """Cosine of the counts of substrings of up to n characters: a normalised kernel of strings, by name "ngrams"."""
+    """Cosine of the counts of substrings of up to n characters: a normalised kernel of strings, by name "ngrams".
+
+    Parameters
+    ----------
+    n : int, default=3
+        Length of the longest substrings; all shorter ones count too.
+
+    References
+    ----------
+    - Leslie, Eskin and Noble (2002). The spectrum kernel: a string kernel for SVM protein classification. Pacific
+      Symposium on Biocomputing.
+
+    Examples
+    --------
+    >>> from hilbertlearn import kernels
+    >>> words = ["kernel", "kernels", "loss"]
+    >>> kernels.NGrams(3)(words, words).round(2)
+    array([[1.  , 0.93, 0.12],
+           [0.93, 1.  , 0.22],
+           [0.12, 0.22, 1.  ]])
+    """
 
     def __init__(self, n=3):
         self.n = n

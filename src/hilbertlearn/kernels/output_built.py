@@ -33,18 +33,39 @@ class OutputBuilt(BaseEstimator):
 
     Parameters
     ----------
-    form : "i" to "vi"
-    kernel : the scalar kernel k, a name or a callable; a name uses the estimator's gamma
-    weights : None for mu proportional to the sample weights (1/n without them, products of two for pairs), or a
-        function of the centred outputs (n, d) that returns non-negative mu of shape (n,), or (n, n) for pairs
-    nu : None for 1, or a function of the centred outputs (n, d) that returns numbers in [0, 1] of shape (n,); for pairs
-    families : None, or the families in place of ``kernel``, as a function of points S and the n training inputs X whose
-        values have these shapes, for each of the len(S) points s:
+    form : {"i", "ii", "iii", "iv", "v", "vi"}, default="ii"
+        Row of the table.
+    kernel : str or callable, default="rbf"
+        The scalar kernel k; a name uses the estimator's gamma.
+    weights : callable, default=None
+        None for mu proportional to the sample weights (1/n without them, products of two for pairs), or a function of
+        the centred outputs (n, d) that returns non-negative mu of shape (n,), or (n, n) for pairs.
+    nu : callable, default=None
+        For pairs: None for 1, or a function of the centred outputs (n, d) that returns numbers in [0, 1] of shape (n,).
+    families : callable, default=None
+        The families in place of ``kernel``, as a function of points S and the n training inputs X whose values have
+        these shapes, for each of the len(S) points s:
 
         - form i: (len(S), n, n), ``k_i(s, x_t)`` at [s, t, i]; each k_i a positive kernel, which is checked
         - form iii: (len(S), n), ``k(s, x_i)`` at [s, i]; any function k
         - form iv: (len(S), n, n, n), ``k_ij(s, x_t)`` at [s, t, i, j]; each k_ij a positive kernel, which is checked
         - form vi: (len(S), n, n), ``k(s, x_i, x_j)`` at [s, i, j]; any function k
+
+    References
+    ----------
+    - Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
+      application to robust losses. ICML, proposition 2.
+
+    Examples
+    --------
+    Outputs that lie on a line are predicted on that line:
+
+    >>> import numpy as np
+    >>> from hilbertlearn import OperatorKernelRegressor, kernels
+    >>> X = np.linspace(0, 1, 20)[:, None]
+    >>> model = OperatorKernelRegressor(kernels.OutputBuilt("ii"), alpha=1e-6).fit(X, X * [1.0, 2.0])
+    >>> model.predict([[0.25]]).round(2)
+    array([[0.25, 0.5 ]])
     """
 
     brings_operator = True
@@ -58,6 +79,7 @@ class OutputBuilt(BaseEstimator):
         return self.kernel if self.families is None else Families(self.form, self.families)
 
     def validate(self):
+        """Raise where settings are out of range, or do not go with the form."""
         check_choice(self.form, "OutputBuilt: form", FORMS)
         check_kernel(self.kernel)
         if self.nu is not None and self.form not in PAIRWISE:

@@ -26,6 +26,28 @@ class OperatorValued(BaseEstimator):
     It must be positive: ``K(x, z) = K(z, x)'``, and the (n d, n d) matrix of all blocks between samples positive
     semi-definite, which is checked at fit unless the class says ``positive_definite = True``. A kernel with settings of
     its own is a subclass with another ``__init__`` and a method ``function(X, Z)``.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(X, Z)`` returns an array (n, m, d, d), one matrix for each of the n samples X and m samples Z.
+
+    References
+    ----------
+    - Micchelli and Pontil (2005). On learning vector-valued functions. Neural Computation 17.
+
+    Examples
+    --------
+    Two outputs with one slope and constants of their own, the second not observed everywhere:
+
+    >>> import numpy as np
+    >>> from hilbertlearn import OperatorKernelRegressor, kernels
+    >>> def one_slope(X, Z):
+    ...     return np.eye(2) + (X @ Z.T)[:, :, None, None] * np.ones((2, 2))
+    >>> X, y = [[0.0], [1.0], [2.0]], [[0.0, 5.0], [1.0, np.nan], [2.0, np.nan]]
+    >>> model = OperatorKernelRegressor(kernels.OperatorValued(one_slope), alpha=1e-6).fit(X, y)
+    >>> model.predict([[3.0]]).round(2)
+    array([[3., 8.]])
     """
 
     operator_valued = brings_operator = True
@@ -34,6 +56,7 @@ class OperatorValued(BaseEstimator):
         self.function = function
 
     def validate(self):
+        """Raise unless the function can be called."""
         if not callable(self.function):
             raise TypeError(f"OperatorValued: function must be a callable (X, Z) -> blocks, got {self.function!r}")
 
@@ -54,11 +77,31 @@ class OperatorValued(BaseEstimator):
 class Helmholtz(Bandwidth, OperatorValued):
     """``share`` times ``CurlFree`` plus ``1 - share`` times ``DivergenceFree``: any smooth field is such a sum.
 
+    Inputs are points (n, d), outputs vectors (n, d) at them.
+
     Parameters
     ----------
-    share : a number in [0, 1], of the curl-free part; at 1 / d there is no tie between the outputs
-    gamma : a number, "median" for 1 / (2 median squared distance) of training inputs, "scale", or "auto", which begins
-        at the median
+    share : float, default=0.5
+        Share of the curl-free part, in [0, 1]; at 1 / d there is no tie between the outputs.
+    gamma : float or {"median", "scale", "auto"}, default="median"
+        "median" for 1 / (2 median squared distance) of training inputs; "auto" begins there.
+
+    References
+    ----------
+    - Macêdo and Castro (2010). Learning divergence-free and curl-free vector fields with matrix-valued kernels.
+      Technical report, IMPA.
+    - Álvarez, Rosasco and Lawrence (2012). Kernels for vector-valued functions: a review. Foundations and Trends in
+      Machine Learning 4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import OperatorKernelRegressor, kernels
+    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(40, 2))
+    >>> wind = X + np.column_stack([-X[:, 1], X[:, 0]])  # a source and a whirl
+    >>> model = OperatorKernelRegressor(kernels.Helmholtz(0.5), alpha=1e-6).fit(X, wind)
+    >>> model.predict([[0.5, 0.0]]).round(2)
+    array([[0.5, 0.5]])
     """
 
     positive_definite = True
@@ -67,6 +110,7 @@ class Helmholtz(Bandwidth, OperatorValued):
         self.share, self.gamma = share, gamma
 
     def validate(self):
+        """Raise where a setting is out of range."""
         name = type(self).__name__
         check_number(self.gamma, f"{name}: gamma", choices=("median", "scale", "auto"))
         if check_number(self.share, f"{name}: share", strict=False) > 1:
@@ -78,6 +122,7 @@ class Helmholtz(Bandwidth, OperatorValued):
         return clone(self).set_params(gamma=resolve_gamma("rbf", self.setting(), self._points(X, "X"), sample_weight))
 
     def function(self, X, Z):
+        """Blocks (n, m, d, d) between points X (n, d) and Z (m, d)."""
         self.validate()
         if isinstance(self.gamma, str):
             raise unresolved(f"{type(self).__name__}: gamma", self.gamma)
@@ -112,8 +157,23 @@ class CurlFree(Helmholtz):
 
     Parameters
     ----------
-    gamma : a number, "median" for 1 / (2 median squared distance) of training inputs, "scale", or "auto", which begins
-        at the median
+    gamma : float or {"median", "scale", "auto"}, default="median"
+        "median" for 1 / (2 median squared distance) of training inputs; "auto" begins there.
+
+    References
+    ----------
+    - Fuselier (2006). Refined error estimates for matrix-valued radial basis functions. PhD thesis, Texas A&M
+      University.
+    - Macêdo and Castro (2010). Learning divergence-free and curl-free vector fields with matrix-valued kernels.
+      Technical report, IMPA.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import kernels
+    >>> blocks = kernels.CurlFree(gamma=0.5)(np.zeros((1, 2)), np.array([[0.0, 0.0], [1.0, 0.0]]))
+    >>> blocks.shape, blocks[0, 1].diagonal().round(2).tolist()
+    ((1, 2, 2, 2), [0.0, 0.61])
     """
 
     share = 1.0
@@ -130,8 +190,23 @@ class DivergenceFree(Helmholtz):
 
     Parameters
     ----------
-    gamma : a number, "median" for 1 / (2 median squared distance) of training inputs, "scale", or "auto", which begins
-        at the median
+    gamma : float or {"median", "scale", "auto"}, default="median"
+        "median" for 1 / (2 median squared distance) of training inputs; "auto" begins there.
+
+    References
+    ----------
+    - Narcowich and Ward (1994). Generalized Hermite interpolation via matrix-valued conditionally positive definite
+      functions. Mathematics of Computation 63.
+    - Macêdo and Castro (2010). Learning divergence-free and curl-free vector fields with matrix-valued kernels.
+      Technical report, IMPA.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import kernels
+    >>> blocks = kernels.DivergenceFree(gamma=0.5)(np.zeros((1, 2)), np.array([[0.0, 0.0], [1.0, 0.0]]))
+    >>> blocks.shape, blocks[0, 1].diagonal().round(2).tolist()
+    ((1, 2, 2, 2), [0.61, 0.0])
     """
 
     share = 0.0

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from .._validation import check_choice
 from .base import Loss
+from .convolution import InfConv
 from .margin import Hinge
 from .pinball import Ordered, Pinball, check_levels
 from .pnorm import EpsilonInsensitive, Huber
-from .radial import Ball, EpsilonSVR, ExpNorm, InfConv, LogNorm, Norm, PowerNorm, Squared
+from .radial import Ball, EpsilonSVR, ExpNorm, LogNorm, Norm, PowerNorm, Squared
 
 __all__ = [
     "Ball",

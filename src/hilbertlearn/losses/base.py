@@ -21,6 +21,26 @@ class Loss(BaseEstimator):
     Subclasses hold settings only and give three functions of a norm r >= 0: ``value`` (the loss itself),
     ``conjugate`` (g*, without the quadratic part) and ``prox_conjugate`` (prox of step * g*). They act on whole rows
     through the Euclidean norm; losses with another geometry override the ``row_*`` methods.
+
+    References
+    ----------
+    - Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
+      application to robust losses. ICML, proposition 1.
+
+    Examples
+    --------
+    A loss of one's own, three times the squared one, whose conjugate is ``||a||^2 / 6``:
+
+    >>> from hilbertlearn import OperatorKernelRegressor, losses
+    >>> class Triple(losses.Loss):
+    ...     curvature = 1 / 3
+    ...     def value(self, r):
+    ...         return 1.5 * r**2
+    >>> X, y = [[0.0], [1.0], [2.0]], [0.0, 1.0, 4.0]
+    >>> OperatorKernelRegressor(loss=Triple(), gamma=1.0, alpha=0.3).fit(X, y).predict(X).round(3)
+    array([0.327, 1.234, 3.391])
+    >>> OperatorKernelRegressor(gamma=1.0, alpha=0.1).fit(X, y).predict(X).round(3)
+    array([0.327, 1.234, 3.391])
     """
 
     on_margins = False  # True: a function of <z_i, h(x_i)> instead of the residual (the hinge)

@@ -15,12 +15,28 @@ class Hinge(Loss):
 
     Parameters
     ----------
-    margin : object or None
+    margin : object, default=None
         Another function f of the margin: an object with ``value(t)``, ``conjugate(b)`` = f*(-b) and
         ``prox_conjugate(b, step)`` = argmin over x of ``(x - b)^2 / 2 + step f*(-x)``, all elementwise.
-    targets : callable or None
+    targets : callable, default=None
         What margins ``<z_i, h(x_i)>`` are taken with: a function of the outputs' coordinates (n, d) that gives z
         (n, d); None for the outputs themselves (Laforgue et al. 2020, proposition 1, has any z_i).
+
+    References
+    ----------
+    - Brouard, Szafranski and d'Alché-Buc (2016). Input output kernel regression. Journal of Machine Learning Research
+      17.
+    - Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
+      application to robust losses. ICML, proposition 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import OperatorKernelRegressor, losses
+    >>> X = np.linspace(-1, 1, 20)[:, None]
+    >>> model = OperatorKernelRegressor(loss=losses.Hinge(), gamma=1.0, alpha=0.01).fit(X, np.sign(X[:, 0]))
+    >>> np.sign(model.predict([[-0.8], [0.8]]))
+    array([-1.,  1.])
     """
 
     on_margins = True

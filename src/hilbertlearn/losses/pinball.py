@@ -24,7 +24,20 @@ class Pinball(Loss):
 
     Parameters
     ----------
-    levels : number in (0, 1), or increasing numbers there
+    levels : float or array of shape (L,), default=0.5
+        A number in (0, 1), or increasing numbers there.
+
+    References
+    ----------
+    - Koenker and Bassett (1978). Regression quantiles. Econometrica 46.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import losses
+    >>> R = np.array([[2.0], [-2.0]])  # outputs above and below the prediction
+    >>> losses.Pinball(0.9).row_value(R)
+    array([1.8, 0.2])
     """
 
     by_row, symmetric, pointwise = False, False, True
@@ -116,8 +129,22 @@ class Ordered(Pinball):
 
     Parameters
     ----------
-    levels : as in ``Pinball``
-    seen : (n, d) which outputs of the samples were observed, one for all levels
+    levels : array of shape (L,)
+        As in ``Pinball``.
+    seen : array of shape (n, d)
+        Which outputs of the samples were observed, one for all levels.
+
+    References
+    ----------
+    - Takeuchi, Le, Sears and Smola (2006). Nonparametric quantile estimation. Journal of Machine Learning Research 7.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import losses
+    >>> loss = losses.Ordered([0.1, 0.9], seen=np.ones((2, 1), dtype=bool))
+    >>> loss.row_value(np.array([[1.0, -1.0], [-1.0, 1.0]]))  # the second sample's quantiles cross
+    array([0.2, inf])
     """
 
     forbids = True

@@ -33,7 +33,28 @@ class _PNormLoss(Loss):
 class Huber(_PNormLoss):
     """``||.||^2 / 2`` convolved with ``kappa ||.||_p``: quadratic near zero, linear for outliers.
 
-    p = 2 holds back whole rows, p = 1 single entries; any p in [1, inf] works. Lambert et al. 2022, definition 3.1.
+    p = 2 holds back whole rows, p = 1 single entries; any p in [1, inf] works.
+
+    Parameters
+    ----------
+    kappa : float or "auto", default="auto"
+        Norm of residuals from which on they count as outliers; "auto" for a quantile of the residuals of a squared-loss
+        fit.
+    p : float, default=2
+        A number in [1, inf].
+
+    References
+    ----------
+    - Lambert, Bouche, Szabó and d'Alché-Buc (2022). Functional output regression with infimal convolution: exploring
+      the Huber and epsilon-insensitive losses. ICML, definition 3.1.
+
+    Examples
+    --------
+    >>> from hilbertlearn import OperatorKernelRegressor, losses
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0]], [1.0, 1.0, 1.0, 1.0, 50.0]
+    >>> model = OperatorKernelRegressor(loss=losses.Huber(kappa=0.5), gamma=1.0, alpha=0.1).fit(X, y)
+    >>> model.predict(X[:4]).round(1)
+    array([1. , 1. , 1. , 1.2])
     """
 
     def __init__(self, kappa="auto", p=2):
@@ -95,8 +116,29 @@ class Huber(_PNormLoss):
 class EpsilonInsensitive(_PNormLoss):
     """``||.||^2 / 2`` convolved with the indicator of the ball ``||.||_p <= epsilon``: small residuals cost nothing.
 
-    p = 2 gives models with few rows, p = inf with few entries; any p in [1, inf] works. Lambert et al. 2022,
-    definition 4.1.
+    p = 2 gives models with few rows, p = inf with few entries; any p in [1, inf] works.
+
+    Parameters
+    ----------
+    epsilon : float or "auto", default="auto"
+        Radius of the ball; "auto" for a quantile of the residuals of a squared-loss fit.
+    p : float, default=2
+        A number in [1, inf].
+
+    References
+    ----------
+    - Lambert, Bouche, Szabó and d'Alché-Buc (2022). Functional output regression with infimal convolution: exploring
+      the Huber and epsilon-insensitive losses. ICML, definition 4.1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import OperatorKernelRegressor, losses
+    >>> X = np.linspace(0, 6, 30)[:, None]
+    >>> loss = losses.EpsilonInsensitive(epsilon=0.2)
+    >>> model = OperatorKernelRegressor(loss=loss, gamma=1.0, alpha=1e-3).fit(X, np.sin(X[:, 0]))
+    >>> len(model.support_)  # of 30 samples, those the prediction depends on
+    14
     """
 
     def __init__(self, epsilon="auto", p=2):

@@ -8,11 +8,21 @@ from scipy.special import wrightomega
 from .balls import power_prox
 from .base import EPSILON_QUANTILE, Loss, check_positive, indicator, residual_quantile
 
-_BISECTIONS = 80
-
 
 class Squared(Loss):
-    """``||r||^2 / 2``: ridge regression."""
+    """``||r||^2 / 2``: ridge regression.
+
+    References
+    ----------
+    - Hoerl and Kennard (1970). Ridge regression: biased estimation for nonorthogonal problems. Technometrics 12.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import losses
+    >>> losses.Squared().row_value(np.array([[3.0, 4.0], [0.0, 1.0]]))
+    array([12.5,  0.5])
+    """
 
     by_entry = quadratic = True
     curvature = 1.0
@@ -32,7 +42,26 @@ class _Scaled(Loss):
 
 
 class Norm(_Scaled):
-    """``scale ||r||``."""
+    """``scale ||r||``: outliers count no more than their direction.
+
+    Parameters
+    ----------
+    scale : float, default=1.0
+        A number > 0.
+
+    References
+    ----------
+    - Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
+      application to robust losses. ICML, proposition 1.
+
+    Examples
+    --------
+    >>> from hilbertlearn import OperatorKernelRegressor, losses
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0]], [1.0, 1.0, 1.0, 1.0, 50.0]
+    >>> model = OperatorKernelRegressor(loss=losses.Norm(), gamma=1.0, alpha=1.0).fit(X, y)
+    >>> model.predict(X[:4]).round(1)
+    array([1., 1., 1., 1.])
+    """
 
     tapers = True
 
@@ -54,7 +83,27 @@ class Norm(_Scaled):
 
 
 class PowerNorm(Loss):
-    """``scale/eta ||r||^eta`` with eta > 1."""
+    """``scale/eta ||r||^eta`` with eta > 1: between the norm and the square, or beyond.
+
+    Parameters
+    ----------
+    eta : float, default=1.5
+        The power, a number > 1; 2 is the squared loss.
+    scale : float, default=1.0
+        A number > 0.
+
+    References
+    ----------
+    - Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
+      application to robust losses. ICML, proposition 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import losses
+    >>> losses.PowerNorm(eta=1.5).row_value(np.array([[0.0, 1.0], [0.0, 4.0]])).round(3)
+    array([0.667, 5.333])
+    """
 
     def __init__(self, eta=1.5, scale=1.0):
         self.eta, self.scale = eta, scale
@@ -90,7 +139,25 @@ class PowerNorm(Loss):
 
 
 class LogNorm(_Scaled):
-    """``scale ||r|| log ||r||``, made convex by its biconjugate: constant for norms below 1/e."""
+    """``scale ||r|| log ||r||``, made convex by its biconjugate: constant for norms below 1/e.
+
+    Parameters
+    ----------
+    scale : float, default=1.0
+        A number > 0.
+
+    References
+    ----------
+    - Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
+      application to robust losses. ICML, proposition 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import losses
+    >>> losses.LogNorm().row_value(np.array([[0.0], [0.2], [1.0], [np.e]])).round(3)
+    array([-0.368, -0.368,  0.   ,  2.718])
+    """
 
     def value(self, r):
         r = np.maximum(r, np.exp(-1))
@@ -112,7 +179,25 @@ class LogNorm(_Scaled):
 
 
 class ExpNorm(_Scaled):
-    """``scale (exp ||r|| - 1)``: hardly tolerates large residuals."""
+    """``scale (exp ||r|| - 1)``: hardly tolerates large residuals.
+
+    Parameters
+    ----------
+    scale : float, default=1.0
+        A number > 0.
+
+    References
+    ----------
+    - Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
+      application to robust losses. ICML, proposition 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import losses
+    >>> losses.ExpNorm().row_value(np.array([[0.0], [1.0], [3.0]])).round(2)
+    array([ 0.  ,  1.72, 19.09])
+    """
 
     def value(self, r):
         with np.errstate(over="ignore"):  # an infinite loss is the right answer far from the optimum
@@ -132,7 +217,27 @@ class ExpNorm(_Scaled):
 
 
 class Ball(_Scaled):
-    """Zero for ``||r|| <= scale``, infinite beyond: every sample is fitted up to scale."""
+    """Zero for ``||r|| <= scale``, infinite beyond: every sample is fitted up to scale.
+
+    Parameters
+    ----------
+    scale : float, default=1.0
+        Radius of the ball, a number > 0.
+
+    References
+    ----------
+    - Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
+      application to robust losses. ICML, proposition 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import OperatorKernelRegressor, losses
+    >>> X, y = np.linspace(0, 1, 10)[:, None], np.arange(10.0)
+    >>> model = OperatorKernelRegressor(loss=losses.Ball(0.5), gamma=5.0, alpha=1.0).fit(X, y)
+    >>> round(float(np.abs(model.predict(X) - y).max()), 2)
+    0.5
+    """
 
     @property
     def largest_residual(self):
@@ -154,7 +259,29 @@ class Ball(_Scaled):
 
 
 class EpsilonSVR(Loss):
-    """``max(||r|| - epsilon, 0)`` (Laforgue et al. 2020, definition 4): sparse and robust."""
+    """``max(||r|| - epsilon, 0)``: sparse and robust.
+
+    Parameters
+    ----------
+    epsilon : float or "auto", default="auto"
+        Norm of residuals that cost nothing; "auto" for a quantile of the residuals of a squared-loss fit.
+
+    References
+    ----------
+    - Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
+      application to robust losses. ICML, definition 4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import OperatorKernelRegressor, losses
+    >>> losses.EpsilonSVR(0.5).row_value(np.array([[0.2, 0.1], [3.0, 4.0]]))
+    array([0. , 4.5])
+    >>> X = np.linspace(0, 6, 30)[:, None]
+    >>> model = OperatorKernelRegressor(loss=losses.EpsilonSVR(0.2), gamma=1.0, alpha=1e-3).fit(X, np.sin(X[:, 0]))
+    >>> len(model.support_)  # of 30 samples, those the prediction depends on
+    8
+    """
 
     def __init__(self, epsilon="auto"):
         self.epsilon = epsilon
@@ -184,129 +311,3 @@ class EpsilonSVR(Loss):
         if self.epsilon != "auto":
             return self
         return self._with(epsilon=residual_quantile(residuals, 2, EPSILON_QUANTILE, measure, weights))
-
-
-class InfConv(Loss):
-    """Infimal convolution ``inf_s first(s) + second(r - s)`` of two losses of the same kind.
-
-    ``InfConv(Squared(), Norm(kappa))`` is the Huber loss, ``InfConv(Squared(), Ball(epsilon))`` the
-    epsilon-insensitive one: conjugates add, so any two losses compose (Laforgue et al. 2020, proposition 1). Both act
-    on the norms of rows, or both on single entries: ``Huber(p=1)``, ``EpsilonInsensitive(p=inf)``, ``Squared``.
-    """
-
-    def __init__(self, first, second):
-        self.first, self.second = first, second
-
-    def validate(self):
-        for name, part in (("first", self.first), ("second", self.second)):
-            if not isinstance(part, Loss) or part.on_margins or not (part.by_row or part.by_entry):
-                raise ValueError(
-                    f"InfConv: {name} must be a loss of the Euclidean norm (p=2) or of single entries (Huber(p=1), "
-                    f"EpsilonInsensitive(p=inf)), got {part!r}"
-                )
-            part.validate()
-        if not (self.by_row or self.by_entry):
-            odd, other = ("second", "first") if self.first.by_row else ("first", "second")
-            raise ValueError(
-                f"InfConv: {odd} must act on rows (p=2), as {other} does, not on single entries, got {self.first!r} "
-                f"and {self.second!r}"
-            )
-
-    @property
-    def by_row(self):
-        return self.first.by_row and self.second.by_row
-
-    @property
-    def by_entry(self):
-        return self.first.by_entry and self.second.by_entry
-
-    @property
-    def pointwise(self):
-        return not self.by_row
-
-    def row_value(self, R, measure=None):
-        return self._over_entries(self.value, R, measure) if self.pointwise else super().row_value(R, measure)
-
-    def row_conjugate(self, A, measure=None):
-        if self.pointwise:
-            return self._over_entries(self.conjugate, A, measure)
-        return super().row_conjugate(A, measure)
-
-    def _over_entries(self, function, A, measure):
-        """Integral (n,) of a function of the absolute point values."""
-        measure = np.ones(A.shape[1]) if measure is None else measure
-        return function(np.abs(A) / np.sqrt(measure)) @ measure
-
-    def row_prox(self, A, step, measure=None):
-        if not self.pointwise:
-            return super().row_prox(A, step, measure)
-        root = 1.0 if measure is None else np.sqrt(measure)
-        return np.copysign(self.prox_conjugate(np.abs(A) / root, step) * root, A)
-
-    def saturated(self, A, measure=None):
-        if not self.pointwise or np.isinf(self.bound):
-            return super().saturated(A, measure)
-        return (np.abs(A) if measure is None else np.abs(A) / np.sqrt(measure)) >= self.bound * (1 - 1e-6)
-
-    @property
-    def curvature(self):
-        return self.first.curvature + self.second.curvature
-
-    def value(self, r):
-        if self.curvature > 0:
-            return super().value(r)
-        r = np.asarray(r, dtype=float)
-        high = np.minimum(self.bound, np.ones_like(r))
-        while True:  # the maximiser a of a r - g*(a) has slope r: double until it is passed
-            grow = (self.conjugate_slope(high) < r) & (high < self.bound) & (high < 1e150)
-            if not grow.any():
-                break
-            high = np.where(grow, np.minimum(2 * high, self.bound), high)
-        a = _bisect(lambda x: self.conjugate_slope(x) - r, high)
-        with np.errstate(invalid="ignore"):
-            out = a * r - self.conjugate(np.minimum(a, self.bound))
-        return np.where(r > self.largest_residual * (1 + 1e-12), np.inf, out)
-
-    def conjugate(self, r):
-        return self.first.conjugate(r) + self.second.conjugate(r)
-
-    def conjugate_slope(self, r):
-        return self.first.conjugate_slope(r) + self.second.conjugate_slope(r)
-
-    def prox_conjugate(self, r, step):
-        r = np.asarray(r, dtype=float)
-        high = np.minimum(r, self.bound)
-        return _bisect(lambda x: x - r + step * self.conjugate_slope(x), high)
-
-    @property
-    def bound(self):
-        return min(self.first.bound, self.second.bound)
-
-    @property
-    def sparse(self):
-        return self.first.sparse or self.second.sparse
-
-    @property
-    def largest_residual(self):
-        if self.curvature > 0:
-            return np.inf
-        return self.first.largest_residual + self.second.largest_residual
-
-    def resolve(self, residuals, measure=None, weights=None):
-        first, second = (part.resolve(residuals, measure, weights) for part in (self.first, self.second))
-        return self._with(first=first, second=second)
-
-    @property
-    def needs_residuals(self):
-        return self.first.needs_residuals or self.second.needs_residuals
-
-
-def _bisect(increasing, high):
-    """Smallest x in [0, high] where the increasing function is >= 0 (high when there is none)."""
-    low = np.zeros_like(high)
-    high = np.where(increasing(low) >= 0, 0.0, high)
-    for _ in range(_BISECTIONS):
-        middle = (low + high) / 2
-        right = increasing(middle) >= 0
-        low, high = np.where(right, low, middle), np.where(right, middle, high)
-    return high

@@ -18,15 +18,35 @@ def functional_mse(Y_true, Y_pred, grid=None, sample_weight=None):
 
     Parameters
     ----------
-    Y_true, Y_pred : arrays (n, m), or (n, m, p) for p functions a sample, whose errors add up; scikit-fda's containers;
-        or IrregularFunctions with the same points. NaN in Y_true is not observed and left out, so are samples
+    Y_true : array of shape (n, m) or (n, m, p), scikit-fda container or IrregularFunctions
+        Observed curves, of p functions a sample whose errors add up. NaN is not observed and left out, so are samples
         without any observed point.
-    grid : points of arrays, increasing, or a tuple of such for functions of several variables; evenly spaced by default
-    sample_weight : (n,) non-negative; default 1
+    Y_pred : of the same form
+        Predicted curves, on the same points.
+    grid : array of shape (m,) or tuple of arrays, default=None
+        Points of arrays, increasing, or a tuple of such for functions of several variables; evenly spaced by default.
+    sample_weight : array of shape (n,), default=None
+        Non-negative weights of the samples; 1 by default.
 
     Returns
     -------
-    float, NaN when no sample of positive weight is observed
+    error : float
+        NaN when no sample of positive weight is observed.
+
+    References
+    ----------
+    - Lambert, Bouche, Szabó and d'Alché-Buc (2022). Functional output regression with infimal convolution: exploring
+      the Huber and epsilon-insensitive losses. ICML, section 5.
+    - Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
+      AISTATS, section 5.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import metrics
+    >>> true = np.array([[0.0, 0.0, 0.0], [1.0, 1.0, np.nan]])
+    >>> metrics.functional_mse(true, np.array([[1.0, 1.0, 1.0], [1.0, 3.0, 9.0]]))
+    3.5
     """
     return _mean_error(Y_true, Y_pred, grid, sample_weight, lambda axes, seen: np.ones(seen.sum()))
 
@@ -34,8 +54,40 @@ def functional_mse(Y_true, Y_pred, grid=None, sample_weight=None):
 def functional_nmse(Y_true, Y_pred, grid=None, sample_weight=None):
     """Squared error averaged over the observed points of each curve, then over curves.
 
-    The "NMSE" of Lambert et al. 2022, section 5, where all curves have the same number m of points and it is
-    ``functional_mse / m``; the "MSE" of Bouche et al. 2021, section 5. Parameters as for ``functional_mse``.
+    The "NMSE" of Lambert et al. 2022, where all curves have the same number m of points and it is ``functional_mse /
+    m``; the "MSE" of Bouche et al. 2021.
+
+    Parameters
+    ----------
+    Y_true : array of shape (n, m) or (n, m, p), scikit-fda container or IrregularFunctions
+        Observed curves, of p functions a sample whose errors add up. NaN is not observed and left out, so are samples
+        without any observed point.
+    Y_pred : of the same form
+        Predicted curves, on the same points.
+    grid : array of shape (m,) or tuple of arrays, default=None
+        Points of arrays, increasing, or a tuple of such for functions of several variables; evenly spaced by default.
+    sample_weight : array of shape (n,), default=None
+        Non-negative weights of the samples; 1 by default.
+
+    Returns
+    -------
+    error : float
+        NaN when no sample of positive weight is observed.
+
+    References
+    ----------
+    - Lambert, Bouche, Szabó and d'Alché-Buc (2022). Functional output regression with infimal convolution: exploring
+      the Huber and epsilon-insensitive losses. ICML, section 5.
+    - Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
+      AISTATS, section 5.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import metrics
+    >>> true = np.array([[0.0, 0.0, 0.0], [1.0, 1.0, np.nan]])
+    >>> metrics.functional_nmse(true, np.array([[1.0, 1.0, 1.0], [1.0, 3.0, 9.0]]))
+    1.5
     """
     return _mean_error(Y_true, Y_pred, grid, sample_weight, lambda axes, seen: np.full(seen.sum(), 1 / seen.sum()))
 
@@ -44,8 +96,36 @@ def integrated_squared_error(Y_true, Y_pred, grid=None, sample_weight=None):
     """Integral of the squared error of each curve, averaged over curves; the domain has measure 1.
 
     The integral is that of the trapezoid rule on the observed points of the curve, with weights of sum 1. Functions of
-    several variables have the product rule of their grid; what is observed of it is scaled to sum 1. Parameters as for
-    ``functional_mse``.
+    several variables have the product rule of their grid; what is observed of it is scaled to sum 1.
+
+    Parameters
+    ----------
+    Y_true : array of shape (n, m) or (n, m, p), scikit-fda container or IrregularFunctions
+        Observed curves, of p functions a sample whose errors add up. NaN is not observed and left out, so are samples
+        without any observed point.
+    Y_pred : of the same form
+        Predicted curves, on the same points.
+    grid : array of shape (m,) or tuple of arrays, default=None
+        Points of arrays, increasing, or a tuple of such for functions of several variables; evenly spaced by default.
+    sample_weight : array of shape (n,), default=None
+        Non-negative weights of the samples; 1 by default.
+
+    Returns
+    -------
+    error : float
+        NaN when no sample of positive weight is observed.
+
+    References
+    ----------
+    - Ramsay and Silverman (2005). Functional Data Analysis, second edition. Springer.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import metrics
+    >>> true = np.array([[0.0, 0.0, 0.0], [1.0, 1.0, np.nan]])
+    >>> metrics.integrated_squared_error(true, np.array([[1.0, 1.0, 1.0], [1.0, 3.0, 9.0]]))
+    1.5
     """
     return _mean_error(Y_true, Y_pred, grid, sample_weight, _integral_weights)
 

@@ -17,15 +17,32 @@ def link_roc_auc(adjacency, scores, pairs="upper"):
 
     Parameters
     ----------
-    adjacency : (n, m) array or sparse matrix, positive for a link, 0 for none. NaN in a dense one is not known and left
-        out. A vector (m,) is a list of pairs, of which all count.
-    scores : array of the same shape, higher for a link
-    pairs : which of them count: "upper" for i < j of a square matrix, "all" (a rectangle of test nodes and training
-        nodes, say), or a mask (n, m)
+    adjacency : array or sparse matrix of shape (n, m), or array of shape (m,)
+        Positive for a link, 0 for none. NaN in a dense one is not known and left out. A vector is a list of pairs, of
+        which all count.
+    scores : array of the same shape
+        Higher for a link.
+    pairs : {"upper", "all"} or boolean array of shape (n, m), default="upper"
+        Which of them count: "upper" for i < j of a square matrix, "all" (a rectangle of test nodes and training
+        nodes, say), or a mask.
 
     Returns
     -------
-    float between 0 and 1, NaN when all of the pairs or none of them are links
+    auc : float
+        Between 0 and 1, NaN when all of the pairs or none of them are links.
+
+    References
+    ----------
+    - Fawcett (2006). An introduction to ROC analysis. Pattern Recognition Letters 27.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import metrics
+    >>> links = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+    >>> scores = np.array([[0.0, 0.9, 0.5], [0.9, 0.0, 0.4], [0.5, 0.4, 0.0]])
+    >>> metrics.link_roc_auc(links, scores)
+    0.5
     """
     links, everything = (ordered.scores for ordered in _ordered(adjacency, scores, pairs))
     n_links, n_others = len(links), len(everything) - len(links)
@@ -40,7 +57,36 @@ def link_average_precision(adjacency, scores, pairs="upper"):
     """Average precision, the area under the curve of precision by recall as a step function.
 
     The mean over links of the share of links among the pairs that have at least the link's score. Chance gives the
-    share of links among all pairs. NaN when no pair is a link. Parameters as for ``link_roc_auc``.
+    share of links among all pairs.
+
+    Parameters
+    ----------
+    adjacency : array or sparse matrix of shape (n, m), or array of shape (m,)
+        Positive for a link, 0 for none. NaN in a dense one is not known and left out. A vector is a list of pairs, of
+        which all count.
+    scores : array of the same shape
+        Higher for a link.
+    pairs : {"upper", "all"} or boolean array of shape (n, m), default="upper"
+        Which of them count: "upper" for i < j of a square matrix, "all" (a rectangle of test nodes and training
+        nodes, say), or a mask.
+
+    Returns
+    -------
+    precision : float
+        Between 0 and 1, NaN when no pair is a link.
+
+    References
+    ----------
+    - Davis and Goadrich (2006). The relationship between precision-recall and ROC curves. ICML.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import metrics
+    >>> links = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+    >>> scores = np.array([[0.0, 0.9, 0.5], [0.9, 0.0, 0.4], [0.5, 0.4, 0.0]])
+    >>> round(metrics.link_average_precision(links, scores), 3)
+    0.833
     """
     links, everything = _ordered(adjacency, scores, pairs)
     if len(links.scores) == 0:
@@ -51,13 +97,41 @@ def link_average_precision(adjacency, scores, pairs="upper"):
 def best_f1_threshold(adjacency, scores, pairs="upper", sample_weight=None):
     """The threshold from which on a score is called a link such that F1 is largest.
 
-    Parameters as for ``link_roc_auc``, and sample_weight of the shape of scores: how many pairs each stands for.
+    Parameters
+    ----------
+    adjacency : array or sparse matrix of shape (n, m), or array of shape (m,)
+        Positive for a link, 0 for none. NaN in a dense one is not known and left out. A vector is a list of pairs, of
+        which all count.
+    scores : array of the same shape
+        Higher for a link.
+    pairs : {"upper", "all"} or boolean array of shape (n, m), default="upper"
+        Which of them count: "upper" for i < j of a square matrix, "all" (a rectangle of test nodes and training
+        nodes, say), or a mask.
+    sample_weight : array of the shape of scores, default=None
+        How many pairs each stands for.
 
     Returns
     -------
-    threshold : half-way between the lowest score that is called a link and the highest that is not; of thresholds as
+    threshold : float
+        Half-way between the lowest score that is called a link and the highest that is not; of thresholds as
         good as each other the highest. Infinity when no pair is a link.
-    f1 : what ``scores >= threshold`` has on these pairs; 1 when no pair is a link, and so none is wrong
+    f1 : float
+        What ``scores >= threshold`` has on these pairs; 1 when no pair is a link, and so none is wrong.
+
+    References
+    ----------
+    - Brouard, Szafranski and d'Alché-Buc (2016). Input output kernel regression: supervised and semi-supervised
+      structured output prediction with operator-valued kernels. Journal of Machine Learning Research 17.
+    - Lipton, Elkan and Naryanaswamy (2014). Optimal thresholding of classifiers to maximize F1 measure. ECML PKDD.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import metrics
+    >>> links = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+    >>> scores = np.array([[0.0, 0.9, 0.5], [0.9, 0.0, 0.4], [0.5, 0.4, 0.0]])
+    >>> metrics.best_f1_threshold(links, scores)
+    (0.4, 0.8)
     """
     links, everything = _ordered(adjacency, scores, pairs, sample_weight)
     if len(links.scores) == 0:

@@ -13,12 +13,19 @@ def ranks_from_order(order, labels=None):
 
     Parameters
     ----------
-    order : (M,) or (n, M), the labels of a ranking from the first to the last: numbers 0 to M - 1, or names
-    labels : the M names, in the order of the columns of the result; None for numbers
+    order : array of shape (M,) or (n, M)
+        The labels of a ranking from the first to the last: numbers 0 to M - 1, or names.
+    labels : sequence of length M, default=None
+        The names, in the order of the columns of the result; None for numbers.
 
     Returns
     -------
-    integers of the shape of `order`, 1 for the first label; their negative is what to give where larger means preferred
+    ranks : integer array of the shape of order
+        1 for the first label; their negative is what to give where larger means preferred.
+
+    References
+    ----------
+    - Marden (1995). Analyzing and Modeling Rank Data. Chapman & Hall.
 
     Examples
     --------
@@ -49,12 +56,29 @@ def ranks_from_order(order, labels=None):
 def order_from_ranks(ranks, labels=None):
     """Labels from the one of smallest rank to the one of largest: the inverse of ``ranks_from_order``.
 
-    ranks : (M,) or (n, M), entry j the rank of label j; equal ranks in the order of the columns
-    labels : the M names; None for numbers from 0 on
+    Parameters
+    ----------
+    ranks : array of shape (M,) or (n, M)
+        Entry j is the rank of label j; equal ranks are in the order of the columns.
+    labels : sequence of length M, default=None
+        The names; None for numbers from 0 on.
 
+    Returns
+    -------
+    order : array of the shape of ranks
+        Numbers of the labels, or their names.
+
+    References
+    ----------
+    - Marden (1995). Analyzing and Modeling Rank Data. Chapman & Hall.
+
+    Examples
+    --------
     >>> from hilbertlearn.metrics import order_from_ranks
     >>> order_from_ranks([2, 3, 1])
     array([2, 0, 1])
+    >>> order_from_ranks([2, 3, 1], labels=["apple", "fig", "pear"]).tolist()
+    ['pear', 'apple', 'fig']
     """
     ranks = _as_rows(ranks, "ranks")
     if ranks.dtype.kind not in "biuf" or np.isnan(ranks).any():

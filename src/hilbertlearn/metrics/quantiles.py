@@ -12,10 +12,31 @@ def pinball_loss(y_true, y_pred, levels, sample_weight=None):
 
     Parameters
     ----------
-    y_true : (n,) or (n, d) outputs, NaN where not observed
-    y_pred : (n, L) or (n, d, L) quantiles; of a single level, a number, also of the shape of y_true
-    levels : number or (L,) increasing numbers in (0, 1)
-    sample_weight : (n,) or None
+    y_true : array of shape (n,) or (n, d)
+        Outputs, NaN where not observed.
+    y_pred : array of shape (n, L) or (n, d, L)
+        Quantiles; of a single level, a number, also of the shape of y_true.
+    levels : float or array of shape (L,)
+        A number in (0, 1), or increasing ones.
+    sample_weight : array of shape (n,), default=None
+        Non-negative weights of the samples; 1 by default.
+
+    Returns
+    -------
+    loss : float
+        The smaller the better.
+
+    References
+    ----------
+    - Koenker and Bassett (1978). Regression quantiles. Econometrica 46.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import metrics
+    >>> y, quantiles = np.array([1.0, 2.0, 3.0]), np.array([[0.5, 1.5], [1.5, 2.5], [2.5, 3.5]])
+    >>> round(metrics.pinball_loss(y, quantiles, levels=[0.1, 0.9]), 3)
+    0.05
     """
     return float(np.mean(pinball_by_output(y_true, y_pred, levels, sample_weight)))
 
@@ -37,7 +58,36 @@ def pinball_by_output(y_true, y_pred, levels, sample_weight=None):
 def d2_pinball(y_true, y_pred, levels, sample_weight=None, pooled=False):
     """1 - pinball loss / that of the constant quantiles of y_true, mean over outputs and levels.
 
-    pooled : sums over outputs first, as for the points of curves
+    Parameters
+    ----------
+    y_true : array of shape (n,) or (n, d)
+        Outputs, NaN where not observed.
+    y_pred : array of shape (n, L) or (n, d, L)
+        Quantiles; of a single level, a number, also of the shape of y_true.
+    levels : float or array of shape (L,)
+        A number in (0, 1), or increasing ones.
+    sample_weight : array of shape (n,), default=None
+        Non-negative weights of the samples; 1 by default.
+    pooled : bool, default=False
+        Sums over outputs first, as for the points of curves.
+
+    Returns
+    -------
+    score : float
+        At most 1; 0 for the constant quantiles.
+
+    References
+    ----------
+    - Koenker and Machado (1999). Goodness of fit and related inference processes for quantile regression. Journal of
+      the American Statistical Association 94.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import metrics
+    >>> y, quantiles = np.array([1.0, 2.0, 3.0]), np.array([[0.5, 1.5], [1.5, 2.5], [2.5, 3.5]])
+    >>> round(metrics.d2_pinball(y, quantiles, levels=[0.1, 0.9]), 3)
+    0.5
     """
     y, q, taus = _blocks(y_true, y_pred, levels)
     weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)

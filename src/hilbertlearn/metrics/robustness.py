@@ -16,7 +16,37 @@ QUANTILES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)  # of the paper
 
 @dataclass(frozen=True)
 class RobustnessRatio:
-    """The smallest mean ratio of losses with and without outliers, 1 where they make no difference, and its kappa."""
+    """The smallest mean ratio of losses with and without outliers, 1 where they make no difference, and its kappa.
+
+    It is what ``robustness_ratio`` returns.
+
+    Parameters
+    ----------
+    value : float
+        The smallest ratio.
+    kappa : float
+        The constant of the Huber loss that has it.
+    kappas : tuple of float
+        Constants that were tried.
+    ratios : tuple of float
+        The ratio with each of these.
+
+    References
+    ----------
+    - Lambert, Bouche, Szabó and d'Alché-Buc (2022). Functional output regression with infimal convolution: exploring
+      the Huber and epsilon-insensitive losses. ICML, appendix C.1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import metrics
+    >>> curves = np.ones((4, 10))
+    >>> corrupted = curves.copy()
+    >>> corrupted[0] = 9.0
+    >>> ratio = metrics.robustness_ratio(curves, corrupted, p=1, kappas=[0.1, 1.0])
+    >>> ratio.kappa, ratio.value == min(ratio.ratios)
+    (0.1, True)
+    """
 
     value: float
     kappa: float
@@ -27,31 +57,48 @@ class RobustnessRatio:
 def robustness_ratio(clean, corrupted, p=2, *, kappas=None, quantiles=QUANTILES, grid=None, weights="trapezoid"):
     """``min over kappa of 1/n sum_i H(corrupted_i) / H(clean_i)``, H the Huber loss of the p-norm with that kappa.
 
-    Lambert et al. 2022, appendix C.1. It compares losses by what outliers add to the data term at the best kappa, which
-    no one knows in practice; no model is fitted.
+    It compares losses by what outliers add to the data term at the best kappa, which no one knows in practice; no model
+    is fitted.
 
     Parameters
     ----------
-    clean, corrupted : (n, m) values of functions, or residuals, on a common grid: the same ones without and with
-        outliers
-    p : of the norm, in [1, inf]
-    kappas : numbers >= 0 to choose from; 0 is the limit, the ratio of p-norms. None for quantiles of the clean
-        functions' norms of the dual exponent, as in the paper
-    quantiles : these, in (0, 1)
-    grid : increasing points, evenly spaced by default
-    weights : quadrature weights, "trapezoid", "equal" or an array (m,)
+    clean : array of shape (n, m)
+        Values of functions, or residuals, on a common grid.
+    corrupted : array of shape (n, m)
+        The same ones with outliers.
+    p : float, default=2
+        Of the norm, in [1, inf].
+    kappas : sequence of float, default=None
+        Numbers >= 0 to choose from; 0 is the limit, the ratio of p-norms. None for quantiles of the clean
+        functions' norms of the dual exponent, as in the paper.
+    quantiles : sequence of float
+        These, in (0, 1).
+    grid : array of shape (m,), default=None
+        Increasing points, evenly spaced by default.
+    weights : {"trapezoid", "equal"} or array of shape (m,), default="trapezoid"
+        Quadrature weights.
 
     Returns
     -------
-    RobustnessRatio
+    ratio : RobustnessRatio
+        The smallest ratio, and those of all constants.
+
+    References
+    ----------
+    - Lambert, Bouche, Szabó and d'Alché-Buc (2022). Functional output regression with infimal convolution: exploring
+      the Huber and epsilon-insensitive losses. ICML, appendix C.1.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from hilbertlearn.metrics import robustness_ratio
+    >>> from hilbertlearn import metrics
     >>> curves = np.ones((4, 10))
-    >>> robustness_ratio(curves, curves, p=1).value
-    1.0
+    >>> corrupted = curves.copy()
+    >>> corrupted[:, 5] = 9.0  # one point of each
+    >>> for p in (1, 2):
+    ...     print(p, round(metrics.robustness_ratio(curves, corrupted, p=p, kappas=[0.1, 1.0]).value, 2))
+    1 1.94
+    2 3.26
     """
     Huber(1.0, p).validate()
     E, F, measure = _coordinates(clean, corrupted, grid, weights)

@@ -10,7 +10,7 @@ from ..functions import IrregularFunctions, brings_points, read_functions, same_
 
 
 class FunctionalScorer(BaseEstimator):
-    """A scorer of scikit-learn, for functions on a common grid: ``scoring=FunctionalScorer("neg_mean_squared_error")``.
+    """A scorer of scikit-learn, for functions on a common grid.
 
     Scikit-learn's own scorers take arrays (n, m) without gaps and fail at scikit-fda's containers, at NaN and at
     several curves a sample. This one scores the values at each point of the grid, where they were observed, and gives
@@ -18,7 +18,24 @@ class FunctionalScorer(BaseEstimator):
 
     Parameters
     ----------
-    scoring : name of a scorer of scikit-learn that goes with several outputs, such as "r2" or "neg_mean_squared_error"
+    scoring : str, default="r2"
+        Name of a scorer of scikit-learn that goes with several outputs, such as "r2" or "neg_mean_squared_error".
+
+    References
+    ----------
+    - scikit-learn's user guide, Metrics and scoring: quantifying the quality of predictions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from hilbertlearn import FunctionalRegressor, metrics
+    >>> X, t = np.linspace(1, 2, 12)[:, None], np.linspace(0, 1, 20)
+    >>> Y = np.exp(-X * t)
+    >>> Y[0, :5] = np.nan  # not observed
+    >>> model, scorer = FunctionalRegressor(gamma=1.0, alpha=1e-6), metrics.FunctionalScorer("neg_mean_squared_error")
+    >>> (cross_val_score(model, X, Y, cv=3, scoring=scorer) > -1e-3).tolist()
+    [True, True, True]
     """
 
     def __init__(self, scoring="r2"):

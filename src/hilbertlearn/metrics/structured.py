@@ -20,13 +20,30 @@ def hamming_loss(Y_true, Y_pred, sample_weight=None):
 
     Parameters
     ----------
-    Y_true, Y_pred : (n, d), a label is right if both are equal (0/1, or any other codes). NaN in Y_true is an unknown
-        label and left out, so are samples without any known label.
-    sample_weight : (n,) non-negative; default 1
+    Y_true : array of shape (n, d)
+        A label is right if both are equal (0/1, or any other codes). NaN is an unknown label and left out, so are
+        samples without any known label.
+    Y_pred : array of shape (n, d)
+        Predicted labels.
+    sample_weight : array of shape (n,), default=None
+        Non-negative weights of the samples; 1 by default.
 
     Returns
     -------
-    float between 0 and 1, NaN when no label of a sample of positive weight is known
+    loss : float
+        Between 0 and 1, NaN when no label of a sample of positive weight is known.
+
+    References
+    ----------
+    - Tsoumakas and Katakis (2007). Multi-label classification: an overview. International Journal of Data Warehousing
+      and Mining 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import metrics
+    >>> round(metrics.hamming_loss([[1, 0, 1, np.nan], [0, 0, 1, 1]], [[1, 0, 0, 1], [0, 0, 1, 1]]), 3)
+    0.167
     """
     true, pred, known = _known_rows(Y_true, Y_pred, "labels")
     wrong, count = (known & (true != pred)).sum(axis=1), known.sum(axis=1)
@@ -36,15 +53,38 @@ def hamming_loss(Y_true, Y_pred, sample_weight=None):
 def f1_by_sample(Y_true, Y_pred, sample_weight=None):
     """F1 of each sample's label set, ``2 |A ∩ B| / (|A| + |B|)``, averaged over samples.
 
-    Two empty sets agree: their F1 is 1. Y_true and Y_pred are 0/1 arrays (n, d), or sequences of n sets of labels;
-    sample_weight (n,) is non-negative and 1 by default.
+    Two empty sets agree: their F1 is 1.
+
+    Parameters
+    ----------
+    Y_true : 0/1 array of shape (n, d), or sequence of n sets
+        Labels of the samples.
+    Y_pred : of the same form
+        Predicted ones.
+    sample_weight : array of shape (n,), default=None
+        Non-negative weights of the samples; 1 by default.
+
+    Returns
+    -------
+    f1 : float
+        Between 0 and 1.
+
+    References
+    ----------
+    - Dembczyński, Waegeman, Cheng and Hüllermeier (2011). An exact algorithm for F-measure maximization. NIPS 24.
+
+    Examples
+    --------
+    >>> from hilbertlearn import metrics
+    >>> round(metrics.f1_by_sample([{"sea", "sun"}, {"snow"}], [{"sea"}, {"snow"}]), 3)
+    0.833
     """
     common, total = _common_labels(Y_true, Y_pred)
     return _mean(np.where(total > 0, 2 * common / np.maximum(total, 1), 1.0), sample_weight)
 
 
 def normalized_rank_loss(Y_true, Y_pred, sample_weight=None):
-    """Rank loss of Ciliberto et al. 2016, eq. 22, as a share of the worst possible one, averaged over samples.
+    """Rank loss of Ciliberto et al. 2016 as a share of the worst possible one, averaged over samples.
 
     With ratings r and predicted positions p, larger is better for both, a pair of items with ``r_i > r_j`` costs
     ``r_i - r_j`` if ``p_i < p_j``, and half of it if ``p_i = p_j``. The sum of the costs is divided by the sum of
@@ -53,15 +93,32 @@ def normalized_rank_loss(Y_true, Y_pred, sample_weight=None):
 
     Parameters
     ----------
-    Y_true : (n, d) ratings, the larger the better. NaN is not rated and left out. Samples without two different ratings
+    Y_true : array of shape (n, d)
+        Ratings, the larger the better. NaN is not rated and left out. Samples without two different ratings
         have no order and are left out.
-    Y_pred : (n, d) positions or scores, entry j that of item j, *the larger the better*. For ranks in which 1 is the
+    Y_pred : array of shape (n, d)
+        Positions or scores, entry j that of item j, *the larger the better*. For ranks in which 1 is the
         best give their negative.
-    sample_weight : (n,) non-negative; default 1
+    sample_weight : array of shape (n,), default=None
+        Non-negative weights of the samples; 1 by default.
 
     Returns
     -------
-    float between 0 and 1, NaN when no sample of positive weight has an order
+    loss : float
+        Between 0 and 1, NaN when no sample of positive weight has an order.
+
+    References
+    ----------
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29,
+      equation 22.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import metrics
+    >>> ratings = [[5.0, 3.0, np.nan, 1.0]]
+    >>> metrics.normalized_rank_loss(ratings, [[4, 3, 2, 1]]), metrics.normalized_rank_loss(ratings, [[3, 4, 2, 1]])
+    (0.0, 0.25)
     """
     true, pred, known = _known_rows(Y_true, Y_pred, "scores")
     losses = np.full(len(true), np.nan)
@@ -81,14 +138,31 @@ def kendall_tau(Y_true, Y_pred, sample_weight=None):
 
     Parameters
     ----------
-    Y_true, Y_pred : (n, d) ranks, ratings or scores of the items, for both the larger the better or for both the
-        smaller. Entry j is the rank of item j, not the item in place j (``ranks_from_order``). NaN (None, pandas's NA)
-        in Y_true is unknown and left out, so are samples whose known items are all tied.
-    sample_weight : (n,) non-negative; default 1
+    Y_true : array of shape (n, d)
+        Ranks, ratings or scores of the items, for both arrays the larger the better or for both the smaller. Entry j is
+        the rank of item j, not the item in place j (``ranks_from_order``). NaN (None, pandas's NA) is unknown and left
+        out, so are samples whose known items are all tied.
+    Y_pred : array of shape (n, d)
+        Predicted ones.
+    sample_weight : array of shape (n,), default=None
+        Non-negative weights of the samples; 1 by default.
 
     Returns
     -------
-    float between -1 and 1, NaN, which is told, when no sample of positive weight has an order
+    tau : float
+        Between -1 and 1; NaN, which is told, when no sample of positive weight has an order.
+
+    References
+    ----------
+    - Kendall (1945). The treatment of ties in ranking problems. Biometrika 33.
+
+    Examples
+    --------
+    >>> from hilbertlearn import metrics
+    >>> metrics.kendall_tau([[1, 2, 3], [1, 2, 3]], [[1, 2, 3], [3, 2, 1]])
+    0.0
+    >>> round(metrics.kendall_tau([[1, 2, 3]], [[2, 1, 3]]), 3)
+    0.333
     """
     true, pred, known = _known_rows(Y_true, Y_pred, "ranks")
     taus = np.full(len(true), np.nan)
@@ -121,11 +195,37 @@ def top_k_accuracy(true_index, scores, k=1, *, ties="average", sample_weight=Non
 
     Parameters
     ----------
-    true_index : (n,) integers, number of the true candidate among those of its query, from 0 on
-    scores : one array of scores for each query, of any lengths, or an array (n, c); higher is better
-    k : how many candidates are looked at
-    ties : "average", "best" or "worst"
-    sample_weight : (n,) non-negative; default 1
+    true_index : integer array of shape (n,)
+        Number of the true candidate among those of its query, from 0 on.
+    scores : sequence of n arrays, or array of shape (n, c)
+        Scores of the candidates of each query, of any lengths; higher is better.
+    k : int, default=1
+        How many candidates are looked at.
+    ties : {"average", "best", "worst"}, default="average"
+        The rule above.
+    sample_weight : array of shape (n,), default=None
+        Non-negative weights of the samples; 1 by default.
+
+    Returns
+    -------
+    accuracy : float
+        Between 0 and 1.
+
+    References
+    ----------
+    - McSherry and Najork (2008). Computing information retrieval performance measures efficiently in the presence of
+      tied scores. ECIR.
+    - Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
+      application to robust losses. ICML, table 1 (metabolite identification).
+
+    Examples
+    --------
+    >>> from hilbertlearn import metrics
+    >>> scores = [[0.9, 0.1, 0.3], [0.5, 0.5]]
+    >>> metrics.top_k_accuracy([0, 1], scores, k=1)
+    0.75
+    >>> metrics.top_k_accuracy([0, 1], scores, k=1, ties="best")
+    1.0
     """
     check_number(k, "k", integer=True)
     check_choice(ties, "ties", ("average", "best", "worst"))
@@ -151,15 +251,62 @@ def top_k_accuracy(true_index, scores, k=1, *, ties="average", sample_weight=Non
 def hellinger_distance(Y_true, Y_pred, sample_weight=None):
     """Hellinger distance ``||√y - √z|| / √2`` of histograms, between 0 and 1, averaged over samples.
 
-    Y_true and Y_pred are (n, d), non-negative with rows of sum 1; sample_weight (n,) is non-negative and 1 by default.
+    Parameters
+    ----------
+    Y_true : array of shape (n, d)
+        Histograms: non-negative, rows of sum 1.
+    Y_pred : array of shape (n, d)
+        Predicted ones.
+    sample_weight : array of shape (n,), default=None
+        Non-negative weights of the samples; 1 by default.
+
+    Returns
+    -------
+    distance : float
+        Between 0 and 1.
+
+    References
+    ----------
+    - Le Cam and Yang (2000). Asymptotics in Statistics: Some Basic Concepts, second edition. Springer.
+
+    Examples
+    --------
+    >>> from hilbertlearn import metrics
+    >>> round(metrics.hellinger_distance([[0.5, 0.5, 0.0]], [[0.5, 0.0, 0.5]]), 3)
+    0.707
     """
     return _mean(np.sqrt(_squared_root_distances(Y_true, Y_pred) / 2), sample_weight)
 
 
 def squared_hellinger_loss(Y_true, Y_pred, sample_weight=None):
-    """The loss ``||√y - √z||² / √2`` of Ciliberto et al. 2016 (eq. 23, table 2), averaged over samples.
+    """The loss ``||√y - √z||² / √2`` of histograms, averaged over samples.
 
-    It is √2 times the square of ``hellinger_distance``, so between 0 and √2. Parameters as there.
+    It is √2 times the square of ``hellinger_distance``.
+
+    Parameters
+    ----------
+    Y_true : array of shape (n, d)
+        Histograms: non-negative, rows of sum 1.
+    Y_pred : array of shape (n, d)
+        Predicted ones.
+    sample_weight : array of shape (n,), default=None
+        Non-negative weights of the samples; 1 by default.
+
+    Returns
+    -------
+    loss : float
+        Between 0 and √2.
+
+    References
+    ----------
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29,
+      equation 23 and table 2.
+
+    Examples
+    --------
+    >>> from hilbertlearn import metrics
+    >>> round(metrics.squared_hellinger_loss([[0.5, 0.5, 0.0]], [[0.5, 0.0, 0.5]]), 3)
+    0.707
     """
     return _mean(_squared_root_distances(Y_true, Y_pred) / np.sqrt(2), sample_weight)
 

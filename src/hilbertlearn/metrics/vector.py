@@ -23,17 +23,39 @@ def r2_score(y_true, y_pred, sample_weight=None, *, multioutput="uniform_average
 
     Parameters
     ----------
-    y_true : (n,) or (n, d) numbers, arrays or frames; NaN, None or pandas's NA where not observed
-    y_pred : of the same shape, known wherever y_true is observed
-    sample_weight : (n,) non-negative; samples of weight 0 are left out
-    multioutput : "raw_values" for the scores (d,) of all outputs, "uniform_average", "variance_weighted", which is the
-        score of all observed entries together, each less the mean of its output, or weights (d,) of the outputs
-    force_finite : whether a constant output has the score 1 if it was predicted exactly and 0 else, in place of NaN and
-        minus infinity
+    y_true : array or frame of shape (n,) or (n, d)
+        Outputs; NaN, None or pandas's NA where not observed.
+    y_pred : array or frame of the same shape
+        Predictions, known wherever y_true is observed.
+    sample_weight : array of shape (n,), default=None
+        Non-negative weights; samples of weight 0 are left out.
+    multioutput : str or array of shape (d,), default="uniform_average"
+        "raw_values" for the scores (d,) of all outputs, "uniform_average", "variance_weighted", which is the
+        score of all observed entries together, each less the mean of its output, or weights (d,) of the outputs.
+    force_finite : bool, default=True
+        Whether a constant output has the score 1 if it was predicted exactly and 0 else, in place of NaN and
+        minus infinity.
 
     Returns
     -------
-    float, or (d,) for "raw_values". Outputs observed less than twice, which is told, have NaN; averages leave them out.
+    score : float or array of shape (d,)
+        The scores of all outputs for "raw_values". Outputs observed less than twice, which is told, have NaN; averages
+        leave them out.
+
+    References
+    ----------
+    - Hastie, Tibshirani and Friedman (2009). The Elements of Statistical Learning, second edition. Springer, chapter 7.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import metrics
+    >>> y_true = np.array([[0.0, 1.0], [2.0, np.nan], [4.0, 2.0]])
+    >>> y_pred = np.array([[1.0, 1.0], [2.0, 5.0], [4.0, 4.0]])
+    >>> round(metrics.r2_score(y_true, y_pred), 3)
+    -3.062
+    >>> metrics.r2_score(y_true, y_pred, multioutput="raw_values").round(3)
+    array([ 0.875, -7.   ])
     """
     seen = Observed.of(y_true, y_pred, sample_weight)
     _check_average(multioutput, seen, (*AVERAGES, "variance_weighted"))
@@ -51,25 +73,112 @@ def mean_squared_error(y_true, y_pred, sample_weight=None, *, multioutput="unifo
 
     Parameters
     ----------
-    y_true : (n,) or (n, d) numbers, arrays or frames; NaN, None or pandas's NA where not observed
-    y_pred : of the same shape, known wherever y_true is observed
-    sample_weight : (n,) non-negative; samples of weight 0 are left out
-    multioutput : "raw_values" for the errors (d,) of all outputs, "uniform_average", or weights (d,) of the outputs
+    y_true : array or frame of shape (n,) or (n, d)
+        Outputs; NaN, None or pandas's NA where not observed.
+    y_pred : array or frame of the same shape
+        Predictions, known wherever y_true is observed.
+    sample_weight : array of shape (n,), default=None
+        Non-negative weights; samples of weight 0 are left out.
+    multioutput : {"raw_values", "uniform_average"} or array of shape (d,), default="uniform_average"
+        "raw_values" for the errors (d,) of all outputs, "uniform_average", or weights (d,) of the outputs.
 
     Returns
     -------
-    float, or (d,) for "raw_values". Outputs never observed, which is told, have NaN; averages leave them out.
+    error : float or array of shape (d,)
+        The errors of all outputs for "raw_values". Outputs never observed, which is told, have NaN; averages leave them
+        out.
+
+    References
+    ----------
+    - Hastie, Tibshirani and Friedman (2009). The Elements of Statistical Learning, second edition. Springer, chapter 7.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import metrics
+    >>> y_true = np.array([[0.0, 1.0], [2.0, np.nan], [4.0, 2.0]])
+    >>> y_pred = np.array([[1.0, 1.0], [2.0, 5.0], [4.0, 4.0]])
+    >>> round(metrics.mean_squared_error(y_true, y_pred), 3)
+    1.167
+    >>> metrics.mean_squared_error(y_true, y_pred, multioutput="raw_values").round(3)
+    array([0.333, 2.   ])
     """
     return _mean_error("mean_squared_error", np.square, y_true, y_pred, sample_weight, multioutput)
 
 
 def root_mean_squared_error(y_true, y_pred, sample_weight=None, *, multioutput="uniform_average"):
-    """Root of the mean squared error of each output, averaged over outputs; parameters of ``mean_squared_error``."""
+    """Root of the mean squared error of each output, averaged over outputs.
+
+    Parameters
+    ----------
+    y_true : array or frame of shape (n,) or (n, d)
+        Outputs; NaN, None or pandas's NA where not observed.
+    y_pred : array or frame of the same shape
+        Predictions, known wherever y_true is observed.
+    sample_weight : array of shape (n,), default=None
+        Non-negative weights; samples of weight 0 are left out.
+    multioutput : {"raw_values", "uniform_average"} or array of shape (d,), default="uniform_average"
+        "raw_values" for the errors (d,) of all outputs, "uniform_average", or weights (d,) of the outputs.
+
+    Returns
+    -------
+    error : float or array of shape (d,)
+        The errors of all outputs for "raw_values". Outputs never observed, which is told, have NaN; averages leave them
+        out.
+
+    References
+    ----------
+    - Hastie, Tibshirani and Friedman (2009). The Elements of Statistical Learning, second edition. Springer, chapter 7.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import metrics
+    >>> y_true = np.array([[0.0, 1.0], [2.0, np.nan], [4.0, 2.0]])
+    >>> y_pred = np.array([[1.0, 1.0], [2.0, 5.0], [4.0, 4.0]])
+    >>> round(metrics.root_mean_squared_error(y_true, y_pred), 3)
+    0.996
+    >>> metrics.root_mean_squared_error(y_true, y_pred, multioutput="raw_values").round(3)
+    array([0.577, 1.414])
+    """
     return _mean_error("root_mean_squared_error", np.square, y_true, y_pred, sample_weight, multioutput, np.sqrt)
 
 
 def mean_absolute_error(y_true, y_pred, sample_weight=None, *, multioutput="uniform_average"):
-    """Mean absolute error of each output, averaged over outputs; parameters of ``mean_squared_error``."""
+    """Mean absolute error of each output at the observed entries of y_true, averaged over outputs.
+
+    Parameters
+    ----------
+    y_true : array or frame of shape (n,) or (n, d)
+        Outputs; NaN, None or pandas's NA where not observed.
+    y_pred : array or frame of the same shape
+        Predictions, known wherever y_true is observed.
+    sample_weight : array of shape (n,), default=None
+        Non-negative weights; samples of weight 0 are left out.
+    multioutput : {"raw_values", "uniform_average"} or array of shape (d,), default="uniform_average"
+        "raw_values" for the errors (d,) of all outputs, "uniform_average", or weights (d,) of the outputs.
+
+    Returns
+    -------
+    error : float or array of shape (d,)
+        The errors of all outputs for "raw_values". Outputs never observed, which is told, have NaN; averages leave them
+        out.
+
+    References
+    ----------
+    - Hastie, Tibshirani and Friedman (2009). The Elements of Statistical Learning, second edition. Springer, chapter 7.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import metrics
+    >>> y_true = np.array([[0.0, 1.0], [2.0, np.nan], [4.0, 2.0]])
+    >>> y_pred = np.array([[1.0, 1.0], [2.0, 5.0], [4.0, 4.0]])
+    >>> round(metrics.mean_absolute_error(y_true, y_pred), 3)
+    0.667
+    >>> metrics.mean_absolute_error(y_true, y_pred, multioutput="raw_values").round(3)
+    array([0.333, 1.   ])
+    """
     return _mean_error("mean_absolute_error", np.abs, y_true, y_pred, sample_weight, multioutput)
 
 

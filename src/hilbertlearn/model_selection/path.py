@@ -16,6 +16,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .. import held_out
 from .._callbacks import Watched, watched
+from .._facts import Facts, WithFacts
 from .._fitting import snapshot, store, transactional, with_tags_of
 from .._validation import check_choice, check_number
 from ..estimators import OperatorKernelRegressor
@@ -50,7 +51,7 @@ def _passed_through(name):
     return available_if(lambda self: hasattr(self._wrapped(), name))(method)
 
 
-class RegularizationPathCV(Watched, MetaEstimatorMixin, BaseEstimator):
+class RegularizationPathCV(Watched, WithFacts, MetaEstimatorMixin, BaseEstimator):
     """Any estimator of the package, its alpha and constants of its loss chosen by leave-one-out or folds along a path.
 
     Each fold's kernel is factored once for all models. The squared loss has its leave-one-out errors in closed form,
@@ -176,6 +177,18 @@ class RegularizationPathCV(Watched, MetaEstimatorMixin, BaseEstimator):
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(base, name):
                 setattr(self, name, getattr(base, name))
+
+    def facts(self) -> Facts:
+        """What was chosen and how good it looks, then what the best estimator found."""
+        check_is_fitted(self)
+        errors, spread = self.errors_, self.standard_errors_
+        chosen = np.flatnonzero(self.alphas_ == self.alpha_)[0]
+        place = chosen if self.loss_grid_ is None else (chosen, self.loss_grid_.index(self.loss_params_))
+        path = f"{len(self.alphas_)} alphas from {self.alphas_.min():.2g} to {self.alphas_.max():.2g}"
+        facts: Facts = [("path", path), ("left out in turn", self.n_splits_)]
+        facts += [("held-out error", errors[place]), ("its standard error", spread[place])]
+        facts += [("chosen settings of the loss", self.loss_params_)] if self.loss_params_ else []
+        return facts + self.best_estimator_.facts()
 
     predict = _passed_through("predict")
     transform = _passed_through("transform")

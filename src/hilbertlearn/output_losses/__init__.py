@@ -7,21 +7,11 @@ from .base import OutputLoss, Scaled, Sum
 from .costs import CostMatrix, Hierarchy
 from .directions import Diffusion
 from .histograms import Chi2, Hellinger, Wasserstein1d
+from .margins import Hinge, Logistic
 from .objects import Custom, Edit, KernelLoss, ZeroOne
 from .rankings import Kendall, Rank, Spearman
-from .scalars import (
-    L2L1,
-    Absolute,
-    Cauchy,
-    EpsilonAbsolute,
-    Fair,
-    GemanMcClure,
-    Hinge,
-    Huber,
-    Logistic,
-    Pinball,
-    SquaredError,
-)
+from .robust import L2L1, Cauchy, Fair, GemanMcClure
+from .scalars import Absolute, EpsilonAbsolute, Huber, Pinball, SquaredError
 from .sets import F1, Hamming, Jaccard
 
 __all__ = [

@@ -24,6 +24,21 @@ class OutputLoss(BaseEstimator):
     ``decoder`` names the decoder that ``decoder="auto"`` takes: the prediction minimises ``sum_i w_i Delta(z, y_i)``.
     ``discrete`` says that predictions of its decoder are values that outputs have, so that integers stay integers; a
     loss whose decoder averages sets it to False. Losses add up: ``Hamming() + 0.5 * F1()``.
+
+    References
+    ----------
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import StructuredPredictor, output_losses
+    >>> class Steps(output_losses.OutputLoss):
+    ...     def __call__(self, Z, Y):
+    ...         return np.abs(np.subtract.outer(Z, Y))
+    >>> X, y = [[0.0], [1.0], [2.0]], np.array([1, 2, 5])
+    >>> StructuredPredictor(output_loss=Steps(), gamma=1.0, alpha=0.01).fit(X, y).predict(X)
+    array([1, 2, 5])
     """
 
     decoder = "candidates"
@@ -112,7 +127,23 @@ class Sum(_Combined):
 
     Parameters
     ----------
-    f, g : losses of the same kind of outputs
+    f : OutputLoss
+        One of the two.
+    g : OutputLoss
+        The other, of the same kind of outputs.
+
+    References
+    ----------
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29,
+      theorem 19.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import output_losses
+    >>> both = output_losses.Hamming() + output_losses.F1()
+    >>> both(np.array([[1.0, 1.0, 0.0, 0.0]]), np.array([[1.0, 0.0, 0.0, 0.0]])).round(3)
+    array([[0.583]])
     """
 
     def __init__(self, f, g):
@@ -130,8 +161,23 @@ class Scaled(_Combined):
 
     Parameters
     ----------
-    f : loss
-    weight : number >= 0
+    f : OutputLoss
+        The loss.
+    weight : float, default=1.0
+        A number >= 0.
+
+    References
+    ----------
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29,
+      theorem 19.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import output_losses
+    >>> half = 0.5 * output_losses.Hamming()
+    >>> half(np.array([[1, 1, 0, 0]]), np.array([[1, 0, 0, 0]]))
+    array([[0.125]])
     """
 
     def __init__(self, f, weight=1.0):

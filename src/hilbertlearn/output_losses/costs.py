@@ -20,11 +20,27 @@ class CostMatrix(OutputLoss):
 
     Parameters
     ----------
-    C : finite costs, a row for each prediction, a column for each truth: a matrix (c, c), or a data frame, whose rows
+    C : array of shape (c, c), data frame, dict or callable
+        Finite costs, a row for each prediction, a column for each truth: a matrix, or a data frame, whose rows
         and columns name the labels; a dict of dicts ``{z: {y: cost}}`` or of pairs ``{(z, y): cost}``, where a label
-        costs nothing for itself and a pair given in one order only counts for both; or a function of two labels
-    labels : the labels, in the order of C; None for 0, ..., c - 1, for those that C names, or, for a function, for
-        those of the training outputs
+        costs nothing for itself and a pair given in one order only counts for both; or a function of two labels.
+    labels : list, default=None
+        The labels, in the order of C; None for 0, ..., c - 1, for those that C names, or, for a function, for
+        those of the training outputs.
+
+    References
+    ----------
+    - Elkan (2001). The foundations of cost-sensitive learning. IJCAI.
+
+    Examples
+    --------
+    >>> from hilbertlearn import StructuredPredictor, output_losses
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["ill", "well", "well", "well"]
+    >>> costs = output_losses.CostMatrix({("well", "ill"): 20.0, ("ill", "well"): 1.0})  # of predicting, where true
+    >>> for loss in (output_losses.ZeroOne(), costs):
+    ...     print(list(StructuredPredictor(output_loss=loss, gamma=1.0, alpha=0.1).fit(X, y).predict([[1.0], [3.0]])))
+    ['well', 'well']
+    ['ill', 'well']
     """
 
     decoder = "classes"
@@ -78,13 +94,34 @@ class CostMatrix(OutputLoss):
 
 
 class Hierarchy(OutputLoss):
-    """The length of the path between two nodes of a tree. Predictions are the best of all nodes, or of `labels`.
+    """The length of the path between two nodes of a tree.
+
+    Predictions are the best of all nodes, or of `labels`.
 
     Parameters
     ----------
-    tree : networkx graph without cycles, all of whose nodes are connected; directions do not count
-    labels : nodes that outputs and predictions may be, such as the leaves; None for all
-    weight : name of the attribute with the length of an edge, None for 1
+    tree : networkx graph
+        Without cycles, all of its nodes connected; directions do not count.
+    labels : list, default=None
+        Nodes that outputs and predictions may be, such as the leaves; None for all.
+    weight : str, default=None
+        Name of the attribute with the length of an edge, None for 1.
+
+    References
+    ----------
+    - Cai and Hofmann (2004). Hierarchical document categorization with support vector machines. CIKM.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> import numpy as np
+    >>> from hilbertlearn import StructuredPredictor, output_losses
+    >>> tree = nx.Graph([("thing", "car"), ("thing", "animal"), ("animal", "pet"), ("pet", "cat"), ("pet", "dog")])
+    >>> X, y = np.zeros((10, 1)), ["car"] * 4 + ["cat"] * 3 + ["dog"] * 3
+    >>> for loss in (output_losses.ZeroOne(), output_losses.Hierarchy(tree)):
+    ...     print(*StructuredPredictor(output_loss=loss, gamma=1.0, alpha=1e-6).fit(X, y).predict([[0.0]]))
+    car
+    pet
     """
 
     decoder = "classes"

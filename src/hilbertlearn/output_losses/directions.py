@@ -16,10 +16,8 @@ _SHORTEST = 1e-5  # diffusion time t, at which the series of the kernel has abou
 class Diffusion(OutputLoss):
     """Squared diffusion distance ``k(z, z) + k(y, y) - 2 k(z, y)``, k the heat kernel at time t.
 
-    Ciliberto et al. 2016, example 1.
-
     Outputs are angles (n,) in radians on the unit circle, or unit vectors (n, d), d >= 2. The kernel is scaled to
-    ``k(z, z) = 1``, so that the loss is between 0 and 2 and twice the paper's ``1 - k(z, y)``. It is the series
+    ``k(z, z) = 1``, so that the loss is between 0 and 2 and twice the paper's ``1 - k(z, y)``. It is the series::
 
         circle    k(z, y) ~ 1 + 2 sum_l exp(-l^2 t) cos(l (z - y))
         sphere    k(z, y) ~ sum_l N(d, l) exp(-l (l + d - 2) t) P_l(<z, y>)
@@ -29,7 +27,22 @@ class Diffusion(OutputLoss):
 
     Parameters
     ----------
-    t : number of at least 1e-5, the diffusion time
+    t : float, default=0.1
+        The diffusion time, a number of at least 1e-5.
+
+    References
+    ----------
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29,
+      example 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import StructuredPredictor, output_losses
+    >>> X, angles = np.array([[0.0], [1.0]]), np.array([0.1, 2 * np.pi - 0.1])  # on both sides of 0
+    >>> model = StructuredPredictor(output_loss=output_losses.Diffusion(), gamma=0.1, alpha=1e-3).fit(X, angles)
+    >>> (np.cos(model.predict([[0.5]])) > 0.99).tolist()
+    [True]
     """
 
     decoder = "directions"

@@ -29,7 +29,23 @@ class _Histograms(OutputLoss):
 
 
 class Hellinger(_Histograms):
-    """``1/sqrt(2) sum_k (sqrt(z_k) - sqrt(y_k))^2``, the squared distance of Ciliberto et al. 2016, eq. 23."""
+    """``1/sqrt(2) sum_k (sqrt(z_k) - sqrt(y_k))^2``, the squared distance of histograms of that name.
+
+    Outputs are rows of non-negative numbers that sum to 1.
+
+    References
+    ----------
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29,
+      equation 23.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import output_losses
+    >>> halves, ends = np.array([[0.5, 0.5, 0.0]]), np.array([[0.5, 0.0, 0.5], [0.0, 0.0, 1.0]])
+    >>> output_losses.Hellinger()(halves, ends).round(3)
+    array([[0.707, 1.414]])
+    """
 
     decoder = "sqrt_mean"
     discrete = False
@@ -40,7 +56,23 @@ class Hellinger(_Histograms):
 
 
 class Chi2(_Histograms):
-    """``sum_k (z_k - y_k)^2 / (z_k + y_k)``, over bins that are not empty in both."""
+    """``sum_k (z_k - y_k)^2 / (z_k + y_k)``, over bins that are not empty in both.
+
+    Outputs are rows of non-negative numbers that sum to 1.
+
+    References
+    ----------
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29,
+      example 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import output_losses
+    >>> halves, ends = np.array([[0.5, 0.5, 0.0]]), np.array([[0.5, 0.0, 0.5], [0.0, 0.0, 1.0]])
+    >>> output_losses.Chi2()(halves, ends).round(3)
+    array([[1., 2.]])
+    """
 
     decoder = "chi2_mean"
     discrete = False
@@ -50,7 +82,22 @@ class Chi2(_Histograms):
 
 
 class Wasserstein1d(_Histograms):
-    """The mass moved times the bins it is moved by: bins are ordered and one apart."""
+    """The mass moved times the bins it is moved by: bins are ordered and one apart.
+
+    Outputs are rows of non-negative numbers that sum to 1.
+
+    References
+    ----------
+    - Peyré and Cuturi (2019). Computational optimal transport. Foundations and Trends in Machine Learning 11.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import output_losses
+    >>> halves, ends = np.array([[0.5, 0.5, 0.0]]), np.array([[0.5, 0.0, 0.5], [0.0, 0.0, 1.0]])
+    >>> output_losses.Wasserstein1d()(halves, ends).round(3)
+    array([[0.5, 1.5]])
+    """
 
     decoder = "distribution_median"
     discrete = False

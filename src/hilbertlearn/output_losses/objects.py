@@ -28,7 +28,21 @@ class ZeroOne(OutputLoss):
 
     Parameters
     ----------
-    labels : all that outputs may be, seen in training or not; None for the training outputs
+    labels : list, default=None
+        All that outputs may be, seen in training or not; None for the training outputs.
+
+    References
+    ----------
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29,
+      example 1.
+
+    Examples
+    --------
+    >>> from hilbertlearn import StructuredPredictor, output_losses
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["cat", "cat", "dog", "dog"]
+    >>> model = StructuredPredictor(output_loss=output_losses.ZeroOne(), gamma=1.0, alpha=0.01).fit(X, y)
+    >>> list(model.predict([[0.2], [2.8]]))
+    ['cat', 'dog']
     """
 
     decoder = "classes"
@@ -60,13 +74,30 @@ class ZeroOne(OutputLoss):
 class KernelLoss(OutputLoss):
     """``k(z, z) - 2 k(z, y) + k(y, y)``, the squared distance in the feature space of a kernel on the outputs.
 
-    Ciliberto et al. 2016, eq. 3: kernel dependency estimation. The kernel need not be normalised.
+    Kernel dependency estimation. The kernel need not be normalised.
 
     Parameters
     ----------
-    kernel : a name of scikit-learn's ``pairwise_kernels``, an object of ``kernels``, or a callable on two lists of
-        outputs that returns a matrix. A precomputed matrix of losses is a ``CostMatrix``.
-    gamma : number > 0 for the named kernels that have one
+    kernel : str, kernel object or callable, default="rbf"
+        A name of scikit-learn's ``pairwise_kernels``, an object of ``kernels``, or a callable on two lists of outputs
+        that returns a matrix. A precomputed matrix of losses is a ``CostMatrix``.
+    gamma : float, default=1.0
+        A number > 0, for the named kernels that have one.
+
+    References
+    ----------
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29,
+      equation 3.
+    - Weston, Chapelle, Elisseeff, Schölkopf and Vapnik (2003). Kernel dependency estimation. NIPS 15.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import kernels, output_losses
+    >>> output_losses.KernelLoss("linear")(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0]]))
+    array([[25.]])
+    >>> output_losses.KernelLoss(kernels.NGrams(2))(["abc"], ["abd", "xyz"]).round(2)
+    array([[0.57, 1.71]])
     """
 
     def __init__(self, kernel="rbf", gamma=1.0):
@@ -93,7 +124,19 @@ class KernelLoss(OutputLoss):
 
 
 class Edit(OutputLoss):
-    """Levenshtein's distance of strings: the least number of characters to insert, delete or replace."""
+    """Levenshtein's distance of strings: the least number of characters to insert, delete or replace.
+
+    References
+    ----------
+    - Levenshtein (1966). Binary codes capable of correcting deletions, insertions, and reversals. Soviet Physics
+      Doklady 10.
+
+    Examples
+    --------
+    >>> from hilbertlearn import output_losses
+    >>> output_losses.Edit()(["kitten"], ["kitten", "mitten", "sitting"])
+    array([[0., 1., 3.]])
+    """
 
     def check(self, outputs):
         wrong = [item for item in outputs if not isinstance(item, str)]
@@ -113,7 +156,26 @@ class Edit(OutputLoss):
 
 
 class Custom(OutputLoss):
-    """A loss given by ``function(Z, Y) -> matrix (len(Z), len(Y))`` on two lists of outputs."""
+    """A loss given by a function of two lists of outputs.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(Z, Y)`` returns the losses (len(Z), len(Y)) of predicting each of Z where each of Y is true.
+
+    References
+    ----------
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import StructuredPredictor, output_losses
+    >>> hours = output_losses.Custom(lambda Z, Y: np.abs((np.subtract.outer(Z, Y) + 12) % 24 - 12))  # around the clock
+    >>> X, y = np.zeros((4, 1)), np.array([22, 23, 1, 0])
+    >>> StructuredPredictor(output_loss=hours, gamma=1.0, alpha=1e-6).fit(X, y).predict([[0.0]])
+    array([23])
+    """
 
     def __init__(self, function):
         self.function = function

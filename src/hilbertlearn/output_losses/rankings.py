@@ -25,7 +25,7 @@ class _Rankings(OutputLoss):
 
 
 class Rank(_Rankings):
-    """Cost of the pairs that a ranking z puts in another order than the ratings y: Ciliberto et al. 2016, eq. 22.
+    """Cost of the pairs that a ranking z puts in another order than the ratings y.
 
     ``sum_ij gamma(y)_ij (1 - sign(z_i - z_j)) / 2`` over the pairs of rated items with ``gamma(y)_ij = y_i - y_j > 0``.
     Pairs that y does not rate (NaN) or rates alike cost nothing; pairs that z ties or leaves open cost half. Summed
@@ -34,7 +34,24 @@ class Rank(_Rankings):
 
     Parameters
     ----------
-    normalize : whether to divide by the sum of all ``gamma(y)_ij > 0``, the cost of the reversed order
+    normalize : bool, default=False
+        Whether to divide by the sum of all ``gamma(y)_ij > 0``, the cost of the reversed order.
+
+    References
+    ----------
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29,
+      equation 22.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import output_losses
+    >>> ratings = np.array([[5.0, 3.0, np.nan, 1.0]])
+    >>> output_losses.Rank()(np.array([[4.0, 3.0, 2.0, 1.0], [1.0, 2.0, 3.0, 4.0]]), ratings)
+    array([[0.],
+           [8.]])
+    >>> output_losses.Rank(normalize=True)(np.array([[3.0, 4.0, 2.0, 1.0]]), ratings)
+    array([[0.25]])
     """
 
     decoder = "ranking"
@@ -98,6 +115,18 @@ class Kendall(_Permutations):
     """The share of pairs of items in opposite order, (1 - Kendall's tau) / 2.
 
     Entry j of an output is the rank of item j; see ``metrics.ranks_from_order`` for orders.
+
+    References
+    ----------
+    - Kendall (1938). A new measure of rank correlation. Biometrika 30.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import output_losses
+    >>> ranks = np.array([[1, 2, 3], [2, 1, 3], [3, 2, 1]])
+    >>> output_losses.Kendall()(ranks[:1], ranks).round(3)
+    array([[0.   , 0.333, 1.   ]])
     """
 
     decoder = "ranking"
@@ -122,6 +151,18 @@ class Spearman(_Permutations):
     """Sum of squared differences of the ranks over its largest value, (1 - Spearman's correlation) / 2.
 
     Entry j of an output is the rank of item j; see ``metrics.ranks_from_order`` for orders.
+
+    References
+    ----------
+    - Spearman (1904). The proof and measurement of association between two things. American Journal of Psychology 15.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import output_losses
+    >>> ranks = np.array([[1, 2, 3], [2, 1, 3], [3, 2, 1]])
+    >>> output_losses.Spearman()(ranks[:1], ranks).round(3)
+    array([[0.  , 0.25, 1.  ]])
     """
 
     decoder = "assignment"

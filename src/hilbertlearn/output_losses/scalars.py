@@ -1,9 +1,8 @@
-"""Losses on real numbers: regression, classification by a score, robust losses (Ciliberto et al. 2016, example 1)."""
+"""Losses on real numbers, quadratic or linear in pieces: regression (Ciliberto et al. 2016, example 1)."""
 
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import expit
 
 from .._validation import check_number
 from .base import OutputLoss, as_floats
@@ -68,7 +67,24 @@ class ResidualLoss(ScalarLoss):
 
 
 class SquaredError(ResidualLoss):
-    """``||z - y||^2``, on numbers (n,) or vectors (n, d); ``losses.Squared`` is half of it."""
+    """``||z - y||^2``, on numbers (n,) or vectors (n, d); ``losses.Squared`` is half of it.
+
+    References
+    ----------
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29,
+      example 1.
+
+    Examples
+    --------
+    At one input, the prediction for several outputs with an outlier:
+
+    >>> import numpy as np
+    >>> from hilbertlearn import StructuredPredictor, output_losses
+    >>> X, y = np.zeros((5, 1)), np.array([0.0, 0.1, 0.2, 0.4, 9.0])
+    >>> model = StructuredPredictor(output_loss=output_losses.SquaredError(), gamma=1.0, alpha=1e-6)
+    >>> model.fit(X, y).predict([[0.0]]).round(2)
+    array([1.94])
+    """
 
     decoder = "mean"
 
@@ -95,7 +111,24 @@ class SquaredError(ResidualLoss):
 
 
 class Absolute(ResidualLoss):
-    """``|z - y|``."""
+    """``|z - y|``: predictions are weighted medians.
+
+    References
+    ----------
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29,
+      example 1.
+
+    Examples
+    --------
+    At one input, the prediction for several outputs with an outlier:
+
+    >>> import numpy as np
+    >>> from hilbertlearn import StructuredPredictor, output_losses
+    >>> X, y = np.zeros((5, 1)), np.array([0.0, 0.1, 0.2, 0.4, 9.0])
+    >>> model = StructuredPredictor(output_loss=output_losses.Absolute(), gamma=1.0, alpha=1e-6)
+    >>> model.fit(X, y).predict([[0.0]]).round(2)
+    array([0.2])
+    """
 
     def at(self, r):
         return np.abs(r)
@@ -108,7 +141,30 @@ class Absolute(ResidualLoss):
 
 
 class Huber(ResidualLoss):
-    """``r^2 / 2`` up to ``|r| = delta``, ``delta (|r| - delta / 2)`` beyond."""
+    """``r^2 / 2`` up to ``|r| = delta``, ``delta (|r| - delta / 2)`` beyond.
+
+    Parameters
+    ----------
+    delta : float, default=1.0
+        Size of residuals from which on they count as outliers, a number > 0.
+
+    References
+    ----------
+    - Huber (1964). Robust estimation of a location parameter. Annals of Mathematical Statistics 35.
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29,
+      example 1.
+
+    Examples
+    --------
+    At one input, the prediction for several outputs with an outlier:
+
+    >>> import numpy as np
+    >>> from hilbertlearn import StructuredPredictor, output_losses
+    >>> X, y = np.zeros((5, 1)), np.array([0.0, 0.1, 0.2, 0.4, 9.0])
+    >>> model = StructuredPredictor(output_loss=output_losses.Huber(delta=1.0), gamma=1.0, alpha=1e-6)
+    >>> model.fit(X, y).predict([[0.0]]).round(2)
+    array([0.43])
+    """
 
     def __init__(self, delta=1.0):
         self.delta = delta
@@ -126,7 +182,26 @@ class Huber(ResidualLoss):
 
 
 class Pinball(ResidualLoss):
-    """``tau (y - z)`` for predictions below y, ``(1 - tau) (z - y)`` above: its minimiser is the tau-quantile."""
+    """``tau (y - z)`` for predictions below y, ``(1 - tau) (z - y)`` above: its minimiser is the tau-quantile.
+
+    Parameters
+    ----------
+    tau : float, default=0.5
+        Level of the quantile, in (0, 1).
+
+    References
+    ----------
+    - Koenker and Bassett (1978). Regression quantiles. Econometrica 46.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import StructuredPredictor, output_losses
+    >>> X, y = np.zeros((11, 1)), np.arange(11.0)
+    >>> model = StructuredPredictor(output_loss=output_losses.Pinball(tau=0.85), gamma=1.0, alpha=1e-6)
+    >>> model.fit(X, y).predict([[0.0]])
+    array([9.])
+    """
 
     def __init__(self, tau=0.5):
         self.tau = tau
@@ -147,7 +222,30 @@ class Pinball(ResidualLoss):
 
 
 class EpsilonAbsolute(ResidualLoss):
-    """``max(|r| - epsilon, 0)``; ``losses.EpsilonInsensitive`` is half its square."""
+    """``max(|r| - epsilon, 0)``; ``losses.EpsilonInsensitive`` is half its square.
+
+    Parameters
+    ----------
+    epsilon : float, default=0.1
+        Size of residuals that cost nothing, a number >= 0.
+
+    References
+    ----------
+    - Vapnik (1995). The Nature of Statistical Learning Theory. Springer.
+    - Ciliberto, Rosasco and Rudi (2016). A consistent regularization approach for structured prediction. NIPS 29,
+      example 1.
+
+    Examples
+    --------
+    At one input, the prediction for several outputs with an outlier:
+
+    >>> import numpy as np
+    >>> from hilbertlearn import StructuredPredictor, output_losses
+    >>> X, y = np.zeros((5, 1)), np.array([0.0, 0.1, 0.2, 0.4, 9.0])
+    >>> model = StructuredPredictor(output_loss=output_losses.EpsilonAbsolute(epsilon=0.1), gamma=1.0, alpha=1e-6)
+    >>> model.fit(X, y).predict([[0.0]]).round(2)
+    array([0.3])
+    """
 
     def __init__(self, epsilon=0.1):
         self.epsilon = epsilon
@@ -163,131 +261,6 @@ class EpsilonAbsolute(ResidualLoss):
 
     def kinks(self, y):
         return [(y - self.epsilon, 1.0, 0.0), (y + self.epsilon, 1.0, 0.0)]
-
-
-class _ScaledLoss(ResidualLoss):
-    """A smooth loss that bends at residuals of about the size c."""
-
-    def __init__(self, c=1.0):
-        self.c = c
-
-    @property
-    def width(self):
-        return self.c
-
-
-class Cauchy(_ScaledLoss):
-    """``c^2 log(1 + r^2 / c^2)``: the paper's with gamma = c^2, so that c is a residual's size. Not convex."""
-
-    def at(self, r):
-        return self.c**2 * np.log1p((r / self.c) ** 2)
-
-    def derivatives_at(self, r):
-        u = _shrinkage(r, self.c)
-        slope = r * u
-        slope *= 2
-        curvature = 2 * u
-        curvature -= 1
-        curvature *= u
-        curvature *= 2
-        return slope, curvature
-
-
-class GemanMcClure(_ScaledLoss):
-    """``r^2 / (1 + r^2 / c^2)``, at most c^2; the paper's has c = 1. Not convex."""
-
-    def at(self, r):
-        return r**2 * _shrinkage(r, self.c)
-
-    def derivatives_at(self, r):
-        u = _shrinkage(r, self.c)
-        square = u * u
-        curvature = 8 * u
-        curvature -= 6
-        curvature *= square
-        square *= r
-        square *= 2
-        return square, curvature
-
-
-class Fair(_ScaledLoss):
-    """``c |r| - c^2 log(1 + |r| / c)``: convex, linear far out."""
-
-    def at(self, r):
-        size = np.abs(r) / self.c
-        return self.c**2 * (size - np.log1p(size))
-
-    def derivatives_at(self, r):
-        u = self.c / (np.abs(r) + self.c)
-        return r * u, u * u
-
-
-class L2L1(ResidualLoss):
-    """``sqrt(1 + r^2) - 1``: convex, linear far out."""
-
-    def at(self, r):
-        square = r * r
-        return square / (1 + np.sqrt(1 + square))  # without cancellation at small r
-
-    def derivatives_at(self, r):
-        inverse = 1 / np.sqrt(1 + r * r)
-        return r * inverse, inverse**3
-
-
-class _MarginLoss(ScalarLoss):
-    """A loss of the product z y with labels y in {-1, 1}; predictions are scores, their signs are labels."""
-
-    def check(self, outputs):
-        Y = super().check(outputs)
-        if not np.isin(Y, (-1, 1)).all():
-            seen = ", ".join(f"{value:g}" for value in np.unique(Y)[:5])
-            raise ValueError(
-                f"y: {type(self).__name__} needs labels -1 and 1, got {seen}; recode y, or take "
-                "output_loss='zero_one' for other labels"
-            )
-        return Y
-
-    def check_predictions(self, outputs):
-        return super().check(outputs)
-
-
-class Hinge(_MarginLoss):
-    """``max(0, 1 - z y)``, labels y in {-1, 1}; z in [-1, 1]."""
-
-    def value(self, z, y):
-        return np.maximum(0.0, 1 - np.multiply(z, y, dtype=float))
-
-    def derivatives(self, z, y):
-        slope = (np.greater_equal(z, y) & np.less(y, 0)).astype(float) - (np.less(z, y) & np.greater(y, 0))
-        return slope, np.zeros_like(slope)
-
-    def kinks(self, y):
-        return [(y, 1.0, 0.0)]
-
-    def span(self, Y):
-        return -1.0, 1.0
-
-
-class Logistic(_MarginLoss):
-    """``log(1 + exp(-z y))``, labels y in {-1, 1}; z, the log-odds of label 1, in [-10, 10]."""
-
-    def value(self, z, y):
-        return np.logaddexp(0.0, -np.multiply(z, y, dtype=float))
-
-    def derivatives(self, z, y):
-        wrong = expit(-np.multiply(z, y, dtype=float))
-        return -y * wrong, wrong * (1 - wrong)
-
-    def span(self, Y):
-        return -10.0, 10.0  # probabilities 5e-5 and 1 - 5e-5
-
-
-def _shrinkage(r, c):
-    """``1 / (1 + r^2 / c^2)``, written for speed on large arrays."""
-    u = r * r
-    u *= 1 / c**2
-    u += 1
-    return np.reciprocal(u, out=u) if isinstance(u, np.ndarray) else 1 / u
 
 
 def _numbers(outputs, name, vectors=False):

@@ -66,7 +66,28 @@ class _LabelSets(OutputLoss):
 
 
 class Hamming(_LabelSets):
-    """The number of labels on which the sets differ, over that of all labels."""
+    """The number of labels on which the sets differ, over that of all labels.
+
+    Outputs are rows of a 0/1 matrix, a column for each label, or Python's sets.
+
+    Parameters
+    ----------
+    labels : list, default=None
+        Labels that sets may have beside those of the training outputs, or the names of the columns.
+
+    References
+    ----------
+    - Tsoumakas and Katakis (2007). Multi-label classification: an overview. International Journal of Data Warehousing
+      and Mining 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import output_losses
+    >>> predicted, true = np.array([[1.0, 1.0, 0.0]]), np.array([[1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    >>> output_losses.Hamming()(predicted, true).round(3)
+    array([[0.333, 0.   , 1.   ]])
+    """
 
     decoder = "threshold"
 
@@ -76,7 +97,27 @@ class Hamming(_LabelSets):
 
 
 class F1(_LabelSets):
-    """``1 - 2 |z and y| / (|z| + |y|)``, one minus the F1 score of each pair of sets; 0 for two empty sets."""
+    """``1 - 2 |z and y| / (|z| + |y|)``, one minus the F1 score of each pair of sets; 0 for two empty sets.
+
+    Outputs are rows of a 0/1 matrix, a column for each label, or Python's sets.
+
+    Parameters
+    ----------
+    labels : list, default=None
+        Labels that sets may have beside those of the training outputs, or the names of the columns.
+
+    References
+    ----------
+    - Dembczyński, Waegeman, Cheng and Hüllermeier (2011). An exact algorithm for F-measure maximization. NIPS 24.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import output_losses
+    >>> predicted, true = np.array([[1.0, 1.0, 0.0]]), np.array([[1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    >>> output_losses.F1()(predicted, true).round(3)
+    array([[0.333, 0.   , 1.   ]])
+    """
 
     decoder = "sets"
 
@@ -86,7 +127,27 @@ class F1(_LabelSets):
 
 
 class Jaccard(_LabelSets):
-    """``1 - |z and y| / |z or y|``; 0 for two empty sets."""
+    """``1 - |z and y| / |z or y|``; 0 for two empty sets.
+
+    Outputs are rows of a 0/1 matrix, a column for each label, or Python's sets.
+
+    Parameters
+    ----------
+    labels : list, default=None
+        Labels that sets may have beside those of the training outputs, or the names of the columns.
+
+    References
+    ----------
+    - Levandowsky and Winter (1971). Distance between sets. Nature 234.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import output_losses
+    >>> predicted, true = np.array([[1.0, 1.0, 0.0]]), np.array([[1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    >>> output_losses.Jaccard()(predicted, true).round(3)
+    array([[0.5, 0. , 1. ]])
+    """
 
     decoder = "jaccard_sets"
 

@@ -107,6 +107,11 @@ def load(path, *, functions=False):
     See ``save`` for the format. Nothing of the file is run, whoever wrote it. A model that holds estimators of
     scikit-learn warns if the version that wrote it is another one.
 
+    References
+    ----------
+    .. [1] PKWARE Inc. APPNOTE.TXT - .ZIP File Format Specification, version 6.3.10, 2022.
+    .. [2] NumPy Enhancement Proposal 1: A simple file format for NumPy arrays, 2007.
+
     Examples
     --------
     >>> import tempfile, pathlib

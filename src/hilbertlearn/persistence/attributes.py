@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from sklearn.base import BaseEstimator
@@ -27,7 +27,7 @@ def fill(value, attributes: dict[str, Any]):
     """Give a blank object its attributes; what the class has got since it was saved is as its defaults say."""
     cls = type(value)
     for name in attributes:
-        if not _is_free(cls, name):
+        if not is_free(cls, name):
             raise ModelFileError(f"objects of {cls.__name__} have no attribute {name!r} that a file may set")
     missing = {name: default for name, default in _defaults(cls).items() if name not in attributes}
     vars(value).update({**attributes, **missing})
@@ -42,7 +42,7 @@ def _of_class(cls, name):
     return next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
 
 
-def _is_free(cls, name) -> bool:
+def is_free(cls, name) -> bool:
     """Whether a name may be that of an attribute: no method, property or other descriptor, nothing of Python's own."""
     if not name.isidentifier() or name.startswith("__"):
         return False
@@ -60,7 +60,10 @@ def _defaults(cls) -> dict[str, Any]:
             for field in dataclasses.fields(cls)
             if field.default is not dataclasses.MISSING or field.default_factory is not dataclasses.MISSING
         }
-    if not issubclass(cls, BaseEstimator):
-        return {}
+    return _settings(cls) if issubclass(cls, BaseEstimator) else {}
+
+
+@cache
+def _settings(cls) -> dict[str, Any]:
     parameters = inspect.signature(cls.__init__).parameters.values()
     return {p.name: p.default for p in parameters if p.default is not inspect.Parameter.empty}

@@ -17,7 +17,8 @@ import numpy as np
 from . import packages
 from .archive import array_name
 from .arrays import KINDS as NUMBERS
-from .attributes import attributes_of
+from .attributes import attributes_of, is_free
+from .estimators import check_memory
 from .names import own_name
 from .tables import KINDS, kind_of
 
@@ -69,11 +70,12 @@ class Encoder:
         elif own is not None and issubclass(cls, tuple):
             self._put(value, {"is": "tuple", "class": own, "of": self._items(value, path)})
         elif (kind := kind_of(value)) is not None:
-            self._put(value, {"is": kind.name, "of": self._items(self._parts(kind, value, path), path)})
+            self._put(value, {"is": kind.name, "of": self._items(self._checked(kind.parts, value, path), path)})
         elif isinstance(value, type) or _is_function(value):
             self._put(value, self._named(value, path))
         else:
             name = own or packages.class_name(cls) or self._imported(value, path)
+            self._checked(check_memory, value, path)
             node = {"is": "object", "class": name}
             self._holder(value, node, lambda: self._attributes(value, path))
 
@@ -96,7 +98,11 @@ class Encoder:
         return found
 
     def _attributes(self, value, path):
-        return {name: self.value(item, f"{path}.{name}".lstrip(".")) for name, item in attributes_of(value).items()}
+        attributes = attributes_of(value)
+        odd = [name for name in attributes if not is_free(type(value), name)]
+        if odd:
+            raise TypeError(f"{path or 'model'} has attributes in the place of its class's own, {odd}; delete them")
+        return {name: self.value(item, f"{path}.{name}".lstrip(".")) for name, item in attributes.items()}
 
     def _array(self, array, path):
         if type(array) not in (np.ndarray, np.memmap):
@@ -112,11 +118,12 @@ class Encoder:
         self._put(array, {"is": "array", "of": [array_name(len(self.arrays))]})
         self.arrays.append(array)
 
-    def _parts(self, kind, value, path):
+    def _checked(self, function, value, path):
+        """What a function that refuses some values gives for one."""
         try:
-            return kind.parts(value)
+            return function(value)
         except ValueError as error:
-            raise TypeError(f"{path or 'model'}: {error}; give plain data in its place") from error
+            raise TypeError(f"{path or 'model'} cannot be stored: {error}") from error
 
     def _named(self, value, path):
         """A class, or a function: known ones by public names, the user's by where they are imported from."""

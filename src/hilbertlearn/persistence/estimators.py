@@ -102,11 +102,16 @@ def _depth(nodes) -> int:
     return depth
 
 
+def check_memory(estimator):
+    """Raise where the steps of a pipeline are kept in a folder of pickles, which its fit would read."""
+    if isinstance(estimator, (Pipeline, FeatureUnion)):
+        require(vars(estimator).get("memory") is None, "memory is a folder of pickles; set memory=None")
+
+
 def check(estimator):
     """Raise unless the attributes of an estimator agree as far as compiled code takes it for granted."""
-    if isinstance(estimator, (Pipeline, FeatureUnion)):
-        require(getattr(estimator, "memory", None) is None, "a folder of pickles as memory of a pipeline")
-    elif isinstance(estimator, BaseDecisionTree):
+    check_memory(estimator)
+    if isinstance(estimator, BaseDecisionTree):
         _check_tree(estimator)
     elif isinstance(estimator, _FORESTS):
         _check_forest(estimator)

@@ -30,7 +30,7 @@ CLASSES = {
     "kernels.objects": "Matern NGrams Named Pairwise Precomputed Tanimoto TanimotoGaussian",
     "kernels.output_built": "Families OutputBuilt",
     "kernels.tables": "Table",
-    "kernels.vector_fields": "CurlFree DivergenceFree Helmholtz",
+    "kernels.vector_fields": "CurlFree DivergenceFree Helmholtz OperatorValued",
     "features.kernel": "FeatureKernel FittedTransformer OfTransformer",
     "features.landmarks": "LandmarkMap Landmarks",
     "features.random": "RandomFeatures RandomMap",

@@ -29,8 +29,8 @@ MODULES: dict[str, str | None] = {
     "sklearn.ensemble": "AdaBoostClassifier AdaBoostRegressor BaggingClassifier BaggingRegressor ExtraTreesClassifier "
     "ExtraTreesRegressor RandomForestClassifier RandomForestRegressor RandomTreesEmbedding StackingClassifier "
     "StackingRegressor VotingClassifier VotingRegressor",
-    "sklearn.feature_extraction": "DictVectorizer FeatureHasher",
-    "sklearn.feature_extraction.text": None,
+    "sklearn.feature_extraction": "DictVectorizer",
+    "sklearn.feature_extraction.text": "CountVectorizer TfidfTransformer TfidfVectorizer",
     "sklearn.feature_selection": None,
     "sklearn.gaussian_process": None,
     "sklearn.gaussian_process.kernels": None,

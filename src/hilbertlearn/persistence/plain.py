@@ -42,7 +42,7 @@ def _float(text):
 
 
 def _scalar_parts(value):
-    require(value.dtype.kind in NUMBERS, f"numpy scalars of dtype {value.dtype} are not stored")
+    require(value.dtype.kind in NUMBERS, f"a numpy scalar of dtype {value.dtype}; give a number")
     return [value.dtype.str, _text(value.tobytes())]
 
 
@@ -53,7 +53,7 @@ def _scalar(text, content):
 
 
 def _dtype_parts(dtype):
-    require(dtype.kind in NUMBERS + "O" and not dtype.metadata, f"the dtype {dtype} is not stored")
+    require(dtype.kind in NUMBERS + "O" and not dtype.metadata, f"the dtype {dtype}; give one of numbers or text")
     return [dtype.str]
 
 
@@ -171,7 +171,7 @@ def _twister(key, position, has_gauss, gauss):
 
 def _generator_parts(generator):
     state = generator.bit_generator.state
-    require(state["bit_generator"] == "PCG64", "of numpy's generators only PCG64, that of default_rng, is stored")
+    require(state["bit_generator"] == "PCG64", "a generator other than PCG64; give default_rng(...)")
     return [state["state"]["state"], state["state"]["inc"], state["has_uint32"], state["uinteger"]]
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 # Okabe and Ito: told apart by all, also in grey
 BLUE, ORANGE, GREEN, RED, GREY, BLACK = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#8C8C8C", "#222222"
 CYCLE = (BLUE, ORANGE, GREEN, "#CC79A7", "#56B4E9", RED)
+
+_WIDE = 20.0  # largest over smallest error from where on a scale is logarithmic
 
 
 def axes_of(ax):
@@ -33,3 +37,22 @@ def tidy(ax, **labels):
 def short(number):
     """A number in three digits at most."""
     return f"{float(number):.3g}"
+
+
+def scale_for(errors):
+    """ "log" for positive errors of very different sizes, "linear" otherwise."""
+    errors = np.asarray(errors)
+    return "log" if errors.min() > 0 and errors.max() > _WIDE * errors.min() else "linear"
+
+
+def colour_bar(ax, drawn, label, **options):
+    """A bar of the colours of what was drawn, beside its axes."""
+    bar = ax.figure.colorbar(drawn, ax=ax, **options)
+    bar.set_label(label)
+    bar.outline.set_visible(False)
+    return bar
+
+
+def chosen_rows(samples, number, most):
+    """Indices of the samples asked for, of so many; None for the first ones."""
+    return np.arange(min(number, most)) if samples is None else np.atleast_1d(np.arange(number)[samples])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .axes import BLACK, BLUE, CYCLE, GREY, axes_of, tidy
+from .axes import BLACK, BLUE, CYCLE, GREY, axes_of, chosen_rows, tidy
 
 _OPACITY = 0.22  # of a band
 _PALEST, _DARKEST = 0.12, 0.38  # of the outermost and the innermost pair of quantiles
@@ -39,8 +39,7 @@ def plot_band(band, ax=None, *, grid=None, center=None, y=None, samples=None, co
     for name, values in (("upper", upper), ("center", middle), ("y", seen)):
         if values is not None and values.shape != lower.shape:
             raise ValueError(f"{name} must have the shape {lower.shape} of lower, got {values.shape}")
-    rows = np.arange(min(len(lower), 3)) if samples is None else np.atleast_1d(np.arange(len(lower))[samples])
-    for place, i in enumerate(rows):
+    for place, i in enumerate(chosen_rows(samples, len(lower), 3)):
         own = color or CYCLE[place % len(CYCLE)]
         named = label if place == 0 else None
         ax.fill_between(grid, lower[i], upper[i], color=own, alpha=_OPACITY, linewidth=0, label=named)

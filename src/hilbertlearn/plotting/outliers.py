@@ -6,7 +6,7 @@ import numpy as np
 
 from .._validation import check_choice, check_number
 from ..inspection import outlier_report
-from .axes import BLACK, GREY, RED, axes_of, tidy
+from .axes import BLACK, GREY, RED, axes_of, colour_bar, tidy
 
 _LINE = 0.6  # room above the first and below the last sample among stretches
 _STEP = 14.0  # pixels from a point to the middle of its name
@@ -57,9 +57,7 @@ def _samples(ax, columns, index, n_named):
     far = [i for i in range(min(n_named, len(index))) if residuals[i] >= _FAR]
     _name(ax, [(leverages[i], residuals[i], str(index[i])) for i in far])
     if held.any():
-        bar = ax.figure.colorbar(dots, ax=ax)
-        bar.set_label("share held back by the loss")
-        bar.outline.set_visible(False)
+        colour_bar(ax, dots, "share held back by the loss")
     what = "residual without the sample / median residual" if known else "residual / median residual"
     return tidy(ax, xlabel="leverage" if known else "place in the report", ylabel=what)
 

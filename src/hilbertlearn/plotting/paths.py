@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .axes import BLACK, BLUE, GREY, RED, axes_of, short, tidy
+from .axes import BLACK, BLUE, GREY, RED, axes_of, colour_bar, scale_for, short, tidy
 
 
 def plot_path(path, ax=None):
@@ -44,8 +44,7 @@ def _curve(ax, path):
     )
     ax.axvline(path.alpha_, color=RED, linewidth=1, alpha=0.6)
     ax.set_xscale("log")
-    if errors.min() > 0 and errors.max() > 20 * errors.min():
-        ax.set_yscale("log")
+    ax.set_yscale(scale_for(errors))
     ax.margins(x=0)
     ax.legend(frameon=False, fontsize="small")
     return tidy(ax, xlabel="alpha", ylabel=_error_name(path))
@@ -66,8 +65,7 @@ def _map(ax, path):
     if single:
         across = np.argsort(values)
         columns, errors = values[across], errors[:, across]
-    wide = errors.min() > 0 and errors.max() > 20 * errors.min()
-    norm = LogNorm(errors.min(), errors.max()) if wide else None
+    norm = LogNorm(errors.min(), errors.max()) if scale_for(errors) == "log" else None
     image = ax.pcolormesh(
         _edges(columns, single), _edges(alphas, True), errors, cmap="cividis", norm=norm, rasterized=True
     )
@@ -83,9 +81,7 @@ def _map(ax, path):
     ax.set_yscale("log")
     if single:
         ax.set_xscale("log")
-    bar = ax.figure.colorbar(image, ax=ax)
-    bar.set_label(_error_name(path))
-    bar.outline.set_visible(False)
+    colour_bar(ax, image, _error_name(path))
     ax.legend(
         loc="upper right", facecolor=BLACK, framealpha=0.6, edgecolor="none", fontsize="small", labelcolor="white"
     )

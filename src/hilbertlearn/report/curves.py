@@ -60,7 +60,7 @@ class Truth:
             predicted, _ = read_functions(model.predict(X, grid=list(data.points)), name="predictions")
         else:
             axes = data.axes if len(data.axes) > 1 else data.axes[0]
-            predicted, _ = read_functions(model.predict(X, grid=axes), data.axes, "predictions")
+            predicted = on_grid(model.predict(X, grid=axes), data.axes)
         return cls(data, predicted, irregular)
 
     def curves(self, which, c) -> list[Curve]:
@@ -142,12 +142,12 @@ def curve_names(number_of_curves):
 def drawn_curves(model, X):
     """Predictions on the grid of the model, as ``Curves``."""
     predicted = model.predict(X, grid=model.space.grids if len(model.space.grids) > 1 else model.space.grids[0])
-    return as_curves_on(predicted, model.space.grids)
+    return on_grid(predicted, model.space.grids)
 
 
-def as_curves_on(predicted, axes):
+def on_grid(predicted, axes):
     """Predictions on one grid as ``Curves``, whatever they came in."""
-    data, layout = read_functions(predicted, axes, "predictions")
+    data, _ = read_functions(predicted, axes, "predictions")
     if not isinstance(data, IrregularFunctions):
         return data
     values = np.stack([one if one.ndim == 2 else one[:, None] for one in data.values])

@@ -19,7 +19,7 @@ def judge_links(model, X, y, names, targets) -> Judged:
     machine = model.machine
     first, second, linked, scores, called = _pairs(machine, X, y, names)
     goal = "which pairs of nodes are linked"
-    top = likeliest(machine)
+    top = likeliest(machine, X, names)
     if linked is None:
         return Judged(goal, [], Part("Predictions", NOTHING_TRUE, [top] if top else []))
     auc, precision = float(link_roc_auc(linked, scores)), float(link_average_precision(linked, scores))
@@ -96,13 +96,16 @@ def strange(scores, linked, names) -> Table:
     return Table("Where model and data disagree most", head, rows, called, first="pair", text=("in the data",))
 
 
-def likeliest(machine) -> Table | None:
-    """Pairs of nodes of the fit that are not known to be linked, the likeliest first."""
-    found = machine.predict_links(top_k=_TOP)
+def likeliest(machine, X, names) -> Table | None:
+    """The pairs with the highest scores: of nodes of fit that are not known to be linked, or among new nodes X."""
+    new = not (X is None or isinstance(X, Pairs) or is_networkx(X))
+    found = machine.predict_links(X if new else None, top_k=_TOP)
     if not found:
         return None
-    rows, names = [[number(score)] for _, _, score in found], [f"{u} – {v}" for u, v, _ in found]
-    return Table("Likeliest links that are not known", ["score"], rows, names, first="pair")
+    called = dict(zip(row_names(X), names, strict=True)) if new else {}
+    pairs = [" – ".join(str(called.get(node, node)) for node in pair) for *pair, _ in found]
+    title = "Likeliest links among these nodes" if new else "Likeliest links that are not known"
+    return Table(title, ["score"], [[number(score)] for *_, score in found], pairs, first="pair")
 
 
 def _coverage(model, X, first, second, linked):

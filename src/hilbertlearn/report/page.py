@@ -48,7 +48,7 @@ def html(sections, *, title=_TITLE, command=None) -> str:
     (True, True)
     """
     sections = _listed(sections)
-    style, script = _palette() + _asset("report.css"), _asset("report.js")
+    style, script = _style(), _asset("report.js")
     policy = f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none'"
     data = {"title": str(title), "sections": [_data(section, k) for k, section in enumerate(sections)]}
     body = "".join(_section(section, k, title) for k, section in enumerate(sections))
@@ -141,9 +141,15 @@ def _asset(name) -> str:
     return files(__package__).joinpath("assets", name).read_text(encoding="utf-8")
 
 
-def _palette() -> str:
-    """The colours of ``plotting`` as variables of the style; the dark has its own."""
-    return ":root{" + "".join(f"--{name}:{color};" for name, color in {**PALETTE, **INKS}.items()) + "}\n"
+def _style() -> str:
+    """The style, with the colours of ``plotting`` as variables; the dark, by system or by switch, has its own."""
+    light = "".join(f"--{name}:{color};" for name, color in {**PALETTE, **INKS}.items())
+    dark = _asset("dark.css")
+    return (
+        f":root{{{light}}}\n{_asset('report.css')}"
+        f"@media screen{{:root[data-theme=dark]{{{dark}}}}}\n"
+        f"@media screen and (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{dark}}}}}\n"
+    )
 
 
 def _hash(text) -> str:

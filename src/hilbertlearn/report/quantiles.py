@@ -20,7 +20,7 @@ def judge_quantiles(model, X, y, names, targets) -> Judged:
     quantiles = quantiles.reshape(len(quantiles), -1, len(levels))
     d, functions = quantiles.shape[1], model.predicts_functions
     targets, middle = output_names(targets, d), quantiles[:, :, np.argmin(np.abs(levels - 0.5))]
-    goal = f"the {listed([level_name(level) for level in levels])} quantiles of "
+    goal = f"the {listed([level_name(level) for level in levels])} quantile{'s' * (len(levels) > 1)} of "
     goal += "whole curves" if functions else "one number" if d == 1 else f"{d} numbers"
     if y is None:
         table = outputs_table(list(middle.T), targets, "Predicted, middle quantile")

@@ -72,8 +72,15 @@ def output_names(targets, d):
 def _goal(model, targets):
     if len(targets) == 1:
         return "one number" + ("" if targets == ["output"] else f", {targets[0]}")
-    related = "related " if model.learnt("operator_") is not None else ""
+    related = "related " if _relates(model.learnt("operator_")) else ""
     return f"{len(targets)} {related}numbers"
+
+
+def _relates(operator) -> bool:
+    """Whether an operator mixes outputs: a diagonal one does not."""
+    if isinstance(operator, np.ndarray):
+        return bool(np.any(operator != np.diag(np.diag(operator))))
+    return any(map(_relates, operator)) if isinstance(operator, (list, tuple)) else operator is not None
 
 
 def scores_by_output(true, predicted) -> dict[str, np.ndarray]:

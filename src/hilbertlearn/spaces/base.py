@@ -8,7 +8,33 @@ import numpy as np
 
 
 class Space:
-    """Outputs as rows of coordinates in an orthonormal basis; subclasses give ``encode``, and most ``decode``."""
+    """Outputs as rows of coordinates in an orthonormal basis; subclasses give ``encode``, and most ``decode``.
+
+    An estimator names its space in ``output_space(y, sample_weight)``.
+
+    References
+    ----------
+    - Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
+      application to robust losses. ICML, theorems 5 and 7 (problems in a truncated basis).
+
+    Examples
+    --------
+    Outputs of two numbers by their sum alone, in the direction (1, 1):
+
+    >>> import numpy as np
+    >>> from hilbertlearn import OperatorKernelRegressor, spaces
+    >>> class Together(spaces.Space):
+    ...     def encode(self, y):
+    ...         return np.asarray(y).sum(axis=1, keepdims=True) / np.sqrt(2)
+    ...     def decode(self, coordinates):
+    ...         return np.repeat(coordinates, 2, axis=1) / np.sqrt(2)
+    >>> class Regressor(OperatorKernelRegressor):
+    ...     def output_space(self, y, sample_weight):
+    ...         return Together()
+    >>> X = np.linspace(0, 1, 10)[:, None]
+    >>> Regressor(gamma=1.0, alpha=1e-6).fit(X, np.hstack([X, 3 * X])).predict([[0.5]]).round(2)
+    array([[1., 1.]])
+    """
 
     judges = True  # whether residuals in coordinates say how good predictions are
     decodes = True  # whether ``decode`` gives outputs, without a decoder

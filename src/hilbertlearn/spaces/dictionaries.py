@@ -39,15 +39,34 @@ class Fourier(BaseEstimator):
 
     Parameters
     ----------
-    n_components : number of atoms, in the order above; an even number without the constant keeps all pairs
-    constant : False leaves out the constant function
-    rate : weights ``1 / (1 + l)^rate`` at frequency l; 0 weighs all atoms the same
+    n_components : int, default=10
+        Number of atoms, in the order above; an even number without the constant keeps all pairs.
+    constant : bool, default=True
+        False leaves out the constant function.
+    rate : float, default=0.0
+        Weights ``1 / (1 + l)^rate`` at frequency l; 0 weighs all atoms the same.
+
+    References
+    ----------
+    - Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
+      application to robust losses. ICML, figure 8.
+    - Ramsay and Silverman (2005). Functional Data Analysis, second edition. Springer, chapter 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import FunctionalRegressor, spaces
+    >>> X, t = np.linspace(0, 1, 20)[:, None], np.linspace(0, 1, 50)
+    >>> model = FunctionalRegressor(space=spaces.Fourier(3), gamma=1.0, alpha=1e-6).fit(X, X * np.sin(2 * np.pi * t))
+    >>> round(float(np.abs(model.predict([[0.5]]) - 0.5 * np.sin(2 * np.pi * t)).max()), 3)
+    0.0
     """
 
     def __init__(self, n_components=10, constant=True, rate=0.0):
         self.n_components, self.constant, self.rate = n_components, constant, rate
 
     def atoms(self, grid, quadrature, curves=None, sample_weight=None):
+        """The functions for outputs on a grid (m,) of [0, 1] with quadrature weights (m,)."""
         check_number(self.n_components, "Fourier: n_components", integer=True)
         check_number(self.rate, "Fourier: rate", strict=False)
         order = np.arange(self.n_components) + (0 if self.constant else 1)
@@ -59,18 +78,38 @@ class BSpline(BaseEstimator):
 
     Parameters
     ----------
-    n_components : number of atoms
-    degree : of the polynomial pieces; 3 is cubic
-    width : None for the basis of all splines on evenly spaced knots, repeated at both ends; it sums to 1 everywhere.
+    n_components : int, default=15
+        Number of atoms.
+    degree : int, default=3
+        Of the polynomial pieces; 3 is cubic.
+    width : float, default=None
+        None for the basis of all splines on evenly spaced knots, repeated at both ends; it sums to 1 everywhere.
         A number in (0, 1], a fraction of the domain, for B-splines whose evenly spaced knots span this width, the
         first beginning at 0 and the last ending at 1: with frequencies 1 ... 10 and functions on [0, 11],
         ``BSpline(10, width=2 / 11)`` is the dictionary of Bouche et al. 2021 (appendix C.1) for their toy data.
+
+    References
+    ----------
+    - de Boor (2001). A Practical Guide to Splines, revised edition. Springer.
+    - Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
+      AISTATS, appendix C.1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import FunctionalRegressor, spaces
+    >>> X, t = np.linspace(1, 2, 20)[:, None], np.linspace(0, 1, 50)
+    >>> space = spaces.BSpline(8)
+    >>> model = FunctionalRegressor(space=space, gamma=1.0, alpha=1e-6).fit(X, np.exp(-X * t))
+    >>> round(float(np.abs(model.predict([[1.5]]) - np.exp(-1.5 * t)).max()), 3)
+    0.0
     """
 
     def __init__(self, n_components=15, degree=3, width=None):
         self.n_components, self.degree, self.width = n_components, degree, width
 
     def atoms(self, grid, quadrature, curves=None, sample_weight=None):
+        """The functions for outputs on a grid (m,) of [0, 1] with quadrature weights (m,)."""
         n = check_number(self.n_components, "BSpline: n_components", integer=True)
         degree = check_number(self.degree, "BSpline: degree", strict=False, integer=True)
         if self.width is None:
@@ -98,17 +137,37 @@ class Wavelet(BaseEstimator):
 
     Parameters
     ----------
-    name : an orthogonal wavelet of PyWavelets: Daubechies ("db2", "db3", ...), Coiflets ("coif1" has 2 vanishing
-        moments, "coif2" has 4, ...) or Symlets ("sym4", ...)
-    level : number of scales, about ``2^level`` independent atoms; None for the finest that leaves two grid points
-        to each, at most 6 scales
-    decay : weights ``1 / decay^j`` at scale j, at least 1 (Bouche et al. 2021, appendix C.2.2)
+    name : str, default="db2"
+        An orthogonal wavelet of PyWavelets: Daubechies ("db2", "db3", ...), Coiflets ("coif1" has 2 vanishing
+        moments, "coif2" has 4, ...) or Symlets ("sym4", ...).
+    level : int, default=None
+        Number of scales, about ``2^level`` independent atoms; None for the finest that leaves two grid points
+        to each, at most 6 scales.
+    decay : float, default=1.0
+        Weights ``1 / decay^j`` at scale j, at least 1.
+
+    References
+    ----------
+    - Daubechies (1992). Ten Lectures on Wavelets. SIAM.
+    - Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
+      AISTATS, appendix C.2.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import FunctionalRegressor, spaces
+    >>> X, t = np.linspace(1, 2, 20)[:, None], np.linspace(0, 1, 50)
+    >>> space = spaces.Wavelet("db2", level=3)
+    >>> model = FunctionalRegressor(space=space, gamma=1.0, alpha=1e-6).fit(X, np.exp(-X * t))
+    >>> round(float(np.abs(model.predict([[1.5]]) - np.exp(-1.5 * t)).max()), 3)
+    0.006
     """
 
     def __init__(self, name="db2", level=None, decay=1.0):
         self.name, self.level, self.decay = name, level, decay
 
     def atoms(self, grid, quadrature, curves=None, sample_weight=None):
+        """The functions for outputs on a grid (m,) of [0, 1] with quadrature weights (m,)."""
         check_number(self.decay, "Wavelet: decay", low=1, strict=False)
         low, high = _filters(self.name)
         level = self.level
@@ -128,14 +187,32 @@ class PrincipalComponents(BaseEstimator):
 
     Parameters
     ----------
-    n_components : number of atoms; fewer when the covariance has a smaller rank, and the constant function alone when
-        the curves do not vary at all
+    n_components : int, default=10
+        Number of atoms; fewer when the covariance has a smaller rank, and the constant function alone when
+        the curves do not vary at all.
+
+    References
+    ----------
+    - Ramsay and Silverman (2005). Functional Data Analysis, second edition. Springer, chapter 8.
+    - Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
+      AISTATS.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import FunctionalRegressor, spaces
+    >>> X, t = np.linspace(1, 2, 20)[:, None], np.linspace(0, 1, 50)
+    >>> space = spaces.PrincipalComponents(3)
+    >>> model = FunctionalRegressor(space=space, gamma=1.0, alpha=1e-6).fit(X, np.exp(-X * t))
+    >>> round(float(np.abs(model.predict([[1.5]]) - np.exp(-1.5 * t)).max()), 3)
+    0.0
     """
 
     def __init__(self, n_components=10):
         self.n_components = n_components
 
     def atoms(self, grid, quadrature, curves=None, sample_weight=None):
+        """The functions for training curves (n, m) on a grid (m,) of [0, 1] with quadrature weights (m,)."""
         check_number(self.n_components, "PrincipalComponents: n_components", integer=True)
         if curves is None:
             raise ValueError(

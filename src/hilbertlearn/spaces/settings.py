@@ -24,14 +24,32 @@ class Grid(BaseEstimator):
 
     Parameters
     ----------
-    weights : quadrature weights, by which functions have norms and inner products: "trapezoid", "equal", or an array
-        (m,) of positive numbers, one a point, which are scaled to sum 1. Each variable of a function has the same.
+    weights : {"trapezoid", "equal"} or array of shape (m,), default="trapezoid"
+        Quadrature weights, by which functions have norms and inner products; an array of positive numbers, one a point,
+        is scaled to sum 1. Each variable of a function has the same.
+
+    References
+    ----------
+    - Lambert, Bouche, Szabó and d'Alché-Buc (2022). Functional output regression with infimal convolution: exploring
+      the Huber and epsilon-insensitive losses. ICML, section 3.1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import FunctionalRegressor, losses, spaces
+    >>> X, t = np.linspace(1, 2, 20)[:, None], np.linspace(0, 1, 30)
+    >>> Y = np.exp(-X * t)
+    >>> Y[3, 10] = 50.0  # one wrong value
+    >>> model = FunctionalRegressor(space=spaces.Grid(), loss=losses.Huber(0.05, p=1), gamma=1.0, alpha=1e-4).fit(X, Y)
+    >>> round(float(np.abs(model.predict(X[3:4]) - np.exp(-X[3] * t)).max()), 2)
+    0.01
     """
 
     def __init__(self, weights="trapezoid"):
         self.weights = weights
 
     def axis(self, points, curves=None, sample_weight=None):
+        """The axis of point values at points (m,) of [0, 1]."""
         q = quadrature(points, self.weights, "Grid: weights")
         if not q.all():
             raise ValueError(
@@ -42,7 +60,7 @@ class Grid(BaseEstimator):
 
 
 class Eigen(BaseEstimator):
-    """Approximate eigenfunctions of the integral operator of a kernel on the domain (Lambert et al. 2022).
+    """Approximate eigenfunctions of the integral operator of a kernel on the domain.
 
     The eigenfunctions are those of the discretised operator, extended by Nystroem's formula. The default operator is
     the diagonal of eigenvalues. A basis of your own with its eigenvalues (Laforgue et al. 2020, theorem 7) is
@@ -50,15 +68,38 @@ class Eigen(BaseEstimator):
 
     Parameters
     ----------
-    kernel, gamma : as in ``operators.Integral``
-    n_components : number of eigenfunctions; fewer when the operator has fewer eigenvalues above rounding
-    weights : as in ``Grid``; points of weight 0 are fine
+    kernel : str or callable, default="laplacian"
+        As in ``operators.Integral``.
+    n_components : int, default=20
+        Number of eigenfunctions; fewer when the operator has fewer eigenvalues above rounding.
+    gamma : float, default=10.0
+        As in ``operators.Integral``.
+    weights : {"trapezoid", "equal"} or array of shape (m,), default="trapezoid"
+        As in ``Grid``; points of weight 0 are fine.
+
+    References
+    ----------
+    - Lambert, Bouche, Szabó and d'Alché-Buc (2022). Functional output regression with infimal convolution: exploring
+      the Huber and epsilon-insensitive losses. ICML, section 3.2.
+    - Laforgue, Lambert, Brogat-Motte and d'Alché-Buc (2020). Duality in RKHSs with infinite dimensional outputs:
+      application to robust losses. ICML, theorem 7.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import FunctionalRegressor, spaces
+    >>> X, t = np.linspace(1, 2, 20)[:, None], np.linspace(0, 1, 50)
+    >>> space = spaces.Eigen("rbf", n_components=6, gamma=5.0)
+    >>> model = FunctionalRegressor(space=space, gamma=1.0, alpha=1e-6).fit(X, np.exp(-X * t))
+    >>> round(float(np.abs(model.predict([[1.5]]) - np.exp(-1.5 * t)).max()), 3)
+    0.014
     """
 
     def __init__(self, kernel="laplacian", n_components=20, gamma=10.0, weights="trapezoid"):
         self.kernel, self.n_components, self.gamma, self.weights = kernel, n_components, gamma, weights
 
     def axis(self, points, curves=None, sample_weight=None):
+        """The axis of eigenfunctions for outputs at points (m,) of [0, 1]."""
         operator = Integral(self.kernel, self.gamma)
         operator.validate("Eigen")
         number = check_number(self.n_components, "Eigen: n_components", integer=True)
@@ -74,22 +115,43 @@ class Eigen(BaseEstimator):
 
 
 class Dictionary(BaseEstimator):
-    """Combinations of atoms, which need be neither orthogonal nor independent (Bouche et al. 2021).
+    """Combinations of atoms, which need be neither orthogonal nor independent.
 
     The default operator is the diagonal of eigenvalues, on the atoms.
 
     Parameters
     ----------
-    basis : ``Fourier``, ``BSpline``, ``Wavelet``, ``PrincipalComponents``, one of their names, a basis of scikit-fda,
-        whose functions are scaled to norm 1, a callable ``points (p,) in [0, 1] -> (k, p)``, or a list of those
-    eigenvalues : (k,) non-negative weights of the atoms; None for the basis's own, ones unless it says otherwise
-    weights : as in ``Grid``; points of weight 0 are fine
+    basis : basis object, str, callable or list, default="fourier"
+        ``Fourier``, ``BSpline``, ``Wavelet``, ``PrincipalComponents``, one of their names, a basis of scikit-fda,
+        whose functions are scaled to norm 1, a callable ``points (p,) in [0, 1] -> (k, p)``, or a list of those.
+    eigenvalues : array of shape (k,), default=None
+        Non-negative weights of the atoms; None for the basis's own, ones unless it says otherwise.
+    weights : {"trapezoid", "equal"} or array of shape (m,), default="trapezoid"
+        As in ``Grid``; points of weight 0 are fine.
+
+    References
+    ----------
+    - Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
+      AISTATS.
+
+    Examples
+    --------
+    A line, a parabola and a wave of one's own:
+
+    >>> import numpy as np
+    >>> from hilbertlearn import FunctionalRegressor, spaces
+    >>> X, t = np.linspace(0, 1, 20)[:, None], np.linspace(0, 1, 50)
+    >>> atoms = spaces.Dictionary(lambda t: np.array([t, t**2, np.sin(20 * t)]))
+    >>> model = FunctionalRegressor(space=atoms, gamma=1.0, alpha=1e-6).fit(X, X * np.sin(20 * t) + t)
+    >>> round(float(np.abs(model.predict([[0.5]]) - (0.5 * np.sin(20 * t) + t)).max()), 3)
+    0.0
     """
 
     def __init__(self, basis="fourier", eigenvalues=None, weights="trapezoid"):
         self.basis, self.eigenvalues, self.weights = basis, eigenvalues, weights
 
     def axis(self, points, curves=None, sample_weight=None):
+        """The axis of atoms for outputs at points (m,) of [0, 1]; atoms may depend on the training curves (n, m)."""
         q = quadrature(points, self.weights, "Dictionary: weights")
         atoms = as_basis(self.basis).atoms(points, q, curves, sample_weight)
         if self.eigenvalues is None:

@@ -32,17 +32,36 @@ class OutputKernel(BaseEstimator):
 
     A Cholesky decomposition with pivots of the distinct training outputs' Gram matrix K_Y, which stops when what is
     left of every ``k(y, y)`` is below 1e-10 of the largest. With a rank the matrix is never formed: pivots are
-    landmarks, drawn at random by what those before leave of the outputs (Chen, Epperly, Tropp & Webber 2025), and
-    coordinates are those of the projection on their span, Nystroem's approximation. They are orthonormal, so that every
-    loss goes with them, and losses of the norm see what outputs have outside the span too.
+    landmarks, drawn at random by what those before leave of the outputs, and coordinates are those of the projection on
+    their span, Nystroem's approximation. They are orthonormal, so that every loss goes with them, and losses of the
+    norm see what outputs have outside the span too.
 
     Parameters
     ----------
-    kernel : name of scikit-learn's ``pairwise_kernels``, Gram matrix (outputs are its row numbers), object or callable
-    rank : None for all of K_Y; the largest number of landmarks; or "auto": all of K_Y up to 5000 distinct outputs, and
-        beyond as many landmarks as leave 1 % of the sum of ``k(y, y)`` over the samples, but at most 2000
-    landmarks : outputs whose span coordinates are those of, in place of the training outputs', or None; what comes in
-        batches then has the same coordinates whatever the first batch is
+    kernel : str, array of shape (N, N), kernel object or callable, default="linear"
+        Name of scikit-learn's ``pairwise_kernels``, Gram matrix (outputs are its row numbers), object or callable.
+    rank : int, "auto" or None, default=None
+        None for all of K_Y; the largest number of landmarks; or "auto": all of K_Y up to 5000 distinct outputs, and
+        beyond as many landmarks as leave 1 % of the sum of ``k(y, y)`` over the samples, but at most 2000.
+    landmarks : sequence of outputs, default=None
+        Outputs whose span coordinates are those of, in place of the training outputs'; what comes in
+        batches then has the same coordinates whatever the first batch is.
+
+    References
+    ----------
+    - Brouard, Szafranski and d'Alché-Buc (2016). Input output kernel regression: supervised and semi-supervised
+      structured output prediction with operator-valued kernels. Journal of Machine Learning Research 17.
+    - Chen, Epperly, Tropp and Webber (2025). Randomly pivoted Cholesky: practical approximation of a kernel matrix with
+      few entry evaluations. Communications on Pure and Applied Mathematics 78.
+
+    Examples
+    --------
+    >>> from hilbertlearn import StructuredPredictor, kernels, spaces
+    >>> X, words = [[0.0], [1.0], [2.0], [3.0]], ["cat", "cats", "dog", "dogs"]
+    >>> output_kernel = spaces.OutputKernel(kernels.NGrams(2), rank=3)
+    >>> model = StructuredPredictor(output_kernel=output_kernel, gamma=1.0, alpha=1e-3).fit(X, words)
+    >>> list(model.predict([[0.1], [2.9]]))
+    ['cat', 'dogs']
     """
 
     def __init__(self, kernel="linear", rank=None, landmarks=None):

@@ -61,13 +61,77 @@ def _taken(part, rows):
 def from_arrays(X, y, sample_weight=None, batch_size=None) -> ArraySource:
     """Rows of arrays, memory-mapped ones, sparse matrices, data frames, or data sets of h5py or zarr.
 
-    batch_size : rows at a time, None for about 16 MB of X
+    Parameters
+    ----------
+    X : array-like of shape (n, p)
+        Inputs; what has a shape and gives rows by slices.
+    y : array-like of shape (n,) or (n, d)
+        Outputs.
+    sample_weight : array-like of shape (n,), default=None
+        Weights of the rows; None for ones.
+    batch_size : int, default=None
+        Rows at a time, None for about 16 MB of X.
+
+    Returns
+    -------
+    source : Source
+        What estimators with a ``feature_map`` take in place of X.
+
+    References
+    ----------
+    - scikit-learn's user guide, Strategies to scale computationally: bigger data (scaling with instances using
+      out-of-core learning).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import OperatorKernelRegressor, streams
+    >>> X = np.linspace(0, 1, 500)[:, None]
+    >>> source = streams.from_arrays(X, np.sin(6 * X[:, 0]), batch_size=100)
+    >>> [len(batch.X) for batch in source]
+    [100, 100, 100, 100, 100]
+    >>> OperatorKernelRegressor(feature_map=20, gamma=10.0, alpha=1e-6).fit(source).predict([[0.25]]).round(2)
+    array([1.])
     """
     return ArraySource(X, y, sample_weight, batch_size)
 
 
 def from_npy(X, y, sample_weight=None, batch_size=None) -> ArraySource:
-    """Rows of files that ``numpy.save`` has written, memory-mapped: paths, or arrays."""
+    """Rows of files that ``numpy.save`` has written, memory-mapped: paths, or arrays.
+
+    Parameters
+    ----------
+    X : path, or array of shape (n, p)
+        Inputs.
+    y : path, or array of shape (n,) or (n, d)
+        Outputs.
+    sample_weight : path, or array of shape (n,), default=None
+        Weights of the rows; None for ones.
+    batch_size : int, default=None
+        Rows at a time, None for about 16 MB of X.
+
+    Returns
+    -------
+    source : Source
+        What estimators with a ``feature_map`` take in place of X.
+
+    References
+    ----------
+    - Harris et al. (2020). Array programming with NumPy. Nature 585.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from hilbertlearn import streams
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> np.save(folder / "X.npy", np.zeros((1000, 3)))
+    >>> np.save(folder / "y.npy", np.zeros(1000))
+    >>> source = streams.from_npy(folder / "X.npy", folder / "y.npy", batch_size=400)
+    >>> [batch.X.shape for batch in source]
+    [(400, 3), (400, 3), (200, 3)]
+    """
     X, y, sample_weight = _mapped(X, "X"), _mapped(y, "y"), _mapped(sample_weight, "sample_weight")
     return ArraySource(X, y, sample_weight, batch_size)
 

@@ -33,7 +33,32 @@ class Batch(NamedTuple):
 class Source(ABC):
     """Rows in batches, which may be iterated over again where ``repeatable``.
 
-    n_rows : their number, None where only a pass tells
+    A source of one's own is a subclass with ``__iter__``, which gives batches (X, y, sample_weight) in a fixed order.
+
+    Attributes
+    ----------
+    n_rows : int or None
+        Number of rows, None where only a pass tells.
+    repeatable : bool
+        Whether it can be read again.
+
+    References
+    ----------
+    - scikit-learn's user guide, Strategies to scale computationally: bigger data (scaling with instances using
+      out-of-core learning).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import OperatorKernelRegressor, streams
+    >>> class Squares(streams.Source):
+    ...     def __iter__(self):
+    ...         for start in range(3):
+    ...             X = start + np.linspace(0, 1, 20)[:, None]
+    ...             yield streams.Batch(X, X[:, 0] ** 2)
+    >>> model = OperatorKernelRegressor(feature_map=15, gamma=1.0, alpha=1e-6).fit(Squares())
+    >>> model.predict([[1.5]]).round(2)
+    array([2.25])
     """
 
     repeatable = True

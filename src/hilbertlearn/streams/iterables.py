@@ -38,9 +38,34 @@ def _as_batch(batch, number):
 
 
 def from_batches(batches) -> IterableSource:
-    """Batches (X, y) or (X, y, sample_weight).
+    """Batches (X, y) or (X, y, sample_weight) of a list, a generator or a data loader.
 
-    batches : a callable that returns a fresh iterator each time, a list or another object that can be iterated over
-        again, or an iterator, which is read once: what needs a sample of all rows then has the first ones
+    Parameters
+    ----------
+    batches : callable or iterable
+        A callable that returns a fresh iterator each time, a list or another object that can be iterated over again, or
+        an iterator, which is read once: what needs a sample of all rows then has the first ones.
+
+    Returns
+    -------
+    source : Source
+        What estimators with a ``feature_map`` take in place of X.
+
+    References
+    ----------
+    - scikit-learn's user guide, Strategies to scale computationally: bigger data (scaling with instances using
+      out-of-core learning).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import OperatorKernelRegressor, streams
+    >>> def weeks():
+    ...     for week in range(4):
+    ...         X = np.random.default_rng(week).uniform(size=(50, 1))
+    ...         yield X, 3 * X[:, 0]
+    >>> model = OperatorKernelRegressor(feature_map=10, gamma=1.0, alpha=1e-6).fit(streams.from_batches(weeks))
+    >>> model.predict([[0.5]]).round(2)
+    array([1.5])
     """
     return IterableSource(batches)

@@ -80,10 +80,41 @@ class ParquetSource(Source):
 def from_parquet(path, *, targets, features=None, sample_weight=None, batch_size=None) -> ParquetSource:
     """Rows of a Parquet file, of several, or of all ``*.parquet`` in a directory, in the order of their names.
 
-    targets : names of the columns that are outputs; a single name is one output (n,)
-    features : names of those that are inputs, None for all others
-    sample_weight : name of the column of weights, or None
-    batch_size : rows at a time, None for about 16 MB of features
+    Parameters
+    ----------
+    path : path or list of paths
+        A file, several, or a directory.
+    targets : str or list of str
+        Names of the columns that are outputs; a single name is one output (n,).
+    features : list of str, default=None
+        Names of those that are inputs, None for all others.
+    sample_weight : str, default=None
+        Name of the column of weights.
+    batch_size : int, default=None
+        Rows at a time, None for about 16 MB of features.
+
+    Returns
+    -------
+    source : Source
+        What estimators with a ``feature_map`` take in place of X.
+
+    References
+    ----------
+    - Apache Parquet, file format: https://parquet.apache.org.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import pyarrow as pa
+    >>> import pyarrow.parquet
+    >>> from hilbertlearn import streams
+    >>> path = Path(tempfile.mkdtemp()) / "houses.parquet"
+    >>> table = pa.table({"rooms": [2.0, 3.0, 5.0], "area": [50.0, 70.0, 120.0], "price": [1, 2, 3]})
+    >>> pa.parquet.write_table(table, path)
+    >>> source = streams.from_parquet(path, targets="price")
+    >>> source.n_rows, source.features, source.sample(2).y
+    (3, ['rooms', 'area'], array([2., 3.]))
     """
     return ParquetSource(path, targets, features, sample_weight, batch_size)
 

@@ -208,6 +208,9 @@
       this.hits = [];
       const order = { band: 0, bars: 1, rule: 2, line: 3, points: 4 };
       [...shown].sort((a, b) => order[a.kind] - order[b.kind]).forEach((one) => this[one.kind](root, one, x, y, { left, right: width - 12, top, bottom }));
+      if (![...xs, ...ys].some(finite)) {
+        svg("text", { x: (left + width) / 2, y: (top + bottom) / 2, "text-anchor": "middle" }, root).textContent = "nothing to draw";
+      }
       this.hits.sort((a, b) => a.x - b.x);
       this.marker = svg("circle", { r: 6, fill: "none", "stroke-width": 2, visibility: "hidden", class: "marker" }, root);
       this.marker.style.stroke = "var(--text)";

@@ -1,0 +1,55 @@
+"""Pages of the public names, from the modules' `__all__`: one for each room, with tables that link to the names."""
+
+from __future__ import annotations
+
+import inspect
+import shutil
+from types import ModuleType
+
+import hilbertlearn
+
+FRONT = "top_level"  # page of the package's own names
+
+
+def write(folder):
+    """A page for each public module, and one for the package's own names; ``folder`` is emptied."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    (folder / f"{FRONT}.rst").write_text(page(hilbertlearn, "hilbertlearn", inside=False), encoding="utf-8")
+    for name, room in public(hilbertlearn, ModuleType):
+        (folder / f"{name}.rst").write_text(page(room, f"hilbertlearn.{name}"), encoding="utf-8")
+
+
+def public(module, kinds):
+    """Pairs (name, object) of what a module offers that is of the given kinds."""
+    own = [name for name, value in inspect.getmembers(module, inspect.isclass) if value.__module__ == module.__name__]
+    names = getattr(module, "__all__", own)
+    return [(name, getattr(module, name)) for name in names if isinstance(getattr(module, name), kinds)]
+
+
+def page(module, title, inside=True, underline="="):
+    """The page of a module, with those of the modules that it offers ``inside`` it."""
+    parts = [f"{title}\n{underline * len(title)}", f".. currentmodule:: {title}", inspect.getdoc(module)]
+    for heading, kinds in (("Classes", type), ("Functions", type(page))):
+        found = dict(public(module, kinds))
+        above = [name for name in found if module is not hilbertlearn and name in hilbertlearn.__all__]
+        own = [name for name in found if name not in above]
+        parts += [f".. rubric:: {heading}"] * bool(found)
+        parts += [table(own, ":toctree:")] * bool(own) + [table([f"~hilbertlearn.{name}" for name in above])] * bool(
+            above
+        )
+    for name, entries in public(module, dict):
+        parts += [f".. py:data:: {name}", "\n".join(f"   - ``{key!r}``: {first_line(entries[key])}" for key in entries)]
+    if inside:
+        parts += [page(part, f"{title}.{name}", underline="-") for name, part in public(module, ModuleType)]
+    return "\n\n".join(parts) + "\n"
+
+
+def table(names, *options):
+    """Names with the first lines of their docstrings; with the option toctree each has a page."""
+    return "\n".join([".. autosummary::", *(f"   {text}" for text in (*options, ":nosignatures:", "", *names))])
+
+
+def first_line(function):
+    """The first line of a function's docstring, also where some of its arguments are given."""
+    return (inspect.getdoc(getattr(function, "func", function)) or "").partition("\n")[0]

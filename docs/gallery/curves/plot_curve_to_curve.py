@@ -1,0 +1,64 @@
+"""
+From a curve to a curve
+=======================
+
+Births per woman before 1980 are one curve, those from 1980 to 2011 another. Both are functions of time, and the model
+goes from functions to functions. Beside it are ridge regression from the 20 numbers to the 32, and "it stays as it
+is".
+"""
+
+# %%
+# The data come with the package (World Bank, CC BY 4.0). Countries with gaps stay in: some have values in a few years
+# only.
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.linear_model import RidgeCV
+
+from hilbertlearn import FunctionalRegressor, datasets, kernels, plotting
+
+data = datasets.load_fertility(split=1980)
+known = np.isfinite(data.X).all(axis=1)  # the inputs have no gaps
+X, Y, countries = data.X[known], data.Y[known], data.countries[known]
+whole = np.isfinite(Y).all(axis=1)
+years = data.years_out.astype(float)
+
+errors = {name: [] for name in ("curve to curve", "linear kernel", "ridge regression", "it stays")}
+for seed in range(5):
+    order = np.random.default_rng(seed).permutation(len(X))
+    train, test = order[:130], order[130:]
+    predicted = {
+        "curve to curve": FunctionalRegressor(kernels.L2(), grid=years).fit(X[train], Y[train]).predict(X[test]),
+        "linear kernel": FunctionalRegressor("linear", grid=years).fit(X[train], Y[train]).predict(X[test]),
+        "it stays": np.repeat(X[test, -1:], len(years), axis=1),
+    }
+    complete = train[whole[train]]  # scikit-learn's ridge takes no gaps
+    ridge = RidgeCV(np.geomspace(1e-3, 1e3, 13)).fit(X[complete], Y[complete])
+    predicted["ridge regression"] = ridge.predict(X[test])
+    for name, curves in predicted.items():
+        errors[name].append(np.sqrt(np.nanmean((curves - Y[test]) ** 2)))
+for name, values in errors.items():
+    print(f"{name:18} error {np.mean(values):.3f} (five splits: {min(values):.3f} to {max(values):.3f})")
+
+# %%
+# Four countries of the last split, from few to many births in 1979.
+
+ranked = np.argsort(X[test, -1])
+shown = ranked[[3, len(ranked) // 2, 3 * len(ranked) // 4, -4]]
+figure, ax = plt.subplots(figsize=(7.5, 4.4), layout="constrained")
+plotting.plot_curves(X[test], ax, grid=data.years_in.astype(float), samples=shown, linewidth=1)
+plotting.plot_curves(
+    predicted["curve to curve"], ax, grid=years, y=Y[test], samples=shown, label="predicted", y_label="true"
+)
+for i in shown:
+    ax.annotate(countries[test[i]], (years[-1], Y[test[i], -1]), xytext=(4, 0), textcoords="offset points", va="center",
+                fontsize="small", annotation_clip=False)  # fmt: skip
+ax.axvline(1980, color="#8C8C8C", linewidth=1, linestyle=":")
+ax.set(xlabel="", ylabel="births per woman")
+ax.legend(frameon=False)
+plt.show()
+
+# %%
+# Ridge regression, which is linear, is as good to within the differences between splits: most of the future is in
+# level and slope of the past. What it does not have are the gaps, which cost it some countries, and predictions at
+# any time between.

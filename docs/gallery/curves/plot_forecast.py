@@ -1,0 +1,63 @@
+"""
+A time series forecast as a curve
+=================================
+
+The next two years of the Pacific's temperature from the last three. A forecast is a curve, and the model predicts it
+as a whole, not step by step. Around it is a band that should hold the whole curve in nine of ten cases.
+"""
+
+# %%
+# Quarterly sea-surface temperatures of the region Niño 3 come with PyWavelets. Models learn from quarters whose
+# forecasts end before 1985; calibrated on the next ten years, they are judged on what follows.
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pywt
+from sklearn.linear_model import RidgeCV
+
+from hilbertlearn import ConformalPredictor, FunctionalRegressor, plotting
+
+time, series = pywt.data.nino()
+time, series = np.asarray(time), np.asarray(series)
+past, ahead = 12, 8
+windows = np.lib.stride_tricks.sliding_window_view(series, past + ahead)
+X, Y, start = windows[:, :past], windows[:, past:], time[past - 1 : len(series) - ahead]
+train = np.flatnonzero(start + ahead / 4 < 1985)
+recent = np.flatnonzero((start >= 1985) & (start + ahead / 4 < 1995))
+test = np.flatnonzero(start >= 1995)
+
+# %%
+# Windows overlap, and neighbours tell of each other: the calibration quarters are left out as one block (``cv`` with
+# one split), not at random.
+
+fitted = np.concatenate([train, recent])
+split = [(np.arange(len(train)), np.arange(len(train), len(fitted)))]
+quarters = np.arange(1, ahead + 1) / 4
+machine = FunctionalRegressor("rbf", grid=quarters)
+model = ConformalPredictor(machine, level=0.9, method="split", cv=split).fit(X[fitted], Y[fitted])
+band = model.predict_band(X[test])
+forecasts = {
+    "curve": model.predict(X[test]),
+    "ridge regression": RidgeCV(np.geomspace(1e-2, 1e3, 11)).fit(X[train], Y[train]).predict(X[test]),
+    "last year again": np.tile(X[test][:, -4:], ahead // 4),
+    "mean of the past": np.tile(Y[train].mean(axis=0), (len(test), 1)),
+}
+for name, curves in forecasts.items():
+    by_year = [np.sqrt(np.mean((curves - Y[test])[:, part] ** 2)) for part in (slice(0, 4), slice(4, 8))]
+    print(f"{name:18} error of the first year {by_year[0]:.3f}, of the second {by_year[1]:.3f}")
+print(f"{band.contains(Y[test]).mean():.0%} of the curves are inside the band")
+
+# %%
+nino = np.argmin(np.abs(start[test] - 1997.0))
+figure, panels = plt.subplots(1, 2, figsize=(10.5, 3.8), layout="constrained", sharey=True)
+for ax, i in zip(panels, (nino, nino + 40)):
+    when = start[test[i]]
+    back = time[test[i] : test[i] + past]
+    ax.plot(back, X[test[i]], color="#222222", linewidth=1.5, label="past")
+    plotting.plot_band((band.lower[i], band.upper[i]), ax, grid=when + quarters, color="#0072B2", label="90 % band")
+    ax.plot(when + quarters, forecasts["curve"][i], color="#0072B2", linewidth=2, label="forecast")
+    ax.plot(when + quarters, Y[test[i]], "o--", color="#D55E00", markersize=3, linewidth=1, label="what came")
+    ax.set(xlabel="", ylabel="", xlim=(back[0], when + 2), title=f"seen from the beginning of {when:.0f}")
+panels[0].set_ylabel("degrees from the mean")
+panels[0].legend(frameon=False, fontsize="small", loc="upper left")
+plt.show()

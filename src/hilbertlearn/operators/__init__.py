@@ -1,0 +1,22 @@
+"""Output operators: settings that become a PSD matrix (d, d) when the training coordinates are known.
+
+``matrix(Y, weights, space)`` takes training coordinates Y (n, d), NaN where not observed, their weights, and, for
+functions, the space behind the coordinates: it has one axis for each variable, and one for several curves a sample.
+"""
+
+from .._linalg import Kronecker
+from .products import BetweenLevels, PerAxis
+from .reading import as_learned, is_from_outputs, named_operator, operator_matrix
+from .settings import Covariance, Decay, Identity, Integral, Learned, TaskGraph, task_similarity
+
+__all__ = [
+    "BetweenLevels",
+    "Covariance",
+    "Decay",
+    "Identity",
+    "Integral",
+    "Learned",
+    "PerAxis",
+    "TaskGraph",
+    "task_similarity",
+]

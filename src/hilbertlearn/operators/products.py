@@ -1,0 +1,114 @@
+"""Kronecker products of operators: on the domain and between curves, on the outputs and between quantiles' levels."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from .._linalg import Kronecker, kronecker
+from .._validation import check_number
+from .reading import as_learned, operator_matrix
+from .settings import Integral
+
+
+class PerAxis(BaseEstimator):
+    """One operator on the functions' domain and another between the curves of a sample: their Kronecker product.
+
+    Parameters
+    ----------
+    domain : str, None, operator object or array of shape (m, m), default="auto"
+        Operator on each variable's axis: "auto" for the space's own.
+    curves : None, operator object or array of shape (p, p), default=None
+        Operator between the p curves of outputs (n, m, p), such as ``Covariance()``; None for curves that share
+        nothing.
+
+    References
+    ----------
+    - Álvarez, Rosasco and Lawrence (2012). Kernels for vector-valued functions: a review. Foundations and Trends in
+      Machine Learning 4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import FunctionalRegressor, operators
+    >>> X, t = np.linspace(1, 2, 20)[:, None], np.linspace(0, 1, 15)
+    >>> Y = np.stack([np.sin(X * t), np.sin(X * t) + t], axis=2)  # two curves a sample
+    >>> between = operators.PerAxis(curves=operators.Covariance())
+    >>> FunctionalRegressor(operator=between, alpha=1e-3).fit(X, Y).predict([[1.5]]).shape
+    (1, 15, 2)
+    """
+
+    def __init__(self, domain="auto", curves=None):
+        self.domain, self.curves = domain, curves
+
+    def matrix(self, Y, weights=None, space=None):
+        """The operator for coordinates Y (n, d) in a space of functions: a Kronecker product over axes and curves."""
+        if space is None:
+            raise ValueError("operator=PerAxis acts on functions of a variable; use FunctionalRegressor")
+        factors = []
+        for k, axis in enumerate([*space.axes, None]):
+            along, repeats = space.unfolded(Y, k), len(Y) and math.prod(space.sizes) // space.sizes[k]
+            own = np.repeat(np.ones(len(Y)) if weights is None else weights, repeats)
+            setting, part = (self.curves, None) if axis is None else (self.domain, space.only(k))
+            if as_learned(setting) is not None:
+                raise ValueError("PerAxis: Learned is for all coordinates at once; use operator=Learned()")
+            if axis is None and isinstance(setting, (Integral, PerAxis)):
+                raise ValueError("PerAxis: curves has no domain to integrate over; give a matrix or Covariance()")
+            factors.append(operator_matrix(setting, along, own, part))
+        return Kronecker(size if f is None else f for f, size in zip(factors, space.sizes, strict=True))
+
+
+class BetweenLevels(BaseEstimator):
+    """An operator on the outputs and another between the levels of their quantiles: their Kronecker product.
+
+    The levels' is ``exp(-coupling (tau_i - tau_j)^2)``: at coupling 0 quantiles of all levels are the same function up
+    to constants, at infinity each is a model of its own.
+
+    Parameters
+    ----------
+    operator : None, str, operator object or array of shape (d, d)
+        Operator on the outputs, as an estimator takes it.
+    levels : array of shape (L,)
+        Numbers in (0, 1).
+    coupling : float, default=1.0
+        A number >= 0, or infinity.
+
+    References
+    ----------
+    - Sangnier, Fercoq and d'Alché-Buc (2016). Joint quantile regression in vector-valued RKHSs. NIPS 29.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import operators
+    >>> between = operators.BetweenLevels(None, levels=[0.1, 0.5, 0.9], coupling=5.0)
+    >>> M = between.matrix(np.zeros((4, 3)))  # one output at three levels
+    >>> (M @ np.eye(3)).round(2)
+    array([[1.  , 0.45, 0.04],
+           [0.45, 1.  , 0.45],
+           [0.04, 0.45, 1.  ]])
+    """
+
+    def __init__(self, operator, levels, coupling=1.0):
+        self.operator, self.levels, self.coupling = operator, levels, coupling
+
+    def matrix(self, Y, weights=None, space=None):
+        """The operator (d L, d L) for coordinates Y (n, d L), the L levels of an output beside each other."""
+        if as_learned(self.operator) is not None:
+            raise ValueError("operator: Learned does not go with quantiles; give another operator, or None")
+        levels = np.atleast_1d(np.asarray(self.levels, dtype=float))
+        of_outputs = Y[:, :: len(levels)]
+        M = operator_matrix(self.operator, of_outputs, weights, None if space is None else space.base)
+        own = list(M.factors) if isinstance(M, Kronecker) else [of_outputs.shape[1] if M is None else M]
+        sizes = [f if isinstance(f, int) else len(f) for f in own]
+        factors = [None if isinstance(f, int) else f for f in own]
+        return kronecker([*factors, self._between(levels)], [*sizes, len(levels)])
+
+    def _between(self, levels):
+        """Matrix (L, L), None for the identity."""
+        if len(levels) == 1 or (isinstance(self.coupling, float) and self.coupling == np.inf):
+            return None
+        apart = np.subtract.outer(levels, levels) ** 2
+        return np.exp(-check_number(self.coupling, "coupling", strict=False) * apart)

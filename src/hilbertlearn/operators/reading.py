@@ -1,0 +1,93 @@
+"""Operators as users give them: names, objects and matrices become PSD matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._linalg import Kronecker, kronecker
+from .._validation import check_choice, check_symmetric_psd
+from .settings import Covariance, Decay, Identity, Integral, Learned, TaskGraph
+
+_NAMES: dict = {
+    "identity": Identity,
+    "task_graph": TaskGraph,
+    "covariance": Covariance,
+    "decay": Decay,
+    "integral": Integral,
+    "learned": Learned,
+}
+_IDENTITY_WITHIN = 1e-12  # entries of an operator this close to the identity's are taken for it: no spectrum is needed
+
+
+def as_learned(operator):
+    """The setting of an operator that is learnt with the function, None for others."""
+    if isinstance(operator, str) and operator == "learned":
+        return Learned()
+    return operator if isinstance(operator, Learned) else None
+
+
+def is_from_outputs(operator):
+    """Whether an operator, a setting, is made of the training outputs, so that their scales count."""
+    known = _NAMES.get(operator, Identity)() if isinstance(operator, str) else operator
+    return bool(getattr(known, "from_outputs", False))
+
+
+def named_operator(operator, name="operator", others=()):
+    """The object behind the name of an operator; others are names known besides."""
+    known = (*_NAMES, *others)
+    return _NAMES[check_choice(operator, name, known, ", a matrix or an object of hilbertlearn.operators")]()
+
+
+def operator_matrix(operator, Y, weights=None, space=None, name="operator"):
+    """The PSD matrix (d, d) of an operator for coordinates Y (n, d), NaN where not observed; None is the identity.
+
+    In a space of functions "auto" is the space's own operator, and an array acts on the atoms of a dictionary.
+    """
+    if operator is None:
+        return None
+    if isinstance(operator, str) and operator == "auto" and space is not None:
+        M = kronecker([*(axis.own_operator for axis in space.axes), None], space.sizes)
+    elif isinstance(operator, str):
+        M = named_operator(operator, name, () if space is None else ("auto",)).matrix(Y, weights, space)
+    elif isinstance(operator, type):
+        raise TypeError(f"{name} must be an object, got the class {operator.__name__}; pass {operator.__name__}()")
+    elif hasattr(operator, "matrix"):
+        M = operator.matrix(Y, weights, space)
+    else:
+        M = _given(operator, space, name)
+    if M is None:
+        return None
+    d = Y.shape[1]
+    if M.shape != (d, d):
+        raise ValueError(f"{name} must have shape {(d, d)}, one row an output, got {M.shape}")
+    if isinstance(M, Kronecker):
+        return Kronecker(f if isinstance(f, int) else _checked(f, name) for f in M.factors)
+    if np.abs(M - np.eye(d)).max() <= _IDENTITY_WITHIN:
+        return None
+    return _checked(M, name)
+
+
+def _given(operator, space, name):
+    """A matrix of the user; on functions of one variable it acts on the atoms."""
+    try:
+        M = np.asarray(operator, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"{name} must be a matrix, a name or an object of hilbertlearn.operators, got {operator!r}"
+        ) from error
+    if space is None:
+        return M
+    if len(space.axes) > 1 or space.sizes[-1] > 1:
+        raise ValueError(
+            "operator: a matrix is for one curve of one variable; for several curves use "
+            "operators.PerAxis(matrix, curves=matrix)"
+        )
+    axis = space.axes[0]
+    shape = (axis.n_atoms, axis.n_atoms)
+    if M.shape != shape:
+        raise ValueError(f"operator must have shape {shape}, one row an atom or a point of the grid, got {M.shape}")
+    return axis.lifted(M)
+
+
+def _checked(M, name):
+    return check_symmetric_psd(M, name, "pass a positive semi-definite matrix or an object of hilbertlearn.operators")

@@ -1,0 +1,153 @@
+"""What was tried when settings were chosen, and what came out."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from .._validation import check_choice
+from .axes import CYCLE, RED, axes_of, colour_bar, scale_for, short, tidy
+
+_DIGITS = 6  # of logarithms, up to which two values of a setting are the same
+_FAR = 1.5  # times the smallest error, from where on a map has no further colours
+_OVER = ("alpha", "gamma", "both")
+
+
+def plot_choice(model, ax=None, *, over="alpha"):
+    """Held-out errors of all settings that a fit has tried, kernel by kernel, and the one it took.
+
+    Errors by leave-one-out and by folds, and those of different numbers of samples, are curves of their own: they are
+    not to be compared with each other.
+
+    Parameters
+    ----------
+    model : fitted estimator with ``choice_``
+        One that chose alpha, gamma or the kernel: at least one of them "auto".
+    ax : axes of matplotlib, optional
+        None for new ones.
+    over : {"alpha", "gamma", "both"}
+        "alpha": the smallest error over all gammas, for each alpha; "gamma" the other way round; "both": a map of all
+        pairs that were tried for the kernel that was chosen.
+
+    Returns
+    -------
+    ax : the axes drawn on
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import OperatorKernelRegressor, plotting
+    >>> X = np.linspace(0, 1, 40)[:, None]
+    >>> model = OperatorKernelRegressor("rbf").fit(X, np.sin(6 * X[:, 0]) + 0.1 * np.cos(40 * X[:, 0]))
+    >>> ax = plotting.plot_choice(model, over="gamma")
+    >>> ax.get_xlabel()
+    'gamma'
+    """
+    check_choice(over, "over", _OVER)
+    trials = _trials(model)
+    if over != "alpha" and not np.isfinite(trials["gamma"]).any():
+        raise ValueError(f"over={over!r}: no gamma was tried; use over='alpha'")
+    ax = axes_of(ax)
+    return _map(ax, trials, model) if over == "both" else _curves(ax, trials, model, over)
+
+
+def _trials(model):
+    """Columns of ``choice_``: numbers, NaN for a gamma that a kernel has not; names of kernels; stages."""
+    if not hasattr(model, "fit"):
+        raise TypeError(f"model must be a fitted estimator, got {type(model).__name__}")
+    check_is_fitted(model)
+    tried = getattr(model, "choice_", None)
+    if tried is None or not len(tried["alpha"]):
+        raise ValueError(
+            "model has chosen nothing: kernel, gamma and alpha were given; set alpha='auto' or gamma='auto'"
+        )
+    stages = [f"{method}, {n} samples" for method, n in zip(tried["method"], tried["n_samples"], strict=True)]
+    return {
+        "alpha": np.asarray(tried["alpha"], dtype=float),
+        "gamma": np.array([_number(gamma) for gamma in tried["gamma"]]),
+        "error": np.asarray(tried["error"], dtype=float),
+        "kernel": np.array([_name(kernel) for kernel in tried["kernel"]]),
+        "stage": np.array(stages),
+    }
+
+
+def _number(gamma):
+    return float(gamma) if np.ndim(gamma) == 0 and gamma is not None else np.nan
+
+
+def _name(kernel):
+    if isinstance(kernel, (list, tuple)):
+        return " + ".join(_name(one) for one in kernel)
+    return kernel if isinstance(kernel, str) else getattr(kernel, "__name__", type(kernel).__name__)
+
+
+def _curves(ax, trials, model, over):
+    names, stages = (list(dict.fromkeys(trials[key])) for key in ("kernel", "stage"))
+    for name, color in zip(names, np.resize(CYCLE, len(names)), strict=True):
+        for stage in stages:
+            kept = (trials["kernel"] == name) & (trials["stage"] == stage) & np.isfinite(trials[over])
+            if not kept.any():
+                continue
+            at, lowest = _envelope(trials[over][kept], trials["error"][kept])
+            last = stage == stages[-1]
+            label = name if len(stages) == 1 else f"{name}, {stage}"
+            ax.plot(at, lowest, color=color, linestyle="-" if last else ":", linewidth=2 if last else 1.3,
+                    marker="o", markersize=3, label=label)  # fmt: skip
+    chosen = _chosen(trials, model)
+    for value in np.atleast_1d(getattr(model, f"{over}_")):
+        if np.isfinite(_number(value)):
+            ax.axvline(value, color=RED, linewidth=1, alpha=0.6)
+    ax.plot(trials[over][chosen], trials["error"][chosen], "o", color=RED, markersize=8, zorder=4,
+            label=f"chosen: {_name(model.kernel_)}, {_setting(model, over)}")  # fmt: skip
+    ax.set_xscale("log")
+    ax.set_yscale(scale_for(trials["error"]))
+    ax.legend(frameon=False, fontsize="small")
+    return tidy(ax, xlabel=over, ylabel="held-out error")
+
+
+def _map(ax, trials, model):
+    chosen = _chosen(trials, model)
+    kept = np.isfinite(trials["gamma"])
+    for key in ("kernel", "stage"):
+        same = trials[key] == trials[key][chosen]
+        kept &= same if (kept & same).any() else True
+    error = trials["error"][kept]
+    top = min(error.max(), _FAR * error.min())
+    dots = ax.scatter(trials["alpha"][kept], trials["gamma"][kept], c=error, cmap="cividis", vmax=top, s=26, marker="s")
+    ax.plot(trials["alpha"][chosen], trials["gamma"][chosen], "*", markersize=15, color=RED, markeredgecolor="white",
+            markeredgewidth=1.2, label=f"chosen: {_setting(model, 'alpha')}, {_setting(model, 'gamma')}")  # fmt: skip
+    ax.set(xscale="log", yscale="log")
+    colour_bar(ax, dots, "held-out error", extend="max" if error.max() > top else "neither")
+    ax.legend(frameon=False, fontsize="small", loc="lower left", bbox_to_anchor=(0, 1))
+    return tidy(ax, xlabel="alpha", ylabel="gamma")
+
+
+def _envelope(values, errors):
+    """Increasing values, each once, and the smallest error at each."""
+    known = np.round(np.log10(values), _DIGITS)
+    at, place = np.unique(known, return_inverse=True)
+    lowest = np.full(len(at), np.inf)
+    np.minimum.at(lowest, place, errors)
+    return 10.0**at, lowest
+
+
+def _chosen(trials, model):
+    """Index of the trial, of the last stage that tried the model's kernel, which is nearest to the model's settings."""
+    own = trials["kernel"] == _name(model.kernel_)
+    kept = own if own.any() else np.ones(len(own), dtype=bool)
+    kept &= trials["stage"] == trials["stage"][kept][-1]
+    away = np.zeros(len(kept))
+    for key in ("alpha", "gamma"):
+        value = _number(np.exp(np.mean(np.log(getattr(model, f"{key}_")))) if key == "alpha" else model.gamma_)
+        if np.isfinite(value) and value > 0:
+            away += np.nan_to_num(np.abs(np.log(trials[key] / value)))
+    return int(np.flatnonzero(kept)[np.argmin(away[kept])])
+
+
+def _setting(model, name):
+    """As "alpha = 0.01", or from the smallest to the largest of several."""
+    values = [value for value in map(_number, np.atleast_1d(getattr(model, f"{name}_"))) if np.isfinite(value)]
+    if not values:
+        return f"no {name}"
+    low, high = short(min(values)), short(max(values))
+    return f"{name} = {low if low == high else f'{low} to {high}'}"

@@ -1,0 +1,92 @@
+"""Which samples a model is made of."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from .._validation import check_choice
+from .axes import BLACK, BLUE, GREY, RED, axes_of, colour_bar, tidy
+
+_PALE = "#E4E4E4"  # of coefficients that are zero
+_COLOURS = 0.99  # of the coefficients have a colour of their own, larger ones the last
+
+
+def plot_coefficients(model, ax=None, *, kind="map"):
+    """Dual coefficients: which samples are in use, which are held back by the loss, and at which outputs.
+
+    Parameters
+    ----------
+    model : fitted estimator with ``dual_coef_``, ``support_`` and ``saturated_``
+    ax : axes of matplotlib, optional
+        None for new ones.
+    kind : {"map", "samples"}
+        "map": coefficients of samples (rows) and coordinates (columns), grey where they are zero, with a mark at each
+        sample, or each entry, that the loss holds at its bound. "samples": the norm of each sample's coefficients.
+
+    Returns
+    -------
+    ax : the axes drawn on
+
+    References
+    ----------
+    Lambert, Bouche, Szabó & d'Alché-Buc, Functional output regression with infimal convolution: exploring the Huber and
+    ε-insensitive losses, ICML 2022.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import OperatorKernelRegressor, losses, plotting
+    >>> X = np.linspace(0, 1, 30)[:, None]
+    >>> Y = np.hstack([np.sin(6 * X), np.cos(6 * X)])
+    >>> model = OperatorKernelRegressor("rbf", gamma=9.0, alpha=1e-3, loss=losses.EpsilonInsensitive(0.1)).fit(X, Y)
+    >>> ax = plotting.plot_coefficients(model, kind="samples")
+    >>> ax.get_ylabel()
+    'size of the coefficients'
+    """
+    check_choice(kind, "kind", ("map", "samples"))
+    if not hasattr(model, "fit") or not hasattr(type(model), "dual_coef_"):
+        raise TypeError(f"model must be a fitted kernel machine of the package, got {type(model).__name__}")
+    check_is_fitted(model)
+    coefficients, held = np.asarray(model.dual_coef_), np.asarray(model.saturated_)
+    ax = axes_of(ax)
+    return (_map if kind == "map" else _samples)(ax, coefficients, held)
+
+
+def _map(ax, coefficients, held):
+    import matplotlib as mpl
+
+    used = np.ma.masked_equal(coefficients, 0.0)
+    top = np.quantile(np.abs(used.compressed()), _COLOURS) if used.count() else 1.0
+    colours = mpl.colormaps["PuOr"].with_extremes(bad=_PALE)
+    n, d = coefficients.shape
+    image = ax.imshow(used, cmap=colours, vmin=-top, vmax=top, aspect="auto", interpolation="nearest")
+    if held.ndim == 2:
+        rows, columns = np.nonzero(held)
+        ax.plot(columns, rows, ".", color=BLACK, markersize=2.5, label=f"{len(rows)} entries held back")
+    else:
+        rows = np.flatnonzero(held)
+        ax.plot(np.full(len(rows), 1.015), rows, "<", color=RED, markersize=4, clip_on=False,
+                transform=ax.get_yaxis_transform(), label=f"{len(rows)} samples held back")  # fmt: skip
+    if len(rows):
+        ax.legend(frameon=False, fontsize="small", loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2)
+    colour_bar(ax, image, "coefficient", extend="both")
+    return tidy(ax, xlabel="coordinate of the output", ylabel="sample")
+
+
+def _samples(ax, coefficients, held):
+    sizes = np.linalg.norm(coefficients, axis=1)
+    bound = held.any(axis=1) if held.ndim == 2 else held.astype(bool)
+    kinds = [
+        ("not in use", sizes == 0, GREY),
+        ("in use", (sizes > 0) & ~bound, BLUE),
+        ("held back", (sizes > 0) & bound, RED),
+    ]
+    for name, which, color in kinds:
+        at = np.flatnonzero(which)
+        if len(at):
+            ax.vlines(at, 0, sizes[at], color=color, linewidth=1)
+            ax.plot(at, sizes[at], "o", color=color, markersize=4, label=f"{len(at)} {name}")
+    ax.legend(frameon=False, fontsize="small")
+    ax.set_ylim(bottom=0)
+    return tidy(ax, xlabel="sample", ylabel="size of the coefficients")

@@ -1,0 +1,102 @@
+"""Curves: predicted, observed with gaps, with bands, several a sample."""
+
+from __future__ import annotations
+
+from itertools import cycle
+
+import numpy as np
+
+from ..functions import IrregularFunctions, brings_points, read_functions
+from .axes import BLACK, CYCLE, axes_of, chosen_rows, tidy
+from .bands import plot_band
+
+_STYLES = ("-", "--", ":", "-.")  # of the first, the second, ... of several curves a sample
+
+
+def plot_curves(
+    curves, ax=None, *, grid=None, y=None, band=None, samples=None, color=None, label=None, y_label=None, linewidth=1.8
+):
+    """Curves over their variable, a colour for each sample, with what was observed and with bands.
+
+    Parameters
+    ----------
+    curves : array (m,), (n, m), or (n, m, p) for p curves a sample; data frame, ``IrregularFunctions``, or functions of
+        scikit-fda
+        Usually predictions. Gaps, NaN, interrupt the line; of p curves the first is solid, the second dashed, ...
+    ax : axes of matplotlib, optional
+        None for new ones.
+    grid : array (m,), optional
+        Points of arrays. None for equal steps on [0, 1], as the estimators have it; containers bring their own.
+    y : as ``curves``, optional
+        What was observed: dots where there are gaps or points of a curve's own, thin dashed lines elsewhere.
+    band : optional
+        Pair (lower, upper), or object with these, as for ``plot_band``; for single curves.
+    samples : indices, slice or mask of the samples to be drawn, optional
+        None for the first six.
+    color : colour of all samples, optional
+        None for one of each.
+    label, y_label : str, optional
+        Names of the first curve and of its observations, for ``ax.legend()``.
+    linewidth : float
+        Of the lines of ``curves``.
+
+    Returns
+    -------
+    ax : the axes drawn on
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import plotting
+    >>> grid = np.linspace(0, 1, 30)
+    >>> curves = np.sin(6 * grid + np.arange(4)[:, None])
+    >>> seen = curves + 0.1
+    >>> seen[:, 10:15] = np.nan
+    >>> ax = plotting.plot_curves(curves, grid=grid, y=seen, samples=[0, 2], label="predicted", y_label="observed")
+    >>> len(ax.lines)
+    4
+    """
+    drawn = _read(curves, grid, "curves")
+    seen = None if y is None else _read(y, grid, "y")
+    if seen is not None and len(seen) != len(drawn):
+        raise ValueError(f"y must have the {len(drawn)} samples of curves, got {len(seen)}")
+    rows = chosen_rows(samples, len(drawn), len(CYCLE))
+    ax = axes_of(ax)
+    if band is not None:
+        ends = (band.lower, band.upper) if hasattr(band, "lower") else band
+        points = getattr(band, "grid", None) if isinstance(drawn, IrregularFunctions) else drawn.axes[0]
+        plot_band(ends, ax, grid=points, samples=rows, color=color)
+    for place, i in enumerate(rows):
+        own, first = color or CYCLE[place % len(CYCLE)], place == 0
+        for k, ((points, values), style) in enumerate(zip(_lines(drawn, i), cycle(_STYLES))):
+            named = label if first and k == 0 else None
+            ax.plot(points, values, style, color=own, linewidth=linewidth, label=named)
+        for k, (points, values) in enumerate(_lines(seen, i) if seen is not None else ()):
+            named = y_label if first and k == 0 else None
+            ax.plot(points, values, **_look(seen, values, own), label=named)
+    ax.margins(x=0)
+    return tidy(ax, xlabel="t", ylabel="y(t)")
+
+
+def _read(curves, grid, name):
+    """``Curves`` of one variable, or ``IrregularFunctions``."""
+    if isinstance(curves, (list, tuple, np.ndarray)) and np.ndim(curves) == 1 and not brings_points(curves):
+        curves = np.asarray(curves)[None]
+    data, _ = read_functions(curves, None if brings_points(curves) else grid, name)
+    if not isinstance(data, IrregularFunctions) and len(data.axes) != 1:
+        raise ValueError(f"{name} must be functions of one variable, got {len(data.axes)}; draw slices of them")
+    return data
+
+
+def _lines(data, i):
+    """Pairs (points (m,), values (m,)) in increasing order of points, one for each of the curves of sample i."""
+    points, values = (data.points if isinstance(data, IrregularFunctions) else data.axes * len(data))[i], data.values[i]
+    order = np.argsort(points, kind="stable")
+    return [(points[order], column[order]) for column in values.reshape(len(points), -1).T]
+
+
+def _look(seen, values, color):
+    """Dots where lines would hide how little is known, thin lines elsewhere."""
+    if isinstance(seen, IrregularFunctions) or np.isnan(values).any():
+        return {"linestyle": "none", "marker": "o", "markersize": 3.5, "color": color, "markeredgewidth": 0}
+    return {"linestyle": "--", "linewidth": 1.0, "color": BLACK}

@@ -1,0 +1,90 @@
+"""Images side by side."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._validation import check_number
+from .axes import BLACK, axes_of
+
+_UNSEEN = "#9ECAE1"  # pixels that were not observed
+_GAP = 1  # pixels between images
+
+
+def plot_images(images, ax=None, *, shape=None, n_shown=10, limits=None):
+    """Rows of images, one below the other: such as what is given, what is predicted, and the truth.
+
+    Parameters
+    ----------
+    images : dict of names and arrays (n, height, width), or (n, height * width) with ``shape``; or one such array
+        A row for each name; NaN are pixels that were not observed, drawn in pale blue.
+    ax : axes of matplotlib, optional
+        None for new ones.
+    shape : (height, width), optional
+        Of images that come as rows of pixels.
+    n_shown : int
+        How many images a row, from the first.
+    limits : (low, high), optional
+        Values drawn white and black; None for the smallest and the largest of all images.
+
+    Returns
+    -------
+    ax : the axes drawn on
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import plotting
+    >>> truth = np.random.default_rng(0).uniform(size=(5, 64))
+    >>> given = np.where(np.arange(64) < 32, truth, np.nan)
+    >>> ax = plotting.plot_images({"given": given, "truth": truth}, shape=(8, 8))
+    >>> [tick.get_text() for tick in ax.get_yticklabels()]
+    ['given', 'truth']
+    """
+    check_number(n_shown, "n_shown", integer=True)
+    rows = images if isinstance(images, dict) else {"": images}
+    pictures = {str(name): _pictures(values, shape, name) for name, values in rows.items()}
+    sizes = {values.shape for values in pictures.values()}
+    if len(sizes) != 1:
+        raise ValueError(f"images must have the same number and size in each row, got {sorted(sizes)}")
+    ((n, height, width),) = sizes
+    n = min(n, int(n_shown))
+    ax = axes_of(ax)
+    mosaic = np.full((len(pictures) * (height + _GAP) - _GAP, n * (width + _GAP) - _GAP), -np.inf)
+    for i, values in enumerate(pictures.values()):
+        for j in range(n):
+            top, left = i * (height + _GAP), j * (width + _GAP)
+            mosaic[top : top + height, left : left + width] = values[j]
+    _show(ax, mosaic, limits)
+    ax.set_xticks([])
+    ax.set_yticks(np.arange(len(pictures)) * (height + _GAP) + (height - 1) / 2, list(pictures))
+    ax.tick_params(axis="y", length=0, labelcolor=BLACK)
+    ax.spines[:].set_visible(False)
+    return ax
+
+
+def _pictures(values, shape, name):
+    values = np.asarray(values, dtype=float)
+    if shape is not None and values.ndim == 2 and len(shape) == 2 and values.shape[1] == np.prod(shape):
+        values = values.reshape(len(values), *shape)
+    if values.ndim != 3 or not len(values):
+        raise ValueError(
+            f"images {name!r} must be (n, height, width), or (n, height * width) with shape=(height, width), "
+            f"got {values.shape} and shape={shape!r}"
+        )
+    return values
+
+
+def _show(ax, mosaic, limits):
+    """Greys for pixels, blue for those that are NaN, the paper's white between images, which is -inf."""
+    import matplotlib as mpl
+
+    seen = mosaic[np.isfinite(mosaic)]
+    low, high = limits if limits is not None else (seen.min(), seen.max()) if len(seen) else (0.0, 1.0)
+    between, unseen = np.isneginf(mosaic), np.isnan(mosaic)
+    colours = mpl.colormaps["gray_r"](
+        mpl.colors.Normalize(low, high, clip=True)(np.where(between | unseen, low, mosaic))
+    )
+    colours[between] = (1.0, 1.0, 1.0, 0.0)
+    colours[unseen] = mpl.colors.to_rgba(_UNSEEN)
+    ax.imshow(colours, interpolation="nearest")

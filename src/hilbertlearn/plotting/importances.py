@@ -1,0 +1,87 @@
+"""Which inputs count."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from .._validation import check_number
+from .axes import BLUE, GREY, axes_of, colour_bar, tidy
+
+
+def plot_importances(model, ax=None, *, names=None, shape=None, n_shown=20):
+    """Importances of inputs by a learnt distance, ``kernels.Metric``: bars, or an image where inputs are pixels.
+
+    An importance is the mean squared derivative of the model with respect to an input, relative to the average of all
+    inputs, so that 1 is what each would have if all counted the same. Inputs should be of one scale.
+
+    Parameters
+    ----------
+    model : estimator fitted with ``kernel=kernels.Metric()``; or a metric (p, p), or importances (p,)
+    ax : axes of matplotlib, optional
+        None for new ones.
+    names : p names of the inputs, optional
+        None for those of the data frame that the model was fitted to, or 0, 1, ...
+    shape : (height, width), optional
+        Draw an image: the inputs are its pixels, row by row.
+    n_shown : int
+        How many bars, from the most important input.
+
+    Returns
+    -------
+    ax : the axes drawn on
+
+    References
+    ----------
+    Radhakrishnan, Beaglehole, Pandit & Belkin, Mechanism for feature learning in neural networks and
+    backpropagation-free machine learning models, Science 2024.
+
+    Examples
+    --------
+    >>> from hilbertlearn import plotting
+    >>> ax = plotting.plot_importances([0.2, 2.5, 0.3], names=["age", "dose", "weight"])
+    >>> [tick.get_text() for tick in ax.get_yticklabels()]
+    ['dose', 'weight', 'age']
+    """
+    check_number(n_shown, "n_shown", integer=True)
+    values, own = _importances(model)
+    names = [str(name) for name in (own if names is None else names)]
+    if len(names) != len(values):
+        raise ValueError(f"names must have one for each of the {len(values)} inputs, got {len(names)}")
+    if shape is not None and (len(shape) != 2 or np.prod(shape) != len(values)):
+        raise ValueError(f"shape must be (height, width) of {len(values)} pixels, got {shape!r}")
+    ax = axes_of(ax)
+    return _bars(ax, values, names, int(n_shown)) if shape is None else _image(ax, values, shape)
+
+
+def _importances(model):
+    """Importances (p,) and names of inputs."""
+    if hasattr(model, "fit"):
+        check_is_fitted(model)
+        metric = getattr(model, "metric_", None)
+        if metric is None:
+            raise TypeError(f"model: {type(model).__name__} has learnt no metric; fit it with kernel=kernels.Metric()")
+    else:
+        metric = np.asarray(model, dtype=float)
+    if metric.ndim not in (1, 2) or metric.shape[0] != metric.shape[-1]:
+        raise ValueError(f"model: a metric must be (p, p), or its diagonal (p,), got shape {metric.shape}")
+    values = metric if metric.ndim == 1 else np.diag(metric)
+    return values, getattr(model, "feature_names_in_", range(len(values)))
+
+
+def _bars(ax, values, names, n_shown):
+    order = np.argsort(-values, kind="stable")[:n_shown]
+    places = np.arange(len(order))
+    ax.barh(places, values[order], color=BLUE, height=0.7)
+    ax.axvline(1.0, color=GREY, linewidth=1, linestyle=":")
+    ax.set_yticks(places, [names[i] for i in order])
+    ax.set_ylim(len(order) - 0.4, -0.6)
+    ax.tick_params(axis="y", length=0)
+    return tidy(ax, xlabel="importance (average of all inputs: 1)", ylabel="input")
+
+
+def _image(ax, values, shape):
+    image = ax.imshow(values.reshape(shape), cmap="cividis", vmin=0)
+    ax.set(xticks=[], yticks=[])
+    colour_bar(ax, image, "importance (average: 1)")
+    return ax

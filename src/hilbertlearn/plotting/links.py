@@ -1,0 +1,190 @@
+"""Networks: links that are known, and links that are predicted."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse
+import scipy.sparse.csgraph
+
+from ..graphs import read_known_graph
+from .axes import BLACK, CYCLE, GREY, RED, axes_of
+
+_ROUNDS = 100  # of moving nodes
+_TOUCHING = 1e-3  # distance below which two nodes are at one place
+_FEW = 40  # nodes up to which all are named
+_WIDTHS = (1.2, 3.2)  # of the least and the most likely link
+
+
+def node_positions(graph):
+    """Places of nodes in the plane, whose distances are near the lengths of the paths between them.
+
+    Parameters
+    ----------
+    graph : adjacency matrix (n, n), dense or sparse, networkx graph, or edge list
+
+    Returns
+    -------
+    positions : array (n, 2), in the order of the rows, or of the graph's nodes
+
+    References
+    ----------
+    Gansner, Koren & North, Graph drawing by stress majorization, Graph Drawing 2004. The start is the same at every
+    call.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import plotting
+    >>> ring = np.roll(np.eye(8), 1, axis=0)
+    >>> plotting.node_positions(ring + ring.T).shape
+    (8, 2)
+    """
+    hops = _hops(read_known_graph(graph, "graph").adjacency)
+    places = _start(hops)
+    if len(hops) < 3:
+        return places
+    weights = 1.0 / np.maximum(hops, 1.0) ** 2 - np.eye(len(hops))  # near pairs count more
+    inverse = np.linalg.pinv(np.diag(weights.sum(axis=1)) - weights)
+    for _ in range(_ROUNDS):
+        pulls = weights * hops / np.maximum(_distances(places), _TOUCHING)
+        places = inverse @ (pulls.sum(axis=1)[:, None] * places - pulls @ places)
+    return places - places.mean(axis=0)
+
+
+def _hops(links):
+    """Lengths (n, n) of the shortest paths; between parts that no path joins a little more than any other."""
+    hops = scipy.sparse.csgraph.shortest_path(links != 0, directed=False, unweighted=True)
+    longest = np.max(hops, where=np.isfinite(hops), initial=1.0)
+    return np.where(np.isfinite(hops), hops, 1.2 * longest)
+
+
+def _start(hops):
+    """Classical scaling of the lengths, with a little noise where nodes would coincide."""
+    n = len(hops)
+    middle = np.eye(n) - 1.0 / n
+    values, vectors = np.linalg.eigh(-0.5 * middle @ hops**2 @ middle)
+    leading = vectors[:, ::-1][:, :2]
+    leading = leading * np.sign(
+        leading[np.abs(leading).argmax(axis=0), range(leading.shape[1])]
+    )  # no sign of their own
+    places = np.zeros((n, 2))
+    places[:, : leading.shape[1]] = leading * np.sqrt(np.maximum(values[::-1][:2], 0.0))
+    return places + 0.05 * np.random.default_rng(0).normal(size=(n, 2))
+
+
+def _distances(places):
+    return np.linalg.norm(places[:, None] - places, axis=2) + np.eye(len(places))
+
+
+def plot_links(graph, ax=None, *, predicted=None, positions=None, groups=None, named=None):
+    """A network with its known links in grey and predicted ones in red, the wider the higher their scores.
+
+    Parameters
+    ----------
+    graph : adjacency matrix (n, n), dense or sparse, networkx graph, or edge list
+        The links that are known.
+    ax : axes of matplotlib, optional
+        None for new ones.
+    predicted : list of (name, name, score), or matrix (n, n), optional
+        As ``LinkPredictor.predict_links`` returns it, with ``top_k`` or without.
+    positions : array (n, 2), optional
+        None for ``node_positions(graph)``.
+    groups : array (n,), optional
+        Labels of nodes, one colour for each; nodes that have none (None, NaN) stay white.
+    named : list of names, optional
+        Nodes whose names are written; None for those of predicted links, or for all of few nodes; [] for none.
+
+    Returns
+    -------
+    ax : the axes drawn on
+
+    Examples
+    --------
+    >>> from hilbertlearn import plotting
+    >>> friends = [("Ann", "Bob"), ("Bob", "Cid"), ("Cid", "Dan"), ("Dan", "Ann"), ("Dan", "Eve")]
+    >>> ax = plotting.plot_links(friends, predicted=[("Bob", "Dan", 1.3)])
+    >>> [text.get_text() for text in ax.texts]
+    ['Bob', 'Dan']
+    """
+    known = read_known_graph(graph, "graph")
+    nodes, n = [name.item() if hasattr(name, "item") else name for name in known.nodes], len(known)
+    place = {name: i for i, name in enumerate(nodes)}
+    found = _found(predicted, place, n)
+    positions = node_positions(graph) if positions is None else np.asarray(positions, dtype=float)
+    if positions.shape != (n, 2):
+        raise ValueError(f"positions must have a row of two numbers for each of the {n} nodes, got {positions.shape}")
+    if groups is not None and len(groups) != n:
+        raise ValueError(f"groups must have a label for each of the {n} nodes, got {len(groups)}")
+    if named is None:
+        ends = dict.fromkeys(i for pair in found for i in pair[:2])
+        written = list(ends) if found else list(range(n if n <= _FEW else 0))
+    else:
+        written = [_place_of(name, place, "named") for name in named]
+    ax = axes_of(ax)
+    first, second = scipy.sparse.triu(known.adjacency).nonzero()
+    _draw(ax, positions, np.column_stack([first, second]), GREY, 0.9, 0.6, 1, "known links")
+    if found:
+        pairs = np.array([pair[:2] for pair in found])
+        _draw(ax, positions, pairs, RED, _widths(np.array([pair[2] for pair in found])), 0.9, 2, "predicted links")
+    _nodes(ax, positions, groups)
+    for i in written:
+        _write(ax, positions[i], str(nodes[i]))
+    ax.set_aspect("equal", adjustable="datalim")
+    ax.margins(0.08)
+    ax.set_axis_off()
+    return ax
+
+
+def _found(predicted, place, n):
+    """Predicted links as triples (row, row, score)."""
+    if predicted is None:
+        return []
+    if scipy.sparse.issparse(predicted) or hasattr(predicted, "shape"):
+        matrix = scipy.sparse.coo_array(predicted)
+        if matrix.shape != (n, n):
+            raise ValueError(f"predicted must be a matrix ({n}, {n}) of the nodes of graph, got {matrix.shape}")
+        upper = matrix.row < matrix.col
+        return list(zip(matrix.row[upper], matrix.col[upper], matrix.data[upper].astype(float), strict=True))
+    if any(len(link) != 3 for link in predicted):
+        raise ValueError("predicted must have entries (name, name, score), as predict_links(top_k=...) returns them")
+    return [(_place_of(u, place, "predicted"), _place_of(v, place, "predicted"), float(s)) for u, v, s in predicted]
+
+
+def _place_of(name, place, what):
+    if name not in place:
+        raise ValueError(f"{what}: {name!r} is no node of graph")
+    return place[name]
+
+
+def _widths(scores):
+    spread = np.ptp(scores)
+    share = (scores - scores.min()) / spread if spread > 0 else np.ones(len(scores))
+    return _WIDTHS[0] + (_WIDTHS[1] - _WIDTHS[0]) * share
+
+
+def _draw(ax, positions, pairs, color, widths, alpha, zorder, label):
+    from matplotlib.collections import LineCollection
+
+    lines = LineCollection(positions[pairs], colors=color, linewidths=widths, alpha=alpha, zorder=zorder, label=label)
+    ax.add_collection(lines)
+
+
+def _write(ax, place, name):
+    """A name above its node, with a white edge that sets it off from links."""
+    from matplotlib.patheffects import withStroke
+
+    ax.annotate(name, place, xytext=(0, 4), textcoords="offset points", ha="center", va="bottom", fontsize="small",
+                color=BLACK, zorder=5, path_effects=[withStroke(linewidth=2.5, foreground="white")])  # fmt: skip
+
+
+def _nodes(ax, positions, groups):
+    if groups is None:
+        ax.scatter(*positions.T, s=28, color=CYCLE[0], edgecolors="white", linewidths=0.7, zorder=3)
+        return
+    labels = np.array([None if label is None or label != label else label for label in groups], dtype=object)
+    kinds = list(dict.fromkeys(label for label in labels if label is not None))
+    for kind, color in zip([*kinds, None], [*np.resize(CYCLE, len(kinds)), "white"], strict=True):
+        rows = np.array([label == kind if kind is not None else label is None for label in labels])
+        if rows.any():
+            ax.scatter(*positions[rows].T, s=36, color=color, edgecolors=GREY if kind is None else "white",
+                       linewidths=0.7, zorder=3, label=None if kind is None else str(kind))  # fmt: skip

@@ -1,0 +1,75 @@
+"""Rankings, predicted and true."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.stats import rankdata
+
+from ..metrics import kendall_tau
+from .axes import BLACK, BLUE, GREY, ORANGE, axes_of, short
+
+_EDGE = 0.04  # between the end of a line and the name beside it
+
+
+def plot_rankings(y, predicted, ax=None, *, items=None):
+    """One ranking beside another: a line for each item, level where the prediction has it in its place.
+
+    Parameters
+    ----------
+    y : array (k,)
+        Ranks of the items, the smallest on top; ties share a place, and NaN is an item that was not ranked.
+    predicted : array (k,)
+        Predicted ranks.
+    ax : axes of matplotlib, optional
+        None for new ones.
+    items : k names, optional
+        None for 0, 1, ...
+
+    Returns
+    -------
+    ax : the axes drawn on, with Kendall's tau below
+
+    References
+    ----------
+    Kendall, A new measure of rank correlation, Biometrika 1938.
+
+    Examples
+    --------
+    >>> from hilbertlearn import plotting
+    >>> ax = plotting.plot_rankings([0, 1, 2, 3], [0, 2, 1, 3], items=["tea", "milk", "water", "wine"])
+    >>> ax.get_xlabel()
+    "Kendall's tau 0.667"
+    """
+    y, predicted = np.asarray(y, dtype=float), np.asarray(predicted, dtype=float)
+    if y.ndim != 1 or y.shape != predicted.shape:
+        raise ValueError(
+            f"y and predicted must be ranks (k,) of one sample, got shapes {y.shape} and {predicted.shape}"
+        )
+    if np.isnan(predicted).any() or np.isnan(y).all():
+        raise ValueError("predicted must have a rank of every item, and y of at least one")
+    names = [str(name) for name in (range(len(y)) if items is None else items)]
+    if len(names) != len(y):
+        raise ValueError(f"items must have a name for each of the {len(y)} ranks, got {len(names)}")
+    ranked = np.isfinite(y)
+    left, right = np.full(len(y), np.nan), rankdata(predicted)
+    left[ranked] = rankdata(y[ranked])
+    own = rankdata(predicted[ranked])  # among those that were ranked: what moved is judged by these
+    moved = np.zeros(len(y))
+    moved[ranked] = own - left[ranked]
+    ax = axes_of(ax)
+    for i, name in enumerate(names):
+        color = GREY if moved[i] == 0 else BLUE if moved[i] < 0 else ORANGE
+        ax.plot([0, 1], [left[i], right[i]], "o-", color=color, linewidth=2, markersize=6)
+        if ranked[i]:
+            ax.text(-_EDGE, left[i], name, ha="right", va="center", color=BLACK)
+        ax.text(1 + _EDGE, right[i], name, ha="left", va="center", color=BLACK)
+    ax.set_xlim(-0.6, 1.6)
+    ax.set_ylim(len(y) + 0.6, 0.4)
+    ax.set_xticks([0, 1], ["true", "predicted"])
+    ax.xaxis.tick_top()
+    ax.tick_params(axis="x", length=0)
+    ax.set_yticks([])
+    ax.spines[:].set_visible(False)
+    if ranked.sum() > 1 and not ax.get_xlabel():
+        ax.set_xlabel(f"Kendall's tau {short(kendall_tau(y[ranked][None], own[None]))}")
+    return ax
