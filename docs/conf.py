@@ -116,6 +116,12 @@ def at_home(app, relative_path, parent_docname, content):
         content[0] = content[0].replace(f"]({name}.md", f"]({name.lower()}.md")
 
 
+def of_scikit_learn(app, what, name, member, skip, options):
+    """Whether a method is scikit-learn's own: its text refers to pages that are not here."""
+    return True if (getattr(member, "__module__", None) or "").startswith("sklearn") else None
+
+
 def setup(app):
+    app.connect("autodoc-skip-member", of_scikit_learn)
     app.connect("include-read", at_home)
     app.connect("build-finished", copy_mathjax)
