@@ -37,8 +37,7 @@ myst_heading_anchors = 3
 
 # Public names: a page a room and a page a name, written anew at each build
 
-api_pages.write(HERE / "api" / "generated")
-autosummary_generate = True
+autosummary_generate = api_pages.write(HERE / "api" / "generated")
 autosummary_context = {
     # methods that users call; the others are for the package's own parts
     "asked": [
@@ -65,6 +64,7 @@ sphinx_gallery_conf = {
     "doc_module": ("hilbertlearn",),
     "backreferences_dir": "api/generated/backreferences",
     "reference_url": {"hilbertlearn": None},
+    "parallel": True,  # as many as sphinx-build -j says
     "show_memory": False,
     "show_signature": False,
     "download_all_examples": False,

@@ -1,4 +1,4 @@
-"""The gallery: scripts have a title, words and a picture, fetch nothing from elsewhere, and the quickest of them run."""
+"""The gallery: scripts have a title, words and a picture, fetch nothing from elsewhere, and the quickest ones run."""
 
 import ast
 import re
