@@ -31,7 +31,6 @@ noisy[rng.random(noisy.shape) < 0.33] = np.nan
 # %%
 # The same model with three losses: the square, Huber's of whole curves, and Huber's of single points.
 
-figure, ax = plt.subplots(figsize=(7.5, 4.4), layout="constrained")
 settings = {"squared": losses.Squared(), "Huber, curves": losses.Huber(p=2), "Huber, points": losses.Huber(p=1)}
 for name, loss in settings.items():
     model = FunctionalRegressor("rbf", loss=loss, grid=years).fit(X[train], noisy)
@@ -47,6 +46,7 @@ print(f"{'1989 goes on':16} mean error {np.abs(X[test, -1:] - Y[test]).mean():.3
 several = np.flatnonzero((wrong & np.isfinite(noisy)).sum(axis=1) >= 2)
 several = several[np.argsort(Y[train[several], 0])]
 shown = several[[0, len(several) // 2, -1]]  # from few births to many
+figure, ax = plt.subplots(figsize=(7.5, 4.4), layout="constrained")
 plotting.plot_curves(
     model.predict(X[train]), ax, grid=years, y=noisy, samples=shown, y_label="observed", label="fitted"
 )
