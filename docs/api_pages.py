@@ -12,12 +12,14 @@ FRONT = "top_level"  # page of the package's own names
 
 
 def write(folder):
-    """A page for each public module, and one for the package's own names; ``folder`` is emptied."""
+    """Pages of the public modules and of the package's own names, written anew; returns them. ``folder`` is emptied."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    (folder / f"{FRONT}.rst").write_text(page(hilbertlearn, "hilbertlearn", inside=False), encoding="utf-8")
-    for name, room in public(hilbertlearn, ModuleType):
-        (folder / f"{name}.rst").write_text(page(room, f"hilbertlearn.{name}"), encoding="utf-8")
+    pages = {FRONT: page(hilbertlearn, "hilbertlearn", inside=False)}
+    pages |= {name: page(room, f"hilbertlearn.{name}") for name, room in public(hilbertlearn, ModuleType)}
+    for name, text in pages.items():
+        (folder / f"{name}.rst").write_text(text, encoding="utf-8")
+    return [str(folder / f"{name}.rst") for name in pages]
 
 
 def public(module, kinds):

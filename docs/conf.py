@@ -37,8 +37,7 @@ myst_heading_anchors = 3
 
 # Public names: a page a room and a page a name, written anew at each build
 
-api_pages.write(HERE / "api" / "generated")
-autosummary_generate = True
+autosummary_generate = api_pages.write(HERE / "api" / "generated")
 autosummary_context = {
     # methods that users call; the others are for the package's own parts
     "asked": [
@@ -65,6 +64,7 @@ sphinx_gallery_conf = {
     "doc_module": ("hilbertlearn",),
     "backreferences_dir": "api/generated/backreferences",
     "reference_url": {"hilbertlearn": None},
+    "parallel": True,  # as many as sphinx-build -j says
     "show_memory": False,
     "show_signature": False,
     "download_all_examples": False,
@@ -116,6 +116,12 @@ def at_home(app, relative_path, parent_docname, content):
         content[0] = content[0].replace(f"]({name}.md", f"]({name.lower()}.md")
 
 
+def of_scikit_learn(app, what, name, member, skip, options):
+    """Whether a method is scikit-learn's own: its text refers to pages that are not here."""
+    return True if (getattr(member, "__module__", None) or "").startswith("sklearn") else None
+
+
 def setup(app):
+    app.connect("autodoc-skip-member", of_scikit_learn)
     app.connect("include-read", at_home)
     app.connect("build-finished", copy_mathjax)

@@ -134,7 +134,7 @@ def test_vectors_are_those_of_the_estimator_in_python(command, tmp_path):
     X = ((table["x"] - table["x"].mean()) / table["x"].std(ddof=0)).to_numpy()[:, None]
     model = OperatorKernelRegressor(loss="huber").fit(X, table[["ä", "b"]].to_numpy())
     found = pd.read_csv("p.csv")
-    assert list(found.columns) == ["Unnamed: 0", "ä", "b"]
+    assert list(found.columns) == ["index", "ä", "b"]
     assert_allclose(found[["ä", "b"]], model.predict(X), atol=1e-5)  # to the gap of the solver
 
 

@@ -51,6 +51,7 @@ STORED = {
     "FunctionSpace Given Grid GridAxis Interpolated KernelSpace Levels LossSpace Metric OnUnit "
     "OutputKernel PrincipalComponents ProbeSpace Sampling Smoothed Splines Stacked "
     "Trigonometric Vector Wavelet Wavelets WeightSpace _Function _ScikitFda _Union",
+    "tabular": "InputEncoding TabularModel",
     "terms": "AtRatio BlockPredictor ByInverse ByPattern BySpectrum Cholesky Constant Deformed "
     "DeformedFeatures DeformedGram DenseGram Directions FamilyGram FamilyPredictor FamilyTerms "
     "FeatureCholesky FeatureGram FeatureSpectral General Inverse LinearPredictor Padded "
@@ -62,6 +63,8 @@ STORED = {
 # rooms of which no object is stored, and classes of the others: bases, and what is gone when fit or predict ends
 NO_STATE = ["_progress", "bounds", "cli", "datasets", "persistence", "plotting", "problem", "report", "solvers"]
 NOT_STORED = {
+    "_callbacks": "Watched _Task",
+    "_facts": "WithFacts",
     "_sums": "kept",
     "baselines.functional": "_NamedSetting",
     "baselines.link_kernels": "OutputKernelBaseline",
@@ -79,7 +82,7 @@ NOT_STORED = {
     "distributed.fit": "Found",
     "distributed.meeting": "Interrupted Meeting",
     "distributed.parts": "Reader Job",
-    "distributed.run": "Outcome",
+    "distributed.run": "Outcome _News _Turns",
     "estimators.base": "KernelMachine",
     "estimators.batches": "InBatches _Block",
     "estimators.candidate_streams": "Stream",
@@ -120,7 +123,9 @@ NOT_STORED = {
     "output_losses.base": "OutputLoss _Combined",
     "output_losses.histograms": "_Histograms",
     "output_losses.rankings": "_Rankings _Permutations",
-    "output_losses.scalars": "ScalarLoss ResidualLoss _ScaledLoss _MarginLoss",
+    "output_losses.margins": "_MarginLoss",
+    "output_losses.robust": "_ScaledLoss",
+    "output_losses.scalars": "ScalarLoss ResidualLoss",
     "output_losses.sets": "_LabelSets",
     "spaces.base": "Space",
     "streams.arrays": "ArraySource",
@@ -128,6 +133,10 @@ NOT_STORED = {
     "streams.iterables": "IterableSource",
     "streams.parquet": "ParquetSource",
     "streams.store": "BlockStore",
+    "tabular.files": "TableError",
+    "tabular.long": "LongTable",
+    "tabular.peers": "Numbers Curves IrregularCurves Rankings LabelSets Classes QuantileLevels _EachLevel",
+    "tabular.tasks": "Vector Functional Quantiles Objects Ranking Multilabel Structured",
     "terms.build": "TrainingOutputs",
     "terms.feature_blocks": "BlockGram",
     "terms.sampled": "Krylov",

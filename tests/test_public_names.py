@@ -11,19 +11,6 @@ import pytest
 
 import hilbertlearn
 
-# room -> names that do not comply yet. Whoever mends one takes it off; `test_exceptions_are_needed` asks for it.
-EXCEPTIONS: dict[str, str] = {
-    "": "load",
-    "plotting": """
-        plot_band plot_choice plot_curves plot_images plot_links plot_outliers plot_path plot_quantiles
-    """,
-    "report": "Section write",
-    "tabular": """
-        InputEncoding TabularModel check_output compare listed read_table tuned_kernel_ridge whole_file write_table
-    """,
-}
-INCOMPLETE = {f"{room}.{name}".lstrip(".") for room, names in EXCEPTIONS.items() for name in names.split()}
-
 
 def public(module, prefix=""):
     """Pairs (dotted name, object) of what `module` offers, and of what the modules among it offer."""
@@ -123,14 +110,9 @@ def defects(value):
     return missing
 
 
-@pytest.mark.parametrize("name", [name for name in EXPLAINED if name not in INCOMPLETE])
+@pytest.mark.parametrize("name", EXPLAINED)
 def test_docstring_is_complete(name):
     assert not defects(EXPLAINED[name])
-
-
-def test_exceptions_are_needed():
-    complete = [name for name in sorted(INCOMPLETE) if not defects(EXPLAINED[name])]
-    assert not complete, f"take {complete} off EXCEPTIONS"
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -190,7 +190,8 @@ def report(
     write(out, found, title=f"{data.stem}: {fitted.task_}", command=command)
     remarks = fitted.remarks(frame, rows)
     talk.remarks(remarks)
-    talk.result({"report": str(out), "notes": remarks, **found.facts}, f"{out}: {len(X)} samples judged")
+    score = f", {found.facts['score_name']} {found.facts['score']:.3f}" if "score" in found.facts else ""
+    talk.result({"report": str(out), "notes": remarks, **found.facts}, f"{out}: {len(X)} samples{score}")
 
 
 @app.command(name="compare")

@@ -81,7 +81,7 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watch
     reconstruction_error_ : mean squared distance of the training samples from their reconstructions
     sparsity_ : share of the training samples that the last layer does without
     support_ : indices of the others
-    objective_path_ : (n_iter_ + 1,) the objective at the start and after each iteration; it never increases
+    objective_path_ : ``(n_iter_ + 1,)``, the objective at the start and after each iteration; it never increases
     n_iter_ : iterations of L-BFGS, at least 1
     dual_gap_ : relative duality gap of the last layer
     dual_coef_ : (n, d) coefficients of the last layer

@@ -80,7 +80,7 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     ----------
     levels_ : (n_levels,)
     alpha_, coupling_, gamma_, kernel_, loss_, operator_ : the values used; where outputs are problems of their own, one
-        for each, as are X_fit_ and dual_coef_
+        for each, as are ``X_fit_`` and ``dual_coef_``
     center_ : (d n_levels,) constants in coordinates, levels of an output side by side, as columns of ``dual_coef_``
     dual_coef_ : coefficients at ``X_fit_``: predictions are ``k(x, X_fit_) @ dual_coef_ @ operator_ + center_``, scaled
     X_fit_ : the samples, with ``non_crossing=True`` followed by the points at which quantiles are in order

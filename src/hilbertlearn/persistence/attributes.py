@@ -12,10 +12,13 @@ from sklearn.base import BaseEstimator
 from .._sums import kept
 from .errors import ModelFileError
 
+_OF_CALLBACKS = ("_skl_callbacks", "_parent_callback_ctx")  # scikit-learn's, which watch fits
+
 
 def attributes_of(value) -> dict[str, Any]:
-    """The attributes of an object, without those that are computed when asked for."""
-    return {name: item for name, item in vars(value).items() if not _is_computed(type(value), name)}
+    """The attributes of an object, without those that are computed when asked for, and without callbacks."""
+    stored = {name: item for name, item in vars(value).items() if name not in _OF_CALLBACKS}
+    return {name: item for name, item in stored.items() if not _is_computed(type(value), name)}
 
 
 def blank(cls: Any):

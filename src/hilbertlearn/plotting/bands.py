@@ -28,6 +28,20 @@ def plot_band(band, ax=None, *, grid=None, center=None, y=None, samples=None, co
     Returns
     -------
     ax
+
+    References
+    ----------
+    - Diquigiovanni, J., Fontana, M. and Vantini, S. (2022). Conformal prediction bands for multivariate functional
+      data. Journal of Multivariate Analysis 189.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import plotting
+    >>> t = np.linspace(0, 1, 20)
+    >>> ax = plotting.plot_band((np.sin(6 * t) - 0.3, np.sin(6 * t) + 0.3), grid=t, label="90 %")
+    >>> len(ax.collections)
+    1
     """
     if not hasattr(band, "lower") and not (isinstance(band, (tuple, list)) and len(band) == 2):
         raise TypeError(f"band must have lower and upper, or be a pair of these, got {type(band).__name__}")
@@ -70,6 +84,19 @@ def plot_quantiles(x, quantiles, levels, ax=None, *, y=None, color=BLUE):
     Returns
     -------
     ax
+
+    References
+    ----------
+    - Sangnier, M., Fercoq, O. and d'Alché-Buc, F. (2016). Joint quantile regression in vector-valued RKHSs. NIPS 29.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import plotting
+    >>> x = np.linspace(0, 1, 20)
+    >>> ax = plotting.plot_quantiles(x, np.column_stack([x - 1, x, x + 1]), (0.1, 0.5, 0.9))
+    >>> len(ax.collections), len(ax.lines)
+    (1, 1)
     """
     ax = axes_of(ax)
     x, quantiles, levels = (np.asarray(values, dtype=float) for values in (x, quantiles, levels))

@@ -33,6 +33,11 @@ def plot_choice(model, ax=None, *, over="alpha"):
     -------
     ax : the axes drawn on
 
+    References
+    ----------
+    - Allen, D. M. (1974). The relationship between variable selection and data augmentation and a method for
+      prediction. Technometrics 16(1), which leaves one sample out.
+
     Examples
     --------
     >>> import numpy as np

@@ -44,6 +44,10 @@ def plot_curves(
     -------
     ax : the axes drawn on
 
+    References
+    ----------
+    - Ramsay, J. O. and Silverman, B. W. (2005). Functional data analysis. Springer.
+
     Examples
     --------
     >>> import numpy as np

@@ -31,6 +31,11 @@ def plot_images(images, ax=None, *, shape=None, n_shown=10, limits=None):
     -------
     ax : the axes drawn on
 
+    References
+    ----------
+    - Weston, J., Chapelle, O., Elisseeff, A., Schölkopf, B. and Vapnik, V. (2002). Kernel dependency estimation. NIPS
+      15, which completes images.
+
     Examples
     --------
     >>> import numpy as np

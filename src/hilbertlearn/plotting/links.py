@@ -98,6 +98,11 @@ def plot_links(graph, ax=None, *, predicted=None, positions=None, groups=None, n
     -------
     ax : the axes drawn on
 
+    References
+    ----------
+    - Brouard, C., Szafranski, M. and d'Alché-Buc, F. (2016). Input output kernel regression: supervised and
+      semi-supervised structured output prediction with operator-valued kernels. JMLR 17(176).
+
     Examples
     --------
     >>> from hilbertlearn import plotting

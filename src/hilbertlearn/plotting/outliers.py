@@ -27,6 +27,23 @@ def plot_outliers(report, ax=None, *, kind="samples", n_named=10):
     Returns
     -------
     ax
+
+    References
+    ----------
+    - Rousseeuw, P. J. and van Zomeren, B. C. (1990). Unmasking multivariate outliers and leverage points. Journal of
+      the American Statistical Association 85(411).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import OperatorKernelRegressor, plotting
+    >>> X = np.linspace(0, 1, 40)[:, None]
+    >>> y = np.sin(6 * X[:, 0])
+    >>> y[7] += 3
+    >>> model = OperatorKernelRegressor("rbf", gamma=10.0, alpha=1e-4, loss="huber").fit(X, y)
+    >>> ax = plotting.plot_outliers(model, n_named=1)
+    >>> [text.get_text() for text in ax.texts]
+    ['7']
     """
     check_choice(kind, "kind", ("samples", "stretches"))
     check_number(n_named, "n_named", low=0, strict=False, integer=True)

@@ -22,6 +22,20 @@ def plot_path(path, ax=None):
     Returns
     -------
     ax
+
+    References
+    ----------
+    - Hastie, T., Tibshirani, R. and Friedman, J. (2009). The elements of statistical learning. Springer, section 7.10.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import OperatorKernelRegressor, RegularizationPathCV, plotting
+    >>> X = np.linspace(0, 1, 40)[:, None]
+    >>> path = RegularizationPathCV(OperatorKernelRegressor("rbf", gamma=10.0), np.logspace(-6, 0, 7))
+    >>> ax = plotting.plot_path(path.fit(X, np.sin(6 * X[:, 0])))
+    >>> ax.get_xscale()
+    'log'
     """
     if hasattr(path, "fit"):
         check_is_fitted(path)

@@ -28,7 +28,7 @@ def choices_part(model) -> tuple[Part | None, dict]:
         facts |= {"n_tried": len(table["alpha"]), "choice_seconds": float(np.sum(table["seconds"]))}
     if not items:
         return None, facts
-    intro = "Errors on samples that the model in question had not seen; smaller is better."
+    intro = "By samples that the model in question had not seen."
     return Part("How settings were chosen", intro, items), facts
 
 
@@ -93,7 +93,11 @@ def search_table(search) -> Table:
         for i in order
     ]  # fmt: skip
     return Table(
-        "The best settings of the search", ["settings", "score", "over folds ±", "a fit"], rows, text=("settings",)
+        "The best settings of the search",
+        ["settings", "score", "over folds ±", "a fit"],
+        rows,
+        note="Scores: larger is better.",
+        text=("settings",),
     )
 
 

@@ -14,6 +14,7 @@ SEPARATORS = (",", ";", "\t", "|")
 MISSING = ["?"]  # beside the empty cell, NA, NaN, null and the like, which pandas knows
 _FORMS = (".csv", ".tsv", ".txt", ".parquet")
 _LOOKED_AT = 50  # lines by which separator and decimal mark are told
+_NAMELESS = re.compile(r"Unnamed: \d+|")
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
 
 
@@ -42,7 +43,7 @@ def read_table(path):
 
     Returns
     -------
-    data frame of pandas, its columns named by text, its rows numbered from 0
+    data frame of pandas, its columns named by text, a first one without a name "index", its rows numbered from 0
 
     References
     ----------
@@ -63,6 +64,8 @@ def read_table(path):
         raise TableError(f"{path}: there is no such file")
     frame = _parquet(path) if path.suffix.lower() == ".parquet" else _csv(path)
     frame.columns = [str(name).strip() for name in frame.columns]
+    if _NAMELESS.fullmatch(frame.columns[0]) and "index" not in frame.columns:
+        frame = frame.rename(columns={frame.columns[0]: "index"})  # as pandas writes its own
     twice = sorted({name for name in frame.columns if list(frame.columns).count(name) > 1})
     if twice:
         raise TableError(f"{path}: several columns are called {twice[0]!r}; give them names of their own")

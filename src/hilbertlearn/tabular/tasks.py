@@ -21,6 +21,7 @@ class Task(ABC):
 
     name: str
     conformal = "auto"  # method of ``ConformalPredictor``
+    side_by_side = False  # whether lower ends follow all targets, not each its own
 
     def __init__(self, names, grid=None):
         self.names, self.grid = list(names), grid
@@ -46,10 +47,14 @@ class Task(ABC):
     def table(self, model, X, level):
         """Predictions for X as a data frame, with lower and upper ends, or sets, where there is a level."""
         frame = pandas().DataFrame(self._rows(model.predict(X)), columns=self.names)
-        for name, ends in ({} if level is None else self._ends(model, X)).items():
-            for target, column in zip(self.names, _matrix(ends).T, strict=True):
-                frame[f"{target}_{name}"] = column
-        return frame
+        if level is None:
+            return frame
+        parts = [frame]
+        for name, ends in self._ends(model, X).items():
+            names = [f"{target}_{name}" for target in self.names]
+            parts.append(pandas().DataFrame(_matrix(ends), columns=names))
+        together = pandas().concat(parts, axis=1)
+        return together if self.side_by_side else together[[name for trio in zip(*parts, strict=True) for name in trio]]
 
     def _rows(self, predictions):
         return _matrix(predictions)
@@ -72,6 +77,7 @@ class Functional(Task):
     """Curves on a common grid, a column a point; empty cells are gaps."""
 
     name = "functional"
+    side_by_side = True
 
     def estimator(self, loss, levels, level, verbose):
         return FunctionalRegressor(grid=self.grid, loss=_check(loss or "squared", losses.as_loss), verbose=verbose)
@@ -138,7 +144,7 @@ class Objects(Task):
 
     def _listed(self, members):
         if members is None:
-            return ""
+            return "(too many to list)"
         shown = " | ".join(self._text(member) for member in members[:_LISTED])
         return shown + " | ..." * (len(members) > _LISTED)
 
