@@ -135,9 +135,10 @@ def gram(kernel, X, Z=None, *, gamma=None, params=None, origin=None):
 
     Of kernels by name, values of dense rows in single precision are single too.
     """
+    if isinstance(kernel, str) and kernel == PRECOMPUTED:
+        return X
+    Z = _apart(X, Z)
     if isinstance(kernel, str):
-        if kernel == PRECOMPUTED:
-            return X
         if is_single(X) and (Z is None or is_single(Z)):
             return _single(kernel, X, Z, gamma, params, origin)
         if kernel == "rbf":
@@ -150,8 +151,7 @@ def gram(kernel, X, Z=None, *, gamma=None, params=None, origin=None):
         if origin is not None and kernel in _OF_PRODUCTS:
             return _around(origin, kernel, X, Z, gamma, **(params or {}))
         return pairwise_kernels(X, Z, metric=kernel, filter_params=True, gamma=gamma, **(params or {}))
-    # kernel objects may treat X with itself in another way, to rounding; a model that was stored has a copy
-    G = kernel(X, X if Z is None else Z[:] if Z is X else Z)
+    G = kernel(X, X if Z is None else Z)
     G = np.asarray(G.toarray() if scipy.sparse.issparse(G) else G, dtype=float)
     shape = (length(X), length(X if Z is None else Z))
     if is_operator_valued(kernel):  # a block (d, d) for each pair of samples
@@ -256,6 +256,17 @@ class InputKernel:
     def __call__(self, X, Z=None):
         """Kernel values (m, n) of X with Z, or with itself; X itself where it holds kernel values."""
         return gram(self.kernel, X, Z, gamma=self.gamma, params=self.params, origin=self.origin)
+
+
+def _apart(X, Z):
+    """Z, or a copy where it is X or a part of it.
+
+    BLAS and kernel objects compute X with itself in another way, which differs by rounding: a model would predict its
+    own training inputs otherwise than a copy of them, or than the model does after it was stored.
+    """
+    if isinstance(X, np.ndarray) and isinstance(Z, np.ndarray):
+        return Z.copy() if np.may_share_memory(X, Z) else Z
+    return Z[:] if Z is X and Z is not None else Z
 
 
 def tanimoto(X, Z):
