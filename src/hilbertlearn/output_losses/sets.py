@@ -50,8 +50,9 @@ class _LabelSets(OutputLoss):
             if self.labels is None:
                 name = type(self).__name__
                 raise ValueError(
-                    f"y is sets, whose labels {name}() does not know; name them, {name}(labels=[...]), or take "
-                    "loss.resolve(sets), which reads them from all sets together"
+                    f"y is sets, whose labels {name}() does not know; name them, {name}(labels=[...]), take "
+                    "loss.resolve(sets), which reads them from all sets together, or give a 0/1 matrix by "
+                    "sklearn.preprocessing.MultiLabelBinarizer"
                 )
             return _indicators(outputs, list(self.labels))
         indicators = as_matrix(outputs, _WANTED)
