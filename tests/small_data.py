@@ -28,3 +28,21 @@ def with_gaps(Y, seed=0, share=0.3):
 def by_quantile(values, level):
     """The library's convention: the average of both neighbours where the level falls between two samples."""
     return np.quantile(values, level, method="averaged_inverted_cdf")
+
+
+def reweighted(loo, Y, alpha, bend, sizes=None, linear=False):
+    """Held-out residuals (n, d) under weights of six rounds of iteratively reweighted least squares, written out.
+
+    loo : function of alpha and weights; bend : function of residuals, the size from which on they are held back
+    linear : whether the loss is linear from zero on, so that alpha is in units of this size; halfway it is known
+    """
+    sizes = sizes or (lambda residuals: np.linalg.norm(residuals, axis=1))
+    residuals = Y - np.median(Y, axis=0)
+    distances = np.linalg.norm(residuals, axis=1)
+    weights = np.minimum(1, np.median(distances) / distances)
+    for k in range(6):
+        if linear and k == 3:
+            alpha = alpha * bend(residuals)
+        residuals = loo(alpha * len(Y) / weights.sum(), weights)
+        weights = np.minimum(1, bend(residuals) / sizes(residuals))
+    return residuals

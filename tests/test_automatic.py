@@ -9,7 +9,7 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics import r2_score as sklearn_r2
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, ShuffleSplit
-from small_data import ALPHA, GAMMA, NEW, N, X, Y, by_quantile, model, with_gaps
+from small_data import ALPHA, GAMMA, NEW, N, X, Y, by_quantile, model, reweighted, with_gaps
 
 from hilbertlearn import OperatorKernelRegressor, kernels, losses
 
@@ -27,16 +27,23 @@ def loo_by_refits(alpha, weights=None):
     return out
 
 
+def norms(residuals):
+    return np.linalg.norm(residuals, axis=1)
+
+
+def mean_entry(residuals):
+    return np.abs(residuals).mean(axis=1)
+
+
+def median_norm(residuals):
+    return by_quantile(norms(residuals), 0.5)
+
+
 def test_automatic_settings_of_losses_by_hand():
     residuals = loo_by_refits(ALPHA)
-    norms, points = np.linalg.norm(residuals, axis=1), np.abs(residuals).ravel()
     found = {
-        losses.Huber(): ("kappa", by_quantile(norms, 0.5)),
-        losses.Huber(p=1): ("kappa", by_quantile(points, 0.5)),
-        losses.Huber(p=np.inf): ("kappa", by_quantile(np.abs(residuals).sum(axis=1), 0.5)),
-        losses.EpsilonInsensitive(): ("epsilon", by_quantile(norms, 0.25)),
-        losses.EpsilonInsensitive(p=np.inf): ("epsilon", by_quantile(points, 0.25)),
-        losses.EpsilonSVR(): ("epsilon", by_quantile(norms, 0.25)),
+        losses.EpsilonInsensitive(): ("epsilon", by_quantile(norms(residuals), 0.25)),
+        losses.EpsilonInsensitive(p=np.inf): ("epsilon", by_quantile(np.abs(residuals), 0.25)),
     }
     for loss, (name, expected) in found.items():
         fitted = model(loss=loss, scale=False).fit(X, Y)
@@ -45,10 +52,37 @@ def test_automatic_settings_of_losses_by_hand():
         assert getattr(loss, name) == "auto"  # settings stay as they were given
 
 
-def test_automatic_settings_inside_an_infimal_convolution():
-    expected = by_quantile(np.linalg.norm(loo_by_refits(ALPHA), axis=1), 0.5)
-    fitted = model(loss=losses.InfConv(losses.PowerNorm(1.5), losses.Huber()), scale=False).fit(X, Y)
-    assert fitted.loss_.second.kappa == pytest.approx(expected, rel=1e-6)
+@pytest.mark.parametrize(
+    "loss, name, constant, options",
+    [
+        (losses.Huber(), "kappa", median_norm, {}),
+        (losses.Huber(p=1), "kappa", lambda r: by_quantile(np.abs(r), 0.5), {"sizes": mean_entry}),
+        (losses.Huber(p=np.inf), "kappa", lambda r: by_quantile(np.abs(r).sum(axis=1), 0.5), {"sizes": mean_entry}),
+        (losses.EpsilonSVR(), "epsilon", lambda r: by_quantile(norms(r), 0.25), {"bend": median_norm, "linear": True}),
+        (losses.InfConv(losses.PowerNorm(1.5), losses.Huber()), "second__kappa", median_norm, {}),
+    ],
+    ids=["huber", "entries", "maximum", "svr", "convolution"],
+)
+def test_automatic_settings_of_losses_with_a_bound_by_hand(loss, name, constant, options):
+    residuals = reweighted(loo_by_refits, Y, ALPHA, **{"bend": constant, **options})
+    fitted = model(loss=loss, scale=False).fit(X, Y)
+    assert fitted.loss_.get_params()[name] == pytest.approx(constant(residuals), rel=1e-6)
+    assert fitted.alpha_ == ALPHA
+    assert loss.get_params()[name] == "auto"
+
+
+def test_automatic_settings_are_not_spoilt_by_outliers():
+    """With alpha given as with alpha chosen: the median residual is that of the good samples."""
+    rng = np.random.default_rng(2)
+    Z = rng.uniform(-1, 1, size=(240, 2))
+    truth = np.c_[-Z[:, 1], Z[:, 0]] * np.exp(-2 * (Z**2).sum(axis=1))[:, None]
+    T = truth[:40] + 0.02 * rng.normal(size=(40, 2))
+    T[:5] = 3 * rng.normal(size=(5, 2))
+    for settings in ({"kernel": kernels.DivergenceFree(gamma=1.0)}, {"gamma": 1.0}):
+        for alpha in (1e-3, 1e-2):
+            fitted = OperatorKernelRegressor(loss="huber", alpha=alpha, **settings).fit(Z[:40], T)
+            assert fitted.score(Z[40:], truth[40:]) > 0.9
+            assert fitted.loss_.kappa < 0.2
 
 
 def test_automatic_alpha_of_losses_without_a_bound_is_that_of_the_squared_loss():

@@ -294,3 +294,10 @@ def test_settings_can_be_searched(name, grid):
 def test_bad_settings(model, message):
     with pytest.raises(ValueError, match=message):
         model.fit(X, Y)
+
+
+def test_what_local_means_do_not_estimate_is_said():
+    model = FunctionalNadarayaWatson(kernels.L2(5.0)).fit(X, Y)
+    for name in ("alpha_", "dual_coef_", "loss_", "objectives_", "operator_", "support_", "saturated_"):
+        with pytest.raises(AttributeError, match=f"FunctionalNadarayaWatson does not estimate {name}"):
+            getattr(model, name)

@@ -271,6 +271,19 @@ def test_settings_of_parts():
     assert "Named" in repr(kernel)
 
 
+def test_settings_of_parts_by_name():
+    model = OperatorKernelRegressor(Columns([("rbf", SCALARS), ("l2", CURVE_NAMES), ("poly", "age")]), alpha=0.1)
+    own = clone(model).set_params(kernel__0__gamma=2.0, kernel__1__gamma=0.5)
+    assert repr(own.kernel.parts[0][0]) == "Named(gamma=2.0)" and own.kernel.parts[1][0].gamma == 0.5
+    assert [part[0] for part in model.kernel.parts] == ["rbf", "l2", "poly"]
+    parts = [(Named("rbf", 2.0), SCALARS), (L2(0.5), CURVE_NAMES), ("poly", "age")]
+    expected = clone(model).set_params(kernel=Columns(parts)).fit(X, Y)
+    pd.testing.assert_frame_equal(own.fit(X, Y).predict(X), expected.predict(X))
+    assert clone(model).set_params(kernel__2="matern32", kernel__2__gamma=3.0).kernel.parts[2][0].gamma == 3.0
+    with pytest.raises(ValueError, match=r"2__degree: part 2 of Columns, 'poly'.*kernels.Matern"):
+        model.set_params(kernel__2__degree=2)
+
+
 def test_grid_search():
     model = OperatorKernelRegressor(Columns([(Named("rbf", 1.0), SCALARS), ("linear", "age")]), alpha=0.1)
     settings = {"kernel__0__gamma": [1e-3, 1.0], "kernel__weights": [None, [1.0, 0.1]]}

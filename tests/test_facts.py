@@ -8,6 +8,7 @@ import pytest
 from sklearn import config_context
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
 from sklearn.utils import estimator_html_repr
 
 from hilbertlearn import (
@@ -167,3 +168,14 @@ def test_no_diagram_where_none_is_wanted(fitted):
 )
 def test_facts_are_short(value, text):
     assert _facts.short(value) == text
+
+
+def test_a_display_computes_nothing(fitted, monkeypatch):
+    def refuse(self):
+        raise RuntimeError("computed for a display")
+
+    model = fitted("links")
+    for name in ("thresholds_", "left_out_score_", "fitted_", "embedding_"):
+        monkeypatch.setattr(LinkPredictor, name, property(refuse))
+    assert cells(model._repr_html_()) == cells(model._repr_mimebundle_()["text/html"])
+    make_pipeline(model)._repr_html_()

@@ -1,5 +1,7 @@
 """Kernels against their definitions, bandwidths against hand-written medians."""
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -401,3 +403,15 @@ def test_models_with_families(form):
     chosen = OperatorKernelRegressor(kernel).fit(P, Y)  # by folds, whose families are those of their samples
     assert chosen.alpha_ > 0
     assert_allclose(OperatorKernelRegressor(kernel, alpha=chosen.alpha_).fit(P, Y).predict(Z), chosen.predict(Z))
+
+
+@pytest.mark.parametrize("term", [False, True])
+def test_noise_in_a_kernel_of_gaussian_processes_is_warned_of_once(term):
+    inputs, y = np.linspace(0, 1, 20)[:, None], np.linspace(0, 1, 20)
+    noisy = [(2.0 * RBF(0.5) + WhiteKernel(0.1), None)] if term else 2.0 * RBF(0.5) + WhiteKernel(0.1)
+    with pytest.warns(UserWarning, match=r"WhiteKernel.*leave it out.*alpha") as said:
+        OperatorKernelRegressor(noisy, alpha=1e-2).fit(inputs, y)
+    assert len(said) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        OperatorKernelRegressor(2.0 * RBF(0.5), alpha=1e-2).fit(inputs, y)

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 from sklearn.metrics.pairwise import rbf_kernel
 
 from hilbertlearn import FunctionalRegressor, RegularizationPathCV, operators, spaces
+from hilbertlearn._linalg import Kronecker as Product
 from hilbertlearn._linalg import spectrum
 from hilbertlearn.losses import Huber
 from hilbertlearn.operators import Kronecker
@@ -283,3 +284,7 @@ def test_path_chooses_alpha_by_leaving_out_whole_samples():
             errors[k] += q @ (Y[i].ravel() - guess) ** 2 / N
     assert_allclose(search.errors_, errors, rtol=1e-6)
     assert search.alpha_ == alphas[np.argmin(errors)]
+
+
+def test_products_say_their_shapes():
+    assert repr(Product([np.eye(3), 4, np.ones((2, 5))])) == "Kronecker((3, 3), (4, 4), (2, 5))"

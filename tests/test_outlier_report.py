@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from hilbertlearn import (
     FunctionalRegressor,
     OperatorKernelRegressor,
+    QuantileRegressor,
     RegularizationPathCV,
     datasets,
     losses,
@@ -385,3 +386,23 @@ def test_rows_that_came_in_pieces_have_residuals_alone(loss):
     sizes = np.linalg.norm(outputs - model.predict(inputs), axis=1)
     assert_allclose(report["residual"].sort_index(), sizes / np.median(sizes), rtol=1e-6)
     assert report[["loo_residual", "leverage"]].isna().all(axis=None)
+
+
+def test_curves_with_quantiles():
+    """Points are those of residuals of any level: for a corrupted stretch these, and none for most of the others."""
+    settings = {"kernel": "rbf", "gamma": 2.0, "alpha": 1e-3, "coupling": 1.0, "grid": GRID, "non_crossing": False}
+    fitted = QuantileRegressor((0.25, 0.5, 0.75), operator=None, **settings).fit(INPUTS, CURVES)
+    report = outlier_report(fitted)
+    assert len(report) == 30 and report.index[0] == 12
+    assert set(GRID[5:9]) <= set(report.loc[7, "points"])
+    assert report["n_points"].median() <= 1
+    levels = [values for _, values in point_residuals(fitted.state_)]
+    expected = CURVES[:, :, None] - fitted.predict(INPUTS)
+    assert_allclose(levels, expected.reshape(30, -1), atol=1e-6)
+
+
+def test_quantiles_of_vectors_have_no_report():
+    fitted = QuantileRegressor((0.2, 0.8), kernel="rbf", gamma=GAMMA, alpha=ALPHA, coupling=1.0).fit(X, Y)
+    with pytest.raises(ValueError, match="operator=None"):
+        outlier_report(fitted)
+    assert len(outlier_report(fitted.set_params(operator=None).fit(X, Y))) == N

@@ -176,3 +176,17 @@ def test_a_loss_does_not_depend_on_what_else_is_scored():
     both = model.score(X[:2], [{"b"}, {"c", "d", "e", "f"}])
     other = model.score(X[1:2], [{"c", "d", "e", "f"}])
     assert both == pytest.approx((alone + other) / 2)
+
+
+@pytest.mark.parametrize(
+    "loss", [Hamming(), F1(), Jaccard(), Hamming() + F1()], ids=["hamming", "f1", "jaccard", "sum"]
+)
+def test_losses_of_rows_of_any_type_and_of_sets(loss):
+    Z, Y = np.array([[1, 1, 0], [0, 0, 0]]), np.array([[1, 0, 0], [1, 1, 0], [0, 0, 0], [1, 1, 1]])
+    expected = loss(Z.astype(float), Y.astype(float))
+    for kind in (int, bool, np.uint8):
+        assert_allclose(loss(Z.astype(kind), Y.astype(kind)), expected)
+    as_sets = lambda A: [{"abc"[k] for k in np.flatnonzero(row)} for row in A]  # noqa: E731
+    assert_allclose(loss.resolve(as_sets(Y))(as_sets(Z), as_sets(Y)), expected)
+    with pytest.raises(ValueError, match=r"labels=.*resolve"):
+        loss(as_sets(Z), as_sets(Y))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.model_selection import GridSearchCV, KFold
+from small_data import reweighted
 
 from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor, RegularizationPathCV, losses
 from hilbertlearn.model_selection.grid import choose, error_curve
@@ -52,11 +53,23 @@ def errors_by_refits(estimator, name, values, error):
     return out
 
 
+def loo(alpha, weights):
+    return vectors("squared", alpha=alpha, scale=False).fit(X, Y, weights).loo_residuals()
+
+
+def median_norm(residuals):
+    return np.median(np.linalg.norm(residuals, axis=1))
+
+
 def auto_kappa():
-    """The median norm of leave-one-out residuals of ridge regression, at the alpha of smallest mean relative error."""
-    residuals = [vectors("squared", alpha=alpha).fit(X, Y).loo_residuals() for alpha in ALPHAS]
-    errors = [np.mean(np.sqrt(np.mean(r**2, axis=0)) / Y.std(axis=0)) for r in residuals]
-    return np.median(np.linalg.norm(residuals[np.argmin(errors)], axis=1))
+    """The median norm of leave-one-out residuals of a reweighted ridge regression.
+
+    At the alpha of the least mean norm, the largest of those that are as good.
+    """
+    distances = np.linalg.norm(Y - np.median(Y, axis=0), axis=1)
+    weights = np.minimum(1, np.median(distances) / distances)
+    errors = np.array([np.linalg.norm(loo(alpha * N / weights.sum(), weights), axis=1).mean() for alpha in ALPHAS])
+    return median_norm(reweighted(loo, Y, ALPHAS[errors < (1 + 1e-4) * errors.min()].max(), median_norm))
 
 
 def test_errors_equal_cold_refits_judged_by_one_loss():

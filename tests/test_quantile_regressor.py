@@ -389,3 +389,12 @@ def test_skewed_outputs_have_quantiles_that_are_not_around_the_constants():
     model = QuantileRegressor((0.25, 0.5, 0.75)).fit(X[:80], y[:80])
     assert model.kernel_ != "linear"
     assert np.abs(model.predict(X[80:])[:, 1] - y[80:]).mean() < 0.2 * np.abs(y[80:] - np.median(y)).mean()
+
+
+def test_what_quantiles_of_vectors_do_not_have_is_said():
+    X, Y = data()
+    model = QuantileRegressor(LEVELS, kernel="rbf", gamma=GAMMA, alpha=ALPHA, coupling=1.0).fit(X, Y)
+    with pytest.raises(ValueError, match=r"loo_residuals.*cross_val_predict"):
+        model.loo_residuals()
+    with pytest.raises(AttributeError, match="operator='learned'"):
+        model.objectives_  # noqa: B018

@@ -13,6 +13,7 @@ from hilbertlearn import (
     IrregularFunctions,
     OperatorKernelRegressor,
     StructuredPredictor,
+    features,
     kernels,
     losses,
     operators,
@@ -234,3 +235,17 @@ def test_the_best_that_was_seen_is_returned_where_tol_is_out_of_reach():
     with pytest.warns(ConvergenceWarning):
         model.fit(X, Y, sample_weight=weights)
     assert model.dual_gap_ <= 1e-9
+
+
+def test_when_to_stop_does_not_depend_on_the_order_of_sums():
+    """Samples in another order round differently; as workers that have other blocks of them do."""
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(200, 3))
+    y = np.column_stack([np.sin(Z[:, 0] + k) + Z[:, 1] for k in range(2)]) + 0.1 * rng.normal(size=(200, 2))
+    y[rng.random(200) < 0.05] += 5.0
+    settings = {"gamma": 0.1, "alpha": 5e-6, "loss": losses.Huber(0.085), "solver": "splitting", "max_iter": 3000}
+    landmarks = features.Landmarks(25, points=Z[:25])
+    orders = [np.random.default_rng(seed).permutation(200) for seed in range(6)]
+    for tol in (1e-9, 1e-11):
+        model = OperatorKernelRegressor("rbf", feature_map=landmarks, tol=tol, **settings)
+        assert len({model.fit(Z[order], y[order]).n_iter_ for order in orders}) == 1

@@ -297,3 +297,10 @@ def test_structured_svm_says_when_it_has_not_converged_and_refuses():
         StructuredSVM().fit(X, SETS[:5])
     with pytest.raises(ValueError, match="y"):
         StructuredSVM().fit(X, SETS * 2)
+
+
+@pytest.mark.parametrize("kind", [int, float, bool])
+def test_structured_svm_predicts_the_type_of_the_outputs(kind):
+    model = StructuredSVM(alpha=0.1, random_state=0).fit(X, SETS.astype(kind))
+    assert model.predict(X).dtype == kind
+    assert_array_equal(model.predict(X), StructuredSVM(alpha=0.1, random_state=0).fit(X, SETS).predict(X))

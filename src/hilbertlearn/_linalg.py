@@ -64,6 +64,9 @@ class Kronecker:
     def T(self):
         return Kronecker(f if isinstance(f, int) else f.T for f in self.factors)
 
+    def __repr__(self):
+        return f"Kronecker({', '.join(str((f, f) if isinstance(f, int) else f.shape) for f in self.factors)})"
+
     def __rmatmul__(self, A):
         after, columns = self.shape
         shape = (*A.shape[:-1], columns)

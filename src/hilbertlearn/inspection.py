@@ -40,13 +40,14 @@ def outlier_report(estimator, *, cutoff=5.0):
     - for functions ``start`` and ``end`` of the stretch of the domain where the curve deviates, NaN where it does
       not, ``n_points``, and ``points``, where it does: those at which the residual is more than ``cutoff`` times the
       robust standard deviation of residuals (of all points, and of all curves at that point). Functions of several
-      variables have ``start_1``, ``end_1``, ``start_2``, ...; points are then rows (n_points, n_variables).
+      variables have ``start_1``, ``end_1``, ``start_2``, ...; points are then rows (n_points, n_variables). Those of
+      quantiles are where the residual of any level is large.
 
     Parameters
     ----------
-    estimator : fitted ``OperatorKernelRegressor``, ``FunctionalRegressor`` or ``StructuredPredictor``, also inside
-        ``RegularizationPathCV``, ``GridSearchCV`` or at the end of a ``Pipeline``; for structured outputs residuals are
-        those in coordinates
+    estimator : fitted ``OperatorKernelRegressor``, ``FunctionalRegressor``, ``QuantileRegressor`` of one problem or
+        ``StructuredPredictor``, also inside ``RegularizationPathCV``, ``GridSearchCV`` or at the end of a ``Pipeline``;
+        for structured outputs residuals are those in coordinates
     cutoff : robust standard deviations beyond which a point of a curve is pointed at
 
     Returns
@@ -146,7 +147,8 @@ def _machine(estimator) -> KernelMachine:
     if getattr(estimator.state_, "inspected", None) is None:
         raise ValueError(
             "estimator keeps no residuals of its training samples: it has a regressor of its own, was fitted from a "
-            "stream or by workers, or weighs very many outputs; fit a kernel machine to arrays in memory"
+            "stream or by workers, weighs very many outputs, or has a problem for each output, as quantiles of vectors "
+            "do; fit a kernel machine to arrays in memory, quantiles with operator=None"
         )
     return estimator
 
@@ -230,9 +232,9 @@ def point_residuals(state: State):
     if seen.residuals is None and state.left_out is not None:
         rows = np.where(np.isfinite(state.left_out.Y), rows, np.nan)
     points = np.stack(np.meshgrid(*space.grids, indexing="ij"), axis=-1).reshape(-1, len(space.grids))
-    points = np.repeat(points, space.n_curves, axis=0)
     values = space.on_grid(rows)
     values = (values if seen.beyond is None else values + seen.beyond).reshape(len(rows), -1)
+    points = np.repeat(points, values.shape[1] // len(points), axis=0)  # curves, and levels of quantiles, of a sample
     return [(points[np.isfinite(own)], own[np.isfinite(own)]) for own in values]
 
 

@@ -84,8 +84,8 @@ class StructuredSVM(LinearScores):
     >>> Y = np.hstack([X > 0, X > 0, X < 0]).astype(int)  # the first two labels come together
     >>> model = baselines.StructuredSVM(alpha=0.1, random_state=0).fit(X, Y)
     >>> model.predict([[-0.9], [0.9]])
-    array([[0., 0., 1.],
-           [1., 1., 0.]])
+    array([[0, 0, 1],
+           [1, 1, 0]])
     """
 
     def __init__(self, *, alpha=1e-2, tol=1e-2, max_iter=200, random_state=None):
@@ -96,8 +96,8 @@ class StructuredSVM(LinearScores):
         """Fit to X (n, d) and 0/1 labels y (n, labels)."""
         features, Y = self._read(X, y, Hamming())
         first, own = distinct(Y)
-        self.candidates_ = Y[first]
-        dual = _SetDual(features, self.candidates_, own, self.alpha)
+        self.candidates_ = Y[first].astype(np.asarray(y).dtype)
+        dual = _SetDual(features, Y[first], own, self.alpha)
         rng = check_random_state(self.random_state)
         for passes in range(1, self.max_iter + 1):
             for i in rng.permutation(len(Y)):
@@ -111,7 +111,7 @@ class StructuredSVM(LinearScores):
         self.coef_, self.intercept_, self.pairs_ = dual.linear[:, :-1].copy(), dual.linear[:, -1].copy(), dual.pairs
 
     def predict(self, X):
-        """Sets (m, labels) as 0/1 rows."""
+        """Sets (m, labels) as 0/1 rows of the type of the training outputs."""
         scores = self._linear(X) @ self.candidates_.T + _pairs(self.candidates_) @ self.pairs_
         return self.candidates_[scores.argmax(axis=1)]
 

@@ -17,7 +17,16 @@ from .state import RegressorState, State
 
 def learnt(name):
     """A public attribute that is read from the state of the fit."""
-    return property(lambda self: self.rounded(getattr(self.state_, name)))
+    return property(lambda self: self.rounded(_read(self, name)))
+
+
+def _read(self, name):
+    """What the state of the fit has under that name."""
+    state = self.state_
+    try:
+        return getattr(state, name)
+    except AttributeError as error:
+        raise AttributeError(f"{type(self).__name__} does not estimate {name}_ with these settings") from error
 
 
 class FittedMachine(WithFacts, NamedSettings):
@@ -40,8 +49,8 @@ class FittedMachine(WithFacts, NamedSettings):
 
     @property
     def alpha_(self):
-        state = self.state_
-        return state.alpha if state.alpha_by_output is None else state.alpha_by_output
+        alpha, by_output = _read(self, "alpha"), self.state_.alpha_by_output
+        return alpha if by_output is None else by_output
 
     @property
     def gamma_(self):
@@ -62,9 +71,10 @@ class FittedMachine(WithFacts, NamedSettings):
 
     @property
     def objectives_(self):
-        if self.state_.objectives is None:
+        objectives = _read(self, "objectives")
+        if objectives is None:
             raise AttributeError("objectives_ are those of operators.Learned; set operator='learned'")
-        return self.state_.objectives
+        return objectives
 
     # ---------------------------------------------------------------- predict
 

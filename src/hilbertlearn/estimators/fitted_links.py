@@ -32,6 +32,10 @@ class FittedLinks(WithFacts, LinkEstimator):
         check_is_fitted(self, "_state_")
         return self._state_
 
+    def _get_fitted_attr_html(self, doc_link=""):
+        """No table of all attributes in scikit-learn's diagram: some are computed when they are read."""
+        return {}
+
     @property
     def nodes_(self):
         return self._learnt.nodes.names

@@ -80,10 +80,17 @@ class SideBySide:
         both = {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
         return {"output": np.repeat(np.arange(len(tables)), [len(table["alpha"]) for table in tables]), **both}
 
+    def loo_residuals(self):
+        raise ValueError(
+            "loo_residuals() has a closed form for the squared loss, and quantiles have none; use "
+            "sklearn.model_selection.cross_val_predict"
+        )
+
     X_fit = property(lambda self: self._of("X_fit"))
     dual_coef = property(lambda self: self._of("dual_coef"))
     operator = property(lambda self: self._of("operator"))
     feature_map = property(lambda self: self._of("feature_map"))
     approximation = None
+    objectives = None
     alpha_by_output = None
     manifold_error = 0.0

@@ -237,23 +237,38 @@ def _search_robust(samples: Samples, families, loss: Loss, alpha, options: Optio
     are looked at. Returns what was found, the weights (None for ones), the unit of alpha (see ``robust_weights``) and
     the loss.
     """
-    Y, setting = samples.encoded.coordinates, loss
-    weights, unit = robust_weights(None, Y - pointwise_median(Y, samples.weights), samples)
+    weights, setting = _first_weights(samples), loss
     found = search(samples, families, Norms(), alpha, options, weights)
     trials = found.trials
     for wide in (True, False):
         training = build(samples.with_shape(found.shape), found.kernels)
-        for _ in range(_REWEIGHTED):
-            own = replace(training, weights=training.weights * weights)
-            residuals = next(residual_path(own, [found.curve.penalty / own.weights.sum()]))
-            loss = setting.resolve(training.encoded.whole(residuals, setting), training.measure, training.weights)
-            weights, unit = robust_weights(loss, residuals, training)
+        loss, weights, unit = _reweighted(training, setting, weights, found.curve.penalty)
         if (weights == 1).all():  # nothing is held back: to these samples it is the squared loss
             return search(samples, families, Criterion(), alpha, options), None, 1.0, loss
         given = alpha if isinstance(alpha, str) else float(alpha) / unit
         found = search(samples, families, Criterion(loss), given, options, weights, around=None if wide else found)
         trials += found.trials
     return replace(found, trials=trials), weights, unit, loss
+
+
+def _first_weights(samples: Samples):
+    """Weights (n,) of a robust model before there is one, from distances to the median."""
+    Y = samples.encoded.coordinates
+    return robust_weights(None, Y - pointwise_median(Y, samples.weights), samples)[0]
+
+
+def _reweighted(training: Training, setting: Loss, weights, penalty):
+    """The loss with numbers, weights (n,) and the unit of alpha after rounds of iteratively reweighted least squares.
+
+    penalty : alpha times the sum of weights, which is the same whatever the weights
+    """
+    loss, unit = setting, 1.0
+    for _ in range(_REWEIGHTED):
+        own = replace(training, weights=training.weights * weights)
+        residuals = next(residual_path(own, [penalty / own.weights.sum()]))
+        loss = setting.resolve(training.encoded.whole(residuals, setting), training.measure, training.weights)
+        weights, unit = robust_weights(loss, residuals, training)
+    return loss, weights, unit
 
 
 def _held_back(training: Training, weights):
@@ -270,6 +285,8 @@ def _held_back(training: Training, weights):
 def settled(training: Training, loss: Loss, alphas, options: Options, factors: Factors | None = None) -> Loss:
     """The loss with its settings as numbers, for models along a path of alphas.
 
+    Those of a loss with a bound come from a model that holds large residuals back, where it has a formula.
+
     factors : of the training data's term, where they are there already
     """
     if not loss.needs_residuals:
@@ -277,6 +294,8 @@ def settled(training: Training, loss: Loss, alphas, options: Options, factors: F
     if len(training.rows) == 1:
         return loss.resolve(training.Y - training.Y)
     some = looked_at(training)
+    if some.closed_form and loss.symmetric and _is_robust(loss):
+        return _settled_robust(some, loss, np.sort(alphas) * float(training.weights.sum() / some.weights.sum()))
     if some.closed_form:
         alpha = error_curve(some, Criterion(), np.sort(alphas)).alpha if len(alphas) > 1 else alphas[0]
         share = training.weights.sum() / some.weights.sum()
@@ -286,6 +305,16 @@ def settled(training: Training, loss: Loss, alphas, options: Options, factors: F
             warnings.simplefilter("ignore", ConvergenceWarning)  # of models that only serve to choose
             residuals = held_out_residuals(some, Squared(), float(np.median(alphas)), options.quick())
     return loss.resolve(some.encoded.whole(residuals, loss), some.measure, some.weights)
+
+
+def _settled_robust(training: Training, setting: Loss, alphas) -> Loss:
+    """As ``settled``: with one alpha as ``_search_robust`` does it for a kernel, of several with the best of them."""
+    weights = _first_weights(training)
+    alpha = error_curve(training, Norms(), alphas, weights).alpha if len(alphas) > 1 else alphas[0]
+    loss, unit = setting, 1.0
+    for _ in range(2):  # the second time in the unit of the first
+        loss, weights, unit = _reweighted(training, setting, weights, alpha / unit * training.weights.sum())
+    return loss
 
 
 def looked_at(training: Training) -> Training:

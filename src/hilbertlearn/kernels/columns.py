@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, clone
 from .._validation import check_choice, check_number
 from ..frames import is_frame, is_framed, values_of
 from ..functions import brings_points, non_negative
-from .family import is_searched, named
+from .family import is_searched, named, with_settings
 from .gram import POSITIVE, PRECOMPUTED, InputKernel, brings_operator, check_kernel, has_gamma, median_rate
 from .stationary import Bandwidth, unresolved
 from .tables import Table, codes, is_single, names_of, positions
@@ -80,10 +80,17 @@ class Columns(BaseEstimator):
         return params
 
     def set_params(self, **params):
-        """Set settings, kernels of parts by their number, and settings of these."""
+        """Set settings, kernels of parts by their number, and settings of these.
+
+        A part given by name becomes the object behind it: "rbf" and ``0__gamma=2`` is ``Named("rbf", 2)``.
+        """
         own = {name: params.pop(name) for name in super().get_params(deep=False) if name in params}
         super().set_params(**own)
-        numbered = {name: params.pop(name) for name in list(params) if name.isdecimal() and name in self.get_params()}
+        known = self.get_params()
+        numbered = {name: params.pop(name) for name in list(params) if name.isdecimal() and name in known}
+        for name in params:
+            number = name.partition("__")[0]
+            numbered |= _settable(number, numbered.get(number, known.get(number)), name)
         if numbered:
             self.parts = [(numbered.get(str(i), part[0]), part[1]) for i, part in enumerate(self.parts)]
         return super().set_params(**params) if params else self
@@ -347,6 +354,19 @@ class Categorical(Bandwidth, BaseEstimator):
         if self.combine == "product":
             return np.exp(-self.gamma * differ)
         return 1 - (1 - np.exp(-self.gamma)) * differ / len(x)
+
+
+def _settable(number, kernel, setting):
+    """The kernel of a part by its number with an object for its name; nothing where it has none."""
+    if not isinstance(kernel, str):
+        return {}
+    behind = with_settings(kernel)
+    if isinstance(behind, str):
+        raise ValueError(
+            f"{setting}: part {number} of Columns, {kernel!r}, has no settings of its own; give an object such as "
+            "kernels.Matern()"
+        )
+    return {number: behind}
 
 
 def as_columns(X):

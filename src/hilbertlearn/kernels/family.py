@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from ..functions import brings_points
 from .functional import L2, IntegratedKernel
 from .gram import CURVE_NAMES, InputKernel, scalar
-from .objects import of_objects
+from .objects import Named, of_objects
 from .stationary import MATERN, distances, metric, profile
 
 _CURVES = ("rbf", "matern32", "matern12", "linear")  # shapes of kernels that are tried, smooth ones first
@@ -35,6 +35,12 @@ def named(kernel, gamma):
         pairs = [isinstance(term, (list, tuple)) and len(term) == 2 for term in kernel]
         return [(named(term[0], gamma), term[1]) if pair else term for pair, term in zip(pairs, kernel, strict=True)]
     return kernel
+
+
+def with_settings(name):
+    """The object behind the name of a kernel, so that its gamma can be set; the name itself where there is none."""
+    kernel = named(name, "auto")
+    return Named(kernel, "auto") if isinstance(kernel, str) and kernel in _STATIONARY else kernel
 
 
 class Best(BaseEstimator):

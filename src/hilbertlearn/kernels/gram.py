@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,7 +22,7 @@ from .._fitting import snapshot
 from .._linalg import exact
 from .._statistics import weighted_quantile
 from .._threads import side_by_side
-from .._validation import check_choice, check_number, check_symmetric_psd
+from .._validation import check_choice, check_number, check_symmetric_psd, warn
 from .stationary import MATERN, OVERFLOW, STATIONARY, Bandwidth, distances, metric, profile
 
 PRECOMPUTED, TANIMOTO = "precomputed", "tanimoto"
@@ -85,7 +86,15 @@ def has_gamma(kernel):
 
 
 def check_params(kernels, params):
-    """Raise unless params is None or a dictionary of parameters that one of the kernels, by name, has."""
+    """Raise unless params is None or a dictionary of parameters that one of the kernels, by name, has.
+
+    And warn of what a kernel has that counts for nothing.
+    """
+    if any(map(_has_noise, kernels)):
+        warn(
+            "kernel: a WhiteKernel counts for nothing here, where values are between samples; leave it out, the noise "
+            "is what alpha is for"
+        )
     if params is None:
         return
     names = [kernel for kernel in kernels if isinstance(kernel, str)]
@@ -95,6 +104,13 @@ def check_params(kernels, params):
             f"kernel_params must be a dictionary with keys among {known}, got {params!r}; gamma is an argument of the "
             "estimator, and objects have parameters of their own"
         )
+
+
+def _has_noise(kernel):
+    """Whether a WhiteKernel of scikit-learn is in a kernel."""
+    white = getattr(sys.modules.get("sklearn.gaussian_process.kernels"), "WhiteKernel", ())  # not imported: not in it
+    inside = kernel.get_params().values() if hasattr(kernel, "get_params") and not isinstance(kernel, type) else ()
+    return any(isinstance(one, white) for one in (kernel, *inside))
 
 
 def resolve_gamma(kernel, gamma, X, weights=None):

@@ -38,8 +38,8 @@ class Huber(_PNormLoss):
     Parameters
     ----------
     kappa : float or "auto", default="auto"
-        Norm of residuals from which on they count as outliers; "auto" for a quantile of the residuals of a squared-loss
-        fit.
+        Norm of residuals from which on they count as outliers; "auto" for a quantile of held-out residuals, those of a
+        squared-loss fit that holds large ones back where there is a formula for them.
     p : float, default=2
         A number in [1, inf].
 

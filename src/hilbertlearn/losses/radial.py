@@ -264,7 +264,7 @@ class EpsilonSVR(Loss):
     Parameters
     ----------
     epsilon : float or "auto", default="auto"
-        Norm of residuals that cost nothing; "auto" for a quantile of the residuals of a squared-loss fit.
+        Norm of residuals that cost nothing; "auto" for a quantile of held-out residuals, as in ``Huber``.
 
     References
     ----------

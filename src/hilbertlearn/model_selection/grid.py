@@ -77,8 +77,8 @@ def losses_of(loss: Loss, grid) -> list[Loss]:
 def judge(loss: Loss, grid, training: Training, alphas, options: Options) -> Loss:
     """One loss that all models are compared by: values of their own losses say nothing about each other.
 
-    For losses that resist outliers it is the loss itself, with those constants that residuals of a ridge regression
-    give it (its "auto"), so that outliers among the held-out samples do not decide. For others it is the squared loss.
+    For losses that resist outliers it is the loss itself, with those constants that held-out residuals give it (its
+    "auto"), so that outliers among the held-out samples do not decide. For others it is the squared loss.
     """
     robust = [params for params in grid if np.isfinite(_simplicity(_changed(loss, params))[0])]
     if not robust or loss.on_margins:

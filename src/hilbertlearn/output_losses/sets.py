@@ -46,7 +46,14 @@ class _LabelSets(OutputLoss):
         return made
 
     def check(self, outputs):
-        if self.labels is not None and _are_sets(outputs):
+        if _are_sets(outputs):
+            if self.labels is None:
+                name = type(self).__name__
+                raise ValueError(
+                    f"y is sets, whose labels {name}() does not know; name them, {name}(labels=[...]), take "
+                    "loss.resolve(sets), which reads them from all sets together, or give a 0/1 matrix by "
+                    "sklearn.preprocessing.MultiLabelBinarizer"
+                )
             return _indicators(outputs, list(self.labels))
         indicators = as_matrix(outputs, _WANTED)
         wrong = indicators[(indicators != 0) & (indicators != 1)]
@@ -57,6 +64,10 @@ class _LabelSets(OutputLoss):
                 f"labels: {len(self.labels)} for {indicators.shape[1]} columns of y; name each column, or none"
             )
         return indicators
+
+    def _rows(self, outputs):
+        """Canonical outputs, and 0/1 rows of any numbers, as floats (n, labels)."""
+        return self.check(outputs) if _are_sets(outputs) else np.asarray(outputs, dtype=float)
 
     def restore(self, outputs, like):
         if not _are_sets(like):
@@ -92,6 +103,7 @@ class Hamming(_LabelSets):
     decoder = "threshold"
 
     def __call__(self, Z, Y):
+        Z, Y = self._rows(Z), self._rows(Y)
         differ = Z.sum(axis=1)[:, None] + Y.sum(axis=1) - 2 * (Z @ Y.T)
         return differ / (self._known or Z.shape[1])
 
@@ -122,6 +134,7 @@ class F1(_LabelSets):
     decoder = "sets"
 
     def __call__(self, Z, Y):
+        Z, Y = self._rows(Z), self._rows(Y)
         common, total = Z @ Y.T, Z.sum(axis=1)[:, None] + Y.sum(axis=1)
         return 1 - np.divide(2 * common, total, out=np.ones_like(common), where=total > 0)
 
@@ -152,7 +165,7 @@ class Jaccard(_LabelSets):
     decoder = "jaccard_sets"
 
     def __call__(self, Z, Y):
-        return 1 - Tanimoto()(Z, Y)
+        return 1 - Tanimoto()(self._rows(Z), self._rows(Y))
 
 
 def _are_sets(outputs):

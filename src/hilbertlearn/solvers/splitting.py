@@ -14,8 +14,9 @@ _BALANCE_EVERY = 15
 _BALANCE_BEYOND = 1.5  # factors of rho closer to 1 are not worth starting afresh
 _CHECK_AT_LEAST_EVERY = 25
 _ADMIT = 1e-6  # step of a prox that makes dual variables admissible, and leaves them as they are if they were
-_ROUNDED = 4e-7  # distance in single precision, of whose fraction of the gap nothing is known any more, ..
-_CHECK_THEN_EVERY = 3  # .. so that one looks after so many iterations
+# distances, in single precision and in double, of whose fraction of the gap nothing is known any more, ..
+_ROUNDED, _ROUNDED_DOUBLE = 4e-7, 1e-14
+_CHECK_THEN_EVERY = 3  # .. so that one looks after so many iterations: in double the order of sums is not to decide
 _PATIENCE = 4  # gaps in a row, in single precision and as small as rounding may make them, that do not fall any more
 _FALLS = 0.7  # to this share of the smallest before, at least
 
@@ -66,8 +67,9 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
         quadratic = 2 * dot(Z, F) - dot(X, F)
         primal, dual = problem.values(X, F, Z, quadratic)
         distance = relative_gap(primal, dual, problem.floor)
-        every = _CHECK_THEN_EVERY if least and distance <= _ROUNDED else _CHECK_AT_LEAST_EVERY
-        if distance <= fraction * tol or iteration - last_check >= every or iteration == max_iter:
+        known = distance > (_ROUNDED if least else _ROUNDED_DOUBLE)
+        every = _CHECK_AT_LEAST_EVERY if known else _CHECK_THEN_EVERY
+        if (known and distance <= fraction * tol) or iteration - last_check >= every or iteration == max_iter:
             history.append(problem.gap(Z) if certificate is None else certificate(Z, F))
             last_check = iteration
             if told(iteration, history[-1]) or history[-1] <= tol:
@@ -81,7 +83,7 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
                 if stalled >= _PATIENCE and not refining:
                     refining, stalled, lowest = True, 0, np.inf
                     accelerated.restart()
-            fraction = min(distance / history[-1], 1.0)
+            fraction = min(distance / history[-1], 1.0) if known else fraction
         factor = 1.0
         if iteration % _BALANCE_EVERY == 0:
             # each relative to the terms it is made of: dual variables may be of any size, as small as alpha n

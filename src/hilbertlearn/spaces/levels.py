@@ -50,6 +50,10 @@ class Levels(Space):
         levels = [np.asarray(self.base.decode_differences(part)) for part in self._parts(coordinates)]
         return np.stack(levels, axis=-1) if self.axis else levels[0]
 
+    def on_grid(self, coordinates):
+        """Values (n, ..., p, L) of functions on the grid, levels last."""
+        return np.stack([self.base.on_grid(part) for part in self._parts(coordinates)], axis=-1)  # type: ignore[attr-defined]
+
     def smoothed(self, means):
         """Smooth quantiles of each level; what smoothing makes cross is sorted."""
         smooth = np.stack([self.base.smoothed(part) for part in self._parts(means)], axis=2)

@@ -14,6 +14,7 @@ from .reading import as_source, is_source
 from .store import BlockStore
 
 __all__ = [
+    "Batch",
     "Source",
     "from_arrays",
     "from_batches",

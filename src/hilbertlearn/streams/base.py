@@ -19,11 +19,34 @@ _FEWEST, _MOST = 256, 65536  # rows of a batch
 
 
 class Batch(NamedTuple):
-    """Some rows."""
+    """Some rows, what a ``Source`` gives.
 
-    X: Any  # (b, p) in any form that an estimator takes
-    y: Any  # (b,) or (b, d) outputs, as an estimator takes them
-    sample_weight: Any = None  # (b,) or None for ones
+    Parameters
+    ----------
+    X : array of shape (b, p), sparse matrix or data frame
+        Inputs, in any form that an estimator takes.
+    y : array of shape (b,) or (b, d), or data frame
+        Outputs, as an estimator takes them.
+    sample_weight : array of shape (b,), default=None
+        Weights, None for ones.
+
+    References
+    ----------
+    - scikit-learn's user guide, Strategies to scale computationally: bigger data (scaling with instances using
+      out-of-core learning).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import streams
+    >>> batch = streams.Batch(np.arange(6.0).reshape(3, 2), np.array([1.0, 2.0, 3.0]))
+    >>> batch.take([0, 2]).y
+    array([1., 3.])
+    """
+
+    X: Any
+    y: Any
+    sample_weight: Any = None
 
     def take(self, rows) -> Batch:
         """Some of these rows."""
