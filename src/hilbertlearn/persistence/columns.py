@@ -11,7 +11,7 @@ from sklearn.feature_extraction import DictVectorizer
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import MultiLabelBinarizer, OneHotEncoder
 
-from .kinds import require
+from .kinds import is_number, require
 
 
 def check_columns(estimator):
@@ -30,7 +30,7 @@ def check_columns(estimator):
 def _check_numbers(columns):
     """Columns by word, None before fit: each number once."""
     if columns is not None:
-        require(isinstance(columns, dict) and all(map(_is_number, columns.values())), "no columns of words")
+        require(isinstance(columns, dict) and all(map(is_number, columns.values())), "no columns of words")
         require(sorted(columns.values()) == list(range(len(columns))), "columns that there are not")
 
 
@@ -45,10 +45,10 @@ def _check_categories(learnt):
         categories, unset if groups is None else groups, unset if dropped is None else dropped, widths, strict=True
     )
     for known, group, out, width in each:
-        require(_is_sorted(known) and _is_number(width), "no categories")
+        require(_is_sorted(known) and is_number(width), "no categories")
         require(group is None or _is_grouping(group, len(known)), "no groups of categories")
         codes = len(known) if group is None else int(group.max()) + 1
-        require(out is None or (_is_number(out) and 0 <= out < codes), "a dropped category that there is not")
+        require(out is None or (is_number(out) and 0 <= out < codes), "a dropped category that there is not")
         require(width == codes - (out is not None), "columns that there are not")
 
 
@@ -63,7 +63,3 @@ def _is_sorted(known) -> bool:
 def _is_grouping(group, count) -> bool:
     good = isinstance(group, np.ndarray) and group.shape == (count,) and group.dtype.kind == "i" and count > 0
     return good and group.min() >= 0
-
-
-def _is_number(value) -> bool:
-    return type(value) is int or isinstance(value, np.integer)

@@ -5,8 +5,6 @@ Nothing here trusts the file: child indices, features and shapes are checked bef
 
 from __future__ import annotations
 
-import numbers
-
 import numpy as np
 import scipy.sparse
 from sklearn.cluster import KMeans, MiniBatchKMeans
@@ -32,7 +30,7 @@ from sklearn.tree import BaseDecisionTree
 from sklearn.tree._tree import NODE_DTYPE, Tree
 
 from .columns import check_columns
-from .kinds import Kind, require
+from .kinds import Kind, is_number, require
 
 _NODE = np.dtype(NODE_DTYPE)
 _LEAF = -1  # in place of both children
@@ -180,7 +178,7 @@ def _check_neighbors(estimator):
     precomputed = learnt["effective_metric_"] == "precomputed"
     require(precomputed or _is_table(samples, estimator), "samples of another shape")
     number = learnt.get("n_neighbors")  # None for those within a radius
-    require(number is None or (isinstance(number, numbers.Integral) and number > 0), "no number of neighbours")
+    require(number is None or (is_number(number) and number > 0), "no number of neighbours")
     if "classes_" in learnt:
         _check_labels(learnt["_y"], learnt["classes_"], samples.shape[0])
     method = learnt.get("_fit_method")
