@@ -170,6 +170,22 @@ def test_values_that_hold_each_other_twice(tmp_path, last):
     assert_refused(chain(tmp_path, lambda inner: {"is": "tuple", "of": [inner, inner]}, 60, last), "too many")
 
 
+@pytest.mark.parametrize("kind", ["set", "frozenset", "dict", "counter"])
+def test_keys_of_one_hash(tmp_path, kind):
+    """Each would be compared with all before it."""
+    keys = [n * (2**61 - 1) for n in range(1001)]
+    assert len(set(map(hash, keys))) == 1
+
+    def file(keys):
+        parts = keys if "set" in kind else [part for key in keys for part in (key, 1)]
+        stored = {"root": [0], "nodes": [{"is": kind, "of": parts}]}
+        archive.write_archive(tmp_path / "file", {"model.json": json.dumps(stored).encode()}, {})
+        return tmp_path / "file"
+
+    assert set(load(file(keys[:1000]))) == set(keys[:1000])
+    assert_refused(file(keys), "one hash")
+
+
 LONG = {"is": "range", "of": [0, 10**7, 1]}
 LONG_INDEX = {"is": "pandas.RangeIndex", "of": [0, 10**11, 1, None]}
 

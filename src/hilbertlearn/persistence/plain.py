@@ -22,6 +22,7 @@ _COORDINATES = ("coo_matrix", "coo_array", "dok_matrix", "dok_array")
 _DIAGONALS = ("dia_matrix", "dia_array")
 _WORDS = 624  # of the state of the Mersenne twister
 _INTEGERS = {np.dtype(np.int32), np.dtype(np.int64)}  # of indices
+_ALIKE = 1000  # keys of one hash
 _LONGEST = 10**7  # ranges, which take no place in a file and all the more as arrays
 
 
@@ -97,7 +98,13 @@ def _mapping_parts(mapping):
 def pairs(parts):
     """Pairs of keys and values from a flat list of them."""
     require(len(parts) % 2 == 0, "a key without a value")
-    return list(zip(parts[::2], parts[1::2], strict=True))
+    return list(zip(hashed(parts[::2]), parts[1::2], strict=True))
+
+
+def hashed(keys):
+    """Keys of a dictionary, elements of a set: few have the same hash, or putting them in would take for ever."""
+    require(max(Counter(map(hash, keys)).values(), default=0) <= _ALIKE, "too many keys of one hash")
+    return keys
 
 
 def _mapping(cls):
@@ -225,8 +232,8 @@ def _generator(state, increment, has_half, half):
 
 PLAIN = (
     Kind("tuple", ("builtins.tuple",), list, lambda *parts: parts),
-    Kind("set", ("builtins.set",), in_order, lambda *parts: set(parts)),
-    Kind("frozenset", ("builtins.frozenset",), in_order, lambda *parts: frozenset(parts)),
+    Kind("set", ("builtins.set",), in_order, lambda *parts: set(hashed(parts))),
+    Kind("frozenset", ("builtins.frozenset",), in_order, lambda *parts: frozenset(hashed(parts))),
     Kind("bytes", ("builtins.bytes",), lambda value: [_text(value)], _content),
     Kind("int", ("builtins.int",), lambda value: [hex(value)], lambda text: int(text, 16)),
     Kind("float", ("builtins.float",), lambda value: [repr(value)], _float),
