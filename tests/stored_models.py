@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import pytest
 import scipy.sparse
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
@@ -42,6 +43,7 @@ from hilbertlearn import (
     output_losses,
     spaces,
 )
+from hilbertlearn.persistence import ModelFileError
 
 N, D, M = 24, 4, 9
 RNG = np.random.default_rng(7)
@@ -331,6 +333,16 @@ def main(folder):
         new = pickle.loads((Path(folder) / f"{path.stem}.inputs").read_bytes())
         found[path.stem] = plain(answers(load(path, functions=True), new))
     (Path(folder) / "answers").write_bytes(pickle.dumps(found))
+
+
+def assert_refused(path, *words, **options):
+    """A file is refused in one line that has these words."""
+    with pytest.raises(ModelFileError) as refused:
+        load(path, **options)
+    message = str(refused.value)
+    assert "\n" not in message and len(message) < 500
+    for word in words:
+        assert word in message, message
 
 
 if __name__ == "__main__":

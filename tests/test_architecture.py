@@ -21,6 +21,7 @@ ROOMS = [
     "_progress",
     "_callbacks",
     "_threads",
+    "_writing",
     "_blocks",
     "_pivots",
     "_linalg",

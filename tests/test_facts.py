@@ -164,6 +164,10 @@ def test_no_diagram_where_none_is_wanted(fitted):
         ({"kappa": 0.1234567}, "kappa 0.123"),
         (losses.Huber(0.123456), "Huber(kappa=0.123)"),
         ("x" * 300, "x" * 198 + " …"),
+        (
+            make_pipeline(Ridge(alpha=0.25, copy_X=False, max_iter=10, solver="saga"), memory="folder"),
+            "Pipeline(memory='folder', steps=[('ridge', Ridge(alpha=0.25, copy_X=False, max_iter=10, solver='saga'))])",
+        ),
     ],
 )
 def test_facts_are_short(value, text):

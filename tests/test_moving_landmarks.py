@@ -160,6 +160,19 @@ def test_constant_outputs_stay():
 
 
 @pytest.mark.parametrize(
+    "model", [regressor(2), StructuredPredictor(feature_map=landmarks(2))], ids=["vectors", "objects"]
+)
+def test_kernels_without_derivatives_are_refused_before_anything_is_chosen(model, monkeypatch):
+    def late(*args, **kwargs):
+        raise AssertionError("too late")
+
+    for place in ("held_out.choose", "estimators.structured.choose"):
+        monkeypatch.setattr(f"hilbertlearn.{place}", late)
+    with pytest.raises(ValueError, match="got 'laplacian'; set moves=0"):
+        model.set_params(kernel="laplacian", alpha="auto", gamma="auto").fit(X, Y > 0)
+
+
+@pytest.mark.parametrize(
     ("model", "given", "message"),
     [
         (regressor(2, kernel="laplacian"), (X, Y), "moves are for the kernels"),

@@ -283,3 +283,17 @@ def test_outputs_of_quantiles(monkeypatch):
     assert said_by(model, monkeypatch) == ["[QuantileRegressor] outputs: 2 of 2"]
     (line,) = said_by(model.set_params(operator=None), monkeypatch)
     assert line.startswith("[QuantileRegressor] solve, alpha 0.1: gap ")
+
+
+@pytest.mark.parametrize("error", [ValueError("closed"), BrokenPipeError(32, "Broken pipe")], ids=str)
+def test_a_terminal_that_is_gone_does_not_end_the_work(monkeypatch, error):
+    class Gone(io.StringIO):
+        def write(self, text):
+            raise error
+
+    silent = OperatorKernelRegressor(**GIVEN).fit(X, Y)
+    monkeypatch.setattr(sys, "stderr", Gone())
+    model = OperatorKernelRegressor(**GIVEN, verbose=1).fit(X, Y)
+    assert_array_equal(model.predict(X), silent.predict(X))
+    monkeypatch.undo()
+    assert SCREEN._open == [] and SCREEN._view is None

@@ -63,7 +63,7 @@ def as_html(facts: Facts) -> str:
 
 
 def short(value) -> str:
-    """Text of a fact, floats with three digits; long lists and texts are cut."""
+    """Text of a fact in one line, floats with three digits; long lists and texts are cut."""
     if isinstance(value, (bool, np.bool_)):
         return "yes" if value else "no"
     if isinstance(value, np.ndarray):
@@ -72,5 +72,5 @@ def short(value) -> str:
         value = ", ".join(f"{name} {short(one)}" for name, one in value.items())
     if isinstance(value, (list, tuple)):
         value = ", ".join(short(one) for one in value)
-    text = re.sub(r"\d+\.\d+(e[+-]?\d+)?", lambda match: f"{float(match[0]):.3g}", str(value))
+    text = re.sub(r"\d+\.\d+(e[+-]?\d+)?", lambda match: f"{float(match[0]):.3g}", " ".join(str(value).split()))
     return text if len(text) <= _WIDTH else text[: _WIDTH - 2].rstrip() + " …"

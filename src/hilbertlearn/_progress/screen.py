@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from contextlib import suppress
 from typing import Any
 
 from .views import view_of
 
 _EVERY = 0.1  # seconds between redraws
+_GONE = (OSError, ValueError)  # of a terminal or a pipe that is closed, which is no reason to give up work
 
 
 class Screen:
@@ -43,9 +45,11 @@ class Screen:
             if last:
                 self._over.set()
                 self._view = None
-                view.close()
-            if task.level == 0:
-                view.line(task.ended(failed))
+            with suppress(*_GONE):
+                if last:
+                    view.close()
+                if task.level == 0:
+                    view.line(task.ended(failed))
 
     def _redraw(self, over):
         while not over.wait(_EVERY):
@@ -54,7 +58,7 @@ class Screen:
                     return
                 try:
                     self._view.draw(self._open)
-                except (OSError, ValueError):  # the terminal is gone
+                except _GONE:
                     return
 
 

@@ -233,7 +233,9 @@ class KernelMachine(Watched, FittedMachine):
         check_choice(self.alpha_per_output, "alpha_per_output", (True, False))
         check_number(self.manifold, "manifold", strict=False)
         shapes, pairs = self._shapes(X), self.pairs(X)
-        kernels.check_params([kernels.scalar(kernel) for kernel, _ in pairs], self.kernel_params)
+        scalar = [kernels.scalar(kernel) for kernel, _ in pairs]
+        kernels.check_params(scalar, self.kernel_params)
+        features.check_moves(self._features(), scalar)
         recipe = Recipe(
             pairs=[(snapshot(kernel), snapshot(operator)) for kernel, operator in pairs],
             gamma=self.gamma,

@@ -40,11 +40,7 @@ def moved(found: LandmarkMap, X, targets, weights, penalties, steps, told=None) 
     told : is called after each, and stops them by returning True; None for nobody
     """
     kernel = found.kernel
-    if not isinstance(kernel.kernel, str) or kernel.kernel not in MOVABLE:
-        raise ValueError(
-            f"Landmarks: moves are for the kernels {', '.join(MOVABLE)}, whose values have derivatives, got "
-            f"{kernel.kernel!r}; set moves=0, or one of these kernels"
-        )
+    _check_movable(kernel.kernel)
     if not isinstance(X, np.ndarray):
         raise ValueError(f"Landmarks: moves are for inputs in a dense array, got {type(X).__name__}; set moves=0")
     start = np.asarray(found.X, dtype=float)
@@ -65,6 +61,22 @@ def moved(found: LandmarkMap, X, targets, weights, penalties, steps, told=None) 
         callback=None if told is None else partial(_tell, told),
     )
     return replace(of_points(kernel, result.x.reshape(start.shape)), knows_outputs=True)
+
+
+def check_moves(setting, kernels):
+    """Refuse names of kernels without derivatives where landmarks are to move, before anything is chosen."""
+    if getattr(setting, "moves", 0):
+        for kernel in kernels:
+            if isinstance(kernel, str) and kernel != "auto":
+                _check_movable(kernel)
+
+
+def _check_movable(kernel):
+    if not isinstance(kernel, str) or kernel not in MOVABLE:
+        raise ValueError(
+            f"Landmarks: moves are for the kernels {', '.join(MOVABLE)}, whose values have derivatives, got "
+            f"{kernel!r}; set moves=0, or one of these kernels"
+        )
 
 
 def _tell(told, _):

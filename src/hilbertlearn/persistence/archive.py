@@ -9,12 +9,11 @@ import hashlib
 import json
 import os
 import re
-import secrets
 import zipfile
 from collections.abc import Mapping
-from contextlib import contextmanager
 from pathlib import Path
 
+from .._writing import replacing
 from .errors import ModelFileError
 
 FORMAT = "hilbertlearn model"
@@ -34,7 +33,7 @@ def write_archive(path, members: Mapping[str, bytes], versions: dict) -> Path:
     """Write members and a manifest about them; nothing is changed or left behind if it fails."""
     about = {"format": FORMAT, "version": VERSION, "versions": versions}
     manifest = to_json({**about, "digest": _digest(about, members)})
-    with _replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+    with replacing(path) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_STORED) as archive:
         for name, content in {MANIFEST: manifest, **members}.items():
             entry = zipfile.ZipInfo(name, _DAY)
             entry.create_system, entry.external_attr = 3, 0o644 << 16  # the same on every system
@@ -115,21 +114,3 @@ def _manifest(content: bytes, path) -> dict:
     if about["version"] != VERSION:
         raise ModelFileError(f"{path}: there is no version {about['version']} of the format; {_AGAIN}")
     return about
-
-
-@contextmanager
-def _replacing(path):
-    """A new file beside `path` that takes its place at the end; an error, or an interruption, leaves nothing of it."""
-    target = os.path.realpath(path)  # a link goes on to name the file
-    folder, name = os.path.split(target)
-    part = os.path.join(folder, f".{name}.{secrets.token_hex(4)}.part")
-    try:
-        with open(part, "xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, target)
-    except BaseException:
-        if os.path.exists(part):
-            os.unlink(part)
-        raise

@@ -13,6 +13,7 @@ from .._sums import kept
 from .errors import ModelFileError
 
 _OF_CALLBACKS = ("_skl_callbacks", "_parent_callback_ctx")  # scikit-learn's, which watch fits
+_OF_CLASSES = ("_parameter_constraints",)  # by which scikit-learn checks settings before compiled code has them
 
 
 def attributes_of(value) -> dict[str, Any]:
@@ -47,7 +48,7 @@ def _of_class(cls, name):
 
 def is_free(cls, name) -> bool:
     """Whether a name may be that of an attribute: no method, property or other descriptor, nothing of Python's own."""
-    if not name.isidentifier() or name.startswith("__"):
+    if not name.isidentifier() or name.startswith("__") or name in _OF_CALLBACKS + _OF_CLASSES:
         return False
     if dataclasses.is_dataclass(cls):
         return name in {field.name for field in dataclasses.fields(cls)}

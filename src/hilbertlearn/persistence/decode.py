@@ -22,6 +22,8 @@ from .plain import pairs
 from .tables import KINDS
 
 _SCALARS = (type(None), bool, int, float, str)
+_DEEPEST = 1000  # values inside values that are hashed, compared and taken apart by calls within calls
+_MOST = 10**8  # parts of such values, counted as often as they are met on the way down
 
 
 class Decoder:
@@ -37,6 +39,8 @@ class Decoder:
         self.nodes, self.members, self.functions = nodes, members, functions
         self.built: list[Any] = [None] * len(nodes)
         self.ready = [False] * len(nodes)
+        self.extents = [(1, 0)] * len(nodes)  # of whole values: number of parts, also of parts of parts, and depth
+        self.count = 0
 
     def model(self, root):
         """The value that `root` stands for, with all that it refers to."""
@@ -45,6 +49,7 @@ class Decoder:
             self._set(i, self._blank(self.nodes[i]))
         for i, node in enumerate(self.nodes):
             if not self.ready[i]:
+                self.extents[i] = self._extent(node)
                 self._set(i, self._whole(node))
         for i in holders:
             self._fill(self.built[i], self.nodes[i])
@@ -59,9 +64,24 @@ class Decoder:
     def _value(self, value):
         if isinstance(value, _SCALARS):
             return value
-        good = isinstance(value, list) and len(value) == 1 and type(value[0]) is int and 0 <= value[0] < len(self.nodes)
-        self._require(good and self.ready[value[0]], f"no value {value!r:.60}")
+        self._require(self._refers(value) and self.ready[value[0]], f"no value {value!r:.60}")
         return self.built[value[0]]
+
+    def _refers(self, value) -> bool:
+        """Whether a value in JSON is that of a node."""
+        number = value[0] if isinstance(value, list) and len(value) == 1 else None
+        return type(number) is int and 0 <= number < len(self.nodes)
+
+    def _extent(self, node) -> tuple[int, int]:
+        """Parts and depth of a value, which a few nodes that hold each other twice would make endless to hash."""
+        parts = node.get("of")
+        self._require(isinstance(parts, list), "a node without parts")
+        inner = [self.extents[part[0]] for part in parts if self._refers(part)]
+        size = 1 + len(parts) + sum(size for size, _ in inner)
+        depth = 1 + max((depth for _, depth in inner), default=0)
+        self.count += size
+        self._require(depth <= _DEEPEST and self.count <= _MOST, "values inside values, too deep or too many")
+        return size, depth
 
     def _parts(self, node):
         parts = node.get("of")
@@ -80,6 +100,7 @@ class Decoder:
         if node["is"] == "list":
             holder.extend(self._parts(node))
         elif node["is"] == "dict":
+            self._extent(node)
             holder.update(pairs(self._parts(node)))
         else:
             attributes = node.get("of")
@@ -91,7 +112,8 @@ class Decoder:
         kind = node["is"]
         if kind == "array":
             (name,) = self._parts(node)
-            self._require(isinstance(name, str) and name in self.members and name != MODEL, f"no array {name!r:.60}")
+            self._require(isinstance(name, str), "an array without a name")
+            self._require(name in self.members and name != MODEL, f"no array {name!r:.60}")
             return array_of(self.members.pop(name), name)
         if kind == "tuple" and "class" in node:
             cls, parts = self._own(node, tuple), self._parts(node)
@@ -104,7 +126,7 @@ class Decoder:
         return KINDS[kind].build(*self._parts(node))
 
     def _named(self, kind, name):
-        self._require(isinstance(name, str), f"no name {name!r:.60}")
+        self._require(isinstance(name, str), f"a {kind} without a name")
         if kind == "import":
             return self._import(name)
         found = packages.type_behind(name) if kind == "type" else packages.function_of(name)

@@ -15,6 +15,7 @@ from sklearn.ensemble import (
     RandomForestRegressor,
     RandomTreesEmbedding,
 )
+from sklearn.linear_model._stochastic_gradient import BaseSGD
 from sklearn.neighbors import (
     BallTree,
     KDTree,
@@ -28,7 +29,8 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.tree import BaseDecisionTree
 from sklearn.tree._tree import NODE_DTYPE, Tree
 
-from .kinds import Kind, require
+from .columns import check_columns
+from .kinds import Kind, is_number, require
 
 _NODE = np.dtype(NODE_DTYPE)
 _LEAF = -1  # in place of both children
@@ -46,6 +48,11 @@ _NEIGHBORS = (
     RadiusNeighborsClassifier,
     RadiusNeighborsRegressor,
 )
+_DESCENT = {
+    "coef_": ("_standard_coef", "_average_coef"),
+    "intercept_": ("_standard_intercept", "_average_intercept"),
+}
+_THREADS = 4096
 _INDICES = {"kd_tree": KDTree, "ball_tree": BallTree}
 
 
@@ -118,8 +125,11 @@ def check(estimator):
     elif isinstance(estimator, _NEIGHBORS):
         _check_neighbors(estimator)
     elif isinstance(estimator, (KMeans, MiniBatchKMeans)):
-        centers = vars(estimator).get("cluster_centers_")
-        require(centers is None or _is_table(centers, estimator), "centres of clusters of another shape")
+        _check_clusters(estimator)
+    elif isinstance(estimator, BaseSGD):
+        _check_descent(estimator)
+    else:
+        check_columns(estimator)
 
 
 def _check_tree(estimator):
@@ -139,6 +149,24 @@ def _check_forest(forest):
         require(features is not None and features == learnt.get("n_features_in_"), "trees of other features")
 
 
+def _check_clusters(estimator):
+    learnt = vars(estimator)
+    centers, threads = learnt.get("cluster_centers_"), learnt.get("_n_threads", 1)
+    require(centers is None or _is_table(centers, estimator), "centres of clusters of another shape")
+    require(type(threads) is int and 0 < threads <= _THREADS, "no number of threads")
+    counts = learnt.get("_counts")  # to which batches add
+    require(counts is None or (_is_array(counts, "f", 1) and len(counts) == len(centers)), "other numbers of clusters")
+
+
+def _check_descent(estimator):
+    """Further batches move coefficients and their averages together."""
+    learnt = vars(estimator)
+    for whole, names in _DESCENT.items():
+        found = [learnt[name] for name in (whole, *names) if learnt.get(name) is not None]
+        require(all(isinstance(one, np.ndarray) for one in found), "no coefficients")
+        require(len({one.size for one in found}) <= 1, "coefficients of different shapes")
+
+
 def _check_neighbors(estimator):
     """Samples of the right shape; the index over them, which is not in files, is made anew."""
     learnt = vars(estimator)
@@ -149,11 +177,23 @@ def _check_neighbors(estimator):
     require(learnt.get("n_samples_fit_") == samples.shape[0], "another number of samples")
     precomputed = learnt["effective_metric_"] == "precomputed"
     require(precomputed or _is_table(samples, estimator), "samples of another shape")
+    number = learnt.get("n_neighbors")  # None for those within a radius
+    require(number is None or (is_number(number) and number > 0), "no number of neighbours")
+    if "classes_" in learnt:
+        _check_labels(learnt["_y"], learnt["classes_"], samples.shape[0])
     method = learnt.get("_fit_method")
     require(method == "brute" or method in _INDICES, f"no method {method!r}")
     if method in _INDICES:
         metric = {"metric": learnt["effective_metric_"], **learnt["effective_metric_params_"]}
         learnt["_tree"] = _INDICES[method](samples, learnt["leaf_size"], **metric)
+
+
+def _check_labels(labels, classes, n_samples):
+    """Labels are numbers of classes, of one output or of several."""
+    several = isinstance(classes, list)
+    require(_is_array(labels, "i", 1 + several) and len(labels) == n_samples, "no labels of samples")
+    for column, known in zip(labels.T if several else [labels], classes if several else [classes], strict=True):
+        require(column.min() >= 0 and column.max() < len(known), "labels that are no classes")
 
 
 def _is_table(rows, estimator) -> bool:

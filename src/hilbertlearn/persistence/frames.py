@@ -12,6 +12,11 @@ POLARS = tuple(f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 
 POLARS += ("Float32", "Float64", "Boolean", "String", "Binary", "Date", "Time", "Null", "Object", "Categorical")
 
 
+def _are_values(values, dimensions=1) -> bool:
+    """Whether values are those of an array: whatever else frames are made of may be short here and long there."""
+    return isinstance(values, np.ndarray) and values.ndim == dimensions
+
+
 def _values(column):
     """Values of a column, and its dtype where these do not have it."""
     values = np.asarray(column.to_numpy())
@@ -25,6 +30,7 @@ def _index_parts(index):
 def _index(values, dtype, name):
     import pandas
 
+    require(_are_values(values), "no index")
     return pandas.Index(values, dtype=dtype, name=name)
 
 
@@ -42,6 +48,7 @@ def _moments_parts(index):
 def _moments(values, zone, frequency, name):
     import pandas
 
+    require(_are_values(values), "no times")
     index = pandas.DatetimeIndex(values, name=name)
     if zone is not None:
         require(not isinstance(zone, str), "time zones are objects")
@@ -57,6 +64,7 @@ def _categories_index_parts(index):
 def _categories_index(codes, dtype, name):
     import pandas
 
+    require(_are_values(codes), "no categories")
     return pandas.CategoricalIndex(pandas.Categorical.from_codes(codes, dtype=dtype), name=name)
 
 
@@ -67,6 +75,7 @@ def _multi_index_parts(index):
 def _multi_index(levels, codes, names):
     import pandas
 
+    require(isinstance(codes, tuple) and all(map(_are_values, codes)), "no index of several levels")
     return pandas.MultiIndex(levels, codes, names=names)
 
 
@@ -81,6 +90,7 @@ def _column_parts(column):
 def _column(values, dtype, index):
     import pandas
 
+    require(_are_values(values) and len(values) == len(index), "no column")
     if hasattr(dtype, "categories"):
         return pandas.Series(pandas.Categorical.from_codes(values, dtype=dtype), index=index)
     if hasattr(dtype, "tz"):
@@ -113,7 +123,7 @@ def _frame(index, names, *parts):
 def _nullable(name):
     import pandas
 
-    require(name in _NULLABLE, f"no dtype {name!r} of pandas")
+    require(name in _NULLABLE, f"no dtype of {_NULLABLE}")
     return getattr(pandas, name)()
 
 
@@ -156,14 +166,14 @@ def _span(value):
 def _missing(name):
     import pandas
 
-    require(name in ("NA", "NaT"), f"no {name!r} in pandas")
+    require(name in ("NA", "NaT"), "neither NA nor NaT")
     return getattr(pandas, name)
 
 
 def _polars_dtype(name):
     import polars
 
-    require(name in POLARS, f"no dtype {name!r} of polars")
+    require(name in POLARS, f"no dtype of {POLARS}")
     return getattr(polars, name)()
 
 
@@ -202,6 +212,7 @@ def _polars_series_parts(series):
 def _polars_series(name, dtype, values):
     import polars
 
+    require(isinstance(name, str) and (_are_values(values) or isinstance(values, tuple)), "no column")
     return polars.Series(name, _lists(values), dtype=dtype)
 
 

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 
 @dataclass(frozen=True)
 class Kind:
@@ -30,6 +32,11 @@ class Kind:
 def type_name(cls: type) -> str:
     """The package of a class and its name."""
     return f"{cls.__module__.split('.')[0]}.{cls.__qualname__}"
+
+
+def is_number(value) -> bool:
+    """Whether a value is an integer, of Python or of numpy."""
+    return type(value) is int or isinstance(value, np.integer)
 
 
 def require(good, what):

@@ -17,9 +17,13 @@ from .arrays import KINDS as NUMBERS
 from .kinds import Kind, require
 
 _COMPRESSED = ("csr_matrix", "csr_array", "csc_matrix", "csc_array", "bsr_matrix", "bsr_array")
-_COORDINATES = ("coo_matrix", "coo_array", "lil_matrix", "lil_array", "dok_matrix", "dok_array")
+_ROWS = ("lil_matrix", "lil_array")
+_COORDINATES = ("coo_matrix", "coo_array", "dok_matrix", "dok_array")
 _DIAGONALS = ("dia_matrix", "dia_array")
 _WORDS = 624  # of the state of the Mersenne twister
+_INTEGERS = {np.dtype(np.int32), np.dtype(np.int64)}  # of indices
+_ALIKE = 1000  # keys of one hash
+_LONGEST = 10**7  # ranges, which take no place in a file and all the more as arrays
 
 
 def in_order(items):
@@ -83,7 +87,7 @@ def _masked_parts(array):
 
 
 def _masked(data, mask, fill_value):
-    require(isinstance(data, np.ndarray) and isinstance(mask, np.ndarray), "no masked array")
+    require(_are_arrays(data, mask) and np.ndim(fill_value) == 0 and data.shape == mask.shape, "no masked array")
     return np.ma.MaskedArray(data, mask, fill_value=fill_value)
 
 
@@ -94,7 +98,13 @@ def _mapping_parts(mapping):
 def pairs(parts):
     """Pairs of keys and values from a flat list of them."""
     require(len(parts) % 2 == 0, "a key without a value")
-    return list(zip(parts[::2], parts[1::2], strict=True))
+    return list(zip(hashed(parts[::2]), parts[1::2], strict=True))
+
+
+def hashed(keys):
+    """Keys of a dictionary, elements of a set: few have the same hash, or putting them in would take for ever."""
+    require(max(Counter(map(hash, keys)).values(), default=0) <= _ALIKE, "too many keys of one hash")
+    return keys
 
 
 def _mapping(cls):
@@ -126,16 +136,43 @@ def _time(*parts):
     return datetime.time(*parts[:5], fold=parts[5])
 
 
+def _range_parts(value):
+    require(len(value) <= _LONGEST, f"a range of {len(value)} numbers; give its first and last")
+    return [value.start, value.stop, value.step]
+
+
+def _range(start, stop, step):
+    value = range(start, stop, step)
+    require(len(value) <= _LONGEST, "a range too long")
+    return value
+
+
+def _are_arrays(*parts) -> bool:
+    """Whether parts are arrays: of other sequences arrays would be made, which may be much larger."""
+    return all(isinstance(part, np.ndarray) for part in parts)
+
+
 def _compressed_parts(S):
     return [type(S).__name__, S.data, S.indices, S.indptr, *S.shape]
 
 
 def _compressed(name, data, indices, indptr, *shape):
-    require(name in _COMPRESSED, f"no sparse matrix {name!r}")
+    require(name in _COMPRESSED, f"no sparse matrix of {_COMPRESSED}")
+    require(_are_arrays(data, indices, indptr) and {indices.dtype, indptr.dtype} <= _INTEGERS, "no sparse matrix")
     S = getattr(scipy.sparse, name)((data, indices, indptr), shape=shape)
     S.check_format(full_check=True)  # products read where indices point to
     S.indices, S.indptr = indices, indptr  # in the integers that they were in
     return S
+
+
+def _rows_parts(S):
+    return [type(S).__name__, *_compressed_parts(S.tocsr())]
+
+
+def _rows(name, *parts):
+    """By way of compressed rows, which have a place in the file for each row, empty or not."""
+    require(name in _ROWS, f"no sparse matrix of {_ROWS}")
+    return _compressed(*parts).asformat("lil")
 
 
 def _coordinates_parts(S):
@@ -144,16 +181,22 @@ def _coordinates_parts(S):
 
 
 def _coordinates(name, data, dimensions, *rest):
-    require(name in _COORDINATES, f"no sparse matrix {name!r}")
+    require(name in _COORDINATES, f"no sparse matrix of {_COORDINATES}")
     coords, shape = rest[:dimensions], rest[dimensions:]
+    require(_are_arrays(data, *coords), "no sparse matrix")
     sort = "array" if name.endswith("_array") else "matrix"
     S = getattr(scipy.sparse, f"coo_{sort}")((data, tuple(coords)), shape=shape)  # checks the indices
     return S.asformat(name[:3])
 
 
 def _diagonals(name, data, offsets, *shape):
-    require(name in _DIAGONALS, f"no sparse matrix {name!r}")
+    require(name in _DIAGONALS and _are_arrays(data, offsets), f"no sparse matrix of {_DIAGONALS}")
     return getattr(scipy.sparse, name)((data, offsets), shape=shape)
+
+
+def _spline(knots, coefficients, degree, extrapolate, axis):
+    require(_are_arrays(knots, coefficients) and type(degree) is int, "no spline")
+    return scipy.interpolate.BSpline(knots, coefficients, degree, extrapolate, axis)
 
 
 def _twister_parts(state):
@@ -189,14 +232,14 @@ def _generator(state, increment, has_half, half):
 
 PLAIN = (
     Kind("tuple", ("builtins.tuple",), list, lambda *parts: parts),
-    Kind("set", ("builtins.set",), in_order, lambda *parts: set(parts)),
-    Kind("frozenset", ("builtins.frozenset",), in_order, lambda *parts: frozenset(parts)),
+    Kind("set", ("builtins.set",), in_order, lambda *parts: set(hashed(parts))),
+    Kind("frozenset", ("builtins.frozenset",), in_order, lambda *parts: frozenset(hashed(parts))),
     Kind("bytes", ("builtins.bytes",), lambda value: [_text(value)], _content),
     Kind("int", ("builtins.int",), lambda value: [hex(value)], lambda text: int(text, 16)),
     Kind("float", ("builtins.float",), lambda value: [repr(value)], _float),
     Kind("complex", ("builtins.complex",), lambda value: [value.real, value.imag], complex),
     Kind("slice", ("builtins.slice",), lambda value: [value.start, value.stop, value.step], slice),
-    Kind("range", ("builtins.range",), lambda value: [value.start, value.stop, value.step], range),
+    Kind("range", ("builtins.range",), _range_parts, _range),
     Kind("ellipsis", ("builtins.ellipsis",), lambda value: [], lambda: Ellipsis),
     Kind("ordered_dict", ("collections.OrderedDict",), _mapping_parts, _mapping(OrderedDict)),
     Kind("counter", ("collections.Counter",), _mapping_parts, _mapping(Counter)),
@@ -220,6 +263,7 @@ PLAIN = (
     Kind("random_state", ("numpy.RandomState",), _twister_parts, _twister),
     Kind("generator", ("numpy.Generator",), _generator_parts, _generator),
     Kind("compressed", tuple(f"scipy.{name}" for name in _COMPRESSED), _compressed_parts, _compressed),
+    Kind("rows", tuple(f"scipy.{name}" for name in _ROWS), _rows_parts, _rows),
     Kind("coordinates", tuple(f"scipy.{name}" for name in _COORDINATES), _coordinates_parts, _coordinates),
     Kind(
         "diagonals",
@@ -231,6 +275,6 @@ PLAIN = (
         "spline",
         ("scipy.BSpline",),
         lambda spline: [spline.t, spline.c, spline.k, spline.extrapolate, spline.axis],
-        scipy.interpolate.BSpline,
+        _spline,
     ),
 )

@@ -11,6 +11,7 @@ from functools import cache
 from html import escape
 from importlib.resources import files
 
+from .._writing import replacing
 from .charts import INKS, PALETTE, Chart, plain
 from .fits import versions
 from .parts import Figures, Meter, Part, Section, Table, Tile
@@ -113,14 +114,8 @@ def write(path, sections, *, title=_TITLE, command=None):
     folder = os.path.dirname(target)
     if not os.path.isdir(folder):
         raise FileNotFoundError(f"path: there is no folder {folder!r}; make it first, or give another path")
-    temporary = f"{target}.{os.getpid()}.tmp"
-    try:
-        with open(temporary, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(temporary, target)
-    finally:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
+    with replacing(target) as part, open(part, "w", encoding="utf-8") as file:
+        file.write(text)
     return path
 
 

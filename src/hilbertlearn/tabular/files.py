@@ -6,9 +6,9 @@ import csv
 import io
 import os
 import re
-import tempfile
-from contextlib import contextmanager
 from pathlib import Path
+
+from .._writing import replacing
 
 SEPARATORS = (",", ";", "\t", "|")
 MISSING = ["?"]  # beside the empty cell, NA, NaN, null and the like, which pandas knows
@@ -161,7 +161,7 @@ def write_table(frame, path):
     [1, 2]
     """
     path = check_output(path, (".csv", ".parquet"))
-    with whole_file(path) as part:
+    with replacing(path) as part:
         if path.suffix.lower() == ".parquet":
             frame.to_parquet(part, index=False)
         else:
@@ -181,26 +181,6 @@ def check_output(path, suffixes=None):
     if suffixes and path.suffix.lower() not in suffixes:
         raise TableError(f"{path}: the name must end in {' or '.join(suffixes)}")
     return path
-
-
-@contextmanager
-def whole_file(path):
-    """A temporary file in the same folder, which takes the place of ``path`` if nothing goes wrong."""
-    handle, part = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-    os.close(handle)
-    try:
-        yield part
-        os.chmod(part, 0o666 & ~_umask())
-        os.replace(part, path)
-    finally:
-        if os.path.exists(part):
-            os.unlink(part)
-
-
-def _umask():
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _line(error):
