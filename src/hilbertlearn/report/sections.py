@@ -20,7 +20,18 @@ from .vectors import judge_vectors
 
 
 def section(
-    model, X, y, *, name=None, task=None, ids=None, columns=None, targets=None, seconds=None, reference=None
+    model,
+    X,
+    y,
+    *,
+    name=None,
+    task=None,
+    ids=None,
+    columns=None,
+    targets=None,
+    seconds=None,
+    reference=None,
+    inputs=None,
 ) -> Section:
     """What a fitted model has learnt, and how it does on data it is judged on.
 
@@ -40,6 +51,7 @@ def section(
     targets : names of the outputs, or of labels; None for those of a data frame
     seconds : that the fit took, where they are known
     reference : ``{"name": ..., "score": ...}`` of a plain alternative, its score on the scale of ``model.score``
+    inputs : the inputs as a reader knows them, where X is what became of them: a data frame with its gaps and texts
 
     Returns
     -------
@@ -66,7 +78,8 @@ def section(
     """
     layers = Model.of(model)
     names = names_of(layers, X, y, ids)
-    columns = columns_of(X, columns, model, "feature_names_in_")
+    shown = X if inputs is None else inputs
+    columns = columns_of(shown, columns, model, "feature_names_in_")
     targets = None if y is None and targets is None else columns_of(y, targets, None, "")
     start = time.perf_counter()
     judged = _judge(layers)(layers, X, y, names, targets)
@@ -79,7 +92,7 @@ def section(
     facts |= found | ({} if seconds is None else {"fit_seconds": float(seconds)})
     times = time_rows(seconds, took, count(n, judged.unit), facts)
     parts = [
-        _data_part(X, n, judged, columns),
+        _data_part(shown, n, judged, columns),
         judged.part,
         judged.coverage,
         _samples_part(judged, names, outliers),
@@ -87,7 +100,7 @@ def section(
         Part("The fit", "", [Figures([*fitted, *times])]),
     ]
     tiles = [*_beside(judged.tiles, reference, facts), *_last_tiles(facts, seconds)]
-    sentence = f"From {in_words(X)}, {judged.verb} {judged.goal}." if task is None else str(task)
+    sentence = f"From {in_words(shown)}, {judged.verb} {judged.goal}." if task is None else str(task)
     heading = type(layers.machine).__name__ if name is None else str(name)
     return Section(heading, sentence, tiles, [part for part in parts if part is not None], facts)
 
