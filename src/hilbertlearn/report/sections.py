@@ -50,7 +50,8 @@ def section(
     columns : names of the inputs; None for those of a data frame
     targets : names of the outputs, or of labels; None for those of a data frame
     seconds : that the fit took, where they are known
-    reference : ``{"name": ..., "score": ...}`` of a plain alternative, its score on the scale of ``model.score``
+    reference : ``{"name": ..., "score_name": ..., "ours": ..., "score": ...}``: a plain alternative, what both are
+        compared by, and the scores of this model and of the alternative
     inputs : the inputs as a reader knows them, where X is what became of them: a data frame with its gaps and texts
 
     Returns
@@ -99,7 +100,7 @@ def section(
         chosen,
         Part("The fit", "", [Figures([*fitted, *times])]),
     ]
-    tiles = [*_beside(judged.tiles, reference, facts), *_last_tiles(facts, seconds)]
+    tiles = [*_beside(reference, facts), *judged.tiles, *_last_tiles(facts, seconds)]
     sentence = f"From {in_words(shown)}, {judged.verb} {judged.goal}." if task is None else str(task)
     heading = type(layers.machine).__name__ if name is None else str(name)
     return Section(heading, sentence, tiles, [part for part in parts if part is not None], facts)
@@ -134,14 +135,14 @@ def _samples_part(judged: Judged, names, outliers) -> Part | None:
     return Part("Samples to look at", "", items) if items else None
 
 
-def _beside(tiles, reference, facts) -> list[Tile]:
-    """The tiles, that of the score followed by that of a plain alternative."""
-    if reference is None or not tiles:
-        return list(tiles)
-    score, label = float(reference["score"]), str(reference["name"])
-    facts["reference"] = {"name": label, "score": score}
-    negated = str(facts["score_name"]).startswith("minus")
-    return [tiles[0], Tile("plain alternative", number(-score if negated else score), label), *tiles[1:]]
+def _beside(reference, facts) -> list[Tile]:
+    """Tiles of a score and of the same score of a plain alternative."""
+    if reference is None:
+        return []
+    name, score_name = str(reference["name"]), str(reference["score_name"])
+    ours, score = float(reference["ours"]), float(reference["score"])
+    facts["reference"] = {"name": name, "score_name": score_name, "ours": ours, "score": score}
+    return [Tile(score_name, number(ours), "this model"), Tile(score_name, number(score), name)]
 
 
 def _last_tiles(facts, fit_seconds) -> list[Tile]:
