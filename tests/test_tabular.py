@@ -227,6 +227,17 @@ def test_columns_that_tell_nothing_are_left_out():
     assert kind_of(frame["code"], "code")[0] == "category"
 
 
+def test_columns_that_count_the_rows_are_left_out():
+    """A count of patients would be far outside of what was seen in any new table; years may matter."""
+    frame = pd.DataFrame(
+        {"patient": range(20), "plot": range(1, 21), "year": range(1990, 2010), "order": [*range(19), 3]}
+    )
+    kept, said = usable(frame, list(frame.columns))
+    assert kept == ["year", "order"]
+    assert all("numbers the rows" in one for one in said)
+    assert usable(frame[:5], ["patient", "year"])[0] == ["patient", "year"]
+
+
 def test_a_few_words_among_numbers_are_mistakes():
     frame = pd.DataFrame({"x": [*map(str, range(19)), "n.a.?"]})
     with pytest.raises(TableError, match=r"'x' must hold numbers, but row 20 has 'n\.a\.\?'"):

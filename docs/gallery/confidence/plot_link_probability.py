@@ -48,3 +48,6 @@ plt.show()
 
 # %%
 print(f"{linked.mean():.1%} of the hidden pairs are links; {probability.mean():.1%} is the mean probability")
+
+# %%
+# Where links are likely both are right; where they are not, the calibrated probabilities are nearer to the truth.

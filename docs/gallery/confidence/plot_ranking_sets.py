@@ -44,3 +44,7 @@ plt.show()
 
 names = np.array(list("ABCD"))
 print(X[300].round(2), ["".join(names[np.argsort(row)]) for row in sets[0]])
+
+# %%
+# More true rankings are in their sets than was asked for: sets have whole numbers of rankings, and ties count as a
+# whole.

@@ -56,3 +56,6 @@ for ax, name in zip(panels[:, 0], ("some training plates", "new ones, predicted"
     ax.set_ylabel(name)
 figure.colorbar(image, ax=panels, label="temperature", shrink=0.6)
 plt.show()
+
+# %%
+# Half of the temperatures, with noise, are enough to do better than trees that have seen all of them without.

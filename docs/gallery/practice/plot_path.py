@@ -45,3 +45,6 @@ plt.show()
 for name, path in (("squared loss", squared), ("Huber loss", robust)):
     error = np.sqrt(np.mean((path.predict(X[80:]) - curves[80:]) ** 2))
     print(f"{name:14} alpha {path.alpha_:.0e}, error against clean curves {error:.3f}")
+
+# %%
+# The robust loss comes to a fifth of the error, and the map says that neither constant has to be hit exactly.

@@ -13,6 +13,7 @@ from .files import TableError
 _IDENTIFIER = re.compile(r"(?:.*[\s_.-])?(?:id|idx|index)|unnamed: ?\d+|", re.IGNORECASE)
 _NUMBER = re.compile(r"(?:(?<![A-Za-z0-9.])-)?\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?")
 _LISTED = 160  # characters of the names that an error lists
+_COUNTED = 10  # rows from which on numbers that count them are no inputs
 _SENTENCES = 5
 
 
@@ -77,9 +78,18 @@ def shortened(sentences):
 
 
 def looks_like_identifier(name, column):
-    """Whether a column is called like an identifier and tells rows apart."""
-    whole_or_text = column.dtype.kind not in "fcmM"
-    return bool(_IDENTIFIER.fullmatch(str(name))) and whole_or_text and column.is_unique and len(column) > 1
+    """Whether a column tells rows apart and is called like an identifier, or counts them from 0 or 1."""
+    if column.dtype.kind in "fcmM" or not column.is_unique or len(column) < 2:
+        return False
+    return bool(_IDENTIFIER.fullmatch(str(name))) or _counts_rows(column)
+
+
+def _counts_rows(column):
+    """Years count too, but from elsewhere: only what begins at 0 or 1, in tables of some length."""
+    if column.dtype.kind not in "iu" or len(column) < _COUNTED:
+        return False
+    values = column.to_numpy()
+    return values[0] in (0, 1) and bool((values == values[0] + np.arange(len(values))).all())
 
 
 def numbers_in(names):
