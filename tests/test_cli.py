@@ -83,6 +83,7 @@ def test_fit_predict_and_report_by_the_installed_command(folder):
     assert (judged.returncode, judged.stdout, judged.stderr) == (0, "", "")
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "größe" in page and "hilbertlearn report model.hl curves.csv" in page
+    assert "From 3 columns" in page and "1.7 % missing in the inputs" in page  # as the table has them: 2 of 120 cells
     assert sorted(os.listdir(folder)) == ["curves.csv", "model.hl", "new.csv", "out.csv", "report.html"]
 
 
@@ -121,6 +122,8 @@ def test_objects_with_sets(command, tmp_path, targets, task):
     code, out, err = command("report", "m.hl", "table.parquet", "--json")
     assert code == 0, err
     assert json.loads(out)["n_samples"] == N and model.task_ == task
+    said = command("report", "m.hl", "table.parquet")[1]
+    assert said.startswith(f"report.html: {N} samples, ") and "-" not in said  # a loss, not minus a loss
 
 
 def test_vectors_are_those_of_the_estimator_in_python(command, tmp_path):
@@ -200,7 +203,7 @@ def model(tmp_path_factory):
     [
         ("a,b\n1,2\n3,4\n", ["--targets", "y"], ["targets 'y'", "no such column", "'a', 'b'"]),
         ("a,b\n1,2\n3,4\n", [], ["--targets", "'a', 'b'"]),
-        ("a,b\n1,2\n3,4\n", ["--targets", "b"], ["2 rows", "at least 10"]),
+        ("a,b\n1,2\n3,4\n", ["--targets", "b"], ["targets: 2", "at least 10"]),
         ("", ["--targets", "y"], ["empty"]),
         ("a,y\n" + "1,2\n" * 9 + "1,x\n", ["--targets", "y", "--task", "vector"], ["'y'", "row 10", "'x'"]),
         ("a,y\n" + "1,2\n" * 19 + "x,2\n", ["--targets", "y", "--task", "vector"], ["'a'", "row 20", "'x'"]),

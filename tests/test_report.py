@@ -18,7 +18,7 @@ from hilbertlearn import (
     report,
 )
 from hilbertlearn.plotting import axes as plotting_axes
-from hilbertlearn.report import charts, text
+from hilbertlearn.report import charts, choices, objects, text
 
 BAD = "<script>alert(1)</script>"
 ODD = [BAD, "</script><img src=x onerror=alert(2)>", "a\"b'c&d", "\u2028 <!--", "{{x}}"]
@@ -82,7 +82,34 @@ def odd_section():
     frame = pd.DataFrame(X, index=ODD, columns=ODD[:2])
     y = pd.DataFrame(X @ [[1, 2], [3, 4]], index=ODD, columns=ODD[2:4])
     model = OperatorKernelRegressor("rbf", gamma=1.0, alpha=0.1).fit(frame, y)
-    return report.section(model, frame, y, name=BAD, task=BAD, reference={"name": BAD, "score": 0.1})
+    reference = {"name": BAD, "score_name": BAD, "ours": 0.2, "score": 0.1}
+    return report.section(model, frame, y, name=BAD, task=BAD, reference=reference)
+
+
+def test_an_alternative_stands_beside_the_same_score_of_the_model():
+    model, X, y, _ = case("rankings")
+    reference = {"name": "sorted", "score_name": "tau", "ours": 0.75, "score": 0.5}
+    found = report.section(model, X, y, reference=reference)
+    ours, other, loss = found.tiles[:3]
+    assert (ours.label, ours.value, other.label, other.value, other.note) == ("tau", "0.750", "tau", "0.500", "sorted")
+    assert "loss" in loss.label and found.facts["reference"] == reference
+
+
+def test_inputs_are_shown_as_the_reader_knows_them():
+    frame = pd.DataFrame({"size": [100.0, 200.0, np.nan, 300.0] * 5})
+    X = (frame.fillna(200.0).to_numpy() - 200) / 100
+    model = OperatorKernelRegressor("rbf", gamma=1.0, alpha=1e-2).fit(X, X[:, 0])
+    data = report.section(model, X, X[:, 0], inputs=frame).parts[0]
+    assert "25 % missing in the inputs" in data.intro.replace("25.0", "25")
+    table = data.items[-1]
+    assert table.names == ["size"] and table.rows[0][1:4] == ["100", "200", "300"]
+
+
+def test_sets_of_label_sets_are_told_apart():
+    labels = ["b", "a", "c"]
+    kind = objects.Kind("label set", labels=labels)
+    sets = text.few([[1, 1, 0], [1, 0, 0]], kind.write, between=" | ")
+    assert sets == "b, a | b"  # labels in the order of their columns
 
 
 def test_names_stay_text():
@@ -209,3 +236,8 @@ def test_bins_are_around_values_at_even_steps():
     np.testing.assert_allclose(charts.edges_of([1, 3, 2, 2]), [0.5, 1.5, 2.5, 3.5])
     np.testing.assert_allclose(charts.edges_of([0, 1 / 3, 1]), np.arange(-1 / 6, 1.3, 1 / 3))
     assert len(charts.edges_of(np.random.default_rng(0).normal(size=400))) == 21
+
+
+def test_what_was_chosen_is_a_dot_only_where_it_was_tried():
+    kinds = [[one.kind for one in choices._marks(0.1, x, 2.0)] for x in (0.1, 0.2)]
+    assert kinds == [["points", "rule"], ["rule"]]

@@ -332,12 +332,10 @@ def test_certificate_and_support():
     assert text.number(model.alpha_) in shown and text.setting(model.loss_) in shown
 
 
-def test_reference_is_shown_on_the_scale_of_the_tile():
-    plain = {"name": "the commonest", "score": -0.625}
+def test_reference_and_model_are_shown_by_the_same_score():
+    plain = {"name": "the commonest", "score_name": "share right", "ours": 0.875, "score": -0.625}
     shown = Seen(report.html(made("labels", reference=plain, seconds=2.5))).shown
-    assert {"plain alternative", "0.625", "the commonest", "2.5 s"} <= set(shown)
-    shown = Seen(report.html(made("vectors", reference={"name": "the mean", "score": -0.625}))).shown
-    assert "−0.625" in shown
+    assert {"share right", "0.875", "this model", "−0.625", "the commonest", "2.5 s"} <= set(shown)
 
 
 def test_task_in_words():

@@ -90,10 +90,13 @@ def test_parquet_and_an_index_with_a_name(tmp_path, table):
         ("a.csv", b"", "empty"),
         ("a.csv", b"\n \n", "empty"),
         ("a.csv", b"a,b\n", "no rows"),
-        ("a.csv", b"a,b\n1,2\n1,2,3\n", "cannot be read as CSV"),
+        ("a.csv", b"a,b\n1,2\n1,2,3\n", "Expected 2 fields in line 3, saw 3"),
+        ("a.csv", b"a,b\n" + 99 * b"1,2\n" + b"1,2,3\n", "cannot be read as CSV"),
+        ("a.csv", b"a,b,a\n1,2,3\n", "several columns are called 'a'"),
+        ("a.csv.gz", b"a,b\n1,2\n", "cannot be read"),
         ("a.csv", b"\x00\x01\x02,\x00", "not a text file"),
         ("a.parquet", b"PAR?", "cannot be read as Parquet"),
-        ("a.xlsx", b"PK", "convert it"),
+        ("a.xlsx", b"PK", "save a spreadsheet as CSV"),
         ("a.csv", None, "no such file"),
     ],
 )
@@ -387,6 +390,7 @@ def test_long_form_is_irregular_functions():
         ({"targets": "region", "task": "ranking"}, "must hold numbers"),
         ({"targets": "id", "task": "ranking"}, "a column for each label"),
         ({"targets": "y_*", "id": "name"}, "the column of identifiers is missing"),
+        ({"targets": "y_2,weight", "id": "weight"}, "'weight' is a target, and so it cannot name the rows"),
     ],
 )
 def test_settings_that_do_not_go_together(table, settings, message):
@@ -395,7 +399,7 @@ def test_settings_that_do_not_go_together(table, settings, message):
 
 
 def test_too_few_rows(table):
-    with pytest.raises(TableError, match="3 rows have known targets; give at least 10"):
+    with pytest.raises(TableError, match="rows with known targets: 3; give at least 10"):
         TabularModel("y_*").fit(table.head(3))
 
 

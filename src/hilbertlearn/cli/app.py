@@ -175,23 +175,23 @@ def report(
     check_output(out, (".html",))
     fitted = _load(model)
     frame, rows = read_table(data), _rows(inputs)
-    X, outputs, ids = fitted.outputs(frame, rows)
+    inputs_known, outputs, ids = fitted.outputs(frame, rows)
     found = section(
         fitted.estimator_,
-        X,
+        fitted.encode_inputs(inputs_known),
         outputs,
         name=data.stem,
         ids=ids,
-        columns=fitted.input_names_,
         targets=fitted.targets_,
         seconds=fitted.seconds_,
+        inputs=inputs_known,
     )
     command = f"hilbertlearn report {model} {data} --out {out}"
     write(out, found, title=f"{data.stem}: {fitted.task_}", command=command)
     remarks = fitted.remarks(frame, rows)
     talk.remarks(remarks)
-    score = f", {found.facts['score_name']} {found.facts['score']:.3f}" if "score" in found.facts else ""
-    talk.result({"report": str(out), "notes": remarks, **found.facts}, f"{out}: {len(X)} samples{score}")
+    score = f"{found.tiles[0].label} {found.tiles[0].value}"
+    talk.result({"report": str(out), "notes": remarks, **found.facts}, f"{out}: {len(ids)} samples, {score}")
 
 
 @app.command(name="compare")

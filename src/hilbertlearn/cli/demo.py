@@ -55,7 +55,8 @@ class Shown:
         return {"task": self.task, "scores": scores, "plain_name": self.plain_name, "seconds": list(self.seconds)}
 
     def section(self):
-        reference = {"name": self.plain_name, "score": self.scores[0][2]}
+        score_name, ours, plain = self.scores[0]
+        reference = {"name": self.plain_name, "score_name": score_name, "ours": ours, "score": plain}
         return report.section(*self.judged, name=self.task, seconds=self.seconds[0], reference=reference)
 
 

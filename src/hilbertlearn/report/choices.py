@@ -76,8 +76,12 @@ def _settings(params):
 
 
 def _marks(alpha, x, y):
+    """What was chosen: a line at its alpha and, if it was tried here, its error."""
+    name = f"chosen, alpha {number(alpha)}"
+    if not np.isclose(x, alpha, rtol=_SAME, atol=0):
+        return [Series(name, "rule", x=[float(alpha)], color="red")]
     return [
-        Series(f"chosen, alpha {number(alpha)}", "points", [x], [y], color="red"),
+        Series(name, "points", [x], [y], color="red"),
         Series("", "rule", x=[float(alpha)], color="red", faint=True),
     ]
 

@@ -102,7 +102,7 @@ def outlier_items(model) -> tuple[list, dict]:
     log = bool((y > 0).all() and y.max() > 20 * np.median(y))
     residual = "left-out residual" if known else "residual"
     chart = Chart("Training samples", Axis("leverage" if known else "place in the report"),
-                  Axis(f"{residual} / median", log), [View("", series)])  # fmt: skip
+                  Axis(f"{residual} / median residual", log), [View("", series)])  # fmt: skip
     return [chart, outlier_table(columns, names)], {"outliers": names[:WORST]}
 
 

@@ -78,8 +78,10 @@ class Kind:
             return short(" > ".join((self.labels or [])[j] for j in np.argsort(np.asarray(output), kind="stable")))
         if self.name == "label set":
             if self.labels is not None:
-                output = [label for label, value in zip(self.labels, output, strict=True) if value > 0]
-            return few(sorted(map(str, output)), most=8) if len(output) else "none"
+                own = [label for label, value in zip(self.labels, output, strict=True) if value > 0]
+            else:
+                own = sorted(map(str, output))
+            return few(own, most=8) if own else "none"
         if self.name in ("histogram", "vector"):
             return few(np.asarray(output, dtype=float), number, most=8)
         if self.name == "number" or isinstance(output, (float, np.floating)):
@@ -188,7 +190,7 @@ def examples(kind, true, predicted, losses, sets, names) -> Table:
     if sets is not None and hasattr(sets, "sets"):
         head.append("set")
         for i, own in zip(rows, cells, strict=True):
-            own.append(NONE if sets[i] is None else few(sets[i], kind.write, _IN_SET))
+            own.append(NONE if sets[i] is None else few(sets[i], kind.write, _IN_SET, between=" | "))
     note = f"{len(rows)} of {n} samples." if len(rows) < n else ""
     return Table("Examples", head, cells, [names[i] for i in rows], note, text=("predicted", "true", "set"))
 

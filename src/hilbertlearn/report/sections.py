@@ -20,7 +20,18 @@ from .vectors import judge_vectors
 
 
 def section(
-    model, X, y, *, name=None, task=None, ids=None, columns=None, targets=None, seconds=None, reference=None
+    model,
+    X,
+    y,
+    *,
+    name=None,
+    task=None,
+    ids=None,
+    columns=None,
+    targets=None,
+    seconds=None,
+    reference=None,
+    inputs=None,
 ) -> Section:
     """What a fitted model has learnt, and how it does on data it is judged on.
 
@@ -39,7 +50,9 @@ def section(
     columns : names of the inputs; None for those of a data frame
     targets : names of the outputs, or of labels; None for those of a data frame
     seconds : that the fit took, where they are known
-    reference : ``{"name": ..., "score": ...}`` of a plain alternative, its score on the scale of ``model.score``
+    reference : ``{"name": ..., "score_name": ..., "ours": ..., "score": ...}``: a plain alternative, what both are
+        compared by, and the scores of this model and of the alternative
+    inputs : the inputs as a reader knows them, where X is what became of them: a data frame with its gaps and texts
 
     Returns
     -------
@@ -66,7 +79,8 @@ def section(
     """
     layers = Model.of(model)
     names = names_of(layers, X, y, ids)
-    columns = columns_of(X, columns, model, "feature_names_in_")
+    shown = X if inputs is None else inputs
+    columns = columns_of(shown, columns, model, "feature_names_in_")
     targets = None if y is None and targets is None else columns_of(y, targets, None, "")
     start = time.perf_counter()
     judged = _judge(layers)(layers, X, y, names, targets)
@@ -79,15 +93,15 @@ def section(
     facts |= found | ({} if seconds is None else {"fit_seconds": float(seconds)})
     times = time_rows(seconds, took, count(n, judged.unit), facts)
     parts = [
-        _data_part(X, n, judged, columns),
+        _data_part(shown, n, judged, columns),
         judged.part,
         judged.coverage,
         _samples_part(judged, names, outliers),
         chosen,
         Part("The fit", "", [Figures([*fitted, *times])]),
     ]
-    tiles = [*_beside(judged.tiles, reference, facts), *_last_tiles(facts, seconds)]
-    sentence = f"From {in_words(X)}, {judged.verb} {judged.goal}." if task is None else str(task)
+    tiles = [*_beside(reference, facts), *judged.tiles, *_last_tiles(facts, seconds)]
+    sentence = f"From {in_words(shown)}, {judged.verb} {judged.goal}." if task is None else str(task)
     heading = type(layers.machine).__name__ if name is None else str(name)
     return Section(heading, sentence, tiles, [part for part in parts if part is not None], facts)
 
@@ -121,14 +135,14 @@ def _samples_part(judged: Judged, names, outliers) -> Part | None:
     return Part("Samples to look at", "", items) if items else None
 
 
-def _beside(tiles, reference, facts) -> list[Tile]:
-    """The tiles, that of the score followed by that of a plain alternative."""
-    if reference is None or not tiles:
-        return list(tiles)
-    score, label = float(reference["score"]), str(reference["name"])
-    facts["reference"] = {"name": label, "score": score}
-    negated = str(facts["score_name"]).startswith("minus")
-    return [tiles[0], Tile("plain alternative", number(-score if negated else score), label), *tiles[1:]]
+def _beside(reference, facts) -> list[Tile]:
+    """Tiles of a score and of the same score of a plain alternative."""
+    if reference is None:
+        return []
+    name, score_name = str(reference["name"]), str(reference["score_name"])
+    ours, score = float(reference["ours"]), float(reference["score"])
+    facts["reference"] = {"name": name, "score_name": score_name, "ours": ours, "score": score}
+    return [Tile(score_name, number(ours), "this model"), Tile(score_name, number(score), name)]
 
 
 def _last_tiles(facts, fit_seconds) -> list[Tile]:

@@ -78,8 +78,8 @@ def setting(value):
     return short(re.sub(r"\d+\.\d+(e[+-]?\d+)?", lambda match: f"{float(match[0]):.3g}", plain), 2 * _LONGEST)
 
 
-def few(items: Iterable, form=str, most=_SHOWN):
+def few(items: Iterable, form=str, most=_SHOWN, between=", "):
     """Some items and how many more there are."""
     items = list(items)
     more = f" and {len(items) - most} more" if len(items) > most else ""
-    return ", ".join(form(item) for item in items[:most]) + more
+    return between.join(form(item) for item in items[:most]) + more

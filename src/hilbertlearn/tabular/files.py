@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
+import gzip
 import io
 import os
 import re
+import zlib
 from pathlib import Path
+
+import numpy as np
 
 from .._writing import replacing
 
 SEPARATORS = (",", ";", "\t", "|")
 MISSING = ["?"]  # beside the empty cell, NA, NaN, null and the like, which pandas knows
+_DASHES = ("-", "--", "\u2013", ".")  # missing too, in columns that hold numbers otherwise
 _FORMS = (".csv", ".tsv", ".txt", ".parquet")
 _LOOKED_AT = 50  # lines by which separator and decimal mark are told
 _NAMELESS = re.compile(r"Unnamed: \d+|")
-_DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
+_DECIMAL_COMMA = re.compile(r"\s*[+-]?(?:\d+|\d{1,3}(?:\.\d{3})+),\d+\s*")
+_IN_THOUSANDS = {  # by the decimal mark
+    ".": re.compile(r"[+-]?(?:\d+|\d{1,3}(?:,\d{3})+)(?:\.\d+)?"),
+    ",": re.compile(r"[+-]?(?:\d+|\d{1,3}(?:\.\d{3})+)(?:,\d+)?"),
+}
 
 
 class TableError(ValueError):
@@ -34,12 +44,14 @@ def pandas():
 def read_table(path):
     """The table in a CSV or Parquet file.
 
-    Of CSV files the separator (comma, semicolon, tab, bar), the decimal mark, a byte order mark and the encoding, UTF-8
-    or else Windows-1252, are told from the file.
+    Of CSV files the separator (comma, semicolon, tab, bar), the decimal mark, marks of thousands, a byte order mark and
+    the encoding, UTF-8, UTF-16 or else Windows-1252, are told from the file. Empty cells, NA and ? are missing, and so
+    is a dash among numbers.
 
     Parameters
     ----------
-    path : of a .csv, .tsv, .txt or .parquet file, whose first line has the names of columns
+    path : of a .csv, .tsv, .txt or .parquet file, whose first line has the names of columns; text may be packed, as in
+        .csv.gz
 
     Returns
     -------
@@ -58,20 +70,26 @@ def read_table(path):
     [1.5, 2.5]
     """
     path = Path(path)
-    if path.suffix.lower() not in _FORMS:
-        raise TableError(f"{path}: tables are {', '.join(_FORMS)} files; convert it, or rename it")
+    form = Path(path.stem if path.suffix.lower() == ".gz" else path.name).suffix.lower()
+    if form not in _FORMS:
+        raise TableError(f"{path}: tables are {', '.join(_FORMS)} files; save a spreadsheet as CSV")
     if not path.is_file():
         raise TableError(f"{path}: there is no such file")
-    frame = _parquet(path) if path.suffix.lower() == ".parquet" else _csv(path)
+    frame = _parquet(path) if form == ".parquet" else _csv(path)
     frame.columns = [str(name).strip() for name in frame.columns]
     if _NAMELESS.fullmatch(frame.columns[0]) and "index" not in frame.columns:
         frame = frame.rename(columns={frame.columns[0]: "index"})  # as pandas writes its own
-    twice = sorted({name for name in frame.columns if list(frame.columns).count(name) > 1})
-    if twice:
-        raise TableError(f"{path}: several columns are called {twice[0]!r}; give them names of their own")
+    _check_names(frame.columns, path)
     if frame.empty:
         raise TableError(f"{path}: the table has no rows; give one with a line of names and a line for each sample")
     return frame.reset_index(drop=True)
+
+
+def _check_names(names, path):
+    """Raise if columns share a name."""
+    twice = sorted({name for name in names if list(names).count(name) > 1})
+    if twice:
+        raise TableError(f"{path}: several columns are called {twice[0]!r}; give them names of their own")
 
 
 def _parquet(path):
@@ -93,11 +111,14 @@ def _csv(path):
     pd = pandas()
     separator = _separator(text)
     decimal = "," if separator != "," and _has_decimal_comma(text, separator) else "."
+    names, ends = _names(text, separator, path)
     try:
-        return pd.read_csv(
+        frame = pd.read_csv(
             io.StringIO(text),
             sep=separator,
             decimal=decimal,
+            header=0,
+            names=names + ends,
             na_values=MISSING,
             skipinitialspace=True,
             index_col=False,
@@ -105,10 +126,45 @@ def _csv(path):
         )
     except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
         raise TableError(f"{path}: cannot be read as CSV ({_line(error)})") from error
+    for row in np.flatnonzero(frame[ends].notna().any(axis=1)):
+        more = f"more than the {len(names)} cells that have names"
+        raise TableError(f"{path}: row {row + 1} has {more}; name all columns, one of names of rows too")
+    return frame[names].apply(_as_written_numbers, decimal=decimal)
+
+
+def _names(text, separator, path):
+    """Names of columns, from the first line, and some for what other lines have beyond them: empty cells, as a rule."""
+    first, *rows = _first_rows(text, separator)
+    _check_names([name.strip() for name in first if name.strip()], path)
+    names = [name.strip() or f"Unnamed: {j}" for j, name in enumerate(first)]
+    width = max([len(names), *map(len, rows)])
+    return names, [f"beyond {j}" for j in range(len(names), width)]
+
+
+def _as_written_numbers(column, decimal):
+    """A column of text as numbers, if all its cells are numbers with marks of thousands, or dashes."""
+    if column.dtype.kind in "biufM":
+        return column
+    cells = column.map(lambda cell: cell.strip() if isinstance(cell, str) else cell)
+    written = cells[cells.notna() & ~cells.isin(_DASHES)]
+    if not len(written) or not written.map(lambda cell: _is_number(cell, decimal)).all():
+        return column
+    thousands = "," if decimal == "." else "."
+    plain = written.map(lambda cell: cell.replace(thousands, "").replace(decimal, "."))
+    return plain.astype(float).reindex(column.index)
+
+
+def _is_number(cell, decimal):
+    return isinstance(cell, str) and _IN_THOUSANDS[decimal].fullmatch(cell) is not None
 
 
 def _text(path):
-    raw = path.read_bytes()
+    try:
+        raw = gzip.decompress(path.read_bytes()) if path.suffix.lower() == ".gz" else path.read_bytes()
+    except (OSError, EOFError, zlib.error) as error:
+        raise TableError(f"{path}: cannot be read ({_line(error)})") from error
+    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return raw.decode("utf-16", errors="replace")
     if b"\0" in raw[:4096]:
         raise TableError(f"{path}: is not a text file; give CSV or Parquet")
     try:

@@ -152,6 +152,8 @@ def usable(frame, names):
 
 
 def _useless(column, name):
+    if column.dtype.kind == "O" and column.map(lambda cell: isinstance(cell, (list, dict, np.ndarray))).any():
+        return "its cells are lists"
     distinct = column.nunique()
     if distinct == 0:
         return "all cells are missing"

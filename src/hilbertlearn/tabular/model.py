@@ -129,7 +129,7 @@ class TabularModel(BaseEstimator):
         table, outputs, known = read(frame, inputs)
         self._estimator()  # whose settings are checked before anything else
         if known.sum() < _LEAST:
-            raise TableError(f"{known.sum()} rows have known targets; give at least {_LEAST}")
+            raise TableError(f"rows with known targets: {known.sum()}; give at least {_LEAST}")
         if not known.all():
             self.notes_.append(f"{(~known).sum()} rows without known targets are left out of the fit")
         kept = np.flatnonzero(known)
@@ -153,9 +153,17 @@ class TabularModel(BaseEstimator):
             raise TableError("inputs of their own are for curves in long form; give long, or join the tables first")
         names = choose(frame.columns, self.targets, "targets")
         self.task_ = self._chosen_task(frame, names)
+        self._check_targets(frame, names)
         self.targets_, self.grid_ = self._on_grid(frame, names)
         outputs, known = self.targets_as_task().read(frame)
         return frame, outputs, known
+
+    def _check_targets(self, frame, names):
+        if self.id in names:
+            raise TableError(f"{self.id!r} is a target, and so it cannot name the rows too; give another id")
+        empty = [name for name in names if frame[name].isna().all()]
+        if empty and self.task_ != "functional":
+            raise TableError(f"target {empty[0]!r} has no known cell; leave it out")
 
     def _chosen_task(self, frame, names):
         if self.task != "auto":
@@ -252,7 +260,7 @@ class TabularModel(BaseEstimator):
         return made
 
     def outputs(self, frame, inputs=None):
-        """Inputs (n, p), outputs as the estimator takes them and names of the rows whose targets are known."""
+        """Inputs as a data frame, outputs as the estimator takes them and names of the rows whose targets are known."""
         check_is_fitted(self)
         rows = self._rows(frame, inputs)
         if self.long is not None:
@@ -265,7 +273,8 @@ class TabularModel(BaseEstimator):
         if not len(kept):
             raise TableError(f"no row has known targets, {listed(self.targets_)}")
         ids = (rows[self.id_] if self.id_ in rows.columns else rows.index.to_series()).iloc[kept]
-        return self.encode_inputs(rows.iloc[kept]), outputs[kept], [str(one) for one in ids]
+        require(rows, self.features_, "input columns")
+        return rows[self.features_].iloc[kept], outputs[kept], [str(one) for one in ids]
 
     def _rows(self, frame, inputs):
         """The data frame with a row a sample."""
