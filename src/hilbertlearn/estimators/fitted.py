@@ -26,6 +26,8 @@ def _read(self, name):
     try:
         return getattr(state, name)
     except AttributeError as error:
+        if hasattr(type(state), name):  # it says why itself
+            raise
         raise AttributeError(f"{type(self).__name__} does not estimate {name}_ with these settings") from error
 
 
