@@ -78,7 +78,7 @@ VALUES = [
 ]
 
 
-@pytest.mark.parametrize("value", VALUES, ids=lambda value: repr(value)[:30] if not isinstance(value, int) else "int")
+@pytest.mark.parametrize("value", VALUES, ids=[f"{i} {type(value).__name__}" for i, value in enumerate(VALUES)])
 def test_values(value, tmp_path):
     again = trip(value, tmp_path)
     assert type(again) is type(value) and again == value
