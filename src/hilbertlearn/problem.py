@@ -258,4 +258,4 @@ def relative_gap(primal, dual, floor=0.0):
     if not (np.isfinite(primal) and np.isfinite(dual)):
         return np.inf
     gap = max(primal + dual, 0.0)
-    return 0.0 if gap == 0 else float(gap) / max(float(primal - floor), np.finfo(float).tiny)
+    return 0.0 if gap == 0 else float(gap) / max(float(primal - floor), float(np.finfo(float).tiny))
