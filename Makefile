@@ -57,7 +57,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv --clear $(VENV)
 
 $(VENV)/.stamp-demo: pyproject.toml | $(BIN)/python
-	$(PIP) install -e '.[cli,plot]'
+	$(PIP) install -e '.[cli,plot,graphs]'
 	@touch $@
 
 $(VENV)/.stamp-examples: pyproject.toml | $(BIN)/python
