@@ -64,7 +64,7 @@ def table(section, title):
     return found
 
 
-def close(seen, wanted):
+def assert_close(seen, wanted):
     """Six digits are kept."""
     np.testing.assert_allclose(np.array(seen, dtype=float), wanted, rtol=1e-5, atol=1e-12)
 

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse
 import sklearn.metrics
 from report_cases import GRID, RBF, case
-from report_pages import Seen, chart, close, made, series, table
+from report_pages import Seen, assert_close, chart, made, series, table
 
 from hilbertlearn import (
     FunctionalRegressor,
@@ -37,7 +37,7 @@ def test_vectors_are_predicted_against_true(name):
         dots = {label: (a, b) for one in view["series"] for label, a, b in zip(one["names"], one["x"], one["y"])}
         known = y.index[y[target].notna()]
         assert set(dots) == set(known)
-        close([dots[label] for label in known], np.c_[y.loc[known, target], predicted.loc[known, target]])
+        assert_close([dots[label] for label in known], np.c_[y.loc[known, target], predicted.loc[known, target]])
 
 
 def test_scores_by_output_are_those_of_scikit_learn():
@@ -85,18 +85,18 @@ def test_curves_with_their_band():
     model, X, y, known = case("bands")
     section, band = made("bands"), model.predict_band(X)
     found, predicted = chart(section, "Curve by curve"), model.predict(X)
-    close(found["shared"]["grid"], GRID)
+    assert_close(found["shared"]["grid"], GRID)
     errors = [metrics.integrated_squared_error(y[i : i + 1], predicted[i : i + 1], GRID) ** 0.5 for i in range(len(y))]
     order = np.argsort(errors)[::-1]
     for view, i in zip(found["views"], order, strict=True):
         assert view["label"].startswith(f"{known['ids'][i]}, error")
-        close(series(view, "predicted")["y"], predicted[i])
-        close(series(view, "true")["y"], y[i])
-        close(series(view, "band")["lower"], band.lower[i])
-        close(series(view, "band")["upper"], band.upper[i])
+        assert_close(series(view, "predicted")["y"], predicted[i])
+        assert_close(series(view, "true")["y"], y[i])
+        assert_close(series(view, "band")["lower"], band.lower[i])
+        assert_close(series(view, "band")["upper"], band.upper[i])
     inside = np.where(np.isnan(y), np.nan, (band.lower <= y) & (y <= band.upper))
     along = chart(section, "Inside the band, along the curve")["views"][0]
-    close(series(along, "observed")["y"], np.nanmean(inside, axis=0))
+    assert_close(series(along, "observed")["y"], np.nanmean(inside, axis=0))
     assert section.facts["coverage"] == pytest.approx(band.contains(y).mean())
 
 
@@ -105,9 +105,9 @@ def test_errors_and_gaps_along_the_curve():
     section = made("curves")
     residuals = y - model.predict(X)
     view = chart(section, "Error along the curve")["views"][0]
-    close(series(view, "error")["y"], np.sqrt(np.nanmean(residuals**2, axis=0)))
-    close(series(view, "spread")["y"], np.nanstd(y, axis=0))
-    close(chart(section, "Missing along the curve")["views"][0]["series"][0]["y"], np.isnan(y).mean(axis=0))
+    assert_close(series(view, "error")["y"], np.sqrt(np.nanmean(residuals**2, axis=0)))
+    assert_close(series(view, "spread")["y"], np.nanstd(y, axis=0))
+    assert_close(chart(section, "Missing along the curve")["views"][0]["series"][0]["y"], np.isnan(y).mean(axis=0))
 
 
 def test_irregular_curves_are_at_their_own_points():
@@ -115,15 +115,15 @@ def test_irregular_curves_are_at_their_own_points():
     found = chart(made("irregular"), "Curve by curve")
     for view in found["views"]:
         i = int(view["label"].split(",")[0])
-        close(series(view, "true")["x"], y.points[i])
-        close(series(view, "true")["y"], y.values[i])
+        assert_close(series(view, "true")["x"], y.points[i])
+        assert_close(series(view, "true")["y"], y.values[i])
 
 
 def test_quantiles_hold_what_is_counted():
     model, X, y, _ = case("quantiles")
     below = chart(made("quantiles"), "Outputs below each quantile")["views"][0]["series"][0]
-    close(below["y"], (y.to_numpy()[:, None] <= model.predict(X)).mean(axis=0))
-    close(below["x"], [0.1, 0.5, 0.9])
+    assert_close(below["y"], (y.to_numpy()[:, None] <= model.predict(X)).mean(axis=0))
+    assert_close(below["x"], [0.1, 0.5, 0.9])
 
 
 def test_objects_have_their_losses():
@@ -193,13 +193,13 @@ def test_links_are_told_apart():
     assert section.facts["average_precision"] == pytest.approx(sklearn.metrics.average_precision_score(y, scores))
     bars = series(chart(section, "Scores of pairs")["views"][0], "linked")
     edges = np.linspace(scores.min(), scores.max(), len(bars["x"]) + 1)
-    close(bars["x"], edges[:-1])
-    close(bars["y"], np.histogram(scores[y == 1], edges)[0] / y.sum())
+    assert_close(bars["x"], edges[:-1])
+    assert_close(bars["y"], np.histogram(scores[y == 1], edges)[0] / y.sum())
     likely = table(section, "Likeliest links")
     assert likely.names[0] == "{} – {}".format(*model.predict_links(top_k=1)[0][:2])
     first = series(chart(section, "The likeliest pairs")["views"][0], "links among")
     order = np.argsort(-scores, kind="stable")
-    close(first["y"], [y[order][: int(k)].mean() for k in first["x"]])
+    assert_close(first["y"], [y[order][: int(k)].mean() for k in first["x"]])
 
 
 def test_partners_hold_links():
@@ -269,11 +269,11 @@ def test_path_is_that_of_the_search():
     view = chart(section, "Held-out error along the path")["views"][0]
     order = np.argsort(path.alphas_)
     line, band = series(view, "mean held-out error"), series(view, "± 1")
-    close(line["x"], path.alphas_[order])
-    close(line["y"], path.errors_[order])
-    close(band["upper"], (path.errors_ + path.standard_errors_)[order])
+    assert_close(line["x"], path.alphas_[order])
+    assert_close(line["y"], path.errors_[order])
+    assert_close(band["upper"], (path.errors_ + path.standard_errors_)[order])
     mark = series(view, "chosen")
-    close([mark["x"][0], mark["y"][0]], [path.alpha_, path.errors_[path.alphas_ == path.alpha_][0]])
+    assert_close([mark["x"][0], mark["y"][0]], [path.alpha_, path.errors_[path.alphas_ == path.alpha_][0]])
 
 
 def test_two_way_path_has_a_line_for_each_constant():
@@ -281,7 +281,7 @@ def test_two_way_path_has_a_line_for_each_constant():
     view = chart(made("two-way path"), "Held-out error along the path")["views"][0]
     order = np.argsort(path.alphas_)
     for j, params in enumerate(path.loss_grid_):
-        close(series(view, f"kappa {text.number(params['kappa'])}")["y"], path.errors_[order, j])
+        assert_close(series(view, f"kappa {text.number(params['kappa'])}")["y"], path.errors_[order, j])
 
 
 def test_settings_that_were_tried():
@@ -296,8 +296,8 @@ def test_settings_that_were_tried():
     )
     own = table_[(table_["kernel"] == best["kernel"]) & (table_["gamma"] == best["gamma"])].sort_values("alpha")
     name = next(one["name"] for one in view["series"] if one["name"].startswith(best["kernel"]))
-    close(series(view, name)["x"], own["alpha"])
-    close(series(view, name)["y"], own["error"])
+    assert_close(series(view, name)["x"], own["alpha"])
+    assert_close(series(view, name)["y"], own["error"])
 
 
 def test_errors_under_other_weights_are_another_round():
@@ -321,7 +321,7 @@ def test_outliers_are_those_of_the_report_on_them(name):
     dots = {}
     for one in chart(section, "Training samples")["views"][0]["series"]:
         dots |= dict(zip(one.get("names", ()), zip(one.get("x", ()), one.get("y", ()))))
-    close([dots[str(one)] for one in wanted.index], wanted[["leverage", "loo_residual"]])
+    assert_close([dots[str(one)] for one in wanted.index], wanted[["leverage", "loo_residual"]])
 
 
 def test_certificate_and_support():
