@@ -12,7 +12,7 @@ from sklearn.utils.validation import _num_samples
 
 from .._blocks import rows_at_once, slices
 
-_BLOCK_ENTRIES = 2**20  # of Z that are computed at once, 8 MB: temporaries are a few times that
+_BLOCK_ENTRIES = 2**23  # of Z that are computed at once, 64 MB: temporaries are a few times that
 
 
 class FeatureMap(ABC):
@@ -22,28 +22,41 @@ class FeatureMap(ABC):
     knows_outputs: bool = False  # whether the outputs of the samples of fit had a part in it
 
     @abstractmethod
-    def features(self, X):
-        """Z (m, r) of a few rows, all at once and not checked; the array is the caller's."""
+    def values(self, X):
+        """What features are made of (m, r), of a few rows, all at once and not checked; the array is the caller's."""
+
+    def finished(self, values):
+        """Features Z (m, r) of any number of values (m, r), in their memory."""
+        return values
 
     def __call__(self, X, samples=None):
         """Z (m, r) in C order, computed in blocks of rows.
 
         samples : None; a map so stands where a kernel does, see ``expansion``
         """
-        X = by_rows(X)
-        number, Z = _num_samples(X), None
-        for rows, block in self.blocks(X):
+        X, values = by_rows(X), np.empty((0, self.n_components))
+        number = _num_samples(X)
+        for rows in self.row_slices(number):
+            block = self._checked_values(X, rows)
             if len(block) == number:
-                return block
-            Z = np.empty((number, self.n_components), dtype=block.dtype) if Z is None else Z
-            Z[rows] = block
-        return np.empty((0, self.n_components)) if Z is None else Z
+                values = block
+                break
+            if not len(values):
+                values = np.empty((number, self.n_components), dtype=block.dtype)
+            values[rows] = block
+        # all at once: kernel values come from numpy's BLAS, triangles are solved by scipy's, and the threads of the one
+        # that has just finished are in the way of the other's
+        return checked(self.finished(values), number, self.n_components)
 
     def blocks(self, X, rows=None) -> Iterator[tuple[slice, np.ndarray]]:
         """Pairs (slice, Z of these rows), `rows` rows of X at a time; None for as many as keep temporaries small."""
         X = by_rows(X)
         for part in self.row_slices(_num_samples(X), rows):
-            yield part, checked(self.features(_safe_indexing(X, part)), part.stop - part.start, self.n_components)
+            values = self._checked_values(X, part)
+            yield part, checked(self.finished(values), len(values), self.n_components)
+
+    def _checked_values(self, X, rows):
+        return checked(self.values(_safe_indexing(X, rows)), rows.stop - rows.start, self.n_components)
 
     def row_slices(self, n, rows=None) -> list[slice]:
         """Slices of n rows, `rows` at a time; None for as many as keep temporaries small."""

@@ -171,8 +171,11 @@ class LandmarkMap(FeatureMap):
             raise ValueError("kernel='precomputed' has values with the samples of fit only; give a kernel of inputs")
         return replace(self, columns=np.full(len(self.columns), -1), n_samples=0)
 
-    def features(self, X):
-        return solve_triangle(self.root, self._values(X, 0))
+    def values(self, X):
+        return self._values(X, 0)
+
+    def finished(self, values):
+        return solve_triangle(self.root, values)
 
     def expansion(self, W):
         """(kernel, landmarks, C): the function ``Z(x) W`` as kernel values with the landmarks, no whitening of them.

@@ -110,7 +110,7 @@ class RandomMap(FeatureMap):
     def n_components(self) -> int:
         return 2 * self.frequencies.shape[1]
 
-    def features(self, X):
+    def values(self, X):
         p, half = self.frequencies.shape
         if X.shape[1] != p:
             raise ValueError(f"feature_map: X must have {p} columns as in fit, got {X.shape[1]}")

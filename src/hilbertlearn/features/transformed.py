@@ -74,5 +74,5 @@ class TransformedMap(FeatureMap):
     transformer: Any
     n_components: int
 
-    def features(self, X):
+    def values(self, X):
         return self.transformer.transform(X)

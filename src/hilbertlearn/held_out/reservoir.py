@@ -58,6 +58,9 @@ class Reservoir:
         if len(self.keys) == self.size:  # most rows of a long stream have no part in it
             near = keys < self.keys.max()
             rows, keys = rows[near], keys[near]
+        if len(rows) > self.size:  # the others cannot be among the smallest of all
+            near = _smallest(keys, self.size)
+            rows, keys = rows[near], keys[near]
         if not len(rows):
             return new
         own = np.ones(len(rows)) if weights is None else weights[rows]
@@ -71,9 +74,14 @@ class Reservoir:
         parts = [(self.Z, self.Y, self.weights, self.keys), *self.pending]
         Z, Y, weights, keys = (np.concatenate(each) for each in zip(*parts, strict=True))
         if len(keys) > self.size:
-            kept = np.sort(np.argpartition(keys, self.size - 1)[: self.size])
+            kept = _smallest(keys, self.size)
             Z, Y, weights, keys = Z[kept], Y[kept], weights[kept], keys[kept]
         return replace(self, Z=Z, Y=Y, weights=weights, keys=keys, pending=())
+
+
+def _smallest(keys, k):
+    """Where the k smallest keys are, in order of position."""
+    return np.sort(np.argpartition(keys, k - 1)[:k])
 
 
 @dataclass(frozen=True)
