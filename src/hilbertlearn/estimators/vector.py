@@ -30,7 +30,8 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
     kernel : str, callable, object of ``hilbertlearn.kernels``, Gaussian-process kernel or list
         A name of scikit-learn's ``pairwise_kernels``, "matern12", "matern32" (or "matern") or "matern52", a callable
         ``(X, Z) -> Gram``, ``"precomputed"``, or a list of ``(kernel, operator)`` terms that add up. "auto" is the best
-        of "rbf", "matern32", "matern12" and "linear", chosen as gamma is; ``kernels.Best`` takes other lists.
+        of "rbf", "matern32", "matern12", "laplacian" and "linear", chosen as gamma is; ``kernels.Best`` takes other
+        lists.
     gamma : float, "auto", "median" or "scale"
         Coefficient of named kernels. "auto": chosen with alpha, from 2^-11 to 2^9 times the median rule's, by
         leave-one-out errors of the squared loss (of 500 samples, then of up to 2000 around the best). "median": the
