@@ -644,3 +644,13 @@ def test_coverage_of_many_draws(problem, method):
         pytest.skip("balls have no closed form: 200 times 100 refits")
     n_test = 15 if problem == "many items" else 50
     assert coverage(problem, method, 200, n_test) >= (0.87 if method == "jackknife+" else 0.88)
+
+
+def test_sets_and_bands_say_in_a_line_what_they_are():
+    X = np.linspace(0, 1, 60)[:, None]
+    words = ["low" if x < 0.5 else "high" for x in X[:, 0]]
+    model = ConformalPredictor(StructuredPredictor("rbf", gamma=10.0, alpha=1e-3)).fit(X, words)
+    assert repr(model.predict_set(X[[3, 50]])) == "CandidateSets(2 queries, sizes 1 to 1, median 1)"
+    model = ConformalPredictor(OperatorKernelRegressor("rbf", gamma=10.0, alpha=1e-3)).fit(X, np.hstack([X, 2 * X]))
+    region = model.predict_region(X[:1])
+    assert repr(region) == f"Box(1 query, mean width {np.mean(region.upper - region.lower):.3g})"

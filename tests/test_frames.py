@@ -444,3 +444,11 @@ def test_columns_of_outputs_in_another_order_are_refused_everywhere():
     ):
         with pytest.raises(ValueError, match="another order"):
             question()
+
+
+def test_dates_and_text_without_a_name_are_told_for_what_they_are():
+    frame = pd.DataFrame({"a": np.arange(12.0), "when": pd.date_range("2020-01-01", periods=12)})
+    with pytest.raises(ValueError, match=r"'when' are dates: turn them into numbers"):
+        OperatorKernelRegressor().fit(frame, np.arange(12.0))
+    with pytest.raises(ValueError, match=r"'y' holds no numbers"):
+        OperatorKernelRegressor().fit(frame[["a"]], pd.Series(["u", "v"] * 6))

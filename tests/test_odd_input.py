@@ -203,6 +203,22 @@ def test_kernels_of_numbers_in_one_dimension():
 def test_inputs_and_outputs_that_overflow():
     assert_refused(lambda: OperatorKernelRegressor("linear").fit(X * 1e200, Y), ["X is too large", "scale X"])
     assert_refused(lambda: OperatorKernelRegressor().fit(X, Y * 1e200), ["y is too large", "divide y"])
+    largest = np.finfo(float).max / np.abs(Y).max()
+    for settings in ({}, {"loss": "huber"}, {"gamma": 1.0, "alpha": 0.01}):
+        for scale in (1e155, largest):
+            assert_refused(lambda: OperatorKernelRegressor(**settings).fit(X, Y * scale), ["y is too large"])  # noqa: B023
+
+
+def test_inputs_and_outputs_of_which_nothing_is_left():
+    for settings in ({}, {"loss": "huber"}, {"gamma": 1.0, "alpha": 0.01}):
+        refused = lambda: OperatorKernelRegressor(**settings).fit(X, Y * 1e-200)  # noqa: B023, E731
+        assert_refused(refused, ["y is too small", "divide y"])
+    assert_refused(lambda: OperatorKernelRegressor().fit(X * 1e-310, Y), ["X is too small", "scale X"])
+    for scale in (1e-140, 1e140):  # a model that does not depend on the unit
+        found = OperatorKernelRegressor(gamma=1.0, alpha=0.01).fit(X, Y * scale).predict(X) / scale
+        assert_allclose(found, OperatorKernelRegressor(gamma=1.0, alpha=0.01).fit(X, Y).predict(X), rtol=1e-8)
+    constant = OperatorKernelRegressor(gamma=1.0, alpha=0.01).fit(X, np.full(len(X), 1e-300))
+    assert_allclose(constant.predict(X), 1e-300)
 
 
 @pytest.mark.parametrize("loss", ["squared", losses.Huber(0.5)], ids=str)

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from hilbertlearn import (
     FunctionalRegressor,
+    IrregularFunctions,
     OperatorKernelRegressor,
     RegularizationPathCV,
     losses,
@@ -238,3 +239,20 @@ def test_what_is_something_else_is_named_and_leaves_no_figure(draw, name):
         with pytest.raises(TypeError, match="path must be a fitted RegularizationPathCV, got OperatorKernelRegressor"):
             draw(model)
     assert plt.get_fignums() == before
+
+
+def test_bands_of_curves_at_points_of_their_own():
+    points = [np.array([0.5, 0.0, 1.0]), np.array([0.0, 0.2, 0.7, 1.0])]
+    low, high = (IrregularFunctions(points, [np.sin(p) + shift for p in points]) for shift in (-1.0, 1.0))
+    ax = plotting.plot_band((low, high), y=low)
+    assert len(ax.collections) == 2
+    assert_allclose(ax.lines[0].get_xdata(), [0.0, 0.5, 1.0])  # in order
+    assert_allclose(ax.lines[0].get_ydata(), np.sin([0.0, 0.5, 1.0]) - 1.0)
+    grid = np.linspace(0, 1, 20)
+    ax = plotting.plot_band((np.zeros((2, 20)), np.ones((2, 20))), grid=grid, y=low)
+    assert_allclose(ax.lines[2].get_xdata(), [0.0, 0.5, 1.0])
+    with pytest.raises(ValueError, match="y must have the shape"):
+        plotting.plot_band((low, high), y=low[:1])
+    several = IrregularFunctions(points, [np.column_stack([p, p]) for p in points])
+    with pytest.raises(ValueError, match="2 curves a sample"):
+        plotting.plot_band((several, several))

@@ -22,10 +22,11 @@ def read(tmp_path, text, name="table.csv"):
         ('a,b\n"1,234.5",x\n999,y\n"-1,000,000",z\n', [1234.5, 999, -1e6]),
         ("a;b\n1.234,5;x\n999;y\n-1.000.000,0;z\n", [1234.5, 999, -1e6]),
         ("a;b\n1.234;1,5\n-;2,5\n5.678;3,5\n", [1234, np.nan, 5678]),
+        ('a,b\n"1,5",x\n-,y\n"-23,0",z\n', [1.5, np.nan, -23.0]),
         ("a,b\n1.5,x\n-,y\n -- ,z\n", [1.5, np.nan, np.nan]),
         ("a\tb\n1.5\tx\n.\ty\n?\tz\n", [1.5, np.nan, np.nan]),
     ],
-    ids=["commas", "points", "points, whole numbers", "dashes", "a point"],
+    ids=["commas", "points", "points, whole numbers", "quotes", "dashes", "a point"],
 )
 def test_numbers_are_read_as_they_are_written(tmp_path, text, values):
     np.testing.assert_array_equal(read(tmp_path, text)["a"].to_numpy(dtype=float), values)
@@ -79,3 +80,46 @@ def test_inputs_to_be_shown_are_those_of_the_table():
     inputs, outputs, ids = TabularModel("y").fit(frame).outputs(frame)
     pd.testing.assert_frame_equal(inputs, frame.drop(index=5)[["x", "kind"]])
     assert len(outputs) == 19 and "5" not in ids
+
+
+# ---------------------------------------------------------------- targets that are not what they seem
+
+
+def target(cells):
+    rng = np.random.default_rng(0)
+    return pd.DataFrame({"x": rng.normal(size=len(cells)), "y": cells})
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        ([*map(float, range(39)), "oops"], ["'y' must hold numbers", "row 40 has 'oops'"]),
+        ([f"{k}.5 mg" for k in range(40)], ["such as '0.5 mg'", "plain numbers", "structured"]),
+        ([f"{k},5" for k in range(39)] + ["1,234"], ["such as '0,5'", "another decimal mark"]),
+    ],
+    ids=["a mistake", "units", "a mark that may be either"],
+)
+def test_numbers_with_something_wrong_are_no_classes(cells, words):
+    with pytest.raises(TableError) as error:
+        TabularModel("y").fit(target(cells))
+    assert all(word in str(error.value) for word in words), error.value
+    assert TabularModel("y", task="structured").fit(target(cells)).task_ == "structured"
+
+
+def test_codes_of_few_kinds_are_classes():
+    cells = ["1a", "2b", "3c"] * 10
+    assert TabularModel("y").fit(target(cells)).task_ == "structured"
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_truths_come_back_as_truths(missing):
+    cells = [True, False] * 15 + [None] * missing
+    frame = target(cells)
+    predicted = TabularModel("y").fit(frame).predict(frame[:4])["y"]
+    assert set(predicted) <= {"True", "False"} and len(predicted) == 4
+
+
+def test_names_of_rows_that_are_not_told_from_text_are_asked_for():
+    frame = target(list(range(40))).assign(patient=[f"p{k}" for k in range(40)])
+    _, said = usable(frame, ["x", "patient"])
+    assert "give it as the id" in said[0]

@@ -14,6 +14,7 @@ import scipy.linalg
 
 SYMMETRY_TOLERANCE = 1e-8  # relative to the largest entry
 PSD_TOLERANCE = 1e-8  # negative eigenvalues up to this fraction of the largest diagonal sum count as rounding
+_LARGEST = 1e150  # number whose squares add up without overflow
 _SINGLE = 100  # times as much, of matrices that come in float32
 
 
@@ -121,3 +122,23 @@ def _physical_memory() -> float:
         return float(os.sysconf("SC_PAGE_SIZE")) * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):  # not known on this platform: let the allocation decide
         return np.inf
+
+
+def check_range(y, deviations=True):
+    """Raise if squares of outputs y, numbers (n, ...), NaN where not observed, overflow; other objects may be any.
+
+    deviations : whether those of differences may not be so small either that nothing is left of them
+    """
+    if not isinstance(y, np.ndarray) or y.dtype.kind != "f" or not y.size:
+        return
+    Y = y.reshape(len(y), -1)
+    low, high = np.fmin.reduce(Y, axis=0), np.fmax.reduce(Y, axis=0)
+    largest = np.fmax.reduce(np.maximum(np.abs(low), np.abs(high)), initial=0.0)
+    if largest > _LARGEST:
+        raise ValueError("y is too large, its squared errors overflow; divide y by its standard deviation")
+    spread = np.fmax.reduce(high - low, initial=0.0)
+    if deviations and 0 < spread < 1 / _LARGEST:
+        raise ValueError(
+            f"y is too small, it differs by {spread:.1e} and nothing is left of squared errors; divide y by its "
+            "standard deviation"
+        )

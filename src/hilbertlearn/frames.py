@@ -73,7 +73,7 @@ def numbers_of(y):
     values = values_of(y)
     if not is_framed(y) or values.dtype != object:
         return values
-    names = y.columns if is_frame(y) else [y.name]
+    names = y.columns if is_frame(y) else ["y" if y.name is None else y.name]
     odd = [name for name, one in zip(names, columns_of(y), strict=True) if column_values(one).dtype == object]
     raise ValueError(f"{', '.join(map(repr, odd))} holds no numbers; leave it out, or turn it into numbers first")
 

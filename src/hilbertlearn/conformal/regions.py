@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from .outputs import OutputForm
 _DRAWS = 400  # points of a set, by which its volume is estimated
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Region:
     """Sets of outputs for m queries. ``contains`` is the set itself, ``lower`` and ``upper`` are the box around it.
 
@@ -24,11 +24,11 @@ class Region:
     little smaller than its box, which therefore has at least its coverage.
     """
 
-    calibration: Calibration = field(repr=False)
-    X: Any = field(repr=False)
-    form: OutputForm = field(repr=False)
-    ends: tuple = field(repr=False)  # lower and upper (m, d)
-    own: Any = field(default=None, repr=False)  # (m,) weights of the queries
+    calibration: Calibration
+    X: Any
+    form: OutputForm
+    ends: tuple  # lower and upper (m, d)
+    own: Any = None  # (m,) weights of the queries
 
     @classmethod
     def of(cls, calibration: Calibration, X, form: OutputForm, own=None):
@@ -37,6 +37,11 @@ class Region:
 
     def __len__(self):
         return _num_samples(self.X)
+
+    def __repr__(self):
+        lower, upper = self.ends
+        width = f", mean width {np.mean(upper - lower):.3g}" if np.size(lower) else ""
+        return f"{type(self).__name__}({len(self)} {'query' if len(self) == 1 else 'queries'}{width})"
 
     @property
     def lower(self):
@@ -89,7 +94,7 @@ class Box(Region):
         return np.prod(np.maximum(upper - lower, 0.0), axis=1)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Band(Region):
     """Sets of functions that are near the prediction at all points at once.
 
@@ -119,7 +124,7 @@ class Band(Region):
     True
     """
 
-    training: Any = field(default=None, repr=False)  # the form of the training outputs, where that of the band differs
+    training: Any = None  # the form of the training outputs, where that of the band differs
 
     @classmethod
     def of(cls, calibration: Calibration, X, form: OutputForm, own=None, grid=None):

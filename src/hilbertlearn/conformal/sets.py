@@ -29,7 +29,7 @@ def _read(rules, y, m):
     return outputs
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CandidateSets(Sequence):
     """Sets of candidates for m queries, a sequence of m collections in the form of the outputs, best first.
 
@@ -64,9 +64,9 @@ class CandidateSets(Sequence):
     sets: list  # (m,) in the user's form
     indices: list  # (m,) where the members are among the candidates given: the first of equal ones
     p_values: list  # (m,) of each member: the share of samples left out that fit no better, and the query itself
-    rules: OutputRules = field(repr=False)
-    members: list = field(repr=False)  # (m,) as they were read
-    conforms: Callable | None = field(default=None, repr=False)  # outputs (m,) -> (m,), where sets may not be listed
+    rules: OutputRules
+    members: list  # (m,) as they were read
+    conforms: Callable | None = None  # outputs (m,) -> (m,), where sets may not be listed
 
     @classmethod
     def of(cls, rules, found, conforms=None):
@@ -102,6 +102,11 @@ class CandidateSets(Sequence):
     def __getitem__(self, i):
         return self.sets[i]
 
+    def __repr__(self):
+        sizes = self.sizes
+        told = f", sizes {sizes.min():g} to {sizes.max():g}, median {np.median(sizes):g}" if len(sizes) else ""
+        return f"CandidateSets({len(self)} {'query' if len(self) == 1 else 'queries'}{told})"
+
 
 @dataclass(frozen=True, eq=False)
 class Balls:
@@ -136,7 +141,7 @@ class Balls:
 
     center: Any  # (m,) predictions, in the user's form
     radius: np.ndarray  # (m,) in units of the loss
-    rules: OutputRules = field(repr=False)
+    rules: OutputRules
     models: ObjectModels = field(repr=False)
     queries: Any = field(repr=False)
     held: tuple = field(repr=False)  # scores of the samples left out, level, weights of samples and of queries

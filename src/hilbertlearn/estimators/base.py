@@ -17,7 +17,7 @@ from .._callbacks import Watched, watched
 from .._fitting import blank, snapshot, transactional
 from .._progress import Progress
 from .._statistics import mean_rows
-from .._validation import check_choice, check_number, warn
+from .._validation import check_choice, check_number, check_range, warn
 from ..distributed import is_dask
 from ..frames import FrameForm
 from ..losses import as_loss
@@ -183,7 +183,9 @@ class KernelMachine(Watched, FittedMachine):
         X, weights = self._read(X, y, sample_weight, _DTYPES[self.precision])
         y, kept = self.read_outputs(y), np.flatnonzero(weights > 0)
         some = y if len(kept) == len(y) else y[kept]
+        check_range(some, deviations=loss.symmetric)
         encoded = Encoded.of(output_space(some, weights[kept]), some)
+        check_range(encoded.Y, deviations=loss.symmetric)
         self._check_loss(loss, encoded)
         solver = None if self.alpha_per_output else self.solver
         given = (recipe, encoded, weights[kept], loss, solver)

@@ -71,6 +71,8 @@ def _rows(estimator, X, kernels, reset, dtype):
         X = np.reshape(X, (len(X), -1))
     dtype = np.float64 if scipy.sparse.issparse(X) else dtype
     X = _validated(estimator, X, reset, accept_sparse="csr", dtype=dtype, order="C")
+    if reset and 0 < abs(X).max() < np.finfo(X.dtype).tiny:
+        raise ValueError("X is too small for its precision; scale X, for example with StandardScaler")
     if "precomputed" in kernels and scipy.sparse.issparse(X):
         X = X.toarray()
     if "precomputed" in kernels and reset and X.shape[0] != X.shape[1]:
@@ -150,6 +152,9 @@ def _validated(estimator, X, reset, **options):
 
 def _example(X):
     """The kernel for a data frame with columns that are not numbers; None where all are."""
+    dates = [name for name in X.columns if str(X[name].dtype).startswith("datetime")]
+    if dates:
+        return f"The columns {', '.join(map(repr, dates))} are dates: turn them into numbers first, such as days"
     table = Table.of(X)
     kinds: dict = {"numbers": [], "functions": [], "others": []}
     for name, column in zip(table.names, table.columns, strict=True):

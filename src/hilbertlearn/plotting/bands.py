@@ -15,8 +15,8 @@ def plot_band(band, ax=None, *, grid=None, center=None, y=None, samples=None, co
 
     Parameters
     ----------
-    band : object with ``lower`` and ``upper``, arrays (m,) or (n, m) or functions of scikit-fda on a grid, and perhaps
-        ``grid`` and ``center``; or a pair (lower, upper)
+    band : object with ``lower`` and ``upper``, arrays (m,) or (n, m), functions of scikit-fda on a grid or
+        ``IrregularFunctions``, and perhaps ``grid`` and ``center``; or a pair (lower, upper)
     ax : axes of matplotlib; None for new ones
     grid : points (m,); None for the band's own, or 0, 1, ...
     center : predictions, in the form of ``lower``; None for the band's own, if it has any
@@ -49,20 +49,24 @@ def plot_band(band, ax=None, *, grid=None, center=None, y=None, samples=None, co
     low, high = (band.lower, band.upper) if hasattr(band, "lower") else band
     center = getattr(band, "center", None) if center is None else center
     lower, upper, middle, seen = (_rows(values) for values in (low, high, center, y))
-    grid = _grid_of(band, low, grid, lower.shape[1])
+    grid = None if _is_irregular(lower) else _grid_of(band, low, grid, lower.shape[1])
     for name, values in (("upper", upper), ("center", middle), ("y", seen)):
-        if values is not None and values.shape != lower.shape:
-            raise ValueError(f"{name} must have the shape {lower.shape} of lower, got {values.shape}")
+        shape = lower.shape[:1] if _is_irregular(values) else lower.shape  # that have points of their own
+        if values is not None and values.shape != shape:
+            raise ValueError(f"{name} must have the shape {shape} of lower, got {values.shape}")
     for place, i in enumerate(chosen_rows(samples, len(lower), 3)):
         own = color or CYCLE[place % len(CYCLE)]
         named = label if place == 0 else None
-        ax.fill_between(grid, lower[i], upper[i], color=own, alpha=_OPACITY, linewidth=0, label=named)
-        for edge in (lower[i], upper[i]):
-            ax.plot(grid, edge, color=own, linewidth=0.7, alpha=0.8)
+        (points, below), (_, above) = _curve(lower, grid, i), _curve(upper, grid, i)
+        ax.fill_between(points, below, above, color=own, alpha=_OPACITY, linewidth=0, label=named)
+        for edge in (below, above):
+            ax.plot(points, edge, color=own, linewidth=0.7, alpha=0.8)
         if middle is not None:
-            ax.plot(grid, middle[i], color=own, linewidth=1.8)
+            ax.plot(*_curve(middle, grid, i), color=own, linewidth=1.8)
         if seen is not None:
-            ax.plot(grid, seen[i], color=BLACK, linewidth=1.0, linestyle="--", marker=_lonely(seen[i]), markersize=2.5)
+            at, values = _curve(seen, grid, i)
+            marker = "o" if _is_irregular(seen) else _lonely(values)
+            ax.plot(at, values, color=BLACK, linewidth=1.0, linestyle="--", marker=marker, markersize=2.5)
     ax.margins(x=0)
     return tidy(ax, xlabel="t", ylabel="y(t)")
 
@@ -123,10 +127,27 @@ def plot_quantiles(x, quantiles, levels, ax=None, *, y=None, color=BLUE):
     return tidy(ax, xlabel="x", ylabel="y")
 
 
+def _is_irregular(values):
+    """Whether curves have points of their own each."""
+    return hasattr(values, "points")
+
+
+def _curve(values, grid, i):
+    """Points (m,), in order, and values (m,) of one curve."""
+    if not _is_irregular(values):
+        return grid, values[i]
+    points, own = (np.asarray(part[i], dtype=float) for part in (values.points, values.values))
+    own = own[:, 0] if own.ndim == 2 and own.shape[1] == 1 else own
+    if own.ndim != 1:
+        raise ValueError(f"plot_band draws single curves over one variable, got {own.shape[1]} curves a sample")
+    order = np.argsort(points, kind="stable")
+    return points[order], own[order]
+
+
 def _rows(values):
-    """Arrays (n, m) of curves in whatever form, None for None."""
-    if values is None:
-        return None
+    """Arrays (n, m) of curves in whatever form, None for None; curves at points of their own as they are."""
+    if values is None or _is_irregular(values):
+        return values
     if hasattr(values, "data_matrix"):  # of scikit-fda
         values = values.data_matrix[..., 0]
     values = np.asarray(values, dtype=float)

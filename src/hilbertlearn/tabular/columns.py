@@ -13,6 +13,7 @@ from .files import TableError
 _IDENTIFIER = re.compile(r"(?:.*[\s_.-])?(?:id|idx|index)|unnamed: ?\d+|", re.IGNORECASE)
 _NUMBER = re.compile(r"(?:(?<![A-Za-z0-9.])-)?\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?")
 _LISTED = 160  # characters of the names that an error lists
+_MOSTLY = 0.8  # share of cells that are numbers from which the others are taken for mistakes
 _COUNTED = 10  # rows from which on numbers that count them are no inputs
 _SENTENCES = 5
 
@@ -115,6 +116,20 @@ def number_cells(column, name):
         cell = column.iloc[row]
         raise TableError(f"column {name!r} must hold numbers, but row {row + 1} has {cell!r}; mend or empty the cell")
     return values
+
+
+def holds_truths(column):
+    """Whether all cells that are known are True or False."""
+    known = column[column.notna()]
+    return bool(len(known)) and (column.dtype.kind == "b" or known.map(lambda cell: isinstance(cell, bool)).all())
+
+
+def refuse_mistakes(column, name):
+    """Raise if a column of text is one of numbers but for a few cells, and name the first of these."""
+    _, wrong = as_numbers(column)
+    known = column.notna().to_numpy()
+    if known.any() and 1 - wrong[known].mean() >= _MOSTLY:
+        number_cells(column, name)
 
 
 def as_numbers(column):

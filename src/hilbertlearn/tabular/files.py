@@ -147,11 +147,12 @@ def _as_written_numbers(column, decimal):
         return column
     cells = column.map(lambda cell: cell.strip() if isinstance(cell, str) else cell)
     written = cells[cells.notna() & ~cells.isin(_DASHES)]
-    if not len(written) or not written.map(lambda cell: _is_number(cell, decimal)).all():
-        return column
-    thousands = "," if decimal == "." else "."
-    plain = written.map(lambda cell: cell.replace(thousands, "").replace(decimal, "."))
-    return plain.astype(float).reindex(column.index)
+    other = "," if decimal == "." else "."
+    either = written.map(lambda cell: _is_number(cell, decimal) and other in cell).any()  # 1,234: thousands, or not?
+    for mark, thousands, is_sure in ((decimal, other, True), (other, decimal, not either)):  # quotes may hold the other
+        if is_sure and len(written) and written.map(lambda cell, mark=mark: _is_number(cell, mark)).all():
+            return written.str.replace(thousands, "").str.replace(mark, ".").astype(float).reindex(column.index)
+    return column
 
 
 def _is_number(cell, decimal):

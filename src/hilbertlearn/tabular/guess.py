@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
-from .columns import as_numbers, listed, numbers_in
+from .columns import as_numbers, holds_truths, listed, numbers_in, refuse_mistakes
 from .files import TableError
 
 _CURVE = 8  # columns from which a row may be a curve
 _SMOOTH = 0.5  # steps to the next column over steps to any, squared, below which it is
 _CLASSES = 10  # whole numbers from 0 or 1 on that may be classes
 _EACH = 5  # rows of each class
+_WITH_UNIT = re.compile(r"[+-]?\d+(?:[.,]\d+)?\s*[A-Za-zµ°%/²³]*")
 
 
 def guess_task(frame, names):
     """The name of a task, and why it is this one."""
     columns = [as_numbers(frame[name]) for name in names]
     text = [name for name, (_, wrong) in zip(names, columns, strict=True) if wrong.any()]
+    for name in text:
+        _refuse_numbers(frame[name], name)
     if text:
         if len(names) == 1:
             return "structured", "the target is text"
         raise TableError(f"targets {listed(text)} hold no numbers; leave them out, or choose one")
+    if len(names) == 1 and holds_truths(frame[names[0]]):
+        return "structured", "true or false, taken for classes"
     Y = np.column_stack([values for values, _ in columns])
     if len(names) == 1:
         return (
@@ -34,6 +41,17 @@ def guess_task(frame, names):
     if are_curves(frame, names):
         return "functional", "numbers in the names of columns, and rows that are smooth"
     return "vector", "numbers"
+
+
+def _refuse_numbers(column, name):
+    """Raise if a column of text is one of numbers but for a few cells, or but for their units."""
+    refuse_mistakes(column, name)
+    cells = column[column.notna()].astype(str).str.strip()
+    if cells.nunique() > _CLASSES and cells.map(lambda cell: _WITH_UNIT.fullmatch(cell) is not None).all():
+        raise TableError(
+            f"target {name!r} has cells such as {cells.iloc[0]!r}, numbers with a unit or another decimal mark; write "
+            "plain numbers, or ask for the task structured to take them for text"
+        )
 
 
 def are_curves(frame, names):

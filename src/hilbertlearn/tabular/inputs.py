@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from .columns import as_numbers, listed, looks_like_identifier, number_cells, require, shortened
+from .columns import as_numbers, listed, looks_like_identifier, number_cells, refuse_mistakes, require, shortened
 from .files import TableError, pandas
 
 NUMBER, CATEGORY, DATE = "number", "category", "date"
 _DATES = ("ISO8601", "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y")  # the first that reads all cells
-_MOSTLY = 0.8  # share of cells that are numbers from which the others are taken for mistakes
 _LEAST_REPEATED = 2.0  # rows a category on average, below which text is not taken for categories
 MISSING = "(missing)"
 
@@ -70,7 +69,7 @@ def _learnt(column, name):
 
 def kind_of(column, name):
     """The kind of a column and, of dates, their format."""
-    values, wrong = as_numbers(column)
+    _, wrong = as_numbers(column)
     known = ~column.isna().to_numpy()
     if not (known & wrong).any():
         return NUMBER, ""
@@ -80,8 +79,7 @@ def kind_of(column, name):
     for form in _DATES:
         if pandas().to_datetime(cells, format=form, errors="coerce").notna().all():
             return DATE, form
-    if 1 - wrong[known].mean() >= _MOSTLY:
-        number_cells(column, name)  # raises, naming the cell
+    refuse_mistakes(column, name)
     return CATEGORY, ""
 
 
@@ -163,5 +161,8 @@ def _useless(column, name):
         return "it numbers the rows"
     kind, _ = kind_of(column, name)
     if kind == CATEGORY and column.notna().sum() < _LEAST_REPEATED * distinct:
-        return f"text with {distinct} values in {len(column)} rows; name it in features to keep it"
+        return (
+            f"text with {distinct} values in {len(column)} rows; give it as the id to keep it beside predictions, or "
+            "name it in features"
+        )
     return ""

@@ -9,7 +9,7 @@ import numpy as np
 from .. import losses, output_losses
 from ..conformal import Balls, ConformalPredictor
 from ..estimators import FunctionalRegressor, OperatorKernelRegressor, QuantileRegressor, StructuredPredictor
-from .columns import as_numbers, number_cells
+from .columns import as_numbers, holds_truths, number_cells
 from .files import TableError, pandas
 
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)  # of quantiles, unless given
@@ -209,7 +209,7 @@ class Structured(Objects):
         column = frame[self.names[0]]
         known = column.notna().to_numpy()
         values, wrong = as_numbers(column)
-        if not wrong.any() and (values[known] % 1 == 0).all():
+        if not (wrong.any() or holds_truths(column)) and (values[known] % 1 == 0).all():
             return np.where(known, values, 0).astype(int), known
         out = np.empty(len(column), dtype=object)
         out[:] = ["" if not there else str(cell) for cell, there in zip(column, known, strict=True)]
