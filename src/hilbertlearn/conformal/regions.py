@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -24,11 +24,11 @@ class Region:
     little smaller than its box, which therefore has at least its coverage.
     """
 
-    calibration: Calibration
-    X: Any
-    form: OutputForm
-    ends: tuple  # lower and upper (m, d)
-    own: Any = None  # (m,) weights of the queries
+    calibration: Calibration = field(repr=False)
+    X: Any = field(repr=False)
+    form: OutputForm = field(repr=False)
+    ends: tuple = field(repr=False)  # lower and upper (m, d)
+    own: Any = field(default=None, repr=False)  # (m,) weights of the queries
 
     @classmethod
     def of(cls, calibration: Calibration, X, form: OutputForm, own=None):
@@ -124,7 +124,7 @@ class Band(Region):
     True
     """
 
-    training: Any = None  # the form of the training outputs, where that of the band differs
+    training: Any = field(default=None, repr=False)  # the form of the training outputs, where that of the band differs
 
     @classmethod
     def of(cls, calibration: Calibration, X, form: OutputForm, own=None, grid=None):

@@ -64,9 +64,9 @@ class CandidateSets(Sequence):
     sets: list  # (m,) in the user's form
     indices: list  # (m,) where the members are among the candidates given: the first of equal ones
     p_values: list  # (m,) of each member: the share of samples left out that fit no better, and the query itself
-    rules: OutputRules
-    members: list  # (m,) as they were read
-    conforms: Callable | None = None  # outputs (m,) -> (m,), where sets may not be listed
+    rules: OutputRules = field(repr=False)
+    members: list = field(repr=False)  # (m,) as they were read
+    conforms: Callable | None = field(default=None, repr=False)  # outputs (m,) -> (m,), where sets may not be listed
 
     @classmethod
     def of(cls, rules, found, conforms=None):
@@ -141,7 +141,7 @@ class Balls:
 
     center: Any  # (m,) predictions, in the user's form
     radius: np.ndarray  # (m,) in units of the loss
-    rules: OutputRules
+    rules: OutputRules = field(repr=False)
     models: ObjectModels = field(repr=False)
     queries: Any = field(repr=False)
     held: tuple = field(repr=False)  # scores of the samples left out, level, weights of samples and of queries
