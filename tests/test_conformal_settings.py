@@ -15,7 +15,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from hilbertlearn import ConformalPredictor, FunctionalRegressor, OperatorKernelRegressor, RegularizationPathCV
+from hilbertlearn import (
+    ConformalPredictor,
+    FunctionalRegressor,
+    OperatorKernelRegressor,
+    RegularizationPathCV,
+    StructuredPredictor,
+)
 from hilbertlearn.conformal import scores
 
 METHODS = ["jackknife+", "cv+", "split"]
@@ -379,3 +385,11 @@ def test_folds_of_too_few_samples_are_as_many_as_there_are():
 def test_folds_do_not_go_with_jackknife_plus():
     with pytest.raises(ValueError, match="cv=5: 'jackknife\\+' leaves out each sample"):
         ConformalPredictor(LinearRegression(), "jackknife+", cv=5).fit(np.eye(30), np.arange(30.0))
+
+
+@pytest.mark.parametrize(
+    ("model", "y"), [(OperatorKernelRegressor(), np.full(30, np.nan)), (StructuredPredictor(), [None] * 30)], ids=str
+)
+def test_outputs_that_are_all_unknown_are_told_as_such(model, y):
+    with pytest.raises(ValueError, match="no samples with an observed output"):
+        ConformalPredictor(model).fit(np.arange(30.0)[:, None], y)

@@ -99,6 +99,8 @@ def _parts(data: Data, cv, groups):
 def check_enough(n, level, method, what="samples"):
     """Raise where so few samples are left out that every set would be everything."""
     needed = samples_needed(level)
+    if not n:
+        raise ValueError(f"y: no {what} with an observed output are left out; give some whose output is known")
     if n < needed:
         remedy = "raise calibration, or use method='cv+'" if method == "split" else f"give more {what}"
         raise ValueError(
