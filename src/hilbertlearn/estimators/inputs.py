@@ -152,7 +152,7 @@ def _validated(estimator, X, reset, **options):
 
 def _example(X):
     """The kernel for a data frame with columns that are not numbers; None where all are."""
-    dates = [name for name in X.columns if str(X[name].dtype).startswith("datetime")]
+    dates = [name for name in X.columns if str(X[name].dtype).lower().startswith("date")]
     if dates:
         return f"The columns {', '.join(map(repr, dates))} are dates: turn them into numbers first, such as days"
     table = Table.of(X)

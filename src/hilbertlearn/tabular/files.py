@@ -151,7 +151,8 @@ def _as_written_numbers(column, decimal):
     either = written.map(lambda cell: _is_number(cell, decimal) and other in cell).any()  # 1,234: thousands, or not?
     for mark, thousands, is_sure in ((decimal, other, True), (other, decimal, not either)):  # quotes may hold the other
         if is_sure and len(written) and written.map(lambda cell, mark=mark: _is_number(cell, mark)).all():
-            return written.str.replace(thousands, "").str.replace(mark, ".").astype(float).reindex(column.index)
+            plain = written.map(lambda cell, mark=mark, apart=thousands: cell.replace(apart, "").replace(mark, "."))
+            return plain.astype(float).reindex(column.index)
     return column
 
 
