@@ -443,7 +443,7 @@ def test_links_on_features(settings):
         for given in (None, N)
     )
     assert approximate.model_.feature_map_.n_components == N
-    assert_allclose(approximate.decision_function(T), exact.decision_function(T), atol=1e-6)
+    assert_allclose(approximate.decision_function(T), exact.decision_function(T), atol=1e-8)
 
 
 def test_links_take_landmarks_only():
