@@ -1,6 +1,7 @@
 """Work in threads: the same results in the same order, errors that come through, no threads inside of threads."""
 
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -34,7 +35,7 @@ def test_results_are_in_order_and_from_two_threads():
         return i**2
 
     assert side_by_side(squared, range(20)) == [i**2 for i in range(20)]
-    assert len(seen) == 2 and threading.get_ident() not in seen
+    assert len(seen) == 2 and threading.get_ident() in seen
 
 
 def test_one_thread_is_the_callers(monkeypatch):
@@ -61,6 +62,23 @@ def test_errors_and_numpys_settings_come_through():
         side_by_side(lambda i: 1 / i, [1, 0, 2])
     with np.errstate(divide="raise"), pytest.raises(FloatingPointError):
         side_by_side(lambda x: np.ones(1) / x, [np.zeros(1), np.zeros(1)])
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_after_an_error_nothing_else_is_begun():
+    begun, failed = [], threading.Event()
+
+    def work(i):
+        begun.append(i)
+        if i == 0:
+            failed.set()
+            raise LookupError
+        failed.wait(10)
+        time.sleep(0.2)  # until the error has been noted
+
+    with pytest.raises(LookupError):
+        side_by_side(work, range(50))
+    assert len(begun) <= 3
 
 
 @pytest.mark.usefixtures("two_threads")

@@ -14,7 +14,8 @@ from ._pivots import low_rank_factor
 from ._threads import side_by_side
 
 _COPIED_ROWS = 256  # of a matrix at a time: blocks that stay in the cache
-_FEW = 8  # such blocks that are not worth the start of threads
+_MIRRORED_ROWS = 128  # and columns of a matrix whose halves are alike, at a time
+_FEW = 8  # blocks of rows that are not worth the start of threads
 # What counts as rounding in eigenvalues of float32, in units of its machine epsilon; n units would be more than the
 # penalties that are useful, see ``rounding_of``.
 _SINGLE_ROUNDING = 2.0
@@ -186,9 +187,18 @@ def cholesky_solve(factor, R, overwrite=False):
 def symmetric_inverse(factor):
     """The inverse whose lower Cholesky factor is given, which is overwritten."""
     lower, _ = get_lapack_funcs("potri", (factor,))(factor, lower=1, overwrite_c=1)
-    lower = np.tril(lower)
-    lower += np.tril(lower, -1).T
-    return lower
+    return mirrored(lower.T)
+
+
+def mirrored(S):
+    """The upper triangle of S (n, n) copied to the lower one, in the memory of S, by blocks that stay in the cache."""
+    for i in range(0, len(S), _MIRRORED_ROWS):
+        rows = slice(i, i + _MIRRORED_ROWS)
+        S[rows, rows] = np.triu(S[rows, rows]) + np.triu(S[rows, rows], 1).T
+        for j in range(i + _MIRRORED_ROWS, len(S), _MIRRORED_ROWS):
+            columns = slice(j, j + _MIRRORED_ROWS)
+            S[columns, rows] = S[rows, columns].T
+    return S
 
 
 def shifted_inverse(K, shift):
@@ -237,10 +247,15 @@ def norm(A) -> float:
 
 
 def symmetric_product(K, A, scale=1.0):
-    """``scale K A`` for symmetric K, by the BLAS that factors."""
-    if K.dtype != A.dtype:
-        return product(K, scale * A)
-    return get_blas_funcs("gemm", (K, A))(scale, K.T, A)  # the transpose of K is in LAPACK's order
+    """``scale K A`` for symmetric K, by the BLAS that factors; in the precision of A, without a copy of all of K."""
+    gemm = get_blas_funcs("gemm", (K, A))
+    if K.dtype == A.dtype:
+        return gemm(scale, K.T, A)  # the transpose of K is in LAPACK's order
+    out, wide = np.empty(A.shape, dtype=A.dtype), np.ascontiguousarray(A).T
+    for start in range(0, len(K), _COPIED_ROWS):
+        rows = K[start : start + _COPIED_ROWS].astype(A.dtype)
+        out[start : start + _COPIED_ROWS] = gemm(scale, wide, rows.T).T
+    return out
 
 
 def product(K, A):

@@ -12,6 +12,7 @@ _SUMMED = 2**16  # entries whose sum may be single
 _MANY = 400  # rows from which on a low rank saves time
 _PIVOTS = 64  # candidates at a time
 _LARGE_PIVOT = 0.2  # of the largest diagonal entry: smaller pivots wait, since they blow up errors
+_FAR_MORE = 3  # times the columns that are worth it: foretold early, with little to go by
 _LEFT = 0.1  # of what counts as rounding: how much a factor of low rank may leave out
 _NOISE = 4  # times the errors: the least that pivots are
 _PROBES = 3  # random vectors that a factor is tried on
@@ -22,12 +23,13 @@ _SINGLE_LEFT = 8.0  # times the machine epsilon of float32: share of the trace t
 def low_rank_factor(S, limit):
     """L (n, r) with ``S = L L'`` to rounding for PSD S (n, n), r about `limit` at most; else None.
 
-    None as well where n is small, S is not PSD, or half of `limit` columns foretell more than that: to find out is then
-    four times cheaper.
+    None as well where n is small, S is not PSD, or the first columns foretell more than that: a quarter of `limit` if it
+    is far more, else half of it. To find out is then 16 or four times cheaper.
     """
-    n, path, halfway = len(S), [], False
+    n, path = len(S), []
     if n < _MANY or limit < 2 * _PIVOTS or not (rounding := _rounding(S)):
         return None
+    stages = [(limit / 4, _FAR_MORE * limit), (limit / 2, limit)]  # columns, and how many more they may foretell
     # memory that is not written to costs nothing
     trace, L = _trace(S), np.empty((n, limit + _PIVOTS), dtype=S.dtype, order="F")
     for k, left in _pivot_blocks(S, L):
@@ -36,10 +38,10 @@ def low_rank_factor(S, limit):
         path.append((k, math.log(trace / left)))
         if k >= limit:
             return None
-        if not halfway and 2 * k >= limit and len(path) > 2:
-            halfway = True
-            if _foretold(path, math.log(trace / (_LEFT * rounding))) > limit:
+        if stages and k >= stages[0][0] and len(path) > 2:
+            if _foretold(path, math.log(trace / (_LEFT * rounding))) > stages[0][1]:
                 return None
+            stages = stages[1:]
     # what is left has a small trace; that it is small itself follows only where it is PSD, and errors stayed small
     G, L = np.random.default_rng(_SEED).normal(size=(n, _PROBES)).astype(S.dtype), L[:, :k]
     gemm = get_blas_funcs("gemm", (L,))

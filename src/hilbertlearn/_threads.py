@@ -1,6 +1,7 @@
 """How many threads products and factors of matrices take."""
 
 import threading
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from contextvars import copy_context
@@ -72,6 +73,7 @@ def side_by_side(function, items, few=1):
     Matrices of a few hundred or thousand rows, one for each thread, are done sooner than one after the other with all
     threads. Where BLAS is held to one thread so is this: who runs many processes, and calls inside of another. What the
     function does must not depend on other items, and it should not warn: no line of the user's is above a thread's.
+    The caller is one of the threads: if it waited for each item instead, it would be woken up in the others' way.
 
     few : items up to which they are worked on one after the other
     """
@@ -79,9 +81,29 @@ def side_by_side(function, items, few=1):
     threads = min(len(items), _blas_threads()) if len(items) > few else 1
     if threads == 1:
         return [function(item) for item in items]
-    contexts = [copy_context() for _ in items]  # of numpy's errors
-    with at_most(1), ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(lambda context, item: context.run(function, item), contexts, items))
+    results, waiting = [None] * len(items), deque(range(len(items)))
+
+    def work():
+        try:
+            while (position := _first(waiting)) is not None:
+                results[position] = function(items[position])
+        finally:
+            waiting.clear()  # after an error nothing else is begun
+
+    with at_most(1), ThreadPoolExecutor(threads - 1) as pool:
+        others = [pool.submit(copy_context().run, work) for _ in range(threads - 1)]  # with numpy's settings of errors
+        work()
+        for other in others:
+            other.result()
+    return results
+
+
+def _first(waiting):
+    """Taken from a deque that other threads take from too; None where it is empty."""
+    try:
+        return waiting.popleft()
+    except IndexError:
+        return None
 
 
 def _blas_threads():

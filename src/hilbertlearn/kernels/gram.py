@@ -13,7 +13,6 @@ from sklearn.metrics.pairwise import (
     KERNEL_PARAMS,
     PAIRWISE_KERNEL_FUNCTIONS,
     pairwise_kernels,
-    rbf_kernel,
 )
 from sklearn.utils import _safe_indexing
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
@@ -21,9 +20,9 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from .._fitting import snapshot
 from .._linalg import exact
 from .._statistics import weighted_quantile
-from .._threads import side_by_side
 from .._validation import check_choice, check_number, check_symmetric_psd, warn
-from .stationary import MATERN, OVERFLOW, STATIONARY, Bandwidth, distances, metric, profile
+from .stationary import MATERN, OVERFLOW, Bandwidth, distances, profile
+from .tiles import in_tiles
 
 PRECOMPUTED, TANIMOTO = "precomputed", "tanimoto"
 NAMES = sorted({*PAIRWISE_KERNEL_FUNCTIONS, *MATERN, PRECOMPUTED, TANIMOTO})
@@ -43,8 +42,7 @@ _OF_PRODUCTS = ("linear", "poly", "polynomial")  # depend on where the origin is
 POSITIVE = {"rbf", *MATERN, "laplacian", "linear", "cosine", "chi2", "poly", "polynomial"}
 # the exponent at the median distance; for rbf the median then is one bandwidth
 _AT_MEDIAN = {"rbf": 0.5, **dict.fromkeys(MATERN, 0.5), "laplacian": 1.0, "chi2": 1.0}
-_BLOCK_ENTRIES = 2**18
-_FEW = 8  # blocks of so many entries that are not worth the start of threads
+_FEW_SAMPLES = 1000  # whose Gram matrix is not worth copying one half
 _DIAGONAL_ROWS, _DIAGONAL_OBJECTS = 64, 8  # of the Gram matrices that k(x, x) is read from; values may be dear
 _MEDIAN_ROWS = 1000  # rows the median is taken over
 
@@ -157,8 +155,8 @@ def gram(kernel, X, Z=None, *, gamma=None, params=None, origin=None):
     if isinstance(kernel, str):
         if is_single(X) and (Z is None or is_single(Z)):
             return _single(kernel, X, Z, gamma, params, origin)
-        if kernel == "rbf":
-            return _rbf(X, Z, gamma)
+        if kernel == "rbf" and not (scipy.sparse.issparse(X) or scipy.sparse.issparse(Z)):
+            return _by_products(X, Z, gamma, _decay)
         if kernel == TANIMOTO:
             return tanimoto(X, X if Z is None else Z)
         if kernel in MATERN:
@@ -333,68 +331,43 @@ def _single(kernel, X, Z, gamma, params, origin):
     exponentials, which take longer, are single. Values too large for single precision are infinite, and refused.
     """
     X, Z = exact(X), None if Z is None else exact(Z)
-    if kernel not in STATIONARY:
-        with np.errstate(over="ignore"):
-            return gram(kernel, X, Z, gamma=gamma, params=params, origin=origin).astype(np.float32)
-    others = X if Z is None else Z
-    out = np.empty((len(X), len(others)), dtype=np.float32)
-    squared = metric(kernel) == "sqeuclidean"
-    if squared:
-        centre = others.mean(axis=0)
-        rows, columns = _exponent_factor(X - centre, 0.5), _reversed(_exponent_factor(others - centre, 0.5))
+    with np.errstate(over="ignore"):
+        if kernel == "rbf":
+            return _by_products(X, Z, gamma, _decay, np.float32)
+        if kernel in MATERN:
+            return _by_products(X, Z, gamma, lambda tile: profile(kernel, -tile, 1.0, out=tile), np.float32)
+        return gram(kernel, X, Z, gamma=gamma, params=params, origin=origin).astype(np.float32)
 
-    def fill(part):
-        if squared:
-            values = rows[part] @ columns.T  # -1/2 squared distances
-            np.minimum(values, 0.0, out=values)
-            np.multiply(values, -2.0, out=out[part], casting="same_kind")
-        else:
-            out[part] = distances(kernel, X[part], others)
-        if kernel == "rbf" or not squared:
-            _decay(out[part], gamma)
 
-    _in_blocks(fill, out)
-    if kernel != "rbf" and squared:
-        profile(kernel, out, gamma, out=out, symmetric=Z is None)
+def _by_products(X, Z, gamma, finish, dtype=np.float64):
+    """Kernel values (n, m) of dense rows from ``-gamma ||x - z||^2``, which are products in double precision.
+
+    finish : function of a tile of these in `dtype` that turns them into values, in place
+    """
+    origin = (X if Z is None else Z).mean(axis=0)  # near the data, so that squares lose few digits
+    rows = _exponent_factor(X - origin, gamma)
+    columns = _reversed(rows if Z is None else _exponent_factor(Z - origin, gamma))
+    out = np.empty((len(rows), len(columns)), dtype=dtype)
+
+    def fill(i, j):
+        tile = out[i, j]
+        exponents = np.matmul(rows[i], columns[j].T, out=tile if dtype == np.float64 else None)
+        np.minimum(exponents, 0.0, out=tile, casting="same_kind")
+        finish(tile)
+
+    in_tiles(fill, out, symmetric=Z is None and len(out) > _FEW_SAMPLES)
     if Z is None:
         np.fill_diagonal(out, 1.0)
     return out
 
 
-def _in_blocks(fill, out):
-    """Call ``fill`` for blocks of rows of `out`, slices, that fit in the cache; of a large one side by side."""
-    height = max(1, _BLOCK_ENTRIES // max(out.shape[1], 1))
-    side_by_side(fill, (slice(start, start + height) for start in range(0, len(out), height)), few=_FEW)
-
-
-def _decay(D, gamma):
-    """``exp(-gamma D)`` in the place of D; zero where numbers would be so small that processors take their time."""
-    D *= -float(gamma)
-    smallest = np.log(np.finfo(D.dtype).tiny)
-    small = D.min(initial=0.0) < smallest
-    np.exp(D, out=D)
-    if small:
-        D[np.finfo(D.dtype).tiny > D] = 0.0
-
-
-def _rbf(X, Z, gamma):
-    """``exp(-gamma ||x - z||^2)``: one product gives the exponents, then blocks of rows that fit in the cache."""
-    if scipy.sparse.issparse(X) or scipy.sparse.issparse(Z):
-        return rbf_kernel(X, Z, gamma=gamma)
-    origin = (X if Z is None else Z).mean(axis=0)  # near the data, so that squares lose few digits
-    rows = _exponent_factor(X - origin, gamma)
-    columns = _reversed(rows if Z is None else _exponent_factor(Z - origin, gamma))
-    many = len(rows) * len(columns) > _FEW * _BLOCK_ENTRIES  # else one product is faster than several small ones
-    G = np.empty((len(rows), len(columns)), dtype=rows.dtype) if many else rows @ columns.T
-
-    def fill(part):
-        exponents = np.matmul(rows[part], columns.T, out=G[part]) if many else G[part]
-        np.exp(np.minimum(exponents, 0.0, out=exponents), out=exponents)
-
-    _in_blocks(fill, G)
-    if Z is None:
-        np.fill_diagonal(G, 1.0)
-    return G
+def _decay(exponents):
+    """``exp`` in place; zero where numbers would be so small that processors take their time."""
+    smallest = np.finfo(exponents.dtype).tiny
+    vanish = exponents.min(initial=0.0) < math.log(smallest)
+    np.exp(exponents, out=exponents)
+    if vanish:
+        exponents[exponents < smallest] = 0.0
 
 
 def _exponent_factor(X, gamma):

@@ -21,6 +21,7 @@ from sklearn.base import clone
 from sklearn.metrics.pairwise import additive_chi2_kernel, euclidean_distances, manhattan_distances
 
 from .._validation import check_choice, check_number
+from .tiles import in_tiles
 
 OVERFLOW = "X is too large, its kernel overflows; scale X, for example with StandardScaler"
 MATERN = {"matern12": 0.5, "matern32": 1.5, "matern52": 2.5, "matern": 1.5}  # nu, by name
@@ -38,7 +39,7 @@ _SLOPES = {
     "matern52": ("matern32", 5 / 3),
 }
 MOVABLE = tuple(_SLOPES)  # names of kernels that have derivatives everywhere
-_TILE = 128  # rows and columns of a block, 128 KB, of which there are three at once
+_TILE = 128  # rows and columns worked on at a time, 128 KB, of which there are three
 _CLOSE = 4e-6  # squared distance over squared norm below which a difference of squares has too few digits
 _FAR = 1500.0  # sqrt(2 nu) distance / length scale at which all of Matérn's kernels with nu <= 50 are below 1e-308
 _MANY = 50.0  # nu from which Debye's expansion has all digits
@@ -122,24 +123,19 @@ def distances(name, X, Z=None):
 def profile(name, D, gamma, out=None, nu=None, symmetric=False):
     """Kernel values (n, m) at distances D (n, m), in out if given, which may be D; nu in place of the name's.
 
-    Blocks stay in the cache from the distance to the value; of symmetric D one half is read, and the values are exactly
-    symmetric.
+    Of symmetric D one half is read, and the values are exactly symmetric.
     """
     if metric(name) != "sqeuclidean" or name == "rbf":
         nu = math.inf
     else:
         nu = MATERN[name] if nu is None else check_nu(nu, "nu")
     gamma, out = float(gamma), np.empty(D.shape) if out is None else out
-    width = _TILE if symmetric else max(D.shape[1], 1)
-    height = _TILE if symmetric else max(1, _TILE**2 // width)
+
+    def fill(rows, columns):
+        out[rows, columns] = _matern(D[rows, columns], gamma, nu)
+
     with np.errstate(over="ignore"):  # of products whose kernel is 0
-        for i in range(0, len(D), height):
-            for j in range(i if symmetric else 0, D.shape[1], width):
-                block = slice(i, i + height), slice(j, j + width)
-                values = _matern(D[block], gamma, nu)
-                out[block] = values
-                if symmetric:  # of two numbers that differ by rounding one
-                    out[block[::-1]] = values.T if j > i else np.minimum(values, values.T)
+        in_tiles(fill, out, symmetric, _TILE**2)
     return out
 
 
