@@ -21,7 +21,7 @@ CASES = {
 
 
 def times(fit):
-    """Wall and processor time of one call, begun when the threads of BLAS that the one before left waiting are asleep."""
+    """Wall and processor time of one call, begun when the threads of BLAS that the one before woke up are asleep."""
     time.sleep(0.2)
     wall, processor = time.perf_counter(), time.process_time()
     fit()

@@ -28,7 +28,7 @@ RUN = [page for page in WRITTEN if page not in EXCERPTS and any(kind == "python"
 
 def without_gaps(text):
     """Duality gaps depend on rounding, and so on the machine, as seconds do."""
-    return re.sub(r"\d(\.\d)?e-\d\d|\b[\d.]+(?= s\b)", "#", text).split()
+    return re.sub(r"\d(\.\d)?e[-+]\d\d|\b[\d.]+(?= s\b)", "#", text).split()
 
 
 def runs(language):

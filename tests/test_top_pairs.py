@@ -96,3 +96,16 @@ def test_bad_arguments():
         top_pairs(zeros, 4, 4, 1, excluded=scipy.sparse.csr_array((3, 4)))
     with pytest.raises(ValueError, match="block_scores gave shape"):
         top_pairs(zeros, 4, 5, 1)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_scores_that_differ_by_rounding_are_in_the_order_of_positions(seed):
+    rng = np.random.default_rng(seed)
+    scores = rng.integers(-3, 4, size=(12, 12)) / 7.0
+    shaken = scores * (1 + 1e-15 * rng.integers(-2, 3, size=scores.shape))
+    plain, found = (
+        top_pairs(lambda i, j, S=S: S[i, j], 12, 12, 40, size=24) for S in (scores, shaken)
+    )  # several blocks, each of which may come into the best
+    assert_array_equal(found.rows, plain.rows)
+    assert_array_equal(found.columns, plain.columns)
+    assert_array_equal(found.scores, shaken[found.rows, found.columns])  # as they are

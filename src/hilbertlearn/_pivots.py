@@ -23,8 +23,8 @@ _SINGLE_LEFT = 8.0  # times the machine epsilon of float32: share of the trace t
 def low_rank_factor(S, limit):
     """L (n, r) with ``S = L L'`` to rounding for PSD S (n, n), r about `limit` at most; else None.
 
-    None as well where n is small, S is not PSD, or the first columns foretell more than that: a quarter of `limit` if it
-    is far more, else half of it. To find out is then 16 or four times cheaper.
+    None as well where n is small, S is not PSD, or the first columns foretell more than that: a quarter of `limit` if
+    it is far more, else half of it. To find out is then 16 or four times cheaper.
     """
     n, path = len(S), []
     if n < _MANY or limit < 2 * _PIVOTS or not (rounding := _rounding(S)):

@@ -10,6 +10,7 @@ import scipy.sparse
 from .._validation import check_number
 
 SIZE = 2**22  # scores at a time, 32 MB
+_ROUNDING = 2.0**-34  # relative difference of scores that is none
 
 
 class TopPairs(NamedTuple):
@@ -21,7 +22,9 @@ class TopPairs(NamedTuple):
 
 
 def top_pairs(block_scores, n_rows, n_columns, k, *, symmetric=False, excluded=None, size=SIZE) -> TopPairs:
-    """The k pairs of a row and a column with the highest scores; of equal scores those that come first by position.
+    """The k pairs of a row and a column with the highest scores; of equal ones those that come first by position.
+
+    Scores that differ by rounding are equal, so that the order does not depend on the machine.
 
     Blocks of whole rows are looked at in turn, each for scores above the k-th best so far, which few have.
 
@@ -44,7 +47,7 @@ def top_pairs(block_scores, n_rows, n_columns, k, *, symmetric=False, excluded=N
         expected = (rows.stop - rows.start, columns.stop - columns.start)
         if block.shape != expected:
             raise ValueError(f"block_scores gave shape {block.shape} for rows and columns of shape {expected}")
-        near = np.flatnonzero(block > scores[-1] if len(scores) == k else ~np.isnan(block))
+        near = np.flatnonzero(block > _below(scores[-1]) if len(scores) == k else ~np.isnan(block))
         found, (i, j) = block.ravel()[near], np.divmod(near, expected[1])
         i, j = i + rows.start, j + columns.start
         counted = ~without.among(rows, keys := i * n_columns + j)
@@ -68,12 +71,23 @@ def _blocks(n_rows, n_columns, k, size):
 
 
 def _best(k, positions, scores):
-    """The k highest scores and their positions, in descending order, equal ones as they come."""
+    """The k highest scores and their positions, in descending order, those that differ by rounding as they come."""
     if len(scores) > k:
-        kept = scores >= np.partition(scores, -k)[-k]
+        kept = scores > _below(np.partition(scores, -k)[-k])
         positions, scores = positions[kept], scores[kept]
-    order = np.argsort(-scores, kind="stable")[:k]
+    order = np.argsort(-_without_rounding(scores), kind="stable")[:k]
     return positions[order], scores[order]
+
+
+def _below(score):
+    """Less than any score that could be the same but for rounding."""
+    return score - 2 * _ROUNDING * abs(score) - np.finfo(float).tiny
+
+
+def _without_rounding(scores):
+    """Scores to about ten digits: nodes that are alike have scores that differ in the last ones."""
+    mantissas, exponents = np.frexp(scores)
+    return np.ldexp(np.round(mantissas / _ROUNDING) * _ROUNDING, exponents)
 
 
 class _Excluded(NamedTuple):
