@@ -30,6 +30,7 @@ from .search import (
     with_closed_form,
 )
 from .trials import Trial, best_index
+from .trust import UNTRUSTED, without_wrong_points, wrong_samples
 
 _REWEIGHTED = 3  # times that weights are renewed between searches
 
@@ -57,13 +58,16 @@ class Choice:
         return replace(self, factors=training.term_at(self.alpha).factor(ITERATIONS))
 
 
-def choose(samples: Samples, loss: Loss, alpha, options: Options) -> Choice:
+def choose(samples: Samples, loss: Loss, alpha, options: Options, trusted=False) -> Choice:
     """Kernel, alpha, and the loss with its settings as numbers; alpha : a number, "auto" or a schedule.
 
     Kernels are compared by leave-one-out errors of the squared loss, which have a formula: for samples near those given
     where these have none, and for a loss with a bound under weights that hold large residuals back. The model of more
     samples than were looked at keeps their penalty, alpha times the sum of weights. Choices are made in double
-    precision, also of samples that are to be fitted in single.
+    precision, also of samples that are to be fitted in single. Where the bound is left to the data too, samples that
+    are plainly wrong lose their weight, see ``wrong_samples``.
+
+    trusted : whether none are looked for
     """
     alpha = scheduled(alpha, len(samples.rows))
     automatic = isinstance(alpha, str)
@@ -84,7 +88,14 @@ def choose(samples: Samples, loss: Loss, alpha, options: Options) -> Choice:
         families = [(families[0][0], families[0][1].closed())]
     criterion, unit = Criterion(), 1.0
     if _is_robust(loss):
-        found, weights, unit, loss = _search_robust(near, families, loss, alpha, options)
+        setting = loss
+        found, weights, unit, loss = _search_robust(near, families, setting, alpha, options)
+        seen = setting.needs_residuals and weights is not None and some is merged and samples.graph is None
+        if seen and not trusted:
+            built = build(near.with_shape(found.shape), found.kernels)
+            choice = _without_wrong(samples, built, setting, alpha, options, (loss, weights, found.curve.penalty))
+            if choice is not None:
+                return choice
         criterion = criterion if weights is None else Criterion(loss)
     else:
         found = search(near, families, criterion, alpha, options)
@@ -249,6 +260,31 @@ def _search_robust(samples: Samples, families, loss: Loss, alpha, options: Optio
         found = search(samples, families, Criterion(loss), given, options, weights, around=None if wide else found)
         trials += found.trials
     return replace(found, trials=trials), weights, unit, loss
+
+
+def _without_wrong(samples: Samples, training: Training, setting: Loss, alpha, options: Options, fitted):
+    """The choice where samples or points are plainly wrong, None where none are.
+
+    Samples lose their weight, in the fit too. Points are changed for the choice alone: the fit holds them back by a
+    bound that is as small as what is right about the others.
+
+    training : the samples, or some near them, with a kernel, repeated ones merged
+    fitted : the loss with numbers, weights (n,) and the penalty of the model that these are judged by
+    """
+    loss, weights, penalty = fitted
+    if not setting.pointwise:
+        wrong = samples.of_copies(wrong_samples(training, loss, weights, penalty))
+        if not wrong.any():
+            return None
+        samples = samples.reweighted(samples.weights * np.where(wrong, UNTRUSTED, 1.0))
+        return choose(samples, setting, alpha, options, trusted=True)
+    if samples.measure is None or samples.mask is not None or training.Y.shape[1:] != samples.Y.shape[1:]:
+        return None  # to tell wrong entries of vectors, or beside gaps, from others takes more
+    Y = without_wrong_points(training, weights, penalty)
+    if Y is None:
+        return None
+    choice = choose(samples.with_outputs(samples.of_copies(Y)), setting, alpha, options, trusted=True)
+    return replace(choice, training=choice.training.with_outputs(samples.Y))
 
 
 def _first_weights(samples: Samples):

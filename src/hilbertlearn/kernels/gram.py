@@ -156,7 +156,7 @@ def gram(kernel, X, Z=None, *, gamma=None, params=None, origin=None):
         if is_single(X) and (Z is None or is_single(Z)):
             return _single(kernel, X, Z, gamma, params, origin)
         if kernel == "rbf" and not (scipy.sparse.issparse(X) or scipy.sparse.issparse(Z)):
-            return _by_products(X, Z, gamma, _decay)
+            return _by_products(X, Z, gamma, lambda tile: np.exp(tile, out=tile))
         if kernel == TANIMOTO:
             return tanimoto(X, X if Z is None else Z)
         if kernel in MATERN:
@@ -362,7 +362,7 @@ def _by_products(X, Z, gamma, finish, dtype=np.float64):
 
 
 def _decay(exponents):
-    """``exp`` in place; zero where numbers would be so small that processors take their time."""
+    """``exp`` in place, in single precision; zero where numbers would be so small that processors take their time."""
     smallest = np.finfo(exponents.dtype).tiny
     vanish = exponents.min(initial=0.0) < math.log(smallest)
     np.exp(exponents, out=exponents)

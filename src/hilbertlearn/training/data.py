@@ -207,7 +207,7 @@ class Training(Samples):
 
     def distinct(self) -> Training:
         """The same data with repeated samples merged, see ``Samples.distinct``; under a graph too."""
-        first, mass = self._groups(self.X if not self.depends_on_alpha else self._labelled)
+        first, mass, _ = self._groups(self.X if not self.depends_on_alpha else self._labelled)
         if not self._are_copies(first):
             return self
         return replace(

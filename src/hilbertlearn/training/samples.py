@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse
@@ -179,18 +179,37 @@ class Samples:
         """
         if self.graph is not None:  # its nodes are not merged
             return self
-        first, mass = self._groups(self.X)
+        first, mass, _ = self._groups(self.X)
         return replace(self.some(first), weights=mass) if self._are_copies(first) else self
+
+    def of_copies(self, values):
+        """Values (n,) of the samples from those of ``distinct()``."""
+        return values if len(values) == len(self.rows) else values[self._groups(self.X)[2]]
+
+    def with_outputs(self, Y) -> Self:
+        """The same samples with other coordinates (n, d) of their outputs, all known."""
+        return replace(self, encoded=replace(self.encoded, Y=Y, coordinates=Y))
+
+    def reweighted(self, weights) -> Samples:
+        """The same samples with other weights (n,), which their scale is by too."""
+        encoded = self.encoded
+        if getattr(encoded.space, "scale", None) is not None:
+            outputs = self.y[self.rows]
+            encoded = Encoded.of(self.recipe.space(outputs, weights), outputs)
+        return replace(self, weights=weights, encoded=encoded)
 
     def _are_copies(self, first) -> bool:
         """Whether the samples are repetitions of those in some positions, rather than draws of discrete data."""
         return len(first) < len(self.rows) <= _MOST_COPIES * len(first)
 
     def _groups(self, X):
-        """Positions of the first of equal samples, and the sum of their weights; X : inputs of the n samples."""
+        """Positions of the first of equal samples, the sum of their weights, and which of them each is a copy of.
+
+        X : inputs of the n samples
+        """
         seen: dict = {}
         group = np.array([seen.setdefault(key, len(seen)) for key in _row_keys(X, self.Y)])
-        return np.unique(group, return_index=True)[1], np.bincount(group, weights=self.weights)
+        return np.unique(group, return_index=True)[1], np.bincount(group, weights=self.weights), group
 
     def with_features(self, setting) -> Samples:
         """The same samples with another setting of the feature map."""

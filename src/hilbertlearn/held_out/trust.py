@@ -1,0 +1,94 @@
+"""Samples and points that are plainly wrong: far from all others when held out, which are predicted better without."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from .._statistics import pointwise_median, weighted_quantile
+from ..losses import Loss
+from ..training import Training
+from .criterion import Norms, residual_sizes
+from .loo import residual_path
+from .search import error_curve
+
+UNTRUSTED = 1e-6  # times the weight of a sample that is wrong: it keeps its place among the dual variables
+_FAR = 5.0  # times the median size of residuals that those of wrong samples have at least,
+_APART = 2.5  # and times the size that is next to theirs: the tails of good ones have no such gap
+_BULK = 30.0  # times the median that the size below the gap has at most: where most residuals vanish nothing is far
+_EQUAL = 1e-6  # of the largest deviation of outputs from their median: none
+_MOST = 0.3  # share of the weight that may be wrong
+_ROUNDS = 5  # in which wrong points are looked for
+_BETTER = 0.98  # times the mean residual of all points before: what a round is worth
+
+
+def wrong_samples(training: Training, loss: Loss, weights, penalty):
+    """Mask (n,) of the samples that are not to be trusted, often none.
+
+    Huber's loss and its like hold outliers back, but each still pulls with the whole bound; with few samples that is
+    felt. Where held-out residuals have a gap, those beyond it are taken for wrong if all samples, these too, are
+    predicted no worse without them than with their weight reduced, and than with all of it: good samples at the edge
+    of the data have large residuals as well, but others need them.
+
+    weights : (n,) factors of the sample weights of a robust fit
+    penalty : alpha times the sum of weights
+    """
+    residuals = _left_out(training, weights, penalty)
+    beyond = beyond_a_gap(residual_sizes(loss, residuals, training), training.weights)
+    deviations = residual_sizes(loss, training.Y - pointwise_median(training.Y, training.weights), training)
+    most_are_equal = weighted_quantile(deviations, 0.5, training.weights) <= _EQUAL * deviations.max()
+    if most_are_equal:  # what is rare then is not wrong
+        return np.zeros_like(beyond)
+    if not beyond.any():
+        return beyond
+    alphas = training.alphas()
+
+    def error(factor):
+        return float(error_curve(training, Norms(), alphas, np.where(beyond, factor, weights)).errors.min())
+
+    return beyond & (error(UNTRUSTED * weights) <= min(error(weights), error(1.0)))
+
+
+def beyond_a_gap(sizes, weights):
+    """Mask (n,) of sizes beyond the lowest gap, none where there is no gap; weights (n,) are those of the samples."""
+    order = np.argsort(sizes, kind="stable")
+    ordered, mass = sizes[order], np.cumsum(weights[order])
+    middle = weighted_quantile(sizes, 0.5, weights)
+    below, above = ordered[:-1], ordered[1:]
+    gap = (above > _FAR * middle) & (above > _APART * below) & (below <= _BULK * middle)
+    gap &= mass[:-1] >= (1 - _MOST) * mass[-1]
+    found = np.zeros(len(sizes), dtype=bool)
+    if gap.any():
+        found[order[np.argmax(gap) + 1 :]] = True
+    return found
+
+
+def without_wrong_points(training: Training, weights, penalty):
+    """Outputs (n, d) on a grid in which points that are plainly wrong are what others predict; None where none are.
+
+    Wrong points of many samples spoil every model that settings are chosen by. Those whose held-out residual is far
+    beyond the median are replaced, and again after a model without them, which tells more of them apart; as long as
+    all points, these too, are predicted better.
+
+    weights, penalty : as in ``wrong_samples``
+    """
+    given, measure, alphas = training.Y, np.sqrt(training.measure), training.alphas()
+    predicted, cleaned = given - _left_out(training, weights, penalty), None
+    sizes = np.abs(given - predicted) / measure
+    for _ in range(_ROUNDS):
+        Y = np.where(sizes > _FAR * np.median(sizes), predicted, given)
+        new = replace(training, encoded=replace(training.encoded, Y=Y, coordinates=Y))
+        curve = error_curve(new, Norms(), alphas, np.ones(len(Y)))
+        predicted = Y - _left_out(new, 1.0, curve.penalty)
+        before, sizes = sizes, np.abs(given - predicted) / measure
+        if not sizes.mean() <= _BETTER * before.mean():
+            break
+        cleaned = Y
+    return cleaned
+
+
+def _left_out(training: Training, weights, penalty):
+    """Leave-one-out residuals (n, d) under factors (n,) of the sample weights."""
+    own = replace(training, weights=training.weights * weights)
+    return next(residual_path(own, [penalty / own.weights.sum()]))
