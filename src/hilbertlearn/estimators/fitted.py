@@ -46,6 +46,7 @@ class FittedMachine(WithFacts, NamedSettings):
     precision_ = learnt("precision")
     manifold_error_ = learnt("manifold_error")
     support_, saturated_, outlier_scores_ = learnt("support"), learnt("saturated"), learnt("outlier_scores")
+    untrusted_ = learnt("untrusted")
     choice_ = learnt("choice")
     feature_map_ = learnt("feature_map")
 
@@ -200,6 +201,7 @@ class FittedMachine(WithFacts, NamedSettings):
         facts += [("gamma", self.gamma_)] if self.gamma_ is not None else []
         if isinstance(state, State):
             facts += [("support", f"{len(self.support_)} of {n} samples"), (self._held, int(self.saturated_.sum()))]
+            facts += [("not trusted", len(self.untrusted_))] if len(self.untrusted_) else []
         return [*facts, ("gap", self.dual_gap_), ("iterations", self.n_iter_), ("solver", self.solver_)]
 
     def summary(self) -> str:
@@ -216,5 +218,6 @@ class FittedMachine(WithFacts, NamedSettings):
             f"certified  relative duality gap {self.dual_gap_:.1e} after {self.n_iter_} iterations of {self.solver_}",
         ]
         if "support" in found:
-            lines.insert(3, f"support    {found['support']}, {found[self._held]} {self._held}")
+            trust = f", {found['not trusted']} not trusted" if "not trusted" in found else ""
+            lines.insert(3, f"support    {found['support']}, {found[self._held]} {self._held}{trust}")
         return "\n".join(lines)

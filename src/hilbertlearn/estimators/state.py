@@ -92,6 +92,7 @@ class State(Expansion):
     left_out: LeftOut | None = None  # where leave-one-out has a closed form
     inspected: Inspected | None = None  # the samples as the loss sees them
     alpha_by_output: Any = None  # (d,), where each output has its own
+    untrusted: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=int))  # samples found plainly wrong
     choice: dict = field(default_factory=dict)  # settings that were tried, with their errors
     manifold_error: float = 0.0  # bound on the relative error of deformed kernels that eigenvalues share
     feature_map: Any = None  # in place of the kernel; a list for several kernels
@@ -124,6 +125,7 @@ class State(Expansion):
             "precision": _precision(found),
             "support": rows[solution.dual.any(axis=1)],
             "saturated": spread(found.saturated, rows, n),
+            "untrusted": np.intersect1d(training.untrusted, rows).astype(int),
             "residual_sizes": spread(found.outlier_scores(), rows, n),
             "objectives": found.objectives,
             "left_out": left_out,

@@ -90,7 +90,7 @@ class StructuredPredictor(OutputScores, InBlocks):
     classes_ : array of the classes, where outputs are such
     output_loss_, output_kernel_ : as used, None where there is none
     outputs_ : the distinct training outputs
-    saturated_, outlier_scores_, center_ : as in ``OperatorKernelRegressor``
+    saturated_, untrusted_, outlier_scores_, center_ : as in ``OperatorKernelRegressor``
     dual_coef_, dual_gap_, solver_, n_iter_, precision_, alpha_, gamma_, kernel_, loss_, operator_ : as in
         ``OperatorKernelRegressor``, in coordinates of the space
     choice_, support_, X_fit_, feature_map_, manifold_error_, space_, metric_, objectives_ : as there

@@ -106,6 +106,7 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
         not to be compared with each other
     support_ : indices of the samples whose coefficients are not zero
     saturated_ : samples (n,), or points (n, d) for p = 1, held at the loss's bound: the candidates for outliers
+    untrusted_ : indices of the samples that losses with "auto" found plainly wrong, and gave next to no weight
     outlier_scores_ : residual sizes of samples, or points, relative to their median
     objectives_ : of each round of ``operators.Learned``
     metric_ : (n_features, n_features) of ``kernels.Metric``, the importance of inputs on its diagonal

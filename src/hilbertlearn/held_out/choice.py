@@ -276,8 +276,7 @@ def _without_wrong(samples: Samples, training: Training, setting: Loss, alpha, o
         wrong = samples.of_copies(wrong_samples(training, loss, weights, penalty))
         if not wrong.any():
             return None
-        samples = samples.reweighted(samples.weights * np.where(wrong, UNTRUSTED, 1.0))
-        return choose(samples, setting, alpha, options, trusted=True)
+        return choose(samples.distrusting(wrong, UNTRUSTED), setting, alpha, options, trusted=True)
     if samples.measure is None or samples.mask is not None or training.Y.shape[1:] != samples.Y.shape[1:]:
         return None  # to tell wrong entries of vectors, or beside gaps, from others takes more
     Y = without_wrong_points(training, weights, penalty)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from .._linalg import row_norms
 from .._statistics import pointwise_median, weighted_quantile
 from ..losses import Loss
 from ..training import Training
@@ -20,16 +21,16 @@ _BULK = 30.0  # times the median that the size below the gap has at most: where 
 _EQUAL = 1e-6  # of the largest deviation of outputs from their median: none
 _MOST = 0.3  # share of the weight that may be wrong
 _ROUNDS = 5  # in which wrong points are looked for
-_BETTER = 0.98  # times the mean residual of all points before: what a round is worth
+_BETTER = 0.98  # times the mean residual before: what it takes to distrust samples, or is worth another round
 
 
 def wrong_samples(training: Training, loss: Loss, weights, penalty):
     """Mask (n,) of the samples that are not to be trusted, often none.
 
     Huber's loss and its like hold outliers back, but each still pulls with the whole bound; with few samples that is
-    felt. Where held-out residuals have a gap, those beyond it are taken for wrong if all samples, these too, are
-    predicted no worse without them than with their weight reduced, and than with all of it: good samples at the edge
-    of the data have large residuals as well, but others need them.
+    felt. Where held-out residuals have a gap, those beyond it are taken for wrong if others are predicted better
+    without them than with their weight reduced, and all samples, these too, no worse than so and than with all of it:
+    good samples at the edge of the data have large residuals as well, but say something about others, or nothing.
 
     weights : (n,) factors of the sample weights of a robust fit
     penalty : alpha times the sum of weights
@@ -42,12 +43,18 @@ def wrong_samples(training: Training, loss: Loss, weights, penalty):
         return np.zeros_like(beyond)
     if not beyond.any():
         return beyond
-    alphas = training.alphas()
 
-    def error(factor):
-        return float(error_curve(training, Norms(), alphas, np.where(beyond, factor, weights)).errors.min())
+    def held_out(factor):
+        """Sizes (n,) of residuals where these samples have such factors of their weights, at the best alpha."""
+        factors = np.where(beyond, factor, weights)
+        curve = error_curve(training, Norms(), training.alphas(), factors)
+        return row_norms(_left_out(training, factors, curve.penalty))
 
-    return beyond & (error(UNTRUSTED * weights) <= min(error(weights), error(1.0)))
+    without, reduced, whole = held_out(UNTRUSTED * weights), held_out(weights), held_out(1.0)
+    total, others = training.weights, training.weights * ~beyond
+    better = others @ without <= _BETTER * (others @ reduced)
+    no_worse = total @ without <= min(total @ reduced, total @ whole)
+    return beyond if better and no_worse else np.zeros_like(beyond)
 
 
 def beyond_a_gap(sizes, weights):

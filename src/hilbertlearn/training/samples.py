@@ -90,6 +90,7 @@ class Samples:
     weights: np.ndarray  # (n,)
     encoded: Encoded
     graph: Any = None  # over all samples given, ``kernels.Affinity`` or weights; None without a penalty
+    untrusted: Any = ()  # which of the samples given are plainly wrong, and have next to no weight
 
     @classmethod
     def of(cls, recipe: Recipe, X, y, weights, encoded: Encoded) -> Samples:
@@ -190,13 +191,13 @@ class Samples:
         """The same samples with other coordinates (n, d) of their outputs, all known."""
         return replace(self, encoded=replace(self.encoded, Y=Y, coordinates=Y))
 
-    def reweighted(self, weights) -> Samples:
-        """The same samples with other weights (n,), which their scale is by too."""
-        encoded = self.encoded
+    def distrusting(self, wrong, share) -> Samples:
+        """The same samples of which some, a mask (n,), keep that share of their weight, also in the outputs' scale."""
+        weights, encoded = self.weights * np.where(wrong, share, 1.0), self.encoded
         if getattr(encoded.space, "scale", None) is not None:
             outputs = self.y[self.rows]
             encoded = Encoded.of(self.recipe.space(outputs, weights), outputs)
-        return replace(self, weights=weights, encoded=encoded)
+        return replace(self, weights=weights, encoded=encoded, untrusted=self.rows[wrong])
 
     def _are_copies(self, first) -> bool:
         """Whether the samples are repetitions of those in some positions, rather than draws of discrete data."""
