@@ -109,7 +109,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
     Attributes
     ----------
     space_ : the space of functions, with its grids, its basis and the mean of the training curves
-    saturated_, untrusted_, outlier_scores_ : as in ``OperatorKernelRegressor``; for p = 1 the first and the last have an
+    saturated_, untrusted_, outlier_scores_ : as in ``OperatorKernelRegressor``; for p = 1 first and last have an
         entry for each point of each curve
     center_ : (d,) the constant that the model is fitted around, in coordinates of the space
     dual_coef_, dual_gap_, solver_, n_iter_, precision_, alpha_, gamma_, kernel_, loss_, operator_ : as in

@@ -21,7 +21,7 @@ _BULK = 30.0  # times the median that the size below the gap has at most: where 
 _EQUAL = 1e-6  # of the largest deviation of outputs from their median: none
 _MOST = 0.3  # share of the weight that may be wrong
 _ROUNDS = 5  # in which wrong points are looked for
-_BETTER = 0.98  # times the mean residual before: what it takes to distrust samples, or is worth another round
+_BETTER = 0.99  # times the mean residual before: what it takes to distrust samples, or is worth another round
 
 
 def wrong_samples(training: Training, loss: Loss, weights, penalty):
@@ -64,7 +64,7 @@ def beyond_a_gap(sizes, weights):
     middle = weighted_quantile(sizes, 0.5, weights)
     below, above = ordered[:-1], ordered[1:]
     gap = (above > _FAR * middle) & (above > _APART * below) & (below <= _BULK * middle)
-    gap &= mass[:-1] >= (1 - _MOST) * mass[-1]
+    gap &= (mass[:-1] >= (1 - _MOST) * mass[-1]) & (middle > 0)
     found = np.zeros(len(sizes), dtype=bool)
     if gap.any():
         found[order[np.argmax(gap) + 1 :]] = True

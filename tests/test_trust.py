@@ -1,0 +1,150 @@
+"""Samples and points that are plainly wrong: found where there are some, not where there are none, and of no effect."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.datasets import load_diabetes, make_friedman1
+
+from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor, datasets, losses, outlier_report
+from hilbertlearn.held_out.trust import beyond_a_gap
+from hilbertlearn.metrics import functional_nmse
+
+HUBER = OperatorKernelRegressor(loss="huber")
+
+
+def far(sizes, weights=None):
+    sizes = np.asarray(sizes, dtype=float)
+    return np.flatnonzero(beyond_a_gap(sizes, np.ones(len(sizes)) if weights is None else np.asarray(weights, float)))
+
+
+def test_gaps_by_hand():
+    assert_array_equal(far([1, 2, 1, 30, 2, 1, 1, 40, 2, 1]), [3, 7])
+    assert_array_equal(far([1, 2, 1, 4.9, 2, 1, 1, 1, 2, 1]), [])  # not far enough
+    assert_array_equal(far([1, 2, 4, 8, 16, 1, 1, 1, 1, 1, 1, 1, 1, 1]), [])  # a tail without a gap
+    assert_array_equal(far([1, 1, 1, 1, 1, 1, 9, 9, 9, 9]), [])  # too many to be wrong
+    assert_array_equal(far([1, 1, 1, 1, 1, 1, 1, 9, 9, 100]), [7, 8, 9])  # the lowest of two gaps
+    assert_array_equal(far([0, 0, 0, 0, 0, 0, 0, 0, 1, 5]), [])  # most vanish: nothing is far
+    for few in ([], [3.0], [1.0, 1e9], [0.0, 0.0]):
+        assert_array_equal(far(few), [])
+
+
+def test_gaps_do_not_depend_on_units_order_or_copies():
+    rng = np.random.default_rng(0)
+    sizes = np.r_[rng.uniform(1, 3, 30), 20, 30]
+    weights = rng.integers(1, 4, size=32)
+    order = rng.permutation(32)
+    assert_array_equal(far(sizes), [30, 31])
+    assert_array_equal(far(1e-200 * sizes), [30, 31])
+    assert_array_equal(np.sort(order[far(sizes[order], weights[order])]), far(sizes, weights))
+    copies = np.repeat(np.arange(32), weights)
+    assert_array_equal(np.unique(copies[far(sizes[copies])]), far(sizes, weights))
+
+
+def spoilt(n=60, wrong=6, n_outputs=2, size=10.0, seed=0):
+    """Inputs, outputs, these with wrong rows, and which these are."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    Y = np.sin(X @ rng.normal(size=(3, n_outputs))) + 0.1 * rng.normal(size=(n, n_outputs))
+    rows = np.sort(rng.choice(n, wrong, replace=False))
+    W = Y.copy()
+    W[rows] += size * Y.std(axis=0) * rng.choice([-1, 1], size=(wrong, n_outputs))
+    return X, Y, W, rows
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_wrong_samples_are_found_and_have_no_effect(seed):
+    X, _, W, rows = spoilt(seed=seed)
+    kept = np.setdiff1d(np.arange(len(X)), rows)
+    model, without = clone(HUBER).fit(X, W), clone(HUBER).fit(X[kept], W[kept])
+    assert_array_equal(model.untrusted_, rows)
+    assert model.saturated_[rows].all()
+    assert f"{len(rows)} not trusted" in model.summary()
+    assert_allclose(model.predict(X), without.predict(X), atol=1e-2 * W[kept].std())
+    assert outlier_report(model)["held_back"][rows].all()
+
+
+def test_what_is_off_by_more_matters_no_more():
+    X, Y, _, rows = spoilt()
+    models = []
+    for size in (1e2, 1e4):
+        W = Y.copy()
+        W[rows] += size
+        models.append(clone(HUBER).fit(X, W))
+        assert_array_equal(models[-1].untrusted_, rows)
+    assert_allclose(models[0].predict(X), models[1].predict(X), atol=1e-2)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_good_samples_are_trusted(seed):
+    rng = np.random.default_rng(seed)
+    X, y = make_friedman1(80, noise=1.0, random_state=seed)
+    assert len(clone(HUBER).fit(X, y).untrusted_) == 0
+    x = np.sort(rng.uniform(0, 4, 30))[:, None]
+    assert len(clone(HUBER).fit(x, np.exp(x)).untrusted_) == 0  # noiseless: residuals at the end are far from others
+    assert len(clone(HUBER).fit(x, (x > 2) + 0.0).untrusted_) == 0
+
+
+def test_a_lonely_sample_far_from_others_is_trusted():
+    """Nothing near it contradicts it, and others are predicted as well with it."""
+    rng = np.random.default_rng(0)
+    x = np.r_[rng.uniform(0, 1, 40), 50.0][:, None]
+    y = np.r_[np.sin(6 * x[:-1, 0]) + 0.1 * rng.normal(size=40), 30.0]
+    model = OperatorKernelRegressor("rbf", loss="huber").fit(x, y)
+    assert len(model.untrusted_) == 0
+
+
+def test_rare_outputs_are_not_wrong():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 2))
+    y = np.where(X[:, 0] > 1.3, 5.0 + X[:, 1], 0.0)  # most are zero
+    assert len(clone(HUBER).fit(X, y).untrusted_) == 0
+
+
+def test_weights_are_repetition():
+    X, _, W, rows = spoilt(40, 4)
+    weights = np.random.default_rng(0).integers(1, 4, size=40)
+    copies = np.repeat(np.arange(40), weights)
+    weighted, repeated = clone(HUBER).fit(X, W, weights), clone(HUBER).fit(X[copies], W[copies])
+    assert_array_equal(weighted.untrusted_, rows)
+    assert_array_equal(np.unique(copies[repeated.untrusted_]), rows)
+    assert_allclose(weighted.predict(X), repeated.predict(X), atol=1e-6)
+
+
+def test_units_of_an_output_do_not_matter():
+    X, _, W, rows = spoilt()
+    model, scaled = clone(HUBER).fit(X, W), clone(HUBER).fit(X, W * [1.0, 1e3])
+    assert_array_equal(scaled.untrusted_, rows)
+    assert_allclose(scaled.predict(X) / [1.0, 1e3], model.predict(X), atol=1e-6)
+
+
+def test_numbers_and_the_squared_loss_leave_all_samples_their_weight():
+    X, _, W, _ = spoilt()
+    for loss in ("squared", losses.Huber(0.5)):
+        assert len(OperatorKernelRegressor(loss=loss).fit(X, W).untrusted_) == 0
+
+
+def test_paths_and_folds_know_of_them():
+    X, Y, W, rows = spoilt()
+    for model in HUBER.fit_path(X, W, [1e-3, 1e-2]):
+        assert_array_equal(model.untrusted_, rows)
+
+
+def test_one_output_and_real_data():
+    X, y = load_diabetes(return_X_y=True)
+    rows, W = np.array([3, 11, 20, 33]), y[:40].copy()
+    W[rows] += 10 * y.std() * np.array([1, -1, 1, -1])
+    model = clone(HUBER).fit(X[:40], W)
+    assert len(clone(HUBER).fit(X[:40], y[:40]).untrusted_) == 0
+    assert set(model.untrusted_) <= set(rows)
+
+
+def test_wrong_points_have_no_part_in_the_choice():
+    X, Y, _, _ = datasets.make_gaussian_process_curves(100, random_state=0)
+    W, changed = datasets.corrupt_points(Y[:50], 1.0, points_fraction=0.1, random_state=0)
+    model = FunctionalRegressor(loss=losses.Huber(p=1)).fit(X[:50], W)
+    assert functional_nmse(Y[50:], model.predict(X[50:])) < 1e-3
+    assert model.loss_.kappa < 0.05 * Y.std()
+    sizes = np.abs(W - Y[:50]) > 0.5 * Y.std()
+    assert model.saturated_[changed & sizes].mean() > 0.99  # the fit is of the curves as they are, and holds these back
+    assert model.dual_gap_ < 1e-5
