@@ -19,11 +19,12 @@ from .pair_scores import ATTRIBUTES, COSINE, KNOWN, PREDICTED, Matrix, embedded
 _FOLDS, _MANY_NODES = 5, 1000  # of many nodes some folds are enough:
 _ENOUGH = {"known": 500, "new": 100}  # links that were held out, one by one or with both nodes
 _MOST = 20_000  # pairs without a link that are looked at, in all folds
-# Weights of scores with variance 1 before anything is learnt. Common neighbours first; paths of three links speak where
-# nodes have none in common, which in graphs of few links most have not.
+# Weights of scores with variance 1 before anything is learnt. Common neighbours and degrees first; paths of three links
+# speak where nodes have none in common, which in graphs of few links most have not.
 _PRIORS = {
     "adamic_adar": 1.0,
     "resource_allocation": 1.0,
+    "preferential_attachment": 1.0,
     "three_paths": 0.2,
     ATTRIBUTES: 0.5,
     PREDICTED + COSINE: 0.5,

@@ -54,8 +54,8 @@ class LinkPredictor(Watched, FittedLinks):
     criterion : "pairs", both nodes of a pair are left out, or "nodes", one at a time as in the paper. What is predicted
         for one then has seen the other, and with it their link: very smooth models look best.
     similarities : "auto" for all that are to be combined, or some of "adamic_adar", "resource_allocation",
-        "three_paths", "katz", "normalized_laplacian" (of known nodes), "attributes" (the kernel), "learnt" (by h);
-        None: scores are those of h alone, as in the paper
+        "preferential_attachment", "three_paths", "katz", "normalized_laplacian" (of known nodes), "attributes" (the
+        kernel), "learnt" (by h); None: scores are those of h alone, as in the paper
     cosine : scores are cosines: lengths of h, which shrink for nodes unlike the known ones, do not count. "auto": both
         are combined; of h alone what has the better left-out score.
     score_with : "predicted", or "known": the known embedding of a known node in place of its prediction. "auto": both

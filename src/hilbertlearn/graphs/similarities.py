@@ -77,6 +77,16 @@ def _common(links, weights):
     return Product(scipy.sparse.csr_array(links * weights[None, :]), links)
 
 
+def preferential_attachment(links):
+    """``log((1 + d) (1 + e))`` of the numbers of links of the two nodes (after Barabási and Albert 1999).
+
+    Not a kernel, and no similarity: it says which nodes have links at all, also where no path joins them.
+    """
+    sizes = np.log1p(links.sum(axis=1))
+    ones = np.ones_like(sizes)
+    return Product(np.column_stack([sizes, ones]), np.stack([ones, sizes]))
+
+
 def three_paths(links):
     """Paths of three links, each link divided by sqrt(d e) of the degrees of its ends: ``(D^-1/2 A D^-1/2)^3``.
 
@@ -117,6 +127,7 @@ def _paths(A, c, factor=1.0):
 STRUCTURE: dict[str, Callable] = {
     "adamic_adar": adamic_adar,
     "resource_allocation": resource_allocation,
+    "preferential_attachment": preferential_attachment,
     "three_paths": three_paths,
     "katz": katz,
     "normalized_laplacian": normalized_laplacian,
