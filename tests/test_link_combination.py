@@ -259,7 +259,8 @@ def test_folds_of_nodes_are_those_by_hand():
 def test_weights_are_learnt_from_these_folds():
     model = fitted()
     for kind, held_out in model._state_.held_out.items():
-        prior = {"adamic_adar": 1, "resource_allocation": 1, "attributes": 0.5, "predicted, cosine": 0.5}
+        prior = {"adamic_adar": 1, "resource_allocation": 1, "preferential_attachment": 1}
+        prior |= {"attributes": 0.5, "predicted, cosine": 0.5}
         expected, _ = optimum(held_out.scores, held_out.linked, held_out.weights, {**prior, "known, cosine": 0.5})
         odds = model._state_.combinations[kind](held_out.scores)
         assert_allclose(odds, expected, atol=0.02)

@@ -109,3 +109,12 @@ def test_scores_that_differ_by_rounding_are_in_the_order_of_positions(seed):
     assert_array_equal(found.rows, plain.rows)
     assert_array_equal(found.columns, plain.columns)
     assert_array_equal(found.scores, shaken[found.rows, found.columns])  # as they are
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf])
+def test_infinite_scores_count(value):
+    S = np.full((4, 5), value)
+    S[1, 2] = 1.0
+    found = top_pairs(lambda i, j: S[i, j], 4, 5, 3, size=5)
+    expected = [(0, 0), (0, 1), (0, 2)] if value > 0 else [(1, 2), (0, 0), (0, 1)]
+    assert list(zip(found.rows.tolist(), found.columns.tolist(), strict=True)) == expected

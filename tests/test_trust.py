@@ -6,11 +6,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, make_friedman1
 
-from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor, datasets, losses, outlier_report
+from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor, bounds, datasets, losses, outlier_report
 from hilbertlearn.held_out.trust import beyond_a_gap
 from hilbertlearn.metrics import functional_nmse
 
-HUBER = OperatorKernelRegressor(loss="huber")
+HUBER = OperatorKernelRegressor("rbf", loss="huber")
 
 
 def far(sizes, weights=None):
@@ -124,19 +124,54 @@ def test_numbers_and_the_squared_loss_leave_all_samples_their_weight():
         assert len(OperatorKernelRegressor(loss=loss).fit(X, W).untrusted_) == 0
 
 
-def test_paths_and_folds_know_of_them():
-    X, Y, W, rows = spoilt()
+def test_paths_know_of_them():
+    X, _, W, rows = spoilt()
     for model in HUBER.fit_path(X, W, [1e-3, 1e-2]):
         assert_array_equal(model.untrusted_, rows)
 
 
-def test_one_output_and_real_data():
+def test_real_data():
     X, y = load_diabetes(return_X_y=True)
-    rows, W = np.array([3, 11, 20, 33]), y[:40].copy()
-    W[rows] += 10 * y.std() * np.array([1, -1, 1, -1])
-    model = clone(HUBER).fit(X[:40], W)
-    assert len(clone(HUBER).fit(X[:40], y[:40]).untrusted_) == 0
-    assert set(model.untrusted_) <= set(rows)
+    order = np.random.default_rng(0).permutation(len(X))[:40]
+    X, y, all_of_them = X[order] / X.std(axis=0), y[order], y.std()
+    rows, W = np.random.default_rng(0).choice(40, 4, replace=False), y.copy()
+    W[rows] += 10 * all_of_them * np.random.default_rng(1).choice([-1, 1], size=4)
+    assert len(clone(HUBER).fit(X, y).untrusted_) == 0
+    assert_array_equal(clone(HUBER).fit(X, W).untrusted_, np.sort(rows))
+
+
+@pytest.mark.parametrize("loss", ["huber", losses.Huber(p=1), "epsilon_svr"], ids=str)
+def test_one_output_is_all_of_a_sample(loss):
+    X, _, W, rows = spoilt(n_outputs=1)
+    assert_array_equal(OperatorKernelRegressor(loss=loss).fit(X, W[:, 0]).untrusted_, rows)
+
+
+def test_gaps_and_samples_without_weight():
+    X, _, W, rows = spoilt()
+    W[[0, 1, 5], [0, 1, 1]] = np.nan
+    assert_array_equal(clone(HUBER).fit(X, W).untrusted_, rows)
+    weights = np.ones(len(X))
+    weights[rows[0]] = 0.0
+    assert_array_equal(clone(HUBER).fit(X, W, weights).untrusted_, rows[1:])  # the first does not count at all
+
+
+def test_single_precision():
+    X, _, W, rows = spoilt()
+    assert_array_equal(clone(HUBER).fit(X.astype(np.float32), W).untrusted_, rows)
+
+
+def test_features_keep_all_samples_in_one_scale():
+    X, _, W, _ = spoilt()
+    model = OperatorKernelRegressor("rbf", loss="huber", feature_map=60).fit(X, W)
+    assert len(model.untrusted_) == 0
+    given = OperatorKernelRegressor("rbf", loss="huber", gamma=0.1, alpha=1e-3).fit(X, W)  # of all samples
+    assert_allclose(model.scale_, given.scale_)
+
+
+def test_bounds_say_why_they_do_not_hold():
+    X, _, W, _ = spoilt()
+    with pytest.raises(ValueError, match="untrusted_"):
+        bounds.stability_bound_of(clone(HUBER).fit(X, W), X, W)
 
 
 def test_wrong_points_have_no_part_in_the_choice():
@@ -148,3 +183,13 @@ def test_wrong_points_have_no_part_in_the_choice():
     sizes = np.abs(W - Y[:50]) > 0.5 * Y.std()
     assert model.saturated_[changed & sizes].mean() > 0.99  # the fit is of the curves as they are, and holds these back
     assert model.dual_gap_ < 1e-5
+
+
+def test_repeated_curves_with_wrong_points_are_weights():
+    X, Y, _, _ = datasets.make_gaussian_process_curves(30, random_state=0)
+    W, _ = datasets.corrupt_points(Y, 1.0, points_fraction=0.1, random_state=0)
+    copies = np.r_[np.arange(30), np.arange(10)]
+    model = FunctionalRegressor("rbf", loss=losses.Huber(p=1))
+    repeated, weighted = clone(model).fit(X[copies], W[copies]), clone(model).fit(X, W, np.bincount(copies))
+    assert repeated.loss_.kappa == pytest.approx(weighted.loss_.kappa, rel=1e-3)
+    assert_allclose(repeated.predict(X), weighted.predict(X), atol=1e-2)

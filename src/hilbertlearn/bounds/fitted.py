@@ -52,7 +52,12 @@ class Fitted:
             )
         weights = model.state_.counted.weights
         if (weights != weights[0]).any():
-            raise ValueError("estimator: bounds are for samples that count alike; fit without sample_weight")
+            remedy = (
+                "give the loss's constant as a number, so that all are trusted (see untrusted_)"
+                if len(model.state_.untrusted)
+                else "fit without sample_weight"
+            )
+            raise ValueError(f"estimator: bounds are for samples that count alike; {remedy}")
         given = len(model.state_.saturated)
         if _num_samples(X) != given or _num_samples(y) != given:
             raise ValueError(

@@ -24,7 +24,7 @@ class TopPairs(NamedTuple):
 def top_pairs(block_scores, n_rows, n_columns, k, *, symmetric=False, excluded=None, size=SIZE) -> TopPairs:
     """The k pairs of a row and a column with the highest scores; of equal ones those that come first by position.
 
-    Scores that differ by rounding are equal, so that the order does not depend on the machine.
+    Scores that differ by rounding are equal, so that the order hardly depends on the machine.
 
     Blocks of whole rows are looked at in turn, each for scores above the k-th best so far, which few have.
 
@@ -73,7 +73,7 @@ def _blocks(n_rows, n_columns, k, size):
 def _best(k, positions, scores):
     """The k highest scores and their positions, in descending order, those that differ by rounding as they come."""
     if len(scores) > k:
-        kept = scores > _below(np.partition(scores, -k)[-k])
+        kept = scores >= _below(np.partition(scores, -k)[-k])
         positions, scores = positions[kept], scores[kept]
     order = np.argsort(-_without_rounding(scores), kind="stable")[:k]
     return positions[order], scores[order]
@@ -81,6 +81,8 @@ def _best(k, positions, scores):
 
 def _below(score):
     """Less than any score that could be the same but for rounding."""
+    if not np.isfinite(score):
+        return np.nextafter(score, -np.inf)  # of the smallest of all itself
     return score - 2 * _ROUNDING * abs(score) - np.finfo(float).tiny
 
 

@@ -93,7 +93,7 @@ def choose(samples: Samples, loss: Loss, alpha, options: Options, trusted=False)
         seen = setting.needs_residuals and weights is not None and some is merged and samples.graph is None
         if seen and not trusted:
             built = build(near.with_shape(found.shape), found.kernels)
-            choice = _without_wrong(samples, built, setting, alpha, options, (loss, weights, found.curve.penalty))
+            choice = _without_wrong(samples, built, setting, alpha, options, weights, found.curve.penalty)
             if choice is not None:
                 return choice
         criterion = criterion if weights is None else Criterion(loss)
@@ -162,7 +162,7 @@ def _on_features(samples: Samples, loss: Loss, alpha, options: Options) -> Choic
     alpha, by samples left out of the model of all on features.
     """
     exact = samples.with_features(None)
-    small = choose(exact.some(drawn(exact, size(exact))), loss, alpha, options)
+    small = choose(exact.some(drawn(exact, size(exact))), loss, alpha, options, trusted=True)
     recipe, kernels = small.training.recipe, small.training.kernels
     chosen = replace(samples, recipe=replace(recipe, features=samples.recipe.features))
     total = float((small.training if isinstance(alpha, str) else samples).weights.sum())
@@ -262,18 +262,17 @@ def _search_robust(samples: Samples, families, loss: Loss, alpha, options: Optio
     return replace(found, trials=trials), weights, unit, loss
 
 
-def _without_wrong(samples: Samples, training: Training, setting: Loss, alpha, options: Options, fitted):
+def _without_wrong(samples: Samples, training: Training, setting: Loss, alpha, options: Options, weights, penalty):
     """The choice where samples or points are plainly wrong, None where none are.
 
     Samples lose their weight, in the fit too. Points are changed for the choice alone: the fit holds them back by a
     bound that is as small as what is right about the others.
 
     training : the samples, or some near them, with a kernel, repeated ones merged
-    fitted : the loss with numbers, weights (n,) and the penalty of the model that these are judged by
+    weights, penalty : of the model that these are judged by, see ``wrong_samples``
     """
-    loss, weights, penalty = fitted
-    if not setting.pointwise:
-        wrong = samples.of_copies(wrong_samples(training, loss, weights, penalty))
+    if not setting.pointwise or samples.Y.shape[1] == 1:  # one output is all of a sample
+        wrong = samples.of_copies(wrong_samples(training, weights, penalty))
         if not wrong.any():
             return None
         return choose(samples.distrusting(wrong, UNTRUSTED), setting, alpha, options, trusted=True)

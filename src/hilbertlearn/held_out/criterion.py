@@ -63,24 +63,20 @@ class Norms(Criterion):
         return row_norms(np.nan_to_num(residuals))
 
 
-def residual_sizes(loss: Loss | None, residuals, data: Samples):
-    """Sizes (n,) of residuals (n, d): norms, or of a loss that acts point by point the mean of those observed."""
-    if loss is None or not loss.pointwise:
-        return row_norms(np.nan_to_num(residuals))
-    sizes = np.abs(residuals) if data.measure is None else np.abs(residuals) / np.sqrt(data.measure)
-    seen = np.isfinite(sizes)
-    return np.sum(sizes, axis=1, where=seen) / np.maximum(seen.sum(axis=1), 1)
-
-
 def robust_weights(loss: Loss | None, residuals, data: Samples):
     """Weights (n,) in (0, 1] under which the squared loss has the optimum of a loss with a bound, to first order.
 
     Those of iteratively reweighted least squares, ``min(1, bound / |r|)``; without a loss, or for one without
     curvature, they bend at the median residual. Second, what these weights and the penalty are to be multiplied by.
     """
-    sizes = residual_sizes(loss, residuals, data)
+    if loss is not None and loss.pointwise:
+        sizes = np.abs(residuals) if data.measure is None else np.abs(residuals) / np.sqrt(data.measure)
+        seen = np.isfinite(sizes)
+        sizes = np.sum(sizes, axis=1, where=seen) / np.maximum(seen.sum(axis=1), 1)
+    else:
+        sizes = row_norms(np.nan_to_num(residuals))
     bend = weighted_quantile(sizes, 0.5, data.weights) if loss is None or loss.curvature == 0 else loss.bound
     if bend <= np.finfo(float).tiny:  # most residuals are zero: there is nothing to hold back by
         return np.ones(len(sizes)), 1.0
     unit = 1.0 if loss is None or loss.curvature > 0 else loss.bound / bend
-    return np.minimum(1.0, bend / np.maximum(sizes, np.finfo(float).tiny)), unit
+    return np.divide(bend, sizes, out=np.ones_like(sizes), where=sizes > bend), unit

@@ -58,7 +58,7 @@ def decide(samples: Samples, loss: Loss, alpha, options: Options, passes=True) -
     automatic = isinstance(alpha, str)
     searched = is_open(samples) or isinstance(number, str) or loss.needs_residuals
     if searched or (automatic and not loss.quadratic):
-        choice = choose(samples, loss, alpha, options)
+        choice = choose(samples, loss, alpha, options, trusted=True)
         training = choice.training
         kernel, recipe, M = training.kernels[0], training.recipe, training.terms[0].M
         penalty = choice.alpha * float(training.weights.sum())
@@ -72,7 +72,7 @@ def decide(samples: Samples, loss: Loss, alpha, options: Options, passes=True) -
         M = make_terms(recipe, [nothing], samples.encoded, samples.weights)[0].M
         penalty, trials, approximation = None, (), Approximation(kernel.n_components)
         if automatic and passes and _may_take_passes(samples, M):
-            choice = choose(samples, loss, alpha, options)
+            choice = choose(samples, loss, alpha, options, trusted=True)
             penalty, trials = choice.alpha * float(samples.weights.sum()), choice.trials
     kernel = replace(kernel, map=kernel.map.detached())
     recipe = replace(recipe, space=Given(samples.space))

@@ -8,9 +8,8 @@ import numpy as np
 
 from .._linalg import row_norms
 from .._statistics import pointwise_median, weighted_quantile
-from ..losses import Loss
 from ..training import Training
-from .criterion import Norms, residual_sizes
+from .criterion import Norms
 from .loo import residual_path
 from .search import error_curve
 
@@ -24,7 +23,7 @@ _ROUNDS = 5  # in which wrong points are looked for
 _BETTER = 0.99  # times the mean residual before: what it takes to distrust samples, or is worth another round
 
 
-def wrong_samples(training: Training, loss: Loss, weights, penalty):
+def wrong_samples(training: Training, weights, penalty):
     """Mask (n,) of the samples that are not to be trusted, often none.
 
     Huber's loss and its like hold outliers back, but each still pulls with the whole bound; with few samples that is
@@ -35,9 +34,8 @@ def wrong_samples(training: Training, loss: Loss, weights, penalty):
     weights : (n,) factors of the sample weights of a robust fit
     penalty : alpha times the sum of weights
     """
-    residuals = _left_out(training, weights, penalty)
-    beyond = beyond_a_gap(residual_sizes(loss, residuals, training), training.weights)
-    deviations = residual_sizes(loss, training.Y - pointwise_median(training.Y, training.weights), training)
+    beyond = beyond_a_gap(sizes_of(_left_out(training, weights, penalty)), training.weights)
+    deviations = sizes_of(training.Y - pointwise_median(training.Y, training.weights))
     most_are_equal = weighted_quantile(deviations, 0.5, training.weights) <= _EQUAL * deviations.max()
     if most_are_equal:  # what is rare then is not wrong
         return np.zeros_like(beyond)
@@ -48,7 +46,7 @@ def wrong_samples(training: Training, loss: Loss, weights, penalty):
         """Sizes (n,) of residuals where these samples have such factors of their weights, at the best alpha."""
         factors = np.where(beyond, factor, weights)
         curve = error_curve(training, Norms(), training.alphas(), factors)
-        return row_norms(_left_out(training, factors, curve.penalty))
+        return sizes_of(_left_out(training, factors, curve.penalty))
 
     without, reduced, whole = held_out(UNTRUSTED * weights), held_out(weights), held_out(1.0)
     total, others = training.weights, training.weights * ~beyond
@@ -84,15 +82,21 @@ def without_wrong_points(training: Training, weights, penalty):
     predicted, cleaned = given - _left_out(training, weights, penalty), None
     sizes = np.abs(given - predicted) / measure
     for _ in range(_ROUNDS):
-        Y = np.where(sizes > _FAR * np.median(sizes), predicted, given)
-        new = replace(training, encoded=replace(training.encoded, Y=Y, coordinates=Y))
+        middle = weighted_quantile(sizes.ravel(), 0.5, np.repeat(training.weights, sizes.shape[1]))
+        Y = np.where(sizes > _FAR * middle, predicted, given)
+        new = training.with_outputs(Y)
         curve = error_curve(new, Norms(), alphas, np.ones(len(Y)))
         predicted = Y - _left_out(new, 1.0, curve.penalty)
         before, sizes = sizes, np.abs(given - predicted) / measure
-        if not sizes.mean() <= _BETTER * before.mean():
+        if not (training.weights @ sizes).sum() <= _BETTER * (training.weights @ before).sum():
             break
         cleaned = Y
     return cleaned
+
+
+def sizes_of(residuals):
+    """Norms (n,) of the observed entries of residuals (n, d)."""
+    return row_norms(np.nan_to_num(residuals))
 
 
 def _left_out(training: Training, weights, penalty):

@@ -336,7 +336,14 @@ def _single(kernel, X, Z, gamma, params, origin):
             return _by_products(X, Z, gamma, _decay, np.float32)
         if kernel in MATERN:
             return _by_products(X, Z, gamma, lambda tile: profile(kernel, -tile, 1.0, out=tile), np.float32)
-        return gram(kernel, X, Z, gamma=gamma, params=params, origin=origin).astype(np.float32)
+        others = X.copy() if Z is None else Z
+        out = np.empty((len(X), len(others)), dtype=np.float32)
+
+        def fill(i, j):
+            out[i, j] = gram(kernel, X[i], others[j], gamma=gamma, params=params, origin=origin)
+
+        in_tiles(fill, out)
+        return out
 
 
 def _by_products(X, Z, gamma, finish, dtype=np.float64):

@@ -161,7 +161,7 @@ class Samples:
             kept = np.union1d(kept, others[np.linspace(0, len(others) - 1, number).astype(int)])
         rows, weights = self.rows[positions], self.weights[positions]
         encoded = self.encoded.take(positions)
-        if encoded.coordinates.shape[1] > len(positions):  # most of them are of other samples
+        if self.measure is None and encoded.coordinates.shape[1] > len(positions):  # most of them are of other samples
             encoded = Encoded.of(self.recipe.space(self.y[rows], weights), self.y[rows])
         return replace(
             self,
@@ -192,7 +192,10 @@ class Samples:
         return replace(self, encoded=replace(self.encoded, Y=Y, coordinates=Y))
 
     def distrusting(self, wrong, share) -> Samples:
-        """The same samples of which some, a mask (n,), keep that share of their weight, also in the outputs' scale."""
+        """The same samples of which some, a mask (n,), keep that share of their weight, also in the outputs' scale.
+
+        Other spaces stay as they are: a basis that wrong outputs had a part in has room for the others too.
+        """
         weights, encoded = self.weights * np.where(wrong, share, 1.0), self.encoded
         if getattr(encoded.space, "scale", None) is not None:
             outputs = self.y[self.rows]
