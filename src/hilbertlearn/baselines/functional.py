@@ -55,7 +55,7 @@ class FunctionalNadarayaWatson(FunctionalRegressor):
         As in ``FunctionalRegressor``; the centre is zero.
     alpha_, choice_, dual_coef_, dual_gap_, feature_map_, loss_, manifold_error_, metric_, n_iter_, objectives_ : none
         What is not estimated here: they raise AttributeError.
-    operator_, outlier_scores_, precision_, regressor_, saturated_, solver_, support_ : none
+    operator_, outlier_scores_, precision_, regressor_, saturated_, solver_, support_, untrusted_ : none
         The same.
 
     References

@@ -86,6 +86,7 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     X_fit_ : the samples, with ``non_crossing=True`` followed by the points at which quantiles are in order
     dual_gap_ : relative duality gap of the solution, of quantiles that are in order where that is asked for
     saturated_ : (n, d n_levels) observations that are beside their quantile, not on it
+    untrusted_ : empty, all samples count
     outlier_scores_ : (n, d n_levels) distances from the quantiles, relative to their median
     n_iter_, solver_, precision_, space_, support_, feature_map_, metric_, objectives_, manifold_error_ : as in
         ``OperatorKernelRegressor``
