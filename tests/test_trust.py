@@ -23,7 +23,8 @@ def test_gaps_by_hand():
     assert_array_equal(far([1, 2, 1, 4.9, 2, 1, 1, 1, 2, 1]), [])  # not far enough
     assert_array_equal(far([1, 2, 4, 8, 16, 1, 1, 1, 1, 1, 1, 1, 1, 1]), [])  # a tail without a gap
     assert_array_equal(far([1, 1, 1, 1, 1, 1, 9, 9, 9, 9]), [])  # too many to be wrong
-    assert_array_equal(far([1, 1, 1, 1, 1, 1, 1, 9, 9, 100]), [7, 8, 9])  # the lowest of two gaps
+    assert_array_equal(far([1, 1, 1, 1, 1, 1, 1, 9, 9, 100]), [9])  # the widest of two gaps
+    assert_array_equal(far([1, 1, 1, 1, 1, 1, 1, 9, 9, 30]), [7, 8, 9])
     assert_array_equal(far([0, 0, 0, 0, 0, 0, 0, 0, 1, 5]), [])  # most vanish: nothing is far
     for few in ([3.0], [1.0, 1e9], [0.0, 0.0]):
         assert_array_equal(far(few), [])
@@ -83,6 +84,16 @@ def test_good_samples_are_trusted(seed):
     x = np.sort(rng.uniform(0, 4, 30))[:, None]
     assert len(clone(HUBER).fit(x, np.exp(x)).untrusted_) == 0  # noiseless: residuals at the end are far from others
     assert len(clone(HUBER).fit(x, (x > 2) + 0.0).untrusted_) == 0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_good_samples_at_the_edge_do_not_go_with_a_wrong_one(seed):
+    """With little noise residuals at the edge are far too, but others need these."""
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(size=(20, 1))
+    Y = np.sin(6 * (np.linspace(0, 1, 8) + x)) + 0.02 * rng.normal(size=(20, 8))
+    Y[3] += 4
+    assert_array_equal(clone(HUBER).fit(x, Y).untrusted_, [3])
 
 
 def test_a_lonely_sample_far_from_others_is_trusted():

@@ -19,7 +19,8 @@ _APART = 2.5  # and times the size that is next to theirs: the tails of good one
 _BULK = 30.0  # times the median that the size below the gap has at most: where most residuals vanish nothing is far
 _EQUAL = 1e-6  # of the largest deviation of outputs from their median: none
 _MOST = 0.3  # share of the weight that may be wrong
-_ROUNDS = 5  # in which wrong points are looked for
+_ROUNDS = 5  # in which wrong samples, or points, are looked for
+_TINY = np.finfo(float).tiny
 _BETTER = 0.99  # times the mean residual before: what it takes to distrust samples, or is worth another round
 
 
@@ -27,36 +28,49 @@ def wrong_samples(training: Training, weights, penalty):
     """Mask (n,) of the samples that are not to be trusted, often none.
 
     Huber's loss and its like hold outliers back, but each still pulls with the whole bound; with few samples that is
-    felt. Where held-out residuals have a gap, those beyond it are taken for wrong if others are predicted better
+    felt. Where held-out residuals have gaps, those beyond the widest are taken for wrong if others are predicted better
     without them than with their weight reduced, and all samples, these too, no worse than so and than with all of it:
     good samples at the edge of the data have large residuals as well, but say something about others, or nothing.
 
     weights : (n,) factors of the sample weights of a robust fit
     penalty : alpha times the sum of weights
     """
-    beyond = beyond_a_gap(sizes_of(_left_out(training, weights, penalty)), training.weights)
     deviations = sizes_of(training.Y - pointwise_median(training.Y, training.weights))
-    most_are_equal = weighted_quantile(deviations, 0.5, training.weights) <= _EQUAL * deviations.max()
-    if most_are_equal:  # what is rare then is not wrong
-        return np.zeros_like(beyond)
-    if not beyond.any():
-        return beyond
+    wrong = np.zeros(len(deviations), dtype=bool)
+    if weighted_quantile(deviations, 0.5, training.weights) <= _EQUAL * deviations.max():
+        return wrong  # most outputs are equal: what is rare then is not wrong
+    for _ in range(_ROUNDS):  # each group has to be wrong by itself
+        factors = np.where(wrong, UNTRUSTED, weights)
+        sizes = np.where(wrong, 0.0, sizes_of(_left_out(training, factors, penalty)))
+        group = beyond_a_gap(sizes, training.weights * ~wrong)
+        largest = _MOST * training.weights.sum()
+        if (
+            not group.any()
+            or training.weights @ (wrong | group) > largest
+            or not _contradicts(training, factors, group)
+        ):
+            return wrong
+        wrong |= group
+    return wrong
+
+
+def _contradicts(training: Training, weights, group) -> bool:
+    """Whether samples that are not in a group, a mask (n,), are predicted better without it, and all no worse."""
 
     def held_out(factor):
-        """Sizes (n,) of residuals where these samples have such factors of their weights, at the best alpha."""
-        factors = np.where(beyond, factor, weights)
+        """Sizes (n,) of residuals where the group has such factors of its weights, at the best alpha."""
+        factors = np.where(group, factor, weights)
         curve = error_curve(training, Norms(), training.alphas(), factors)
         return sizes_of(_left_out(training, factors, curve.penalty))
 
     without, reduced, whole = held_out(UNTRUSTED * weights), held_out(weights), held_out(1.0)
-    total, others = training.weights, training.weights * ~beyond
+    total, others = training.weights, training.weights * ~group
     better = others @ without <= _BETTER * (others @ reduced)
-    no_worse = total @ without <= min(total @ reduced, total @ whole)
-    return beyond if better and no_worse else np.zeros_like(beyond)
+    return bool(better and total @ without <= min(total @ reduced, total @ whole))
 
 
 def beyond_a_gap(sizes, weights):
-    """Mask (n,) of sizes beyond the lowest gap, none where there is no gap; weights (n,) are those of the samples."""
+    """Mask (n,) of sizes beyond the widest gap, none where there is no gap; weights (n,) are those of the samples."""
     order = np.argsort(sizes, kind="stable")
     ordered, mass = sizes[order], np.cumsum(weights[order])
     middle = weighted_quantile(sizes, 0.5, weights)
@@ -65,7 +79,7 @@ def beyond_a_gap(sizes, weights):
     gap &= (mass[:-1] >= (1 - _MOST) * mass[-1]) & (middle > 0)
     found = np.zeros(len(sizes), dtype=bool)
     if gap.any():
-        found[order[np.argmax(gap) + 1 :]] = True
+        found[order[np.argmax(np.where(gap, above / np.maximum(below, _TINY), 0.0)) + 1 :]] = True
     return found
 
 
