@@ -196,11 +196,15 @@ class KernelMachine(Watched, FittedMachine):
 
     def settle(self, choice: held_out.Choice):
         """Solve the problem of the training data with what was chosen, and keep what was learnt."""
-        found = fit(choice.training, choice.loss, choice.alpha, self.options(), factors=choice.factors)
+        choice, found = held_out.fit_selected(choice, self.solve)
         state = self.make_state(self.checked(found))
         tried = held_out.table(choice.trials)
         more = {"alpha_by_output": choice.alpha_by_output, "approximation": choice.approximation}
         self.state_ = replace(state, choice=tried, **more)
+
+    def solve(self, choice: held_out.Choice) -> Fit:
+        """The fit with these settings, converged or not."""
+        return fit(choice.training, choice.loss, choice.alpha, self.options(), factors=choice.factors)
 
     def fit_path(self, X, y, alphas, sample_weight=None):
         """Yield a fitted copy of the estimator for each alpha; kernel and factorisation are shared, starts are warm."""

@@ -22,7 +22,7 @@ from ..spaces import Vector
 from ..streams import Batch, Source
 from ..streams.base import checked_weights, joined_batches, with_rows
 from ..terms import BlockGram
-from ..training import Encoded, Moments, Training, fit, make_terms, scheduled
+from ..training import Encoded, Moments, Training, make_terms, scheduled
 from ..training.moments import is_diagonal
 from .base import KernelMachine
 from .batch_state import Accumulated, FixedSettings, StreamState
@@ -291,7 +291,15 @@ class InBatches(KernelMachine):
             total = float(training.weights.sum())
             given = scheduled(self.alpha, len(training.rows))
             alpha = float(given) if decided.penalty is None else decided.penalty / total
-            state = self.make_state(self.checked(fit(training, decided.loss, alpha, self.options())))
+            choice = held_out.Choice(
+                alpha,
+                decided.loss,
+                training,
+                selected_alpha=decided.penalty is not None,
+                selected_constants=decided.selected_constants,
+            )
+            _, found = held_out.fit_selected(choice, self.solve)
+            state = self.make_state(self.checked(found))
         self.state_ = replace(state, choice=held_out.table(decided.trials), approximation=decided.approximation)
         self._by_passes_ = True
 

@@ -66,5 +66,5 @@ class InBlocks(InBatches):
                 f"raise {remedy} or tol",
                 ConvergenceWarning,
             )
-        state = self.make_stream_state(decided, solved, solved.n_rows, held_out.table(found.trials))
+        state = self.make_stream_state(found.decided, solved, solved.n_rows, held_out.table(found.trials))
         self.state_ = replace(state, solver=found.solver)

@@ -1,6 +1,6 @@
 """Samples left out: leave-one-out and pairs in closed form, folds, and the choice of settings by them."""
 
-from .choice import Choice, by_output, choose, choose_kernels, settled
+from .choice import Choice, by_output, choose, choose_kernels, fit_selected, settled
 from .first_rows import Decided, decide, n_patterns, solve_moments
 from .folds import FOLDS, fold_errors, own_error
 from .levels import choose_levels, with_levels
@@ -11,4 +11,5 @@ from .pairs import leave_pairs_out
 from .rates import choose_by_samples, choose_rates, climb, fewer_columns, sample_nodes
 from .reservoir import Reservoir, choose_alpha, left_out_of_all
 from .search import drawn
+from .step_back import automatic_constants, step_back, with_larger_constants
 from .trials import Trial, best_index, table
