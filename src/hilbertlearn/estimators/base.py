@@ -194,13 +194,17 @@ class KernelMachine(Watched, FittedMachine):
         double = precision == "float64" or samples.recipe.features is not None  # features are worked on in double
         return samples.in_double() if double else samples
 
-    def settle(self, choice: held_out.Choice):
-        """Solve the problem of the training data with what was chosen, and keep what was learnt."""
+    def settle(self, choice: held_out.Choice) -> held_out.Choice:
+        """Solve the problem of the training data with what was chosen, keep what was learnt, and return what was used.
+
+        Selected settings with which the solver does not converge give way to smoother ones.
+        """
         choice, found = held_out.fit_selected(choice, self.solve)
         state = self.make_state(self.checked(found))
         tried = held_out.table(choice.trials)
         more = {"alpha_by_output": choice.alpha_by_output, "approximation": choice.approximation}
         self.state_ = replace(state, choice=tried, **more)
+        return choice
 
     def solve(self, choice: held_out.Choice) -> Fit:
         """The fit with these settings, converged or not."""

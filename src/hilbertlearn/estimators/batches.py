@@ -296,7 +296,7 @@ class InBatches(KernelMachine):
                 decided.loss,
                 training,
                 selected_alpha=decided.penalty is not None,
-                selected_constants=decided.selected_constants,
+                selected_bounds=decided.selected_bounds,
             )
             _, found = held_out.fit_selected(choice, self.solve)
             state = self.make_state(self.checked(found))

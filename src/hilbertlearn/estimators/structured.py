@@ -279,7 +279,7 @@ class StructuredPredictor(OutputScores, InBlocks):
         training = choice.training
         if training.space.rules.by_both and is_ridge(training, choice.loss):  # weights of predictions need factors too
             choice = replace(choice, factors=choice.factors or training.term_at(choice.alpha).factor(ONCE))
-        super().settle(choice)
+        return super().settle(choice)
 
     def make_state(self, found):
         return StructuredState.of(found)

@@ -11,5 +11,5 @@ from .pairs import leave_pairs_out
 from .rates import choose_by_samples, choose_rates, climb, fewer_columns, sample_nodes
 from .reservoir import Reservoir, choose_alpha, left_out_of_all
 from .search import drawn
-from .step_back import automatic_constants, step_back, with_larger_constants
+from .step_back import automatic_bounds, step_back, with_larger_constants
 from .trials import Trial, best_index, table

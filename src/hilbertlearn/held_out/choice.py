@@ -30,7 +30,7 @@ from .search import (
     size,
     with_closed_form,
 )
-from .step_back import automatic_constants, is_final, step_back, with_larger_constants
+from .step_back import automatic_bounds, is_final, step_back, with_larger_constants
 from .trials import Trial, best_index
 from .trust import UNTRUSTED, without_wrong_points, wrong_samples
 
@@ -49,14 +49,14 @@ class Choice:
     alpha_by_output: Any = None  # (d,), where each output has its own: the operator is min / these
     approximation: Approximation | None = None  # where features stand in place of the kernel
     selected_alpha: bool = False  # whether alpha was selected from the data
-    selected_constants: tuple[str, ...] = ()  # names of the loss's constants that were
+    selected_bounds: tuple[str, ...] = ()  # names of the loss's constants that were, and bound its dual variables
 
     def smoother(self, factor) -> Choice:
-        """The same choice with a larger alpha and larger constants of the loss, as far as these were selected.
+        """The same choice with a larger alpha and a larger bound of the loss, as far as these were selected.
 
         With both multiplied by the same factor, samples held at the loss's bound pull on the function as before.
         """
-        loss = with_larger_constants(self.loss, self.selected_constants, factor)
+        loss = with_larger_constants(self.loss, self.selected_bounds, factor)
         if not self.selected_alpha:
             return replace(self, loss=loss)
         by_output = None if self.alpha_by_output is None else factor * self.alpha_by_output
@@ -86,7 +86,7 @@ def choose(samples: Samples, loss: Loss, alpha, options: Options, trusted=False)
     """
     alpha = scheduled(alpha, len(samples.rows))
     choice = _choose(samples, loss, alpha, options, trusted)
-    return replace(choice, selected_alpha=isinstance(alpha, str), selected_constants=automatic_constants(loss))
+    return replace(choice, selected_alpha=isinstance(alpha, str), selected_bounds=automatic_bounds(loss, choice.loss))
 
 
 def _choose(samples: Samples, loss: Loss, alpha, options: Options, trusted) -> Choice:
@@ -151,7 +151,7 @@ def fit_selected(choice: Choice, solve: Callable[[Choice], Fit]) -> tuple[Choice
 
     solve : function that fits a choice
     """
-    if not (choice.selected_alpha or choice.selected_constants):
+    if not (choice.selected_alpha or choice.selected_bounds):
         return choice, solve(choice)
 
     def solve_smoother(factor):

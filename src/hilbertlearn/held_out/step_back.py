@@ -11,14 +11,14 @@ from sklearn.base import clone
 from ..losses import Loss
 from ..training import Fit
 
-_FACTOR = 10.0  # of alpha and the loss's constants between attempts; larger ones cost accuracy, smaller ones time
-_ATTEMPTS = 4  # with smoother models, each of which may take all iterations
+_FACTOR = 10.0**0.5  # of alpha and the loss's bound between attempts; larger ones cost accuracy, smaller ones time
+_ATTEMPTS = 8  # with smoother models, each of which may take all iterations
 
 Found = TypeVar("Found")
 
 
 def step_back(solve: Callable[[float], Found], is_final: Callable[[Found], bool]) -> Found:
-    """The first result that is final, of models with selected settings 1, 10, 100, ... times as large.
+    """The first result that is final, of models with selected settings 1, 3, 10, 30, ... times as large.
 
     Leave-one-out errors of the squared loss are computed in closed form and do not tell whether an iterative solver
     converges. Without noise they select an alpha, and a bound of the loss, at the limit of rounding.
@@ -51,9 +51,13 @@ def is_final(found: Fit) -> bool:
     return solution.converged or solution.stopped or rounded or bool(np.isfinite(found.loss.largest_residual))
 
 
-def automatic_constants(loss: Loss) -> tuple[str, ...]:
-    """Names of the loss's parameters that are left to the data."""
-    return tuple(name for name, value in loss.get_params().items() if isinstance(value, str) and value == "auto")
+def automatic_bounds(setting: Loss, loss: Loss) -> tuple[str, ...]:
+    """Names of the loss's parameters that are left to the data and bound its dual variables, as Huber's kappa does.
+
+    setting, loss : as given, and with numbers for all parameters
+    """
+    names = [name for name, value in setting.get_params().items() if isinstance(value, str) and value == "auto"]
+    return tuple(name for name in names if with_larger_constants(loss, [name], 2.0).bound > loss.bound)
 
 
 def with_larger_constants(loss: Loss, names, factor) -> Loss:
