@@ -138,6 +138,8 @@ class Folds:
         with self._search(_TRIED // 2):
             for power in (1, 0, -1):
                 self.at(alpha * step**power)
+            while not self.is_solved() and max(self.errors) < self.training.alphas()[-1]:
+                self.at(max(self.errors) * step)
             for _ in range(_FURTHER):
                 best, tried = self.best(), sorted(self.errors)
                 if best not in (tried[0], tried[-1]) or (best == tried[0] and best / step < least):
@@ -183,14 +185,20 @@ class Folds:
         self.errors[alpha] = self.by_output[alpha].sum(axis=1)
         self.seconds[alpha] = time.perf_counter() - begun
         if self._task is not None:
-            best, error = self.best(), self.mean(alpha)
-            so_far = f"best {self.mean(best):.4g} at {best:.2g}"
+            error, so_far = self.mean(alpha), "none solved"
+            if self.is_solved():
+                best = self.best()
+                so_far = f"best {self.mean(best):.4g} at {best:.2g}"
             self._task.search_step(f"error {error:.4g} at alpha {alpha:.2g}", so_far, alpha=alpha, error=error)
 
     def mean(self, alpha) -> float:
         """Over the folds that gave a number; infinite where fewer than half did."""
         finite = self.errors[alpha][np.isfinite(self.errors[alpha])]
         return float(finite.mean()) if 2 * len(finite) > len(self.folds) else np.inf
+
+    def is_solved(self) -> bool:
+        """Whether an alpha has a mean error: models that the solver leaves far from their optimum have none."""
+        return any(np.isfinite(self.mean(alpha)) for alpha in self.errors)
 
     def least(self) -> float:
         """The mean error of the best alpha."""
