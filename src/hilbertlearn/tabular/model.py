@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._fitting import store, transactional
 from .._validation import check_choice
 from .columns import choose, listed, looks_like_identifier, numbers_in, require
-from .files import TableError
+from .files import TableError, pandas
 from .guess import are_curves, guess_task
 from .inputs import InputEncoding, usable
 from .long import LongTable
@@ -111,7 +111,10 @@ class TabularModel(BaseEstimator):
         self.inputs_ = InputEncoding.of(table, self.features_)
         X, said = self.inputs_.encode(table)
         self.notes_ += said
-        self.estimator_ = self._estimator().fit(X, outputs)
+        named = pandas().DataFrame(
+            X, index=self._names(table)
+        )  # so that the estimator names its samples as the table does
+        self.estimator_ = self._estimator().fit(named, outputs)
         self.n_samples_, self.seconds_ = len(X), time.perf_counter() - start
 
     def _estimator(self):
@@ -272,9 +275,12 @@ class TabularModel(BaseEstimator):
         kept = np.flatnonzero(known)
         if not len(kept):
             raise TableError(f"no row has known targets, {listed(self.targets_)}")
-        ids = (rows[self.id_] if self.id_ in rows.columns else rows.index.to_series()).iloc[kept]
         require(rows, self.features_, "input columns")
-        return rows[self.features_].iloc[kept], outputs[kept], [str(one) for one in ids]
+        return rows[self.features_].iloc[kept], outputs[kept], [str(one) for one in self._names(rows)[kept]]
+
+    def _names(self, rows):
+        """Names (n,) of samples: their identifiers, or the index of a data frame without any."""
+        return pandas().Index(rows[self.id_]) if self.id_ in rows.columns else rows.index
 
     def _rows(self, frame, inputs):
         """The data frame with a row a sample."""
