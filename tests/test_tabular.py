@@ -22,8 +22,8 @@ from hilbertlearn import (
 )
 from hilbertlearn.report import section
 from hilbertlearn.tabular import TableError, TabularModel, compare, peers, read_table, write_table
-from hilbertlearn.tabular.columns import choose, numbers_in
-from hilbertlearn.tabular.guess import guess_task
+from hilbertlearn.tabular.columns import choose
+from hilbertlearn.tabular.guess import guess_task, points_of_names
 from hilbertlearn.tabular.inputs import InputEncoding, kind_of, usable
 
 N = 40
@@ -163,7 +163,7 @@ def test_columns_are_chosen_by_name_glob_and_range():
     ],
 )
 def test_numbers_in_names(names, points):
-    found = numbers_in(names)
+    found, _ = points_of_names(names)
     assert (found is None) if points is None else found.tolist() == points
 
 
