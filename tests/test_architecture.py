@@ -25,6 +25,7 @@ ROOMS = [
     "_blocks",
     "_pivots",
     "_linalg",
+    "_times",
     "frames",
     "functions",
     "outputs",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from functools import wraps
+from functools import update_wrapper, wraps
+from types import MethodType
 
 from sklearn.utils import get_tags
 
@@ -44,6 +45,26 @@ def continued(learn):
         return self
 
     return whole
+
+
+class where:
+    """Decorator of a method that is there only where ``check(estimator)`` raises no AttributeError.
+
+    As ``available_if`` of scikit-learn, but the error that a caller sees is that of the check, with its remedy.
+    """
+
+    def __init__(self, check):
+        self.check = check
+
+    def __call__(self, method):
+        self.method = method
+        return update_wrapper(self, method)
+
+    def __get__(self, estimator, owner=None):
+        if estimator is None:
+            return self.method
+        self.check(estimator)
+        return MethodType(self.method, estimator)
 
 
 def snapshot(setting):

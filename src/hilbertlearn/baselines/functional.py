@@ -51,7 +51,7 @@ class FunctionalNadarayaWatson(FunctionalRegressor):
     ----------
     curves_ : array of shape (n, d)
         Coordinates of the training curves, NaN where not observed.
-    kernel_, gamma_, X_fit_, space_, center_ : str, float, array, space, array
+    kernel_, gamma_, X_fit_, space_, center_, grid_, grid_origin_ : str, float, array, space, array, array, date
         As in ``FunctionalRegressor``; the centre is zero.
     alpha_, choice_, dual_coef_, dual_gap_, feature_map_, loss_, manifold_error_, metric_, n_iter_, objectives_ : none
         What is not estimated here: they raise AttributeError.

@@ -17,6 +17,7 @@ from .._fitting import store, transactional, with_tags_of
 from .._progress import handing_on
 from .._validation import check_choice, warn
 from ..estimators import OperatorKernelRegressor
+from ..frames import check_collected
 from .calibration import Calibration
 from .leaving_out import Data, LeavingOut, among, by_refits, in_closed_form
 from .levels import check_level
@@ -171,6 +172,8 @@ class ConformalPredictor(Watched, WithFacts, SetPredictor, MetaEstimatorMixin, B
         candidates_per_query : of a ``StructuredPredictor``, a list with a collection of candidates for each sample, its
             output among them, where queries will have candidates of their own too; see ``predict_set``
         """
+        check_collected(X, "X")
+        check_collected(y, "y")
         check_choice(self.method, "method", METHODS)
         if self.method == "jackknife+" and self.cv is not None:
             raise ValueError(f"cv={self.cv!r}: 'jackknife+' leaves out each sample; set cv=None, or method='cv+'")

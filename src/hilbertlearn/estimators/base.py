@@ -19,7 +19,7 @@ from .._progress import Progress
 from .._statistics import mean_rows
 from .._validation import check_choice, check_number, check_range, warn
 from ..distributed import is_dask
-from ..frames import FrameForm
+from ..frames import FrameForm, check_collected
 from ..losses import as_loss
 from ..streams import is_source
 from ..training import (
@@ -170,6 +170,8 @@ class KernelMachine(Watched, FittedMachine):
 
         output_space : in place of the estimator's own
         """
+        check_collected(X, "X")
+        check_collected(y, "y")
         if is_dask(X) or is_dask(y):
             raise ValueError(
                 "Dask collections go to fit of OperatorKernelRegressor, FunctionalRegressor and StructuredPredictor, "
@@ -279,6 +281,7 @@ class KernelMachine(Watched, FittedMachine):
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         index = next((given.index for given in (y, X) if hasattr(given, "iloc")), None)
+        check_collected(y, "y")
         X = check_inputs(self, X, self._input_kernels(X), reset=True, dtype=dtype)
         n = _num_samples(X)
         if _num_samples(y) != n:

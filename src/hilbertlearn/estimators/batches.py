@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import _safe_indexing
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples
 
 from .. import features, held_out, kernels, operators, streams
-from .._fitting import continued
+from .._fitting import continued, where
 from .._statistics import mean_rows
 from .._validation import warn
 from ..losses import as_loss
@@ -34,8 +33,8 @@ _PER_LANDMARK = 10
 _MAPPED, _MAPPED_ENTRIES = 1000, 2**25  # features if nobody knows, and entries of these that are rather held, 256 MB
 
 
-def _takes_batches(estimator) -> bool:
-    """Whether ``partial_fit`` can work; raises an AttributeError that says why not."""
+def _check_takes_batches(estimator):
+    """Raise an AttributeError that says why not where ``partial_fit`` cannot work."""
     setting, name = estimator.feature_map, type(estimator).__name__
     why = ""
     if setting is None or isinstance(setting, str):
@@ -46,7 +45,6 @@ def _takes_batches(estimator) -> bool:
         why = "goes with regressor=None, manifold=0 and alpha_per_output=False"
     if why:
         raise AttributeError(f"{name}.partial_fit {why}")
-    return True
 
 
 def _is_squared(loss) -> bool:
@@ -64,7 +62,7 @@ class InBatches(KernelMachine):
 
     # ---------------------------------------------------------------- batch by batch
 
-    @available_if(_takes_batches)
+    @where(_check_takes_batches)
     @continued
     def partial_fit(self, X, y, sample_weight=None):
         """Learn from further rows, for the squared loss on features; the rows themselves are not kept.

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._facts import Facts, WithFacts, short
 from ..distributed import by_blocks, is_dask
 from ..frames import FrameForm
+from .dates import date_facts
 from .inputs import check_inputs
 from .named import NamedSettings
 from .state import RegressorState, State
@@ -193,7 +194,7 @@ class FittedMachine(WithFacts, NamedSettings):
         check_is_fitted(self)
         state = self.state_
         if isinstance(state, RegressorState):
-            return [("regressor", state.regressor)]
+            return [("regressor", state.regressor), *date_facts(self)]
         n = len(self.saturated_) if isinstance(state, State) else state.n_samples
         facts: Facts = [("samples", n), ("coordinates", len(self.center_))]
         facts += [("features", state.approximation)] if state.approximation is not None else []
@@ -202,13 +203,14 @@ class FittedMachine(WithFacts, NamedSettings):
         if isinstance(state, State):
             facts += [("support", f"{len(self.support_)} of {n} samples"), (self._held, int(self.saturated_.sum()))]
             facts += [("not trusted", len(self.untrusted_))] if len(self.untrusted_) else []
+        facts += date_facts(self)
         return [*facts, ("gap", self.dual_gap_), ("iterations", self.n_iter_), ("solver", self.solver_)]
 
     def summary(self) -> str:
         """A few lines on what was learnt."""
         found, name = {name: short(value) for name, value in self.facts()}, type(self).__name__
         if "regressor" in found:
-            return f"{name}: {found['regressor']} on coordinates"
+            return "\n".join([f"{name}: {found['regressor']} on coordinates", *_dated(found)])
         on = f" on {found['features']}" if "features" in found else ""
         gamma = f", gamma {found['gamma']}" if "gamma" in found else ""
         lines = [
@@ -220,4 +222,37 @@ class FittedMachine(WithFacts, NamedSettings):
         if "support" in found:
             trust = f", {found['not trusted']} not trusted" if "not trusted" in found else ""
             lines.insert(3, f"support    {found['support']}, {found[self._held]} {self._held}{trust}")
-        return "\n".join(lines)
+        return "\n".join([*lines, *_dated(found)])
+
+
+def _dated(found):
+    """Lines of a summary on dates."""
+    return [f"{name:<10} {found[name]}" for name in ("dates", "grid") if name in found]
+
+
+class OnGrid:
+    """The points of outputs that are functions, of estimators that have a space of them."""
+
+    space_: Any
+
+    @property
+    def grid_(self):
+        return _of_variables(self._functions.grids)
+
+    @property
+    def grid_origin_(self):
+        functions = self._functions
+        origins = (*functions.layout.origins, *[None] * len(functions.grids))
+        return _of_variables(origins[: len(functions.grids)])
+
+    @property
+    def _functions(self):
+        space = getattr(self.space_, "base", self.space_)  # of the outputs, not of their quantiles
+        if not hasattr(space, "grids"):
+            raise AttributeError("grid_ and grid_origin_ are those of functions, and the training outputs are vectors")
+        return space
+
+
+def _of_variables(values):
+    """The value of the only variable, or a tuple of one for each."""
+    return values[0] if len(values) == 1 else tuple(values)

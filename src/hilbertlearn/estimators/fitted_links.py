@@ -15,6 +15,7 @@ from .._validation import check_choice, check_memory, check_number
 from ..graphs import Pairs, row_names
 from ..graphs.edges import edge_columns, edges_of
 from ..graphs.names import as_names, find, some
+from .dates import date_facts
 from .inputs import check_inputs
 from .link_choice import SCORING
 from .link_inputs import LinkEstimator, same_inputs, take_inputs
@@ -130,7 +131,7 @@ class FittedLinks(WithFacts, LinkEstimator):
         for kind, one in state.combinations.items():
             weights = {name: float(weight) for name, weight in one.by_name().items() if weight > 0}
             facts.append((f"scores of {kind} pairs", weights))
-        return facts if state.embedding is None else facts + state.embedding.facts()
+        return facts if state.embedding is None else facts + state.embedding.facts() + date_facts(self)
 
     # ---------------------------------------------------------------- predict
 

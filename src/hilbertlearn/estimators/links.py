@@ -13,6 +13,7 @@ from .._fitting import snapshot, store, transactional
 from .._progress import Progress
 from .._threads import threads_for
 from .._validation import check_choice, check_number, warn
+from ..frames import check_collected
 from ..graphs import is_networkx, read_known_graph
 from ..training import check_alpha, scheduled
 from .base import check_regressor
@@ -143,6 +144,8 @@ class LinkPredictor(Watched, FittedLinks):
             array being node i; or groups (n,): equal labels are linked. ``graphs.read_known_graph`` has the details.
         hidden : pairs that are not known, a mask (l, l) or a list of pairs of names
         """
+        check_collected(X, "X")
+        check_collected(y, "y")
         wanted = self._check_settings()
         nodes = self._read_nodes(X, y, hidden)
         self._check_links(nodes)

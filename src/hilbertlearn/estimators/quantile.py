@@ -24,6 +24,7 @@ from ..operators import Integral, as_learned
 from ..spaces import FunctionSpace, Vector, function_space, read_vectors, spread_of
 from ..training import Fit, best_constant
 from .base import KernelMachine
+from .fitted import OnGrid
 from .inputs import check_inputs
 from .ordered import fit_in_order, state_in_order
 from .side_by_side import SideBySide
@@ -34,7 +35,7 @@ _POINTS = 100  # of the range of a single input, at which quantiles are held in 
 _BEYOND = 0.05  # share of that range which is added at either end
 
 
-class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
+class QuantileRegressor(MultiOutputMixin, RegressorMixin, OnGrid, KernelMachine):
     """Conditional quantiles of all levels at once, certified, with gaps in the outputs and without crossings.
 
     Minimises ``1/n sum_i sum_j pinball_j(y_i - c_j - h_j(x_i)) + alpha/2 ||h||^2`` to a duality gap, over functions h
@@ -91,6 +92,7 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     n_iter_, solver_, precision_, space_, support_, feature_map_, metric_, objectives_, manifold_error_ : as in
         ``OperatorKernelRegressor``
     choice_ : what was tried, see ``OperatorKernelRegressor``; errors of folds are twice the pinball loss
+    grid_, grid_origin_ : of curves, as in ``FunctionalRegressor``
     n_features_in_, feature_names_in_ : as in scikit-learn
 
     References
@@ -207,7 +209,8 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         if isinstance(read.data, IrregularFunctions):
             raise ValueError("y: quantiles are of curves on a common grid, NaN where not observed; resample the curves")
         one = read.data.values.shape[-1] == 1
-        return replace(read, layout=Layout("array", ndim=read.data.values.ndim - one))  # predictions are arrays
+        layout = Layout("array", ndim=read.data.values.ndim - one, origins=read.layout.origins)
+        return replace(read, layout=layout)  # predictions are arrays
 
     def output_space(self, y, sample_weight):
         if not self._functions_:
@@ -331,7 +334,8 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
 
     def _curves(self, y):
         """Values of curves y on the training grid."""
-        data, _ = read_functions(y, None if brings_points(y) else self.space_.base.grids)
+        base = self.space_.base
+        data, _ = read_functions(y, None if brings_points(y) else base.grids, origins=base.layout.origins)
         return data.values
 
     def score(self, X, y, sample_weight=None):

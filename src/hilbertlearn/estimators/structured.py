@@ -64,6 +64,10 @@ class StructuredPredictor(OutputScores, InBlocks):
     be hashed, the first). The same holds for inputs X with a kernel of objects. Rankings are rows in which entry j
     is the rank of label j; ``metrics.ranks_from_order`` makes ranks of orders.
 
+    To scikit-learn this is no classifier: ``cross_val_score(model, X, labels, cv=5)`` takes blocks of rows in the order
+    of the table, and in one sorted by class each block is a class that the others have not. Give
+    ``cv=StratifiedKFold(5)``, or ``KFold(5, shuffle=True)`` for other objects.
+
     Parameters
     ----------
     kernel, gamma, kernel_params, operator, loss, alpha, graph, manifold, feature_map
@@ -113,6 +117,15 @@ class StructuredPredictor(OutputScores, InBlocks):
     >>> words = ["aa", "ab", "bb", "bb"]
     >>> StructuredPredictor(alpha=1e-3).fit(X, words).predict([[0.1], [2.9]])
     ['aa', 'bb']
+
+    Class labels, in folds that have all of them:
+
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.model_selection import StratifiedKFold, cross_val_score
+    >>> X, species = load_iris(return_X_y=True)
+    >>> model = StructuredPredictor("rbf", gamma=0.3, alpha=1e-3)
+    >>> bool(cross_val_score(model, X, species, cv=StratifiedKFold(3), scoring="accuracy").mean() > 0.9)
+    True
     """
 
     _by_name = {

@@ -54,7 +54,7 @@ class Truth:
 
     @classmethod
     def of(cls, model, X, y) -> Truth:
-        data, _ = read_functions(y, grids_of(model, y))
+        data, _ = read_functions(y, grids_of(model, y), origins=model.space.layout.origins)
         irregular = isinstance(data, IrregularFunctions)
         if irregular:
             predicted, _ = read_functions(model.predict(X, grid=list(data.points)), name="predictions")

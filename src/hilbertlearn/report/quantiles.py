@@ -66,7 +66,7 @@ def level_name(level):
 
 def _rows(model, y):
     """Curves as rows (n, m)."""
-    data, _ = read_functions(y, grids_of(model, y))
+    data, _ = read_functions(y, grids_of(model, y), origins=model.space.layout.origins)
     return data.values.reshape(len(data.values), -1)
 
 

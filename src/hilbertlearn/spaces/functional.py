@@ -173,7 +173,7 @@ class FunctionSpace(Space):
     def read(self, y):
         """The functions behind y, checked to live where the training ones do."""
         own = isinstance(y, IrregularFunctions) or (self.layout.named_points and points_of(y) is not None)
-        data, _ = read_functions(y, None if own else self.grid)
+        data, _ = read_functions(y, None if own else self.grid, origins=self.layout.origins)
         if isinstance(data, IrregularFunctions):
             curves, low_high = data.n_curves, (data.domain,)
             if len(self.axes) != 1:

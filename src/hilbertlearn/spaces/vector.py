@@ -9,7 +9,7 @@ from sklearn.utils import check_array
 
 from .._linalg import spectrum
 from .._statistics import mean_rows, pointwise_median
-from ..frames import numbers_of
+from ..frames import check_collected, numbers_of
 from ..functions import brings_points, rows_of_none
 from ..operators import as_learned, operator_matrix
 from ..outputs import nan_for_missing
@@ -108,6 +108,9 @@ def read_vectors(y, name="y"):
         raise ValueError(
             f"{name} must be numbers of shape (n,) or (n, d), got a {type(y).__name__}; use FunctionalRegressor"
         )
+    check_collected(y, name)
+    if getattr(getattr(y, "dtype", None), "kind", "") in ("m", "M"):
+        raise ValueError(f"{name} holds dates or durations; predict numbers, such as days since a date of your choice")
     try:
         y = nan_for_missing(rows_of_none(numbers_of(y)))
         return check_array(y, dtype=np.float64, ensure_2d=False, ensure_all_finite="allow-nan", input_name=name)
