@@ -86,7 +86,7 @@ class LinkEstimator(NamedSettings):
         kernels.check_params([self.kernel], self.kernel_params)
         X, names, read_graph = self._graph_of(X, _graph(y), hidden)
         if X is None:
-            graph = read_graph()
+            graph = read_graph().in_relative_weights()
             everyone = np.arange(len(graph))
             return Nodes(None, graph, graph.nodes, everyone, np.ones(len(graph), dtype=bool))
         X = check_inputs(self, X, [self.kernel], reset=True)
@@ -95,6 +95,7 @@ class LinkEstimator(NamedSettings):
         seen = np.asarray(graph.hidden.sum(axis=1)).ravel() < l - 1 if l > 1 else np.ones(l, dtype=bool)
         if not seen.all():  # a node of which no pair is known is as one that was given without links
             graph = graph.take(np.flatnonzero(seen))
+        graph = graph.in_relative_weights()
         order = np.r_[graph.rows, np.setdiff1d(np.arange(n), graph.rows)]
         X = take_inputs(X, order, kernels.is_precomputed(self.kernel))
         return Nodes(X, graph, as_names(names, "X"), order, seen)
