@@ -153,7 +153,8 @@ class LinkPredictor(Watched, FittedLinks):
             )
         if nodes.X is None and not wanted.structure:
             raise ValueError("similarities: without features X only those by the graph count; give 'auto', or X")
-        output = OutputKernel(self._output_kernel(nodes.seen), self.beta, self.rank, self.center)
+        nodes = nodes.in_canonical_order(kernels.is_precomputed(self.kernel))
+        output = OutputKernel(self._output_kernel(nodes), self.beta, self.rank, self.center)
         state = LinkState(nodes, output, wanted, self.criterion, self.scoring)
         said = Progress(type(self).__name__, self.verbose)
         with threads_for(len(nodes.names)), said.task("links", "stage", 1 + 2 * (nodes.X is not None)) as task:
@@ -208,14 +209,15 @@ class LinkPredictor(Watched, FittedLinks):
             )
         warn(f"y has {links} known links, fewer than {_FEW_LINKS}: there is little to learn {' and '.join(chosen)} by")
 
-    def _output_kernel(self, seen):
-        """The setting; a matrix of the graph's nodes is cut to those of which pairs are known."""
+    def _output_kernel(self, nodes):
+        """The setting; a matrix of the graph's nodes is cut to those of which pairs are known, in their order."""
         if isinstance(self.output_kernel, str):
             return self.output_kernel
-        K = np.array(self.output_kernel, dtype=float)
+        K, seen = np.array(self.output_kernel, dtype=float), nodes.seen
         if K.shape != (len(seen), len(seen)):
             raise ValueError(f"output_kernel has shape {K.shape} for {len(seen)} nodes; give one row and column a node")
-        return K[np.ix_(seen, seen)]
+        rows = np.flatnonzero(seen)[np.argsort(nodes.places)]
+        return K[np.ix_(rows, rows)]
 
     # ---------------------------------------------------------------- the function h
 

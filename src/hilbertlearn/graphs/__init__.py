@@ -4,6 +4,7 @@ from .adjacency import groups_graph, is_networkx, laplacian, read_graph, read_we
 from .attributes import node_attributes
 from .known import KnownGraph, read_known_graph
 from .names import row_names
+from .order import canonical_order, combined_ranks
 from .pairs import Pairs
 from .similarities import STRUCTURE, Product, structural
 

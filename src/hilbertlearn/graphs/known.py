@@ -21,7 +21,7 @@ _REMEDY = "name the rows of X by pd.DataFrame(X, index=names), or give the matri
 
 @dataclass(frozen=True, eq=False)
 class KnownGraph:
-    """What is known of an undirected graph: l nodes, in ascending order of their rows of features.
+    """What is known of an undirected graph: l nodes, as it is read in ascending order of their rows of features.
 
     Read again, it is matched by its names.
     """
@@ -41,6 +41,7 @@ class KnownGraph:
     def take(self, nodes):
         """The graph of some of its nodes, by position."""
         adjacency, hidden = (scipy.sparse.csr_array(some[nodes][:, nodes]) for some in (self.adjacency, self.hidden))
+        adjacency.sort_indices()
         return KnownGraph(adjacency, hidden, self.nodes[nodes], self.rows[nodes])
 
     def in_relative_weights(self):
