@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import kernels
 from .._fitting import store, transactional
 from .._linalg import spectrum
+from .._naming import unnamed_in_errors
 from .._validation import check_number
 from ..estimators.inputs import check_inputs
 from ..estimators.link_inputs import LinkEstimator
@@ -24,6 +25,7 @@ RANK = 1e-10  # eigenvalues of a Gram matrix, relative to the largest, that coun
 _SAME = 1e-10  # kernel values this near, relative to the largest, are those of the same node
 
 
+@unnamed_in_errors
 class LinkBaseline(LinkEstimator):
     """What the methods share: reading nodes and graphs, and scores as a comparison of two nodes' representations.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -11,8 +12,10 @@ import scipy.sparse
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._facts import Facts, WithFacts
+from .._naming import unnamed_in_errors
 from .._validation import check_choice, check_memory, check_number
-from ..graphs import Pairs, row_names
+from ..functions import brings_points
+from ..graphs import Pairs, is_networkx, row_names
 from ..graphs.edges import edge_columns, edges_of
 from ..graphs.names import as_names, find, some
 from .inputs import check_inputs
@@ -24,6 +27,7 @@ from .state import blocks_of
 from .top_pairs import SIZE, top_pairs
 
 
+@unnamed_in_errors
 class FittedLinks(WithFacts, LinkEstimator):
     """The methods of a link predictor after its fit, which sets ``_state_``, a ``LinkState``."""
 
@@ -283,10 +287,24 @@ class FittedLinks(WithFacts, LinkEstimator):
             raise ValueError(
                 f"X: {type(self).__name__} was fitted without features; ask for pairs of names, or give X to fit"
             )
+        if isinstance(state.kernel.kernel, str) and _are_no_rows(X):
+            raise ValueError(
+                f"X must be the features of new nodes, a row of {self.n_features_in_} numbers for each, got "
+                f"{reprlib.repr(X)}. Reshape your data, such as array.reshape(-1, 1) or array.reshape(1, -1). For "
+                "nodes of fit give pairs of names, [(one, other), ...], to predict or decision_function, or ask "
+                "predict_links()"
+            )
         X = check_inputs(self, X, [state.kernel.kernel], reset=False)
         if in_order and state.kernel.precomputed:
             X = X[:, state.nodes.order]
         return X
+
+
+def _are_no_rows(X):
+    """Whether X is one number or name, a list of them, or a graph, but no rows of numbers or curves."""
+    if isinstance(X, (list, tuple)):
+        return not any(isinstance(row, (list, tuple)) or getattr(row, "ndim", 0) for row in X)
+    return is_networkx(X) or (np.ndim(X) < 2 and not brings_points(X) and not hasattr(X, "parts"))
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from .. import kernels
+from .._naming import unnamed_in_errors
 from ..frames import is_missing
 from ..graphs import (
     KnownGraph,
@@ -96,6 +97,7 @@ def _graph(y):
     return y.graph() if isinstance(y, Pairs) else y
 
 
+@unnamed_in_errors
 class LinkEstimator(NamedSettings):
     """What methods share that predict links: how nodes and graphs are read, the score, what scikit-learn asks."""
 
