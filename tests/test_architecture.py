@@ -13,6 +13,7 @@ SOURCE = Path(__file__).parents[1] / "src" / PACKAGE
 # A room imports only from itself and from rooms above it in this list. The top-level __init__ may import
 # anything, and no room imports from it, except for the version.
 ROOMS = [
+    "_naming",
     "_validation",
     "_sums",
     "_statistics",

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import kernels
 from .._fitting import snapshot, store, transactional
+from .._naming import unnamed_in_errors
 from .._statistics import mean_rows
 from .._validation import check_number
 from ..estimators import FunctionalRegressor
@@ -140,6 +141,7 @@ class LocalMeans:
         return np.divide(K @ np.where(observed, self.curves, 0.0), total, out=means, where=total > 0)
 
 
+@unnamed_in_errors
 class _NamedSetting(MultiOutputMixin, RegressorMixin, BaseEstimator):
     """A ``FunctionalRegressor`` under another name: ``build()`` returns it with its settings, not fitted."""
 

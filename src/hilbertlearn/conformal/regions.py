@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import gammaln
 from sklearn.utils.validation import _num_samples
 
+from .._naming import unnamed_in_errors
 from .calibration import Calibration
 from .levels import conforms, rank
 from .outputs import OutputForm
@@ -16,6 +17,7 @@ from .outputs import OutputForm
 _DRAWS = 400  # points of a set, by which its volume is estimated
 
 
+@unnamed_in_errors
 @dataclass(frozen=True, eq=False, repr=False)
 class Region:
     """Sets of outputs for m queries. ``contains`` is the set itself, ``lower`` and ``upper`` are the box around it.

@@ -15,6 +15,7 @@ from sklearn.utils.validation import _check_sample_weight, _num_samples, has_fit
 from .. import features, held_out, kernels, solvers
 from .._callbacks import Watched, watched
 from .._fitting import blank, snapshot, transactional
+from .._naming import unnamed_in_errors
 from .._progress import Progress
 from .._statistics import mean_rows
 from .._validation import check_choice, check_number, check_range, warn
@@ -49,6 +50,7 @@ _ROUNDED = 1e-4  # relative error of a deformed kernel that is told
 _SHARED = 0.1  # and of one that stands for several: as if manifold were as much larger or smaller in some directions
 
 
+@unnamed_in_errors
 class KernelMachine(Watched, FittedMachine):
     """Kernel regression of coordinates in a Hilbert space; see ``OperatorKernelRegressor`` for the settings."""
 

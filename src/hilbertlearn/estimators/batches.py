@@ -14,6 +14,7 @@ from sklearn.utils.validation import _num_samples
 
 from .. import features, held_out, kernels, operators, streams
 from .._fitting import continued, where
+from .._naming import unnamed_in_errors
 from .._statistics import mean_rows
 from .._validation import warn
 from ..losses import as_loss
@@ -54,6 +55,7 @@ def _is_squared(loss) -> bool:
         return False
 
 
+@unnamed_in_errors
 class InBatches(KernelMachine):
     """``partial_fit``, and ``fit`` from rows in pieces."""
 

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._facts import Facts, WithFacts, short
+from .._naming import unnamed_in_errors
 from ..distributed import by_blocks, is_dask
 from ..frames import FrameForm
 from .dates import date_facts
@@ -32,6 +33,7 @@ def _read(self, name):
         raise AttributeError(f"{type(self).__name__} does not estimate {name}_ with these settings") from error
 
 
+@unnamed_in_errors
 class FittedMachine(WithFacts, NamedSettings):
     """The questions; all of them are answered from the state of the fit, and change nothing."""
 
