@@ -13,9 +13,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from joblib import delayed
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils.parallel import delayed
 
 from .._blocks import row_blocks
 from .._progress import Progress, handing_on, results

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import delayed
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import _num_samples
 
 from .._blocks import row_blocks

@@ -13,7 +13,7 @@ from sklearn.utils.validation import _check_sample_weight, _num_samples, check_i
 
 from .._callbacks import Watched, watched
 from .._facts import Facts, WithFacts
-from .._fitting import store, transactional, with_tags_of
+from .._fitting import router_to, routing_enabled, store, transactional, with_tags_of
 from .._progress import handing_on
 from .._validation import check_choice, warn
 from ..estimators import OperatorKernelRegressor
@@ -35,6 +35,7 @@ from .wrapped import (
     of_functions,
     resists_outliers,
     shares_choice,
+    weights_of_machine,
 )
 
 METHODS = ("auto", "jackknife+", "cv+", "split")
@@ -166,7 +167,9 @@ class ConformalPredictor(Watched, WithFacts, SetPredictor, MetaEstimatorMixin, B
             ``IrregularFunctions``, a FDataGrid, FDataIrregular or FDataBasis, as the estimator takes them;
             objects of a ``StructuredPredictor``; the graph of a ``LinkPredictor``, None beside ``graphs.Pairs``
         sample_weight : (n,) non-negative weights of the loss, those of weight 0 are left out. For a known shift of the
-            inputs they are ratios of densities, of the queries' law to the samples'; see ``predict_interval``.
+            inputs they are ratios of densities, of the queries' law to the samples'; see ``predict_interval``. Those of
+            a pipeline go to its last step; with metadata routing enabled they go where the estimator requests them,
+            ``estimator.set_fit_request(sample_weight=True)``.
         groups : (n,) of samples that belong together, which are left out together
         candidates_per_query : of a ``StructuredPredictor``, a list with a collection of candidates for each sample, its
             output among them, where queries will have candidates of their own too; see ``predict_set``
@@ -236,14 +239,18 @@ class ConformalPredictor(Watched, WithFacts, SetPredictor, MetaEstimatorMixin, B
         given = (self.estimator_, data.X, y, data.sample_weight)
         with self._one_model(), handing_on(self.estimator_):
             if self.method == "auto" and shares_choice(self.estimator_):
-                return None, self.estimator_.fit_with_parts(*given[1:])
+                weights = weights_of_machine(self.estimator_, data.sample_weight)
+                return None, self.estimator_.fit_with_parts(data.X, y, weights)
             if method != "cv+" and groups is None:
                 return KernelMachineBehind.fitted(*given), None
             fitted(*given)
         return None, None
 
     def _wrapped(self):
-        return OperatorKernelRegressor() if self.estimator is None else self.estimator
+        if self.estimator is not None:
+            return self.estimator
+        default = OperatorKernelRegressor()
+        return default.set_fit_request(sample_weight=True) if routing_enabled() else default
 
     def _score_of_quantiles(self):
         if not isinstance(self.score, Quantiles) and self.score != "auto":
@@ -376,6 +383,10 @@ class ConformalPredictor(Watched, WithFacts, SetPredictor, MetaEstimatorMixin, B
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "calibration_")
+
+    def get_metadata_routing(self):
+        """Metadata routing: ``fit`` uses its arguments itself and hands sample_weight on to the estimator."""
+        return router_to(self, estimator=self._wrapped()).add_self_request(self)
 
     def __sklearn_tags__(self):
         return with_tags_of(self._wrapped(), super().__sklearn_tags__())

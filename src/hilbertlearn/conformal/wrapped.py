@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,8 @@ from sklearn.base import is_classifier
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
-from sklearn.utils.validation import has_fit_parameter
 
+from .._fitting import weight_arguments
 from ..estimators.base import KernelMachine
 from ..functions import brings_points
 from ..losses import as_loss
@@ -39,19 +38,17 @@ def check_estimator(estimator):
 
 
 def fitted(model, X, y, sample_weight=None):
-    """The model after ``fit``; weights of a pipeline go to its last step."""
-    return model.fit(X, y, **({} if sample_weight is None else {_name_of_weights(model): sample_weight}))
+    """The model after ``fit``, with weights as ``weight_arguments`` hands them on."""
+    return model.fit(X, y, **_weights_of(model, sample_weight))
 
 
-def _name_of_weights(model):
-    """The argument of ``fit`` that weights are: searches and the like hand on what they do not know."""
-    if isinstance(model, Pipeline):
-        name, last = model.steps[-1]
-        return f"{name}__{_name_of_weights(last)}"
-    handed_on = any(one.kind is one.VAR_KEYWORD for one in signature(model.fit).parameters.values())
-    if not handed_on and not has_fit_parameter(model, "sample_weight"):
-        raise ValueError(f"sample_weight: {model!r} takes none; give another estimator, or no weights")
-    return "sample_weight"
+def _weights_of(model, sample_weight):
+    return weight_arguments(model, sample_weight, "ConformalPredictor")
+
+
+def weights_of_machine(model, sample_weight):
+    """Weights that a kernel machine is fitted with; None where it requests none by metadata routing."""
+    return _weights_of(model, sample_weight).get("sample_weight")
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +64,7 @@ class KernelMachineBehind:
         """The same after fitting the model, which may hand its factors on."""
         models = None
         if isinstance(model, KernelMachine):
-            models = model.fit_without_one(X, y, sample_weight)
+            models = model.fit_without_one(X, y, weights_of_machine(model, sample_weight))
         else:
             fitted(model, X, y, sample_weight)
         found = cls.of(model)
