@@ -23,7 +23,7 @@ from .levels import check_level
 from .outputs import OutputForm, with_common_domain
 from .quantiles import QuantileCalibration, QuantileForm, Quantiles, levels_of
 from .regions import Band, Box, Ellipsoid, Region
-from .scores import Mahalanobis, as_score
+from .scores import Mahalanobis, as_score, units_of
 from .set_predictor import SetPredictor
 from .splits import check_enough, each, folds, halves
 from .wrapped import (
@@ -56,11 +56,12 @@ class ConformalPredictor(Watched, WithFacts, SetPredictor, MetaEstimatorMixin, B
 
     The probability is over the draw of samples and new one together. Each *interval* has it by itself; a *region*, and
     a *band*, holds all outputs, or all points of the curve, at once. Of an output with gaps the promise is of what will
-    be observed of a new one with gaps of the same kind. A *set* of objects holds the new one if it is a candidate at
-    all: the promise is of "it is, and was left out" having at most the rest of the probability. Pairs of nodes are
-    the samples of a ``LinkPredictor``: a link that is hidden at random is among the *partners*. What a model without a
-    sample holds fixed is not exact: for "jackknife+" in closed form these are alpha n, kernel and operator where they
-    were chosen by all samples, for folds of "auto" with other losses alpha n, kernel and constants of the loss.
+    be observed of a new one with gaps of the same kind; outputs that too few samples have are free, with infinite ends.
+    A *set* of objects holds the new one if it is a candidate at all: the promise is of "it is, and was left out" having
+    at most the rest of the probability. Pairs of nodes are the samples of a ``LinkPredictor``: a link that is hidden at
+    random is among the *partners*. What a model without a sample holds fixed is not exact: for "jackknife+" in
+    closed form these are alpha n, kernel and operator where they were chosen by all samples, for folds of "auto" with
+    other losses alpha n, kernel and constants of the loss.
 
     Parameters
     ----------
@@ -68,8 +69,9 @@ class ConformalPredictor(Watched, WithFacts, SetPredictor, MetaEstimatorMixin, B
         for ``predict_set``, a ``LinkPredictor`` for ``predict_set`` and ``predict_probability``
     method : "auto", "jackknife+", "cv+" or "split"
         "jackknife+": a model without each sample. In closed form, with no refit, for estimators of the package with the
-        squared loss where ``leaves_one_out`` says so, also behind steps of a pipeline that learn nothing and in
-        ``RegularizationPathCV`` (its alpha is that of all samples, as with alpha="auto"); n refits elsewhere.
+        squared loss where ``leaves_one_out`` says so, also behind steps of a pipeline that learn nothing (neither in
+        ``fit`` nor from the batch that they are given) and in ``RegularizationPathCV`` (its
+        alpha is that of all samples, as with alpha="auto"); n refits elsewhere.
         "cv+": a model without each of ten folds, or as ``cv`` says. "split": one model of some samples, calibrated on
         the others. "auto": jackknife+ where it has a closed form and there are up to 5000 samples, cv+ for up to
         10 000, split for more; cv+ where ``cv`` or groups are given. Folds of an estimator of the package with another
@@ -90,7 +92,9 @@ class ConformalPredictor(Watched, WithFacts, SetPredictor, MetaEstimatorMixin, B
         Test parts must not overlap. For "split" the first pair counts.
     calibration : share, or number, of the samples that calibrate, for "split"
     n_jobs : models that are fitted at the same time, as elsewhere in scikit-learn
-    random_state : of folds and the split, as elsewhere in scikit-learn
+    random_state : of folds of "cv+" and the parts of "split", as elsewhere in scikit-learn
+        They are drawn by position: the same samples in another order are another draw. "jackknife+" draws nothing and
+        does not depend on the order.
     verbose : 1 shows how many models are fitted, and how long it takes
 
     Attributes
@@ -192,8 +196,8 @@ class ConformalPredictor(Watched, WithFacts, SetPredictor, MetaEstimatorMixin, B
         closed_form, part = self._fit_whole(method, data, indexable(y)[0], groups)
         if method == "auto":
             method = "cv+" if closed_form is None else "jackknife+"
-        smooth = data.form.smoothed if of_functions(wrapped, y) and score.smooth else None
-        learn = partial(_scale, score, level, smooth) if score.learns else None
+        functions = data.form if levels is None and of_functions(wrapped, y) else None
+        learn = partial(_scale, score, level, functions) if score.learns else None
         left: LeavingOut
         if closed_form is not None:
             left = in_closed_form(closed_form, data, learn)
@@ -392,7 +396,12 @@ class ConformalPredictor(Watched, WithFacts, SetPredictor, MetaEstimatorMixin, B
         return with_tags_of(self._wrapped(), super().__sklearn_tags__())
 
 
-def _scale(score, level, smooth, residuals, weights, model):
-    """What a fitted model has learnt of the sizes of residuals (n, d); smooth is for those of functions."""
-    found = score.learn(residuals, weights, level, resists_outliers(model))
-    return found if smooth is None else smooth(found)
+def _scale(score, level, functions, residuals, outputs, weights, model):
+    """What a fitted model has learnt of the sizes of residuals (n, d) of outputs (n, d).
+
+    functions : the form of outputs that are functions, None for others
+    """
+    units = units_of(outputs)
+    units = units if functions is None else functions.common(units)
+    found = score.learn_in_units(residuals, units, weights, level, resists_outliers(model))
+    return functions.smoothed(found) if functions is not None and score.smooth else found

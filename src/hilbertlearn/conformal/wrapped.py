@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline
-from sklearn.utils import get_tags
+from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils.validation import _num_samples
 
 from .._fitting import weight_arguments
 from ..estimators.base import KernelMachine
@@ -18,6 +20,8 @@ from ..losses import as_loss
 from ..model_selection import RegularizationPathCV
 
 _SEARCHES = (GridSearchCV, RandomizedSearchCV)
+_ALONE = 5  # samples that transformers are asked for by themselves
+_SAME = 1e-9  # relative difference of numbers up to which they are the same
 
 
 def check_estimator(estimator):
@@ -67,7 +71,7 @@ class KernelMachineBehind:
             models = model.fit_without_one(X, y, weights_of_machine(model, sample_weight))
         else:
             fitted(model, X, y, sample_weight)
-        found = cls.of(model)
+        found = cls.of(model, X)
         return None if found is None else replace(found, models=models)
 
     def without_one(self):
@@ -75,14 +79,17 @@ class KernelMachineBehind:
         return self.machine.without_one() if self.models is None else self.models
 
     @classmethod
-    def of(cls, model) -> KernelMachineBehind | None:
-        """None where there is no formula: transformers that learn from X would learn other things without a sample."""
+    def of(cls, model, X) -> KernelMachineBehind | None:
+        """None where there is no formula: transformers that learn from X would learn other things without a sample.
+
+        X : the inputs that the model was fitted to
+        """
         model, steps = behind(model)
-        if steps is not None and any(get_tags(step).requires_fit for _, step in steps.steps):
-            return None
         if not isinstance(model, KernelMachine) or not model.leaves_one_out:
             return None
-        return cls(model, steps) if hasattr(model, "space_") and model.space_.decodes else None
+        if not hasattr(model, "space_") or not model.space_.decodes or learn_from_inputs(steps, X):
+            return None
+        return cls(model, steps)
 
     def inputs(self, X):
         """Inputs as the machine takes them."""
@@ -102,6 +109,40 @@ def behind(model, searches=(RegularizationPathCV,)):
             model = getattr(model, "best_estimator_", model.estimator)
         else:
             return model, Pipeline(steps) if steps else None
+
+
+def learn_from_inputs(steps, X) -> bool:
+    """Whether a fitted pipeline of transformers, or None, makes of a sample what depends on the other samples too.
+
+    Tags tell of what ``fit`` learns. Functions may still use a mean of the batch that they are given, so they are
+    asked again for parts of X: every second sample, and some alone.
+    """
+    if steps is None:
+        return False
+    if any(get_tags(step).requires_fit for _, step in steps.steps):
+        return True
+    n = _num_samples(X)
+    parts = [np.arange(0, n, 2), *np.unique(np.linspace(0, n - 1, _ALONE).astype(int))[:, None]]
+    try:
+        with np.errstate(all="ignore"), catch_warnings():
+            simplefilter("ignore")  # of statistics of one sample
+            whole = steps.transform(X)
+            return not all(_is_part(whole, rows, steps.transform(_safe_indexing(X, rows))) for rows in parts)
+    except Exception:  # a function that needs several samples, or rows of another kind than can be compared
+        return True
+
+
+def _is_part(whole, rows, part) -> bool:
+    """Whether what was made of some samples is what was made of them among all, up to rounding."""
+    expected, found = (_plain(made) for made in (_safe_indexing(whole, rows), part))
+    if expected.dtype.kind not in "biufc":
+        return expected.shape == found.shape and bool((expected == found).all())
+    return expected.shape == found.shape and np.allclose(found, expected, _SAME, 0.0, equal_nan=True)
+
+
+def _plain(made):
+    """Rows of a matrix, sparse or not, of a data frame, or of objects, as an array."""
+    return made.toarray() if hasattr(made, "toarray") else np.asarray(made)
 
 
 def grid_of(estimator):
