@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_matrix
+from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer
@@ -17,6 +18,7 @@ from hilbertlearn import (
     OperatorKernelRegressor,
     QuantileRegressor,
     StructuredPredictor,
+    features,
     spaces,
 )
 
@@ -171,6 +173,8 @@ BATCHES = {
     "centred": lambda X: X - X.mean(axis=0),
     "largest": lambda X: X / np.abs(X).max(axis=0),
     "ranks": lambda X: X.argsort(axis=0).argsort(axis=0) / len(X),
+    "small beside others": lambda X: np.c_[1e12 * X, X[:, :1] - X[:, :1].mean()],
+    "sparse, centred": lambda X: csr_matrix(X - X.mean(axis=0)),
     "few at a time": lambda X: X - (X.mean() if len(X) > 10 else 0.0),
 }
 ROWS = {
@@ -192,6 +196,18 @@ def test_functions_of_a_batch_learn_from_it(name):
         i, rest = 3, np.arange(24) != 3
         alone = make_pipeline(steps, machine()).fit(X[rest], Y[rest])
         assert_allclose(model.calibration_.left.held_out[i], alone.predict(X[i : i + 1])[0])
+
+
+@pytest.mark.parametrize("name", ["centred", "tanh", "product"])
+def test_functions_of_a_batch_as_feature_map(name):
+    X, Y, _ = noisy(24)
+    steps = FunctionTransformer({**BATCHES, **ROWS}[name])
+    for feature_map in (steps, features.Transformed(steps)):
+        estimator = OperatorKernelRegressor(feature_map=feature_map, alpha=1e-2)
+        model = ConformalPredictor(estimator, "jackknife+", level=0.8).fit(X, Y)
+        assert model.closed_form_ == (name in ROWS)
+    learnt = OperatorKernelRegressor(feature_map=Nystroem(n_components=8, random_state=0), alpha=1e-2)
+    assert ConformalPredictor(learnt, "jackknife+", level=0.8).fit(X, Y).closed_form_  # part of the kernel
 
 
 def test_functions_of_a_batch_before_a_predictor_of_objects():

@@ -268,4 +268,6 @@ def has_closed_form(model, X) -> bool:
     With an output kernel and a loss the decoder's weights are none of the coordinates that the formula is of.
     """
     predictor, steps = innermost(model)
-    return predictor.leaves_one_out and not predictor.space_.rules.by_both and not learn_from_inputs(steps, X)
+    if not predictor.leaves_one_out or predictor.space_.rules.by_both:
+        return False
+    return not learn_from_inputs(predictor, steps, X)

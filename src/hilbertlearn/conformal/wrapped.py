@@ -7,6 +7,7 @@ from typing import Any
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import is_classifier
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline
@@ -87,7 +88,7 @@ class KernelMachineBehind:
         model, steps = behind(model)
         if not isinstance(model, KernelMachine) or not model.leaves_one_out:
             return None
-        if not hasattr(model, "space_") or not model.space_.decodes or learn_from_inputs(steps, X):
+        if not hasattr(model, "space_") or not model.space_.decodes or learn_from_inputs(model, steps, X):
             return None
         return cls(model, steps)
 
@@ -111,38 +112,45 @@ def behind(model, searches=(RegularizationPathCV,)):
             return model, Pipeline(steps) if steps else None
 
 
-def learn_from_inputs(steps, X) -> bool:
-    """Whether a fitted pipeline of transformers, or None, makes of a sample what depends on the other samples too.
+def learn_from_inputs(model, steps, X) -> bool:
+    """Whether what the fitted kernel machine sees of a sample depends on the other samples too.
 
-    Tags tell of what ``fit`` learns. Functions may still use a mean of the batch that they are given, so they are
-    asked again for parts of X: every second sample, and some alone.
+    steps : pipeline of the fitted transformers before it, or None
+    Tags tell what ``fit`` learns. A transformer that learns nothing may still use a mean of the batch that it is given,
+    before the machine or as its ``feature_map``; a feature map that learns is part of the kernel, which is held fixed.
     """
-    if steps is None:
-        return False
-    if any(get_tags(step).requires_fit for _, step in steps.steps):
-        return True
+    if steps is not None:
+        if any(get_tags(step).requires_fit for _, step in steps.steps) or depends_on_batch(steps.transform, X):
+            return True
+        X = steps.transform(X)
+    maps = model.feature_map_ if isinstance(model.feature_map_, list) else [model.feature_map_]
+    given = [one.transformer for one in maps if hasattr(one, "transformer")]
+    return any(not get_tags(one).requires_fit and depends_on_batch(one.transform, X) for one in given)
+
+
+def depends_on_batch(transform, X) -> bool:
+    """Whether a function of a batch makes other rows of parts of X: of every second sample, and of some alone."""
     n = _num_samples(X)
-    parts = [np.arange(0, n, 2), *np.unique(np.linspace(0, n - 1, _ALONE).astype(int))[:, None]]
+    half, alone = np.arange(0, n, 2), np.unique(np.linspace(0, n - 1, _ALONE).astype(int))[:, None]
     try:
         with np.errstate(all="ignore"), catch_warnings():
             simplefilter("ignore")  # of statistics of one sample
-            whole = steps.transform(X)
-            return not all(_is_part(whole, rows, steps.transform(_safe_indexing(X, rows))) for rows in parts)
+            whole = transform(X)
+            return any(not _is_part(whole, rows, transform(_safe_indexing(X, rows))) for rows in (half, *alone))
     except Exception:  # a function that needs several samples, or rows of another kind than can be compared
         return True
 
 
 def _is_part(whole, rows, part) -> bool:
     """Whether what was made of some samples is what was made of them among all, up to rounding."""
-    expected, found = (_plain(made) for made in (_safe_indexing(whole, rows), part))
-    if expected.dtype.kind not in "biufc":
-        return expected.shape == found.shape and bool((expected == found).all())
-    return expected.shape == found.shape and np.allclose(found, expected, _SAME, 0.0, equal_nan=True)
-
-
-def _plain(made):
-    """Rows of a matrix, sparse or not, of a data frame, or of objects, as an array."""
-    return made.toarray() if hasattr(made, "toarray") else np.asarray(made)
+    expected = _safe_indexing(whole, rows)
+    if issparse(expected):
+        return expected.shape == part.shape and (abs(expected - part) > _SAME * abs(expected)).nnz == 0
+    expected, part = np.asarray(expected), np.asarray(part)
+    if expected.shape != part.shape or expected.dtype.kind not in "biufc":
+        return expected.shape == part.shape and bool((expected == part).all())
+    sizes = np.nan_to_num(np.fmax.reduce(np.abs(np.asarray(whole)), axis=0))  # of each column
+    return bool(np.isclose(part, expected, 0.0, _SAME * sizes, equal_nan=True).all())
 
 
 def grid_of(estimator):
