@@ -132,6 +132,18 @@ def test_with_routing_weights_that_nobody_asked_about_are_refused(routing):
     assert_allclose(ignoring.predict(new), OperatorKernelRegressor().fit(X, Y).predict(new))
 
 
+@pytest.mark.parametrize("method", ["jackknife+", "cv+"])
+def test_samples_of_weight_zero_do_not_calibrate_where_the_estimator_declines_weights(routing, method):
+    X, Y, new, weights = weighted_samples()
+    weights[::4] = 0.0
+    machine = OperatorKernelRegressor("rbf", gamma=1.0, alpha=1e-3).set_fit_request(sample_weight=False)
+    model = ConformalPredictor(machine, method, random_state=0).fit(X, Y, weights)
+    assert model.n_calibration_ == 30
+    if method == "jackknife+":
+        assert_allclose(model.predict(new), machine.fit(X, Y).predict(new))
+    assert model.predict_region(new).contains(model.predict(new)).all()
+
+
 def test_routed_weights_go_through_whatever_is_around_and_inside(routing):
     X, Y, new, weights = weighted_samples()
     ridge = Ridge().set_fit_request(sample_weight=True).set_score_request(sample_weight=False)

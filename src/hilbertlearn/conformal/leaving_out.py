@@ -210,8 +210,9 @@ def in_closed_form(behind: KernelMachineBehind, data: Data, learn: Learn | None)
         parts = of_groups(behind.machine, models, form, seen, held_out, scale_of)
         outputs, weights = seen.on_rows(), models.weights
         scales = np.stack([learn(part[own], outputs[own], weights[own], behind.machine) for part, own in parts])
+    own = np.flatnonzero(np.isin(models.rows, data.rows))  # a machine may have samples that do not count here
     return WithoutEach(
-        replace(behind, models=None), models, form, models.rows, np.arange(n), held_out, scales, scale_of
+        replace(behind, models=None), models, form, models.rows[own], own, held_out[own], scales, scale_of
     )
 
 
