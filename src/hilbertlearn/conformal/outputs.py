@@ -158,6 +158,8 @@ class OutputForm:
         """Rows (n, d) in the form of the training outputs; X : inputs, whose index a data frame takes over."""
         if self.layout is not None:
             values = rows.reshape(len(rows), *(len(axis) for axis in self.axes), -1)
+            if self.irregular:  # whose containers hold no infinite values
+                values = np.where(np.isfinite(values), values, np.nan)
             return self.layout.wrap(values, self.axes, self.domain)
         values = self.array(rows)
         if self.frame is not None:
@@ -173,6 +175,15 @@ class OutputForm:
             along = np.moveaxis(values, k - len(self._grids) - 1, -1) @ (weights / weights.sum(axis=1)[:, None]).T
             values = np.moveaxis(along, -1, k - len(self._grids) - 1)
         return np.sqrt(values).reshape(rows.shape)
+
+    def common(self, units):
+        """Units (..., d) of functions at each point as those of the whole curve, the largest of them."""
+        curves = units.reshape(-1, int(np.prod([len(axis) for axis in self._grids])), self._n_curves)
+        return np.broadcast_to(curves.max(axis=1, keepdims=True), curves.shape).reshape(units.shape)
+
+    @property
+    def _n_curves(self):
+        return self.size // int(np.prod([len(axis) for axis in self._grids]))
 
     def mean(self, rows):
         """Means (n,) of rows over the domain, by the trapezoidal rule where grids are known, and over curves."""

@@ -85,6 +85,9 @@ class Quantiles(Score):
             np.divide(weights @ np.where(seen, np.abs(apart), 0.0), mass, out=np.ones_like(mass), where=mass > 0)
         )
 
+    def learn_in_units(self, residuals, units, weights, level, robust=False):
+        return self.learn(residuals / units, weights, level, robust) * units[: len(units) // 2]
+
     def sizes(self, residuals, scales):
         return np.fmax.reduce(beyond(residuals) / scales, axis=-1)
 

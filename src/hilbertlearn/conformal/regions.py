@@ -186,7 +186,7 @@ class Ellipsoid(Region):
         scales, sizes = calibration.scales_by_sample, calibration.sizes
         if calibration.left.n_models == 1:
             lower, upper = self.ends
-            radii = (upper - lower)[:, 0] / 2 / calibration.score.extents(scales[:1])[0, 0]
+            radii = (upper - lower).max(axis=1) / 2 / calibration.score.extents(scales[:1]).max()
             return np.exp(_log_volumes(scales[:1], radii))
         logs, weights = _log_volumes(scales, sizes), None if self.own is None else calibration.weights
         for rows, centres in calibration.centres(self.X):

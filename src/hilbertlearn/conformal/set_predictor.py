@@ -86,7 +86,7 @@ class SetPredictor:
         rules = innermost(model)[0].space_.rules
         every = all_candidates(rules, take(data.outputs.items, data.rows))
         score, by = scored_by(score, rules, every is not None or lists is not None)
-        closed_form = method != "split" and groups is None and by == OBJECTIVE and has_closed_form(model)
+        closed_form = method != "split" and groups is None and by == OBJECTIVE and has_closed_form(model, X)
         if method == "auto":
             most = max(map(len, lists)) if lists is not None else 1 if every is None else len(every)
             few = len(data.rows) <= _EACH and len(data.rows) * most <= _SCORES

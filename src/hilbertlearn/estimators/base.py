@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_regressor
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import _check_sample_weight, _num_samples, has_fit_parameter
+from sklearn.utils.validation import _check_sample_weight, _num_samples
 
 from .. import features, held_out, kernels, solvers
 from .._callbacks import Watched, watched
-from .._fitting import blank, snapshot, transactional
+from .._fitting import blank, snapshot, transactional, weight_arguments
 from .._naming import unnamed_in_errors
 from .._progress import Progress
 from .._statistics import mean_rows
@@ -348,11 +348,8 @@ class KernelMachine(Watched, FittedMachine):
         Y = space.complete(y)
         rows = counting(weights, Y)
         Y = np.where(np.isfinite(Y), Y, mean_rows(Y, weights))  # a curve of a sample that was never seen
-        model, options = clone(self.regressor), {}
-        if sample_weight is not None:
-            if not has_fit_parameter(model, "sample_weight"):
-                raise ValueError(f"regressor={model!r} takes no sample_weight; give another regressor, or no weights")
-            options["sample_weight"] = weights[rows]
+        model, given = clone(self.regressor), None if sample_weight is None else weights[rows]
+        options = weight_arguments(model, given, self, "regressor")
         targets = Y[rows, 0] if Y.shape[1] == 1 else Y[rows]
         scalars = self._input_kernels(X)
         model.fit(take_samples(X, rows, scalars), targets, **options)

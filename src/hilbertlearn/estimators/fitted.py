@@ -175,8 +175,8 @@ class FittedMachine(WithFacts, NamedSettings):
         """All models without one training sample each, in closed form, alpha n held fixed (squared loss only).
 
         An object with ``rows`` (n,), which samples are left out; ``held_out`` (n, d), their coordinates predicted
-        without them; and ``coordinates_at(X, models=None)``, coordinates (m, n, d) of checked inputs. It holds factors
-        of the size of the kernel matrix.
+        without them; and ``coordinates_at(X, models=None)``, coordinates (m, n, d) of checked inputs. From the first
+        call of that on it holds factors of the size of the kernel matrix, which are not stored with it.
         """
         check_is_fitted(self)
         if not isinstance(self.state_, State):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from ..held_out import WithoutOne, leave_one_out
 from ..losses import Loss
 from ..spaces import Smoothed, Space
 from ..terms import (
+    ITERATIONS,
     Deformed,
     DeformedFeatures,
     DeformedGram,
@@ -204,18 +206,30 @@ class State(Expansion):
                 "a graph, with missing outputs if the operator is diagonal; fit copies of the estimator to folds"
             )
         options: dict = {"center": left.centered, "smoothed": Smoothed(self.space), "weights": left.weights}
-        term = self.training_term() if factors is None else None
-        models = WithoutOne.of(term, left.Y, self.alpha * left.weights.sum(), factors=factors, **options)
-        return ModelsWithoutOne(self, left, models)
+        if factors is None:
+            factors = self.training_term().factor(ITERATIONS)
+        return ModelsWithoutOne(self, left, WithoutOne.of(factors, left.Y, self.alpha * left.weights.sum(), **options))
 
 
 @dataclass(frozen=True, eq=False)
 class ModelsWithoutOne:
-    """The n models without one sample each, for the squared loss; alpha n, kernel and operator are those of all."""
+    """The n models without one sample each, for the squared loss; alpha n, kernel and operator are those of all.
+
+    Predictions need factors of the size of the kernel matrix. The first one makes them from the samples; neither
+    pickles nor model files hold them. So a model predicts the same to the last bit after loading.
+    """
 
     state: State
     left: LeftOut
     models: WithoutOne
+
+    @cached_property
+    def factors(self) -> Factors:
+        """Factors of the kernel matrix of the samples, for the penalty of the fit."""
+        return self.state.training_term().factor(ITERATIONS).detached(1.0, self.models.penalty)
+
+    def __getstate__(self):
+        return {own.name: getattr(self, own.name) for own in fields(self)}
 
     @property
     def rows(self):
@@ -234,12 +248,12 @@ class ModelsWithoutOne:
 
     def pairs(self, models):
         """Residuals (b, n, d) of every sample by the models that have neither it nor the one of each of `models`."""
-        return self.models.pairs(models)
+        return self.models.pairs(self.factors, models)
 
     def coordinates_at(self, X, models=None):
         """Coordinates (m, n, d) of checked inputs by every model, or by some; in one block."""
         predicted = self.state.coordinates(X)
-        out = self.models.changes(self._values(X), models)
+        out = self.models.changes(self.factors, self._values(X), models)
         out += predicted[:, None]
         return out
 

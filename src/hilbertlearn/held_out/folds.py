@@ -10,9 +10,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 import numpy as np
-from joblib import delayed, effective_n_jobs
+from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
+from sklearn.utils.parallel import delayed
 
 from .._progress import Enough, Progress, Task, results
 from ..losses import Loss
