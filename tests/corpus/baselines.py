@@ -34,9 +34,6 @@ CASES = {
     ),
     "StructuredSVM": Case(baselines.StructuredSVM(random_state=0, alpha=0.1), X, LABEL_SETS.astype(float), NEW),
     "PairwiseRanker": Case(baselines.PairwiseRanker(), X, RATINGS, NEW),
-    "PairwiseRanker, logistic": Case(
-        baselines.PairwiseRanker("logistic", tol=1e-10), X, RATINGS, NEW, rtol=1e-5, reason="L-BFGS"
-    ),
     "EMKernelCompletion": links(baselines.EMKernelCompletion(model="spectral")),
     "KernelCCALinks": links(baselines.KernelCCALinks(n_components=5)),
     "KernelMatrixRegression": links(baselines.KernelMatrixRegression()),

@@ -43,6 +43,8 @@ SETTINGS = (
     "errors_",
     "n_calibration_",
 )
+# For losses that are minimised by iterations to a gap of 1e-12.
+ITERATED = {"rtol": 1e-6, "reason": "a gap of 1e-12 leaves predictions known to its root"}
 # Attributes under which a wrapper keeps the fitted estimator.
 INNER = ("best_estimator_", "estimator_", "regressor_", "model_")
 

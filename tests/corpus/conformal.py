@@ -13,7 +13,7 @@ from hilbertlearn import (
     losses,
 )
 
-from .case import Case
+from .case import ITERATED, Case
 from .data import CLASSES, CURVES, GAPS, IRREGULAR, LINKS, NEW, NUMBERS, RANKINGS, VECTORS, T, X
 
 _RBF = {"kernel": "rbf", "gamma": 0.2, "alpha": 0.02}
@@ -64,7 +64,7 @@ CASES = {
     "defaults, functions": Case(ConformalPredictor(FunctionalRegressor()), X, CURVES, NEW, asks=("predict_band",)),
     "defaults, classes": Case(ConformalPredictor(StructuredPredictor()), X, CLASSES, NEW, asks=("predict_set",)),
     "jackknife+, gaps": case(GAPS, ("predict_interval", "predict_region")),
-    "robust, auto": case(asks=("predict_region",), estimator=ROBUST),
+    "robust": Case(wrapped(ROBUST), X, VECTORS, NEW, asks=("predict_region",), **ITERATED),
     "MaxScaled": region(conformal.scores.MaxScaled("scale")),
     "Mahalanobis": region(conformal.scores.Mahalanobis(0.5), method="split"),
     "bands, irregular": case(IRREGULAR, ("predict_band",), CURVE, method="split"),

@@ -114,5 +114,4 @@ CASES = {
     ),
     "networkx": Case(LinkPredictor(gamma=0.2, alpha=0.01), X, _networkx, NEW, needs=("networkx",), **_LINKS),
     "edge list": Case(LinkPredictor(gamma=0.2, alpha=0.01), X, _edges, NEW, **_LINKS),
-    "list of rows": Case(VECTOR, X.tolist(), VECTORS.tolist(), NEW.tolist()),
 }

@@ -16,7 +16,7 @@ from hilbertlearn import (
     streams,
 )
 
-from .case import Case
+from .case import ITERATED, Case
 from .data import NEW, OUTLIERS, VECTORS, WORDS, X
 
 
@@ -66,17 +66,16 @@ def from_parquet(model, X, y):
 
 def batches(fit, y=VECTORS, uses=(), needs=(), **settings):
     uses = tuple(f"streams.{name}" for name in uses)
-    return Case(vector(8, **settings), X, y, NEW, fit=fit, uses=uses, needs=needs)
+    loose = ITERATED if "loss" in settings else {}
+    return Case(vector(8, **settings), X, y, NEW, fit=fit, uses=uses, needs=needs, **loose)
 
 
 _ROBUST = {"loss": losses.Huber(0.3), "tol": 1e-12}
 CASES = {
     "landmarks, defaults": Case(OperatorKernelRegressor(feature_map=8), X, VECTORS, NEW),
     "landmarks, pivoted": case(features.Landmarks(8, method="pivoted")),
-    "landmarks, leverage": case(features.Landmarks(8, method="leverage")),
     "landmarks, given": case(features.Landmarks(points=X[:6])),
     "landmarks, moved": case(features.Landmarks(6, moves=3)),
-    "landmarks, huber": case(8, OUTLIERS, **_ROBUST),
     "random features": case(features.RandomFeatures(20), kernel="matern"),
     "Transformed": case(features.Transformed(Nystroem(gamma=0.2, n_components=10, random_state=0))),
     "partial_fit, alpha auto": batches(in_parts, alpha="auto"),
@@ -93,7 +92,9 @@ CASES = {
         NEW,
         fit=in_parts,
     ),
-    "from_arrays, defaults": Case(OperatorKernelRegressor(), X, VECTORS, NEW, fit=from_arrays),
+    "from_arrays, defaults": Case(
+        OperatorKernelRegressor(), X, VECTORS, NEW, fit=from_arrays, uses=("streams.from_arrays",)
+    ),
     "from_arrays, huber": batches(from_arrays, OUTLIERS, **_ROBUST),
     "from_batches": batches(from_batches, uses=("from_batches", "Batch", "Source")),
     "from_npy": batches(from_npy, uses=("from_npy",)),

@@ -5,7 +5,7 @@ from sklearn.linear_model import Ridge
 
 from hilbertlearn import FunctionalRegressor, losses, spaces
 
-from .case import Case
+from .case import ITERATED, Case
 from .data import (
     CURVE_GAPS,
     CURVE_OUTLIERS,
@@ -27,7 +27,7 @@ def functional(**settings):
 
 
 def case(y=CURVES, **settings):
-    return Case(functional(**settings), X, y, NEW)
+    return Case(functional(**settings), X, y, NEW, **(ITERATED if "loss" in settings else {}))
 
 
 def in_space(space, y=CURVES, **settings):
@@ -35,7 +35,7 @@ def in_space(space, y=CURVES, **settings):
 
 
 def defaults(y, **settings):
-    return Case(FunctionalRegressor(**settings), X, y, NEW)
+    return Case(FunctionalRegressor(**settings), X, y, NEW, **(ITERATED if "loss" in settings else {}))
 
 
 def _between(model, new):

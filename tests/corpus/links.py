@@ -6,7 +6,7 @@ from hilbertlearn import LinkPredictor
 from hilbertlearn.graphs import Pairs
 from hilbertlearn.model_selection import EdgeSplit
 
-from .case import Case
+from .case import ITERATED, Case
 from .data import LINKS, NEW, N, X
 
 _ALONE = {"similarities": None, "cosine": False, "gamma": 0.2, "alpha": 0.01}
@@ -50,9 +50,8 @@ CASES = {
         uses=("model_selection.EdgeSplit",),
     ),
     "alone, cosine": alone(cosine=True),
-    "alone, hinge": alone(loss="hinge", tol=1e-12),
+    "alone, hinge": Case(LinkPredictor(**_ALONE, loss="hinge", tol=1e-12), X, LINKS, NEW, asks=_ASKS, **ITERATED),
     "alone, nodes left out": alone(alpha="auto", criterion="nodes", scoring="average_precision"),
-    "alone, landmarks": alone(feature_map=8),
     "some similarities": case(similarities=("adamic_adar", "attributes", "learnt")),
     "unlabelled nodes": Case(
         LinkPredictor(**_ALONE, manifold=0.1), X, LINKS[:18, :18], NEW, asks=("pair_scores",), score=False

@@ -29,7 +29,6 @@ def curves(operator, y=CURVES, grid=T, **settings):
 
 CASES = {
     "identity by name": case("identity"),
-    "array of rank one": case(np.outer([1.0, 2.0, -1.0], [1.0, 2.0, -1.0])),
     "covariance, defaults": Case(OperatorKernelRegressor(operator="covariance"), X, VECTORS, NEW),
     "covariance, gaps": case("covariance", GAPS),
     "TaskGraph, given": case(operators.TaskGraph(np.array([[1, 0.5, 0], [0.5, 1, 0.2], [0, 0.2, 1]]), mu=0.6)),
@@ -41,9 +40,11 @@ CASES = {
         VECTORS,
         NEW,
     ),
-    "task_similarity": case(operators.task_similarity(VECTORS) + np.eye(3)),
+    "task_similarity": Case(
+        vector(operators.task_similarity(VECTORS) + np.eye(3)), X, VECTORS, NEW, uses=("operators.task_similarity",)
+    ),
     "Decay": case(operators.Decay(1.5)),
     "Learned": case(operators.Learned(max_iter=5)),
     "BetweenLevels": case(operators.BetweenLevels(None, levels=[0.2, 0.5, 0.8], coupling=2.0)),
-    "PerAxis": curves(operators.PerAxis(curves=operators.Covariance()), SEVERAL),
+    "PerAxis": curves(operators.PerAxis(operators.Integral("rbf", 30.0), operators.Covariance()), SEVERAL),
 }

@@ -4,7 +4,7 @@ import numpy as np
 
 from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor, StructuredPredictor, kernels, losses
 
-from .case import Case
+from .case import ITERATED, Case
 from .data import CLASSES, CURVES, LINKS, NEW, UNLABELLED, T, X
 
 _CURVES = np.where(np.arange(24)[:, None] % 3 == 1, np.nan, CURVES)
@@ -16,7 +16,7 @@ def vector(**settings):
 
 
 def case(**settings):
-    return Case(vector(**settings), X, UNLABELLED, NEW)
+    return Case(vector(**settings), X, UNLABELLED, NEW, **(ITERATED if "loss" in settings else {}))
 
 
 CASES = {

@@ -48,7 +48,7 @@ def case(targets, table, **settings):
     return Case(TabularModel(targets, **settings), table, None, table, asks=(predictions,), needs=("pandas",))
 
 
-_VECTORS = _table(u=VECTORS[:, 0], v=VECTORS[:, 1])
+_VECTORS = _table(u=VECTORS[:, 2], v=VECTORS[:, 1])
 _CURVES = _table(**{f"y_{t:g}": CURVES[:, j] for j, t in enumerate(T)})
 CASES = {
     "defaults, vector": case("u,v", _VECTORS),
@@ -60,5 +60,5 @@ CASES = {
         TabularModel(long=("curve", "time", "value")), _long, None, _long, asks=(predictions,), needs=("pandas",)
     ),
     "level": case("u,v", _VECTORS, level=0.8),
-    "levels": case("u", _VECTORS, features="size,weight", levels=(0.2, 0.8)),
+    "levels": case("u", _VECTORS, features="size:height", levels=(0.2, 0.8)),
 }

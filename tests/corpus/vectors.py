@@ -4,7 +4,7 @@ import numpy as np
 
 from hilbertlearn import OperatorKernelRegressor, losses, solvers
 
-from .case import Case
+from .case import ITERATED, Case
 from .data import GAPS, NEW, NUMBERS, OPERATOR, VECTORS, WEIGHTS, X
 
 
@@ -13,7 +13,7 @@ def vector(**settings):
 
 
 def case(y=VECTORS, **settings):
-    return Case(vector(**settings), X, y, NEW)
+    return Case(vector(**settings), X, y, NEW, **(ITERATED if "loss" in settings else {}))
 
 
 def _residuals(model, new):
@@ -41,11 +41,9 @@ CASES = {
     "leave-one-out, gaps": Case(vector(), X, GAPS, NEW, asks=("predict", _residuals)),
     "leave-one-out, operator": Case(vector(operator=OPERATOR), X, VECTORS, NEW, asks=("predict", _residuals)),
     "gaps, alpha auto, operator": case(GAPS, operator=OPERATOR, alpha="auto"),
-    "weights, gaps, huber": Case(vector(**_HUBER), X, GAPS, NEW, {"sample_weight": WEIGHTS}),
+    "weights, gaps, huber": Case(vector(**_HUBER), X, GAPS, NEW, {"sample_weight": WEIGHTS}, **ITERATED),
     "alpha per output": case(alpha="auto", alpha_per_output=True),
     "alpha of a schedule": case(alpha="n^-1/2"),
-    "output metric": case(output_metric=OPERATOR),
-    "gamma scale": case(gamma="scale"),
     "float32": Case(
         vector(),
         X.astype(np.float32),
