@@ -91,9 +91,18 @@ def symmetric(data):
     return data.ndim == 2 and data.shape[0] == data.shape[1] and np.array_equal(data, data.T, equal_nan=True)
 
 
-def shown(value) -> str:
-    text = json.dumps(value)
-    return text if len(text) <= 80 else text[:77] + "..."
+def shown(old, new) -> str:
+    """Both values, of lists of one length the entries that differ most."""
+    before, after = flat(old), flat(new)
+    if len(before) == len(after) > 1:
+        worst = max(range(len(before)), key=lambda i: relative_difference(before[i], after[i]))
+        return f"[{worst}] {short(before[worst])} -> {short(after[worst])}"
+    return f"{short(old)} -> {short(new)}"
+
+
+def short(value) -> str:
+    text = f"{value:.10g}" if isinstance(value, float) else json.dumps(value)
+    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def main(arguments=None):
@@ -118,13 +127,15 @@ def main(arguments=None):
             results[name] = {"error": f"{type(error).__name__}: {error}"}
         times[name] = time.perf_counter() - start
         if name not in old:
-            print(f"{name}: new, {len(results[name])} fields")
+            print(f"{name}: new")
             changed += 1
             continue
         found = differences(old[name], results[name], CASES[name].rtol)
         changed += bool(found)
+        if found:
+            print(name)
         for field, before, after, distance in found:
-            print(f"{name}: {field}: {shown(before)} -> {shown(after)} ({distance:.1e})")
+            print(f"    {field}: {shown(before, after)} ({distance:.1e})")
         if not found:  # what is within the tolerance stays as it is, so that the file shows real changes alone
             results[name] = old[name]
     gone = sorted(set(old) - set(CASES))
