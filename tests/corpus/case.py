@@ -41,6 +41,7 @@ SETTINGS = (
     "reconstruction_error_",
     "sparsity_",
     "errors_",
+    "standard_errors_",
     "n_calibration_",
 )
 # For losses that are minimised by iterations to a gap of 1e-12.
@@ -99,7 +100,7 @@ class Case:
             recorded = settings_of(model)
             for ask in self.asks:
                 answer = getattr(model, ask)(X if new is None else new) if isinstance(ask, str) else ask(model, new)
-                recorded.update(numbers_of(answer, ask if isinstance(ask, str) else ask.__name__))
+                recorded.update(numbers_of(answer, ask if isinstance(ask, str) else ask.__name__.lstrip("_")))
             if self.score and hasattr(type(model), "score"):
                 recorded["score"] = float(model.score(X) if y is None else model.score(X, y))
         return {name: plain(value) for name, value in recorded.items()}

@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.linear_model import Ridge
 
-from hilbertlearn import FunctionalRegressor, losses, spaces
+from hilbertlearn import FunctionalRegressor, losses, outlier_report, spaces
 
 from .case import ITERATED, Case
 from .data import (
@@ -35,7 +35,12 @@ def in_space(space, y=CURVES, **settings):
 
 
 def defaults(y, **settings):
-    return Case(FunctionalRegressor(**settings), X, y, NEW, **(ITERATED if "loss" in settings else {}))
+    return Case(FunctionalRegressor(**settings), X, y, NEW)
+
+
+def _deviating(model, new):
+    """Where curves deviate, by the outlier report."""
+    return outlier_report(model)[["held_back", "loo_residual", "start", "n_points"]]
 
 
 def _between(model, new):
@@ -60,7 +65,15 @@ CASES = {
     ),
     "defaults, several": defaults(SEVERAL),
     "defaults, images": defaults(IMAGES, grid=SQUARE),
-    "defaults, outliers, huber": defaults(CURVE_OUTLIERS, grid=T, loss="huber", **_SOLVED),
+    "defaults, outliers, huber": Case(
+        FunctionalRegressor(grid=T, loss="huber", **_SOLVED),
+        X,
+        CURVE_OUTLIERS,
+        NEW,
+        asks=("predict", _deviating),
+        needs=("pandas",),
+        **ITERATED,
+    ),
     "fixed": Case(functional(), X, CURVES, NEW, asks=("predict", _between, _residuals)),
     "gaps": case(CURVE_GAPS, **_SOLVED),
     "Grid, equal weights": in_space(spaces.Grid("equal")),

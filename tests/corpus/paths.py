@@ -30,7 +30,7 @@ def robust(**settings):
 CASES = {
     "defaults": Case(RegularizationPathCV(), X, VECTORS, NEW),
     "leave-one-out, gaps": case(y=GAPS),
-    "one standard error": case(rule="one_standard_error"),
+    "one standard error": case(rule="one_standard_error", aggregate="median"),
     "huber": robust(alphas=_ALPHAS, cv=KFold(4)),
     "constants of a loss": robust(alphas=_ALPHAS, loss_params={"kappa": [0.1, 0.5]}, cv=KFold(3)),
     "constants auto": robust(alphas=[1e-2, 1e-1], loss_params={"kappa": "auto"}, cv=KFold(3)),
