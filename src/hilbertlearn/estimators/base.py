@@ -134,9 +134,13 @@ class KernelMachine(Watched, FittedMachine):
         training = choice.training
         part = training.take(np.flatnonzero(np.isin(training.rows, rows)))
         alpha = choice.alpha * training.weights.sum() / part.weights.sum()
-        found = self.with_fit(self.checked(fit(part, choice.loss, alpha, self.options())))
-        found.state_ = replace(found.state_, approximation=choice.approximation)
-        return found
+        share, own = alpha / choice.alpha, choice.alpha_by_output
+        model = copy.copy(self)
+        model.keep(
+            self.checked(fit(part, choice.loss, alpha, self.options())),
+            replace(choice, alpha_by_output=None if own is None else share * own),
+        )
+        return model
 
     @transactional
     @watched
@@ -196,11 +200,21 @@ class KernelMachine(Watched, FittedMachine):
 
     def settle(self, choice: held_out.Choice):
         """Solve the problem of the training data with what was chosen, and keep what was learnt."""
-        found = fit(choice.training, choice.loss, choice.alpha, self.options(), factors=choice.factors)
-        state = self.make_state(self.checked(found))
-        tried = held_out.table(choice.trials)
-        more = {"alpha_by_output": choice.alpha_by_output, "approximation": choice.approximation}
-        self.state_ = replace(state, choice=tried, **more)
+        self.keep(self.checked(self.solved(choice)), choice)
+
+    def solved(self, choice: held_out.Choice) -> Fit:
+        """The problem of the training data with the selected settings, solved."""
+        return fit(choice.training, choice.loss, choice.alpha, self.options(), factors=choice.factors)
+
+    def keep(self, found: Fit, choice: held_out.Choice | held_out.Decided):
+        """Store what a fit has learnt, and how its settings were selected: the one place where both meet."""
+        state = self.make_state(found)
+        self.state_ = replace(
+            state,
+            choice=held_out.table(choice.trials),
+            alpha_by_output=choice.alpha_by_output,
+            approximation=choice.approximation or state.approximation,
+        )
 
     def fit_path(self, X, y, alphas, sample_weight=None):
         """Yield a fitted copy of the estimator for each alpha; kernel and factorisation are shared, starts are warm."""

@@ -291,8 +291,7 @@ class InBatches(KernelMachine):
             total = float(training.weights.sum())
             given = scheduled(self.alpha, len(training.rows))
             alpha = float(given) if decided.penalty is None else decided.penalty / total
-            state = self.make_state(self.checked(fit(training, decided.loss, alpha, self.options())))
-        self.state_ = replace(state, choice=held_out.table(decided.trials), approximation=decided.approximation)
+            self.keep(self.checked(fit(training, decided.loss, alpha, self.options())), decided)
         self._by_passes_ = True
 
     def _counted_blocks(self, begun: Accumulated, batch: Batch):

@@ -261,13 +261,10 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     def prepare(self, X, y, sample_weight=None):
         return self._chosen(X, y, sample_weight).training
 
-    def settle(self, choice):
+    def solved(self, choice):
         if self.non_crossing is not True or len(choice.loss.taus) == 1:
-            return super().settle(choice)
-        found = fit_in_order(choice.training, choice.loss, choice.alpha, self.options(), self._points_)
-        state = self.make_state(self.checked(found))
-        more = {"alpha_by_output": choice.alpha_by_output, "approximation": choice.approximation}
-        self.state_ = replace(state, choice=held_out.table(choice.trials), **more)
+            return super().solved(choice)
+        return fit_in_order(choice.training, choice.loss, choice.alpha, self.options(), self._points_)
 
     def fit_path(self, X, y, alphas, sample_weight=None):
         """Yield a fitted copy of the estimator for each alpha; kernel, coupling and folds are chosen once."""

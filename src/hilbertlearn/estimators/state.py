@@ -10,7 +10,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from .._blocks import row_blocks
-from ..held_out import WithoutOne, leave_one_out
+from ..held_out import Approximation, WithoutOne, leave_one_out
 from ..losses import Loss
 from ..spaces import Smoothed, Space
 from ..terms import (
@@ -132,6 +132,7 @@ class State(Expansion):
             "inspected": Inspected.of(found, LeftOut.near(found), left_out is not None),
             "manifold_error": found.problem.terms[0].error,
             "feature_map": _maps(training.kernels) if training.on_features else None,
+            "approximation": _approximation(training.kernels) if training.on_features else None,
         }
         return cls(**{**fields, **more})
 
@@ -321,6 +322,11 @@ class RegressorState:
 def _maps(kernels):
     maps = [kernel.map for kernel in kernels]
     return maps[0] if len(maps) == 1 else maps
+
+
+def _approximation(kernels) -> Approximation:
+    """What is known of features without a selection among several numbers of them."""
+    return Approximation(sum(kernel.n_components for kernel in kernels))
 
 
 def _made_from(found: Fit):

@@ -36,6 +36,10 @@ class Decided:
     trials: tuple[Trial, ...] = ()
     approximation: Approximation | None = None
 
+    @property
+    def alpha_by_output(self):
+        """None: rows in batches share one alpha."""
+
 
 def decide(samples: Samples, loss: Loss, alpha, options: Options, passes=True) -> Decided:
     """The settings of a model of many rows on features, from some of them.
