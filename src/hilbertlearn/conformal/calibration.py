@@ -50,6 +50,11 @@ class Calibration:
         """(n, d) of the samples left out, NaN where not observed."""
         return self.seen.residuals(self.left.held_out)
 
+    @cached_property
+    def unobserved(self):
+        """Which outputs, or points, (d,) no sample left out has: sets have no bounds there."""
+        return np.isnan(self.residuals).all(axis=0)
+
     @property
     def _scales(self):
         left = self.left
@@ -79,16 +84,25 @@ class Calibration:
         """
         extents = self.score.extents(self._scales)
         extents = (extents if move is None else move(extents))[self._scale]
-        return self._ends(X, self.sizes[:, None] * extents, own, move)
+        half = self.sizes[:, None] * extents
+        unbounded = self._without_bounds
+        if unbounded.any():
+            unbounded = unbounded if move is None else np.isnan(move(np.where(unbounded, np.nan, 0.0)))
+            half[:, unbounded] = np.inf
+        return self._ends(X, half, own, move)
+
+    @property
+    def _without_bounds(self):
+        """Which entries (d,) of the boxes around sets have no end."""
+        return self.unobserved
 
     def _ends(self, X, half, own, move=None):
         """Quantiles of predictions without sample i plus and minus half widths (n, d)."""
         parts = []
         for rows, centres in self.centres(X, move, half.shape[1]):
             weighed = (None, None) if own is None else (self.weights, own[rows])
-            parts.append(
-                (lower_ends(centres - half, self.level, *weighed), upper_ends(centres + half, self.level, *weighed))
-            )
+            lower, upper = ends_of(centres, centres, half)
+            parts.append((lower_ends(lower, self.level, *weighed), upper_ends(upper, self.level, *weighed)))
         lower, upper = (np.concatenate(ends) for ends in zip(*parts, strict=True))
         return lower, upper
 
@@ -97,6 +111,7 @@ class Calibration:
         found = np.empty(len(seen), dtype=bool)
         for rows, _, predictions in self.left.blocks(X):
             weighed = (None, None) if own is None else (self.weights, own[rows])
+            predictions[..., self.unobserved] = np.nan  # what is not bounded is not asked for
             scores = seen[rows].sizes(self.score, predictions, self._scales[self.left.scale_of])
             found[rows] = conforms(scores[:, self.left.model_of], self.sizes, self.level, *weighed)
         return found
@@ -109,3 +124,13 @@ class Calibration:
         for rows, _, predictions in self.left.blocks(X, size):
             moved = predictions if move is None else move(predictions)
             yield rows, moved[:, self.left.model_of]
+
+
+def ends_of(below, above, half):
+    """Lower and upper ends (m, n, d) around predictions; infinite where there is none, or the half width (n, d) is."""
+    never = np.isinf(half)
+    if not (never.any() or np.isnan(below).any()):
+        return below - half, above + half
+    lower = np.where(never | (np.isnan(below) & ~np.isnan(half)), -np.inf, below - half)
+    upper = np.where(never | (np.isnan(above) & ~np.isnan(half)), np.inf, above + half)
+    return lower, upper

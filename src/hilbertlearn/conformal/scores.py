@@ -165,7 +165,9 @@ class Mahalanobis(Score):
         return _definite(S / np.multiply.outer(spread, spread)) * np.multiply.outer(spread, spread)
 
     def sizes(self, residuals, scales):
-        gone = np.isnan(residuals)
+        gone, endless = np.isnan(residuals), np.isinf(residuals).any(axis=-1)
+        if endless.any():
+            return np.where(endless, np.inf, self.sizes(np.where(np.isinf(residuals), 0.0, residuals), scales))
         if not gone.any():
             whitening = np.linalg.inv(np.linalg.cholesky(scales))
             return np.sqrt((np.matmul(whitening, residuals[..., None])[..., 0] ** 2).sum(axis=-1))

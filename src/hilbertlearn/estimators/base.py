@@ -158,7 +158,7 @@ class KernelMachine(Watched, FittedMachine):
         self.settle(held_out.with_moves(self._chosen(X, y, sample_weight), self.options()))
 
     def _chosen(self, X, y, sample_weight) -> held_out.Choice:
-        samples = self.read(X, y, sample_weight)
+        samples = self.read_whole(X, y, sample_weight)
         choice = held_out.choose(samples, self._loss(), self.alpha, self.options())
         by_output = self.alpha_per_output and is_searched(self.alpha)  # numbers and schedules are for all outputs
         return held_out.by_output(choice, self.options()) if by_output else choice
@@ -166,8 +166,21 @@ class KernelMachine(Watched, FittedMachine):
     def prepare(self, X, y, sample_weight=None) -> Training:
         """The samples with their kernels, chosen where these are left to the data; what paths and folds begin with."""
         features.check_still(self._features(), "they move in fit alone, not along paths or in folds")
-        samples = self.read(X, y, sample_weight).in_double()  # one factorisation for many alphas is worth its digits
+        samples = self.read_whole(X, y, sample_weight)
+        samples = samples.in_double()  # one factorisation for many alphas is worth its digits
         return held_out.choose_kernels(samples, self._loss(), self.alpha, self.options())
+
+    def read_whole(self, X, y, sample_weight=None) -> Samples:
+        """As ``read``, for the samples of a whole fit: a warning names outputs that none of them has."""
+        samples = self.read(X, y, sample_weight)
+        self.warn_unobserved(samples.space, samples.space.unobserved(samples.y[samples.rows]))
+        return samples
+
+    def warn_unobserved(self, space, mask):
+        """Name outputs that no sample of a fit has observed, by a mask of theirs or None."""
+        if mask is not None and mask.any():
+            centred = self.regressor is not None or (bool(self.center) and not self._loss().on_margins)
+            warn(f"y: {space.unobserved_text(mask, getattr(self._frame_, 'names', None), centred)}")
 
     def read(self, X, y, sample_weight=None, output_space=None) -> Samples:
         """Check everything that can be checked cheaply, then read inputs and outputs.
@@ -348,7 +361,9 @@ class KernelMachine(Watched, FittedMachine):
         space = self.output_space(y, weights)
         Y = space.complete(y)
         rows = counting(weights, Y)
-        Y = np.where(np.isfinite(Y), Y, mean_rows(Y, weights))  # a curve of a sample that was never seen
+        known = weights @ np.isfinite(Y) > 0
+        self.warn_unobserved(space, space.unobserved(y[np.flatnonzero(weights > 0)]))
+        Y = np.where(np.isfinite(Y), Y, mean_rows(Y, weights))[:, known]  # a curve that a sample does not have
         model, options = clone(self.regressor), {}
         if sample_weight is not None:
             if not has_fit_parameter(model, "sample_weight"):
@@ -357,7 +372,8 @@ class KernelMachine(Watched, FittedMachine):
         targets = Y[rows, 0] if Y.shape[1] == 1 else Y[rows]
         scalars = self._input_kernels(X)
         model.fit(take_samples(X, rows, scalars), targets, **options)
-        return RegressorState(regressor=model, space=space, scalar_kernels=scalars)
+        of_these = None if known.all() else known
+        return RegressorState(regressor=model, space=space, scalar_kernels=scalars, known=of_these)
 
     def checked(self, found: Fit) -> Fit:
         """The fit, after saying what is wrong with it: residuals that a loss forbids, gaps that are open, rounding."""

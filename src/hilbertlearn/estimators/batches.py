@@ -268,6 +268,7 @@ class InBatches(KernelMachine):
                 "of rounding, or tol",
                 ConvergenceWarning,
             )
+        self.warn_unobserved(decided.space, decided.space.unobserved_outputs(solved.unobserved))
         self.state_ = self.make_stream_state(decided, solved, solved.n_rows, held_out.table(trials))
 
     def make_stream_state(self, decided, solved, n_samples, choice) -> StreamState:
@@ -288,6 +289,8 @@ class InBatches(KernelMachine):
                     store.append(block.Z)
                     blocks.append(replace(block, Z=None))
             training = _training(decided, blocks, BlockGram(store.blocks, store.shape))
+            never = np.isnan(training.Y).all(axis=0)
+            self.warn_unobserved(training.space, training.space.unobserved_outputs(never))
             total = float(training.weights.sum())
             given = scheduled(self.alpha, len(training.rows))
             alpha = float(given) if decided.penalty is None else decided.penalty / total

@@ -257,8 +257,13 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
                 f"y must have {expected} curve{'s' * (expected > 1)} a sample, as in training, got {curves}"
             )
         if irregular:
+            predicted = self._values_at(checked, true.points)
+            cuts = np.cumsum([len(points) for points in true.points])[:-1]
+            joined, unknown = (np.concatenate(each).reshape(-1, curves) for each in (true.values, predicted))
+            values = np.split(self.with_predictions(joined, np.isnan(unknown)), cuts)
+            true = IrregularFunctions(true.points, values, true.domain)
             both = (
-                self._values_at(checked, true.points),
+                predicted,
                 [self.space_.mean_at(self.space_.units((own,))) for own in true.points],
             )
             error, total = (
@@ -271,10 +276,9 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
             )
         else:
             mean = np.broadcast_to(self.space_.mean_at(self.space_.units(true.axes)), true.values.shape)
-            error, total = (
-                integrated_squared_error(true.values, f, true.axes, sample_weight)
-                for f in (self._values(checked, true.axes), mean)
-            )
+            predicted = self._values(checked, true.axes)
+            seen = self.with_predictions(true.values, np.isnan(predicted))
+            error, total = (integrated_squared_error(seen, f, true.axes, sample_weight) for f in (predicted, mean))
         if np.isnan(total):
             raise ValueError("y has no observed value with a positive weight to score; give at least one")
         return 1 - error / total if total > 0 else float(error == 0)

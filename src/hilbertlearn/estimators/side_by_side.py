@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -102,3 +102,20 @@ class SideBySide:
     objectives = None
     alpha_by_output = None
     manifold_error = 0.0
+
+
+def unknown_output(other: State) -> State:
+    """The state of an output that no sample has observed, which is predicted as NaN; other : that of another output."""
+    return replace(
+        other,
+        center=np.full_like(other.center, np.nan),
+        alpha=np.nan,
+        coefficients=np.zeros_like(other.coefficients),
+        dual_gap=0.0,
+        n_iter=1,
+        support=other.support[:0],
+        saturated=np.zeros_like(other.saturated),
+        residual_sizes=np.zeros_like(other.residual_sizes),
+        choice={name: column[:0] for name, column in other.choice.items()},
+        inspected=None,
+    )

@@ -310,13 +310,19 @@ class RegressorState:
     regressor: Any
     space: Space
     scalar_kernels: list  # what inputs are read for
+    known: np.ndarray | None = None  # (d,) the coordinates that it predicts, those observed; None for all
 
     @property
     def n_iter(self):
         return getattr(self.regressor, "n_iter_", 1)  # scikit-learn asks for it beside max_iter
 
     def coordinates(self, X):
-        return np.asarray(self.regressor.predict(X), dtype=float).reshape(_num_samples(X), -1)
+        values = np.asarray(self.regressor.predict(X), dtype=float).reshape(_num_samples(X), -1)
+        if self.known is None:
+            return values
+        out = np.full((len(values), len(self.known)), np.nan)
+        out[:, self.known] = values
+        return out
 
 
 def _maps(kernels):
