@@ -62,6 +62,9 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
     functions on a common grid, and the default, ``score``, for all.
 
     Gaps on a common grid are exact in ``space="grid"``, for every loss: what was not observed has no part in the fit.
+    At points that no curve observes, which ``fit`` names in a warning, the mean curve is interpolated by a spline in
+    tension, predictions deviate from it as the operator says, and conformal bands are infinite. Of several curves a
+    sample, one that is never observed is predicted as NaN.
     In the other spaces, and for irregular points, ``irregular`` says what is minimised:
 
     - "exact": the mean squared error at the observed points of each curve (or another loss of its root). Right for few,

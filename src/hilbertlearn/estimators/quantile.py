@@ -42,6 +42,7 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     (Sangnier, Fercoq and d'Alché-Buc 2016). Constants c_j are the quantiles of y itself.
 
     Outputs y are numbers (n,), vectors (n, d), or with ``grid`` curves (n, m) on a common grid; NaN means not observed.
+    Quantiles of an output that no sample observes are NaN, and ``fit`` warns; see ``FunctionalRegressor`` for points.
     Predictions have the levels as their last axis, (n, n_levels) or (n, d, n_levels); for ``levels`` a single number
     they have the shape of y.
 

@@ -21,6 +21,10 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
     observed" for every loss and operator. A data frame or series y, of pandas or polars, comes back from ``predict``
     with its names, and with the index of X where that is pandas'.
 
+    An output that no sample observes is predicted as NaN, and ``fit`` warns of it: an operator relates deviations from
+    constants, and nothing tells this constant. With ``center=False`` there is none, and the output is predicted around
+    0. ``score`` leaves outputs without predictions out, and conformal sets have no bounds for them.
+
     Related tasks (Brouard et al. 2016, section 5.2): ``operator=None`` keeps them independent (model 0),
     ``output_metric=TaskGraph(form="similarity")`` measures errors by their similarities (model 1), and
     ``operator=TaskGraph()`` smooths the function over their graph (model 2). Similarities come from training outputs.
