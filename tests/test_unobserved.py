@@ -15,6 +15,7 @@ from hilbertlearn import (
     QuantileRegressor,
     RegularizationPathCV,
     losses,
+    report,
     spaces,
 )
 from hilbertlearn.spaces.smoothing import interpolated_mean
@@ -276,6 +277,22 @@ def test_paths_and_folds_leave_out_what_has_no_prediction():
     for cv in (None, 5):
         model = RegularizationPathCV(OperatorKernelRegressor("rbf", gamma=1.0), alphas=[1e-3, 1e-2], cv=cv)
         assert np.isfinite(model.fit(X, once).errors_).all() and np.isfinite(model.predict(X)).all()
+
+
+def test_reports_leave_out_what_has_no_prediction():
+    never, both = without([1], OUTPUTS), np.stack([WHOLE, WHOLE + 5], axis=2)
+    one = both.copy()
+    one[..., 1] = np.nan
+    for model, y, truth in (
+        (OperatorKernelRegressor(**FIXED), never, OUTPUTS),
+        (QuantileRegressor((0.2, 0.8), coupling=1.0, **FIXED), never, OUTPUTS),
+        (FunctionalRegressor(**FIXED), one, both),
+    ):
+        fitted(model, X, y, match="has no observed value")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            known, whole = report.section(model, X, y), report.section(model, X, truth)
+        assert whole.facts["score"] == pytest.approx(known.facts["score"]) and report.html([whole])
 
 
 # ---------------------------------------------------------------- sets
