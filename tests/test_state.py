@@ -627,3 +627,34 @@ def test_functions_are_read_once(readings, y, loss):
 def test_a_path_reads_functions_once(readings, y):
     RegularizationPathCV(functional(space=spaces.Fourier(3)), [1e-3, 1e-1], cv=3).fit(X, y)
     assert len(readings) == 1 and readings[0] is y
+
+
+def on_features():
+    """Fitted models on 20 features, by every way in which a fit is stored."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    Y, orders = X[:, :2], np.argsort(np.argsort(X @ rng.normal(size=(3, 5)), axis=1), axis=1)
+    given = {"feature_map": 20, "alpha": 1e-3, "gamma": 0.1, "kernel": "rbf"}
+    vectors = OperatorKernelRegressor(**given)
+    yield StructuredPredictor(output_loss="kendall", **given).fit(X, orders)  # weights are solved for at predict
+    yield vectors.fit_with_parts(X, Y)(np.arange(30))
+    yield next(iter(vectors.fit_path(X, Y, [1e-2])))
+    yield RegularizationPathCV(vectors, alphas=[1e-3, 1e-2]).fit(X, Y).best_estimator_
+    yield clone(vectors).partial_fit(X, Y)
+    yield OperatorKernelRegressor(loss=losses.Huber(0.1), **given).fit(lambda: iter([(X, Y)]))
+    yield QuantileRegressor((0.2, 0.8), coupling=1.0, **given).fit(X, Y)
+    yield QuantileRegressor((0.2, 0.8), coupling=1.0, non_crossing=True, **given).fit(X, Y[:, 0])
+
+
+def test_every_fit_on_features_says_so():
+    for model in on_features():
+        assert "on 20 features" in model.summary().splitlines()[0], (model, type(model.state_).__name__)
+
+
+def test_a_part_has_the_alphas_of_all_outputs():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    Y = np.column_stack([X[:, 0], rng.normal(size=40)])
+    model = OperatorKernelRegressor(alpha_per_output=True)
+    part = model.fit_with_parts(X, Y)(np.arange(20))
+    np.testing.assert_allclose(part.alpha_, 2 * model.alpha_)  # alpha times the number of samples stays

@@ -104,9 +104,8 @@ class Calibration:
         parts = []
         for rows, centres in self.centres(X, move, half.shape[1]):
             weighed = (None, None) if own is None else (self.weights, own[rows])
-            parts.append(
-                (lower_ends(centres - half, self.level, *weighed), upper_ends(centres + half, self.level, *weighed))
-            )
+            lower, upper = ends_of(centres, centres, half)
+            parts.append((lower_ends(lower, self.level, *weighed), upper_ends(upper, self.level, *weighed)))
         lower, upper = (np.concatenate(ends) for ends in zip(*parts, strict=True))
         return lower, upper
 
@@ -129,3 +128,13 @@ class Calibration:
         for rows, _, predictions in self.left.blocks(X, size):
             moved = predictions if move is None else move(predictions)
             yield rows, moved[:, self.left.model_of]
+
+
+def ends_of(below, above, half):
+    """Lower and upper ends (m, n, d) around predictions; infinite where there is none, or the half width (n, d) is."""
+    never = np.isinf(half)
+    if not (never.any() or np.isnan(below).any()):
+        return below - half, above + half
+    lower = np.where(never | (np.isnan(below) & ~np.isnan(half)), -np.inf, below - half)
+    upper = np.where(never | (np.isnan(above) & ~np.isnan(half)), np.inf, above + half)
+    return lower, upper

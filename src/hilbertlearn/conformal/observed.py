@@ -43,10 +43,12 @@ class Rows:
     def residuals(self, predictions):
         """What is left (n, d) after predictions (n, d), in size at least what rounding makes of them.
 
+        Infinite where there is an output and no prediction, as of a model whose samples do not have that output.
         Formulas and predictions round differently: an output that is constant would have samples without any error,
         and new ones outside of a set of one point.
         """
         found, least = self.values - predictions, _ROUNDING * np.abs(self.values)
+        found = np.where(np.isnan(predictions) & np.isfinite(self.values), np.inf, found)
         return np.where(np.abs(found) < least, np.copysign(least, found), found)
 
     def own_sizes(self, score, predictions, scales):

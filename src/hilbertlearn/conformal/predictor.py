@@ -385,7 +385,8 @@ class ConformalPredictor(Watched, WithFacts, SetPredictor, MetaEstimatorMixin, B
     def _say_infinite(self, upper, own):
         if own is None and np.isinf(upper).any():
             warn(
-                "some outputs were observed in too few samples for the level, their intervals are infinite; lower level"
+                "some outputs were observed in too few samples for the level, or in none, their intervals are "
+                "infinite; lower level, or leave them out"
             )
 
     def __sklearn_is_fitted__(self):

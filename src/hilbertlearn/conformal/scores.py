@@ -181,7 +181,9 @@ class Mahalanobis(Score):
         return self.learn(residuals / units, weights, level, robust) * np.multiply.outer(units, units)
 
     def sizes(self, residuals, scales):
-        gone = np.isnan(residuals)
+        gone, endless = np.isnan(residuals), np.isinf(residuals).any(axis=-1)
+        if endless.any():
+            return np.where(endless, np.inf, self.sizes(np.where(np.isinf(residuals), 0.0, residuals), scales))
         if not gone.any():
             spread = self.extents(scales)
             correlations = scales / (spread[..., :, None] * spread[..., None, :])

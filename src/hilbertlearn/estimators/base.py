@@ -136,9 +136,13 @@ class KernelMachine(Watched, FittedMachine):
         training = choice.training
         part = training.take(np.flatnonzero(np.isin(training.rows, rows)))
         alpha = choice.alpha * training.weights.sum() / part.weights.sum()
-        found = self.with_fit(self.checked(fit(part, choice.loss, alpha, self.options())))
-        found.state_ = replace(found.state_, approximation=choice.approximation)
-        return found
+        share, own = alpha / choice.alpha, choice.alpha_by_output
+        model = copy.copy(self)
+        model.keep(
+            self.checked(fit(part, choice.loss, alpha, self.options())),
+            replace(choice, alpha_by_output=None if own is None else share * own),
+        )
+        return model
 
     @transactional
     @watched
@@ -156,7 +160,7 @@ class KernelMachine(Watched, FittedMachine):
         self.settle(held_out.with_moves(self._chosen(X, y, sample_weight), self.options()))
 
     def _chosen(self, X, y, sample_weight) -> held_out.Choice:
-        samples = self.read(X, y, sample_weight)
+        samples = self.read_whole(X, y, sample_weight)
         choice = held_out.choose(samples, self._loss(), self.alpha, self.options())
         by_output = self.alpha_per_output and is_searched(self.alpha)  # numbers and schedules are for all outputs
         return held_out.by_output(choice, self.options()) if by_output else choice
@@ -164,8 +168,21 @@ class KernelMachine(Watched, FittedMachine):
     def prepare(self, X, y, sample_weight=None) -> Training:
         """The samples with their kernels, chosen where these are left to the data; what paths and folds begin with."""
         features.check_still(self._features(), "they move in fit alone, not along paths or in folds")
-        samples = self.read(X, y, sample_weight).in_double()  # one factorisation for many alphas is worth its digits
+        samples = self.read_whole(X, y, sample_weight)
+        samples = samples.in_double()  # one factorisation for many alphas is worth its digits
         return held_out.choose_kernels(samples, self._loss(), self.alpha, self.options())
+
+    def read_whole(self, X, y, sample_weight=None) -> Samples:
+        """As ``read``, for the samples of a whole fit: a warning names outputs that none of them has."""
+        samples = self.read(X, y, sample_weight)
+        self.warn_unobserved(samples.space, samples.space.unobserved(samples.y[samples.rows]))
+        return samples
+
+    def warn_unobserved(self, space, mask):
+        """Name outputs that no sample of a fit has observed, by a mask of theirs or None."""
+        if mask is not None and mask.any():
+            centred = self.regressor is not None or (bool(self.center) and not self._loss().on_margins)
+            warn(f"y: {space.unobserved_text(mask, getattr(self._frame_, 'names', None), centred)}")
 
     def read(self, X, y, sample_weight=None, output_space=None) -> Samples:
         """Check everything that can be checked cheaply, then read inputs and outputs.
@@ -204,15 +221,22 @@ class KernelMachine(Watched, FittedMachine):
         Selected settings with which the solver does not converge give way to smoother ones.
         """
         choice, found = held_out.fit_selected(choice, self.solve)
-        state = self.make_state(self.checked(found))
-        tried = held_out.table(choice.trials)
-        more = {"alpha_by_output": choice.alpha_by_output, "approximation": choice.approximation}
-        self.state_ = replace(state, choice=tried, **more)
+        self.keep(self.checked(found), choice)
         return choice
 
     def solve(self, choice: held_out.Choice) -> Fit:
         """The fit with these settings, converged or not."""
         return fit(choice.training, choice.loss, choice.alpha, self.options(), factors=choice.factors)
+
+    def keep(self, found: Fit, choice: held_out.Choice):
+        """Store what a fit has learnt, and how its settings were selected: the one place where both meet."""
+        state = self.make_state(found)
+        self.state_ = replace(
+            state,
+            choice=held_out.table(choice.trials),
+            alpha_by_output=choice.alpha_by_output,
+            approximation=choice.approximation or state.approximation,
+        )
 
     def fit_path(self, X, y, alphas, sample_weight=None):
         """Yield a fitted copy of the estimator for each alpha; kernel and factorisation are shared, starts are warm."""
@@ -347,13 +371,16 @@ class KernelMachine(Watched, FittedMachine):
         space = self.output_space(y, weights)
         Y = space.complete(y)
         rows = counting(weights, Y)
-        Y = np.where(np.isfinite(Y), Y, mean_rows(Y, weights))  # a curve of a sample that was never seen
+        known = weights @ np.isfinite(Y) > 0
+        self.warn_unobserved(space, space.unobserved(y[np.flatnonzero(weights > 0)]))
+        Y = np.where(np.isfinite(Y), Y, mean_rows(Y, weights))[:, known]  # a curve that a sample does not have
         model, given = clone(self.regressor), None if sample_weight is None else weights[rows]
         options = weight_arguments(model, given, self, "regressor")
         targets = Y[rows, 0] if Y.shape[1] == 1 else Y[rows]
         scalars = self._input_kernels(X)
         model.fit(take_samples(X, rows, scalars), targets, **options)
-        return RegressorState(regressor=model, space=space, scalar_kernels=scalars)
+        of_these = None if known.all() else known
+        return RegressorState(regressor=model, space=space, scalar_kernels=scalars, known=of_these)
 
     def checked(self, found: Fit) -> Fit:
         """The fit, after saying what is wrong with it: residuals that a loss forbids, gaps that are open, rounding."""

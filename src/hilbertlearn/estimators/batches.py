@@ -268,6 +268,7 @@ class InBatches(KernelMachine):
                 "of rounding, or tol",
                 ConvergenceWarning,
             )
+        self.warn_unobserved(decided.space, decided.space.unobserved_outputs(solved.unobserved))
         self.state_ = self.make_stream_state(decided, solved, solved.n_rows, held_out.table(trials))
 
     def make_stream_state(self, decided, solved, n_samples, choice) -> StreamState:
@@ -288,6 +289,8 @@ class InBatches(KernelMachine):
                     store.append(block.Z)
                     blocks.append(replace(block, Z=None))
             training = _training(decided, blocks, BlockGram(store.blocks, store.shape))
+            never = np.isnan(training.Y).all(axis=0)
+            self.warn_unobserved(training.space, training.space.unobserved_outputs(never))
             total = float(training.weights.sum())
             given = scheduled(self.alpha, len(training.rows))
             alpha = float(given) if decided.penalty is None else decided.penalty / total
@@ -295,12 +298,12 @@ class InBatches(KernelMachine):
                 alpha,
                 decided.loss,
                 training,
+                trials=decided.trials,
+                approximation=decided.approximation,
                 selected_alpha=decided.penalty is not None,
                 selected_bounds=decided.selected_bounds,
             )
-            _, found = held_out.fit_selected(choice, self.solve)
-            state = self.make_state(self.checked(found))
-        self.state_ = replace(state, choice=held_out.table(decided.trials), approximation=decided.approximation)
+            self.settle(choice)
         self._by_passes_ = True
 
     def _counted_blocks(self, begun: Accumulated, batch: Batch):

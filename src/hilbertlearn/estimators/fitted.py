@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._facts import Facts, WithFacts, short
 from .._naming import unnamed_in_errors
+from .._validation import warn
 from ..distributed import by_blocks, is_dask
 from ..frames import FrameForm
 from .dates import date_facts
@@ -190,6 +191,13 @@ class FittedMachine(WithFacts, NamedSettings):
     def checked_inputs(self, X):
         """Inputs X of a prediction as kernels take them."""
         return self._check_X(X)
+
+    @staticmethod
+    def with_predictions(true, unknown):
+        """Outputs to be scored, NaN in place of those without a prediction, by a mask; a warning says so."""
+        if (unknown & np.isfinite(true)).any():
+            warn("score: outputs that no training sample has observed have no prediction, and are left out")
+        return np.where(unknown, np.nan, true)
 
     def facts(self) -> Facts:
         """What was found, as pairs (name, value); numbers are as the attributes have them."""

@@ -62,6 +62,9 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, OnGrid, InBlocks):
     functions on a common grid, and the default, ``score``, for all.
 
     Gaps on a common grid are exact in ``space="grid"``, for every loss: what was not observed has no part in the fit.
+    At points that no curve observes, which ``fit`` names in a warning, the mean curve is interpolated by a spline in
+    tension, predictions deviate from it as the operator says, and conformal bands are infinite. Of several curves a
+    sample, one that is never observed is predicted as NaN.
     In the other spaces, and for irregular points, ``irregular`` says what is minimised:
 
     - "exact": the mean squared error at the observed points of each curve (or another loss of its root). Right for few,
@@ -262,8 +265,13 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, OnGrid, InBlocks):
                 f"y must have {expected} curve{'s' * (expected > 1)} a sample, as in training, got {curves}"
             )
         if irregular:
+            predicted = self._values_at(checked, true.points)
+            cuts = np.cumsum([len(points) for points in true.points])[:-1]
+            joined, unknown = (np.concatenate(each).reshape(-1, curves) for each in (true.values, predicted))
+            values = np.split(self.with_predictions(joined, np.isnan(unknown)), cuts)
+            true = IrregularFunctions(true.points, values, true.domain)
             both = (
-                self._values_at(checked, true.points),
+                predicted,
                 [self.space_.mean_at(self.space_.units((own,))) for own in true.points],
             )
             error, total = (
@@ -276,10 +284,9 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, OnGrid, InBlocks):
             )
         else:
             mean = np.broadcast_to(self.space_.mean_at(self.space_.units(true.axes)), true.values.shape)
-            error, total = (
-                integrated_squared_error(true.values, f, true.axes, sample_weight)
-                for f in (self._values(checked, true.axes), mean)
-            )
+            predicted = self._values(checked, true.axes)
+            seen = self.with_predictions(true.values, np.isnan(predicted))
+            error, total = (integrated_squared_error(seen, f, true.axes, sample_weight) for f in (predicted, mean))
         if np.isnan(total):
             raise ValueError("y has no observed value with a positive weight to score; give at least one")
         return 1 - error / total if total > 0 else float(error == 0)

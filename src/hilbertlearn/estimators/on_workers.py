@@ -68,5 +68,6 @@ class InBlocks(InBatches):
                 f"raise {remedy} or tol",
                 ConvergenceWarning,
             )
+        self.warn_unobserved(decided.space, decided.space.unobserved_outputs(solved.unobserved))
         state = self.make_stream_state(found.decided, solved, solved.n_rows, held_out.table(found.trials))
         self.state_ = replace(state, solver=found.solver)

@@ -11,7 +11,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from .._blocks import row_blocks
-from ..held_out import WithoutOne, leave_one_out
+from ..held_out import Approximation, WithoutOne, leave_one_out
 from ..losses import Loss
 from ..spaces import Smoothed, Space
 from ..terms import (
@@ -134,6 +134,7 @@ class State(Expansion):
             "inspected": Inspected.of(found, LeftOut.near(found), left_out is not None),
             "manifold_error": found.problem.terms[0].error,
             "feature_map": _maps(training.kernels) if training.on_features else None,
+            "approximation": _approximation(training.kernels) if training.on_features else None,
         }
         return cls(**{**fields, **more})
 
@@ -323,18 +324,29 @@ class RegressorState:
     regressor: Any
     space: Space
     scalar_kernels: list  # what inputs are read for
+    known: np.ndarray | None = None  # (d,) the coordinates that it predicts, those observed; None for all
 
     @property
     def n_iter(self):
         return getattr(self.regressor, "n_iter_", 1)  # scikit-learn asks for it beside max_iter
 
     def coordinates(self, X):
-        return np.asarray(self.regressor.predict(X), dtype=float).reshape(_num_samples(X), -1)
+        values = np.asarray(self.regressor.predict(X), dtype=float).reshape(_num_samples(X), -1)
+        if self.known is None:
+            return values
+        out = np.full((len(values), len(self.known)), np.nan)
+        out[:, self.known] = values
+        return out
 
 
 def _maps(kernels):
     maps = [kernel.map for kernel in kernels]
     return maps[0] if len(maps) == 1 else maps
+
+
+def _approximation(kernels) -> Approximation:
+    """What is known of features without a selection among several numbers of them."""
+    return Approximation(sum(kernel.n_components for kernel in kernels))
 
 
 def _made_from(found: Fit):

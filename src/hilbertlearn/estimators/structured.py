@@ -14,7 +14,7 @@ from .. import decoders, kernels
 from .._fitting import snapshot, store
 from .._validation import check_choice, check_number
 from ..distributed import by_blocks, is_dask
-from ..held_out import choose, table, with_moves
+from ..held_out import choose, with_moves
 from ..output_losses import as_output_loss
 from ..outputs import Outputs, distinct, in_form, joined, read_outputs, take
 from ..spaces import OutputKernel, ProbeSpace, WeightSpace
@@ -282,7 +282,7 @@ class StructuredPredictor(OutputScores, InBlocks):
             factors = training.term_at(choice.alpha).factor(ONCE)
             found = fit(training, choice.loss, choice.alpha, self.options(), factors=factors)
             if found.solution.converged:
-                self.state_ = LaterState.of(found, choice=table(choice.trials))
+                self.keep(found, choice)
                 return
             # at the limit of rounding: the eigenbases, for all outputs
             choice = replace(choice, training=training.with_space(self.output_space(*training.counted())))
@@ -295,7 +295,8 @@ class StructuredPredictor(OutputScores, InBlocks):
         return super().settle(choice)
 
     def make_state(self, found):
-        return StructuredState.of(found)
+        probed = isinstance(found.training.space, ProbeSpace)
+        return LaterState.of(found) if probed else StructuredState.of(found)
 
     def held_out_error(self, training, found, test, loss=None):
         if not isinstance(found.training.space, WeightSpace):

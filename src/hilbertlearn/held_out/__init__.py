@@ -7,6 +7,7 @@ from .levels import choose_levels, with_levels
 from .loo import WithoutOne, leave_one_out, residual_path
 from .moves import with_moves
 from .nodes import leave_nodes_out
+from .on_features import Approximation
 from .pairs import leave_pairs_out
 from .rates import choose_by_samples, choose_rates, climb, fewer_columns, sample_nodes
 from .reservoir import Reservoir, choose_alpha, left_out_of_all

@@ -56,10 +56,11 @@ def _targets(Y, center, smoothed, weights):
         observed = own[:, None] * ~np.isnan(Y)
         total = observed.sum(axis=0)
         values = np.nan_to_num(Y)
-        mean = np.divide((observed * values).sum(axis=0), total, out=np.zeros_like(mean), where=total > 0)
-        shift = _mean_of_others(values, observed) - mean
+        mean = np.divide((observed * values).sum(axis=0), total, out=np.full_like(mean, np.nan), where=total > 0)
+        shift = _mean_of_others(values, observed) - mean  # NaN where nothing is observed, as the mean
         if smoothed is not None:
             mean, shift = smoothed(mean[None])[0], smoothed(shift)
+        shift = np.nan_to_num(shift)
     return root * np.nan_to_num(Y - mean), shift, root
 
 
@@ -125,11 +126,12 @@ def _shifts_of_pairs(Y, weights, smoothed, rows):
     """What the mean (d,) changes by when j and each of the samples `rows` are left out, (b, n, d)."""
     observed, values = weights[:, None] * ~np.isnan(Y), np.nan_to_num(Y)
     sums, total = (observed * values).sum(axis=0), observed.sum(axis=0)
-    mean = np.divide(sums, total, out=np.zeros_like(sums), where=total > 0)
+    mean = np.divide(sums, total, out=np.full_like(sums, np.nan), where=total > 0)
     rest = total - observed - observed[rows][:, None]
     left = sums - observed * values - (observed * values)[rows][:, None]
     shifts = np.divide(left, rest, out=np.broadcast_to(mean, rest.shape).copy(), where=rest > total * 1e-14) - mean
-    return shifts if smoothed is None else smoothed(shifts.reshape(-1, Y.shape[1])).reshape(shifts.shape)
+    shifts = shifts if smoothed is None else smoothed(shifts.reshape(-1, Y.shape[1])).reshape(shifts.shape)
+    return np.nan_to_num(shifts)
 
 
 def _mean_of_others(Y, weights):
