@@ -48,10 +48,6 @@ class Decided:
         penalty = None if self.penalty is None else factor * self.penalty
         return replace(self, penalty=penalty, loss=with_larger_constants(self.loss, self.selected_bounds, factor))
 
-    @property
-    def alpha_by_output(self):
-        """None: rows in batches share one alpha."""
-
 
 def decide(samples: Samples, loss: Loss, alpha, options: Options, passes=True) -> Decided:
     """The settings of a model of many rows on features, from some of them.
