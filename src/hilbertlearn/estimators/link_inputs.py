@@ -24,7 +24,6 @@ from ..graphs import (
 )
 from ..graphs.names import as_names
 from ..metrics import link_roc_auc
-from .input_ranks import input_ranks
 from .inputs import check_inputs
 from .named import NamedSettings
 
@@ -47,7 +46,7 @@ class Nodes:
     def in_canonical_order(self, precomputed):
         """The same nodes in an order that depends on their links and features: draws are made from this one."""
         l, n = len(self.graph), len(self.order)
-        ranks = np.zeros(n, dtype=np.int64) if self.X is None else input_ranks(self.X, precomputed)
+        ranks = np.zeros(n, dtype=np.int64) if self.X is None else kernels.input_ranks(self.X, precomputed)
         known, others = canonical_order(self.graph, ranks[:l]), l + np.argsort(ranks[l:], kind="stable")
         rows = np.r_[known, others]
         X = None if self.X is None else take_inputs(self.X, rows, precomputed)

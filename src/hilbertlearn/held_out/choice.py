@@ -15,13 +15,13 @@ from ..losses import Loss, Squared
 from ..terms import ITERATIONS, Factors
 from ..training import Fit, Options, Samples, Training, build, for_alpha, scheduled
 from .criterion import Criterion, Norms, robust_weights
+from .draws import drawn
 from .folds import Folds, held_out_residuals, search_folds
 from .loo import residual_path
 from .on_features import Approximation, with_features
 from .rounds import relearn, rounds_of
 from .search import (
     best_operator,
-    drawn,
     error_curve,
     families_of,
     has_plain_kernels,

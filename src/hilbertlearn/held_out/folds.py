@@ -12,25 +12,19 @@ from dataclasses import replace
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import KFold
 from sklearn.utils.parallel import delayed
 
 from .._progress import Enough, Progress, Task, results
 from ..losses import Loss
 from ..training import Fit, Options, Training, fit, fit_grid, fit_path
+from .draws import shuffled_folds
 from .trials import Trial, best_index, trials_of
 
-FOLDS = 5  # where leaving out has no closed form
 _TRIED = 13  # alphas that such a search takes, more or less
 _LEAST = 1e-9  # alpha beside the largest, where a search near a known one ends: less is at the limit of rounding
 _FURTHER = 2  # decades that a search near a known alpha may go on at one of its ends
 _HALF_DECADE = 10.0**0.5
 _FINEST = 2.0  # step between alphas at which a search over folds ends
-
-
-def shuffled_folds(n):
-    """List of (train, test), positions among n samples."""
-    return list(KFold(min(FOLDS, n), shuffle=True, random_state=0).split(np.arange(n)))
 
 
 def own_error(training: Training, found: Fit, test, loss: Loss | None = None):
@@ -99,7 +93,7 @@ class Folds:
         """error : as for ``fold_errors``, a number, or one for each of several outputs whose sum decides."""
         self.training, self.loss, self.options = training, loss, options
         self.error = own_error if error is None else error
-        self.folds = shuffled_folds(len(training.rows))
+        self.folds = shuffled_folds(training)
         self.parts = [training.take(train).prepared([1.0, 1.0]) for train, _ in self.folds]
         self.centres = [part.centre(loss) for part, _ in self.parts]
         self.errors: dict[float, np.ndarray] = {}  # (n_folds,)
@@ -232,7 +226,7 @@ def _with_operator(part: Training, factors):
 def held_out_residuals(training: Training, loss, alpha, options: Options):
     """Residuals (n, d) of each sample under the model fitted without its fold."""
     residuals = np.full(training.Y.shape, np.nan)
-    for train, test in shuffled_folds(len(training.Y)):
+    for train, test in shuffled_folds(training):
         found = next(fit_path(training.take(train), loss, [alpha], options))
         values = found.coordinates_at(training.cross(test, found.training))
         left = found.training.space.residuals(training.y[training.rows[test]], values)

@@ -17,6 +17,7 @@ from .._validation import warn
 from ..terms import Factors
 from ..training import Encoded, Options, Samples, Training, build
 from .criterion import Criterion
+from .draws import drawn
 from .loo import residual_path
 from .trials import Trial, best_index, smoothest, trials_of
 
@@ -130,12 +131,6 @@ def size(samples: Samples) -> int:
     if samples.mask is not None and samples.encoded.sampling is None:
         most /= max(1.0, len(np.unique(samples.mask, axis=1).T) / _PATTERNS) ** (1 / 3)
     return int(min(n, max(50, min(most, np.sqrt(_ENTRIES / max(d, 1))))))
-
-
-def drawn(samples: Samples, number):
-    """Positions of so many of the samples, drawn once and for all."""
-    n = len(samples.rows)
-    return np.arange(n) if number >= n else np.sort(np.random.default_rng(0).permutation(n)[:number])
 
 
 def with_closed_form(samples: Samples) -> Samples:

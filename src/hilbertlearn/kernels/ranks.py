@@ -10,7 +10,7 @@ from sklearn.utils.validation import _num_samples
 
 from ..frames import column_values, columns_of, is_frame
 from ..graphs import combined_ranks
-from ..kernels import Table
+from .tables import Table
 
 
 def input_ranks(X, precomputed=False):
@@ -18,17 +18,37 @@ def input_ranks(X, precomputed=False):
 
     precomputed : X is a Gram matrix, whose rows are compared by their sums
     """
-    n = _num_samples(X)
+    return _ranks_of_columns([np.sort(X, axis=1).sum(axis=1)] if precomputed else _columns(X), _num_samples(X))
+
+
+def _ranks_of_columns(columns, n):
+    """Ranks (n,) by several columns (n,), the first counting most."""
     ranks = np.zeros(n, dtype=np.int64)
-    for column in [np.sort(X, axis=1).sum(axis=1)] if precomputed else _columns(X, n):
+    for column in columns:
         ranks = combined_ranks(ranks, _ranks(column))
         if ranks.max(initial=-1) == n - 1:
             break
     return ranks
 
 
-def _columns(X, n):
+def spread_rows(X, most, columns=None):
+    """Increasing positions of at most so many rows, evenly spread in their order by value: all where these are fewer.
+
+    A statistic of these rows does not depend on the order in which all rows come.
+
+    columns : list of arrays (n,), where X is given by its columns
+    """
+    n = _num_samples(X if columns is None else columns[0])
+    if n <= most:
+        return np.arange(n)
+    ranks = _ranks_of_columns(_columns(X) if columns is None else columns, n)
+    order = np.argsort(ranks, kind="stable")
+    return np.sort(order[np.unique(np.linspace(0, n - 1, most).astype(int))])
+
+
+def _columns(X):
     """Numbers or objects (n,) that tell the inputs, one after the other."""
+    n = _num_samples(X)
     if is_frame(X):
         return (column_values(column) for column in columns_of(X))
     if isinstance(X, Table):
