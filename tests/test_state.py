@@ -262,7 +262,7 @@ METHODS = (
 LEARNT = ("alpha_", "gamma_", "dual_gap_", "dual_coef_", "center_", "support_", "saturated_", "outlier_scores_")
 
 
-def fitted(name, inputs=X, y=None):
+def fit(name, inputs=X, y=None):
     """A case's model, settings and all its own, fitted."""
     model = copy.deepcopy(CASES[name][0])
     with warnings.catch_warnings():
@@ -271,9 +271,20 @@ def fitted(name, inputs=X, y=None):
 
 
 @functools.cache
+def fitted_once(name):
+    """A case's model, fitted to X; no test changes it."""
+    return fit(name)
+
+
+def fitted(name):
+    """A copy of the fitted model that a test may change: what settings and learnt attributes share, they share here."""
+    return copy.deepcopy(fitted_once(name))
+
+
+@functools.cache
 def fresh_answers(name):
     """What the case's model says, fitted as it is; fits are the same each time, to the last bit."""
-    return answers(fitted(name), name)
+    return answers(fitted_once(name), name)
 
 
 def wrapped(model):
@@ -473,12 +484,12 @@ def others(name):
 def test_nothing_of_an_earlier_fit_is_left_by_a_later_one(name):
     if isinstance(CASES[name][0], (OperatorKernelRegressor, FunctionalRegressor)) and "given graph" in name:
         pytest.skip("the graph given is of all samples")
-    model = fitted(name, *others(name))
+    model = fit(name, *others(name))
     first = dict(vars(model))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert model.fit(X, CASES[name][1]) is model
-    assert vars(model).keys() == vars(fitted(name)).keys()
+    assert vars(model).keys() == vars(fitted_once(name)).keys()
     settings = model.get_params(deep=False)
     kept = [
         key for key, value in vars(model).items() if first[key] is value and not isinstance(value, (str, int, float))
@@ -489,12 +500,12 @@ def test_nothing_of_an_earlier_fit_is_left_by_a_later_one(name):
 
 @pytest.mark.parametrize("name", CASES)
 def test_learnt_attributes_end_in_an_underscore(name):
-    assert {key for key in vars(fitted(name)) if not key.endswith("_")} == set(CASES[name][0].get_params(deep=False))
+    assert {key for key in vars(fitted_once(name)) if not key.endswith("_")} == set(CASES[name][0].get_params(deep=False))
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_clone_of_a_fitted_model_has_its_settings_and_no_more(name):
-    model = fitted(name)
+    model = fitted_once(name)
     fresh = clone(model)
     assert vars(fresh).keys() == set(model.get_params(deep=False))
     with warnings.catch_warnings():
@@ -525,7 +536,7 @@ FORMS = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_pickles_and_copies_say_the_same(name):
-    model, expected = fitted(name), fresh_answers(name)
+    model, expected = fitted_once(name), fresh_answers(name)
     for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model), copy.copy(model)):
         assert_same(answers(other, name), expected)
 
@@ -548,7 +559,7 @@ KINDS = [
 @pytest.mark.parametrize("name", KINDS)
 def test_pickles_of_any_inputs(name, form):
     inputs, new = FORMS[form](X), FORMS[form](NEW)
-    model = fitted(name, inputs)
+    model = fit(name, inputs)
     again = pickle.loads(pickle.dumps(model))
     assert_same(answers(again, name, new, inputs), answers(model, name, new, inputs))
 
@@ -591,7 +602,7 @@ def test_pickles_of_objects(model, y, form):
 
 @pytest.mark.parametrize("name", ["functions of curves", "functions, terms"])
 def test_pickles_of_irregular_inputs(name):
-    model = fitted(name, IRREGULAR)
+    model = fit(name, IRREGULAR)
     assert_array_equal(pickle.loads(pickle.dumps(model)).predict(IRREGULAR[:3]), model.predict(IRREGULAR[:3]))
 
 
