@@ -31,7 +31,8 @@ class Criterion:
             errors = self.errors(data, residuals)
             mean = weights @ errors
             return float(mean), float(np.sqrt(weights**2 @ (errors - mean) ** 2))
-        squares = np.nan_to_num(residuals) ** 2
+        squares = residuals**2
+        squares[np.isnan(squares)] = 0.0
         share = weights[:, None] * np.isfinite(data.Y)
         share = share / np.maximum(share.sum(axis=0), np.finfo(float).tiny)
         means = np.einsum("ij,ij->j", share, squares)
