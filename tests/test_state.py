@@ -500,7 +500,8 @@ def test_nothing_of_an_earlier_fit_is_left_by_a_later_one(name):
 
 @pytest.mark.parametrize("name", CASES)
 def test_learnt_attributes_end_in_an_underscore(name):
-    assert {key for key in vars(fitted_once(name)) if not key.endswith("_")} == set(CASES[name][0].get_params(deep=False))
+    own = {key for key in vars(fitted_once(name)) if not key.endswith("_")}
+    assert own == set(CASES[name][0].get_params(deep=False))
 
 
 @pytest.mark.parametrize("name", CASES)
