@@ -49,7 +49,7 @@ def best_index(errors):
 
     Errors often are flat towards small alpha; there the largest alpha is better conditioned and as good.
     """
-    errors = [float(error) for error in errors]  # few: faster than arrays, and a search asks for it hundreds of times
+    errors = np.asarray(errors, dtype=float).tolist()  # few, and a search asks often: faster than arrays
     finite = [error for error in errors if math.isfinite(error)]
     if not finite:
         raise ValueError("y is too large, its squared errors overflow; divide y by its standard deviation")
