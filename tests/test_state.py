@@ -98,16 +98,16 @@ def halves(Y):
     return np.full(len(Y), 0.5 / len(Y))
 
 
-def vector(alpha=0.02, **settings):
-    return OperatorKernelRegressor(alpha=alpha, **settings)
+def vector(alpha=0.02, gamma="median", **settings):
+    return OperatorKernelRegressor(alpha=alpha, gamma=gamma, **settings)
 
 
-def functional(alpha=1e-3, **settings):
-    return FunctionalRegressor(alpha=alpha, **settings)
+def functional(alpha=1e-3, gamma="median", **settings):
+    return FunctionalRegressor(alpha=alpha, gamma=gamma, **settings)
 
 
-def structured(alpha=0.02, **settings):
-    return StructuredPredictor(alpha=alpha, **settings)
+def structured(alpha=0.02, gamma="median", **settings):
+    return StructuredPredictor(alpha=alpha, gamma=gamma, **settings)
 
 
 def polynomial():
@@ -116,7 +116,7 @@ def polynomial():
 
 CASES = {
     # ---- vectors
-    "vector": (vector("auto"), VECTORS),
+    "vector": (vector("auto", "auto"), VECTORS),
     "vector, settings by name": (vector(**polynomial(), operator="covariance", loss="huber"), VECTORS),
     "vector, objects": (vector(kernel=Gaussian(), operator=operators.TaskGraph(mu=0.3), center=False), VECTORS),
     "vector, kernel of a process": (vector(kernel=ConstantKernel(2.0) * RBF(1.5)), VECTORS),
@@ -150,7 +150,7 @@ CASES = {
         CURVES,
     ),
     # ---- functions
-    "functions": (functional("auto"), CURVES),
+    "functions": (functional("auto", "auto"), CURVES),
     "functions, given grid": (functional(grid=2 * T, operator=operators.Integral("rbf", 3.0)), CURVES),
     "functions, gaps": (functional(loss=losses.Huber(0.1, p=1)), HOLES),
     "functions, several": (
@@ -176,7 +176,7 @@ CASES = {
     "functions, regressor": (functional(space=spaces.Fourier(3), regressor=Ridge(0.3)), HOLES),
     # ---- objects
     "objects, defaults for labels": (structured(), LABELS),
-    "objects, defaults for strings": (structured("auto"), WORDS),
+    "objects, defaults for strings": (structured("auto", "auto"), WORDS),
     "objects, defaults for numbers": (structured(), NUMBERS),
     "objects, kernel": (structured(output_kernel=Common(), candidates=OBJECTS[:9], center=True), OBJECTS),
     "objects, kernel and loss of regression": (
@@ -384,10 +384,10 @@ def disturb(setting, value):
 @pytest.mark.parametrize("value", ["changed", None])
 @pytest.mark.parametrize("name", CASES)
 def test_settings_changed_after_the_fit_reach_no_answer(name, value):
+    """Neither what is inside of settings, where a model may have kept them, nor the settings themselves."""
     model, expected = fitted(name), fresh_answers(name)
     for setting in model.get_params(deep=False).values():
         disturb(setting, value)
-    assert_same(answers(model, name), expected)
     if isinstance(model, RegularizationPathCV):  # its estimator says which methods there are
         disturb(model.best_estimator_, value)
     for setting in set(model.get_params(deep=False)) - {"estimator"}:

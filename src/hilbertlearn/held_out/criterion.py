@@ -58,7 +58,7 @@ def _mean_and_error(errors, weights) -> tuple[float, float]:
 
 
 def _relative(residuals, share, spread) -> tuple[float, float]:
-    """Mean over outputs of relative errors, and its standard error; share : (n, d) that each entry has in its output."""
+    """Mean over outputs of relative errors, and its standard error; share : (n, d) of each entry in its output."""
     squares = residuals**2
     squares[np.isnan(squares)] = 0.0
     means = np.einsum("ij,ij->j", share, squares)
