@@ -50,7 +50,7 @@ NAMED_SCORE = (  # score is a setting, these call it as a method
 
 @parametrize_with_checks(
     [
-        ConformalPredictor(OperatorKernelRegressor(alpha=0.01), level=0.5, random_state=0),
+        ConformalPredictor(OperatorKernelRegressor("rbf", gamma="median", alpha=0.01), level=0.5, random_state=0),
         ConformalPredictor(LinearRegression(), "cv+", level=0.5, cv=3, random_state=0),
         ConformalPredictor(LinearRegression(), "split", level=0.5, random_state=0),
     ],

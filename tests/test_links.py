@@ -49,9 +49,9 @@ SEMI = {"manifold": BETA, "graph": GRAPH}
 @parametrize_with_checks(
     [
         LinkPredictor(),
-        LinkPredictor(loss="hinge"),
-        LinkPredictor(center=True, cosine=True),
-        LinkPredictor(regressor=Ridge()),
+        LinkPredictor(alpha=0.1, loss="hinge", similarities=None),  # nothing to choose
+        LinkPredictor(center=True, cosine=True, similarities=None),
+        LinkPredictor(regressor=Ridge(fit_intercept=False, solver="cholesky"), similarities=None),
     ]
 )
 def test_estimator_checks(estimator, check):

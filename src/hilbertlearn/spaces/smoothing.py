@@ -112,8 +112,9 @@ def best_penalty(mean, variances, smooth, quadrature, finest):
     penalties = np.geomspace(finest, _LARGEST, round(_PER_DECADE * np.log10(_LARGEST / finest)) + 1)
     errors = [2 * quadrature @ variances]
     for penalty in penalties:
-        kept = share * np.sum(probes * smooth(probes, penalty), axis=0)
-        away = mean - smooth(mean[None], penalty)[0]
+        rows = smooth(np.vstack([probes, mean]), penalty)
+        kept = share * np.sum(probes * rows[:-1], axis=0)
+        away = mean - rows[-1]
         errors.append(quadrature @ away**2 + 2 * quadrature @ (kept * variances))
     return float([0.0, *penalties][int(np.argmin(errors))])
 
