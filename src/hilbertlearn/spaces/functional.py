@@ -132,6 +132,10 @@ class FunctionSpace(Space):
         data = self.read(y)
         return None if self._partial(data) else data.values - self._origin - self.on_grid(self.encode(y))
 
+    def filled_share(self, y):
+        data = self.read(y)
+        return 1.0 if isinstance(data, IrregularFunctions) else float(np.isnan(data.values).mean())
+
     def complete_outside(self, y):
         if self.projected or all(axis.pointwise for axis in self.axes):
             return None
