@@ -19,7 +19,7 @@ Prints a table, writes output/laforgue2020_lip.csv and output/laforgue2020_lip.p
 from __future__ import annotations
 
 import numpy as np
-from common import arguments, progress, save_figure, table, with_error, write_csv
+from common import arguments, figures_of, progress, save_figure, smaller, table, with_error, write_csv
 
 from hilbertlearn import FunctionalRegressor, kernels, spaces
 from hilbertlearn.datasets import load_lip_emg
@@ -133,6 +133,12 @@ def plot(rows, sizes, kappas):
     axis.set_title("Lip acceleration, 4 outliers in 36 (dashed: squared loss, dotted: without outliers)", fontsize=9)
     axis.legend(fontsize=8)
     save_figure(figure, "laforgue2020_lip")
+
+
+def quick(folder):
+    """Figures of a small piece: a short run on few samples, see ``common.figures_of``."""
+    with smaller(__name__, CLEAN=8, OUTLIERS=1, ALPHAS=ALPHAS[::6]):
+        return figures_of(main, ["error"], "m", "loss", data=folder)
 
 
 def main():

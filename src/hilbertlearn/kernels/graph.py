@@ -261,19 +261,26 @@ def _penalty(graph, K, on_features):
         if on_features:
             check_memory(len(K), 2, f"graph.penalty(K): the Gram matrix of {len(K)} samples", _NO_GRAM_MATRIX)
         S = graph.penalty(K @ K.T if on_features else K)
-    return S if type(graph) is Affinity else _check_penalty(S, len(K))
+    return S if type(graph) is Affinity else _check_penalty(S, len(K), dense=not on_features)
 
 
-def _check_penalty(S, n):
-    """The matrix S of a user's graph, after checking that it is (n, n), finite, symmetric and PSD."""
+def _check_penalty(S, n, dense):
+    """The matrix S of a user's graph, after checking that it is (n, n), finite, symmetric and PSD.
+
+    dense : whether there is room for a dense copy of a sparse S; otherwise it is taken to be symmetric and PSD
+    """
     name, remedy = "graph.penalty(K)", "return a PSD matrix with a row for each row of K"
-    S = S if scipy.sparse.issparse(S) else np.asarray(S, dtype=float)
+    sparse = scipy.sparse.issparse(S)
+    S = scipy.sparse.csr_array(S, dtype=float) if sparse else np.asarray(S, dtype=float)
     if S.shape != (n, n):
         raise ValueError(f"{name} has shape {S.shape} for K of shape {(n, n)}; {remedy}")
-    if scipy.sparse.issparse(S):
+    if not sparse:
+        return check_symmetric_psd(S, name, remedy)
+    if not np.isfinite(S.data).all():
+        raise ValueError(f"{name} contains NaN or infinity; {remedy}")
+    if dense:
         check_symmetric_psd(S.toarray(), name, remedy)
-        return scipy.sparse.csr_array(S, dtype=float)
-    return check_symmetric_psd(S, name, remedy)
+    return S
 
 
 def sparse_or_dense(W):
