@@ -6,6 +6,7 @@ of docs/results are then to be computed again for the experiments whose figures 
 """
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import pytest
 from experiments.__main__ import NAMES, folder_of_data, main, quick
 from hilbertlearn.datasets import load_lip_emg
 
+DOCS = Path(__file__).parents[1] / "docs"
 STORED = Path(__file__).with_name("experiments_quick.json")
 # Fits end at duality gaps of 1e-6 to 1e-3. With other kernels of OpenBLAS, and with two threads, figures differed by
 # less than this.
@@ -49,6 +51,15 @@ def test_small_piece(name, data):
 
 def test_stored_figures_are_of_the_experiments_there_are():
     assert list(json.loads(STORED.read_text())) == NAMES
+
+
+def test_pages_name_the_commands_that_made_them():
+    pages = {page.name: page.read_text(encoding="utf-8") for page in (DOCS / "results").glob("*.md")}
+    del pages["printed_algorithms.md"]  # formulas
+    for name, text in pages.items():
+        assert re.search(r"python experiments/\w+\.py|python -m benchmarks|make (bench|examples)", text), name
+    text = "".join([*pages.values(), (DOCS / "scaling.md").read_text(encoding="utf-8")])
+    assert set(re.findall(r"python experiments/(\w+)\.py", text)) == set(NAMES)
 
 
 def test_command_lists_runs_and_refuses(tmp_path, monkeypatch, capsys):
