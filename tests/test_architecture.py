@@ -1,6 +1,7 @@
 """The rooms of the house: who may import from whom, and what a plain import loads."""
 
 import ast
+import functools
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ SOURCE = Path(__file__).parents[1] / "src" / PACKAGE
 # A room imports only from itself and from rooms above it in this list. The top-level __init__ may import
 # anything, and no room imports from it, except for the version.
 ROOMS = [
+    "_naming",
     "_validation",
     "_sums",
     "_statistics",
@@ -25,6 +27,7 @@ ROOMS = [
     "_blocks",
     "_pivots",
     "_linalg",
+    "_times",
     "frames",
     "functions",
     "outputs",
@@ -77,12 +80,25 @@ def modules(root):
         yield relative, relative.parent.parts
 
 
-def imported_names(source, package):
-    """Pairs (line, name) of what `source` imports from the package, at any depth of the code.
+@functools.cache
+def parsed(path):
+    """The nodes of a module's syntax tree, the tree itself first; each file is read once."""
+    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def parsed_for_this_module():
+    """Trees are large: other tests do without them."""
+    yield
+    parsed.cache_clear()
+
+
+def imported_names(nodes, package):
+    """Pairs (line, name) of what a module imports from the package, at any depth of the code.
 
     `name` is a tuple. Imports under `TYPE_CHECKING` count: they are dependencies of the reader.
     """
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes:
         if isinstance(node, ast.Import):
             names = [tuple(alias.name.split(".")) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -101,7 +117,7 @@ def violations(root):
         room = room_of(path.with_suffix("").parts)
         if room not in ROOMS:  # the top-level __init__, or a module that the next test reports
             continue
-        for line, name in imported_names((root.parent / path).read_text(encoding="utf-8"), package):
+        for line, name in imported_names(parsed(root.parent / path), package):
             target = room_of(name)
             if target == "__version__":
                 continue
@@ -205,24 +221,18 @@ HOLD_TERMS = ("term", "terms", "gram", "grams", "factors")  # names of variables
 NOT_OURS = ("_num_samples", "_safe_indexing", "_check_sample_weight", "_getframe")  # of scikit-learn, of sys
 
 
-def trees(root):
-    """Triples (path, package, tree) of all modules below `root`, see ``modules``."""
-    for path, package in modules(root):
-        yield path, package, ast.parse((root.parent / path).read_text(encoding="utf-8"))
-
-
 def found_by(walker, root, without=()):
-    """Messages ``path:line: text``, in order, of a walker(tree, package) over all rooms but some."""
+    """Messages ``path:line: text``, in order, of a walker(nodes, package) over all rooms but some."""
     found = []
-    for path, package, tree in trees(root):
+    for path, package in modules(root):
         if room_of(path.with_suffix("").parts) not in without:
-            found += [(path.as_posix(), line, text) for line, text in walker(tree, package)]
+            found += [(path.as_posix(), line, text) for line, text in walker(parsed(root.parent / path), package)]
     return [f"{path}:{line}: {text}" for path, line, text in sorted(found)]
 
 
-def imports_of(tree, package):
+def imports_of(nodes, package):
     """Triples (line, tuple of the whole name, local name) of all ``from ... import``, at any depth of the code."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else ()
             base += tuple(node.module.split(".")) if node.module else ()
@@ -242,9 +252,9 @@ def text_of(node):
     return ast.unparse(node).split("\n")[0]
 
 
-def class_tests(tree, package):
+def class_tests(nodes, package):
     """Tests of the class of an object against a class of the room of terms."""
-    own = {local for _, name, local in imports_of(tree, package) if room_of(name) == TERMS and name[-1][0].isupper()}
+    own = {local for _, name, local in imports_of(nodes, package) if room_of(name) == TERMS and name[-1][0].isupper()}
 
     def is_term(node):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
@@ -254,7 +264,7 @@ def class_tests(tree, package):
     def is_type(node):
         return called(node, "type") or (isinstance(node, ast.Attribute) and node.attr == "__class__")
 
-    for node in ast.walk(tree):
+    for node in nodes:
         asked = []
         if called(node, "isinstance", "issubclass"):
             asked = node.args[1:]
@@ -266,9 +276,9 @@ def class_tests(tree, package):
             yield getattr(node, "lineno", 0), f"{text_of(node)} asks for the class of a term"
 
 
-def looks_inside(tree, package):
+def looks_inside(nodes, package):
     """Looks into an object's attributes as a whole, or whether a term has one."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if (isinstance(node, ast.Attribute) and node.attr == "__dict__") or called(node, "vars"):
             yield node.lineno, f"{text_of(node)} looks into an object"
         elif called(node, "hasattr", "getattr"):
@@ -280,9 +290,9 @@ def looks_inside(tree, package):
                 yield node.lineno, f"{text_of(node)} looks into a term"
 
 
-def private_names(tree):
+def private_names(nodes):
     """Names with an underscore that a module defines: functions, classes, methods, attributes of self or of a class."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             yield node.name
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -298,14 +308,14 @@ def _own(node, classes):
     return isinstance(node, ast.Name) and (node.id in ("self", "cls") or node.id in classes)
 
 
-def trespasses(tree, package):
+def trespasses(nodes, package):
     """Uses of what is private to another module; inside one module anything goes."""
-    defined = set(private_names(tree))
-    classes = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
-    for line, name, _ in imports_of(tree, package):
+    defined = set(private_names(nodes))
+    classes = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
+    for line, name, _ in imports_of(nodes, package):
         if is_private(name[-1]) and not (name[0] != PACKAGE and name[-1] in NOT_OURS) and not is_module(name):
             yield line, f"{name[-1]} of {'.'.join(name[:-1])} is private"
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Attribute):
             holder, attribute = node.value, node.attr
         elif called(node, "getattr", "setattr", "hasattr", "delattr") and isinstance(node.args[1], ast.Constant):
@@ -322,17 +332,17 @@ def is_module(name):
     return path.with_suffix(".py").exists() or (path / "__init__.py").exists()
 
 
-def dense_matrices(tree, package):
+def dense_matrices(nodes, package):
     """Reads of the matrix of a term; solvers ask for products, factors and ``gram.dense()``."""
-    for node in ast.walk(tree):
+    for node in nodes:
         named = called(node, "getattr", "hasattr") and getattr(node.args[1], "value", None) == "K"
         if named or (isinstance(node, ast.Attribute) and node.attr == "K"):
             yield node.lineno, f"{text_of(node)} reads the matrix of a term"
 
 
-def effects(tree, package):
+def effects(nodes, package):
     """Statements ``_ = ...``: what is computed for its effect is a call by itself."""
-    for node in ast.walk(tree):
+    for node in nodes:
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
         if isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and any(
             isinstance(target, ast.Name) and target.id == "_" for target in targets

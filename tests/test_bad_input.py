@@ -20,7 +20,7 @@ rng = np.random.default_rng(3)
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        ((changed(X, np.nan), Y), ["X contains NaN", "imputer"]),
+        ((changed(X, np.nan), Y), ["X contains NaN", "SimpleImputer", "drop these rows"]),
         ((changed(X, np.inf), Y), ["X contains infinity"]),
         ((X, changed(Y, np.inf)), ["y contains infinity"]),
         ((X, changed(Y, -np.inf)), ["y contains infinity"]),

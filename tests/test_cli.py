@@ -361,3 +361,15 @@ def test_without_a_clone_experiments_say_so(command, tmp_path, monkeypatch):
     monkeypatch.setattr(experiments, "__file__", str(tmp_path / "a" / "b" / "c" / "d.py"))
     code, _, err = command("reproduce", "outliers")
     assert code == 2 and "clone" in one_line(err)
+
+
+def test_a_point_that_no_curve_has_is_interpolated_and_told_once(command):
+    x, t = np.linspace(0, 1, 20), np.arange(6)
+    noise = 0.3 * np.random.default_rng(0).normal(size=(20, 6))
+    table = pd.DataFrame(22 + 3 * np.sin(t / 2 + x[:, None]) + noise, columns=[str(point) for point in t])
+    table["3"] = np.nan
+    table.assign(x=x).to_csv("months.csv", index=False)
+    code, _, err = command("fit", "months.csv", "--targets", "0:5", "--task", "functional", "--out", "model.hl")
+    assert code == 0 and err.count("no curve was observed at 3,") == 1
+    code, out, _ = command("predict", "model.hl", "months.csv", "--out", "predicted.csv")
+    assert code == 0 and np.abs(pd.read_csv("predicted.csv")["3"] - (22 + 3 * np.sin(1.5 + x))).max() < 2

@@ -50,7 +50,7 @@ NAMED_SCORE = (  # score is a setting, these call it as a method
 
 @parametrize_with_checks(
     [
-        ConformalPredictor(OperatorKernelRegressor(alpha=0.01), level=0.5, random_state=0),
+        ConformalPredictor(OperatorKernelRegressor("rbf", gamma="median", alpha=0.01), level=0.5, random_state=0),
         ConformalPredictor(LinearRegression(), "cv+", level=0.5, cv=3, random_state=0),
         ConformalPredictor(LinearRegression(), "split", level=0.5, random_state=0),
     ],
@@ -350,7 +350,7 @@ def test_bad_data():
         model.fit(X, [["a", "b"]] * 40)
     with pytest.raises(ValueError, match="groups must have one entry a sample"):
         model.fit(X, Y, groups=[1, 2])
-    with pytest.raises(ValueError, match="takes none"):
+    with pytest.raises(ValueError, match="takes no sample_weight"):
         ConformalPredictor(WithoutWeights(), level=0.8).fit(X, Y, np.ones(40))
     model.fit(X, Y)
     with pytest.raises(ValueError, match="an output for each of the 15"):

@@ -59,10 +59,10 @@ def test_worked_examples_of_contributing():
     namespace = {"__name__": "contributing"}
     for text in code:
         exec(compile(text, "CONTRIBUTING.md", "exec"), namespace)
-    tests = [function for name, function in namespace.items() if name.startswith("test_")]
+    tests = [name for name in namespace if name.startswith("test_")]
     assert len(tests) >= 4  # a loss, a kernel, a space and a decoder
-    for test in tests:
-        test()
+    lines = "".join(code).splitlines()
+    assert [name for name in tests if f"{name}()" not in lines] == []  # the pages' own code has run them
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from hilbertlearn import (
+    ConformalPredictor,
     FunctionalRegressor,
     LinkPredictor,
     OperatorKernelRegressor,
@@ -263,7 +264,7 @@ def test_names_from_a_file_are_text():
 
 @pytest.mark.parametrize("names", [[0.0, 0.5, 0.1, 2.0], [0.0, 0.1, 0.1, 2.0]])
 def test_grids_that_do_not_increase(names):
-    with pytest.raises(ValueError, match=r"names of columns.*sorted"):
+    with pytest.raises(ValueError, match=r"names of its columns.*increase.*(names = |equal points)"):
         curves().fit(A, pd.DataFrame(CURVES, columns=names))
 
 
@@ -448,7 +449,31 @@ def test_columns_of_outputs_in_another_order_are_refused_everywhere():
 
 def test_dates_and_text_without_a_name_are_told_for_what_they_are():
     frame = pd.DataFrame({"a": np.arange(12.0), "when": pd.date_range("2020-01-01", periods=12)})
-    with pytest.raises(ValueError, match=r"'when' are dates: turn them into numbers"):
-        OperatorKernelRegressor().fit(frame, np.arange(12.0))
+    found = OperatorKernelRegressor("rbf", gamma=0.1, alpha=1e-3).fit(frame, np.arange(12.0))
+    assert found.X_fit_[:3].tolist() == [[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]
     with pytest.raises(ValueError, match=r"'y' holds no numbers"):
         OperatorKernelRegressor().fit(frame[["a"]], pd.Series(["u", "v"] * 6))
+
+
+def test_many_columns_that_are_no_numbers_are_one_short_message():
+    """Dates are numbers of days; 48 numbers beside text are not listed."""
+    frame = pd.DataFrame(np.ones((12, 48))).add_prefix("c")
+    frame = frame.assign(when=pd.date_range("2020-01-01", periods=12), text="a", other=["u", "v"] * 6)
+    with pytest.raises(ValueError, match=r"The columns 'text', 'other' are not numbers") as caught:
+        OperatorKernelRegressor().fit(frame, np.arange(12.0))
+    assert len(str(caught.value)) < 350 and "float64" not in str(caught.value)
+
+
+def test_a_query_is_no_table():
+    lazy = pl.DataFrame({"a": np.arange(12.0)}).lazy()
+    rows = lazy.collect()
+    with pytest.raises(TypeError, match=r"X is a LazyFrame.*X\.collect\(\)"):
+        OperatorKernelRegressor().fit(lazy, np.arange(12.0))
+    with pytest.raises(TypeError, match=r"y is a LazyFrame.*y\.collect\(\)"):
+        OperatorKernelRegressor().fit(rows, lazy)
+    model = OperatorKernelRegressor("rbf", gamma=0.1, alpha=1e-3).fit(rows, np.arange(12.0))
+    with pytest.raises(TypeError, match=r"X is a LazyFrame"):
+        model.predict(lazy)
+    for conformal in (ConformalPredictor(OperatorKernelRegressor()), ConformalPredictor(Predictor())):
+        with pytest.raises(TypeError, match=r"X is a LazyFrame"):
+            conformal.fit(lazy, np.arange(12.0))

@@ -380,10 +380,10 @@ def test_vector_fields_with_gaps_are_as_before():
 )
 def test_repeated_samples_with_gaps_choose_what_weights_choose(settings):
     rng = np.random.default_rng(3)
-    X = rng.normal(size=(60, 2))
-    Y = np.sin(X @ rng.normal(size=(2, 12))) + 0.1 * rng.normal(size=(60, 12))
+    X = rng.normal(size=(36, 2))
+    Y = np.sin(X @ rng.normal(size=(2, 6))) + 0.1 * rng.normal(size=(36, 6))
     Y[rng.random(Y.shape) < 0.1] = np.nan
-    twice = np.arange(60) < 25
+    twice = np.arange(36) < 15
     weighted = OperatorKernelRegressor(**settings).fit(X, Y, 1.0 + twice)
     repeated = OperatorKernelRegressor(**settings).fit(np.r_[X, X[twice]], np.r_[Y, Y[twice]])
     assert repeated.alpha_ == pytest.approx(weighted.alpha_, rel=1e-6)

@@ -295,3 +295,18 @@ def test_a_fit_that_fails_changes_nothing():
     assert_refused(lambda: vectors.fit(X[:5], Y[:5]), ["graph has 14 nodes", "X 5 samples"])
     assert_array_equal(vectors.predict(NEW), before)
     assert_array_equal(vectors.loo_residuals(), regressor(graph=W).fit(X, Y).loo_residuals())
+
+
+@pytest.mark.parametrize("asked", [[0, 1, 2], np.arange(3), ["a", "b"], 5, None, []], ids=str)
+@pytest.mark.parametrize("method", ["predict", "decision_function"])
+def test_nodes_that_are_no_rows_of_features(method, asked):
+    model = links().fit(X, A)
+    assert_refused(
+        lambda: getattr(model, method)(asked), ["features of new nodes", f"row of {X.shape[1]}", "pairs of names"]
+    )
+
+
+def test_a_graph_to_predict():
+    networkx = pytest.importorskip("networkx")
+    model = links().fit(X, A)
+    assert_refused(lambda: model.predict_links(networkx.path_graph(3)), ["features of new nodes", "predict_links()"])

@@ -1,5 +1,7 @@
 """Similarities of nodes by a graph, against networkx and formulas with dense matrices."""
 
+import itertools
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -7,7 +9,7 @@ import scipy.sparse
 from numpy.testing import assert_allclose, assert_array_equal
 
 from hilbertlearn import LinkPredictor
-from hilbertlearn.graphs import STRUCTURE, structural
+from hilbertlearn.graphs import STRUCTURE, relative_weights, structural
 
 CLUB = nx.karate_club_graph()
 GRAPHS = {
@@ -108,13 +110,99 @@ def test_blocks_and_entries_agree(name):
     assert product.at(i[:0], j[:0]).shape == (0,)
 
 
+# ---------------------------------------------------------------- weights of links
+
+
+def common_neighbours(W, factor):
+    """``sum_z factor(s_z) (w_xz + w_zy) / 2`` over common neighbours, one by one (Lü and Zhou 2010)."""
+    n, strengths = len(W), W.sum(axis=1)
+    S = np.zeros((n, n))
+    for x, y, z in itertools.product(range(n), repeat=3):
+        if W[x, z] > 0 and W[z, y] > 0:
+            S[x, y] += factor(strengths[z]) * (W[x, z] + W[z, y]) / 2
+    return S
+
+
+def paths_of_three(W):
+    """Sum over x - i - j - y of the product of the weights, each over the root of the strengths of its ends."""
+    n, s = len(W), W.sum(axis=1)
+    S = np.zeros((n, n))
+    for x, i, j, y in itertools.product(range(n), repeat=4):
+        weight = W[x, i] * W[i, j] * W[j, y]
+        if weight > 0:
+            S[x, y] += weight / (s[i] * s[j] * np.sqrt(s[x] * s[y]))
+    return S
+
+
+def sum_over_paths(W):
+    """Katz: paths of k links count b^k times the product of their weights."""
+    b = 0.5 / np.linalg.eigvalsh(W)[-1]
+    return sum(np.linalg.matrix_power(b * W, k) for k in range(1, 60))
+
+
+def laplacian_kernel(W):
+    s = W.sum(axis=1)
+    roots = np.where(s > 0, 1 / np.sqrt(np.where(s > 0, s, 1)), 1.0)
+    return np.linalg.inv(np.eye(len(W)) + 10 * (np.eye(len(W)) - roots[:, None] * W * roots))
+
+
+BY_DEFINITION = {
+    "adamic_adar": lambda W: common_neighbours(W, lambda s: 1 / np.log(max(s, 2))),
+    "resource_allocation": lambda W: common_neighbours(W, lambda s: 1 / s),
+    "preferential_attachment": lambda W: np.log(np.outer(1 + W.sum(axis=1), 1 + W.sum(axis=1))),
+    "three_paths": paths_of_three,
+    "katz": sum_over_paths,
+    "normalized_laplacian": laplacian_kernel,
+}
+
+
+def random_weights(n=14, seed=0):
+    rng = np.random.default_rng(seed)
+    W = np.triu((rng.random((n, n)) < 0.3) * rng.lognormal(sigma=1.5, size=(n, n)), 1)
+    W[:, -1] = 0.0  # a node without links
+    return W + W.T
+
+
 @pytest.mark.parametrize("name", STRUCTURE)
-def test_weights_of_links_do_not_count_and_nothing_is_changed(name):
-    weighted = scipy.sparse.csr_array(nx.to_numpy_array(CLUB))
-    before = weighted.toarray()
-    assert_array_equal(whole(name, weighted), whole(name, matrix(CLUB)))
-    assert_array_equal(weighted.toarray(), before)
-    assert before.max() > 1
+def test_weighted_similarities_are_their_definitions(name):
+    W = random_weights()
+    before = scipy.sparse.csr_array(W)
+    expected = BY_DEFINITION[name](W)
+    assert_allclose(off(whole(name, before)), off(expected), atol=1e-10)
+    assert_array_equal(before.toarray(), W)  # nothing is changed
+    i, j = np.triu_indices(len(W), 1)
+    assert_allclose(structural(name, before).at(i, j), expected[i, j], atol=1e-10)
+    assert np.abs(off(whole(name, (W > 0).astype(float)) - expected)).max() > 0.01  # they do count
+
+
+@pytest.mark.parametrize("name", STRUCTURE)
+def test_definitions_with_weights_1_are_those_of_links(name):
+    A = matrix(CLUB)[:14, :14]
+    assert_allclose(off(whole(name, A)), off(BY_DEFINITION[name](A)), atol=1e-10)
+
+
+@pytest.mark.parametrize("name", ["resource_allocation", "three_paths", "katz", "normalized_laplacian"])
+def test_the_unit_of_weights_cancels(name):
+    """Of all but two, whose logarithms need relative weights."""
+    W = random_weights()
+    found, scaled = whole(name, W), whole(name, 1e-6 * W)
+    assert_allclose(scaled / np.abs(off(scaled)).max(), found / np.abs(off(found)).max(), atol=1e-10)
+
+
+def test_relative_weights():
+    W = scipy.sparse.csr_array(random_weights())
+    found = relative_weights(W)
+    assert_allclose(found.data.mean(), 1.0)
+    assert_allclose(found.toarray() * W.data.mean(), W.toarray())
+    for unit in (1e-310, 1e-7, 0.1, 3.0, 1e300):
+        assert_allclose(relative_weights(unit * W).data, found.data, rtol=1e-10 if unit > 1e-300 else 1e-2)
+        assert_array_equal(relative_weights(unit * (W > 0)).data, 1.0)
+    far = scipy.sparse.csr_array(np.array([[0, 1e-300, 1e300], [1e-300, 0, 0], [1e300, 0, 0]]))
+    assert (relative_weights(far).data > 0).all()  # a weak link stays one
+    assert relative_weights(scipy.sparse.csr_array((3, 3))).nnz == 0
+
+
+# ---------------------------------------------------------------- nodes
 
 
 @pytest.mark.parametrize("name", STRUCTURE)

@@ -260,7 +260,7 @@ def inverse_in_long_double(S):
 def test_leave_one_out_is_as_near_to_the_truth_as_with_eigh(name):
     Y = targets(420)
     K = smooth(420) if name == "smooth" else (lambda X: X @ X.T)(sample(420, 5))
-    penalties = np.trace(K) * np.array([1e-11, 1e-9, 1e-6])
+    penalties = np.trace(K) * np.array([1e-11, 1e-6])
     paths = [
         [R for _, R in leave_one_out(Separable(K), Y, penalties, factors=factors)]
         for factors in (None, Spectral(by_eigh(K)))

@@ -79,9 +79,14 @@ def assert_finite(model, X, Y):
 
 @pytest.mark.filterwarnings("error::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("case", DATA)
-@pytest.mark.parametrize("loss", ["squared", "huber", "epsilon_insensitive"])
-def test_odd_data(case, loss):
-    assert_finite(OperatorKernelRegressor(loss=loss).fit(*DATA[case]), *DATA[case][:2])
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"loss": "huber"}, {"loss": "epsilon_insensitive", "gamma": "median"}],
+    ids=["squared", "huber", "tube"],
+)
+def test_odd_data(case, settings):
+    """A tube takes alpha from the squared loss, and so does the kernel: it need not be chosen once more."""
+    assert_finite(OperatorKernelRegressor(**settings).fit(*DATA[case]), *DATA[case][:2])
 
 
 @pytest.mark.filterwarnings("error::sklearn.exceptions.ConvergenceWarning")
@@ -97,7 +102,8 @@ def test_all_losses(loss, case):
 @pytest.mark.parametrize("operator", ["covariance", "task_graph", "decay", np.ones((2, 2)), np.zeros((2, 2))])
 @pytest.mark.parametrize("loss", ["squared", "huber"])
 def test_operators_on_odd_data(operator, case, loss):
-    assert_finite(OperatorKernelRegressor(operator=operator, loss=loss).fit(*DATA[case]), *DATA[case])
+    gamma = "auto" if loss == "squared" else "median"
+    assert_finite(OperatorKernelRegressor(operator=operator, loss=loss, gamma=gamma).fit(*DATA[case]), *DATA[case])
 
 
 @pytest.mark.parametrize("case", DATA)

@@ -298,7 +298,7 @@ def test_there_is_no_partial_fit_where_it_cannot_work(settings, why):
     assert not hasattr(one, "partial_fit")
     with pytest.raises(AttributeError, match="partial_fit") as told:
         one.partial_fit(X, Y)
-    assert why in f"{told.value} {told.value.__cause__}"
+    assert why in str(told.value)
     assert not hasattr(LinkPredictor(), "partial_fit")
 
 

@@ -87,6 +87,7 @@ LONG_INDEX = {"is": "pandas.RangeIndex", "of": [0, 10**11, 1, None]}
         [LONG, {"is": "pandas.Index", "of": [[0], None, None]}],
         [LONG_INDEX, {"is": "pandas.Index", "of": [[0], None, None]}],
         [LONG_INDEX, {"is": "pandas.DatetimeIndex", "of": [[0], None, None, None]}],
+        [LONG_INDEX, {"is": "pandas.PeriodIndex", "of": [[0], "M", None]}],
         [LONG_INDEX, {"is": "pandas.Series", "of": [[0], None, 1.0, None]}],
         [LONG_INDEX, {"is": "pandas.DataFrame", "of": [[0], [0], 1.0, None]}],
         [LONG_INDEX, {"is": "pandas.MultiIndex", "of": [[0], [0], None]}],

@@ -244,6 +244,8 @@ def test_indices_of_pandas(tmp_path):
         pandas.Index(["a", 1, None], dtype=object),
         pandas.date_range("2020-01-01", periods=3, freq="D"),
         pandas.date_range("2020-01-01", periods=3, freq="h", tz=zoneinfo.ZoneInfo("Asia/Tokyo"), name="t"),
+        pandas.period_range("2020-01", periods=3, freq="M", name="month"),
+        pandas.PeriodIndex(["2020Q1", pandas.NaT, "2021Q2"], freq="Q"),
         pandas.to_timedelta([1, 2], unit="h"),
         pandas.CategoricalIndex(["a", "b", "a"]),
     ):
@@ -257,7 +259,7 @@ def test_indices_of_pandas(tmp_path):
     assert trip(pandas.NA, tmp_path) is pandas.NA and trip(pandas.NaT, tmp_path) is pandas.NaT
     assert trip((pandas.DataFrame, pandas.Series), tmp_path) == (pandas.DataFrame, pandas.Series)
     with pytest.raises(TypeError, match="reset the index"):
-        save(pandas.period_range("2020", periods=2, freq="M"), tmp_path / "periods")
+        save(pandas.interval_range(0, 2), tmp_path / "intervals")
 
 
 def test_frames_of_polars(tmp_path):

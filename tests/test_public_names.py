@@ -125,3 +125,28 @@ def test_examples_run(home, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # examples may write files
     result = doctest.testmod(importlib.import_module(home))
     assert result.failed == 0
+
+
+def called_functions(cls):
+    """Pairs (name, function) of what can be called, and what the decorators of it call."""
+    for name in dir(cls):
+        member = inspect.getattr_static(cls, name)
+        function = getattr(member, "__func__", member)
+        while (name == "__init__" or not name.startswith("_")) and inspect.isfunction(function):
+            yield name, function
+            function = getattr(function, "__wrapped__", None)
+
+
+@pytest.mark.parametrize("name", [name for name, value in EXPLAINED.items() if inspect.isclass(value)])
+def test_wrong_calls_name_no_class_that_is_not_public(name):
+    """Python's own errors begin with the qualified name of the function."""
+    known = {value.__name__ for value in SHORTEST}
+    for method, function in called_functions(EXPLAINED[name]):
+        if function.__module__.startswith("hilbertlearn"):
+            assert function.__qualname__ == method or function.__qualname__.split(".")[0] in known
+
+
+def test_a_wrong_keyword_names_the_method():
+    for model in (hilbertlearn.LinkPredictor(), hilbertlearn.OperatorKernelRegressor()):
+        with pytest.raises(TypeError, match=r"^predict\(\) got an unexpected keyword argument 'k'"):
+            model.predict([[0.0]], k=3)

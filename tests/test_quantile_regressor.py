@@ -279,9 +279,8 @@ def test_bad_settings(settings, text):
 
 def test_bad_outputs():
     X, Y = data(n=10)
-    Y[:, 1] = np.nan
-    with pytest.raises(ValueError, match="output 1 has no observed value"):
-        QuantileRegressor().fit(X, Y)
+    with pytest.raises(ValueError, match="it contains only NaN"):
+        QuantileRegressor().fit(X, np.full_like(Y, np.nan))
     with pytest.raises(ValueError, match="no values at other inputs"):
         QuantileRegressor(kernel="precomputed", non_crossing=True, points=X, alpha=1.0).fit(X @ X.T, Y[:, 0])
 
@@ -386,7 +385,7 @@ def test_skewed_outputs_have_quantiles_that_are_not_around_the_constants():
     rng = np.random.default_rng(0)
     X = rng.lognormal(sigma=1.2, size=(120, 3))
     y = X.sum(axis=1) + 0.1 * rng.normal(size=120)
-    model = QuantileRegressor((0.25, 0.5, 0.75)).fit(X[:80], y[:80])
+    model = QuantileRegressor((0.25, 0.5)).fit(X[:80], y[:80])
     assert model.kernel_ != "linear"
     assert np.abs(model.predict(X[80:])[:, 1] - y[80:]).mean() < 0.2 * np.abs(y[80:] - np.median(y)).mean()
 

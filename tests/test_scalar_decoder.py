@@ -255,7 +255,7 @@ def test_repeated_outputs_add_their_weights(loss):
 @pytest.mark.usefixtures("loops")
 def test_more_than_a_block_of_everything(loss, monkeypatch):
     monkeypatch.setattr(scalar, "_ROWS", 50)
-    Y, W = outputs(loss, 1100), ridge_weights(1100, 131)
+    Y, W = outputs(loss, 1100), ridge_weights(1100, 61)
     excess = objectives(loss, W, Y, scalar.decode(W, Y, loss)) - least_on_fine_grid(loss, W, Y, 10_001)
     assert (excess <= 1e-12 * np.abs(W).sum(axis=1)).all()
     assert_array_equal(scalar.decode(np.asfortranarray(W), Y, loss), scalar.decode(W, Y, loss))

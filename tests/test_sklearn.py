@@ -32,19 +32,21 @@ Y = np.c_[y, y[::-1], X[:, 0] * 10]
 FOLDS = KFold(3, shuffle=True, random_state=0)
 
 
+ONE_KERNEL = {"kernel": "rbf", "gamma": "median"}  # nothing to choose, which takes most of a small fit
+
+
 @parametrize_with_checks(
     [
         OperatorKernelRegressor(),
-        RegularizationPathCV(OperatorKernelRegressor()),
-        RegularizationPathCV(),
-        OperatorKernelRegressor(alpha=0.01, loss=losses.Huber(0.5), operator="decay", tol=1e-14),
+        RegularizationPathCV(OperatorKernelRegressor(**ONE_KERNEL)),
+        OperatorKernelRegressor(**ONE_KERNEL, alpha=0.01, loss=losses.Huber(0.5), operator="decay", tol=1e-14),
         FunctionalRegressor(),
-        RegularizationPathCV(FunctionalRegressor()),
-        FunctionalRegressor(alpha=0.01, loss=losses.Huber(0.5), tol=1e-14),
-        FunctionalRegressor(space=spaces.Fourier(3)),
+        RegularizationPathCV(FunctionalRegressor(**ONE_KERNEL), [1e-3, 1e-1]),
+        FunctionalRegressor(**ONE_KERNEL, alpha=0.01, loss=losses.Huber(0.5), tol=1e-14),
+        FunctionalRegressor(**ONE_KERNEL, alpha=0.01, space=spaces.Fourier(3)),
         StructuredPredictor(),
-        StructuredPredictor(output_loss="absolute", alpha=0.01),
-        StructuredPredictor(output_kernel="rbf"),
+        StructuredPredictor(**ONE_KERNEL, alpha=0.01, output_loss="absolute"),
+        StructuredPredictor(**ONE_KERNEL, output_kernel="rbf"),
     ]
 )
 def test_estimator_checks(estimator, check):

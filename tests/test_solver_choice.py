@@ -1,5 +1,6 @@
 """Which solver is taken, before anything is solved, and that all that suit a problem find the same optimum."""
 
+import functools
 import warnings
 from dataclasses import dataclass
 
@@ -160,9 +161,8 @@ def test_the_solver_of_objects_is_that_of_their_coordinates():
 # ---------------------------------------------------------------- all that suit
 
 
-PAIRS = [
-    (name, method) for name, case in CASES.items() for method, solver in SOLVERS.items() if solver.suits(case.problem())
-]
+PROBLEMS = {name: case.problem() for name, case in CASES.items()}
+PAIRS = [(name, method) for name, problem in PROBLEMS.items() for method in SOLVERS if SOLVERS[method].suits(problem)]
 
 
 def test_the_table_has_every_solver():
@@ -176,12 +176,20 @@ def test_the_table_has_every_solver():
     assert suiting["hinge"] == ["splitting", "proximal_gradient", "box_qp"]
 
 
+ACCURATE = {"tol": 1e-9, "max_iter": 100_000}
+
+
+@functools.cache
+def by_default(name):
+    """The model by the solver that is taken, for all that are compared with it."""
+    return CASES[name].fit(**ACCURATE)
+
+
 @pytest.mark.parametrize(("name", "method"), PAIRS)
 def test_every_solver_that_suits_finds_the_optimum(name, method):
     """Two gaps of 1e-9 bound the difference of two objectives, and that of the predictions."""
     case = CASES[name]
-    settings = {"tol": 1e-9, "max_iter": 100_000}
-    model, auto = case.fit(solver=method, **settings), case.fit(**settings)
+    model, auto = case.fit(solver=method, **ACCURATE), by_default(name)
     handed_over = method == "columns" and model.solver_ == "spectral"  # it gives up where eigh is faster
     assert (model.solver_ == method or handed_over) and model.dual_gap_ <= 1e-9
     inputs = X if case.X is None else case.X
@@ -195,7 +203,7 @@ def test_solvers_that_do_not_suit_are_refused_with_those_that_do(name):
     good = [method for other, method in PAIRS if other == name]
     for method in set(SOLVERS) - set(good):
         with pytest.raises(ValueError) as refusal:
-            choose(case.problem(), method)
+            choose(PROBLEMS[name], method)
         with pytest.raises(ValueError) as of_the_fit:
             case.fit(solver=method)
         for error in (refusal, of_the_fit):

@@ -80,12 +80,12 @@ def test_figure_1_is_too_small_for_outputs_below_kappa():
 
 @pytest.mark.parametrize("name", ["squared", "ridge", "svr", "huber"])
 def test_replacing_a_sample_moves_losses_by_at_most_two_beta(name):
-    """200 draws: predictions and losses, at new points and at the sample's own, and the largest loss."""
+    """60 draws: predictions and losses, at new points and at the sample's own, and the largest loss."""
     loss, rng, b, n, alpha = LOSSES[name], np.random.default_rng(0), 1.0, 10, 0.1
     constants = [bounds.stability_constants(loss, n=n, alpha=alpha, output_bound=b, sharp=s) for s in (False, True)]
     C, beta, M = (np.array([getattr(one, part) for one in constants]) for part in ("C", "beta", "M"))
     largest = np.zeros((4, 2))
-    for draw in range(200):
+    for draw in range(60):
         X, y, z = _samples(rng, n, b, adversary=draw % 2)
         K = rbf_kernel(X, X, gamma=0.5)
         points = np.vstack([X, rng.uniform(-1, 1, (5, 2))])

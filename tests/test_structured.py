@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
+from sklearn.datasets import load_iris
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
+from sklearn.model_selection import StratifiedKFold, cross_val_score
 from structured_data import (
     ALPHA,
     GAMMA,
@@ -418,3 +420,11 @@ def test_strings_that_recur_are_classes_and_others_texts():
     texts = predictor().fit(X, [f"{word}{i // 2}" for i, word in enumerate(STRINGS)])
     assert isinstance(texts.output_kernel_, kernels.NGrams) and texts.output_loss_ is None
     assert texts.decoder_ == "candidates"
+
+
+def test_folds_of_labels_are_stratified_as_documented():
+    """Rows of iris are sorted by class, so that blocks of rows have a class that the others lack."""
+    features, species = load_iris(return_X_y=True)
+    model = StructuredPredictor("rbf", gamma=0.3, alpha=1e-3)
+    right = [cross_val_score(model, features, species, cv=cv, scoring="accuracy") for cv in (3, StratifiedKFold(3))]
+    assert right[0].max() == 0.0 and right[1].min() > 0.9

@@ -16,10 +16,14 @@ from hilbertlearn import (
     IrregularFunctions,
     OperatorKernelRegressor,
     StructuredPredictor,
+    load,
+    outlier_report,
+    save,
 )
+from hilbertlearn.report import section
 from hilbertlearn.tabular import TableError, TabularModel, compare, peers, read_table, write_table
-from hilbertlearn.tabular.columns import choose, numbers_in
-from hilbertlearn.tabular.guess import guess_task
+from hilbertlearn.tabular.columns import choose
+from hilbertlearn.tabular.guess import guess_task, points_of_names
 from hilbertlearn.tabular.inputs import InputEncoding, kind_of, usable
 
 N = 40
@@ -159,7 +163,7 @@ def test_columns_are_chosen_by_name_glob_and_range():
     ],
 )
 def test_numbers_in_names(names, points):
-    found = numbers_in(names)
+    found, _ = points_of_names(names)
     assert (found is None) if points is None else found.tolist() == points
 
 
@@ -348,6 +352,40 @@ def test_quantiles_are_in_order_and_named_by_level():
     assert list(found.columns) == ["y_q0.25", "y_q0.75"]
     assert (found["y_q0.25"] <= found["y_q0.75"]).all()
     assert 0.3 < ((found["y_q0.25"] <= table["y"]) & (table["y"] <= found["y_q0.75"])).mean() < 0.7
+
+
+def with_one_outlier(ids):
+    """A table in which the row in position 20 is wrong, and that in position 3 has no target."""
+    x = np.linspace(0, 1, 40)
+    y = np.sin(6 * x)
+    y[20], y[3] = 9.0, np.nan
+    return pd.DataFrame({"name": ids, "x": x, "y": y})
+
+
+@pytest.mark.parametrize("level", [None, 0.9])
+def test_reports_name_training_samples_by_their_identifiers(level, tmp_path):
+    table = with_one_outlier(1950 + np.arange(40))
+    save(TabularModel("y", features="x", id="name", loss="huber", level=level).fit(table), tmp_path / "model.hl")
+    model = load(tmp_path / "model.hl")
+    inputs, outputs, ids = model.outputs(table)
+    found = section(model.estimator_, model.encode_inputs(inputs), outputs, ids=ids)
+    assert found.facts["outliers"][0] == "1970"
+
+
+def test_reports_name_training_samples_by_the_index_without_identifiers():
+    table = with_one_outlier("one").set_index(pd.period_range("2001-01", periods=40, freq="M"))
+    model = TabularModel("y", features="x", loss="huber").fit(table)
+    assert outlier_report(model.estimator_).index[0] == pd.Period("2002-09", "M")
+    plain = TabularModel("y", features="x", loss="huber").fit(table.reset_index(drop=True))
+    assert outlier_report(plain.estimator_).index[0] == 20  # not 19, although row 3 has no target
+
+
+def test_reports_name_curves_in_long_form():
+    t = np.linspace(0, 1, 6)
+    rows = [(f"c{i}", i / 20, p, np.sin(3 * p + i / 20) + 9.0 * (i == 7)) for i in range(20) for p in t]
+    table = pd.DataFrame(rows, columns=["curve", "x", "t", "value"])
+    model = TabularModel(long=("curve", "t", "value"), loss="huber").fit(table)
+    assert outlier_report(model.estimator_).index[0] == "c7"
 
 
 def test_long_form_is_irregular_functions():

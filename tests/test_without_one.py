@@ -1,13 +1,23 @@
 """Models without one sample in closed form against what they stand for: a refit without each."""
 
 import itertools
+import pickle
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics.pairwise import rbf_kernel
 
-from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor, losses
+from hilbertlearn import (
+    ConformalPredictor,
+    FunctionalRegressor,
+    OperatorKernelRegressor,
+    RegularizationPathCV,
+    StructuredPredictor,
+    load,
+    losses,
+    save,
+)
 from hilbertlearn.features import Landmarks
 
 N, D, GAMMA, ALPHA = 11, 3, 0.3, 0.01
@@ -170,3 +180,54 @@ def test_a_fit_without_a_formula_gives_no_models():
     assert_allclose(
         model.predict(X), OperatorKernelRegressor("rbf", gamma=GAMMA, alpha=0.1, loss="huber").fit(X, Y).predict(X)
     )
+
+
+# ---------------------------------------------------------------- stored
+
+
+def _stored(model, tmp_path):
+    """A model after a pickle, and after a file; and the bytes of both."""
+    pickled = pickle.dumps(model)
+    path = save(model, tmp_path / "model.hilbertlearn")
+    return (pickle.loads(pickled), load(path)), (len(pickled), path.stat().st_size)
+
+
+_WRAPPED = {
+    "fixed": OperatorKernelRegressor("laplacian", gamma=1.0, alpha=1e-3),
+    "automatic": OperatorKernelRegressor(),
+    "operator": OperatorKernelRegressor("rbf", gamma=1.0, alpha=1e-3, operator=np.array([[1.0, 0.5], [0.5, 1.0]])),
+    "features": OperatorKernelRegressor("rbf", gamma=1.0, alpha=1e-3, feature_map=Landmarks(20)),
+    "path": RegularizationPathCV(OperatorKernelRegressor("rbf", gamma=1.0), [1e-3, 1e-2]),
+}
+
+
+def _samples(n):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(n, 2))
+    return X, np.c_[np.sin(3 * X[:, 0]), X.sum(axis=1)] + 0.3 * rng.normal(size=(n, 2))
+
+
+@pytest.mark.parametrize("name", _WRAPPED)
+@pytest.mark.parametrize("asked_before", [True, False])
+def test_stored_models_without_each_predict_the_same_to_the_last_bit(name, asked_before, tmp_path):
+    X, Y = _samples(40)
+    model = ConformalPredictor(_WRAPPED[name], "jackknife+").fit(X, Y)
+    assert model.closed_form_
+    if asked_before:
+        model.predict_interval(X[:1])
+    for copy in _stored(model, tmp_path)[0]:
+        assert_array_equal(copy.predict_interval(X[:7]), model.predict_interval(X[:7]))
+        assert_array_equal(copy.predict_region(X[:7]).upper, model.predict_region(X[:7]).upper)
+
+
+@pytest.mark.parametrize("sets", [False, True], ids=["numbers", "objects"])
+def test_what_is_stored_grows_with_the_samples_and_not_their_pairs(sets, tmp_path):
+    estimator = (StructuredPredictor if sets else OperatorKernelRegressor)("laplacian", gamma=1.0, alpha=1e-3)
+    sizes = []
+    for n in (100, 400):
+        X, Y = _samples(n)
+        y = np.where(X[:, 0] > 0, "right", "left").tolist() if sets else Y
+        model = ConformalPredictor(estimator, "jackknife+").fit(X, y)
+        (model.predict_set if sets else model.predict_interval)(X[:2])  # makes what is not to be stored
+        sizes.append(_stored(model, tmp_path)[1])
+    assert all(large < 4.5 * small for small, large in zip(*sizes, strict=True))

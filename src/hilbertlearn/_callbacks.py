@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any
 
+from ._naming import unnamed_in_errors
 from ._progress import heard_by
 
 try:
@@ -19,6 +20,7 @@ except ImportError:
         return method
 
 
+@unnamed_in_errors
 class Watched(CallbackSupportMixin):
     """An estimator whose fit is the outermost task that callbacks are told of; ``set_callbacks`` is scikit-learn's.
 

@@ -10,6 +10,8 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from ._naming import unnamed_in_errors
+
 Facts = list[tuple[str, Any]]  # name, and a number, an object or a text
 
 _WIDTH = 200  # characters of a fact, beyond which it is cut
@@ -17,6 +19,7 @@ _TABLE = "border-collapse: collapse; margin-top: 0.5em; font-size: 0.9em; color:
 _CELL = "text-align: left; padding: 0.15em 1em 0.15em 0; border-bottom: 1px solid rgba(128, 128, 128, 0.35)"
 
 
+@unnamed_in_errors
 class WithFacts:
     """An estimator that says what it has found: a subclass has ``facts()``, the rest is here."""
 

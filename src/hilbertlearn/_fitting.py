@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import copy
-from functools import wraps
+from functools import update_wrapper, wraps
+from inspect import signature
+from types import MethodType
 
+from sklearn import get_config
+from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, get_routing_for_object
+from sklearn.utils.validation import has_fit_parameter
 
 
 def blank(estimator):
@@ -46,6 +52,26 @@ def continued(learn):
     return whole
 
 
+class where:
+    """Decorator of a method that is there only where ``check(estimator)`` raises no AttributeError.
+
+    As ``available_if`` of scikit-learn, but the error that a caller sees is that of the check, with its remedy.
+    """
+
+    def __init__(self, check):
+        self.check = check
+
+    def __call__(self, method):
+        self.method = method
+        return update_wrapper(self, method)
+
+    def __get__(self, estimator, owner=None):
+        if estimator is None:
+            return self.method
+        self.check(estimator)
+        return MethodType(self.method, estimator)
+
+
 def snapshot(setting):
     """A copy of a settings object, and of those inside it, that later changes of the settings do not reach."""
     if isinstance(setting, type) or not hasattr(setting, "get_params"):
@@ -70,3 +96,57 @@ def with_tags_of(wrapped, tags):
     for name in ("estimator_type", "regressor_tags", "classifier_tags", "target_tags", "input_tags"):
         setattr(tags, name, copy.deepcopy(getattr(inner, name)))
     return tags
+
+
+def routing_enabled() -> bool:
+    """Whether scikit-learn's metadata routing is enabled."""
+    return bool(get_config().get("enable_metadata_routing", False))
+
+
+def router_to(owner, **estimators):
+    """Metadata router of an estimator around others, whose ``fit`` and ``predict`` call those of the others."""
+    mapping = MethodMapping().add(caller="fit", callee="fit").add(caller="predict", callee="predict")
+    return MetadataRouter(owner=owner).add(method_mapping=mapping, **estimators)
+
+
+def weight_arguments(model, sample_weight, owner, name="estimator") -> dict:
+    """Keyword arguments of ``model.fit`` that hand the weights of samples on; none for sample_weight=None.
+
+    With metadata routing enabled the model's own requests decide (``model.set_fit_request(sample_weight=True)``).
+    Without, the weights of a pipeline go to its last step.
+
+    Parameters
+    ----------
+    owner : the estimator, or its name, that calls ``model.fit``
+    name : its argument that holds the model, for messages
+    """
+    if sample_weight is None:
+        return {}
+    if not routing_enabled():
+        return {_name_of_weights(model, name): sample_weight}
+    if not _mentions_weights(get_routing_for_object(model)):
+        raise _without_weights(model, name)
+    router = router_to(owner, **{name: model})
+    return dict(router.route_params(caller="fit", params={"sample_weight": sample_weight})[name]["fit"])
+
+
+def _mentions_weights(routing):
+    """Whether ``fit`` of an estimator, or of one inside it, has weights to request or to decline."""
+    if isinstance(routing, MetadataRouter):
+        return any(_mentions_weights(pair.router) for _, pair in routing)
+    return "sample_weight" in routing.fit.requests
+
+
+def _without_weights(model, name):
+    return ValueError(f"{name}: {model!r} takes no sample_weight; give another {name}, or no weights")
+
+
+def _name_of_weights(model, name):
+    """The argument of ``fit`` that takes weights; ``**params`` of searches and the like hand them on."""
+    if isinstance(model, Pipeline):
+        step, last = model.steps[-1]
+        return f"{step}__{_name_of_weights(last, name)}"
+    handed_on = any(one.kind is one.VAR_KEYWORD for one in signature(model.fit).parameters.values())
+    if not handed_on and not has_fit_parameter(model, "sample_weight"):
+        raise _without_weights(model, name)
+    return "sample_weight"

@@ -142,3 +142,9 @@ def check_range(y, deviations=True):
             f"y is too small, it differs by {spread:.1e} and nothing is left of squared errors; divide y by its "
             "standard deviation"
         )
+
+
+def listed(items, most=8):
+    """Items separated by commas; of more than `most` the first ones, and how many there are."""
+    first = ", ".join(map(str, items[:most]))
+    return first if len(items) <= most else f"{first}, ... ({len(items)} in all)"

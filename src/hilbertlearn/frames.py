@@ -11,7 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from ._times import points_in
+
 _NUMBERS = "biuf"  # kinds of dtypes
+
+
+def check_collected(y, name):
+    """Raise if y is a LazyFrame of polars, which has a query in place of rows."""
+    if hasattr(y, "collect_schema") and not hasattr(y, "to_arrow"):
+        raise TypeError(f"{name} is a {type(y).__name__}, a query without rows; give {name}.collect()")
 
 
 def is_framed(y):
@@ -29,6 +37,17 @@ def columns_of(frame):
     if not is_frame(frame):
         return [frame]
     return [frame.iloc[:, j] for j in range(frame.shape[1])] if _of_pandas(frame) else list(frame.get_columns())
+
+
+def with_columns(frame, values):
+    """A copy of a data frame with other values in some columns; values : {position: array (n,)}."""
+    if _of_pandas(frame):
+        frame = frame.copy(deep=False)
+        for j, column in values.items():
+            frame.isetitem(j, column)
+        return frame
+    own = list(frame.get_columns())
+    return frame.with_columns([type(own[j])(own[j].name, column) for j, column in values.items()])
 
 
 def values_of(y):
@@ -101,14 +120,11 @@ def check_order(y, names, name, other):
 
 
 def points_of(y):
-    """Column names of a data frame as numbers (m,), None where one is no number; "0.5" is one, as files have them."""
-    if not is_frame(y):
-        return None
-    try:
-        points = np.array([float(name) for name in y.columns])
-    except (TypeError, ValueError):
-        return None
-    return points if len(points) and np.isfinite(points).all() else None
+    """The points (m,) that names of the columns of a data frame stand for, and their origin: see ``points_in``.
+
+    None for anything else than a data frame, and where names are no points.
+    """
+    return points_in(y.columns) if is_frame(y) else None
 
 
 @dataclass(frozen=True)
@@ -180,8 +196,10 @@ class FrameForm:
 
     def _named(self, points):
         """Points as names of columns: text where the training columns have text, as all of polars' have."""
-        text = self.series is None and all(isinstance(name, str) for name in self.names)
-        return [str(float(point)) for point in points] if text or self.index is None else points
+        text = self.index is None or (self.series is None and all(isinstance(name, str) for name in self.names))
+        if not text:
+            return points
+        return [str(float(point)) if isinstance(point, numbers.Real) else str(point) for point in points]
 
 
 def _of_pandas(y):

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import kernels
 from .._fitting import snapshot, store, transactional
+from .._naming import unnamed_in_errors
 from .._statistics import mean_rows
 from .._validation import check_number
 from ..estimators import FunctionalRegressor
@@ -51,7 +52,7 @@ class FunctionalNadarayaWatson(FunctionalRegressor):
     ----------
     curves_ : array of shape (n, d)
         Coordinates of the training curves, NaN where not observed.
-    kernel_, gamma_, X_fit_, space_, center_ : str, float, array, space, array
+    kernel_, gamma_, X_fit_, space_, center_, grid_, grid_origin_ : str, float, array, space, array, array, date
         As in ``FunctionalRegressor``; the centre is zero.
     alpha_, choice_, dual_coef_, dual_gap_, feature_map_, loss_, manifold_error_, metric_, n_iter_, objectives_ : none
         What is not estimated here: they raise AttributeError.
@@ -140,6 +141,7 @@ class LocalMeans:
         return np.divide(K @ np.where(observed, self.curves, 0.0), total, out=means, where=total > 0)
 
 
+@unnamed_in_errors
 class _NamedSetting(MultiOutputMixin, RegressorMixin, BaseEstimator):
     """A ``FunctionalRegressor`` under another name: ``build()`` returns it with its settings, not fitted."""
 

@@ -9,11 +9,13 @@ from sklearn.preprocessing import KernelCenterer, normalize
 
 from .._fitting import store
 from .._linalg import cholesky, cholesky_solve, spectrum
+from .._naming import unnamed_in_errors
 from .._validation import check_choice, check_number, warn
 from ..kernels import node_kernel
 from .links import RANK, LinkBaseline
 
 
+@unnamed_in_errors
 class OutputKernelBaseline(LinkBaseline):
     """What methods share that learn from a kernel of the labelled nodes: ``_learn_kernel(G)`` in place of the graph."""
 

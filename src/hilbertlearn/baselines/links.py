@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import kernels
 from .._fitting import store, transactional
 from .._linalg import spectrum
+from .._naming import unnamed_in_errors
 from .._validation import check_number
 from ..estimators.inputs import check_inputs
 from ..estimators.link_inputs import LinkEstimator
@@ -24,6 +25,7 @@ RANK = 1e-10  # eigenvalues of a Gram matrix, relative to the largest, that coun
 _SAME = 1e-10  # kernel values this near, relative to the largest, are those of the same node
 
 
+@unnamed_in_errors
 class LinkBaseline(LinkEstimator):
     """What the methods share: reading nodes and graphs, and scores as a comparison of two nodes' representations.
 
@@ -242,7 +244,8 @@ class LocalLinkModel(LinkBaseline):
     score is -1, or 1, for every node. The score of a pair is what the classifier of one node says of the other, or the
     mean of both if both nodes have one. A node has one if its kernel values are those of a labelled node. A pair of
     which none has is not covered by the method; it is scored by the classifiers of the labelled nodes whose kernel
-    values are nearest to theirs. Unlabelled nodes have no part in it.
+    values are nearest to theirs. Unlabelled nodes have no part in it. The weight of a link, relative to an average
+    one, is its weight as a sample.
 
     Parameters
     ----------
@@ -296,13 +299,15 @@ class LocalLinkModel(LinkBaseline):
 
         check_number(self.C, "C")
         K = self._training_gram()
-        nodes, linked = np.arange(len(K)), W.toarray() > 0
+        nodes, weights = np.arange(len(K)), W.toarray()
+        linked = weights > 0
         self.dual_coef_ = np.zeros(K.shape)
         self.intercept_ = np.where(linked.any(axis=1), 1.0, -1.0)  # of nodes linked to all others, or to none
         for i, links in enumerate(linked):
             others = np.delete(nodes, i)
             if 0 < links.sum() < len(others):
-                model = SVC(C=self.C, kernel="precomputed").fit(K[np.ix_(others, others)], links[others])
+                importance = np.where(links, weights[i], 1.0)[others]
+                model = SVC(C=self.C, kernel="precomputed").fit(K[np.ix_(others, others)], links[others], importance)
                 self.dual_coef_[others[model.support_], i] = model.dual_coef_[0]
                 self.intercept_[i] = model.intercept_[0]
         self._gram_ = K

@@ -26,7 +26,7 @@ def run(argv) -> int:
     # click's, which typer has a copy of and does not name
     usage_error: Any = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
     with warnings.catch_warnings():
-        warnings.showwarning = _show_warning
+        warnings.showwarning = _shown_once()
         if "--quiet" in argv or "-q" in argv:
             warnings.simplefilter("ignore")
         try:
@@ -49,5 +49,14 @@ def _fail(message, code):
     return code
 
 
-def _show_warning(message, category, filename, lineno, file=None, line=None):
-    print(f"warning: {' '.join(str(message).split())}", file=sys.stderr)
+def _shown_once():
+    """In place of ``warnings.showwarning``: a line on standard error for each text, also if several models say it."""
+    shown = set()
+
+    def show(message, category, filename, lineno, file=None, line=None):
+        text = " ".join(str(message).split())
+        if text not in shown:
+            shown.add(text)
+            print(f"warning: {text}", file=sys.stderr)
+
+    return show

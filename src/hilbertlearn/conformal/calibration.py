@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from .leaving_out import LeavingOut
-from .levels import conforms, lower_ends, rank, upper_ends
+from .levels import conforms, enough, lower_ends, rank, upper_ends
 from .observed import AtOwnPoints, Rows
 from .scores import Score
 
@@ -35,15 +35,27 @@ class Calibration:
 
     @cached_property
     def sizes(self):
-        """Score (n,) of each sample left out by the model without it."""
-        return self.seen.own_sizes(self.score, self.left.held_out, self.scales_by_sample)
+        """Score (n,) of each sample left out by the model without it; NaN where nothing of it is in ``bounded``."""
+        seen = self.seen if self.bounded().all() else self.seen.only(self.bounded())
+        return seen.own_sizes(self.score, self.left.held_out, self.scales_by_sample)
+
+    def bounded(self, own=None):
+        """(1, d), or (m, d) with weights, whether enough samples were observed there for an interval that is finite.
+
+        Sets say nothing of other outputs, as their intervals do not.
+        """
+        seen = np.isfinite(self.residuals)
+        if own is None:
+            count = seen.sum(axis=0)
+            return (rank(self.level, count) <= count)[None]
+        return enough(self.level, self.weights @ seen, own[:, None])
 
     @property
     def covered(self) -> float:
         """Share of the samples left out whose score is at most that up to which outputs conform."""
-        n = len(self.sizes)
-        bound = np.sort(self.sizes)[min(int(rank(self.level, n)), n) - 1]
-        return float(np.mean(self.sizes <= bound))
+        sizes = np.sort(self.sizes[np.isfinite(self.sizes)])
+        n = len(sizes)
+        return float(np.mean(sizes <= sizes[min(int(rank(self.level, n)), n) - 1])) if n else 1.0
 
     @cached_property
     def residuals(self):
@@ -79,26 +91,33 @@ class Calibration:
         """
         extents = self.score.extents(self._scales)
         extents = (extents if move is None else move(extents))[self._scale]
-        return self._ends(X, self.sizes[:, None] * extents, own, move)
+        lower, upper = self._ends(X, self.sizes[:, None] * extents, own, move)
+        bounded = self.bounded() if own is None else self.bounded() & self.bounded(own)
+        if not bounded.all():
+            free = (~bounded[:, : self._scales.shape[-1]]).astype(float)
+            free = (free if move is None else move(free)) > 0
+            lower, upper = np.where(free, -np.inf, lower), np.where(free, np.inf, upper)
+        return lower, upper
 
     def _ends(self, X, half, own, move=None):
         """Quantiles of predictions without sample i plus and minus half widths (n, d)."""
         parts = []
         for rows, centres in self.centres(X, move, half.shape[1]):
             weighed = (None, None) if own is None else (self.weights, own[rows])
-            parts.append(
-                (lower_ends(centres - half, self.level, *weighed), upper_ends(centres + half, self.level, *weighed))
-            )
+            lower, upper = ends_of(centres, centres, half)
+            parts.append((lower_ends(lower, self.level, *weighed), upper_ends(upper, self.level, *weighed)))
         lower, upper = (np.concatenate(ends) for ends in zip(*parts, strict=True))
         return lower, upper
 
     def contains(self, X, seen, own=None):
         """Which outputs, ``Rows`` or ``AtOwnPoints``, are in the sets (m,); entries that are NaN are not asked for."""
-        found = np.empty(len(seen), dtype=bool)
+        bounded = self.bounded() if own is None else self.bounded() & self.bounded(own)
+        seen = seen if bounded.all() else seen.only(bounded)
+        found, says = np.empty(len(seen), dtype=bool), np.isfinite(self.sizes)
         for rows, _, predictions in self.left.blocks(X):
-            weighed = (None, None) if own is None else (self.weights, own[rows])
+            weighed = (None, None) if own is None else (self.weights[says], own[rows])
             scores = seen[rows].sizes(self.score, predictions, self._scales[self.left.scale_of])
-            found[rows] = conforms(scores[:, self.left.model_of], self.sizes, self.level, *weighed)
+            found[rows] = conforms(scores[:, self.left.model_of[says]], self.sizes[says], self.level, *weighed)
         return found
 
     def centres(self, X, move=None, size=0):
@@ -109,3 +128,13 @@ class Calibration:
         for rows, _, predictions in self.left.blocks(X, size):
             moved = predictions if move is None else move(predictions)
             yield rows, moved[:, self.left.model_of]
+
+
+def ends_of(below, above, half):
+    """Lower and upper ends (m, n, d) around predictions; infinite where there is none, or the half width (n, d) is."""
+    never = np.isinf(half)
+    if not (never.any() or np.isnan(below).any()):
+        return below - half, above + half
+    lower = np.where(never | (np.isnan(below) & ~np.isnan(half)), -np.inf, below - half)
+    upper = np.where(never | (np.isnan(above) & ~np.isnan(half)), np.inf, above + half)
+    return lower, upper

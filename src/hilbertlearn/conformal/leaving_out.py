@@ -13,9 +13,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from joblib import delayed
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils.parallel import delayed
 
 from .._blocks import row_blocks
 from .._progress import Progress, handing_on, results
@@ -28,9 +28,11 @@ from .wrapped import KernelMachineBehind, fitted
 _COPIES = 6  # of predictions by all models, while they are made and sorted
 _PAIRS = 200  # samples up to which scales of models without one come from pairs left out
 _GROUPS = 10  # of samples that share a scale beyond that
+_DIGITS = 9  # of predictions, relative to the largest, that do not depend on the order of the samples
 _EXACT = 1e-10  # residuals relative to the outputs' spread, up to which a fit goes through them
 
-Learn = Callable[[Any, Any, Any], Any]  # residuals (n, d) and weights (n,) of the samples of a model, it -> its scale
+# residuals (n, d), outputs (n, d) and weights (n,) of the samples of a model, and the model -> its scale
+Learn = Callable[[Any, Any, Any, Any], Any]
 
 
 class LeavingOut(ABC):
@@ -172,7 +174,7 @@ def _refit(fit, data: Data, train, test, pairwise, learn):
     if learn is None:
         return model, held_out, None
     residuals = _own_residuals(model, _inputs(data, train, pairwise), data, train)
-    return model, held_out, learn(residuals, data.weights[train], model)
+    return model, held_out, learn(residuals, data.values[train].on_rows(), data.weights[train], model)
 
 
 def _own_residuals(model, X, data: Data, train):
@@ -180,10 +182,10 @@ def _own_residuals(model, X, data: Data, train):
 
     A fit that goes through every output of a kind says nothing of their units: then deviations from the mean have to.
     """
-    behind = KernelMachineBehind.of(model)
+    behind = KernelMachineBehind.of(model, X)
     if behind is None:
-        seen, predictions = data.values[train], data.form.rows(model.predict(X))
-        residuals, values = seen.residuals(predictions), seen.residuals(np.zeros_like(predictions))
+        seen = data.values[train]
+        residuals, values = seen.residuals(data.form.rows(model.predict(X))), seen.on_rows()
         deviations = values - mean_rows(values, data.weights[train])
         sizes, spread = (np.fmax.reduce(np.abs(each), axis=0) for each in (residuals, deviations))
         return deviations if ((sizes <= _EXACT * spread) & (spread > 0)).any() else residuals
@@ -196,19 +198,21 @@ def in_closed_form(behind: KernelMachineBehind, data: Data, learn: Learn | None)
 
     The scale of the model without i comes from residuals of the others, each left out of that model: pairs left out.
     Of many samples it comes from the leave-one-out residuals of those in other tenths than i, in which i has had a
-    part among all the others: that is an approximation, of order 1 / n.
+    part among all the others: that is an approximation, of order 1 / n. The order of the samples has no part in it.
     """
     models, form = behind.without_one(), data.form
     held_out = form.rows(behind.machine.decode(models.held_out))
     seen, n = data.values[models.rows], len(models.rows)
     scales, scale_of = None, np.zeros(n, dtype=int)
     if learn is not None:
-        scale_of = np.arange(n) if n <= _PAIRS else np.arange(n) % _GROUPS
+        scale_of = np.arange(n) if n <= _PAIRS else _groups(seen, held_out)
         of_groups = _left_out_with if n <= _PAIRS else _outside_groups
         parts = of_groups(behind.machine, models, form, seen, held_out, scale_of)
-        scales = np.stack([learn(part[others], models.weights[others], behind.machine) for part, others in parts])
+        outputs, weights = seen.on_rows(), models.weights
+        scales = np.stack([learn(part[own], outputs[own], weights[own], behind.machine) for part, own in parts])
+    own = np.flatnonzero(np.isin(models.rows, data.rows))  # a machine may have samples that do not count here
     return WithoutEach(
-        replace(behind, models=None), models, form, models.rows, np.arange(n), held_out, scales, scale_of
+        replace(behind, models=None), models, form, models.rows[own], own, held_out[own], scales, scale_of
     )
 
 
@@ -227,7 +231,19 @@ def _outside_groups(machine, models, form, seen, held_out, groups):
     """For each group the residuals (n, d) of all samples left out alone, and which are not of the group."""
     residuals = seen.residuals(held_out)
     for group in range(groups.max() + 1):
-        yield residuals, groups != group
+        others = groups != group
+        yield residuals, others if others.any() else ~others  # samples that are all copies of one have one group
+
+
+def _groups(seen, held_out):
+    """Numbers (n,) of about equal groups of samples, whatever their order: every tenth of the distinct ones.
+
+    Samples are sorted by their outputs; those of equal outputs by their predictions, up to rounding.
+    """
+    outputs, size = seen.on_rows(), np.abs(held_out).max(axis=0)
+    predictions = np.round(np.nan_to_num(held_out) / np.where(size > 0, size, 1.0), _DIGITS)
+    keys = np.hstack([np.isnan(outputs), np.nan_to_num(outputs), predictions])
+    return np.unique(keys, axis=0, return_inverse=True)[1].ravel() % _GROUPS
 
 
 def predicted(model, X, columns, form: OutputForm):

@@ -30,6 +30,11 @@ def samples_needed(level) -> int:
     return int(np.ceil(level / (1 - level) - _SLACK))
 
 
+def enough(level, mass, own):
+    """Whether samples of a total weight `mass` have a bound for a query of weight `own`."""
+    return mass >= level * (mass + own) * (1 - _SLACK)
+
+
 def upper_ends(values, level, weights=None, own=None):
     """For each query the smallest of its values at or below which enough samples are, (m, d); infinite if none is.
 

@@ -16,12 +16,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from joblib import delayed
 from scipy.special import expit
 from sklearn.base import clone
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedShuffleSplit
+from sklearn.utils.parallel import delayed
 
 from .._progress import Progress, handing_on, results
 from .._validation import check_choice

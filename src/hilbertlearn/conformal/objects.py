@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import delayed
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import _num_samples
 
 from .._blocks import row_blocks
@@ -21,7 +21,7 @@ from .._progress import Progress, handing_on, results
 from ..estimators import StructuredPredictor
 from ..estimators.structured_state import OutputRules
 from ..outputs import Outputs, read_outputs, take
-from .wrapped import fitted, innermost, is_searched
+from .wrapped import fitted, innermost, is_searched, learn_from_inputs
 
 # what outputs are judged by: what the decoder minimises, that above its value at the prediction, the loss to this one
 OBJECTIVE, GAP, LOSS = "objective", "gap", "loss"
@@ -262,12 +262,12 @@ def objects_without_each(model, data: ObjectData) -> ObjectsWithoutEach:
     )
 
 
-def has_closed_form(model) -> bool:
-    """Whether the objective of all models without one sample follows from the fitted model.
+def has_closed_form(model, X) -> bool:
+    """Whether the objective of all models without one sample follows from the model fitted to X.
 
     With an output kernel and a loss the decoder's weights are none of the coordinates that the formula is of.
     """
     predictor, steps = innermost(model)
-    if steps is not None and any(get_tags(step).requires_fit for _, step in steps.steps):
+    if not predictor.leaves_one_out or predictor.space_.rules.by_both:
         return False
-    return predictor.leaves_one_out and not predictor.space_.rules.by_both
+    return not learn_from_inputs(predictor, steps, X)

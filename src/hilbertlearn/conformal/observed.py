@@ -27,18 +27,28 @@ class Rows:
     def __getitem__(self, rows):
         return Rows(self.values[rows])
 
+    def only(self, columns):
+        """The same with columns of a mask (1, d) or (n, d) alone, the others not observed."""
+        return Rows(np.where(columns, self.values, np.nan))
+
     @property
     def known(self):
         """(n,) of which anything was observed."""
         return np.isfinite(self.values).any(axis=1)
 
+    def on_rows(self):
+        """Outputs as rows (n, d)."""
+        return self.values
+
     def residuals(self, predictions):
         """What is left (n, d) after predictions (n, d), in size at least what rounding makes of them.
 
+        Infinite where there is an output and no prediction, as of a model whose samples do not have that output.
         Formulas and predictions round differently: an output that is constant would have samples without any error,
         and new ones outside of a set of one point.
         """
         found, least = self.values - predictions, _ROUNDING * np.abs(self.values)
+        found = np.where(np.isnan(predictions) & np.isfinite(self.values), np.inf, found)
         return np.where(np.abs(found) < least, np.copysign(least, found), found)
 
     def own_sizes(self, score, predictions, scales):
@@ -68,9 +78,22 @@ class AtOwnPoints:
         own = np.arange(len(self))[rows]
         return AtOwnPoints([self.points[i] for i in own], [self.values[i] for i in own], self.axis)
 
+    def only(self, columns):
+        """The same at points between columns of a mask (1, d) or (n, d) of the grid alone, the others not observed."""
+        gone = np.broadcast_to(~columns, (len(self), columns.shape[1])).astype(float)
+        values = [
+            np.where(self._at(points, row) > 0, np.nan, own)
+            for points, own, row in zip(self.points, self.values, gone, strict=True)
+        ]
+        return AtOwnPoints(self.points, values, self.axis)
+
     @property
     def known(self):
         return np.array([bool(np.isfinite(values).any()) for values in self.values], dtype=bool)
+
+    def on_rows(self):
+        """Outputs on the grid, (n, d), as ``residuals`` takes them there."""
+        return self.residuals(np.zeros((len(self), len(self.axis) * self._curves)))
 
     def residuals(self, predictions):
         """Residuals at the points of each function, (n, d) on the grid: linear between them, NaN beyond the ends.

@@ -20,6 +20,7 @@ from ..functions import (
     check_inside,
     linear_between,
     quadrature,
+    read_axes,
     read_functions,
     rows_of_none,
     same_points,
@@ -43,21 +44,23 @@ class OutputForm:
     axes: Any = None  # grids of the variables of functions, where they are known
     domain: Any = None
     irregular: bool = False
+    origins: tuple = ()  # of the grids that are dates
 
     @classmethod
     def of(cls, y, grid=None) -> OutputForm:
         """grid : setting of the estimator that says where arrays have their points, and irregular functions a grid"""
         if not brings_points(y):
             shape = _numbers(y).shape[1:]
-            return cls(shape, FrameForm.of(y), axes=_axes_of(points_of(y) if grid is None else grid, shape))
+            axes, origins = _axes_of(points_of(y), grid, shape)
+            return cls(shape, FrameForm.of(y), axes=axes, origins=origins)
         data, layout = read_functions(y)
         if isinstance(data, Curves):
-            return cls(data.values.shape[1:], None, layout, data.axes, data.domain)
+            return cls(data.values.shape[1:], None, layout, data.axes, data.domain, origins=layout.origins)
         low, high = data.domain
         even = np.linspace(low, high, DEFAULT_POINTS if low < high else 1)
-        (axis,) = (even,) if grid is None else as_axes(grid)
+        (axis,) = (even,) if grid is None else as_axes(grid, layout.origins)
         shape = (len(axis), data.n_curves) if data.n_curves > 1 else (len(axis),)
-        return cls(shape, None, layout, (axis,), (data.domain,), irregular=True)
+        return cls(shape, None, layout, (axis,), (data.domain,), irregular=True, origins=layout.origins)
 
     @property
     def size(self) -> int:
@@ -72,7 +75,7 @@ class OutputForm:
                 self.frame.check(y)
             values = _numbers(y)
         else:
-            data, _ = read_functions(y)
+            data, _ = read_functions(y, origins=self.origins)
             values = data.to_array() if isinstance(data, IrregularFunctions) else data.values
         if int(np.prod(values.shape[1:])) != self.size:
             raise ValueError(
@@ -85,7 +88,7 @@ class OutputForm:
         """What was seen of outputs: on the points of the training ones, or anywhere in their domain."""
         if not brings_points(y):
             return Rows(self.rows(y))
-        data, _ = read_functions(y)
+        data, _ = read_functions(y, origins=self.origins)
         if isinstance(data, IrregularFunctions):
             return self._at_own_points(data.points, data.values)
         if len(data.axes) == len(self._grids) == 1 and not same_points(data.axes[0], self._grids[0]):
@@ -127,7 +130,7 @@ class OutputForm:
 
     def moved(self, grid):
         """The form on other grids, and what takes rows (..., d) there: linear interpolation."""
-        old, new = self._grids, as_axes(grid)
+        old, new = self._grids, as_axes(grid, self.origins)
         if len(new) != len(old):
             raise ValueError(
                 f"grid must have the points of {len(old)} variables, as in training, got {len(new)} arrays"
@@ -155,6 +158,8 @@ class OutputForm:
         """Rows (n, d) in the form of the training outputs; X : inputs, whose index a data frame takes over."""
         if self.layout is not None:
             values = rows.reshape(len(rows), *(len(axis) for axis in self.axes), -1)
+            if self.irregular:  # whose containers hold no infinite values
+                values = np.where(np.isfinite(values), values, np.nan)
             return self.layout.wrap(values, self.axes, self.domain)
         values = self.array(rows)
         if self.frame is not None:
@@ -171,6 +176,15 @@ class OutputForm:
             values = np.moveaxis(along, -1, k - len(self._grids) - 1)
         return np.sqrt(values).reshape(rows.shape)
 
+    def common(self, units):
+        """Units (..., d) of functions at each point as those of the whole curve, the largest of them."""
+        curves = units.reshape(-1, int(np.prod([len(axis) for axis in self._grids])), self._n_curves)
+        return np.broadcast_to(curves.max(axis=1, keepdims=True), curves.shape).reshape(units.shape)
+
+    @property
+    def _n_curves(self):
+        return self.size // int(np.prod([len(axis) for axis in self._grids]))
+
     def mean(self, rows):
         """Means (n,) of rows over the domain, by the trapezoidal rule where grids are known, and over curves."""
         if self.axes is None:
@@ -186,13 +200,21 @@ def with_common_domain(y):
     return read_functions(y)[0] if isinstance(y, (list, tuple, np.ndarray)) else y
 
 
-def _axes_of(grid, shape):
-    """Grids of an array of functions, None where there is none or it has another shape, as the model will say."""
-    if grid is None:
-        return None
-    axes = as_axes(grid)
+def _axes_of(named, grid, shape):
+    """Grids of an array of functions, and origins of their dates.
+
+    None and () where there is no grid, or it has another shape, as the model will say.
+
+    named : points that names of columns stand for and their origin, or None
+    """
+    if grid is not None:
+        axes, origins = read_axes(grid)
+    elif named is not None:
+        axes, origins = named[:1], named[1:]
+    else:
+        return None, ()
     fits = len(axes) <= len(shape) and all(len(axis) == size for axis, size in zip(axes, shape, strict=False))
-    return axes if fits and all((np.diff(axis) > 0).all() for axis in axes) else None
+    return (axes, origins) if fits and all((np.diff(axis) > 0).all() for axis in axes) else (None, ())
 
 
 def _numbers(y):

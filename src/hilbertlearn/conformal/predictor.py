@@ -13,17 +13,18 @@ from sklearn.utils.validation import _check_sample_weight, _num_samples, check_i
 
 from .._callbacks import Watched, watched
 from .._facts import Facts, WithFacts
-from .._fitting import store, transactional, with_tags_of
+from .._fitting import router_to, routing_enabled, store, transactional, with_tags_of
 from .._progress import handing_on
 from .._validation import check_choice, warn
 from ..estimators import OperatorKernelRegressor
+from ..frames import check_collected
 from .calibration import Calibration
 from .leaving_out import Data, LeavingOut, among, by_refits, in_closed_form
 from .levels import check_level
 from .outputs import OutputForm, with_common_domain
 from .quantiles import QuantileCalibration, QuantileForm, Quantiles, levels_of
 from .regions import Band, Box, Ellipsoid, Region
-from .scores import Mahalanobis, as_score
+from .scores import Mahalanobis, as_score, units_of
 from .set_predictor import SetPredictor
 from .splits import check_enough, each, folds, halves
 from .wrapped import (
@@ -35,6 +36,7 @@ from .wrapped import (
     of_functions,
     resists_outliers,
     shares_choice,
+    weights_of_machine,
 )
 
 METHODS = ("auto", "jackknife+", "cv+", "split")
@@ -55,11 +57,12 @@ class ConformalPredictor(Watched, WithFacts, SetPredictor, MetaEstimatorMixin, B
 
     The probability is over the draw of samples and new one together. Each *interval* has it by itself; a *region*, and
     a *band*, holds all outputs, or all points of the curve, at once. Of an output with gaps the promise is of what will
-    be observed of a new one with gaps of the same kind. A *set* of objects holds the new one if it is a candidate at
-    all: the promise is of "it is, and was left out" having at most the rest of the probability. Pairs of nodes are
-    the samples of a ``LinkPredictor``: a link that is hidden at random is among the *partners*. What a model without a
-    sample holds fixed is not exact: for "jackknife+" in closed form these are alpha n, kernel and operator where they
-    were chosen by all samples, for folds of "auto" with other losses alpha n, kernel and constants of the loss.
+    be observed of a new one with gaps of the same kind; outputs that too few samples have are free, with infinite ends.
+    A *set* of objects holds the new one if it is a candidate at all: the promise is of "it is, and was left out" having
+    at most the rest of the probability. Pairs of nodes are the samples of a ``LinkPredictor``: a link that is hidden at
+    random is among the *partners*. What a model without a sample holds fixed is not exact: for "jackknife+" in
+    closed form these are alpha n, kernel and operator where they were chosen by all samples, for folds of "auto" with
+    other losses alpha n, kernel and constants of the loss.
 
     Parameters
     ----------
@@ -67,8 +70,9 @@ class ConformalPredictor(Watched, WithFacts, SetPredictor, MetaEstimatorMixin, B
         for ``predict_set``, a ``LinkPredictor`` for ``predict_set`` and ``predict_probability``
     method : "auto", "jackknife+", "cv+" or "split"
         "jackknife+": a model without each sample. In closed form, with no refit, for estimators of the package with the
-        squared loss where ``leaves_one_out`` says so, also behind steps of a pipeline that learn nothing and in
-        ``RegularizationPathCV`` (its alpha is that of all samples, as with alpha="auto"); n refits elsewhere.
+        squared loss where ``leaves_one_out`` says so, also behind steps of a pipeline that learn nothing (neither in
+        ``fit`` nor from the batch that they are given) and in ``RegularizationPathCV`` (its
+        alpha is that of all samples, as with alpha="auto"); n refits elsewhere.
         "cv+": a model without each of ten folds, or as ``cv`` says. "split": one model of some samples, calibrated on
         the others. "auto": jackknife+ where it has a closed form and there are up to 5000 samples, cv+ for up to
         10 000, split for more; cv+ where ``cv`` or groups are given. Folds of an estimator of the package with another
@@ -89,7 +93,9 @@ class ConformalPredictor(Watched, WithFacts, SetPredictor, MetaEstimatorMixin, B
         Test parts must not overlap. For "split" the first pair counts.
     calibration : share, or number, of the samples that calibrate, for "split"
     n_jobs : models that are fitted at the same time, as elsewhere in scikit-learn
-    random_state : of folds and the split, as elsewhere in scikit-learn
+    random_state : of folds of "cv+" and the parts of "split", as elsewhere in scikit-learn
+        They are drawn by position: the same samples in another order are another draw. "jackknife+" draws nothing and
+        does not depend on the order.
     verbose : 1 shows how many models are fitted, and how long it takes
 
     Attributes
@@ -166,11 +172,15 @@ class ConformalPredictor(Watched, WithFacts, SetPredictor, MetaEstimatorMixin, B
             ``IrregularFunctions``, a FDataGrid, FDataIrregular or FDataBasis, as the estimator takes them;
             objects of a ``StructuredPredictor``; the graph of a ``LinkPredictor``, None beside ``graphs.Pairs``
         sample_weight : (n,) non-negative weights of the loss, those of weight 0 are left out. For a known shift of the
-            inputs they are ratios of densities, of the queries' law to the samples'; see ``predict_interval``.
+            inputs they are ratios of densities, of the queries' law to the samples'; see ``predict_interval``. Those of
+            a pipeline go to its last step; with metadata routing enabled they go where the estimator requests them,
+            ``estimator.set_fit_request(sample_weight=True)``.
         groups : (n,) of samples that belong together, which are left out together
         candidates_per_query : of a ``StructuredPredictor``, a list with a collection of candidates for each sample, its
             output among them, where queries will have candidates of their own too; see ``predict_set``
         """
+        check_collected(X, "X")
+        check_collected(y, "y")
         check_choice(self.method, "method", METHODS)
         if self.method == "jackknife+" and self.cv is not None:
             raise ValueError(f"cv={self.cv!r}: 'jackknife+' leaves out each sample; set cv=None, or method='cv+'")
@@ -189,8 +199,8 @@ class ConformalPredictor(Watched, WithFacts, SetPredictor, MetaEstimatorMixin, B
         closed_form, part = self._fit_whole(method, data, indexable(y)[0], groups)
         if method == "auto":
             method = "cv+" if closed_form is None else "jackknife+"
-        smooth = data.form.smoothed if of_functions(wrapped, y) and score.smooth else None
-        learn = partial(_scale, score, level, smooth) if score.learns else None
+        functions = data.form if levels is None and of_functions(wrapped, y) else None
+        learn = partial(_scale, score, level, functions) if score.learns else None
         left: LeavingOut
         if closed_form is not None:
             left = in_closed_form(closed_form, data, learn)
@@ -236,14 +246,18 @@ class ConformalPredictor(Watched, WithFacts, SetPredictor, MetaEstimatorMixin, B
         given = (self.estimator_, data.X, y, data.sample_weight)
         with self._one_model(), handing_on(self.estimator_):
             if self.method == "auto" and shares_choice(self.estimator_):
-                return None, self.estimator_.fit_with_parts(*given[1:])
+                weights = weights_of_machine(self.estimator_, data.sample_weight)
+                return None, self.estimator_.fit_with_parts(data.X, y, weights)
             if method != "cv+" and groups is None:
                 return KernelMachineBehind.fitted(*given), None
             fitted(*given)
         return None, None
 
     def _wrapped(self):
-        return OperatorKernelRegressor() if self.estimator is None else self.estimator
+        if self.estimator is not None:
+            return self.estimator
+        default = OperatorKernelRegressor()
+        return default.set_fit_request(sample_weight=True) if routing_enabled() else default
 
     def _score_of_quantiles(self):
         if not isinstance(self.score, Quantiles) and self.score != "auto":
@@ -371,17 +385,27 @@ class ConformalPredictor(Watched, WithFacts, SetPredictor, MetaEstimatorMixin, B
     def _say_infinite(self, upper, own):
         if own is None and np.isinf(upper).any():
             warn(
-                "some outputs were observed in too few samples for the level, their intervals are infinite; lower level"
+                "some outputs were observed in too few samples for the level, or in none, their intervals are "
+                "infinite; lower level, or leave them out"
             )
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "calibration_")
 
+    def get_metadata_routing(self):
+        """Metadata routing: ``fit`` uses its arguments itself and hands sample_weight on to the estimator."""
+        return router_to(self, estimator=self._wrapped()).add_self_request(self)
+
     def __sklearn_tags__(self):
         return with_tags_of(self._wrapped(), super().__sklearn_tags__())
 
 
-def _scale(score, level, smooth, residuals, weights, model):
-    """What a fitted model has learnt of the sizes of residuals (n, d); smooth is for those of functions."""
-    found = score.learn(residuals, weights, level, resists_outliers(model))
-    return found if smooth is None else smooth(found)
+def _scale(score, level, functions, residuals, outputs, weights, model):
+    """What a fitted model has learnt of the sizes of residuals (n, d) of outputs (n, d).
+
+    functions : the form of outputs that are functions, None for others
+    """
+    units = units_of(outputs)
+    units = units if functions is None else functions.common(units)
+    found = score.learn_in_units(residuals, units, weights, level, resists_outliers(model))
+    return functions.smoothed(found) if functions is not None and score.smooth else found

@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from .calibration import Calibration
+from .calibration import Calibration, ends_of
 from .levels import lower_ends, upper_ends
 from .outputs import OutputForm
 from .scores import Score, positive
@@ -85,6 +85,9 @@ class Quantiles(Score):
             np.divide(weights @ np.where(seen, np.abs(apart), 0.0), mass, out=np.ones_like(mass), where=mass > 0)
         )
 
+    def learn_in_units(self, residuals, units, weights, level, robust=False):
+        return self.learn(residuals / units, weights, level, robust) * units[: len(units) // 2]
+
     def sizes(self, residuals, scales):
         return np.fmax.reduce(beyond(residuals) / scales, axis=-1)
 
@@ -109,8 +112,9 @@ class QuantileCalibration(Calibration):
         for rows, centres in self.centres(X, size=2 * half.shape[1]):
             weighed = (None, None) if own is None else (self.weights, own[rows])
             below, above = (part if move is None else move(part) for part in np.split(centres, 2, axis=2))
-            lower = lower_ends(below - half, self.level, *weighed)
-            upper = upper_ends(above + half, self.level, *weighed)
+            lower, upper = ends_of(below, above, half)
+            lower = lower_ends(lower, self.level, *weighed)
+            upper = upper_ends(upper, self.level, *weighed)
             parts.append((np.minimum(lower, upper), np.maximum(lower, upper)))
         lower, upper = (np.concatenate(ends) for ends in zip(*parts, strict=True))
         return lower, upper

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import gammaln
 from sklearn.utils.validation import _num_samples
 
+from .._naming import unnamed_in_errors
 from .calibration import Calibration
 from .levels import conforms, rank
 from .outputs import OutputForm
@@ -16,6 +17,7 @@ from .outputs import OutputForm
 _DRAWS = 400  # points of a set, by which its volume is estimated
 
 
+@unnamed_in_errors
 @dataclass(frozen=True, eq=False, repr=False)
 class Region:
     """Sets of outputs for m queries. ``contains`` is the set itself, ``lower`` and ``upper`` are the box around it.
@@ -184,7 +186,7 @@ class Ellipsoid(Region):
         scales, sizes = calibration.scales_by_sample, calibration.sizes
         if calibration.left.n_models == 1:
             lower, upper = self.ends
-            radii = (upper - lower)[:, 0] / 2 / calibration.score.extents(scales[:1])[0, 0]
+            radii = (upper - lower).max(axis=1) / 2 / calibration.score.extents(scales[:1]).max()
             return np.exp(_log_volumes(scales[:1], radii))
         logs, weights = _log_volumes(scales, sizes), None if self.own is None else calibration.weights
         for rows, centres in calibration.centres(self.X):

@@ -17,6 +17,8 @@ from .._statistics import MAD_TO_DEVIATION, weighted_quantile
 from .._validation import check_choice, check_number
 
 _ROUNDING = 1e-12  # of a scale relative to the largest, at and below which it is none
+_CONSTANT = 64 * np.finfo(float).eps  # range of an output relative to its size, up to which it is constant
+_TRIMMED = 0.9  # share of the samples that are not the most extreme
 MODULATIONS = ("auto", "constant", "scale", "robust", "trimmed")
 
 
@@ -52,6 +54,13 @@ class Score(BaseEstimator, ABC):
         robust : whether the model is one that resists outliers, so that the scale has to
         """
 
+    def learn_in_units(self, residuals, units, weights, level, robust=False):
+        """``learn`` with residuals in units (d,) of the outputs, the scale back in the outputs' own.
+
+        Then outputs of very different sizes count alike. A score whose scale has another form learns as it is.
+        """
+        return self.learn(residuals, weights, level, robust)
+
     @abstractmethod
     def sizes(self, residuals, scales):
         """Scores (...,) of residuals (..., k, d) under the scales of k models; over what was observed alone."""
@@ -69,9 +78,10 @@ class MaxScaled(Score):
     modulation : the scale of each output or point
         "constant": one, so that a band has the same width everywhere, and outputs of different units do not go
         together. "scale": the standard deviation of residuals there. "robust": their median absolute deviation.
-        "trimmed": the largest residual there of any sample but the most extreme ones, those whose largest residual is
-        beyond the level's quantile (Diquigiovanni, Fontana & Vantini 2022). "auto": "robust" for models with a loss
-        that resists outliers, "scale" for others; of functions smoothed over 2 % of their domain.
+        "trimmed": the largest residual there of any sample but the most extreme tenth, judged by their largest residual
+        in units of the range of outputs (Diquigiovanni, Fontana & Vantini 2022, with the level in place of the share of
+        a tenth). "auto": "robust" for models with a loss that resists outliers, "scale" for others; of functions
+        smoothed over 2 % of their domain.
 
     References
     ----------
@@ -105,7 +115,10 @@ class MaxScaled(Score):
         modulation = check_choice(self.modulation, "modulation", MODULATIONS)
         if modulation == "auto":
             modulation = "robust" if robust else "scale"
-        return positive(_MODULATED[modulation](residuals, weights, level))
+        return positive(_MODULATED[modulation](residuals, weights))
+
+    def learn_in_units(self, residuals, units, weights, level, robust=False):
+        return self.learn(residuals / units, weights, level, robust) * units
 
     def sizes(self, residuals, scales):
         ratios = np.abs(residuals)
@@ -146,9 +159,9 @@ class Mahalanobis(Score):
 
     def learn(self, residuals, weights, level, robust=False):
         if robust:  # without the samples that are far out in any output
-            scale = positive(_mad(residuals, weights, level))
+            scale = positive(_mad(residuals, weights))
             sizes = np.fmax.reduce(np.abs(residuals) / scale, axis=1)
-            weights = weights * (sizes <= weighted_quantile(sizes, level, weights))
+            weights = weights * (sizes <= weighted_quantile(sizes, _TRIMMED, weights))
         observed = np.isfinite(residuals)
         filled = np.where(observed, residuals, 0.0)
         pairs = (observed.T * weights) @ observed
@@ -164,11 +177,18 @@ class Mahalanobis(Score):
         S[np.diag_indices(d)] = spread**2
         return _definite(S / np.multiply.outer(spread, spread)) * np.multiply.outer(spread, spread)
 
+    def learn_in_units(self, residuals, units, weights, level, robust=False):
+        return self.learn(residuals / units, weights, level, robust) * np.multiply.outer(units, units)
+
     def sizes(self, residuals, scales):
-        gone = np.isnan(residuals)
+        gone, endless = np.isnan(residuals), np.isinf(residuals).any(axis=-1)
+        if endless.any():
+            return np.where(endless, np.inf, self.sizes(np.where(np.isinf(residuals), 0.0, residuals), scales))
         if not gone.any():
-            whitening = np.linalg.inv(np.linalg.cholesky(scales))
-            return np.sqrt((np.matmul(whitening, residuals[..., None])[..., 0] ** 2).sum(axis=-1))
+            spread = self.extents(scales)
+            correlations = scales / (spread[..., :, None] * spread[..., None, :])
+            whitening = np.linalg.inv(np.linalg.cholesky(correlations))
+            return np.sqrt((np.matmul(whitening, (residuals / spread)[..., None])[..., 0] ** 2).sum(axis=-1))
         out = np.full(residuals.shape[:-1], np.nan)
         scales = np.broadcast_to(scales, (*out.shape, *scales.shape[-2:]))
         rows = gone.reshape(-1, gone.shape[-1])
@@ -208,11 +228,11 @@ def as_score(score) -> Score:
 # ---------------------------------------------------------------- scales (d,) of residuals (n, d)
 
 
-def _ones(residuals, weights, level):
+def _ones(residuals, weights):
     return np.ones(residuals.shape[1])
 
 
-def _deviation(residuals, weights, level):
+def _deviation(residuals, weights):
     """Root mean square: a bias is part of what the band has to cover."""
     observed = np.isfinite(residuals)
     mass = weights @ observed
@@ -220,7 +240,7 @@ def _deviation(residuals, weights, level):
     return np.sqrt(np.divide(squares, mass, out=np.zeros_like(squares), where=mass > 0))
 
 
-def _mad(residuals, weights, level):
+def _mad(residuals, weights):
     sizes = np.abs(residuals)
     if (weights == weights[:1]).all() and np.isfinite(sizes).all():
         return MAD_TO_DEVIATION * np.median(sizes, axis=0)
@@ -232,14 +252,18 @@ def _mad(residuals, weights, level):
     return out
 
 
-def _trimmed(residuals, weights, level):
-    """Diquigiovanni et al. 2022, section 3.2: the envelope of the samples that are not the most extreme."""
+def _trimmed(residuals, weights):
+    """The envelope of the samples that are not the most extreme.
+
+    Diquigiovanni et al. 2022, section 3.2, with a share that is the same for every level: sets of a lower level are
+    then inside those of a higher one.
+    """
     sizes = np.abs(residuals)
     largest = np.fmax.reduce(sizes, axis=1)
     seen = np.isfinite(largest) & (weights > 0)
     if not seen.any():
         return np.zeros(residuals.shape[1])
-    kept = seen & (largest <= weighted_quantile(largest[seen], level, weights[seen]))
+    kept = seen & (largest <= weighted_quantile(largest[seen], _TRIMMED, weights[seen]))
     return np.nan_to_num(np.fmax.reduce(sizes[kept], axis=0, initial=np.nan))
 
 
@@ -254,6 +278,14 @@ def positive(scale):
     real = scale > _ROUNDING * scale.max(initial=0.0)
     smallest = scale[real].min(initial=np.inf)
     return np.where(real, scale, smallest if np.isfinite(smallest) else 1.0)
+
+
+def units_of(outputs):
+    """Units (d,) of outputs (n, d): their range, of constant ones their size, and one where all are zero or unseen."""
+    low, high = np.fmin.reduce(outputs, axis=0), np.fmax.reduce(outputs, axis=0)
+    size = np.maximum(np.abs(low), np.abs(high))
+    units = np.where(high - low > _CONSTANT * size, high - low, size)
+    return np.where(units > 0, units, 1.0)
 
 
 def _definite(S):

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.utils import indexable
 from sklearn.utils.validation import _check_sample_weight, _num_samples
 
+from .._naming import unnamed_in_errors
 from .._progress import Progress, handing_on
 from ..estimators import LinkPredictor, StructuredPredictor
 from ..outputs import Outputs, take
@@ -34,6 +35,7 @@ _EACH = 500  # samples up to which "auto" has a model without each of them,
 _SCORES = 10**6  # if there are no more scores of candidates by all these models a query
 
 
+@unnamed_in_errors
 class SetPredictor:
     """Fits and sets of ``ConformalPredictor`` around a ``StructuredPredictor`` or a ``LinkPredictor``."""
 
@@ -84,7 +86,7 @@ class SetPredictor:
         rules = innermost(model)[0].space_.rules
         every = all_candidates(rules, take(data.outputs.items, data.rows))
         score, by = scored_by(score, rules, every is not None or lists is not None)
-        closed_form = method != "split" and groups is None and by == OBJECTIVE and has_closed_form(model)
+        closed_form = method != "split" and groups is None and by == OBJECTIVE and has_closed_form(model, X)
         if method == "auto":
             most = max(map(len, lists)) if lists is not None else 1 if every is None else len(every)
             few = len(data.rows) <= _EACH and len(data.rows) * most <= _SCORES

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from inspect import signature
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import is_classifier
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline
-from sklearn.utils import get_tags
-from sklearn.utils.validation import has_fit_parameter
+from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils.validation import _num_samples
 
+from .._fitting import weight_arguments
 from ..estimators.base import KernelMachine
 from ..functions import brings_points
 from ..losses import as_loss
 from ..model_selection import RegularizationPathCV
 
 _SEARCHES = (GridSearchCV, RandomizedSearchCV)
+_ALONE = 5  # samples that transformers are asked for by themselves
+_SAME = 1e-9  # relative difference of numbers up to which they are the same
 
 
 def check_estimator(estimator):
@@ -39,19 +43,17 @@ def check_estimator(estimator):
 
 
 def fitted(model, X, y, sample_weight=None):
-    """The model after ``fit``; weights of a pipeline go to its last step."""
-    return model.fit(X, y, **({} if sample_weight is None else {_name_of_weights(model): sample_weight}))
+    """The model after ``fit``, with weights as ``weight_arguments`` hands them on."""
+    return model.fit(X, y, **_weights_of(model, sample_weight))
 
 
-def _name_of_weights(model):
-    """The argument of ``fit`` that weights are: searches and the like hand on what they do not know."""
-    if isinstance(model, Pipeline):
-        name, last = model.steps[-1]
-        return f"{name}__{_name_of_weights(last)}"
-    handed_on = any(one.kind is one.VAR_KEYWORD for one in signature(model.fit).parameters.values())
-    if not handed_on and not has_fit_parameter(model, "sample_weight"):
-        raise ValueError(f"sample_weight: {model!r} takes none; give another estimator, or no weights")
-    return "sample_weight"
+def _weights_of(model, sample_weight):
+    return weight_arguments(model, sample_weight, "ConformalPredictor")
+
+
+def weights_of_machine(model, sample_weight):
+    """Weights that a kernel machine is fitted with; None where it requests none by metadata routing."""
+    return _weights_of(model, sample_weight).get("sample_weight")
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,10 +69,10 @@ class KernelMachineBehind:
         """The same after fitting the model, which may hand its factors on."""
         models = None
         if isinstance(model, KernelMachine):
-            models = model.fit_without_one(X, y, sample_weight)
+            models = model.fit_without_one(X, y, weights_of_machine(model, sample_weight))
         else:
             fitted(model, X, y, sample_weight)
-        found = cls.of(model)
+        found = cls.of(model, X)
         return None if found is None else replace(found, models=models)
 
     def without_one(self):
@@ -78,14 +80,17 @@ class KernelMachineBehind:
         return self.machine.without_one() if self.models is None else self.models
 
     @classmethod
-    def of(cls, model) -> KernelMachineBehind | None:
-        """None where there is no formula: transformers that learn from X would learn other things without a sample."""
+    def of(cls, model, X) -> KernelMachineBehind | None:
+        """None where there is no formula: transformers that learn from X would learn other things without a sample.
+
+        X : the inputs that the model was fitted to
+        """
         model, steps = behind(model)
-        if steps is not None and any(get_tags(step).requires_fit for _, step in steps.steps):
-            return None
         if not isinstance(model, KernelMachine) or not model.leaves_one_out:
             return None
-        return cls(model, steps) if hasattr(model, "space_") and model.space_.decodes else None
+        if not hasattr(model, "space_") or not model.space_.decodes or learn_from_inputs(model, steps, X):
+            return None
+        return cls(model, steps)
 
     def inputs(self, X):
         """Inputs as the machine takes them."""
@@ -105,6 +110,47 @@ def behind(model, searches=(RegularizationPathCV,)):
             model = getattr(model, "best_estimator_", model.estimator)
         else:
             return model, Pipeline(steps) if steps else None
+
+
+def learn_from_inputs(model, steps, X) -> bool:
+    """Whether what the fitted kernel machine sees of a sample depends on the other samples too.
+
+    steps : pipeline of the fitted transformers before it, or None
+    Tags tell what ``fit`` learns. A transformer that learns nothing may still use a mean of the batch that it is given,
+    before the machine or as its ``feature_map``; a feature map that learns is part of the kernel, which is held fixed.
+    """
+    if steps is not None:
+        if any(get_tags(step).requires_fit for _, step in steps.steps) or depends_on_batch(steps.transform, X):
+            return True
+        X = steps.transform(X)
+    maps = model.feature_map_ if isinstance(model.feature_map_, list) else [model.feature_map_]
+    given = [one.transformer for one in maps if hasattr(one, "transformer")]
+    return any(not get_tags(one).requires_fit and depends_on_batch(one.transform, X) for one in given)
+
+
+def depends_on_batch(transform, X) -> bool:
+    """Whether a function of a batch makes other rows of parts of X: of every second sample, and of some alone."""
+    n = _num_samples(X)
+    half, alone = np.arange(0, n, 2), np.unique(np.linspace(0, n - 1, _ALONE).astype(int))[:, None]
+    try:
+        with np.errstate(all="ignore"), catch_warnings():
+            simplefilter("ignore")  # of statistics of one sample
+            whole = transform(X)
+            return any(not _is_part(whole, rows, transform(_safe_indexing(X, rows))) for rows in (half, *alone))
+    except Exception:  # a function that needs several samples, or rows of another kind than can be compared
+        return True
+
+
+def _is_part(whole, rows, part) -> bool:
+    """Whether what was made of some samples is what was made of them among all, up to rounding."""
+    expected = _safe_indexing(whole, rows)
+    if issparse(expected):
+        return expected.shape == part.shape and (abs(expected - part) > _SAME * abs(expected)).nnz == 0
+    expected, part = np.asarray(expected), np.asarray(part)
+    if expected.shape != part.shape or expected.dtype.kind not in "biufc":
+        return expected.shape == part.shape and bool((expected == part).all())
+    sizes = np.nan_to_num(np.fmax.reduce(np.abs(np.asarray(whole)), axis=0))  # of each column
+    return bool(np.isclose(part, expected, 0.0, _SAME * sizes, equal_nan=True).all())
 
 
 def grid_of(estimator):

@@ -24,6 +24,7 @@ class Found(NamedTuple):
     """A model of all rows."""
 
     solved: Solved
+    decided: held_out.Decided  # the settings that it was fitted with
     trials: tuple  # settings that were tried
     solver: str
 
@@ -67,7 +68,7 @@ def fit_blocks(blocks: Blocks, samples: Samples, decided: held_out.Decided, read
         if not moments.has_gaps or is_diagonal(decided.M):
             judged = partial(_judged, samples, decided)
             solved, trials = held_out.solve_moments(moments, decided, judged, alpha, options.tol)
-            return Found(solved, trials, "moments")
+            return Found(solved, decided, trials, "moments")
     return _by_parts(blocks, samples, decided, read, alpha, options)
 
 
@@ -80,6 +81,17 @@ def _judged(samples: Samples, decided: held_out.Decided) -> held_out.Reservoir:
 
 def _by_parts(blocks: Blocks, samples: Samples, decided: held_out.Decided, read: Reader, alpha, options) -> Found:
     """Other losses, by a solver on each worker; an alpha that the sample has chosen keeps its penalty."""
+
+    def solve(factor):
+        smoother = decided if factor == 1 else decided.smoother(factor)
+        solved = _solve_on_workers(blocks, samples, smoother, read, alpha, options)
+        return Found(solved, smoother, smoother.trials, "splitting")
+
+    return held_out.step_back(solve, lambda found: found.solved.converged or not decided.is_selected)
+
+
+def _solve_on_workers(blocks: Blocks, samples: Samples, decided: held_out.Decided, read, alpha, options) -> Solved:
+    """The model with these settings, converged or not."""
     loss, encoded = decided.loss, samples.encoded
     job = Job(
         reader=read,
@@ -94,5 +106,4 @@ def _by_parts(blocks: Blocks, samples: Samples, decided: held_out.Decided, read:
         max_iter=options.max_iter,
     )
     with options.said.iterations("on all workers", options.tol, options.max_iter) as told:
-        outcome = blocks.on_parts(solve_part, replace(job, tells=told is not None), told)
-    return Found(outcome.result, decided.trials, "splitting")
+        return blocks.on_parts(solve_part, replace(job, tells=told is not None), told).result

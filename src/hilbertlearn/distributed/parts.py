@@ -116,6 +116,7 @@ def solve_part(batches, total, job: Job) -> Solved:
         n_iter=solution.n_iter,
         converged=solution.converged,
         n_rows=int(n_rows),
+        unobserved=~(total(weights @ np.isfinite(Y)) > 0),
     )
 
 

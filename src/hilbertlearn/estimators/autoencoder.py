@@ -21,6 +21,7 @@ from .._validation import check_memory, check_number, warn
 from ..losses import as_loss
 from ..spaces import OutputKernel
 from ..training import check_alpha, scheduled
+from .dates import date_facts
 from .inputs import check_inputs
 from .layers import Network, check_inner, descend, start
 from .named import NamedSettings
@@ -254,6 +255,7 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watch
             ("objective", self.objective_path_[-1]),
             ("iterations", self.n_iter_),
             ("gap of the last layer", self.dual_gap_),
+            *date_facts(self),
         ]
 
     # ---------------------------------------------------------------- codes and back

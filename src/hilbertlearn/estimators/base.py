@@ -10,16 +10,17 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_regressor
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import _check_sample_weight, _num_samples, has_fit_parameter
+from sklearn.utils.validation import _check_sample_weight, _num_samples
 
 from .. import features, held_out, kernels, solvers
 from .._callbacks import Watched, watched
-from .._fitting import blank, snapshot, transactional
+from .._fitting import blank, snapshot, transactional, weight_arguments
+from .._naming import unnamed_in_errors
 from .._progress import Progress
 from .._statistics import mean_rows
 from .._validation import check_choice, check_number, check_range, warn
 from ..distributed import is_dask
-from ..frames import FrameForm
+from ..frames import FrameForm, check_collected
 from ..losses import as_loss
 from ..streams import is_source
 from ..training import (
@@ -49,6 +50,7 @@ _ROUNDED = 1e-4  # relative error of a deformed kernel that is told
 _SHARED = 0.1  # and of one that stands for several: as if manifold were as much larger or smaller in some directions
 
 
+@unnamed_in_errors
 class KernelMachine(Watched, FittedMachine):
     """Kernel regression of coordinates in a Hilbert space; see ``OperatorKernelRegressor`` for the settings."""
 
@@ -134,9 +136,13 @@ class KernelMachine(Watched, FittedMachine):
         training = choice.training
         part = training.take(np.flatnonzero(np.isin(training.rows, rows)))
         alpha = choice.alpha * training.weights.sum() / part.weights.sum()
-        found = self.with_fit(self.checked(fit(part, choice.loss, alpha, self.options())))
-        found.state_ = replace(found.state_, approximation=choice.approximation)
-        return found
+        share, own = alpha / choice.alpha, choice.alpha_by_output
+        model = copy.copy(self)
+        model.keep(
+            self.checked(fit(part, choice.loss, alpha, self.options())),
+            replace(choice, alpha_by_output=None if own is None else share * own),
+        )
+        return model
 
     @transactional
     @watched
@@ -154,7 +160,7 @@ class KernelMachine(Watched, FittedMachine):
         self.settle(held_out.with_moves(self._chosen(X, y, sample_weight), self.options()))
 
     def _chosen(self, X, y, sample_weight) -> held_out.Choice:
-        samples = self.read(X, y, sample_weight)
+        samples = self.read_whole(X, y, sample_weight)
         choice = held_out.choose(samples, self._loss(), self.alpha, self.options())
         by_output = self.alpha_per_output and is_searched(self.alpha)  # numbers and schedules are for all outputs
         return held_out.by_output(choice, self.options()) if by_output else choice
@@ -162,14 +168,29 @@ class KernelMachine(Watched, FittedMachine):
     def prepare(self, X, y, sample_weight=None) -> Training:
         """The samples with their kernels, chosen where these are left to the data; what paths and folds begin with."""
         features.check_still(self._features(), "they move in fit alone, not along paths or in folds")
-        samples = self.read(X, y, sample_weight).in_double()  # one factorisation for many alphas is worth its digits
+        samples = self.read_whole(X, y, sample_weight)
+        samples = samples.in_double()  # one factorisation for many alphas is worth its digits
         return held_out.choose_kernels(samples, self._loss(), self.alpha, self.options())
+
+    def read_whole(self, X, y, sample_weight=None) -> Samples:
+        """As ``read``, for the samples of a whole fit: a warning names outputs that none of them has."""
+        samples = self.read(X, y, sample_weight)
+        self.warn_unobserved(samples.space, samples.space.unobserved(samples.y[samples.rows]))
+        return samples
+
+    def warn_unobserved(self, space, mask):
+        """Name outputs that no sample of a fit has observed, by a mask of theirs or None."""
+        if mask is not None and mask.any():
+            centred = self.regressor is not None or (bool(self.center) and not self._loss().on_margins)
+            warn(f"y: {space.unobserved_text(mask, getattr(self._frame_, 'names', None), centred)}")
 
     def read(self, X, y, sample_weight=None, output_space=None) -> Samples:
         """Check everything that can be checked cheaply, then read inputs and outputs.
 
         output_space : in place of the estimator's own
         """
+        check_collected(X, "X")
+        check_collected(y, "y")
         if is_dask(X) or is_dask(y):
             raise ValueError(
                 "Dask collections go to fit of OperatorKernelRegressor, FunctionalRegressor and StructuredPredictor, "
@@ -194,13 +215,28 @@ class KernelMachine(Watched, FittedMachine):
         double = precision == "float64" or samples.recipe.features is not None  # features are worked on in double
         return samples.in_double() if double else samples
 
-    def settle(self, choice: held_out.Choice):
-        """Solve the problem of the training data with what was chosen, and keep what was learnt."""
-        found = fit(choice.training, choice.loss, choice.alpha, self.options(), factors=choice.factors)
-        state = self.make_state(self.checked(found))
-        tried = held_out.table(choice.trials)
-        more = {"alpha_by_output": choice.alpha_by_output, "approximation": choice.approximation}
-        self.state_ = replace(state, choice=tried, **more)
+    def settle(self, choice: held_out.Choice) -> held_out.Choice:
+        """Solve the problem of the training data with what was chosen, keep what was learnt, and return what was used.
+
+        Selected settings with which the solver does not converge give way to smoother ones.
+        """
+        choice, found = held_out.fit_selected(choice, self.solve)
+        self.keep(self.checked(found), choice)
+        return choice
+
+    def solve(self, choice: held_out.Choice) -> Fit:
+        """The fit with these settings, converged or not."""
+        return fit(choice.training, choice.loss, choice.alpha, self.options(), factors=choice.factors)
+
+    def keep(self, found: Fit, choice: held_out.Choice):
+        """Store what a fit has learnt, and how its settings were selected: the one place where both meet."""
+        state = self.make_state(found)
+        self.state_ = replace(
+            state,
+            choice=held_out.table(choice.trials),
+            alpha_by_output=choice.alpha_by_output,
+            approximation=choice.approximation or state.approximation,
+        )
 
     def fit_path(self, X, y, alphas, sample_weight=None):
         """Yield a fitted copy of the estimator for each alpha; kernel and factorisation are shared, starts are warm."""
@@ -271,6 +307,7 @@ class KernelMachine(Watched, FittedMachine):
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         index = next((given.index for given in (y, X) if hasattr(given, "iloc")), None)
+        check_collected(y, "y")
         X = check_inputs(self, X, self._input_kernels(X), reset=True, dtype=dtype)
         n = _num_samples(X)
         if _num_samples(y) != n:
@@ -334,16 +371,16 @@ class KernelMachine(Watched, FittedMachine):
         space = self.output_space(y, weights)
         Y = space.complete(y)
         rows = counting(weights, Y)
-        Y = np.where(np.isfinite(Y), Y, mean_rows(Y, weights))  # a curve of a sample that was never seen
-        model, options = clone(self.regressor), {}
-        if sample_weight is not None:
-            if not has_fit_parameter(model, "sample_weight"):
-                raise ValueError(f"regressor={model!r} takes no sample_weight; give another regressor, or no weights")
-            options["sample_weight"] = weights[rows]
+        known = weights @ np.isfinite(Y) > 0
+        self.warn_unobserved(space, space.unobserved(y[np.flatnonzero(weights > 0)]))
+        Y = np.where(np.isfinite(Y), Y, mean_rows(Y, weights))[:, known]  # a curve that a sample does not have
+        model, given = clone(self.regressor), None if sample_weight is None else weights[rows]
+        options = weight_arguments(model, given, self, "regressor")
         targets = Y[rows, 0] if Y.shape[1] == 1 else Y[rows]
         scalars = self._input_kernels(X)
         model.fit(take_samples(X, rows, scalars), targets, **options)
-        return RegressorState(regressor=model, space=space, scalar_kernels=scalars)
+        of_these = None if known.all() else known
+        return RegressorState(regressor=model, space=space, scalar_kernels=scalars, known=of_these)
 
     def checked(self, found: Fit) -> Fit:
         """The fit, after saying what is wrong with it: residuals that a loss forbids, gaps that are open, rounding."""

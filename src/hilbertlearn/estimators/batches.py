@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import _safe_indexing
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples
 
 from .. import features, held_out, kernels, operators, streams
-from .._fitting import continued
+from .._fitting import continued, where
+from .._naming import unnamed_in_errors
 from .._statistics import mean_rows
 from .._validation import warn
 from ..losses import as_loss
@@ -22,7 +22,7 @@ from ..spaces import Vector
 from ..streams import Batch, Source
 from ..streams.base import checked_weights, joined_batches, with_rows
 from ..terms import BlockGram
-from ..training import Encoded, Moments, Training, fit, make_terms, scheduled
+from ..training import Encoded, Moments, Training, make_terms, scheduled
 from ..training.moments import is_diagonal
 from .base import KernelMachine
 from .batch_state import Accumulated, FixedSettings, StreamState
@@ -34,8 +34,8 @@ _PER_LANDMARK = 10
 _MAPPED, _MAPPED_ENTRIES = 1000, 2**25  # features if nobody knows, and entries of these that are rather held, 256 MB
 
 
-def _takes_batches(estimator) -> bool:
-    """Whether ``partial_fit`` can work; raises an AttributeError that says why not."""
+def _check_takes_batches(estimator):
+    """Raise an AttributeError that says why not where ``partial_fit`` cannot work."""
     setting, name = estimator.feature_map, type(estimator).__name__
     why = ""
     if setting is None or isinstance(setting, str):
@@ -46,7 +46,6 @@ def _takes_batches(estimator) -> bool:
         why = "goes with regressor=None, manifold=0 and alpha_per_output=False"
     if why:
         raise AttributeError(f"{name}.partial_fit {why}")
-    return True
 
 
 def _is_squared(loss) -> bool:
@@ -56,6 +55,7 @@ def _is_squared(loss) -> bool:
         return False
 
 
+@unnamed_in_errors
 class InBatches(KernelMachine):
     """``partial_fit``, and ``fit`` from rows in pieces."""
 
@@ -64,7 +64,7 @@ class InBatches(KernelMachine):
 
     # ---------------------------------------------------------------- batch by batch
 
-    @available_if(_takes_batches)
+    @where(_check_takes_batches)
     @continued
     def partial_fit(self, X, y, sample_weight=None):
         """Learn from further rows, for the squared loss on features; the rows themselves are not kept.
@@ -268,6 +268,7 @@ class InBatches(KernelMachine):
                 "of rounding, or tol",
                 ConvergenceWarning,
             )
+        self.warn_unobserved(decided.space, decided.space.unobserved_outputs(solved.unobserved))
         self.state_ = self.make_stream_state(decided, solved, solved.n_rows, held_out.table(trials))
 
     def make_stream_state(self, decided, solved, n_samples, choice) -> StreamState:
@@ -288,11 +289,21 @@ class InBatches(KernelMachine):
                     store.append(block.Z)
                     blocks.append(replace(block, Z=None))
             training = _training(decided, blocks, BlockGram(store.blocks, store.shape))
+            never = np.isnan(training.Y).all(axis=0)
+            self.warn_unobserved(training.space, training.space.unobserved_outputs(never))
             total = float(training.weights.sum())
             given = scheduled(self.alpha, len(training.rows))
             alpha = float(given) if decided.penalty is None else decided.penalty / total
-            state = self.make_state(self.checked(fit(training, decided.loss, alpha, self.options())))
-        self.state_ = replace(state, choice=held_out.table(decided.trials), approximation=decided.approximation)
+            choice = held_out.Choice(
+                alpha,
+                decided.loss,
+                training,
+                trials=decided.trials,
+                approximation=decided.approximation,
+                selected_alpha=decided.penalty is not None,
+                selected_bounds=decided.selected_bounds,
+            )
+            self.settle(choice)
         self._by_passes_ = True
 
     def _counted_blocks(self, begun: Accumulated, batch: Batch):

@@ -69,10 +69,9 @@ class Machine:
 
     def fitted(self, candidate: Candidate, found) -> FittedMachine:
         """The function, fitted with what was found to be best."""
-        candidate.model.settle(found.choice)
-        return FittedMachine(
-            self, candidate.model, candidate.centerer, found.choice.alpha, found.choice.loss, found.cosine
-        )
+        model = candidate.model
+        model.settle(found.choice)
+        return FittedMachine(self, model, candidate.centerer, model.alpha_, model.loss_, found.cosine)
 
     def _model(self, kernel):
         gamma = "median" if kernel.gamma is None else kernel.gamma

@@ -8,8 +8,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._facts import Facts, WithFacts, short
+from .._naming import unnamed_in_errors
+from .._validation import warn
 from ..distributed import by_blocks, is_dask
 from ..frames import FrameForm
+from .dates import date_facts
 from .inputs import check_inputs
 from .named import NamedSettings
 from .state import RegressorState, State
@@ -31,6 +34,7 @@ def _read(self, name):
         raise AttributeError(f"{type(self).__name__} does not estimate {name}_ with these settings") from error
 
 
+@unnamed_in_errors
 class FittedMachine(WithFacts, NamedSettings):
     """The questions; all of them are answered from the state of the fit, and change nothing."""
 
@@ -172,8 +176,8 @@ class FittedMachine(WithFacts, NamedSettings):
         """All models without one training sample each, in closed form, alpha n held fixed (squared loss only).
 
         An object with ``rows`` (n,), which samples are left out; ``held_out`` (n, d), their coordinates predicted
-        without them; and ``coordinates_at(X, models=None)``, coordinates (m, n, d) of checked inputs. It holds factors
-        of the size of the kernel matrix.
+        without them; and ``coordinates_at(X, models=None)``, coordinates (m, n, d) of checked inputs. From the first
+        call of that on it holds factors of the size of the kernel matrix, which are not stored with it.
         """
         check_is_fitted(self)
         if not isinstance(self.state_, State):
@@ -188,12 +192,19 @@ class FittedMachine(WithFacts, NamedSettings):
         """Inputs X of a prediction as kernels take them."""
         return self._check_X(X)
 
+    @staticmethod
+    def with_predictions(true, unknown):
+        """Outputs to be scored, NaN in place of those without a prediction, by a mask; a warning says so."""
+        if (unknown & np.isfinite(true)).any():
+            warn("score: outputs that no training sample has observed have no prediction, and are left out")
+        return np.where(unknown, np.nan, true)
+
     def facts(self) -> Facts:
         """What was found, as pairs (name, value); numbers are as the attributes have them."""
         check_is_fitted(self)
         state = self.state_
         if isinstance(state, RegressorState):
-            return [("regressor", state.regressor)]
+            return [("regressor", state.regressor), *date_facts(self)]
         n = len(self.saturated_) if isinstance(state, State) else state.n_samples
         facts: Facts = [("samples", n), ("coordinates", len(self.center_))]
         facts += [("features", state.approximation)] if state.approximation is not None else []
@@ -202,13 +213,14 @@ class FittedMachine(WithFacts, NamedSettings):
         if isinstance(state, State):
             facts += [("support", f"{len(self.support_)} of {n} samples"), (self._held, int(self.saturated_.sum()))]
             facts += [("not trusted", len(self.untrusted_))] if len(self.untrusted_) else []
+        facts += date_facts(self)
         return [*facts, ("gap", self.dual_gap_), ("iterations", self.n_iter_), ("solver", self.solver_)]
 
     def summary(self) -> str:
         """A few lines on what was learnt."""
         found, name = {name: short(value) for name, value in self.facts()}, type(self).__name__
         if "regressor" in found:
-            return f"{name}: {found['regressor']} on coordinates"
+            return "\n".join([f"{name}: {found['regressor']} on coordinates", *_dated(found)])
         on = f" on {found['features']}" if "features" in found else ""
         gamma = f", gamma {found['gamma']}" if "gamma" in found else ""
         lines = [
@@ -220,4 +232,37 @@ class FittedMachine(WithFacts, NamedSettings):
         if "support" in found:
             trust = f", {found['not trusted']} not trusted" if "not trusted" in found else ""
             lines.insert(3, f"support    {found['support']}, {found[self._held]} {self._held}{trust}")
-        return "\n".join(lines)
+        return "\n".join([*lines, *_dated(found)])
+
+
+def _dated(found):
+    """Lines of a summary on dates."""
+    return [f"{name:<10} {found[name]}" for name in ("dates", "grid") if name in found]
+
+
+class OnGrid:
+    """The points of outputs that are functions, of estimators that have a space of them."""
+
+    space_: Any
+
+    @property
+    def grid_(self):
+        return _of_variables(self._functions.grids)
+
+    @property
+    def grid_origin_(self):
+        functions = self._functions
+        origins = (*functions.layout.origins, *[None] * len(functions.grids))
+        return _of_variables(origins[: len(functions.grids)])
+
+    @property
+    def _functions(self):
+        space = getattr(self.space_, "base", self.space_)  # of the outputs, not of their quantiles
+        if not hasattr(space, "grids"):
+            raise AttributeError("grid_ and grid_origin_ are those of functions, and the training outputs are vectors")
+        return space
+
+
+def _of_variables(values):
+    """The value of the only variable, or a tuple of one for each."""
+    return values[0] if len(values) == 1 else tuple(values)

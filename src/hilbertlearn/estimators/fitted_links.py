@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -11,10 +12,13 @@ import scipy.sparse
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._facts import Facts, WithFacts
+from .._naming import unnamed_in_errors
 from .._validation import check_choice, check_memory, check_number
-from ..graphs import Pairs, row_names
+from ..functions import brings_points
+from ..graphs import Pairs, is_networkx, row_names
 from ..graphs.edges import edge_columns, edges_of
 from ..graphs.names import as_names, find, some
+from .dates import date_facts
 from .inputs import check_inputs
 from .link_choice import SCORING
 from .link_inputs import LinkEstimator, same_inputs, take_inputs
@@ -24,6 +28,7 @@ from .state import blocks_of
 from .top_pairs import SIZE, top_pairs
 
 
+@unnamed_in_errors
 class FittedLinks(WithFacts, LinkEstimator):
     """The methods of a link predictor after its fit, which sets ``_state_``, a ``LinkState``."""
 
@@ -42,15 +47,15 @@ class FittedLinks(WithFacts, LinkEstimator):
 
     @property
     def known_(self):
-        return self._learnt.nodes.order[: self._learnt.n_known]
+        return np.sort(self._learnt.nodes.order[: self._learnt.n_known])
 
     @property
     def embedding_(self):
-        return self._learnt.embedded().copy()
+        return self._learnt.embedded()[self._learnt.nodes.places]
 
     @property
     def fitted_(self):
-        return self._of_function(self._learnt.H)[: self._learnt.n_known]
+        return self._of_function(self._learnt.H)[self._learnt.nodes.places]
 
     @property
     def thresholds_(self):
@@ -130,7 +135,7 @@ class FittedLinks(WithFacts, LinkEstimator):
         for kind, one in state.combinations.items():
             weights = {name: float(weight) for name, weight in one.by_name().items() if weight > 0}
             facts.append((f"scores of {kind} pairs", weights))
-        return facts if state.embedding is None else facts + state.embedding.facts()
+        return facts if state.embedding is None else facts + state.embedding.facts() + date_facts(self)
 
     # ---------------------------------------------------------------- predict
 
@@ -145,11 +150,17 @@ class FittedLinks(WithFacts, LinkEstimator):
         pairs = self._pairs_of(X)
         if pairs is not None:
             return self._learnt.scores_of_nodes().at(*pairs)
-        X, l = self._check_X(X), self._learnt.n_known
-        out = np.empty((_num_samples(X), l))
+        X = self._check_X(X)
+        out = np.empty((_num_samples(X), self._learnt.n_known))
         for rows, part in self._blocks(X):
-            out[rows] = self._learnt.scores_with_known(part).block(slice(0, _num_samples(part)), slice(0, l))
+            out[rows] = self._with_known(part)
         return out
+
+    def _with_known(self, X):
+        """Scores (m, l) of new nodes with the known ones, in the order of `known_`."""
+        state = self._learnt
+        scores = state.scores_with_known(X).block(slice(0, _num_samples(X)), slice(0, state.n_known))
+        return scores[:, state.nodes.places]
 
     def predict(self, X):
         """Whether pairs of nodes of fit are linked (m,), 0 or 1; or the likeliest neighbour (m,) of new nodes.
@@ -158,7 +169,7 @@ class FittedLinks(WithFacts, LinkEstimator):
         """
         pairs = self._pairs_of(X)
         if pairs is None:
-            return self._learnt.nodes.graph.nodes[self._nearest(self._check_X(X))]
+            return self.nodes_[self.known_][self._nearest(self._check_X(X))]
         n_new = sum((side >= self._learnt.n_known).astype(int) for side in pairs)
         found = self.thresholds_
         thresholds = np.array([found.get(kind, np.inf) for kind in KINDS])
@@ -166,11 +177,7 @@ class FittedLinks(WithFacts, LinkEstimator):
 
     def _nearest(self, X):
         """Positions (m,) of the known nodes with the highest scores."""
-        state, found = self._learnt, []
-        for _, part in self._blocks(X):
-            scores = state.scores_with_known(part).block(slice(0, _num_samples(part)), slice(0, state.n_known))
-            found.append(scores.argmax(axis=1))
-        return np.concatenate(found)
+        return np.concatenate([self._with_known(part).argmax(axis=1) for _, part in self._blocks(X)])
 
     def _blocks(self, X):
         """Pairs (rows, X there) of new nodes whose scores with the known ones, and embeddings, fit in memory."""
@@ -186,7 +193,7 @@ class FittedLinks(WithFacts, LinkEstimator):
         m, p = len(asked.rows), len(asked.columns)
         remedy = "use predict_links(top_k=), which goes through them in blocks"
         check_memory(max(m, p), 4, f"X has {m} nodes: the scores of all pairs", remedy)
-        return _in_order(all_scores(asked.scores, m, p), asked.order)
+        return all_scores(asked.scores, asked.row_places, asked.column_places)
 
     def predict_links(self, X=None, Z=None, *, top_k=None):
         """Links between X and Z, among X, or among the nodes of fit.
@@ -204,9 +211,10 @@ class FittedLinks(WithFacts, LinkEstimator):
             check_number(top_k, "top_k", integer=True)
         asked = self._asked(X, Z)
         m, p = len(asked.rows), len(asked.columns)
-        scores = asked.scores if asked.order is None else Unsettled(asked.scores, self._learnt.nodes.graph, m)
+        scores = Unsettled(asked.scores, self._learnt.nodes.graph, m) if asked.of_fit else asked.scores
         if top_k is not None:
             best = top_pairs(scores.block, m, p, top_k, symmetric=asked.symmetric, size=scores_at_once(SIZE))
+            best = best.placed(asked.row_places, asked.column_places, asked.symmetric)
             first, second = asked.rows[best.rows].tolist(), asked.columns[best.columns].tolist()
             return list(zip(first, second, best.scores.tolist(), strict=True))
         found = self.thresholds_
@@ -218,29 +226,31 @@ class FittedLinks(WithFacts, LinkEstimator):
         if asked.symmetric:
             links.setdiag(False)
             links.eliminate_zeros()
-        return _in_order(links, asked.order)
+        return links[np.argsort(asked.row_places)][:, np.argsort(asked.column_places)]
 
     def _asked(self, X, Z):
         """The pairs that are asked for, and their scores."""
         state = self._learnt
         if Z is None and (X is None or self._is_of_fit(X)):
-            order = state.nodes.order
-            names, new = state.nodes.names[order], np.arange(len(order)) >= state.n_known
-            return _Asked(state.scores_of_nodes(), names, names, new, new, True, order)
+            order, names = state.nodes.order, state.nodes.names
+            new = np.arange(len(order)) >= state.n_known
+            return _Asked(state.scores_of_nodes(), names, names, order, order, new, new, True, of_fit=True)
         if X is None:
             raise ValueError(
                 "X: beside Z give features of the other nodes; pair_scores() has those of the nodes of fit"
             )
         names, X = as_names(row_names(X), "X"), self._check_X(X)
-        new = np.ones(len(names), dtype=bool)
+        places, new = np.arange(len(names)), np.ones(len(names), dtype=bool)
         if Z is None:
-            return _Asked(state.scores_of_new(X), names, names, new, new, True)
+            return _Asked(state.scores_of_new(X), names, names, places, places, new, new, True)
         if isinstance(Z, str):
             check_choice(Z, "Z", (BOTH_KNOWN,))
-            known = state.nodes.graph.nodes
-            return _Asked(state.scores_with_known(X), names, known, new, np.zeros(len(known), dtype=bool), False)
+            known, known_places = self.nodes_[self.known_], np.argsort(state.nodes.places)
+            old = np.zeros(len(known), dtype=bool)
+            return _Asked(state.scores_with_known(X), names, known, places, known_places, new, old, False)
         others, Z = as_names(row_names(Z), "Z"), self._check_X(Z)
-        return _Asked(state.scores_of_new(X, Z), names, others, new, np.ones(len(others), dtype=bool), False)
+        new_others = np.ones(len(others), dtype=bool)
+        return _Asked(state.scores_of_new(X, Z), names, others, places, np.arange(len(others)), new, new_others, False)
 
     def _is_of_fit(self, X):
         """Whether these are the features of fit, and so its nodes."""
@@ -278,28 +288,36 @@ class FittedLinks(WithFacts, LinkEstimator):
             raise ValueError(
                 f"X: {type(self).__name__} was fitted without features; ask for pairs of names, or give X to fit"
             )
+        if isinstance(state.kernel.kernel, str) and _are_no_rows(X):
+            raise ValueError(
+                f"X must be the features of new nodes, a row of {self.n_features_in_} numbers for each, got "
+                f"{reprlib.repr(X)}. Reshape your data, such as array.reshape(-1, 1) or array.reshape(1, -1). For "
+                "nodes of fit give pairs of names, [(one, other), ...], to predict or decision_function, or ask "
+                "predict_links()"
+            )
         X = check_inputs(self, X, [state.kernel.kernel], reset=False)
         if in_order and state.kernel.precomputed:
             X = X[:, state.nodes.order]
         return X
 
 
+def _are_no_rows(X):
+    """Whether X is one number or name, a list of them, or a graph, but no rows of numbers or curves."""
+    if isinstance(X, (list, tuple)):
+        return not any(isinstance(row, (list, tuple)) or getattr(row, "ndim", 0) for row in X)
+    return is_networkx(X) or (np.ndim(X) < 2 and not brings_points(X) and not hasattr(X, "parts"))
+
+
 @dataclass(frozen=True)
 class _Asked:
-    """Pairs of nodes that are asked for: their scores, the nodes' names, and whether these are new."""
+    """Pairs of nodes that are asked for: the names of the nodes, the scores, and where these are among the names."""
 
     scores: Any
-    rows: np.ndarray
-    columns: np.ndarray
-    new_rows: np.ndarray
-    new_columns: np.ndarray
+    rows: np.ndarray  # (m,) names, in the order in which the nodes were given
+    columns: np.ndarray  # (p,)
+    row_places: np.ndarray  # (m,) where the rows of the scores are among the names
+    column_places: np.ndarray  # (p,)
+    new_rows: np.ndarray  # (m,) whether the rows of the scores are new nodes
+    new_columns: np.ndarray  # (p,)
     symmetric: bool
-    order: np.ndarray | None = None  # of nodes of fit: where they are among the names
-
-
-def _in_order(scores, order):
-    """A matrix (n, n) whose rows and columns are nodes of fit, known ones first, in the order of their names."""
-    if order is None or (order == np.arange(len(order))).all():
-        return scores
-    places = np.argsort(order)
-    return scores[places][:, places]
+    of_fit: bool = False  # the nodes of fit, with themselves

@@ -14,7 +14,7 @@ from .._linalg import Kronecker
 from .._statistics import pointwise_median
 from ..distributed import by_blocks, is_dask
 from ..frames import points_of
-from ..functions import IrregularFunctions, as_axes, brings_points, check_grids, read_functions, read_training
+from ..functions import IrregularFunctions, brings_points, check_grids, read_functions, read_training
 from ..kernels import brings_operator
 from ..losses import Squared
 from ..metrics import integrated_squared_error
@@ -24,7 +24,7 @@ from ..spaces.settings import as_space
 from ..terms import LinearPredictor
 from ..training import best_constant
 from .batch_state import StreamState
-from .fitted import learnt
+from .fitted import OnGrid, learnt
 from .on_workers import InBlocks
 from .state import Expansion, State, blocks_of
 
@@ -38,7 +38,7 @@ class FunctionalState(State):
     integrals: list  # for each term the integral operator on the domain behind its operator, or None
 
 
-class FunctionalRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
+class FunctionalRegressor(MultiOutputMixin, RegressorMixin, OnGrid, InBlocks):
     """Regression of functions with the operator-valued kernel ``k(x, z) M``, any loss, from what was observed of them.
 
     Minimises ``1/n sum_i loss(y_i - h(x_i)) + alpha/2 ||h||^2`` to a certified duality gap, norms being those of L2 on
@@ -62,6 +62,9 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
     functions on a common grid, and the default, ``score``, for all.
 
     Gaps on a common grid are exact in ``space="grid"``, for every loss: what was not observed has no part in the fit.
+    At points that no curve observes, which ``fit`` names in a warning, the mean curve is interpolated by a spline in
+    tension, predictions deviate from it as the operator says, and conformal bands are infinite. Of several curves a
+    sample, one that is never observed is predicted as NaN.
     In the other spaces, and for irregular points, ``irregular`` says what is minimised:
 
     - "exact": the mean squared error at the observed points of each curve (or another loss of its root). Right for few,
@@ -85,9 +88,10 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
     gamma, kernel_params : of a named kernel, as in ``OperatorKernelRegressor``
     space : "grid", "eigen", an object of ``hilbertlearn.spaces``, or a basis such as ``spaces.Fourier(10)`` or one of
         scikit-fda, ``BSplineBasis(n_basis=10)``
-    grid : increasing points (m,) of y on its common grid, a tuple of them for several variables, None for even steps on
-        [0, 1]. For irregular y the points of the space: knots on a grid, quadrature in a dictionary, and where
-        predictions are made by default (None: 101 points).
+    grid : increasing points (m,) of y on its common grid, numbers, dates or durations, which count in days; a tuple of
+        them for several variables; None for the points that the names of the columns of a data frame stand for, and
+        elsewhere even steps on [0, 1]. For irregular y the points of the space: knots on a grid, quadrature in a
+        dictionary, and where predictions are made by default (None: 101 points).
     operator : "auto" for the space's own: ``operators.Integral("laplacian", 10)`` on a grid, eigenvalues or weights of
         the atoms otherwise; with ``kernel="auto"`` that, or the smooth ``Integral("rbf", 100)`` if it has the smaller
         held-out error. Else an operator as in ``OperatorKernelRegressor``, or ``operators.PerAxis``
@@ -109,6 +113,10 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
     Attributes
     ----------
     space_ : the space of functions, with its grids, its basis and the mean of the training curves
+    grid_ : (m,) points of the training outputs, or of the space where these are irregular; a tuple of arrays for
+        several variables; dates are days since ``grid_origin_``
+    grid_origin_ : numpy.datetime64, the date that ``grid_`` is counted from; None where points are no dates; a tuple
+        for several variables
     saturated_, untrusted_, outlier_scores_ : as in ``OperatorKernelRegressor``; for p = 1 first and last have an
         entry for each point of each curve
     center_ : (d,) the constant that the model is fitted around, in coordinates of the space
@@ -234,12 +242,12 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
         if hasattr(grid, "__len__") and not len(grid):
             raise ValueError("grid is empty; give at least one point, or None for the training grid")
         if isinstance(grid, list) and np.ndim(grid[0]) == 1:
-            points = [np.asarray(own, dtype=float) for own in grid]
+            points = [space.layout.axes(own)[0] for own in grid]
             return space.layout.wrap_irregular(points, self._values_at(X, points), space.domain)
-        axes = as_axes(grid)
+        axes = space.layout.axes(grid)
         check_grids(axes, [len(axis) for axis in axes], "the prediction")
         values = self.rounded(space.layout.wrap(self._values(X, axes), axes, space.domain))
-        return self.framed(values, given, axes[0]) if len(axes) == 1 else values
+        return self.framed(values, given, _as_names(grid, axes[0])) if len(axes) == 1 else values
 
     def score(self, X, y, sample_weight=None):
         """1 - integrated squared error / that of the mean training curve, at the points that y observes.
@@ -249,7 +257,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
         """
         checked = self._check_X(X)
         self._check_order(y)
-        true, _ = read_functions(y, self.grids_of(y))
+        true, _ = read_functions(y, self.grids_of(y), origins=self.space_.layout.origins)
         irregular = isinstance(true, IrregularFunctions)
         curves, expected = true.n_curves if irregular else true.values.shape[-1], self.space_.n_curves
         if curves != expected:
@@ -257,8 +265,13 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
                 f"y must have {expected} curve{'s' * (expected > 1)} a sample, as in training, got {curves}"
             )
         if irregular:
+            predicted = self._values_at(checked, true.points)
+            cuts = np.cumsum([len(points) for points in true.points])[:-1]
+            joined, unknown = (np.concatenate(each).reshape(-1, curves) for each in (true.values, predicted))
+            values = np.split(self.with_predictions(joined, np.isnan(unknown)), cuts)
+            true = IrregularFunctions(true.points, values, true.domain)
             both = (
-                self._values_at(checked, true.points),
+                predicted,
                 [self.space_.mean_at(self.space_.units((own,))) for own in true.points],
             )
             error, total = (
@@ -271,10 +284,9 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
             )
         else:
             mean = np.broadcast_to(self.space_.mean_at(self.space_.units(true.axes)), true.values.shape)
-            error, total = (
-                integrated_squared_error(true.values, f, true.axes, sample_weight)
-                for f in (self._values(checked, true.axes), mean)
-            )
+            predicted = self._values(checked, true.axes)
+            seen = self.with_predictions(true.values, np.isnan(predicted))
+            error, total = (integrated_squared_error(seen, f, true.axes, sample_weight) for f in (predicted, mean))
         if np.isnan(total):
             raise ValueError("y has no observed value with a positive weight to score; give at least one")
         return 1 - error / total if total > 0 else float(error == 0)
@@ -340,6 +352,12 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
             return self.space_.basis(units)
         operator, between_curves = integral
         return Kronecker([*self.space_.extended(operator, units).factors[:-1], between_curves])
+
+
+def _as_names(grid, points):
+    """Points of a prediction as names of columns: dates, durations and text as they were given, else the numbers."""
+    given = np.asarray(grid)
+    return points if given.dtype.kind in "biuf" else list(grid)
 
 
 def _integral(kernel, operator, M, space):

@@ -7,10 +7,11 @@ import scipy.sparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from ..frames import is_frame, is_framed, item_values, values_of
+from ..frames import check_collected, is_frame, is_framed, item_values, values_of
 from ..functions import as_curves, brings_points, read_functions, same_points, sampled
 from ..kernels import Table
 from ..outputs import as_numbers, kind_of
+from .dates import with_days
 
 _FEW = 10  # names that an example has one by one
 
@@ -21,6 +22,7 @@ def check_inputs(estimator, X, kernels, reset, like=None, dtype=np.float64):
     like : the training inputs; where these are a list of objects, X is one too, and rows of numbers have their type
     dtype : of rows of numbers for kernels by name, or a list of those that may stay, the first for all others
     """
+    check_collected(X, "X")
     if any(getattr(kernel, "reads_anything", False) for kernel in kernels):  # a transformer's own business
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         return X
@@ -32,15 +34,17 @@ def check_inputs(estimator, X, kernels, reset, like=None, dtype=np.float64):
             "into Columns([(kernel, names)])"
         )
     if any(by_columns) and all(by_columns):
+        X = with_days(estimator, X, reset)
         return _columns(estimator, X, reset, all(getattr(kernel, "by_name", False) for kernel in kernels))
     if brings_points(X):
         X = as_curves(X)
+    X = with_days(estimator, X, reset, single=any(isinstance(kernel, str) for kernel in kernels))
     if is_framed(X) and not is_frame(X):  # not to be asked for by labels
         values = values_of(X)
         X = values if values.dtype.kind in "biuf" else list(values)
     if any(isinstance(kernel, str) for kernel in kernels):
         return _rows(estimator, X, kernels, reset, dtype)
-    gaps = "allow-nan" if all(getattr(kernel, "missing_points", False) for kernel in kernels) else True
+    gaps = all(getattr(kernel, "missing_points", False) for kernel in kernels)
     if isinstance(X, (list, tuple)):
         X = list(X)
         rows = (list, tuple) if isinstance(like, np.ndarray) else (list,)
@@ -49,11 +53,11 @@ def check_inputs(estimator, X, kernels, reset, like=None, dtype=np.float64):
             return X
         X = numbers
     if is_frame(X) or (getattr(X, "ndim", 0) == 2 and X.dtype.kind in "biuf"):
-        options = {"accept_sparse": "csr", "dtype": np.float64, "order": "C", "ensure_all_finite": gaps}
-        return _validated(estimator, X, reset, **options)
+        return _validated(estimator, X, reset, gaps, accept_sparse="csr", dtype=np.float64, order="C")
     if hasattr(X, "dtype") and X.dtype.kind in "biuf":
         options = {"ensure_2d": False, "allow_nd": True, "input_name": "X", "dtype": np.float64, "order": "C"}
-        return check_array(X, accept_sparse="csr", ensure_all_finite=gaps, **options)
+        X = check_array(X, accept_sparse="csr", ensure_all_finite="allow-nan", **options)
+        _refuse_gaps(X, gaps)
     return X
 
 
@@ -70,7 +74,7 @@ def _rows(estimator, X, kernels, reset, dtype):
     if getattr(X, "ndim", 2) > 2:  # curves are rows of numbers to a kernel of vectors
         X = np.reshape(X, (len(X), -1))
     dtype = np.float64 if scipy.sparse.issparse(X) else dtype
-    X = _validated(estimator, X, reset, accept_sparse="csr", dtype=dtype, order="C")
+    X = _validated(estimator, X, reset, gaps=False, accept_sparse="csr", dtype=dtype, order="C")
     if reset and 0 < abs(X).max() < np.finfo(X.dtype).tiny:
         raise ValueError("X is too small for its precision; scale X, for example with StandardScaler")
     if "precomputed" in kernels and scipy.sparse.issparse(X):
@@ -139,22 +143,45 @@ def _is_row(item):
     return isinstance(item, (list, tuple, np.ndarray))
 
 
-def _validated(estimator, X, reset, **options):
-    """What scikit-learn makes of X; what to do about columns that are not numbers is said."""
+def _validated(estimator, X, reset, gaps, **options):
+    """What scikit-learn makes of X; what to do about columns that are not numbers, and about NaN, is said.
+
+    gaps : whether X may have NaN
+    """
+    names = X.columns if is_frame(X) else None
     try:
-        return validate_data(estimator, X, reset=reset, **options)
+        X = validate_data(estimator, X, reset=reset, ensure_all_finite="allow-nan", **options)
     except (TypeError, ValueError) as error:
         example = _example(X) if is_frame(X) else None
         if example is None:
             raise
-        raise ValueError(f"X must be numbers for this kernel: {error}\n{example}") from error
+        raise ValueError(f"X must be numbers for this kernel. {example}") from error
+    _refuse_gaps(X, gaps, names)
+    return X
+
+
+def _refuse_gaps(X, gaps, names=None):
+    """Raise if inputs have NaN that kernels do not take; names : of the columns."""
+    values = X.data if scipy.sparse.issparse(X) else X
+    if gaps or not np.isnan(values).any():
+        return
+    where = ""
+    if names is not None:
+        where = f" in the columns {_listed([repr(name) for name, gap in zip(names, np.isnan(X).any(axis=0)) if gap])}"
+    raise ValueError(
+        f"X contains NaN{where}, and this kernel takes rows without gaps; fill them, for example with "
+        "make_pipeline(SimpleImputer(), model) of scikit-learn, or drop these rows; for curves with gaps use "
+        "kernels.L2() or another kernel of curves"
+    )
+
+
+def _listed(names):
+    """The first of some names, and how many there are beside."""
+    return ", ".join(names[:_FEW]) + f" and {len(names) - _FEW} more" * (len(names) > _FEW)
 
 
 def _example(X):
     """The kernel for a data frame with columns that are not numbers; None where all are."""
-    dates = [name for name in X.columns if str(X[name].dtype).lower().startswith("date")]
-    if dates:
-        return f"The columns {', '.join(map(repr, dates))} are dates: turn them into numbers first, such as days"
     table = Table.of(X)
     kinds: dict = {"numbers": [], "functions": [], "others": []}
     for name, column in zip(table.names, table.columns, strict=True):
@@ -166,7 +193,7 @@ def _example(X):
     parts = [f"('rbf', {kinds['numbers'] if len(kinds['numbers']) <= _FEW else every})"] if kinds["numbers"] else []
     parts += [f"(kernels.L2(), {name!r})" for name in kinds["functions"]]
     parts += [f"(kernels.Categorical(), {kinds['others']!r})"] if kinds["others"] else []
-    odd = ", ".join(map(repr, kinds["functions"] + kinds["others"]))
+    odd = _listed([repr(name) for name in kinds["functions"] + kinds["others"]])
     return (
         f"The columns {odd} are not numbers. Give each kind of column a kernel of its own, with "
         f"from hilbertlearn import kernels: kernel=kernels.Columns([{', '.join(parts)}])"

@@ -13,7 +13,7 @@ from sklearn.model_selection import KFold
 from sklearn.preprocessing import KernelCenterer
 
 from .._linalg import unit_rows
-from ..held_out import FOLDS, Choice, best_index, leave_nodes_out, leave_pairs_out, settled
+from ..held_out import FOLDS, Choice, automatic_bounds, best_index, leave_nodes_out, leave_pairs_out, settled
 from ..losses import as_loss
 from ..training import Training, fit_path
 from .vector import OperatorKernelRegressor
@@ -83,7 +83,9 @@ class Candidate:
         (found,) = left_out(alphas)
         errors = [error(scores) for scores in found]
         best = best_index(errors)
-        return LeftOut(Choice(alphas[0], loss, training), cosines[best], found[best], errors[best])
+        bounds = automatic_bounds(as_loss(self.model.loss), loss)
+        choice = Choice(alphas[0], loss, training, selected_alpha=isinstance(alpha, str), selected_bounds=bounds)
+        return LeftOut(choice, cosines[best], found[best], errors[best])
 
     def scores_at(self, alpha, cosine, criterion):
         """Scores (l, l) of pairs of known nodes, left out, with an alpha."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
@@ -90,25 +90,6 @@ class LinkFolds:
     gram: np.ndarray | None
     gram_of_new: np.ndarray | None
     learnt_of_known: bool = True
-
-    def in_order(self, order):
-        """The same of the nodes in another order (l,), so that folds are cut from that one."""
-        if (order == np.arange(len(order))).all():
-            return self
-        embed, predict = self.embed, self.predict
-        adjacency, hidden, gram, gram_of_new = (
-            None if part is None else part[order][:, order]
-            for part in (self.adjacency, self.hidden, self.gram, self.gram_of_new)
-        )
-        return replace(
-            self,
-            adjacency=adjacency,
-            hidden=hidden,
-            embed=lambda W, rows: embed(W, order[rows]),
-            predict=None if predict is None else lambda rows, V: predict(order[rows], V)[order],
-            gram=gram,
-            gram_of_new=gram_of_new,
-        )
 
     @cached_property
     def _excluded(self):

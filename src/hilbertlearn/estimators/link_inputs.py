@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,17 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from .. import kernels
+from .._naming import unnamed_in_errors
 from ..frames import is_missing
-from ..graphs import KnownGraph, Pairs, is_networkx, node_attributes, read_known_graph, row_names
+from ..graphs import (
+    KnownGraph,
+    Pairs,
+    canonical_order,
+    is_networkx,
+    node_attributes,
+    read_known_graph,
+    row_names,
+)
 from ..graphs.names import as_names
 from ..metrics import link_roc_auc
 from .inputs import check_inputs
@@ -26,8 +35,22 @@ class Nodes:
     X: Any  # inputs of all n nodes, known ones first; None without features
     graph: KnownGraph  # of the known nodes
     names: np.ndarray  # (n,) in the order in which the nodes were given
-    order: np.ndarray  # (n,) positions among these: known nodes, then the others
+    order: np.ndarray  # (n,) positions among these of the rows of X: known nodes, then the others
     seen: np.ndarray  # (g,) of the nodes of the graph as it was given whether any of their pairs is known
+
+    @property
+    def places(self):
+        """Positions (l,) of the known nodes among themselves, in the order in which they were given."""
+        return np.argsort(self.order[: len(self.graph)])
+
+    def in_canonical_order(self, precomputed):
+        """The same nodes in an order that depends on their links and features: draws are made from this one."""
+        l, n = len(self.graph), len(self.order)
+        ranks = np.zeros(n, dtype=np.int64) if self.X is None else kernels.input_ranks(self.X, precomputed)
+        known, others = canonical_order(self.graph, ranks[:l]), l + np.argsort(ranks[l:], kind="stable")
+        rows = np.r_[known, others]
+        X = None if self.X is None else take_inputs(self.X, rows, precomputed)
+        return replace(self, X=X, graph=self.graph.take(known), order=self.order[rows])
 
 
 def take_inputs(X, rows, precomputed):
@@ -73,6 +96,7 @@ def _graph(y):
     return y.graph() if isinstance(y, Pairs) else y
 
 
+@unnamed_in_errors
 class LinkEstimator(NamedSettings):
     """What methods share that predict links: how nodes and graphs are read, the score, what scikit-learn asks."""
 
@@ -86,7 +110,7 @@ class LinkEstimator(NamedSettings):
         kernels.check_params([self.kernel], self.kernel_params)
         X, names, read_graph = self._graph_of(X, _graph(y), hidden)
         if X is None:
-            graph = read_graph()
+            graph = read_graph().in_relative_weights()
             everyone = np.arange(len(graph))
             return Nodes(None, graph, graph.nodes, everyone, np.ones(len(graph), dtype=bool))
         X = check_inputs(self, X, [self.kernel], reset=True)
@@ -95,6 +119,7 @@ class LinkEstimator(NamedSettings):
         seen = np.asarray(graph.hidden.sum(axis=1)).ravel() < l - 1 if l > 1 else np.ones(l, dtype=bool)
         if not seen.all():  # a node of which no pair is known is as one that was given without links
             graph = graph.take(np.flatnonzero(seen))
+        graph = graph.in_relative_weights()
         order = np.r_[graph.rows, np.setdiff1d(np.arange(n), graph.rows)]
         X = take_inputs(X, order, kernels.is_precomputed(self.kernel))
         return Nodes(X, graph, as_names(names, "X"), order, seen)

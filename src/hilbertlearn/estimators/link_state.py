@@ -12,7 +12,6 @@ from sklearn.utils.validation import _num_samples
 
 from .. import kernels
 from ..graphs import STRUCTURE
-from ..graphs.names import find, ordered
 from ..metrics import best_f1_threshold
 from .link_folds import HeldOut, LinkFolds, structures
 from .link_inputs import Nodes, pairs_that_count, take_inputs
@@ -148,7 +147,7 @@ class LinkState:
             predict = self.embedding.refits(self.n_known)
         graph = self.nodes.graph
         new_have_kernel = self.kernel is not None and not self.kernel.precomputed
-        folds = LinkFolds(
+        return LinkFolds(
             graph.adjacency,
             graph.hidden,
             self.wanted,
@@ -158,7 +157,6 @@ class LinkState:
             gram if new_have_kernel else None,
             learnt_of_known=self.output.of_graph or not {*(self.wanted.names or ())} - {LEARNT},
         )
-        return folds.in_order(find(ordered(graph.nodes), graph.nodes))  # who is first is not to matter
 
     def thresholds(self):
         """Of scores, the best by F1 on held-out pairs, by kind."""

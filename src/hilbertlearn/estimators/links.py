@@ -13,6 +13,7 @@ from .._fitting import snapshot, store, transactional
 from .._progress import Progress
 from .._threads import threads_for
 from .._validation import check_choice, check_number, warn
+from ..frames import check_collected
 from ..graphs import is_networkx, read_known_graph
 from ..training import check_alpha, scheduled
 from .base import check_regressor
@@ -36,6 +37,10 @@ class LinkPredictor(Watched, FittedLinks):
     features themselves and, between nodes of the graph, similarities by their common neighbours and paths are scores
     too. They are combined to log odds of a link, with weights learnt from links that are held out: hidden pairs of
     known nodes, pairs of a known and a new node, and pairs of new ones, each kind by itself.
+
+    Weights of links are strengths, relative to their mean, in the output kernel and in all similarities: their unit
+    does not count, equal ones are as none, and a pair of weight 0 is not linked. What is predicted is whether there is
+    a link. Draws of nodes and pairs do not depend on the order of the nodes, and are the same at each call.
 
     Parameters
     ----------
@@ -78,13 +83,14 @@ class LinkPredictor(Watched, FittedLinks):
     left_out_score_ : what ``scoring`` gives the scores of h for pairs of known nodes that were left out, to compare
         output kernels by; NaN if none is linked, or all are; computed when asked for
     weights_ : for each kind of pairs the weights of similarities in the log odds of a link
-    model_ : the fitted ``OperatorKernelRegressor``, or the regressor
+    model_ : the fitted ``OperatorKernelRegressor``, or the regressor; its samples are nodes in another order
     alpha_, gamma_, kernel_, loss_, dual_gap_, n_iter_ : as in ``OperatorKernelRegressor``
 
     References
     ----------
     - Brouard, C., Szafranski, M. and d'Alche-Buc, F. (2016). Input output kernel regression: supervised and
       semi-supervised structured output prediction with operator-valued kernels. JMLR 17(176).
+    - Lu, L. and Zhou, T. (2010). Link prediction in weighted networks: the role of weak ties. EPL 89(1).
     - Lu, L. and Zhou, T. (2011). Link prediction in complex networks: a survey. Physica A 390(6).
 
     Examples
@@ -138,11 +144,14 @@ class LinkPredictor(Watched, FittedLinks):
         X : (n, n_features) or whatever the kernel takes; None without features: then known nodes alone are scored.
             A networkx graph, without y: features are the attributes of its nodes, if they have any. ``graphs.Pairs``,
             with y (m,) 0 or 1: pairs that are not among them are hidden.
-        y : adjacency matrix (l, l), dense or sparse, of the first l rows of X, NaN where a pair is not known; a
-            networkx graph, an edge list or a data frame, whose nodes are matched to rows of X by name, row i of an
-            array being node i; or groups (n,): equal labels are linked. ``graphs.read_known_graph`` has the details.
+        y : adjacency matrix (l, l) of weights, dense or sparse, of the first l rows of X, NaN where a pair is not
+            known; a networkx graph (weights are its attribute ``weight``), an edge list or a data frame, whose nodes
+            are matched to rows of X by name, row i of an array being node i; or groups (n,): equal labels are linked.
+            ``graphs.read_known_graph`` has the details.
         hidden : pairs that are not known, a mask (l, l) or a list of pairs of names
         """
+        check_collected(X, "X")
+        check_collected(y, "y")
         wanted = self._check_settings()
         nodes = self._read_nodes(X, y, hidden)
         self._check_links(nodes)
@@ -153,7 +162,8 @@ class LinkPredictor(Watched, FittedLinks):
             )
         if nodes.X is None and not wanted.structure:
             raise ValueError("similarities: without features X only those by the graph count; give 'auto', or X")
-        output = OutputKernel(self._output_kernel(nodes.seen), self.beta, self.rank, self.center)
+        nodes = nodes.in_canonical_order(kernels.is_precomputed(self.kernel))
+        output = OutputKernel(self._output_kernel(nodes), self.beta, self.rank, self.center)
         state = LinkState(nodes, output, wanted, self.criterion, self.scoring)
         said = Progress(type(self).__name__, self.verbose)
         with threads_for(len(nodes.names)), said.task("links", "stage", 1 + 2 * (nodes.X is not None)) as task:
@@ -208,14 +218,15 @@ class LinkPredictor(Watched, FittedLinks):
             )
         warn(f"y has {links} known links, fewer than {_FEW_LINKS}: there is little to learn {' and '.join(chosen)} by")
 
-    def _output_kernel(self, seen):
-        """The setting; a matrix of the graph's nodes is cut to those of which pairs are known."""
+    def _output_kernel(self, nodes):
+        """The setting; a matrix of the graph's nodes is cut to those of which pairs are known, in their order."""
         if isinstance(self.output_kernel, str):
             return self.output_kernel
-        K = np.array(self.output_kernel, dtype=float)
+        K, seen = np.array(self.output_kernel, dtype=float), nodes.seen
         if K.shape != (len(seen), len(seen)):
             raise ValueError(f"output_kernel has shape {K.shape} for {len(seen)} nodes; give one row and column a node")
-        return K[np.ix_(seen, seen)]
+        rows = np.flatnonzero(seen)[np.argsort(nodes.places)]
+        return K[np.ix_(rows, rows)]
 
     # ---------------------------------------------------------------- the function h
 

@@ -6,6 +6,7 @@ from collections import defaultdict
 
 from sklearn.base import BaseEstimator
 
+from .._naming import unnamed_in_errors
 from ..losses import as_loss
 from ..operators import named_operator
 from ..spaces import named_space
@@ -21,6 +22,7 @@ _REMEDIES = {
 }
 
 
+@unnamed_in_errors
 class NamedSettings(BaseEstimator):
     """An estimator whose ``set_params(loss__kappa=0.1)`` is understood where ``loss`` is a name."""
 

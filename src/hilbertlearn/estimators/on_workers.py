@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import _safe_indexing
 
 from .. import distributed, features, held_out
+from .._naming import unnamed_in_errors
 from .._validation import warn
 from .batches import InBatches
 from .inputs import check_inputs
@@ -26,6 +27,7 @@ class _Checks:
         self.estimator.check_block(X)
 
 
+@unnamed_in_errors
 class InBlocks(InBatches):
     """``fit`` of Dask collections."""
 
@@ -66,5 +68,6 @@ class InBlocks(InBatches):
                 f"raise {remedy} or tol",
                 ConvergenceWarning,
             )
-        state = self.make_stream_state(decided, solved, solved.n_rows, held_out.table(found.trials))
+        self.warn_unobserved(decided.space, decided.space.unobserved_outputs(solved.unobserved))
+        state = self.make_stream_state(found.decided, solved, solved.n_rows, held_out.table(found.trials))
         self.state_ = replace(state, solver=found.solver)

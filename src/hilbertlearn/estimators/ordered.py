@@ -25,7 +25,7 @@ def fit_in_order(training: Training, loss, alpha, options, points=None) -> Fit:
     seen = np.isfinite(training.Y[:, ::levels])
     whole = training if points is None else with_points(training, points)
     seen = np.vstack([seen, np.zeros((len(whole.rows) - len(seen), seen.shape[1]), dtype=bool)])
-    Y = np.where(np.repeat(seen, levels, axis=1), whole.Y, 0.0) - center
+    Y = np.where(np.repeat(seen, levels, axis=1), whole.Y, 0.0) - np.nan_to_num(center)
     root = whole.root_weights
     terms = [term if root is None else term.scaled(root) for term in ([whole.term] if whole.term else whole.terms)]
     Y = Y if root is None else Y * root[:, None]

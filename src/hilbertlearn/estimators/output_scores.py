@@ -11,6 +11,7 @@ import scipy.linalg
 from sklearn.utils.validation import _num_samples
 
 from .._blocks import working_memory
+from .._naming import unnamed_in_errors
 from ..outputs import as_numbers, distinct, in_form
 from ..spaces import WeightSpace
 from .pools import Pool, read_candidates
@@ -22,6 +23,7 @@ _COPIES = 6  # of the numbers of queries, beside kernel values and candidates
 _RANK = 1e-10  # singular values of coordinates, relative, that weights do not divide by
 
 
+@unnamed_in_errors
 class OutputScores:
     """What a predictor of objects says of every output that it chooses from."""
 

@@ -76,11 +76,15 @@ def score_blocks(m, p, most=_ENTRIES):
     return row_blocks(m, p, _COPIES, most)
 
 
-def all_scores(scores, m, p):
-    """Scores (m, p) of all pairs, some rows at a time: beside the result a block of what they are combined from."""
+def all_scores(scores, row_places, column_places):
+    """Scores (m, p) of all pairs, some rows at a time: beside the result a block of what they are combined from.
+
+    row_places, column_places : (m,), (p,) where the rows and columns of the scores are to be put
+    """
+    m, p = len(row_places), len(column_places)
     out = np.empty((m, p))
     for rows in score_blocks(m, p):
-        out[rows] = scores.block(rows, slice(0, p))
+        out[np.ix_(row_places[rows], column_places)] = scores.block(rows, slice(0, p))
     return out
 
 

@@ -24,9 +24,10 @@ from ..operators import Integral, as_learned
 from ..spaces import FunctionSpace, Vector, function_space, read_vectors, spread_of
 from ..training import Fit, best_constant
 from .base import KernelMachine
+from .fitted import OnGrid
 from .inputs import check_inputs
 from .ordered import fit_in_order, state_in_order
-from .side_by_side import SideBySide
+from .side_by_side import SideBySide, unknown_output
 from .state import State
 
 _SMOOTHER = (Integral("rbf", 100.0),)  # beside the grid's own, as for ``FunctionalRegressor``
@@ -34,7 +35,7 @@ _POINTS = 100  # of the range of a single input, at which quantiles are held in 
 _BEYOND = 0.05  # share of that range which is added at either end
 
 
-class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
+class QuantileRegressor(MultiOutputMixin, RegressorMixin, OnGrid, KernelMachine):
     """Conditional quantiles of all levels at once, certified, with gaps in the outputs and without crossings.
 
     Minimises ``1/n sum_i sum_j pinball_j(y_i - c_j - h_j(x_i)) + alpha/2 ||h||^2`` to a duality gap, over functions h
@@ -42,6 +43,7 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     (Sangnier, Fercoq and d'Alché-Buc 2016). Constants c_j are the quantiles of y itself.
 
     Outputs y are numbers (n,), vectors (n, d), or with ``grid`` curves (n, m) on a common grid; NaN means not observed.
+    Quantiles of an output that no sample observes are NaN, and ``fit`` warns; see ``FunctionalRegressor`` for points.
     Predictions have the levels as their last axis, (n, n_levels) or (n, d, n_levels); for ``levels`` a single number
     they have the shape of y.
 
@@ -91,6 +93,7 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     n_iter_, solver_, precision_, space_, support_, feature_map_, metric_, objectives_, manifold_error_ : as in
         ``OperatorKernelRegressor``
     choice_ : what was tried, see ``OperatorKernelRegressor``; errors of folds are twice the pinball loss
+    grid_, grid_origin_ : of curves, as in ``FunctionalRegressor``
     n_features_in_, feature_names_in_ : as in scikit-learn
 
     References
@@ -207,7 +210,8 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         if isinstance(read.data, IrregularFunctions):
             raise ValueError("y: quantiles are of curves on a common grid, NaN where not observed; resample the curves")
         one = read.data.values.shape[-1] == 1
-        return replace(read, layout=Layout("array", ndim=read.data.values.ndim - one))  # predictions are arrays
+        layout = Layout("array", ndim=read.data.values.ndim - one, origins=read.layout.origins)
+        return replace(read, layout=layout)  # predictions are arrays
 
     def output_space(self, y, sample_weight):
         if not self._functions_:
@@ -232,24 +236,29 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         if rows.ndim == 1 or rows.shape[1] == 1 or _num_samples(X) != len(rows):
             return super()._learn(X, y, sample_weight)
         self._check_settings(X)
-        empty = np.flatnonzero(~np.isfinite(rows).any(axis=0))
-        if len(empty):
-            raise ValueError(f"y: output {empty[0]} has no observed value; leave it out")
-        models, said = [copy.copy(self) for _ in rows.T], self.options().said
-        with said.task("outputs", "output", rows.shape[1], in_parts=True) as task:
-            for number, (model, column) in enumerate(zip(models, rows.T, strict=True)):
+        _, weights = super()._read(X, y, sample_weight)  # what is remembered of inputs and outputs
+        observed = weights @ np.isfinite(rows) > 0
+        if not observed.any():
+            return super()._learn(X, y, sample_weight)  # which says so
+        self.warn_unobserved(Vector(), ~observed)
+        models, said = {int(j): copy.copy(self) for j in np.flatnonzero(observed)}, self.options().said
+        with said.task("outputs", "output", len(models), in_parts=True) as task:
+            for number, model in models.items():
                 with Progress().task(f"output {number}", "part", in_parts=True):  # callbacks alone see one by itself
-                    super(QuantileRegressor, model)._learn(X, column, sample_weight)
+                    super(QuantileRegressor, model)._learn(X, rows[:, number], sample_weight)
                 task.step()
-        super()._read(X, y, sample_weight)  # what is remembered of inputs and outputs
-        states, space = tuple(model.state_ for model in models), models[0].space_
-        scales = [model.space_.base.scale for model in models]
-        base = Vector(False, np.concatenate(scales) if self.scale else None)
-        self.state_ = SideBySide(parts=states, space=replace(space, base=base), n_samples=len(rows))
-        self.coupling_ = np.array([model.coupling_ for model in models])
+        first, scales, coupling = next(iter(models.values())), np.ones(len(observed)), np.full(len(observed), np.nan)
+        for number, model in models.items():
+            scales[number] = 1.0 if model.space_.base.scale is None else model.space_.base.scale[0]
+            coupling[number] = model.coupling_
+        unknown = unknown_output(first.state_)
+        states = [models[j].state_ if known else unknown for j, known in enumerate(observed)]
+        space = replace(first.space_, base=Vector(False, scales if self.scale else None))
+        self.state_ = SideBySide(parts=tuple(states), space=space, n_samples=len(rows))
+        self.coupling_ = coupling
 
     def _chosen(self, X, y, sample_weight) -> held_out.Choice:
-        samples, axis = self.read(X, y, sample_weight), not isinstance(self.levels, numbers.Real)
+        samples, axis = self.read_whole(X, y, sample_weight), not isinstance(self.levels, numbers.Real)
         given = (self.alpha, self.coupling, axis, self.options())
         choice, self.coupling_ = held_out.choose_levels(samples, self._loss(), *given)
         self._points_ = self._held_at(X)
@@ -261,13 +270,10 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     def prepare(self, X, y, sample_weight=None):
         return self._chosen(X, y, sample_weight).training
 
-    def settle(self, choice):
+    def solve(self, choice):
         if self.non_crossing is not True or len(choice.loss.taus) == 1:
-            return super().settle(choice)
-        found = fit_in_order(choice.training, choice.loss, choice.alpha, self.options(), self._points_)
-        state = self.make_state(self.checked(found))
-        more = {"alpha_by_output": choice.alpha_by_output, "approximation": choice.approximation}
-        self.state_ = replace(state, choice=held_out.table(choice.trials), **more)
+            return super().solve(choice)
+        return fit_in_order(choice.training, choice.loss, choice.alpha, self.options(), self._points_)
 
     def fit_path(self, X, y, alphas, sample_weight=None):
         """Yield a fitted copy of the estimator for each alpha; kernel, coupling and folds are chosen once."""
@@ -334,7 +340,8 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
 
     def _curves(self, y):
         """Values of curves y on the training grid."""
-        data, _ = read_functions(y, None if brings_points(y) else self.space_.base.grids)
+        base = self.space_.base
+        data, _ = read_functions(y, None if brings_points(y) else base.grids, origins=base.layout.origins)
         return data.values
 
     def score(self, X, y, sample_weight=None):
@@ -346,4 +353,6 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         self._check_order(y)
         functions = isinstance(self.space_.base, FunctionSpace)
         true = self._curves(y).reshape(len(predicted), -1) if functions else read_vectors(y)
+        if np.isnan(predicted).any():
+            true = self.with_predictions(true, np.isnan(predicted).reshape(*true.shape, -1).any(axis=-1))
         return d2_pinball(true, predicted, self.levels_, sample_weight, pooled=functions)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..held_out import Approximation
 from ..spaces import Space
 from .state import State
 
@@ -80,6 +81,14 @@ class SideBySide:
         both = {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
         return {"output": np.repeat(np.arange(len(tables)), [len(table["alpha"]) for table in tables]), **both}
 
+    @property
+    def approximation(self):
+        """The number of features, or the range of it over the outputs; None without features."""
+        numbers = [part.approximation.n_components for part in self.parts if part.approximation is not None]
+        if len(set(numbers)) < 2:
+            return Approximation(numbers[0]) if numbers else None
+        return f"{min(numbers)} to {max(numbers)} features"
+
     def loo_residuals(self):
         raise ValueError(
             "loo_residuals() has a closed form for the squared loss, and quantiles have none; use "
@@ -90,7 +99,23 @@ class SideBySide:
     dual_coef = property(lambda self: self._of("dual_coef"))
     operator = property(lambda self: self._of("operator"))
     feature_map = property(lambda self: self._of("feature_map"))
-    approximation = None
     objectives = None
     alpha_by_output = None
     manifold_error = 0.0
+
+
+def unknown_output(other: State) -> State:
+    """The state of an output that no sample has observed, which is predicted as NaN; other : that of another output."""
+    return replace(
+        other,
+        center=np.full_like(other.center, np.nan),
+        alpha=np.nan,
+        coefficients=np.zeros_like(other.coefficients),
+        dual_gap=0.0,
+        n_iter=1,
+        support=other.support[:0],
+        saturated=np.zeros_like(other.saturated),
+        residual_sizes=np.zeros_like(other.residual_sizes),
+        choice={name: column[:0] for name, column in other.choice.items()},
+        inspected=None,
+    )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,11 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from .._blocks import row_blocks
-from ..held_out import WithoutOne, leave_one_out
+from ..held_out import Approximation, WithoutOne, leave_one_out
 from ..losses import Loss
 from ..spaces import Smoothed, Space
 from ..terms import (
+    ITERATIONS,
     Deformed,
     DeformedFeatures,
     DeformedGram,
@@ -132,6 +134,7 @@ class State(Expansion):
             "inspected": Inspected.of(found, LeftOut.near(found), left_out is not None),
             "manifold_error": found.problem.terms[0].error,
             "feature_map": _maps(training.kernels) if training.on_features else None,
+            "approximation": _approximation(training.kernels) if training.on_features else None,
         }
         return cls(**{**fields, **more})
 
@@ -204,18 +207,30 @@ class State(Expansion):
                 "a graph, with missing outputs if the operator is diagonal; fit copies of the estimator to folds"
             )
         options: dict = {"center": left.centered, "smoothed": Smoothed(self.space), "weights": left.weights}
-        term = self.training_term() if factors is None else None
-        models = WithoutOne.of(term, left.Y, self.alpha * left.weights.sum(), factors=factors, **options)
-        return ModelsWithoutOne(self, left, models)
+        if factors is None:
+            factors = self.training_term().factor(ITERATIONS)
+        return ModelsWithoutOne(self, left, WithoutOne.of(factors, left.Y, self.alpha * left.weights.sum(), **options))
 
 
 @dataclass(frozen=True, eq=False)
 class ModelsWithoutOne:
-    """The n models without one sample each, for the squared loss; alpha n, kernel and operator are those of all."""
+    """The n models without one sample each, for the squared loss; alpha n, kernel and operator are those of all.
+
+    Predictions need factors of the size of the kernel matrix. The first one makes them from the samples; neither
+    pickles nor model files hold them. So a model predicts the same to the last bit after loading.
+    """
 
     state: State
     left: LeftOut
     models: WithoutOne
+
+    @cached_property
+    def factors(self) -> Factors:
+        """Factors of the kernel matrix of the samples, for the penalty of the fit."""
+        return self.state.training_term().factor(ITERATIONS).detached(1.0, self.models.penalty)
+
+    def __getstate__(self):
+        return {own.name: getattr(self, own.name) for own in fields(self)}
 
     @property
     def rows(self):
@@ -234,12 +249,12 @@ class ModelsWithoutOne:
 
     def pairs(self, models):
         """Residuals (b, n, d) of every sample by the models that have neither it nor the one of each of `models`."""
-        return self.models.pairs(models)
+        return self.models.pairs(self.factors, models)
 
     def coordinates_at(self, X, models=None):
         """Coordinates (m, n, d) of checked inputs by every model, or by some; in one block."""
         predicted = self.state.coordinates(X)
-        out = self.models.changes(self._values(X), models)
+        out = self.models.changes(self.factors, self._values(X), models)
         out += predicted[:, None]
         return out
 
@@ -309,18 +324,29 @@ class RegressorState:
     regressor: Any
     space: Space
     scalar_kernels: list  # what inputs are read for
+    known: np.ndarray | None = None  # (d,) the coordinates that it predicts, those observed; None for all
 
     @property
     def n_iter(self):
         return getattr(self.regressor, "n_iter_", 1)  # scikit-learn asks for it beside max_iter
 
     def coordinates(self, X):
-        return np.asarray(self.regressor.predict(X), dtype=float).reshape(_num_samples(X), -1)
+        values = np.asarray(self.regressor.predict(X), dtype=float).reshape(_num_samples(X), -1)
+        if self.known is None:
+            return values
+        out = np.full((len(values), len(self.known)), np.nan)
+        out[:, self.known] = values
+        return out
 
 
 def _maps(kernels):
     maps = [kernel.map for kernel in kernels]
     return maps[0] if len(maps) == 1 else maps
+
+
+def _approximation(kernels) -> Approximation:
+    """What is known of features without a selection among several numbers of them."""
+    return Approximation(sum(kernel.n_components for kernel in kernels))
 
 
 def _made_from(found: Fit):

@@ -14,7 +14,7 @@ from .. import decoders, kernels
 from .._fitting import snapshot, store
 from .._validation import check_choice, check_number
 from ..distributed import by_blocks, is_dask
-from ..held_out import choose, table, with_moves
+from ..held_out import choose, with_moves
 from ..output_losses import as_output_loss
 from ..outputs import Outputs, distinct, in_form, joined, read_outputs, take
 from ..spaces import OutputKernel, ProbeSpace, WeightSpace
@@ -63,6 +63,10 @@ class StructuredPredictor(OutputScores, InBlocks):
     one's own reach the kernel or the loss as they are, and predictions are the very objects (of equal ones that can
     be hashed, the first). The same holds for inputs X with a kernel of objects. Rankings are rows in which entry j
     is the rank of label j; ``metrics.ranks_from_order`` makes ranks of orders.
+
+    To scikit-learn this is no classifier: ``cross_val_score(model, X, labels, cv=5)`` takes blocks of rows in the order
+    of the table, and in one sorted by class each block is a class that the others have not. Give
+    ``cv=StratifiedKFold(5)``, or ``KFold(5, shuffle=True)`` for other objects.
 
     Parameters
     ----------
@@ -113,6 +117,15 @@ class StructuredPredictor(OutputScores, InBlocks):
     >>> words = ["aa", "ab", "bb", "bb"]
     >>> StructuredPredictor(alpha=1e-3).fit(X, words).predict([[0.1], [2.9]])
     ['aa', 'bb']
+
+    Class labels, in folds that have all of them:
+
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.model_selection import StratifiedKFold, cross_val_score
+    >>> X, species = load_iris(return_X_y=True)
+    >>> model = StructuredPredictor("rbf", gamma=0.3, alpha=1e-3)
+    >>> bool(cross_val_score(model, X, species, cv=StratifiedKFold(3), scoring="accuracy").mean() > 0.9)
+    True
     """
 
     _by_name = {
@@ -269,7 +282,7 @@ class StructuredPredictor(OutputScores, InBlocks):
             factors = training.term_at(choice.alpha).factor(ONCE)
             found = fit(training, choice.loss, choice.alpha, self.options(), factors=factors)
             if found.solution.converged:
-                self.state_ = LaterState.of(found, choice=table(choice.trials))
+                self.keep(found, choice)
                 return
             # at the limit of rounding: the eigenbases, for all outputs
             choice = replace(choice, training=training.with_space(self.output_space(*training.counted())))
@@ -279,10 +292,11 @@ class StructuredPredictor(OutputScores, InBlocks):
         training = choice.training
         if training.space.rules.by_both and is_ridge(training, choice.loss):  # weights of predictions need factors too
             choice = replace(choice, factors=choice.factors or training.term_at(choice.alpha).factor(ONCE))
-        super().settle(choice)
+        return super().settle(choice)
 
     def make_state(self, found):
-        return StructuredState.of(found)
+        probed = isinstance(found.training.space, ProbeSpace)
+        return LaterState.of(found) if probed else StructuredState.of(found)
 
     def held_out_error(self, training, found, test, loss=None):
         if not isinstance(found.training.space, WeightSpace):

@@ -20,6 +20,17 @@ class TopPairs(NamedTuple):
     columns: np.ndarray
     scores: np.ndarray
 
+    def placed(self, rows, columns, symmetric) -> TopPairs:
+        """The same pairs by other positions, those (n_rows,) and (n_columns,) of the rows and columns.
+
+        Equal scores are in the order of these, and so are the two of a pair if scores are symmetric.
+        """
+        i, j = rows[self.rows], columns[self.columns]
+        if symmetric:
+            i, j = np.minimum(i, j), np.maximum(i, j)
+        order = np.lexsort((j, i, -_without_rounding(self.scores)))
+        return TopPairs(i[order], j[order], self.scores[order])
+
 
 def top_pairs(block_scores, n_rows, n_columns, k, *, symmetric=False, excluded=None, size=SIZE) -> TopPairs:
     """The k pairs of a row and a column with the highest scores; of equal ones those that come first by position.

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from .._fitting import store
-from .._validation import check_choice, warn
+from .._validation import check_choice
 from ..kernels import brings_operator
 from ..metrics import r2_score
 from ..operators import is_from_outputs
@@ -20,6 +20,10 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
     Minimises ``1/n sum_i loss(y_i - h(x_i)) + alpha/2 ||h||^2`` to a certified duality gap. NaN in y means "not
     observed" for every loss and operator. A data frame or series y, of pandas or polars, comes back from ``predict``
     with its names, and with the index of X where that is pandas'.
+
+    An output that no sample observes is predicted as NaN, and ``fit`` warns of it: an operator relates deviations from
+    constants, and nothing tells this constant. With ``center=False`` there is none, and the output is predicted around
+    0. ``score`` leaves outputs without predictions out, and conformal sets have no bounds for them.
 
     Related tasks (Brouard et al. 2016, section 5.2): ``operator=None`` keeps them independent (model 0),
     ``output_metric=TaskGraph(form="similarity")`` measures errors by their similarities (model 1), and
@@ -176,9 +180,6 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
     def _spread(self, y, sample_weight):
         """What outputs are divided by (d,), None for nothing."""
         rows = y[:, None] if y.ndim == 1 else y
-        empty = np.flatnonzero(np.isnan(rows[sample_weight > 0]).all(axis=0))
-        if 0 < len(empty) < rows.shape[1]:
-            warn(f"y: output {', '.join(map(str, empty))} has no observed value, and is predicted as 0; leave it out")
         check_choice(self.scale, "scale", ("auto", True, False))
         loss, scaled = self._loss(), self.scale
         if scaled == "auto":
@@ -193,6 +194,10 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
         """Mean R2 over outputs, at the observed entries of y."""
         predicted = np.asarray(self.predict(X))
         self._check_order(y)
+        known = ~np.isnan(predicted).any(axis=0)
+        if not known.all() and np.shape(y) == predicted.shape:
+            y = self.with_predictions(read_vectors(y), ~known)[:, known]
+            predicted = predicted[:, known]
         if np.isnan(read_vectors(y)).all():
             raise ValueError(
                 "y has no observed output to score; give at least two samples with one (shuffle the folds)"

@@ -42,7 +42,7 @@ class Landmarks(BaseEstimator):
         predictions are smallest with), "pivoted" (randomly pivoted Cholesky decomposition, which leaves the smallest
         part of the kernel's trace), "leverage" (approximate ridge leverage scores) or "uniform".
     random_state : int, RandomState instance or None, default=0
-        Of the choice.
+        Of the choice, which is by position: the same samples in another order may have other landmarks.
     points : array of shape (n_components, p) or list, default=None
         The landmarks themselves, inputs as the kernel takes them, in place of samples chosen among those of fit; what
         comes in batches then has the same features whatever the first batch is.

@@ -26,6 +26,7 @@ from .points import (
     non_negative,
     own_quadrature,
     quadrature,
+    read_axes,
     same_points,
     to_unit,
 )
@@ -55,6 +56,7 @@ __all__ = [
     "non_negative",
     "own_quadrature",
     "quadrature",
+    "read_axes",
     "read_functions",
     "read_training",
     "resampled",

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array
 
+from .._times import as_date, as_times, date_text, days, first_date, read_points, since
 from ..frames import numbers_of, points_of
 from .bases import atom_values, check_basis, coefficients, evaluated, gauss, in_basis
-from .points import as_axes, check_grids, check_inside, same_points, through
+from .points import as_axes, check_grids, check_inside, read_axes, same_points, through
 
 DEFAULT_POINTS = 101  # of the grid that curves without a common one are put on
 
@@ -23,15 +24,17 @@ class IrregularFunctions:
 
     Parameters
     ----------
-    points : n arrays (m_i,), the points of each curve, in any order
+    points : n arrays (m_i,), the points of each curve, in any order: numbers, or dates or durations, which become days
     values : n arrays (m_i,), or (m_i, p) for p curves observed together; NaN where not observed
     domain : (low, high) interval the curves live on; by default from the smallest to the largest point
+    origin : date that dates are counted from in days; by default the first of them
 
     Attributes
     ----------
-    points : list of n arrays (m_i,), increasing
+    points : list of n arrays (m_i,) of numbers, of dates the days since the origin
     values : list of n arrays (m_i,) or (m_i, p)
     domain : (low, high)
+    origin : numpy.datetime64 that points are counted from in days, None where they are no dates
 
     References
     ----------
@@ -45,12 +48,15 @@ class IrregularFunctions:
     (2, IrregularFunctions(1 curves, 3 to 3 points, domain=(0.0, 1.0)))
     """
 
-    def __init__(self, points, values, domain=None):
+    origin: Any = None
+
+    def __init__(self, points, values, domain=None, origin=None):
         if len(points) != len(values):
             raise ValueError(
                 f"points and values must have an entry for each curve, got {len(points)} and {len(values)} entries"
             )
         self.points, self.values = [], []
+        points, self.origin = _in_days(points, origin)
         for i, (p, v) in enumerate(zip(points, values, strict=True)):
             try:
                 p, v = np.asarray(p, dtype=float), np.asarray(v, dtype=float)
@@ -72,7 +78,7 @@ class IrregularFunctions:
                 raise ValueError("points: no curve has any point; give at least one, or the domain")
             domain = (every.min(), every.max())
         try:
-            low, high = map(float, domain)
+            low, high = map(float, read_points(list(domain), self.origin)[0])
         except (TypeError, ValueError):
             low, high = np.nan, np.nan  # refused below
         if not (np.isfinite([low, high]).all() and low <= high):
@@ -88,7 +94,7 @@ class IrregularFunctions:
     @property
     def parts(self):
         """All that there is to know, as lists: what two of them are compared by."""
-        return [self.domain, self.points, self.values]
+        return [self.domain, self.points, self.values, *([] if self.origin is None else [str(self.origin)])]
 
     @property
     def n_curves(self):
@@ -110,7 +116,16 @@ class IrregularFunctions:
         if isinstance(key, tuple):  # scikit-learn asks for [rows, ...]
             key = key[0]
         rows = np.atleast_1d(np.arange(len(self))[key])
-        return IrregularFunctions([self.points[i] for i in rows], [self.values[i] for i in rows], self.domain)
+        points, values = [self.points[i] for i in rows], [self.values[i] for i in rows]
+        return IrregularFunctions(points, values, self.domain, self.origin)
+
+    def since(self, origin):
+        """The same curves with another origin of their dates; as they are where points are no dates, or it is None."""
+        if self.origin is None or origin is None or self.origin == origin:
+            return self
+        points = [since(own, self.origin, origin)[0] for own in self.points]
+        domain = since(np.array(self.domain), self.origin, origin)[0]
+        return IrregularFunctions(points, self.values, domain, origin)
 
     def to_array(self):
         """Values (n, m), or (n, m, p), of curves that all have as many points."""
@@ -121,7 +136,22 @@ class IrregularFunctions:
     def __repr__(self):
         sizes = [len(p) for p in self.points]
         span = f"{min(sizes)} to {max(sizes)} points" if sizes else "no points"
-        return f"IrregularFunctions({len(self)} curves, {span}, domain={self.domain})"
+        dates = "" if self.origin is None else f" in days since {date_text(self.origin)}"
+        return f"IrregularFunctions({len(self)} curves, {span}, domain={self.domain}{dates})"
+
+
+def _in_days(points, origin):
+    """Points of curves with dates and durations in days, and the origin of dates, None where there are none."""
+    times = [as_times(own) for own in points]
+    dated = [own for own in times if own is not None and own.dtype.kind == "M"]
+    if origin is not None:
+        origin = as_date(origin, "origin")
+    elif dated:
+        origin = first_date(np.concatenate(dated))
+    mixed = dated and any(own is None and len(p) for own, p in zip(times, points, strict=True))
+    if mixed or any(np.isnat(own).any() for own in dated):
+        raise ValueError("points: some are dates and others are none; give dates for all points of all curves")
+    return [p if own is None else days(own, origin) for p, own in zip(points, times, strict=True)], origin
 
 
 @dataclass(frozen=True)
@@ -149,6 +179,11 @@ class Layout:
     named_points: bool = False  # whether the grid is the names of the columns of a data frame
     basis: Any = None  # of a FDataBasis
     listed: bool = False  # whether each function was an object of its own
+    origins: tuple = ()  # of each variable, the date that points are counted from; None, or nothing, for numbers
+
+    def axes(self, grid):
+        """Grids behind a setting of where to predict."""
+        return as_axes(grid, self.origins)
 
     def whole(self, values, axes, domain):
         """Values on the training grid in the form of the training outputs; in a basis where these were."""
@@ -189,7 +224,7 @@ class Layout:
             return self._form(curves)
         if all(v.shape[1] == 1 for v in values):
             values = [v[:, 0] for v in values]
-        return self._form(IrregularFunctions(points, values, domain[0]))
+        return self._form(IrregularFunctions(points, values, domain[0], *self.origins[:1]))
 
     def _form(self, functions):
         """A container, or a list of single ones where it was one."""
@@ -242,9 +277,10 @@ def joined(Y, name="y"):
     if not isinstance(first, IrregularFunctions) and all(_alike(first, y) for y in singles[1:]):
         return first.concatenate(*singles[1:]) if len(singles) > 1 else first
     own = [_read_single(y, name) for y in singles]
+    own = [curve.since(own[0].origin) for curve in own]
     ends = np.array([curve.domain for curve in own])
     points, values = [curve.points[0] for curve in own], [curve.values[0] for curve in own]
-    return IrregularFunctions(points, values, (ends[:, 0].min(), ends[:, 1].max()))
+    return IrregularFunctions(points, values, (ends[:, 0].min(), ends[:, 1].max()), own[0].origin)
 
 
 def _alike(first, other):
@@ -294,22 +330,25 @@ def rows_of_none(Y):
     return [np.full(shape, np.nan) if row is None else row for row in Y] if shape else Y
 
 
-def read_functions(Y, grid=None, name="y"):
+def read_functions(Y, grid=None, name="y", origins=None):
     """``Curves`` or ``IrregularFunctions`` from any of the containers, and their ``Layout``.
 
     grid : None, an increasing array (m,), or a tuple of such arrays for functions of several variables; scikit-fda's
-        objects bring their own, data frames too if None, where the names of their columns are numbers
+        objects bring their own, data frames too if None, where the names of their columns are points
+    origins : of dates, those of the training outputs, a tuple with one for each variable; None for their own
     """
+    first = origins[0] if origins else None
     if isinstance(Y, Functions):
         return Y.data, Y.layout
     singles = _singles(Y)
     if singles is not None:
-        data, layout = read_functions(joined(Y, name), grid, name)
+        data, layout = read_functions(joined(Y, name), grid, name, origins)
         if hasattr(singles[0], "data_matrix"):  # whether or not they share a grid
             layout = Layout("FDataGrid", names=_names(singles[0]))
         return data, replace(layout, listed=True)
     if isinstance(Y, IrregularFunctions):
-        return Y, Layout("IrregularFunctions")
+        Y = Y.since(first)
+        return Y, Layout("IrregularFunctions", origins=() if Y.origin is None else (Y.origin,))
     if in_basis(Y):
         return _read_basis(Y, grid, name)
     if hasattr(Y, "data_matrix"):
@@ -345,15 +384,34 @@ def read_functions(Y, grid=None, name="y"):
             f"{name} must be numbers of shape (n, m) or (n, m, p), IrregularFunctions or scikit-fda's: {error}"
         ) from error
     named = points_of(Y) if grid is None else None
-    if named is not None and (np.diff(named) <= 0).any():
-        raise ValueError(
-            f"{name}: names of columns that are numbers are the grid, which must increase from point to point, got "
-            f"{reprlib.repr(list(Y.columns))}; give {name} with sorted columns, each name once, or grid="
-        )
-    axes = _axes_of(grid if named is None else named, array, name)
+    if named is not None:
+        points, own = named
+        _check_increase(Y, points, name)
+        points, own = since(points, own, first)
+        axes, origins = (points,), (own,)
+    else:
+        axes, origins = _axes_of(grid, array, name, origins)
     values = array.reshape(len(array), *(len(axis) for axis in axes), -1)
     domain = tuple((axis[0], axis[-1]) for axis in axes)
-    return Curves(values, axes, domain), Layout("array", ndim=array.ndim, named_points=named is not None)
+    origins = origins if any(origin is not None for origin in origins) else ()
+    layout = Layout("array", ndim=array.ndim, named_points=named is not None, origins=origins)
+    return Curves(values, axes, domain), layout
+
+
+def _check_increase(Y, points, name):
+    """Raise if the columns of a data frame are not in the order of the points that their names stand for."""
+    if (np.diff(points) > 0).all():
+        return
+    names = list(Y.columns)
+    if len(set(points)) < len(points):
+        remedy = "leave out columns of equal points, or set grid= to other points"
+    else:
+        ordered = reprlib.repr([names[j] for j in np.argsort(points)])
+        remedy = f"give {name}[names] with names = {ordered}, or set grid= to other points"
+    raise ValueError(
+        f"{name}: the names of its columns are the points of the grid, which must increase from column to column, got "
+        f"{reprlib.repr(names)}; {remedy}"
+    )
 
 
 def _read_basis(Y, grid, name):
@@ -385,7 +443,8 @@ def sampled(X, grid=None, name="X") -> Curves:
 def resampled(curves: IrregularFunctions, grid, name) -> Curves:
     """Irregular curves interpolated on a grid (m,), by default on 101 points of their domain."""
     low, high = curves.domain
-    axes = (np.linspace(low, high, DEFAULT_POINTS if low < high else 1),) if grid is None else as_axes(grid)
+    even = (np.linspace(low, high, DEFAULT_POINTS if low < high else 1),)
+    axes = even if grid is None else as_axes(grid, (curves.origin,))
     if len(axes) != 1:
         raise ValueError(f"grid must be one increasing array of points for irregular curves, got {len(axes)}")
     check_grids(axes, [axes[0].size], name)
@@ -402,8 +461,9 @@ def interpolated(curves: IrregularFunctions, axis):
     return out
 
 
-def _axes_of(grid, array, name):
-    """Grids of an array (n, m_1, ..., m_k) or (n, m_1, ..., m_k, p); evenly spaced on [0, 1] when not given."""
+def _axes_of(grid, array, name, origins=None):
+    """Grids of an array (n, m_1, ..., m_k) or (n, m_1, ..., m_k, p), and origins of their dates; by default even steps
+    on [0, 1]."""
     shape = array.shape[1:] or (1,)
     if grid is None:
         if len(shape) > 2:
@@ -411,15 +471,15 @@ def _axes_of(grid, array, name):
                 f"{name} has shape {array.shape}: give grid as a tuple with the points of each variable, "
                 "or an array (n, m) or (n, m, p)"
             )
-        return (np.linspace(0.0, 1.0, shape[0]),)
-    axes = as_axes(grid)
+        return (np.linspace(0.0, 1.0, shape[0]),), ()
+    axes, origins = read_axes(grid, origins)
     if len(shape) not in (len(axes), len(axes) + 1):
         raise ValueError(
             f"grid has {len(axes)} axes, so {name} must have {len(axes) + 1} dimensions (or one more, for several "
             f"functions a sample), got shape {array.shape}"
         )
     check_grids(axes, shape[: len(axes)], name)
-    return axes
+    return axes, origins
 
 
 def _names(Y):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import numbers
 import reprlib
 
 import numpy as np
 
+from .._times import read_points
 from .._validation import check_choice
 
 
@@ -87,15 +87,32 @@ def check_grids(axes, sizes, name):
             raise ValueError(f"grid must increase from point to point, got {axis!r}; sort it, and {name} with it")
 
 
-def as_axes(grid):
-    """The tuple of grids behind the setting: one array, or a tuple of arrays for several variables."""
-    several = isinstance(grid, tuple) and len(grid) > 0 and not isinstance(grid[0], numbers.Number)
+def as_axes(grid, origins=None):
+    """The tuple of grids behind the setting: one array, or a tuple of arrays for several variables.
+
+    origins : that dates are counted from, see ``read_axes``
+    """
+    return read_axes(grid, origins)[0]
+
+
+def read_axes(grid, origins=None):
+    """The tuple of grids behind the setting, and of the origins of those that are dates, None for others.
+
+    origins : of dates on each axis; missing or None for axes that must not have dates; None for the first date of each
+    """
+    several = isinstance(grid, tuple) and len(grid) > 0 and np.ndim(grid[0]) > 0
+    given = grid if several else (grid,)
+    wanted = [None] * len(given) if origins is None else [*origins, *[None] * len(given)]
     try:
-        return tuple(np.atleast_1d(np.asarray(axis, dtype=float)) for axis in (grid if several else (grid,)))
+        axes = [[axis] if np.ndim(axis) == 0 else axis for axis in given]
+        read = [read_points(axis, origin) for axis, origin in zip(axes, wanted)]
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"grid must be an array of points, or a tuple of them for several variables, got {grid!r}"
+            f"grid must be an array of points, or a tuple of them for several variables, got {reprlib.repr(grid)}"
         ) from error
+    if origins is not None and any(own is not None and origin is None for (_, own), origin in zip(read, wanted)):
+        raise ValueError(f"grid has dates, and the training outputs have numbers for points; got {reprlib.repr(grid)}")
+    return tuple(axis for axis, _ in read), tuple(origin for _, origin in read)
 
 
 def same_points(a, b):

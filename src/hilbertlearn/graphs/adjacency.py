@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from functools import reduce
 
@@ -12,6 +13,8 @@ from sklearn.utils import column_or_1d
 
 from .._validation import SYMMETRY_TOLERANCE, check_number, warn
 from ..frames import is_missing
+
+_WEAKEST = 1e-100  # weight of a link relative to the strongest; weaker ones count as this, since squares would vanish
 
 
 def read_graph(graph, name="adjacency"):
@@ -59,7 +62,10 @@ def check_weights(W, weights, name):
     if not np.isfinite(weights.sum()) and not np.isfinite(weights).all():
         raise ValueError(f"{name} contains NaN or infinity; give 0 where there is no link")
     if weights.min(initial=0.0) < 0:
-        raise ValueError(f"{name} has negative weights, as low as {weights.min():.3g}; give non-negative similarities")
+        raise ValueError(
+            f"{name} has negative weights, as low as {weights.min():.3g}; weights are strengths of links: give "
+            "non-negative similarities, 0 where there is no link"
+        )
     asymmetry = abs(W - W.T).max() if weights.size else 0.0
     if asymmetry > SYMMETRY_TOLERANCE * largest:
         raise ValueError(
@@ -75,6 +81,20 @@ def check_weights(W, weights, name):
     else:
         np.fill_diagonal(W, 0.0)
     return W
+
+
+def relative_weights(W):
+    """The sparse graph W (n, n) with its weights divided by their mean, so that their unit does not count.
+
+    An average link has weight 1; where all weights are equal, each is 1 exactly. A link much weaker than others stays
+    one.
+    """
+    if not W.nnz:
+        return W
+    relative = W.copy()
+    relative.data = np.maximum(W.data / W.data.max(), _WEAKEST)
+    relative.data /= math.fsum(relative.data) / W.nnz  # the exact sum does not depend on the order of the nodes
+    return relative
 
 
 def groups_graph(labels, name):
@@ -113,7 +133,10 @@ def is_networkx(graph):
 
 
 def networkx_weights(graph, name, nodes):
-    """The adjacency matrix (l, l), sparse, of a networkx graph, its nodes in the order given."""
+    """The adjacency matrix (l, l), sparse, of a networkx graph, its nodes in the order given.
+
+    Weights are the attribute ``weight``, 1 for edges that have none; those of parallel edges add up.
+    """
     try:
         import networkx
     except ImportError as error:
@@ -123,6 +146,14 @@ def networkx_weights(graph, name, nodes):
     if not len(graph):
         raise ValueError(f"{name} has no nodes; give at least one")
     try:
-        return networkx.to_scipy_sparse_array(graph, nodelist=nodes, dtype=float, format="csr")
+        W = networkx.to_scipy_sparse_array(graph, nodelist=nodes, dtype=float, format="csr")
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} has weights of edges that are no numbers: {error}") from error
+    check_finite(W.data, name)
+    return W
+
+
+def check_finite(weights, name):
+    """Raise where a weight of a list of edges is not finite: NaN hides a pair in matrices alone."""
+    if not np.isfinite(weights).all():
+        raise ValueError(f"{name} has edges with weight NaN or infinity; leave them out, or give their pairs in hidden")

@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse
 
 from ..frames import column_values, columns_of, is_frame, is_missing
+from .adjacency import check_finite
 from .names import as_names, find, ordered, some
 
 _LENGTHS = (2, 3)  # of (u, v) and (u, v, weight)
@@ -57,8 +58,7 @@ def _named(columns, name):
         values = np.asarray(weights[0], dtype=float)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} has weights of edges that are no numbers: {error}; give (u, v, weight)") from error
-    if not np.isfinite(values).all():
-        raise ValueError(f"{name} has edges with weight NaN or infinity; leave them out, or give their pairs in hidden")
+    check_finite(values, name)
     return *ends, values
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from sklearn.utils import column_or_1d
 
 from ..frames import is_frame, is_framed, values_of
 from ..outputs import nan_for_missing, unlabelled
-from .adjacency import check_weights, groups_graph, is_networkx, networkx_weights
+from .adjacency import check_weights, groups_graph, is_networkx, networkx_weights, relative_weights
 from .edges import edge_columns, edge_positions, edge_weights, nodes_of
 from .hidden import check_some_known, checked_mask, mask_of_rows, names_of_square, read_hidden, union
 from .names import are_numbers, as_names, check_distinct, find, some
@@ -21,7 +21,7 @@ _REMEDY = "name the rows of X by pd.DataFrame(X, index=names), or give the matri
 
 @dataclass(frozen=True, eq=False)
 class KnownGraph:
-    """What is known of an undirected graph: l nodes, in ascending order of their rows of features.
+    """What is known of an undirected graph: l nodes, as it is read in ascending order of their rows of features.
 
     Read again, it is matched by its names.
     """
@@ -41,7 +41,12 @@ class KnownGraph:
     def take(self, nodes):
         """The graph of some of its nodes, by position."""
         adjacency, hidden = (scipy.sparse.csr_array(some[nodes][:, nodes]) for some in (self.adjacency, self.hidden))
+        adjacency.sort_indices()
         return KnownGraph(adjacency, hidden, self.nodes[nodes], self.rows[nodes])
+
+    def in_relative_weights(self):
+        """The same graph with weights relative to an average link's."""
+        return replace(self, adjacency=relative_weights(self.adjacency))
 
     def toarray(self):
         """The weights (l, l), NaN where a pair is hidden."""
@@ -64,12 +69,15 @@ def read_known_graph(graph, name="y", *, nodes=None, hidden=None) -> KnownGraph:
 
     Row i of an array is node i, and names match names: integers are names too, those of the rows of an array X.
 
+    Weights are strengths of links: twice the weight counts as much as two links. They are not negative; a pair of
+    weight 0 is not linked, in every form.
+
     Parameters
     ----------
     graph :
         - a square matrix of weights, dense or sparse, of the first l rows of X; NaN (None, pandas.NA) is a hidden pair
         - a square data frame with the same names as index and columns, or a networkx graph: its nodes may be some of
-          the rows of X, in any order
+          the rows of X, in any order. Edges of networkx have their attribute ``weight``, or 1
         - an edge list: tuples (u, v) or (u, v, weight), an integer array (m, 2), a data frame of 2 or 3 columns. All
           rows of X are its nodes: what is not listed is not linked. Without `nodes` its nodes are those with edges.
         - groups (l,): equal labels are linked; a node in no group (None, NaN) is known to be alone, and pairs of an

@@ -117,7 +117,7 @@ class Pairs:
         """The graph in which these pairs have these labels and all others are hidden.
 
         linked : (m,) positive for a link, NaN where it is not known; None for the graph's own. Links of the graph
-            keep their weights, others have weight 1.
+            keep their weights; others have the mean of these, 1 if there are none.
         """
         linked = self.weights if linked is None else np.asarray(linked)
         if linked.dtype.kind not in "biuf":
@@ -132,7 +132,8 @@ class Pairs:
         np.fill_diagonal(unseen, False)
         is_link = linked > 0
         i, j = self.first[is_link], self.second[is_link]
-        weights = np.where(self.weights > 0, self.weights, 1.0)[is_link]
+        given = self.weights > 0
+        weights = np.where(given, self.weights, self.weights[given].mean() if given.any() else 1.0)[is_link]
         both = (np.r_[weights, weights], (np.r_[i, j], np.r_[j, i]))
         adjacency = scipy.sparse.csr_array(both, shape=(l, l))
         adjacency.sort_indices()

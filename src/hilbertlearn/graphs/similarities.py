@@ -1,4 +1,12 @@
-"""Similarities of two nodes by what a graph says of them: paths between them, counted in several ways."""
+"""Similarities of two nodes by what a graph says of them: paths between them, counted in several ways.
+
+Weights of links are strengths: a link of weight 2 counts twice as much as one of weight 1.
+
+References
+----------
+- Lü and Zhou (2010). Link prediction in weighted networks: the role of weak ties. Europhysics Letters 89(1).
+- Murata and Moriyasu (2007). Link prediction of social networks based on weighted proximity measures. Web Intelligence.
+"""
 
 from __future__ import annotations
 
@@ -63,32 +71,39 @@ class Sum:
 
 
 def adamic_adar(links):
-    """Common neighbours, each weighted by 1 / log(its number of links) (Adamic and Adar 2003); a kernel."""
-    degrees = links.sum(axis=1)
-    return _common(links, 1 / np.log(np.maximum(degrees, 2)))
+    """Common neighbours z, each counted with ``(w_xz + w_zy) / 2 / log(s_z)`` (Adamic and Adar 2003).
+
+    Strengths s_z below 2, which a common neighbour has only by weak links, count as 2.
+    """
+    return _common(links, 1 / np.log(np.maximum(_strengths(links), 2)))
 
 
 def resource_allocation(links):
-    """Common neighbours, each weighted by 1 / its number of links (Zhou, Lü and Zhang 2009); a kernel."""
-    return _common(links, 1 / np.maximum(links.sum(axis=1), 1))
+    """Common neighbours z, each counted with ``(w_xz + w_zy) / 2 / s_z`` (Zhou, Lü and Zhang 2009)."""
+    return _common(links, 1 / _positive(_strengths(links)))
 
 
-def _common(links, weights):
-    return Product(scipy.sparse.csr_array(links * weights[None, :]), links)
+def _common(links, factors):
+    """``sum_z factor_z (w_xz + w_zy) / 2`` over the common neighbours z of x and y (Lü and Zhou 2010, section 3)."""
+    if (links.data == 1).all():
+        return Product(scipy.sparse.csr_array(links * factors[None, :]), links)
+    pattern = scipy.sparse.csr_array(links > 0, dtype=float)
+    left = scipy.sparse.hstack([links * factors[None, :], pattern * factors[None, :]]) / 2
+    return Product(scipy.sparse.csr_array(left), scipy.sparse.csr_array(scipy.sparse.vstack([pattern, links])))
 
 
 def preferential_attachment(links):
-    """``log((1 + d) (1 + e))`` of the numbers of links of the two nodes (after Barabási and Albert 1999).
+    """``log((1 + s_x) (1 + s_y))`` of the strengths of the two nodes (after Barabási and Albert 1999).
 
     Not a kernel, and no similarity: it says which nodes have links at all, also where no path joins them.
     """
-    sizes = np.log1p(links.sum(axis=1))
+    sizes = np.log1p(_strengths(links))
     ones = np.ones_like(sizes)
     return Product(np.column_stack([sizes, ones]), np.stack([ones, sizes]))
 
 
 def three_paths(links):
-    """Paths of three links, each link divided by sqrt(d e) of the degrees of its ends: ``(D^-1/2 A D^-1/2)^3``.
+    """Paths of three links, each weight divided by sqrt(s t) of the strengths of its ends: ``(D^-1/2 W D^-1/2)^3``.
 
     After Kovács et al. 2019, who do not divide by the degrees of the two nodes themselves. Not a kernel. Where links
     are between two kinds of nodes, these have no neighbours in common but such paths.
@@ -98,9 +113,12 @@ def three_paths(links):
 
 
 def katz(links):
-    """Paths of every length k, weighted by b^k: ``(I - b A)^-1`` (Katz 1953), b half of what converges; a kernel."""
-    largest = max(_largest(links), 1.0)  # 1: the eigenvalue of a single link
-    return _paths(links, _KATZ / largest)
+    """Paths of every length k, weighted by b^k: ``(I - b W)^-1`` (Katz 1953), b half of what converges; a kernel.
+
+    The weight of a path is the product of those of its links. b is relative to the largest eigenvalue of W, so that the
+    unit of the weights cancels.
+    """
+    return _paths(links, _KATZ / (_largest(links) or 1.0))  # 1: without links
 
 
 def normalized_laplacian(links):
@@ -135,14 +153,30 @@ STRUCTURE: dict[str, Callable] = {
 
 
 def structural(name, W) -> Product | Sum:
-    """A similarity of all pairs of nodes of a graph W, sparse (l, l): its links count, not their weights."""
+    """A similarity of all pairs of nodes of a graph, in which the weights of links count.
+
+    W : (l, l) sparse, relative to an average link, whose weight is 1: ``relative_weights``. The strength of a node is
+        the sum of the weights of its links, which is their number where all weights are 1.
+    """
     check_choice(name, "similarity", tuple(STRUCTURE))
-    return STRUCTURE[name](scipy.sparse.csr_array(W > 0, dtype=float))
+    links = scipy.sparse.csr_array(W, dtype=float, copy=True)
+    links.eliminate_zeros()
+    return STRUCTURE[name](links)
+
+
+def _strengths(links):
+    """Sums (l,) of the weights of each node's links."""
+    return np.asarray(links.sum(axis=1)).ravel()
+
+
+def _positive(strengths):
+    """The same, 1 for nodes without links."""
+    return np.where(strengths > 0, strengths, 1.0)
 
 
 def _normalised(links):
-    """``D^-1/2 A D^-1/2``."""
-    roots = 1 / np.sqrt(np.maximum(links.sum(axis=1), 1))
+    """``D^-1/2 W D^-1/2``, D the strengths."""
+    roots = 1 / np.sqrt(_positive(_strengths(links)))
     return scipy.sparse.csr_array(links * roots[None, :] * roots[:, None])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,15 +13,15 @@ from sklearn.exceptions import ConvergenceWarning
 from .._statistics import pointwise_median
 from ..losses import Loss, Squared
 from ..terms import ITERATIONS, Factors
-from ..training import Options, Samples, Training, build, for_alpha, scheduled
+from ..training import Fit, Options, Samples, Training, build, for_alpha, scheduled
 from .criterion import Criterion, Norms, robust_weights
+from .draws import drawn
 from .folds import Folds, held_out_residuals, search_folds
 from .loo import residual_path
 from .on_features import Approximation, with_features
 from .rounds import relearn, rounds_of
 from .search import (
     best_operator,
-    drawn,
     error_curve,
     families_of,
     has_plain_kernels,
@@ -29,6 +30,7 @@ from .search import (
     size,
     with_closed_form,
 )
+from .step_back import automatic_bounds, is_final, step_back, with_larger_constants
 from .trials import Trial, best_index
 from .trust import UNTRUSTED, without_wrong_points, wrong_samples
 
@@ -46,6 +48,19 @@ class Choice:
     trials: tuple[Trial, ...] = ()
     alpha_by_output: Any = None  # (d,), where each output has its own: the operator is min / these
     approximation: Approximation | None = None  # where features stand in place of the kernel
+    selected_alpha: bool = False  # whether alpha was selected from the data
+    selected_bounds: tuple[str, ...] = ()  # names of the loss's constants that were, and bound its dual variables
+
+    def smoother(self, factor) -> Choice:
+        """The same choice with a larger alpha and a larger bound of the loss, as far as these were selected.
+
+        With both multiplied by the same factor, samples held at the loss's bound pull on the function as before.
+        """
+        loss = with_larger_constants(self.loss, self.selected_bounds, factor)
+        if not self.selected_alpha:
+            return replace(self, loss=loss)
+        by_output = None if self.alpha_by_output is None else factor * self.alpha_by_output
+        return replace(self, loss=loss, alpha=factor * self.alpha, alpha_by_output=by_output)
 
     def factored(self) -> Choice:
         """The same with factors that serve the fit and the models without one sample, where these have a formula."""
@@ -70,6 +85,12 @@ def choose(samples: Samples, loss: Loss, alpha, options: Options, trusted=False)
     trusted : whether none are looked for
     """
     alpha = scheduled(alpha, len(samples.rows))
+    choice = _choose(samples, loss, alpha, options, trusted)
+    return replace(choice, selected_alpha=isinstance(alpha, str), selected_bounds=automatic_bounds(loss, choice.loss))
+
+
+def _choose(samples: Samples, loss: Loss, alpha, options: Options, trusted) -> Choice:
+    """As ``choose``, alpha a number or "auto"."""
     automatic = isinstance(alpha, str)
     if not loss.symmetric:
         return _asymmetric(samples, loss, alpha, options)
@@ -123,6 +144,21 @@ def choose(samples: Samples, loss: Loss, alpha, options: Options, trusted=False)
     if loss.needs_residuals:
         loss = settled(training, loss, [chosen], options, factors)
     return Choice(chosen, loss, training, factors, trials)
+
+
+def fit_selected(choice: Choice, solve: Callable[[Choice], Fit]) -> tuple[Choice, Fit]:
+    """The choice and its fit; smoother ones where the solver misses its tolerance with the selected settings.
+
+    solve : function that fits a choice
+    """
+    if not (choice.selected_alpha or choice.selected_bounds):
+        return choice, solve(choice)
+
+    def solve_smoother(factor):
+        smoother = choice if factor == 1 else choice.smoother(factor)
+        return smoother, solve(smoother)
+
+    return step_back(solve_smoother, lambda found: is_final(found[1]))
 
 
 def choose_kernels(samples: Samples, loss: Loss, alpha, options: Options) -> Training:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,20 +26,17 @@ class Criterion:
 
     def summary(self, data: Samples, residuals) -> tuple[float, float]:
         """Error, and its standard error, of residuals (n, d) of the samples of `data`."""
+        return self.judge(data)(residuals)
+
+    def judge(self, data: Samples) -> Callable[[np.ndarray], tuple[float, float]]:
+        """The summary of residuals of the samples of `data`, a function that many residuals go through."""
         weights = data.weights / data.weights.sum()
         spread = self.spread(data)
         if spread is None:
-            errors = self.errors(data, residuals)
-            mean = weights @ errors
-            return float(mean), float(np.sqrt(weights**2 @ (errors - mean) ** 2))
-        squares = np.nan_to_num(residuals) ** 2
+            return lambda residuals: _mean_and_error(self.errors(data, residuals), weights)
         share = weights[:, None] * np.isfinite(data.Y)
         share = share / np.maximum(share.sum(axis=0), np.finfo(float).tiny)
-        means = np.einsum("ij,ij->j", share, squares)
-        roots = np.sqrt(means)
-        # to first order each root moves by half the change of its mean square over itself
-        moved = share * np.divide(squares - means, 2 * roots * spread, out=np.zeros_like(squares), where=means > 0)
-        return float(np.mean(roots / spread)), float(np.linalg.norm(moved.mean(axis=1)))
+        return lambda residuals: _relative(residuals, share, spread)
 
     def spread(self, data: Samples):
         """What errors of each output are relative to (d,), None where those of samples count."""
@@ -51,6 +49,23 @@ class Criterion:
         rows = np.nan_to_num(data.encoded.whole(residuals, self.loss))
         floor = self.loss.row_value(np.zeros_like(rows[:1]), data.measure)
         return 2 * (self.loss.row_value(rows, data.measure) - floor)
+
+
+def _mean_and_error(errors, weights) -> tuple[float, float]:
+    """Mean of errors (n,), and its standard error."""
+    mean = weights @ errors
+    return float(mean), float(np.sqrt(weights**2 @ (errors - mean) ** 2))
+
+
+def _relative(residuals, share, spread) -> tuple[float, float]:
+    """Mean over outputs of relative errors, and its standard error; share : (n, d) of each entry in its output."""
+    squares = residuals**2
+    squares[np.isnan(squares)] = 0.0
+    means = np.einsum("ij,ij->j", share, squares)
+    roots = np.sqrt(means)
+    # to first order each root moves by half the change of its mean square over itself
+    moved = share * np.divide(squares - means, 2 * roots * spread, out=np.zeros_like(squares), where=means > 0)
+    return float(np.mean(roots / spread)), float(np.linalg.norm(moved.mean(axis=1)))
 
 
 class Norms(Criterion):

@@ -20,6 +20,7 @@ from .choice import choose
 from .on_features import Approximation
 from .reservoir import Reservoir, choose_alpha
 from .search import families_of, is_open
+from .step_back import automatic_bounds, step_back, with_larger_constants
 from .trials import Trial
 
 
@@ -35,6 +36,17 @@ class Decided:
     penalty: float | None  # alpha times the sum of weights, where these rows have chosen it
     trials: tuple[Trial, ...] = ()
     approximation: Approximation | None = None
+    selected_bounds: tuple[str, ...] = ()  # names of the loss's constants that were selected from the data
+
+    @property
+    def is_selected(self) -> bool:
+        """Whether the penalty or constants of the loss were selected by the first rows."""
+        return self.penalty is not None or bool(self.selected_bounds)
+
+    def smoother(self, factor) -> Decided:
+        """The same with a larger penalty and larger constants of the loss, as far as these were selected."""
+        penalty = None if self.penalty is None else factor * self.penalty
+        return replace(self, penalty=penalty, loss=with_larger_constants(self.loss, self.selected_bounds, factor))
 
 
 def decide(samples: Samples, loss: Loss, alpha, options: Options, passes=True) -> Decided:
@@ -55,7 +67,7 @@ def decide(samples: Samples, loss: Loss, alpha, options: Options, passes=True) -
             "rows, or give Landmarks(points=...) or RandomFeatures()"
         )
     alpha = scheduled(alpha, len(samples.rows))  # to choose by; the model has that of all rows
-    automatic = isinstance(alpha, str)
+    automatic, loss_setting = isinstance(alpha, str), loss
     searched = is_open(samples) or isinstance(number, str) or loss.needs_residuals
     if searched or (automatic and not loss.quadratic):
         choice = choose(samples, loss, alpha, options, trusted=True)
@@ -76,7 +88,8 @@ def decide(samples: Samples, loss: Loss, alpha, options: Options, passes=True) -
             penalty, trials = choice.alpha * float(samples.weights.sum()), choice.trials
     kernel = replace(kernel, map=kernel.map.detached())
     recipe = replace(recipe, space=Given(samples.space))
-    return Decided(kernel, samples.space, M, loss, recipe, penalty if automatic else None, trials, approximation)
+    penalty, bounds = penalty if automatic else None, automatic_bounds(loss_setting, loss)
+    return Decided(kernel, samples.space, M, loss, recipe, penalty, trials, approximation, bounds)
 
 
 def solve_moments(
@@ -93,7 +106,8 @@ def solve_moments(
         return problem.solve(float(alpha), tol), decided.trials
     kernel = decided.kernel
     chosen, trials = choose_alpha(problem, rows(), decided.space, kernel.kernel, kernel.rate)
-    return problem.solve(chosen, tol, path=True), decided.trials + trials
+    solved = step_back(lambda factor: problem.solve(factor * chosen, tol, path=True), lambda found: found.converged)
+    return solved, decided.trials + trials
 
 
 def n_patterns(samples: Samples) -> int:

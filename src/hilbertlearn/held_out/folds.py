@@ -10,26 +10,21 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 import numpy as np
-from joblib import delayed, effective_n_jobs
+from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import KFold
+from sklearn.utils.parallel import delayed
 
 from .._progress import Enough, Progress, Task, results
 from ..losses import Loss
 from ..training import Fit, Options, Training, fit, fit_grid, fit_path
+from .draws import shuffled_folds
 from .trials import Trial, best_index, trials_of
 
-FOLDS = 5  # where leaving out has no closed form
 _TRIED = 13  # alphas that such a search takes, more or less
 _LEAST = 1e-9  # alpha beside the largest, where a search near a known one ends: less is at the limit of rounding
 _FURTHER = 2  # decades that a search near a known alpha may go on at one of its ends
 _HALF_DECADE = 10.0**0.5
 _FINEST = 2.0  # step between alphas at which a search over folds ends
-
-
-def shuffled_folds(n):
-    """List of (train, test), positions among n samples."""
-    return list(KFold(min(FOLDS, n), shuffle=True, random_state=0).split(np.arange(n)))
 
 
 def own_error(training: Training, found: Fit, test, loss: Loss | None = None):
@@ -98,7 +93,7 @@ class Folds:
         """error : as for ``fold_errors``, a number, or one for each of several outputs whose sum decides."""
         self.training, self.loss, self.options = training, loss, options
         self.error = own_error if error is None else error
-        self.folds = shuffled_folds(len(training.rows))
+        self.folds = shuffled_folds(training)
         self.parts = [training.take(train).prepared([1.0, 1.0]) for train, _ in self.folds]
         self.centres = [part.centre(loss) for part, _ in self.parts]
         self.errors: dict[float, np.ndarray] = {}  # (n_folds,)
@@ -138,6 +133,8 @@ class Folds:
         with self._search(_TRIED // 2):
             for power in (1, 0, -1):
                 self.at(alpha * step**power)
+            while not self.is_solved() and max(self.errors) < self.training.alphas()[-1]:
+                self.at(max(self.errors) * step)
             for _ in range(_FURTHER):
                 best, tried = self.best(), sorted(self.errors)
                 if best not in (tried[0], tried[-1]) or (best == tried[0] and best / step < least):
@@ -183,14 +180,20 @@ class Folds:
         self.errors[alpha] = self.by_output[alpha].sum(axis=1)
         self.seconds[alpha] = time.perf_counter() - begun
         if self._task is not None:
-            best, error = self.best(), self.mean(alpha)
-            so_far = f"best {self.mean(best):.4g} at {best:.2g}"
+            error, so_far = self.mean(alpha), "none solved"
+            if self.is_solved():
+                best = self.best()
+                so_far = f"best {self.mean(best):.4g} at {best:.2g}"
             self._task.search_step(f"error {error:.4g} at alpha {alpha:.2g}", so_far, alpha=alpha, error=error)
 
     def mean(self, alpha) -> float:
         """Over the folds that gave a number; infinite where fewer than half did."""
         finite = self.errors[alpha][np.isfinite(self.errors[alpha])]
         return float(finite.mean()) if 2 * len(finite) > len(self.folds) else np.inf
+
+    def is_solved(self) -> bool:
+        """Whether an alpha has a mean error: models that the solver leaves far from their optimum have none."""
+        return any(np.isfinite(self.mean(alpha)) for alpha in self.errors)
 
     def least(self) -> float:
         """The mean error of the best alpha."""
@@ -223,7 +226,7 @@ def _with_operator(part: Training, factors):
 def held_out_residuals(training: Training, loss, alpha, options: Options):
     """Residuals (n, d) of each sample under the model fitted without its fold."""
     residuals = np.full(training.Y.shape, np.nan)
-    for train, test in shuffled_folds(len(training.Y)):
+    for train, test in shuffled_folds(training):
         found = next(fit_path(training.take(train), loss, [alpha], options))
         values = found.coordinates_at(training.cross(test, found.training))
         left = found.training.space.residuals(training.y[training.rows[test]], values)

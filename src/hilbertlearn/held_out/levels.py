@@ -64,7 +64,8 @@ def choose_levels(samples: Samples, loss: Pinball, alpha, coupling, axis, option
     if apart:
         base = by_output(base, options)
     training = with_levels(_with_shares(base), loss, first, axis)
-    choice = Choice(base.alpha, loss, training, None, base.trials, approximation=base.approximation)
+    more: dict = {"approximation": base.approximation, "selected_alpha": open_alpha}
+    choice = Choice(base.alpha, loss, training, None, base.trials, **more)
     if len(training.rows) == 1 or not (open_alpha or open_coupling):
         return replace(choice, alpha=base.alpha if open_alpha else float(alpha)), first
     judged = looked_at(training)
@@ -82,19 +83,19 @@ def choose_levels(samples: Samples, loss: Pinball, alpha, coupling, axis, option
         with suppress(Enough), options.said.task("choice of the coupling", "coupling") as task:
             for step in (1, -1):
                 tried.climb(step, open_alpha, task)
-    found = tried.best()
+    best = tried.best()
     if open_alpha:
-        tried.folds[found].finer()
+        tried.folds[best].finer()
     trials = base.trials + tuple(trial for folds in tried.folds.values() for trial in folds.trials())
-    chosen = tried.folds[found].best() / share if open_alpha else float(alpha)
-    training = with_levels(training, loss, found)
+    chosen = tried.folds[best].best() / share if open_alpha else float(alpha)
+    training = with_levels(training, loss, best)
     if apart:
-        own = tried.folds[found].best_by_output() / share / base.alpha * base.alpha_by_output
+        own = tried.folds[best].best_by_output() / share / base.alpha * base.alpha_by_output
         chosen = float(own.min())
         base = replace(base, alpha=chosen, alpha_by_output=own)
-        training = with_levels(_with_shares(base), loss, found, axis)
+        training = with_levels(_with_shares(base), loss, best, axis)
     choice = replace(choice, alpha=chosen, training=training, trials=trials, alpha_by_output=base.alpha_by_output)
-    return choice, found
+    return choice, best
 
 
 def _is_apart(base: Choice) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..terms import ITERATIONS, ONCE, PATH, Factors, Term
+from ..terms import ONCE, PATH, Factors, Term
 from ..training import Training
 
 
@@ -56,10 +56,11 @@ def _targets(Y, center, smoothed, weights):
         observed = own[:, None] * ~np.isnan(Y)
         total = observed.sum(axis=0)
         values = np.nan_to_num(Y)
-        mean = np.divide((observed * values).sum(axis=0), total, out=np.zeros_like(mean), where=total > 0)
-        shift = _mean_of_others(values, observed) - mean
+        mean = np.divide((observed * values).sum(axis=0), total, out=np.full_like(mean, np.nan), where=total > 0)
+        shift = _mean_of_others(values, observed) - mean  # NaN where nothing is observed, as the mean
         if smoothed is not None:
             mean, shift = smoothed(mean[None])[0], smoothed(shift)
+        shift = np.nan_to_num(shift)
     return root * np.nan_to_num(Y - mean), shift, root
 
 
@@ -67,10 +68,10 @@ def _targets(Y, center, smoothed, weights):
 class WithoutOne:
     """The n models of the squared loss that have one sample less, from the factors of the model of all.
 
-    As in ``leave_one_out`` the penalty s is held fixed, and the constant is that of the other samples.
+    As in ``leave_one_out`` the penalty s is held fixed, and the constant is that of the other samples. The factors,
+    which may have the size of the kernel matrix, are passed to the methods and not held.
     """
 
-    factors: Factors
     penalty: float
     residuals: np.ndarray  # (n, d) of each sample under the model without it, NaN where not observed
     shift: np.ndarray | None  # (n, d) what the constant changes by
@@ -79,26 +80,21 @@ class WithoutOne:
     smoothed: Callable | None
 
     @classmethod
-    def of(
-        cls, term: Term | None, Y, penalty, *, center=False, smoothed=None, weights=None, factors: Factors | None = None
-    ):
-        """Arguments as for ``leave_one_out``; factors : of the term, where they are there, which is not needed then."""
-        if factors is None:
-            assert term is not None
-            factors = term.factor(ITERATIONS)
+    def of(cls, factors: Factors, Y, penalty, *, center=False, smoothed=None, weights=None):
+        """Arguments as for ``leave_one_out``; factors : of the term."""
         options: dict = {"center": center, "smoothed": smoothed, "weights": weights}
-        ((_, residuals),) = leave_one_out(term, Y, [penalty], factors=factors, **options)
+        ((_, residuals),) = leave_one_out(None, Y, [penalty], factors=factors, **options)
         _, shift, root = _targets(Y, center, smoothed, weights)
-        return cls(factors.detached(1.0, penalty), penalty, residuals, shift, root, Y, smoothed)
+        return cls(penalty, residuals, shift, root, Y, smoothed)
 
-    def changes(self, G, rows=None):
+    def changes(self, factors: Factors, G, rows=None):
         """What coordinates predicted at m points change by without sample i, (m, n, d) or for some samples.
 
         G : (m, N) kernel values, or features, that predictions are made from
         """
-        return self.factors.changed(G, self.residuals, self.shift, self.root, self.penalty, rows)
+        return factors.changed(G, self.residuals, self.shift, self.root, self.penalty, rows)
 
-    def pairs(self, rows):
+    def pairs(self, factors: Factors, rows):
         """Residuals (b, n, d) of every sample j under the model without j and without each of the samples `rows`.
 
         NaN for a sample and itself, and where j was not observed.
@@ -106,7 +102,7 @@ class WithoutOne:
         own, center = self.root[:, 0] ** 2, self.shift is not None
         targets, _, _ = _targets(self.Y, center, self.smoothed, own)
         shifts = _shifts_of_pairs(self.Y, own, self.smoothed, rows) if center else None
-        found = self.factors.pairs_left_out(targets, shifts, self.root, self.penalty, rows)
+        found = factors.pairs_left_out(targets, shifts, self.root, self.penalty, rows)
         return np.where(np.isnan(self.Y), np.nan, found)
 
 
@@ -130,11 +126,12 @@ def _shifts_of_pairs(Y, weights, smoothed, rows):
     """What the mean (d,) changes by when j and each of the samples `rows` are left out, (b, n, d)."""
     observed, values = weights[:, None] * ~np.isnan(Y), np.nan_to_num(Y)
     sums, total = (observed * values).sum(axis=0), observed.sum(axis=0)
-    mean = np.divide(sums, total, out=np.zeros_like(sums), where=total > 0)
+    mean = np.divide(sums, total, out=np.full_like(sums, np.nan), where=total > 0)
     rest = total - observed - observed[rows][:, None]
     left = sums - observed * values - (observed * values)[rows][:, None]
     shifts = np.divide(left, rest, out=np.broadcast_to(mean, rest.shape).copy(), where=rest > total * 1e-14) - mean
-    return shifts if smoothed is None else smoothed(shifts.reshape(-1, Y.shape[1])).reshape(shifts.shape)
+    shifts = shifts if smoothed is None else smoothed(shifts.reshape(-1, Y.shape[1])).reshape(shifts.shape)
+    return np.nan_to_num(shifts)
 
 
 def _mean_of_others(Y, weights):

@@ -45,7 +45,7 @@ def _targets(found: Fit):
     """Eigenvalues (r,) of the operator, and in its eigenbasis targets (n, r) of which the squared loss has this fit."""
     training = found.training
     every = np.arange(len(training.rows))
-    targets = found.coordinates_at(training.cross(every, training)) - found.center
+    targets = found.deviations_at(training.cross(every, training))
     targets += found.sample_coefficients * (found.problem.penalty / found.root**2)
     M = training.terms[0].M
     if M is None:

@@ -142,8 +142,8 @@ def _shifts(problem, rows):
     others = (m.Y - own * np.nan_to_num(rows.Y - m.origin) * ~alone) / np.where(
         alone, np.where(mass > 0, mass, 1.0), rest
     )
-    shift = np.where(mass > 0, m.origin + others - m.mean, 0.0)
-    return shift if problem.smoothed is None else problem.smoothed(shift)
+    shift = m.origin + others - m.mean  # NaN where nothing is observed, as the mean
+    return np.nan_to_num(shift if problem.smoothed is None else problem.smoothed(shift))
 
 
 def choose_alpha(problem: MomentProblem, rows: Reservoir, space: Space, kernel=None, gamma=None):

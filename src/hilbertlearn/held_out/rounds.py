@@ -11,7 +11,7 @@ from ..kernels import InputKernel
 from ..losses import Squared
 from ..training import Fit, Options, Samples, Training, build, fit
 from .criterion import Criterion
-from .folds import shuffled_folds
+from .draws import shuffled_folds
 from .search import Found, families_of, search
 
 _GAIN = 0.02  # share of the error over folds that a round must gain: less is as often lost on new samples
@@ -76,7 +76,7 @@ class _Folds:
 
     @classmethod
     def of(cls, samples, found, weights, options):
-        folds = shuffled_folds(len(samples.rows))
+        folds = shuffled_folds(samples)
         self = cls(samples, weights, options, [test for _, test in folds], [])
         fits = [self._fit(train, found.shape, found.kernels, found.curve.penalty) for train, _ in folds]
         return replace(self, fits=fits)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from .._validation import warn
 from ..terms import Factors
 from ..training import Encoded, Options, Samples, Training, build
 from .criterion import Criterion
+from .draws import drawn
 from .loo import residual_path
 from .trials import Trial, best_index, smoothest, trials_of
 
@@ -46,7 +48,7 @@ class Curve:
     seconds: float
     factors: Factors | None = None  # of the training data's term, where they were made
 
-    @property
+    @cached_property
     def best(self) -> int:
         return best_index(self.errors)
 
@@ -88,11 +90,12 @@ def error_curve(training: Training, criterion: Criterion, alphas, weights=None, 
     rows = None if judged is None or judged >= len(data.rows) else drawn(data, judged)
     seen: Samples = data if rows is None else data.judged(rows)
     found: dict[int, tuple[float, float]] = {}
+    judge = criterion.judge(seen)
 
     def look(numbers):
         with np.errstate(over="ignore", invalid="ignore"):  # best_index says what overflows
             path = residual_path(fitted, [alphas[i] * share for i in numbers], factors, rows)
-            found.update((i, criterion.summary(seen, r)) for i, r in zip(numbers, path, strict=True))
+            found.update((i, judge(r)) for i, r in zip(numbers, path, strict=True))
 
     coarse_to_fine(len(alphas), look, lambda i: found[i][0])
     order = sorted(found)
@@ -130,12 +133,6 @@ def size(samples: Samples) -> int:
     if samples.mask is not None and samples.encoded.sampling is None:
         most /= max(1.0, len(np.unique(samples.mask, axis=1).T) / _PATTERNS) ** (1 / 3)
     return int(min(n, max(50, min(most, np.sqrt(_ENTRIES / max(d, 1))))))
-
-
-def drawn(samples: Samples, number):
-    """Positions of so many of the samples, drawn once and for all."""
-    n = len(samples.rows)
-    return np.arange(n) if number >= n else np.sort(np.random.default_rng(0).permutation(n)[:number])
 
 
 def with_closed_form(samples: Samples) -> Samples:
@@ -332,7 +329,7 @@ class _Look:
         self.trials += curve.trials()
         best = self.best()
         for key, other in self.curves.items():
-            if key != best:  # matrices and factors are large, and of use to the best alone
+            if key != best and other.training is not None:  # matrices and factors of the best alone are needed
                 self.curves[key] = replace(other, training=None, factors=None)
         return self.curves[i, rate]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,17 +49,18 @@ def best_index(errors):
 
     Errors often are flat towards small alpha; there the largest alpha is better conditioned and as good.
     """
-    errors = np.asarray(errors)
-    finite = errors[np.isfinite(errors)]
-    if not len(finite):
+    errors = np.asarray(errors, dtype=float).tolist()  # few, and a search asks often: faster than arrays
+    finite = [error for error in errors if math.isfinite(error)]
+    if not finite:
         raise ValueError("y is too large, its squared errors overflow; divide y by its standard deviation")
-    as_good = finite.min() + _AS_GOOD * abs(finite.min()) + _ROUNDING * abs(finite[-1])
-    return int(np.flatnonzero(errors <= as_good)[-1])
+    least = min(finite)
+    as_good = least + _AS_GOOD * abs(least) + _ROUNDING * abs(finite[-1])
+    return max(i for i, error in enumerate(errors) if error <= as_good)
 
 
 def smoothest(errors: dict):
     """The first key, in increasing order, whose error is as good as the smallest."""
-    finite = {key: value for key, value in errors.items() if np.isfinite(value)}
+    finite = {key: value for key, value in errors.items() if math.isfinite(value)}
     if not finite:
         raise ValueError("y is too large, its squared errors overflow; divide y by its standard deviation")
     least = min(finite.values())

@@ -8,7 +8,8 @@ import numpy as np
 
 from .._linalg import row_norms
 from .._statistics import pointwise_median, weighted_quantile
-from ..training import Training
+from ..losses import Squared
+from ..training import Options, Training, fit
 from .criterion import Norms
 from .loo import residual_path
 from .search import error_curve
@@ -84,23 +85,25 @@ def beyond_a_gap(sizes, weights):
 
 
 def without_wrong_points(training: Training, weights, penalty):
-    """Outputs (n, d) on a grid in which points that are plainly wrong are what others predict; None where none are.
+    """Outputs (n, d) on a grid in which outlying points are replaced by predictions; None where there are none.
 
-    Wrong points of many samples spoil every model that settings are chosen by. Those whose held-out residual is far
-    beyond the median are replaced, and again after a model without them, which tells more of them apart; as long as
-    all points, these too, are predicted better.
+    Outlying points of many samples spoil every model that settings are selected by. Points whose leave-one-out residual
+    is far beyond the median are replaced by the value that the model fits there, which the other points of the same
+    curve determine too. (A leave-one-out prediction has a larger error, which selection would take for noise.) The
+    model is fitted again as long as all points, these too, are predicted better.
 
     weights, penalty : as in ``wrong_samples``
     """
     given, measure, alphas = training.Y, np.sqrt(training.measure), training.alphas()
     predicted, cleaned = given - _left_out(training, weights, penalty), None
-    sizes = np.abs(given - predicted) / measure
+    fitted, sizes = predicted, np.abs(given - predicted) / measure
     for _ in range(_ROUNDS):
         middle = weighted_quantile(sizes.ravel(), 0.5, np.repeat(training.weights, sizes.shape[1]))
-        Y = np.where(sizes > _FAR * middle, predicted, given)
+        Y = np.where(sizes > _FAR * middle, fitted, given)
         new = training.with_outputs(Y)
         curve = error_curve(new, Norms(), alphas, np.ones(len(Y)))
         predicted = Y - _left_out(new, 1.0, curve.penalty)
+        fitted = Y - fit(new, Squared(), curve.alpha, Options()).residuals
         before, sizes = sizes, np.abs(given - predicted) / measure
         if not (training.weights @ sizes).sum() <= _BETTER * (training.weights @ before).sum():
             break

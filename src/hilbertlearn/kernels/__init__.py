@@ -33,6 +33,7 @@ from .objects import (
     of_objects,
 )
 from .output_built import OutputBuilt
+from .ranks import input_ranks
 from .stationary import MOVABLE, distances, metric, profile, slope
 from .tables import Table
 from .vector_fields import CurlFree, DivergenceFree, Helmholtz, OperatorValued

@@ -13,6 +13,7 @@ from ..frames import is_frame, is_framed, values_of
 from ..functions import brings_points, non_negative
 from .family import is_searched, named, with_settings
 from .gram import POSITIVE, PRECOMPUTED, InputKernel, brings_operator, check_kernel, has_gamma, median_rate
+from .ranks import spread_rows
 from .stationary import Bandwidth, unresolved
 from .tables import Table, codes, is_single, names_of, positions
 
@@ -335,7 +336,7 @@ class Categorical(Bandwidth, BaseEstimator):
 
     def _median(self, columns, sample_weight):
         n = len(columns[0])
-        rows = np.unique(np.linspace(0, n - 1, min(n, _MEDIAN_ROWS)).astype(int))
+        rows = spread_rows(None, _MEDIAN_ROWS, columns)
         if self.combine == "mean":  # whatever the number of columns
             return 1.0
         weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float)

@@ -20,6 +20,7 @@ from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import gen_batches
 
+from .._naming import unnamed_in_errors
 from .._validation import check_choice, check_number
 from ..functions import fill_gaps, quadrature, same_points, sampled
 from .gram import gram, median_rate, resolve_gamma
@@ -31,6 +32,7 @@ _RULES = ("median", "auto")
 _BLOCK_ENTRIES = 2**18  # kernel values computed at once, 2 MB: they are summed while still in the cache
 
 
+@unnamed_in_errors
 class CurveKernel(Bandwidth, BaseEstimator):
     """What kernels on curves share: how these are read, and settings that wait for the training curves.
 

@@ -21,6 +21,7 @@ from .._fitting import snapshot
 from .._linalg import exact
 from .._statistics import weighted_quantile
 from .._validation import check_choice, check_number, check_symmetric_psd, warn
+from .ranks import spread_rows
 from .stationary import MATERN, OVERFLOW, Bandwidth, distances, profile
 from .tiles import in_tiles
 
@@ -126,7 +127,7 @@ def resolve_gamma(kernel, gamma, X, weights=None):
         return float(gamma)
     weights, X = np.ones(X.shape[0]) if weights is None else weights, exact(X)
     if gamma in ("auto", "median") and kernel in _AT_MEDIAN:
-        rows = np.unique(np.linspace(0, X.shape[0] - 1, min(X.shape[0], _MEDIAN_ROWS)).astype(int))
+        rows = spread_rows(X, _MEDIAN_ROWS)
         between = distances(kernel, _safe_indexing(X, rows))
         pairs = np.triu_indices_from(between, k=1)
         values, mass = between[pairs], np.multiply.outer(weights[rows], weights[rows])[pairs]

@@ -19,6 +19,7 @@ from sklearn.base import BaseEstimator, clone
 from .._linalg import psd_root
 from .._validation import check_choice, check_number, check_symmetric_psd
 from .gram import resolve_gamma
+from .ranks import spread_rows
 from .stationary import MOVABLE, Bandwidth, distances, profile, slope, unresolved
 
 _GAMMAS = ("median", "scale", "auto")
@@ -260,7 +261,7 @@ class Metric(Bandwidth, BaseEstimator):
         if C.shape[1] > len(C):  # rotations of the outputs change nothing, and n columns hold all
             C = np.linalg.qr(C.T)[1].T
         rows = np.flatnonzero(weights > 0)
-        rows = rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), _ROWS)).astype(int))]
+        rows = rows[spread_rows(x[rows], _ROWS)]
         shares = np.sqrt(weights[rows] / weights[rows].sum())
         total = np.zeros(p if self.diagonal else (p, p))
         for points, _, slopes in self._slopes(x[rows], x, C, root):

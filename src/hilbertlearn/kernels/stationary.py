@@ -20,6 +20,7 @@ from scipy.special import gammaln, kve
 from sklearn.base import clone
 from sklearn.metrics.pairwise import additive_chi2_kernel, euclidean_distances, manhattan_distances
 
+from .._naming import unnamed_in_errors
 from .._validation import check_choice, check_number
 from .tiles import in_tiles
 
@@ -46,6 +47,7 @@ _MANY = 50.0  # nu from which Debye's expansion has all digits
 _TINY = 1e-300
 
 
+@unnamed_in_errors
 class Bandwidth:
     """What a search over bandwidths asks of a kernel whose rate is one setting, a word until ``resolve``.
 

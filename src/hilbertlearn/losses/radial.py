@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import wrightomega
 
+from .._naming import unnamed_in_errors
 from .balls import power_prox
 from .base import EPSILON_QUANTILE, Loss, check_positive, indicator, residual_quantile
 
@@ -31,6 +32,7 @@ class Squared(Loss):
         return r**2 / 2
 
 
+@unnamed_in_errors
 class _Scaled(Loss):
     """A loss with a setting ``scale``."""
 

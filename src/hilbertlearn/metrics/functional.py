@@ -152,9 +152,9 @@ def _paired(Y_true, Y_pred, grid):
     """For each sample its axes, true values (m, p) and predicted values (m, p); m counts the points of all axes."""
     if grid is None and hasattr(Y_pred, "grid_points"):
         grid = tuple(Y_pred.grid_points)
-    true, _ = read_functions(Y_true, grid, "Y_true")
+    true, layout = read_functions(Y_true, grid, "Y_true")
     irregular = isinstance(true, IrregularFunctions)
-    pred, _ = read_functions(Y_pred, None if irregular else true.axes, "Y_pred")
+    pred, _ = read_functions(Y_pred, None if irregular else true.axes, "Y_pred", layout.origins)
     if irregular != isinstance(pred, IrregularFunctions) or len(true) != len(pred):
         raise ValueError(
             "Y_true and Y_pred must be as many functions, at the same points; "
@@ -164,8 +164,9 @@ def _paired(Y_true, Y_pred, grid):
     if irregular:
         for i, (a, b) in enumerate(zip(true.points, pred.points, strict=True)):
             if not same_points(a, b):
+                where = "Y_true.points" if true.origin is None else "the dates of Y_true, as dates"
                 raise ValueError(
-                    f"Y_true and Y_pred must have the same points, those of curve {i} differ; predict at Y_true.points"
+                    f"Y_true and Y_pred must have the same points, those of curve {i} differ; predict at {where}"
                 )
     pairs = [(a, _columns(y), _columns(z)) for a, y, z in zip(axes, true.values, pred.values, strict=True)]
     p, q = pairs[0][1].shape[1], pairs[0][2].shape[1]

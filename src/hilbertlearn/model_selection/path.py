@@ -81,7 +81,8 @@ class RegularizationPathCV(Watched, WithFacts, MetaEstimatorMixin, BaseEstimator
 
     Attributes
     ----------
-    alpha_ : the alpha that was chosen (with the smallest error; the largest of equals)
+    alpha_ : the alpha that was chosen (with the smallest error; the largest of equals); larger where ``alphas`` is None
+        and the solver does not converge there
     loss_ : the loss that was chosen, its constants numbers
     loss_params_ : its settings among ``loss_params``; empty without these
     best_estimator_ : the estimator fitted with both to all the data
@@ -169,10 +170,14 @@ class RegularizationPathCV(Watched, WithFacts, MetaEstimatorMixin, BaseEstimator
         if grid is not None:
             training = _for_loss(base, training, losses[j])
         chosen = held_out.settled(training, losses[j], alphas, options)
-        base.settle(held_out.Choice(alpha, chosen, training, factors))
+        bounds = held_out.automatic_bounds(losses[j], chosen)
+        choice = held_out.Choice(
+            alpha, chosen, training, factors, selected_alpha=self.alphas is None, selected_bounds=bounds
+        )
+        choice = base.settle(choice)
         self.alphas_, self.loss_grid_, self.n_splits_ = alphas, grid, len(errors)
         self.errors_, self.standard_errors_ = (curves[:, 0], spread[:, 0]) if grid is None else (curves, spread)
-        self.alpha_, self.loss_, self.loss_params_ = alpha, chosen, {} if grid is None else grid[j]
+        self.alpha_, self.loss_, self.loss_params_ = choice.alpha, choice.loss, {} if grid is None else grid[j]
         self.best_estimator_ = base
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(base, name):

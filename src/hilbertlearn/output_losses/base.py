@@ -7,6 +7,7 @@ from numbers import Real
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from .._naming import unnamed_in_errors
 from .._validation import check_number
 
 
@@ -89,6 +90,7 @@ class OutputLoss(BaseEstimator):
     __rmul__ = __mul__
 
 
+@unnamed_in_errors
 class _Combined(OutputLoss):
     """A weighted sum of losses (Ciliberto et al. 2016, theorem 19). Outputs stay as they come: each part reads them."""
 

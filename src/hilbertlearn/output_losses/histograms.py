@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 from sklearn.metrics.pairwise import additive_chi2_kernel, manhattan_distances
 
+from .._naming import unnamed_in_errors
 from .base import OutputLoss
 from .objects import as_matrix
 
 
+@unnamed_in_errors
 class _Histograms(OutputLoss):
     def check(self, outputs):
         histograms = as_matrix(outputs, "a matrix (n, bins) of histograms")

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit
 
+from .._naming import unnamed_in_errors
 from .scalars import ScalarLoss
 
 
+@unnamed_in_errors
 class _MarginLoss(ScalarLoss):
     """A loss of the product z y with labels y in {-1, 1}; predictions are scores, their signs are labels."""
 

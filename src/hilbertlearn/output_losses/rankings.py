@@ -13,12 +13,14 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import rankdata
 
+from .._naming import unnamed_in_errors
 from .base import OutputLoss
 from .objects import as_matrix
 
 _WANTED = "entry j the rank of item j (metrics.ranks_from_order makes ranks of orders of items)"
 
 
+@unnamed_in_errors
 class _Rankings(OutputLoss):
     def restore(self, outputs, like):
         return outputs + (_lowest_rank(like) - 1)
@@ -95,6 +97,7 @@ class Rank(_Rankings):
         return np.where(gaps, 0.0, Y * centred).sum(axis=1)
 
 
+@unnamed_in_errors
 class _Permutations(_Rankings):
     def check(self, outputs):
         scores = as_matrix(outputs, f"a matrix (n, items) of rankings, {_WANTED}")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._naming import unnamed_in_errors
 from .scalars import ResidualLoss
 
 
+@unnamed_in_errors
 class _ScaledLoss(ResidualLoss):
     """A smooth loss that bends at residuals of about the size c."""
 

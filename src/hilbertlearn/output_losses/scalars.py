@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._naming import unnamed_in_errors
 from .._validation import check_number
 from .base import OutputLoss, as_floats
 
 
+@unnamed_in_errors
 class ScalarLoss(OutputLoss):
     """A loss ``value(z, y)`` of numbers, with what its decoder needs of it as a function of z.
 
@@ -48,6 +50,7 @@ class ScalarLoss(OutputLoss):
         return Y.min(), Y.max()
 
 
+@unnamed_in_errors
 class ResidualLoss(ScalarLoss):
     """A loss of the residual r = z - y."""
 

@@ -6,6 +6,7 @@ from itertools import chain
 
 import numpy as np
 
+from .._naming import unnamed_in_errors
 from ..kernels import Tanimoto
 from .base import OutputLoss
 from .costs import in_order
@@ -14,6 +15,7 @@ from .objects import as_matrix
 _WANTED = "a 0/1 matrix (n, labels); turn lists of sets into one with sklearn.preprocessing.MultiLabelBinarizer"
 
 
+@unnamed_in_errors
 class _LabelSets(OutputLoss):
     """Losses of sets of labels, which come as rows of a 0/1 matrix or as Python's sets.
 

@@ -57,6 +57,13 @@ def _moments(values, zone, frequency, name):
     return index
 
 
+def _periods(ordinals, frequency, name):
+    import pandas
+
+    require(_are_values(ordinals) and isinstance(frequency, str), "no periods")
+    return pandas.PeriodIndex.from_ordinals(ordinals, freq=frequency, name=name)
+
+
 def _categories_index_parts(index):
     return [index.codes, index.dtype, index.name]
 
@@ -235,6 +242,12 @@ FRAMES = (
         _range_index,
     ),
     Kind("pandas.DatetimeIndex", ("pandas.DatetimeIndex",), _moments_parts, _moments),
+    Kind(
+        "pandas.PeriodIndex",
+        ("pandas.PeriodIndex",),
+        lambda index: [index.asi8, index.freqstr, index.name],
+        _periods,
+    ),
     Kind("pandas.CategoricalIndex", ("pandas.CategoricalIndex",), _categories_index_parts, _categories_index),
     Kind("pandas.MultiIndex", ("pandas.MultiIndex",), _multi_index_parts, _multi_index),
     Kind("pandas.Series", ("pandas.Series",), _series_parts, _series),

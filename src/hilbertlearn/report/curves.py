@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from .charts import NUMBERS, POINTS, VIEWS, Axis, Chart, Series, View, drawn, sp
 from .coverage import along_curve, of_bands
 from .parts import NOTHING_TRUE, Figures, Judged, Meter, Part, Table, Tile
 from .text import count, number, percent
+from .vectors import compared
 
 _BINS = 20  # parts of the domain, for curves at points of their own
 
@@ -54,13 +55,17 @@ class Truth:
 
     @classmethod
     def of(cls, model, X, y) -> Truth:
-        data, _ = read_functions(y, grids_of(model, y))
+        data, _ = read_functions(y, grids_of(model, y), origins=model.space.layout.origins)
         irregular = isinstance(data, IrregularFunctions)
         if irregular:
             predicted, _ = read_functions(model.predict(X, grid=list(data.points)), name="predictions")
+            pairs = zip(data.values, predicted.values, strict=True)
+            seen = [compared(true, own.reshape(true.shape)) for true, own in pairs]
+            data = IrregularFunctions(data.points, seen, data.domain)
         else:
             axes = data.axes if len(data.axes) > 1 else data.axes[0]
             predicted = on_grid(model.predict(X, grid=axes), data.axes)
+            data = replace(data, values=compared(data.values, predicted.values))
         return cls(data, predicted, irregular)
 
     def curves(self, which, c) -> list[Curve]:

@@ -103,15 +103,22 @@ def outlier_items(model) -> tuple[list, dict]:
     residual = "left-out residual" if known else "residual"
     chart = Chart("Training samples", Axis("leverage" if known else "place in the report"),
                   Axis(f"{residual} / median residual", log), [View("", series)])  # fmt: skip
-    return [chart, outlier_table(columns, names)], {"outliers": names[:WORST]}
+    table = outlier_table(columns, names, by_position=_are_positions(model.machine))
+    return [chart, table], {"outliers": names[:WORST]}
+
+
+def _are_positions(machine) -> bool:
+    """Whether training samples have no other names than their positions."""
+    first = np.zeros(1, dtype=int)
+    return machine.names_of(first) is first
 
 
 def _dots(name, x, y, names, rows, color):
     return Series(name, "points", x[rows], y[rows], names=[names[i] for i in rows], color=color)
 
 
-def outlier_table(columns, names) -> Table:
-    """The first rows of ``outlier_report``."""
+def outlier_table(columns, names, by_position=False) -> Table:
+    """The first rows of ``outlier_report``; by_position : whether names are positions in the training data."""
     held = bool(np.any(columns["held_back"] > 0))
     head = ["held back"] * held + ["residual", "without the sample", "leverage"]
     order = ("residual", "loo_residual", "leverage")
@@ -125,6 +132,7 @@ def outlier_table(columns, names) -> Table:
         rows.append(row)
     note = "Residuals are in units of the median one."
     note += " Held back is the share that the loss left out of account." * held
+    note += " Samples are numbered by their position in the training data, from 0." * by_position
     title = "Training samples that go least with the others"
     return Table(title, head + ["deviates at"] * stretch, rows, names[: len(rows)], note)
 

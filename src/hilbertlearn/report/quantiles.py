@@ -11,7 +11,7 @@ from .curves import grids_of
 from .data import outputs_table
 from .parts import NOTHING_TRUE, Judged, Part, Table, Tile
 from .text import listed, number, percent
-from .vectors import as_columns, output_names, scatter, sizes_of_errors
+from .vectors import as_columns, compared, output_names, scatter, sizes_of_errors
 
 
 def judge_quantiles(model, X, y, names, targets) -> Judged:
@@ -25,7 +25,8 @@ def judge_quantiles(model, X, y, names, targets) -> Judged:
     if y is None:
         table = outputs_table(list(middle.T), targets, "Predicted, middle quantile")
         return Judged(goal, [], Part("Predictions", NOTHING_TRUE, [table]))
-    true = _rows(model, y) if functions else as_columns(y)
+    given = _rows(model, y) if functions else as_columns(y)
+    true = compared(given, middle)
     errors, score = sizes_of_errors(true, middle), float(model.predictor.score(X, y))
     below = calibration(true, quantiles)
     if functions:
@@ -45,7 +46,7 @@ def judge_quantiles(model, X, y, names, targets) -> Judged:
         "from the middle quantile, in s.d.",
         facts | more,
         coverage,
-        outputs=[] if functions else [outputs_table(list(true.T), targets)],
+        outputs=[] if functions else [outputs_table(list(given.T), targets)],
     )
 
 
@@ -66,7 +67,7 @@ def level_name(level):
 
 def _rows(model, y):
     """Curves as rows (n, m)."""
-    data, _ = read_functions(y, grids_of(model, y))
+    data, _ = read_functions(y, grids_of(model, y), origins=model.space.layout.origins)
     return data.values.reshape(len(data.values), -1)
 
 

@@ -38,6 +38,7 @@ def judge_vectors(model, X, y, names, targets) -> Judged:
     if true is None:
         part = Part("Predictions", NOTHING_TRUE, [outputs_table(list(predicted.T), targets, "Predicted", "output")])
         return Judged(_goal(model, targets), [], part)
+    given, true = true, compared(true, predicted)
     errors = sizes_of_errors(true, predicted)
     by_output = scores_by_output(true, predicted)
     rows = [[number(values[j]) for values in by_output.values()] for j in range(d)]
@@ -58,8 +59,13 @@ def judge_vectors(model, X, y, names, targets) -> Judged:
         "error, in standard deviations",
         facts | more,
         coverage,
-        outputs=[outputs_table(list(true.T), targets)],
+        outputs=[outputs_table(list(given.T), targets)],
     )
+
+
+def compared(true, predicted):
+    """Outputs, NaN also where there is no prediction, as of an output that no training sample has."""
+    return np.where(np.isnan(predicted), np.nan, true)
 
 
 def output_names(targets, d):

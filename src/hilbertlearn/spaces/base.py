@@ -102,12 +102,35 @@ class Space:
         return None
 
     def smoothed(self, means):
-        """Means (n, d) of coordinates as models are fitted around: without the noise that the space does not allow."""
+        """Means (n, d) of coordinates as models are fitted around: without the noise that the space does not allow.
+
+        NaN is a mean of nothing, in the same columns of all rows. Spaces that relate coordinates interpolate it.
+        """
         return means
+
+    def unobserved(self, y):
+        """Which numbers of an output, as a mask of its shape, no sample of y has; None for outputs of other kinds."""
+        return None
+
+    def unobserved_outputs(self, columns):
+        """The same mask from that (d,) of the coordinates that no sample has; None for outputs of other kinds."""
+        return None
+
+    def unobserved_text(self, mask, names, center):
+        """What to say about numbers of an output that no sample has, by their mask; "" for nothing.
+
+        names : of the columns of a data frame, or None; center : whether models are fitted around a constant
+        """
+        return ""
 
     def complete(self, y):
         """Coordinates (n, d) with gaps filled, for models that cannot have any."""
         return self.encode(y)
+
+
+def predicted_unobserved(center):
+    """What is predicted for an output that no sample has, and what to do."""
+    return f"and is predicted {'as NaN' if center else 'around 0 (center=False)'}; leave it out"
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from functools import reduce
 import numpy as np
 
 from .._statistics import mean_rows
-from .._validation import check_choice
+from .._validation import check_choice, listed
 from ..frames import points_of
 from ..functions import (
     IrregularFunctions,
@@ -26,10 +26,10 @@ from ..functions import (
     to_unit,
 )
 from ..operators import Integral, Kronecker
-from .base import Space
+from .base import Space, predicted_unobserved
 from .sampling import Sampling, block_sampling
 from .settings import as_space, space_of_basis
-from .smoothing import best_penalty, mean_variances, noise_variance, smoothed
+from .smoothing import best_penalty, interpolated_mean, mean_variances, noise_variance, smoothed
 
 _ROUNDING = 1e-12
 AVERAGES = ("projected", "projected_trapezoid")  # inner products by averages over the points, plain or by quadrature
@@ -151,7 +151,7 @@ class FunctionSpace(Space):
         if self.projected or not (self.sampled or self._partial(data)):
             return self.encode(y) - coordinates
         observed = zip(self._observed(data), coordinates, strict=True)
-        return _padded([values - B @ own for (B, values), own in observed])
+        return _padded([values - _combined(B, own) for (B, values), own in observed])
 
     def complete(self, y):
         """Coordinates (n, d) with gaps filled by linear interpolation along each curve; NaN for curves not seen."""
@@ -165,15 +165,55 @@ class FunctionSpace(Space):
         return fill_gaps(data.values, data.axes)
 
     def smoothed(self, means):
-        """Means (n, d) as splines on a grid; in a basis they are as smooth as it is."""
-        if not self.roughness or not all(axis.pointwise for axis in self.axes):
+        """Means (n, d) as splines on a grid, also at points without any; in a basis they are as smooth as it is."""
+        if not all(axis.pointwise for axis in self.axes) or not (self.roughness or np.isnan(means).any()):
             return means
-        return self._coordinates(_splines(self.on_grid(means), self.axes, self.roughness))
+        whole = self._interpolated(self.on_grid(means))
+        return self._coordinates(_splines(whole, self.axes, self.roughness))
+
+    def _interpolated(self, means):
+        """Means (n, m_1, ..., m_k, p) on the grid, NaN interpolated."""
+        return interpolated_mean(means, [axis.points for axis in self.axes])
+
+    def unobserved(self, y):
+        data = self.read(y)
+        if not isinstance(data, IrregularFunctions):
+            return np.isnan(data.values).all(axis=0)
+        curves = [np.isfinite(values.reshape(-1, self.n_curves)).any(axis=0) for values in data.values]
+        return np.broadcast_to(~np.any(curves, axis=0), (*map(len, self.grids), self.n_curves))
+
+    def unobserved_outputs(self, columns):
+        mask = columns.reshape(self.sizes)
+        if all(axis.pointwise for axis in self.axes):
+            return mask
+        points = tuple(range(mask.ndim - 1))
+        return np.broadcast_to(mask.all(axis=points), (*map(len, self.grids), self.n_curves))
+
+    def unobserved_text(self, mask, names, center):
+        never, said = mask.all(axis=tuple(range(mask.ndim - 1))), []
+        if never.any():
+            said.append(f"curve {listed(np.flatnonzero(never))} has no observed value, {predicted_unobserved(center)}")
+        points = [self._place(index, names) for index in np.argwhere(mask & ~never)]
+        if points:
+            how = "interpolated from the points around" if center else "of the operator alone, around 0 (center=False)"
+            if self.projected and not all(axis.pointwise for axis in self.axes):
+                how = f"of averages that have no part of them; set irregular='exact' in place of {self.irregular!r}"
+            said.append(f"no curve was observed at {listed(points)}, predictions there are {how}")
+        return "; ".join(said)
+
+    def _place(self, index, names):
+        """What a value of the grid is called: by its column of a data frame, or its point, and by its curve."""
+        *at, curve = index
+        points = [f"{grid[i]:g}" for grid, i in zip(self.grids, at, strict=True)]
+        if names is not None and len(at) == 1 and len(names) == len(self.grids[0]):
+            points = [repr(names[at[0]])]
+        point = points[0] if len(points) == 1 else f"({', '.join(points)})"
+        return point if self.n_curves == 1 else f"{point} of curve {curve}"
 
     def read(self, y):
         """The functions behind y, checked to live where the training ones do."""
         own = isinstance(y, IrregularFunctions) or (self.layout.named_points and points_of(y) is not None)
-        data, _ = read_functions(y, None if own else self.grid)
+        data, _ = read_functions(y, None if own else self.grid, origins=self.layout.origins)
         if isinstance(data, IrregularFunctions):
             curves, low_high = data.n_curves, (data.domain,)
             if len(self.axes) != 1:
@@ -329,6 +369,13 @@ def _counted(values, weights):
     return rows, curves, np.sqrt(weights[rows] / np.bincount(curves, weights[rows])[curves])
 
 
+def _combined(B, coordinates):
+    """``B @ coordinates``, NaN where B takes a coordinate that is."""
+    unknown = np.isnan(coordinates)
+    values = B @ np.where(unknown, 0.0, coordinates)
+    return np.where((B[:, unknown] != 0).any(axis=1), np.nan, values)
+
+
 def _mapped(values, maps):
     """Values (n, m_1, ..., m_k, p) after maps of the last axis, one for each of the axes m_1 ... m_k."""
     for k, change in enumerate(maps, start=1):
@@ -342,9 +389,9 @@ def _splines(values, axes, penalty):
 
 
 def _roughness(values, weights, middle, space):
-    """The penalty of the spline that the middle (d,) of training values (n, m_1, ..., m_k, p) is to become."""
+    """The penalty of the spline that the middle (1, m_1, ..., p) of training values (n, m_1, ..., p) is to become."""
     shape = values.shape[1:]
-    deviations = values - middle.reshape(shape)
+    deviations = values - middle
     lines = [(np.moveaxis(deviations, k, -1), axis.points) for k, axis in enumerate(space.axes, start=1)]
     noise = min(noise_variance(rows, points, weights) for rows, points in lines)
 
@@ -354,7 +401,7 @@ def _roughness(values, weights, middle, space):
     measure = np.repeat(space._point_weights, space.n_curves)
     variances = mean_variances(deviations.reshape(len(values), -1), weights, noise)
     finest = (math.pi * max(shape[:-1])) ** -4.0  # bends from point to point remain
-    return best_penalty(middle, variances, splines, measure, finest)
+    return best_penalty(np.nan_to_num(middle).ravel(), variances, splines, measure, finest)
 
 
 def _padded(rows):
@@ -396,9 +443,8 @@ def function_space(
         along = np.moveaxis(values, k, -1).reshape(-1, values.shape[k])
         axes.append(setting.axis(to_unit(points, low_high), along, np.repeat(weights, len(along) // len(values))))
     flat = values.reshape(len(values), -1)
-    never = np.isnan(flat).all(axis=0)
-    if never.any():
-        flat = np.where(never, fill_gaps(values, grids).reshape(flat.shape), flat)
+    observed = weights @ np.isfinite(flat) > 0
+    mean = np.where(observed, mean_rows(flat, weights), np.nan).reshape(1, *values.shape[1:])
     space = FunctionSpace(
         tuple(axes),
         grids,
@@ -407,7 +453,7 @@ def function_space(
         layout,
         grids if layout.named_points else grid,
         irregular=irregular,
-        mean=mean_rows(flat, weights).reshape(values.shape[1:]),
+        mean=interpolated_mean(mean, [axis.points for axis in axes])[0],
         given_grid=given_grid,
     )
     if projected and isinstance(data, IrregularFunctions) and space.pointwise:
@@ -418,12 +464,14 @@ def function_space(
     around_mean = centre is not None and any(axis.around_mean for axis in axes)
     smooth = smooth and (around_mean or space.pointwise)
     if around_mean or smooth:
-        middle = centre(flat, weights, measure)
+        middle = space._interpolated(centre(flat, weights, measure).reshape(1, *values.shape[1:]))
     if smooth:
         space = replace(space, roughness=_roughness(values, weights, middle, space))
     if around_mean:
-        whole = _splines(middle.reshape(1, *values.shape[1:]), axes, space.roughness)
-        outside = (whole - space.on_grid(space._coordinates(whole)))[0]
-        if np.abs(outside).max(initial=0.0) > _ROUNDING * np.abs(whole).max(initial=0.0):
+        whole = _splines(middle, axes, space.roughness)
+        outside = np.nan_to_num(whole - space.on_grid(space._coordinates(whole)))[
+            0
+        ]  # NaN of a curve that is never seen
+        if np.abs(outside).max(initial=0.0) > _ROUNDING * np.nanmax(np.abs(whole), initial=0.0):
             space = replace(space, origin=outside)
     return replace(space, sampled=space._partial(data) and not projected)

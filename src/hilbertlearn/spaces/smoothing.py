@@ -1,11 +1,14 @@
-"""Natural cubic smoothing splines of curves on a grid, and how much of them the mean of noisy curves asks for."""
+"""Curves on a grid without noise and gaps: smoothing splines of noisy means, and interpolation where there is none."""
 
 from __future__ import annotations
 
 import numpy as np
 import scipy.linalg
+import scipy.sparse
+import scipy.sparse.linalg
 
 from .._statistics import weighted_quantile
+from ..functions import quadrature
 
 _PER_DECADE = 4  # penalties that are tried
 _LARGEST = 1.0  # penalty on the unit interval, beyond which curves are straight lines
@@ -13,6 +16,7 @@ _LEAST_WEIGHT = 1e-6  # of a point, relative to the mean one: 0 would make it fr
 _PROBES = 200  # random signs that give the diagonal of a large smoother
 _NEIGHBOURS = 5  # points of a fourth difference
 _MEDIAN_SQUARE = 0.4549  # of a standard normal number
+_TENSION = 10.0  # inverse length, on the unit interval, beyond which gaps are straight; ``operators.Integral()`` has it
 
 
 def smoothed(values, points, weights, penalty):
@@ -41,6 +45,53 @@ def smoothed(values, points, weights, penalty):
     return (rows - penalty * inverse * moved).reshape(values.shape)
 
 
+def interpolated_mean(values, axes):
+    """Values (n, m_1, ..., m_k, p) with NaN, at the same points of all n, interpolated; NaN where a function has none.
+
+    A spline in tension: of all values at these points those of the smallest ``int g''^2 + tension^2 int g'^2``, summed
+    over the axes, each (m_k,) points of the unit interval. Short gaps are bridged as by a cubic spline, long ones by a
+    line. Beyond the last value the slope dies away over the length 1 / tension: the spline is bounded there, and one
+    value alone makes a constant. It is linear in the values.
+    """
+    missing = np.isnan(values).any(axis=0)
+    if not missing.any():
+        return values
+    out, bending = values.copy(), _bending(axes)
+    lines, gaps = out.reshape(len(out), -1, out.shape[-1]), missing.reshape(-1, out.shape[-1])
+    for curve, gone in enumerate(gaps.T):
+        if not gone.any() or gone.all():
+            continue
+        unknown, known = np.flatnonzero(gone), np.flatnonzero(~gone)
+        pull = bending[unknown][:, known] @ lines[:, known, curve].T
+        solved = scipy.sparse.linalg.splu(bending[unknown][:, unknown].tocsc()).solve(-np.asarray(pull))
+        lines[:, unknown, curve] = solved.T
+    return out
+
+
+def _bending(axes):
+    """Sparse matrix of the energy of ``interpolated_mean`` over the points of a product grid."""
+    masses = [scipy.sparse.diags(quadrature(points)) for points in axes]
+    total = None
+    for k, points in enumerate(axes):
+        parts = [*masses[:k], _bending_along(points), *masses[k + 1 :]]
+        energy = parts[0]
+        for part in parts[1:]:
+            energy = scipy.sparse.kron(energy, part)
+        total = energy if total is None else total + energy
+    return scipy.sparse.csr_matrix(total)
+
+
+def _bending_along(points):
+    """Sparse matrix (m, m) of the energy of functions at points (m,), by divided differences."""
+    m, h = len(points), np.diff(points)
+    slopes = scipy.sparse.diags([-1 / h, 1 / h], offsets=[0, 1], shape=(m - 1, m))
+    energy = slopes.T @ scipy.sparse.diags(_TENSION**2 * h) @ slopes
+    if m > 2:
+        bends = slopes.tocsr()[1:] - slopes.tocsr()[:-1]
+        energy = energy + bends.T @ scipy.sparse.diags(2 / (h[:-1] + h[1:])) @ bends
+    return energy
+
+
 def best_penalty(mean, variances, smooth, quadrature, finest):
     """The penalty that brings a noisy mean nearest to the truth, by an unbiased estimate of that error; 0 for none.
 
@@ -61,8 +112,9 @@ def best_penalty(mean, variances, smooth, quadrature, finest):
     penalties = np.geomspace(finest, _LARGEST, round(_PER_DECADE * np.log10(_LARGEST / finest)) + 1)
     errors = [2 * quadrature @ variances]
     for penalty in penalties:
-        kept = share * np.sum(probes * smooth(probes, penalty), axis=0)
-        away = mean - smooth(mean[None], penalty)[0]
+        rows = smooth(np.vstack([probes, mean]), penalty)
+        kept = share * np.sum(probes * rows[:-1], axis=0)
+        away = mean - rows[-1]
         errors.append(quadrature @ away**2 + 2 * quadrature @ (kept * variances))
     return float([0.0, *penalties][int(np.argmin(errors))])
 

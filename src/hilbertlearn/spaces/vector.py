@@ -9,11 +9,12 @@ from sklearn.utils import check_array
 
 from .._linalg import spectrum
 from .._statistics import mean_rows, pointwise_median
-from ..frames import numbers_of
+from .._validation import listed
+from ..frames import check_collected, numbers_of
 from ..functions import brings_points, rows_of_none
 from ..operators import as_learned, operator_matrix
 from ..outputs import nan_for_missing
-from .base import Space
+from .base import Space, predicted_unobserved
 
 _RANK = 1e-12  # eigenvalues of a metric, relative to the largest, that count as zero
 
@@ -43,6 +44,18 @@ class Vector(Space):
     def spread(self, Y, weights):
         return spread_of(Y, weights) if Y.shape[1] > 1 else None
 
+    def unobserved(self, y):
+        y = read_vectors(y)
+        return np.atleast_1d(np.isnan(y).all(axis=0))
+
+    def unobserved_outputs(self, columns):
+        return columns
+
+    def unobserved_text(self, mask, names, center):
+        given = names is not None and len(names) == len(mask) and not self.one_output
+        outputs = [repr(names[j]) if given else j for j in np.flatnonzero(mask)]
+        return f"output {listed(outputs)} has no observed value, {predicted_unobserved(center)}" if outputs else ""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Metric(Vector):
@@ -60,6 +73,9 @@ class Metric(Vector):
 
     def spread(self, Y, weights):
         return None  # entries are mixed
+
+    def unobserved_outputs(self, columns):
+        return None  # vectors are known whole
 
     @classmethod
     def of(cls, y, metric, sample_weight, scale=None):
@@ -108,6 +124,9 @@ def read_vectors(y, name="y"):
         raise ValueError(
             f"{name} must be numbers of shape (n,) or (n, d), got a {type(y).__name__}; use FunctionalRegressor"
         )
+    check_collected(y, name)
+    if getattr(getattr(y, "dtype", None), "kind", "") in ("m", "M"):
+        raise ValueError(f"{name} holds dates or durations; predict numbers, such as days since a date of your choice")
     try:
         y = nan_for_missing(rows_of_none(numbers_of(y)))
         return check_array(y, dtype=np.float64, ensure_2d=False, ensure_all_finite="allow-nan", input_name=name)

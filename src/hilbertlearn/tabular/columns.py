@@ -1,4 +1,4 @@
-"""Which columns of a table are meant: names, globs and ranges; identifiers; numbers in names."""
+"""Which columns of a table are meant: names, globs and ranges; identifiers; numbers in cells."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import numpy as np
 from .files import TableError
 
 _IDENTIFIER = re.compile(r"(?:.*[\s_.-])?(?:id|idx|index)|unnamed: ?\d+|", re.IGNORECASE)
-_NUMBER = re.compile(r"(?:(?<![A-Za-z0-9.])-)?\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?")
 _LISTED = 160  # characters of the names that an error lists
 _MOSTLY = 0.8  # share of cells that are numbers from which the others are taken for mistakes
 _COUNTED = 10  # rows from which on numbers that count them are no inputs
@@ -91,21 +90,6 @@ def _counts_rows(column):
         return False
     values = column.to_numpy()
     return values[0] in (0, 1) and bool((values == values[0] + np.arange(len(values))).all())
-
-
-def numbers_in(names):
-    """The numbers (m,) in names that differ by a number only, as y_0.5, t10 or 2001; None elsewhere."""
-    points, stems = [], set()
-    for name in names:
-        found = list(_NUMBER.finditer(name))
-        if not found:
-            return None
-        last = found[-1]
-        points.append(float(last.group().replace(",", ".")))
-        stems.add((name[: last.start()], name[last.end() :]))
-    if len(stems) > 1 or len(set(points)) < max(len(points), 2) or not np.isfinite(points).all():
-        return None
-    return np.array(points)
 
 
 def number_cells(column, name):

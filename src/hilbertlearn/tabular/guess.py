@@ -6,7 +6,8 @@ import re
 
 import numpy as np
 
-from .columns import as_numbers, holds_truths, listed, numbers_in, refuse_mistakes
+from .._times import points_in
+from .columns import as_numbers, holds_truths, listed, refuse_mistakes
 from .files import TableError
 
 _CURVE = 8  # columns from which a row may be a curve
@@ -39,7 +40,7 @@ def guess_task(frame, names):
     if len(known) and any((np.sort(known, axis=1) == np.arange(first, len(names) + first)).all() for first in (0, 1)):
         return "ranking", f"each row holds the ranks of {len(names)} labels"
     if are_curves(frame, names):
-        return "functional", "numbers in the names of columns, and rows that are smooth"
+        return "functional", "points in the names of columns, and rows that are smooth"
     return "vector", "numbers"
 
 
@@ -55,11 +56,21 @@ def _refuse_numbers(column, name):
 
 
 def are_curves(frame, names):
-    """Whether columns of numbers have names that differ by a number, and rows that are smooth in it."""
-    points = numbers_in(names)
-    if points is None or len(names) < _CURVE:
+    """Whether columns of numbers have names that stand for points, and rows that are smooth in these."""
+    if len(names) < _CURVE:
+        return False
+    points, _ = points_of_names(names)
+    if points is None:
         return False
     return _is_smooth(np.column_stack([as_numbers(frame[names[j]])[0] for j in np.argsort(points)]))
+
+
+def points_of_names(names):
+    """The distinct points (m,) that names of columns stand for, and the origin of dates; None, None elsewhere."""
+    found = points_in(names)
+    if found is None or len(set(found[0])) < len(names):
+        return None, None
+    return found
 
 
 def _are_classes(y):

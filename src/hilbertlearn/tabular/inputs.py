@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._times import as_times, date_text, dates_at, days, first_date
 from .columns import as_numbers, listed, looks_like_identifier, number_cells, refuse_mistakes, require, shortened
 from .files import TableError, pandas
 
@@ -16,7 +17,8 @@ MISSING = "(missing)"
 class InputEncoding:
     """What was learnt of the input columns: their kinds, centres, scales and categories.
 
-    A number, or a date in days, is centred and divided by its standard deviation, unless it is 0 or 1 in all rows;
+    A number, or a date in days since the first of the training table, is centred and divided by its standard deviation,
+    unless it is 0 or 1 in all rows;
     where it is missing it is the median.
     A category is a column of zeros and ones for each of its values, missing being one of them, so that two rows that
     differ in it are as far apart as two typical values of a number; a value not seen in training is zeros.
@@ -44,6 +46,12 @@ class InputEncoding:
             for column in ([f"{name}={value}" for value in detail["values"]] if kind == CATEGORY else [name])
         ]
 
+    @property
+    def dates(self):
+        """Sentences on what dates have become."""
+        origins = {name: detail.get("origin") for name, detail in zip(self.names, self.details, strict=True)}
+        return [f"{name}: in days since {date_text(first)}" for name, first in origins.items() if first is not None]
+
     def encode(self, frame):
         """Inputs (n, p), and a list of what is to be said about them."""
         require(frame, self.names, "input columns")
@@ -61,54 +69,64 @@ def _learnt(column, name):
     if kind == CATEGORY:
         values = sorted({_category(cell) for cell in column[column.notna()]})
         return kind, {"values": values + [MISSING] * bool(column.isna().any())}
-    values = _numbers(column, name, form)
+    detail = {"form": form} | ({"origin": first_date(times_of(column, name, form))} if kind == DATE else {})
+    values = _numbers(column, name, detail)
     known = values[np.isfinite(values)]
     mean, scale = (0.0, 1.0) if np.isin(known, (0, 1)).all() else (float(known.mean()), float(known.std()) or 1.0)
-    return kind, {"form": form, "median": float(np.median(known)), "mean": mean, "scale": scale}
+    return kind, detail | {"median": float(np.median(known)), "mean": mean, "scale": scale}
 
 
 def kind_of(column, name):
-    """The kind of a column and, of dates, their format."""
+    """The kind of a column and, of dates and durations, their format as text."""
+    if as_times(column) is not None:
+        return DATE, _DATES[0]
     _, wrong = as_numbers(column)
     known = ~column.isna().to_numpy()
     if not (known & wrong).any():
         return NUMBER, ""
-    if column.dtype.kind == "M":
-        return DATE, "ISO8601"
     cells = column[known].astype(str)
     for form in _DATES:
-        if pandas().to_datetime(cells, format=form, errors="coerce").notna().all():
+        if pandas().to_datetime(cells, format=form, errors="coerce", utc=True).notna().all():
             return DATE, form
     refuse_mistakes(column, name)
     return CATEGORY, ""
 
 
-def _numbers(column, name, form):
-    """Values (n,) of a column of numbers or, with a format, of dates, in days since 1970."""
-    if not form:
-        return number_cells(column, name)
-    pd = pandas()
-    if column.dtype.kind == "M":
-        dates = column.dt.tz_localize(None) if getattr(column.dtype, "tz", None) is not None else column
-    else:
-        dates = pd.to_datetime(column.astype("string"), format=form, errors="coerce")
-        if form == "ISO8601" and getattr(dates.dtype, "tz", None) is not None:
-            dates = dates.dt.tz_localize(None)
+def times_of(column, name, form):
+    """Dates or durations (n,) of a column, NaT where missing; form : of dates as text."""
+    times = as_times(column)
+    if times is not None:
+        return times
+    dates = pandas().to_datetime(column.astype("string"), format=form, errors="coerce", utc=True)
     wrong = np.flatnonzero((dates.isna() & column.notna()).to_numpy())
     if len(wrong):
         row = int(wrong[0])
         raise TableError(
             f"column {name!r} must hold dates, but row {row + 1} has {column.iloc[row]!r}; mend or empty it"
         )
-    return ((dates - pd.Timestamp(0)) / pd.Timedelta(days=1)).to_numpy(dtype=float, na_value=np.nan)
+    return as_times(dates)
+
+
+def _numbers(column, name, detail):
+    """Values (n,) of a column of numbers or, with a format, of dates, in days since their origin."""
+    if not detail["form"]:
+        return number_cells(column, name)
+    return days(times_of(column, name, detail["form"]), detail.get("origin", np.datetime64("1970-01-01", "us")))
 
 
 def _scaled(column, name, detail):
-    values = _numbers(column, name, detail["form"])
+    values = _numbers(column, name, detail)
     missing = ~np.isfinite(values)
-    note = f"{_cells(missing.sum())} filled with the median, {detail['median']:.4g}" if missing.any() else ""
+    note = f"{_cells(missing.sum())} filled with the median, {_median(detail)}" if missing.any() else ""
     filled = np.where(missing, detail["median"], values)
     return (filled - detail["mean"]) / detail["scale"], note
+
+
+def _median(detail):
+    """The median of a column in words, of dates a date."""
+    if detail.get("origin") is None:
+        return f"{detail['median']:.4g}"
+    return date_text(dates_at(detail["median"], detail["origin"]))
 
 
 def _categories(column, detail):

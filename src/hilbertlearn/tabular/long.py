@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._times import dates_at
 from ..functions import IrregularFunctions
 from .columns import number_cells, require, shortened
 from .files import TableError, pandas
+from .inputs import DATE, kind_of, times_of
 
 
 class LongTable:
@@ -50,8 +52,10 @@ class LongTable:
         return first[[name for name in others if name not in changing]].reset_index(drop=True), shortened(said)
 
     def points(self):
-        """The points of each curve, n arrays."""
-        values = number_cells(self.frame[self.point], self.point)
+        """The points of each curve, n arrays of numbers, dates or durations."""
+        column = self.frame[self.point]
+        kind, form = kind_of(column, self.point)
+        values = times_of(column, self.point, form) if kind == DATE else number_cells(column, self.point)
         if not np.isfinite(values).all():
             row = int(np.flatnonzero(~np.isfinite(values))[0])
             raise TableError(f"column {self.point!r}: row {row + 1} is empty; give the point of each value")
@@ -75,9 +79,10 @@ class LongTable:
         return made.iloc[places].reset_index(drop=True)
 
     def _as_frame(self, curves, model, X, level):
+        points = np.concatenate(curves.points)
         columns = {
             self.curve: np.repeat(np.asarray(self.ids, dtype=object), [len(own) for own in curves.points]),
-            self.point: np.concatenate(curves.points),
+            self.point: points if curves.origin is None else dates_at(points, curves.origin),
             self.value: np.concatenate(curves.values),
         }
         if level is not None:

@@ -10,10 +10,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .._fitting import store, transactional
+from .._times import date_text
 from .._validation import check_choice
-from .columns import choose, listed, looks_like_identifier, numbers_in, require
-from .files import TableError
-from .guess import are_curves, guess_task
+from .columns import choose, listed, looks_like_identifier, require
+from .files import TableError, pandas
+from .guess import are_curves, guess_task, points_of_names
 from .inputs import InputEncoding, usable
 from .long import LongTable
 from .tasks import TASKS, Task
@@ -46,8 +47,8 @@ class TabularModel(BaseEstimator):
     Attributes
     ----------
     task_, targets_, features_, id_ : what was chosen
-    grid_ : of curves and their quantiles, the points (m,) that columns stand for, from the numbers in their names, else
-        even steps from 0 to 1; targets are in their order
+    grid_ : of curves and their quantiles, the points (m,) that columns stand for by their names (numbers, dates in days
+        since the first, times of the day in days, ranges), else even steps from 0 to 1; targets are in their order
     inputs_ : how inputs become numbers: ``InputEncoding``
     estimator_ : the fitted estimator of the task, in a ``ConformalPredictor`` if there is a level
     seconds_ : that the fit took
@@ -110,8 +111,11 @@ class TabularModel(BaseEstimator):
         table, outputs = self.choose_columns(frame, inputs)
         self.inputs_ = InputEncoding.of(table, self.features_)
         X, said = self.inputs_.encode(table)
-        self.notes_ += said
-        self.estimator_ = self._estimator().fit(X, outputs)
+        self.notes_ += self.inputs_.dates + said
+        named = pandas().DataFrame(
+            X, index=self._names(table)
+        )  # so that the estimator names its samples as the table does
+        self.estimator_ = self._estimator().fit(named, outputs)
         self.n_samples_, self.seconds_ = len(X), time.perf_counter() - start
 
     def _estimator(self):
@@ -178,10 +182,12 @@ class TabularModel(BaseEstimator):
         """Targets in the order of the points that they stand for, and these; None for what is no curve."""
         if self.task_ != "functional" and not (self.task_ == "quantiles" and are_curves(frame, names)):
             return names, None
-        points = numbers_in(names)
+        points, origin = points_of_names(names)
         if points is None:
-            self.notes_.append(f"no numbers in the names of the {len(names)} targets: points from 0 to 1 in even steps")
+            self.notes_.append(f"no points in the names of the {len(names)} targets: even steps from 0 to 1")
             return names, np.linspace(0, 1, len(names))
+        if origin is not None:
+            self.notes_.append(f"points of the targets are in days since {date_text(origin)}")
         order = np.argsort(points)
         return [names[j] for j in order], points[order]
 
@@ -272,9 +278,12 @@ class TabularModel(BaseEstimator):
         kept = np.flatnonzero(known)
         if not len(kept):
             raise TableError(f"no row has known targets, {listed(self.targets_)}")
-        ids = (rows[self.id_] if self.id_ in rows.columns else rows.index.to_series()).iloc[kept]
         require(rows, self.features_, "input columns")
-        return rows[self.features_].iloc[kept], outputs[kept], [str(one) for one in ids]
+        return rows[self.features_].iloc[kept], outputs[kept], [str(one) for one in self._names(rows)[kept]]
+
+    def _names(self, rows):
+        """Names (n,) of samples: their identifiers, or the index of a data frame without any."""
+        return pandas().Index(rows[self.id_]) if self.id_ in rows.columns else rows.index
 
     def _rows(self, frame, inputs):
         """The data frame with a row a sample."""

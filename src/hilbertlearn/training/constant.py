@@ -30,6 +30,8 @@ def best_constant(Y, weights, loss, measure=None, outside=None, total=same):
     without a penalty: dual variables that sum to zero. Losses of the margin have no constant, and of those that forbid
     large residuals none might be admitted: theirs is the mean.
 
+    Entries that no row observes are NaN: nothing is known of the constant there, see ``Space.smoothed``.
+
     outside : (n,) norms of what outputs have beside their coordinates, or None
     total : function that adds what other parts of the samples have to a sum over these samples
     """
@@ -37,6 +39,12 @@ def best_constant(Y, weights, loss, measure=None, outside=None, total=same):
         return np.zeros(Y.shape[1])
     counts = weights > 0
     Y, weights, outside = Y[counts], weights[counts], None if outside is None else outside[counts]
+    seen = total(weights @ np.isfinite(Y)) > 0
+    return np.where(seen, _minimiser(Y, weights, loss, measure, outside, total), np.nan)
+
+
+def _minimiser(Y, weights, loss, measure, outside, total):
+    """The constant (d,) of ``best_constant``, with any number where nothing is observed."""
     known = loss.best_constant(Y, weights) if total is same else None
     if known is not None:
         return known

@@ -90,7 +90,10 @@ class Training(Samples):
     # ---------------------------------------------------------------- problems
 
     def centre(self, loss):
-        """The constant (d,), in coordinates, that the model with that loss is fitted around."""
+        """The constant (d,), in coordinates, that the model with that loss is fitted around; NaN where it is unknown.
+
+        Unknown is the constant of an output that no sample observes, and so are predictions of it.
+        """
         if not self.recipe.center:
             return np.zeros(self.encoded.coordinates.shape[1])
         encoded = self.encoded
@@ -107,7 +110,8 @@ class Training(Samples):
     def problem(self, loss, alpha, center) -> Problem:
         """The dual problem of outputs around a constant, `center` (d,)."""
         encoded, root = self.encoded, self.root_weights
-        pushed = center if encoded.sampling is None else encoded.sampling.push(center)
+        known = np.nan_to_num(center)
+        pushed = known if encoded.sampling is None else encoded.sampling.push(known)
         Y = np.nan_to_num(self.Y - pushed)
         if self.term is not None:  # of other losses than the squared one the prox takes the gaps
             terms = [self.term_at(alpha) if loss.quadratic else self.term_at(alpha).unmasked()]

@@ -64,7 +64,11 @@ class Fit:
 
     def coordinates_at(self, values):
         """Coordinates (m, d) predicted from kernel values, by kernel, with the samples."""
-        return sum(p(G) for p, G in zip(self.predictors(self.coefficients), values, strict=True)) + self.center
+        return self.deviations_at(values) + self.center
+
+    def deviations_at(self, values):
+        """The same less the constant that the model is fitted around."""
+        return sum(p(G) for p, G in zip(self.predictors(self.coefficients), values, strict=True))
 
     @property
     def saturated(self):

@@ -174,9 +174,14 @@ class Moments:
 
     @property
     def mean(self):
-        """Weighted mean (d,) of each output over the rows that it was observed in; 0 of those never observed."""
+        """Weighted mean (d,) of each output over the rows that it was observed in; NaN of those never observed."""
         mass = self.weight[self.pattern]
-        return np.where(mass > 0, self.origin + np.divide(self.Y, mass, out=np.zeros_like(mass), where=mass > 0), 0.0)
+        return self.origin + np.divide(self.Y, mass, out=np.full_like(mass, np.nan), where=mass > 0)
+
+    @property
+    def unobserved(self):
+        """Which outputs (d,) no row has observed."""
+        return ~(self.weight[self.pattern] > 0)
 
 
 def check_patterns(number):
@@ -201,6 +206,7 @@ class Solved:
     n_iter: int  # of moments: solutions with the same factors
     converged: bool
     n_rows: int  # that count
+    unobserved: np.ndarray  # (d,) which coordinates no row has observed
 
 
 class MomentProblem:
@@ -230,7 +236,7 @@ class MomentProblem:
     @cached_property
     def blocks(self) -> list[PatternProblem]:
         """For each pattern of gaps a problem of its own."""
-        m, moved = self.moments, self.center - self.moments.origin
+        m, moved = self.moments, np.nan_to_num(self.center - self.moments.origin)
         P = m.ZY - m.Z[m.pattern].T * moved
         YY = m.YY - 2 * moved * m.Y + m.weight[m.pattern] * moved**2
         out = []
@@ -271,6 +277,7 @@ class MomentProblem:
             n_iter=n_iter,
             converged=relative <= tol,
             n_rows=self.moments.n_rows,
+            unobserved=self.moments.unobserved,
         )
 
 

@@ -1,0 +1,131 @@
+"""An order of the nodes of a graph that depends on what they are, not on how they are numbered.
+
+Random draws of nodes and pairs are made in this order, so that they are the same draws whatever the order of the rows.
+
+References
+----------
+- Weisfeiler and Leman (1968). The reduction of a graph to canonical form and the algebra which appears therein.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import scipy.sparse
+import scipy.sparse.csgraph
+
+from .names import find, ordered
+
+_ROUNDS = 1000  # of refinement at most: half the length of the longest path needs as many
+_SPLITS = 50  # of nodes that are alike; each costs a refinement
+
+
+def canonical_order(graph, features):
+    """Positions (l,) of the nodes of a ``KnownGraph``, in an order that renumbering the nodes does not change.
+
+    Nodes are told apart by the links around them, then by the sums of their weights, then by features: links come
+    first, so that a small change of numbers hardly ever changes the order. Those that differ in nothing come by their
+    names, along the links.
+
+    features : ranks (l,) of the nodes by their features; equal ones are equal
+    """
+    W = graph.adjacency
+    weights = np.unique(W.data, return_inverse=True)[1]
+    ranks = _refined(np.unique(np.diff(graph.hidden.indptr), return_inverse=True)[1], W, np.zeros_like(weights))
+    for key in (_strengths(W), features):
+        ranks = _refined(combined_ranks(ranks, np.unique(key, return_inverse=True)[1]), W, weights)
+    by_name = np.argsort(find(ordered(graph.nodes), graph.nodes))
+    if not _all_differ(ranks):
+        ranks = _split(_refined(_apart(ranks, graph, by_name), W, weights), W, weights, by_name)
+    order = np.lexsort((by_name, ranks))
+    return order if _all_differ(ranks) else order[_along_links(W[order][:, order])]
+
+
+def _apart(ranks, graph, by_name):
+    """Ranks (l,) in which nodes with the same neighbours come by their names: they are interchangeable."""
+    l, W, hidden = len(ranks), graph.adjacency, graph.hidden
+    own = _mixed(np.arange(l))
+    links = _sums(_mixed(W.data.view(np.uint64) ^ own[W.indices]), W)
+    links += _sums(_mixed(own)[hidden.indices], hidden)
+    for around in (links, links + _mixed(own ^ np.float64(1).view(np.uint64))):  # linked to each other or not
+        kind = combined_ranks(ranks, np.unique(around, return_inverse=True)[1])
+        order = np.lexsort((by_name, kind))
+        starts = np.flatnonzero(np.diff(kind[order], prepend=-1))
+        index = np.empty(l, dtype=np.int64)
+        index[order] = np.arange(l) - np.repeat(starts, np.diff(starts, append=l))
+        ranks = combined_ranks(ranks, index)
+    return ranks
+
+
+def _split(ranks, W, weights, by_name):
+    """Ranks (l,) in which of several like nodes the first by name comes first, and what this says of others."""
+    for _ in range(_SPLITS):
+        counts = np.bincount(ranks)
+        if counts.max() == 1:
+            break
+        like = np.flatnonzero(ranks == np.argmax(counts > 1))
+        first = like[np.argmin(by_name[like])]
+        ranks = _refined(combined_ranks(ranks, (np.arange(len(ranks)) != first).astype(np.int64)), W, weights)
+    return ranks
+
+
+def _strengths(W):
+    """Sums (l,) of the weights of each node, equal to the last digit for equal weights in whatever order."""
+    return np.array([math.fsum(W.data[start:stop]) for start, stop in itertools.pairwise(W.indptr)])
+
+
+def combined_ranks(first, second):
+    """Ranks (n,) by two ranks, the first counting more."""
+    return np.unique(first * (second.max(initial=0) + 1) + second, return_inverse=True)[1]
+
+
+def _refined(ranks, W, weights):
+    """Ranks (l,) by themselves and those of the neighbours, again and again until no more nodes differ.
+
+    weights : ranks (nnz,) of the weights of the links
+    """
+    weights = weights.astype(np.uint64)
+    for _ in range(_ROUNDS):
+        if _all_differ(ranks):
+            break
+        around = _sums(_mixed(_mixed(ranks)[W.indices] + weights), W)
+        finer = combined_ranks(ranks, np.unique(around, return_inverse=True)[1])
+        if finer.max(initial=0) == ranks.max(initial=0):
+            break
+        ranks = finer
+    return ranks
+
+
+def _sums(marks, W):
+    """Sums (l,) of marks (nnz,) of the entries in each row, modulo 2^64: exact in whatever order."""
+    sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(marks, dtype=np.uint64)])
+    return sums[W.indptr[1:]] - sums[W.indptr[:-1]]
+
+
+def _all_differ(ranks):
+    return ranks.max(initial=-1) == len(ranks) - 1
+
+
+def _mixed(numbers):
+    """Integers whose sums tell sets of them apart (the finaliser of splitmix64)."""
+    x = numbers.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+def _along_links(W):
+    """Positions (l,) of all nodes, breadth first from the first of each component.
+
+    If two like nodes have been put in either order, what hangs on them follows in the same.
+    """
+    l = W.shape[0]
+    _, component = scipy.sparse.csgraph.connected_components(W, directed=False)
+    starts = np.sort(np.unique(component, return_index=True)[1])
+    links = scipy.sparse.coo_array(W)
+    i, j = np.r_[links.row, np.full(len(starts), l)], np.r_[links.col, starts]  # node l leads to all components
+    joined = scipy.sparse.csr_array((np.ones(len(i)), (i, j)), shape=(l + 1, l + 1))
+    joined.sort_indices()
+    return scipy.sparse.csgraph.breadth_first_order(joined, l, return_predecessors=False)[1:]

@@ -1,0 +1,217 @@
+"""Regions that do not depend on the order of samples and on units, that are nested, with gaps, and behind functions."""
+
+import itertools
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_matrix
+from sklearn.kernel_approximation import Nystroem
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, Normalizer
+
+from hilbertlearn import (
+    ConformalPredictor,
+    FunctionalRegressor,
+    IrregularFunctions,
+    OperatorKernelRegressor,
+    QuantileRegressor,
+    StructuredPredictor,
+    features,
+    spaces,
+)
+
+
+def noisy(n, d=2, seed=0):
+    """Inputs and outputs of n samples, and inputs of a few new ones."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, size=(n + 6, 2))
+    Y = np.c_[np.sin(3 * X[:, 0]), X.sum(axis=1), X[:, 0]][:, :d]
+    return X[:n], (Y + rng.normal(size=Y.shape) * [0.3, 0.6, 0.1][:d])[:n], X[n:]
+
+
+def machine(**settings):
+    return OperatorKernelRegressor("rbf", gamma=1.0, alpha=1e-3, **settings)
+
+
+@pytest.mark.parametrize("n", [60, 230])
+@pytest.mark.parametrize("score", ["auto", "trimmed", "mahalanobis"])
+@pytest.mark.parametrize("outputs", ["numbers", "labels", "gaps", "copies"])
+def test_regions_in_closed_form_do_not_depend_on_the_order_of_samples(n, score, outputs):
+    X, Y, new = noisy(n)
+    if outputs == "labels":  # many samples of equal outputs
+        Y = np.round(Y)
+    elif outputs == "gaps":
+        Y[::7, 0] = Y[3::5, 1] = np.nan
+    elif outputs == "copies":
+        X, Y = X[np.arange(n) // 3], Y[np.arange(n) // 3]
+    order = np.random.default_rng(1).permutation(n)
+    model = ConformalPredictor(machine(), "jackknife+", score=score)
+    expected, found = (model.fit(X[rows], Y[rows]).predict_region(new) for rows in (np.arange(n), order))
+    assert_allclose(found.upper, expected.upper, rtol=1e-8)
+    assert_allclose(found.lower, expected.lower, rtol=1e-8)
+
+
+def test_samples_that_are_all_the_same_have_a_region():
+    X, Y = np.zeros((210, 1)), np.ones((210, 2))
+    model = ConformalPredictor(machine(), "jackknife+").fit(X, Y)
+    assert model.predict_region(X[:1]).contains(Y[:1]).all()
+
+
+SCORES = ["auto", "robust", "trimmed", "mahalanobis"]
+QUANTILES = QuantileRegressor((0.1, 0.9), kernel="rbf", gamma=1.0, alpha=1e-3)
+IN_UNITS = [
+    *itertools.product([machine()], ["jackknife+", "split"], SCORES),
+    *itertools.product([machine(loss="huber"), Ridge()], ["split"], SCORES),
+    (Ridge(), "cv+", "auto"),
+    (QUANTILES, "split", "auto"),
+]
+
+
+@pytest.mark.parametrize(("estimator", "method", "score"), IN_UNITS)
+def test_regions_have_the_units_of_each_output(estimator, method, score):
+    X, Y, new = noisy(40)
+    model = ConformalPredictor(estimator, method, level=0.8, score=score, random_state=0)
+    expected = model.fit(X, Y).predict_region(new)
+    inside = expected.contains(expected.upper - 0.3 * (expected.upper - expected.lower))
+    for factor in (1e-12, 1e-5, 1e12):
+        units = np.array([1.0, factor])
+        found = model.fit(X, Y * units).predict_region(new)
+        assert_allclose((found.upper - found.lower) / units, expected.upper - expected.lower, rtol=1e-6)
+        assert_array_equal(found.contains(found.upper - 0.3 * (found.upper - found.lower)), inside)
+
+
+def test_an_output_that_is_constant_has_its_units_too():
+    X, Y, new = noisy(40)
+    model = ConformalPredictor(machine(), "jackknife+", level=0.8)
+    widths = []
+    for factor in (1.0, 1e-12, 1e12):
+        region = model.fit(X, np.c_[Y, np.full(len(Y), 5.3 * factor)]).predict_region(new)
+        widths.append((region.upper - region.lower) / [1.0, 1.0, factor])
+    assert_allclose(widths[1:], np.broadcast_to(widths[0], (2, *widths[0].shape)), rtol=1e-2)
+    assert_allclose(widths[0][:, :2], np.subtract(*ends(model.fit(X, Y).predict_region(new))), rtol=1e-9)
+
+
+def ends(region):
+    return region.upper, region.lower
+
+
+@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize(
+    ("loss", "method"), [("squared", "jackknife+"), ("squared", "cv+"), ("squared", "split"), ("huber", "split")]
+)
+def test_regions_of_a_higher_level_contain_those_of_a_lower(loss, method, score):
+    X, Y, new = noisy(40)
+    regions = [
+        ConformalPredictor(machine(loss=loss), method, level=level, score=score, random_state=0).fit(X, Y)
+        for level in (0.5, 0.8, 0.9)
+    ]
+    regions = [model.predict_region(new) for model in regions]
+    inner = (-0.05, 0.02, 0.3, 0.99)
+    for small, large in itertools.pairwise(regions):
+        assert (large.lower <= small.lower).all()
+        assert (large.upper >= small.upper).all()
+        for share in itertools.product(inner, inner):
+            y = small.lower + np.array(share) * (small.upper - small.lower)
+            assert (large.contains(y) >= small.contains(y)).all()
+
+
+@pytest.mark.parametrize("score", ["auto", "constant", "mahalanobis"])
+@pytest.mark.parametrize("method", ["jackknife+", "cv+", "split"])
+def test_an_output_seen_too_seldom_is_free_in_regions_as_in_intervals(method, score):
+    X, Y, new = noisy(60, d=3)
+    plain = ConformalPredictor(machine(), method, score=score, random_state=0)
+    without = plain.fit(X, Y[:, :2]).predict_region(new)
+    Y[5:, 2] = np.nan
+    with pytest.warns(UserWarning, match="too few samples"):
+        region = plain.fit(X, Y).predict_region(new)
+        intervals = plain.predict_interval(new)
+    assert np.isinf(intervals[:, 2]).all()
+    assert np.isinf([region.lower[:, 2], region.upper[:, 2]]).all()
+    if score != "mahalanobis":  # whose shrinkage depends on the number of outputs
+        assert_allclose(region.upper[:, :2], without.upper, rtol=1e-9)
+    assert np.isinf(region.volume()).all()
+    y = np.c_[plain.predict(new)[:, :2], np.full(len(new), 1e9)]
+    assert region.contains(y).all()
+    assert not region.contains(y + np.array([0, 1e9, 0])).any()
+
+
+@pytest.mark.parametrize("score", ["auto", "mahalanobis"])
+def test_regions_are_everything_where_all_outputs_are_seen_too_seldom(score):
+    X, Y, new = noisy(60, d=3)
+    Y[np.arange(60)[:, None] % 3 != [0, 1, 2]] = np.nan  # twenty of each, and level 0.96 asks for 24
+    model = ConformalPredictor(machine(), "jackknife+", level=0.96, score=score).fit(X, Y)
+    with pytest.warns(UserWarning, match="too few samples"):
+        region = model.predict_region(new)
+    assert np.isinf([region.lower, region.upper]).all()
+    assert region.contains(np.full((len(new), 3), 1e9)).all()
+    assert dict(model.facts())["share of it covered"] == 1.0
+
+
+def test_points_of_functions_seen_too_seldom_are_free():
+    rng, n = np.random.default_rng(0), 40
+    X = rng.uniform(size=(n, 1))
+    points = [np.linspace(0, 1 if i < 4 else 0.5, 6) for i in range(n)]
+    values = [np.sin(6 * (at + x)) + 0.1 * rng.normal(size=6) for at, x in zip(points, X[:, 0], strict=True)]
+    regressor = FunctionalRegressor("rbf", gamma=10.0, alpha=1e-2, space=spaces.Fourier(3), grid=np.linspace(0, 1, 11))
+    model = ConformalPredictor(regressor, "jackknife+").fit(X, IrregularFunctions(points, values, domain=(0, 1)))
+    with pytest.warns(UserWarning, match="too few samples"):
+        intervals, band = model.predict_interval([[0.4]]), model.predict_band([[0.4]])
+    free = np.isinf(intervals[0, :, 1])
+    assert free.tolist() == [False] * 6 + [True] * 5
+    assert_array_equal(np.isinf(np.ravel(band.width)), free)
+    assert_array_equal(np.isnan(np.ravel(band.upper.values)), free)  # containers have no infinite values
+    middle = np.ravel(model.predict([[0.4]]).values)
+    for at, inside in ((0.9, True), (0.3, False)):
+        y = IrregularFunctions([np.array([0.2, at])], [np.array([middle[2], 1e9])], domain=(0, 1))
+        assert band.contains(y).tolist() == [inside]
+
+
+BATCHES = {
+    "centred": lambda X: X - X.mean(axis=0),
+    "largest": lambda X: X / np.abs(X).max(axis=0),
+    "ranks": lambda X: X.argsort(axis=0).argsort(axis=0) / len(X),
+    "small beside others": lambda X: np.c_[1e12 * X, X[:, :1] - X[:, :1].mean()],
+    "sparse, centred": lambda X: csr_matrix(X - X.mean(axis=0)),
+    "few at a time": lambda X: X - (X.mean() if len(X) > 10 else 0.0),
+}
+ROWS = {
+    "tanh": np.tanh,
+    "product": lambda X: X @ np.array([[1.0, 2.0, 0.3], [0.1, -1.0, 2.0]]),
+    "sparse": csr_matrix,
+    "logarithm": lambda X: np.log(X - 0.5),  # NaN and warnings would be of the data
+}
+
+
+@pytest.mark.parametrize("name", [*BATCHES, *ROWS])
+def test_functions_of_a_batch_learn_from_it(name):
+    X, Y, new = noisy(24)
+    X, new = X + 2, new + 2
+    steps = FunctionTransformer({**BATCHES, **ROWS}[name], accept_sparse=True)
+    model = ConformalPredictor(make_pipeline(steps, machine()), "jackknife+", level=0.8).fit(X, Y)
+    assert model.closed_form_ == (name in ROWS)
+    if name == "centred":
+        i, rest = 3, np.arange(24) != 3
+        alone = make_pipeline(steps, machine()).fit(X[rest], Y[rest])
+        assert_allclose(model.calibration_.left.held_out[i], alone.predict(X[i : i + 1])[0])
+
+
+@pytest.mark.parametrize("name", ["centred", "tanh", "product"])
+def test_functions_of_a_batch_as_feature_map(name):
+    X, Y, _ = noisy(24)
+    steps = FunctionTransformer({**BATCHES, **ROWS}[name])
+    for feature_map in (steps, features.Transformed(steps)):
+        estimator = OperatorKernelRegressor(feature_map=feature_map, alpha=1e-2)
+        model = ConformalPredictor(estimator, "jackknife+", level=0.8).fit(X, Y)
+        assert model.closed_form_ == (name in ROWS)
+    learnt = OperatorKernelRegressor(feature_map=Nystroem(n_components=8, random_state=0), alpha=1e-2)
+    assert ConformalPredictor(learnt, "jackknife+", level=0.8).fit(X, Y).closed_form_  # part of the kernel
+
+
+def test_functions_of_a_batch_before_a_predictor_of_objects():
+    X, Y, _ = noisy(30)
+    labels = np.where(Y[:, 0] > 0, "high", "low").tolist()
+    for steps, closed_form in ((FunctionTransformer(BATCHES["centred"]), False), (Normalizer(), True)):
+        estimator = make_pipeline(steps, StructuredPredictor("rbf", gamma=1.0, alpha=1e-2))
+        assert ConformalPredictor(estimator, "jackknife+", level=0.8).fit(X, labels).closed_form_ == closed_form
