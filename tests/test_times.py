@@ -153,6 +153,27 @@ def test_kernels_of_objects_see_dates_as_they_are():
     assert OperatorKernelRegressor(kernel, alpha=1e-3).fit(list(DATES), y).score(list(DATES), y) > 0.9
 
 
+class Tree:
+    """An object with a size that is no sequence."""
+
+    def __init__(self, size):
+        self.size = size
+
+    def __len__(self):
+        return self.size
+
+
+@pytest.mark.parametrize("kind", [Tree, lambda size: set(DATES[:size])])
+def test_objects_with_a_length_are_no_rows(kind):
+    def kernel(left, right):
+        assert type(left[0]) is type(kind(1))
+        return np.exp(-0.1 * np.abs(np.subtract.outer([len(one) for one in left], [len(one) for one in right])))
+
+    items = [kind(1 + i) for i in range(10)]
+    model = OperatorKernelRegressor(kernel, alpha=1e-3).fit(items, np.arange(10.0))
+    assert model.score(items, np.arange(10.0)) > 0.9
+
+
 # ---------------------------------------------------------------- names of columns
 
 

@@ -70,7 +70,8 @@ def _frame(X, origins, reset):
 
 def _rows(X, origins, reset, single, names):
     """Days in an array, a series or a list; columns have the names of the training inputs where these are known."""
-    if isinstance(X, (list, tuple)) and len(X) and as_times(X[0]) is not None:
+    in_rows = isinstance(X, (list, tuple)) and len(X) and isinstance(X[0], (list, tuple, np.ndarray))
+    if in_rows and as_times(X[0]) is not None:
         X = np.array([list(row) for row in X], dtype=object)
     if getattr(X, "ndim", 1) == 1 and single:
         times = _times(X)
