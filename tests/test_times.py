@@ -145,6 +145,16 @@ def test_dates_in_place_of_numbers_are_refused():
         machine().fit(DAYS[:, None], DATES.to_numpy())
 
 
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_numbers_in_place_of_dates_are_refused(frame):
+    model = machine().fit(frame({"day": DATES.to_pydatetime()}), y)
+    with pytest.raises(ValueError, match="'day' has numbers, and the training inputs had dates there; give dates"):
+        model.predict(frame({"day": DATES.astype("int64").to_numpy()}))
+    model = machine().fit(frame({"day": (DATES - DATES[0]).to_pytimedelta()}), y)
+    with pytest.raises(ValueError, match="'day' has numbers, and the training inputs had durations there"):
+        model.predict(frame({"day": DAYS}))
+
+
 def test_kernels_of_objects_see_dates_as_they_are():
     def kernel(left, right):
         assert isinstance(left[0], datetime.datetime)

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._facts import Facts
 from .._times import as_times, date_text, days, first_date
-from ..frames import columns_of, is_frame, with_columns
+from ..frames import column_values, columns_of, is_frame, with_columns
 from ..functions import IrregularFunctions, brings_points
 
 _FEW = 3  # names of columns in a fact
@@ -65,6 +65,8 @@ def _frame(X, origins, reset):
         times = _times(column)
         if times is not None:
             found[j] = _days(times, name, origins, reset)
+        else:
+            _refuse_numbers(column, name, origins)
     return with_columns(X, found) if found else X
 
 
@@ -91,6 +93,16 @@ def _times(column):
     """Dates or durations (n,) of a column, None for others."""
     known = getattr(getattr(column, "dtype", None), "kind", "") in ("b", "i", "u", "f")
     return None if known or brings_points(getattr(column, "array", None)) else as_times(column)
+
+
+def _refuse_numbers(column, name, origins):
+    """Raise if a column has numbers where the training inputs had dates: nobody knows their unit and origin."""
+    if name not in origins:
+        return
+    values = column_values(column)
+    if values.dtype.kind in "iuf" and not np.isnan(values).all():
+        what = "durations" if origins[name] is None else "dates"
+        raise ValueError(f"X: column {name!r} has numbers, and the training inputs had {what} there; give {what}")
 
 
 def _days(times, name, origins, reset):
