@@ -255,6 +255,9 @@ def test_columns_out_of_order_are_refused_with_their_order():
     with pytest.raises(ValueError, match=r"y\[names\] with names = \['m1', 'm2', 'm10', 'm11'\], or set grid="):
         curves().fit(X, frame)
     assert curves().fit(X, frame[["m1", "m2", "m10", "m11"]]).grid_.tolist() == [1, 2, 10, 11]
+    dates = pd.to_datetime(["2001-02-01", "2001-01-01"])
+    with pytest.raises(ValueError, match=r"names = \[Timestamp\('2001-01-01 00:00:00'\), Timestamp"):
+        curves().fit(X, pd.DataFrame(CURVES[:, :2], columns=dates))
 
 
 def test_names_without_points_are_even_steps():
