@@ -199,7 +199,7 @@ class FunctionSpace(Space):
             said.append(f"curve {listed(np.flatnonzero(never))} has no observed value, {predicted_unobserved(center)}")
         points = [self._place(index, names) for index in np.argwhere(mask & ~never)]
         if points:
-            how = "interpolated from the points around" if center else "of the operator alone, around 0 (center=False)"
+            how = f"deviations by the operator from {'an interpolated mean curve' if center else '0 (center=False)'}"
             if self.projected and not all(axis.pointwise for axis in self.axes):
                 how = f"of averages that have no part of them; set irregular='exact' in place of {self.irregular!r}"
             said.append(f"no curve was observed at {listed(points)}, predictions there are {how}")
