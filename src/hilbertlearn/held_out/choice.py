@@ -105,7 +105,7 @@ def _choose(samples: Samples, loss: Loss, alpha, options: Options, trusted) -> C
     merged = double.distinct()
     some = merged.some(drawn(merged, size(merged)))
     near, families, weights = with_closed_form(some), families_of(double), None
-    whole = near is double
+    whole, stands_in = near is double, _stands_in(near, some)
     if np.isfinite(loss.largest_residual):  # what is smoother than the median rule's might not reach every sample
         families = [(families[0][0], families[0][1].closed())]
     criterion, unit = Criterion(), 1.0
@@ -135,7 +135,7 @@ def _choose(samples: Samples, loss: Loss, alpha, options: Options, trusted) -> C
         training, factors = curve.training, curve.factors
     else:
         training, factors = for_alpha(build(samples.with_shape(found.shape), found.kernels), loss, chosen), None
-    if automatic and (loss.on_margins or not (training.closed_form or _stands_in(near, samples))):
+    if automatic and (loss.on_margins or not (training.closed_form or stands_in)):
         judged = looked_at(training) if samples.graph is None else training.take(drawn(training, len(some.rows)))
         if weights is not None:
             judged, share = _held_back(judged, weights)
@@ -264,7 +264,8 @@ def _stands_in(near: Samples, samples: Samples) -> bool:
     Folds are another criterion: one missing value would change alpha.
     """
     completed = near.mask is None and samples.mask is not None and samples.graph is None
-    return completed and samples.space.filled_share(samples.y[samples.rows]) <= _FEW_FILLED
+    same_terms = near.recipe.pairs is samples.recipe.pairs
+    return completed and same_terms and samples.space.filled_share(samples.y[samples.rows]) <= _FEW_FILLED
 
 
 def _is_robust(loss: Loss) -> bool:
