@@ -35,7 +35,7 @@ from pathlib import Path
 
 import bouche2021_speech
 import numpy as np
-from common import DATA, progress, save_figure, table, with_error, write_csv
+from common import DATA, figures_of, progress, save_figure, smaller, table, with_error, write_csv
 from sklearn.model_selection import KFold
 
 from hilbertlearn import ConformalPredictor, FunctionalRegressor, datasets, kernels, spaces
@@ -44,6 +44,8 @@ from hilbertlearn.baselines import SplitConformalBand
 LEVEL, RAISED = 0.9, 0.93
 N_TRAIN, N_WORDS, N_TEST = 78, 298, 200
 CHANNELS = ("LA", "TTCL", "GLO")
+QUICK = 3  # splits of a quick run
+FOLDS = 10  # of cv+ around a robust fit
 FEW = 3  # splits of the methods that are not the default, of speech for the first trajectory
 REFERENCE, EVEN, DEFAULT = "split, papers' modulation", "split, constant width", "default"
 OTHERS = {
@@ -165,7 +167,7 @@ def robust(splits):
         wrong = datasets.corrupt_curves(Y, 0.05, intensity=3.0, random_state=split)[0]
         for loss in ("squared", "huber"):
             model = FunctionalRegressor("linear", loss=loss, tol=1e-4)
-            folds = KFold(10, shuffle=True, random_state=split)
+            folds = KFold(FOLDS, shuffle=True, random_state=split)
             found = ConformalPredictor(model, "cv+", LEVEL, cv=folds).fit(X, wrong)
             for level in (LEVEL, RAISED):
                 found.calibration_ = replace(found.calibration_, level=level)
@@ -206,6 +208,15 @@ def figure(folder):
     return image
 
 
+def quick(folder):
+    """Figures of a small piece: a short run on few samples, see ``common.figures_of``."""
+    few = {"N_TRAIN": 18, "N_WORDS": 18, "N_TEST": 10, "QUICK": 1, "FOLDS": 2, "CHANNELS": ("LA",)}
+    few |= {"OTHERS": {name: OTHERS[name] for name in ("jackknife+, constant", "split, halves")}}
+    with smaller(__name__, **few):
+        only = ["--only", "DTI", "speech", "robust"]
+        return figures_of(main, ["width", "coverage"], "data", "method", data=folder, options=only)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="3 splits")
@@ -215,7 +226,7 @@ def main():
     given = parser.parse_args()
     if given.data is None:
         parser.error(f"--data is missing: give the folder that holds dti/ and speech_vt/, or set {DATA}")
-    folder, splits = Path(given.data), 3 if given.quick else given.splits
+    folder, splits = Path(given.data), QUICK if given.quick else given.splits
     names = [name for name in given.only if name != "robust"]
     rows = list(run(folder, names, splits)) if names else []
     wrong = list(robust(splits)) if "robust" in given.only else []

@@ -29,7 +29,7 @@ FOLDER holds dti/dti.npz. Prints the table of docs/results/bouche2021.md and wri
 from itertools import product
 
 import numpy as np
-from common import arguments, progress, save_figure, table, with_error, write_csv
+from common import arguments, figures_of, progress, save_figure, smaller, table, with_error, write_csv
 from sklearn.base import clone
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.metrics.pairwise import euclidean_distances
@@ -180,6 +180,12 @@ def plot(found, name):
     axis.grid(axis="y", alpha=0.3)
     axis.legend(frameon=False, fontsize=9, ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.14))
     save_figure(figure, name)
+
+
+def quick(folder):
+    """Figures of a small piece: a short run on few samples, see ``common.figures_of``."""
+    with smaller(__name__, N_TRAIN=16):
+        return figures_of(main, ["mse"], "method", data=folder)
 
 
 def main():

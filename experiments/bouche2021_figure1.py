@@ -16,7 +16,7 @@ Prints the table of docs/results/bouche2021.md and writes output/bouche2021_figu
 """
 
 import numpy as np
-from common import arguments, progress, save_figure, table, with_error, write_csv
+from common import arguments, figures_of, progress, save_figure, smaller, table, with_error, write_csv
 
 from hilbertlearn import FunctionalRegressor, RegularizationPathCV, datasets, spaces
 from hilbertlearn.metrics import functional_nmse
@@ -83,6 +83,12 @@ def plot(rows, levels, name):
     axis.grid(alpha=0.3)
     axis.legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1, 1))
     save_figure(figure, name)
+
+
+def quick(folder):
+    """Figures of a small piece: a short run on few samples, see ``common.figures_of``."""
+    with smaller(__name__, N_TRAIN=30, N_TEST=20, ALPHAS=ALPHAS[::20]):
+        return figures_of(main, ["mse", "mse_noisy"], "noise")
 
 
 def main():

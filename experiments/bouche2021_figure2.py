@@ -19,7 +19,7 @@ Prints the table of docs/results/bouche2021.md and writes output/bouche2021_figu
 
 import numpy as np
 from bouche2021_figure1 import N_TRAIN, kpl, toy
-from common import arguments, progress, save_figure, table, with_error, write_csv
+from common import arguments, figures_of, progress, save_figure, smaller, table, with_error, write_csv
 
 from hilbertlearn import RegularizationPathCV, datasets
 from hilbertlearn.metrics import functional_nmse
@@ -77,6 +77,12 @@ def plot(rows, sizes, shares, name):
     figure.suptitle("KPL with missing output values")
     figure.tight_layout()
     save_figure(figure, name)
+
+
+def quick(folder):
+    """Figures of a small piece: a short run on few samples, see ``common.figures_of``."""
+    with smaller("bouche2021_figure1", N_TRAIN=100, N_TEST=20), smaller(__name__, N_TRAIN=100, ALPHAS=ALPHAS[::8]):
+        return figures_of(main, ["mse"], "size", "missing", "way")
 
 
 def main():

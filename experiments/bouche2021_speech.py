@@ -26,7 +26,7 @@ FOLDER holds speech_vt/. Prints the table of docs/results/bouche2021.md, writes 
 
 import numpy as np
 from bouche2021_dti import choose, choose_bandwidth, on_gram, predict
-from common import arguments, progress, save_figure, table, with_error, write_csv
+from common import arguments, figures_of, progress, save_figure, smaller, table, with_error, write_csv
 from sklearn.utils import Bunch
 
 from hilbertlearn import FunctionalRegressor, datasets, kernels, spaces
@@ -125,6 +125,12 @@ def plot(found, channels, name):
     axis.set_axisbelow(True)
     axis.legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1, 1))
     save_figure(figure, name)
+
+
+def quick(folder):
+    """Figures of a small piece: a short run on few samples, see ``common.figures_of``."""
+    with smaller(__name__, N_TRAIN=16, ALPHAS=ALPHAS[::5]):
+        return figures_of(main, ["mse"], "channel", "method", data=folder)
 
 
 def main():

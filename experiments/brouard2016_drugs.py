@@ -22,7 +22,7 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-from common import arguments, progress, save_figure, table, with_error, write_csv
+from common import arguments, figures_of, progress, save_figure, smaller, table, with_error, write_csv
 
 from hilbertlearn import OperatorKernelRegressor, kernels
 from hilbertlearn.datasets import load_nci60_drugs
@@ -37,11 +37,10 @@ BEST = {"model 0": 0.0, "model 1": 1.0, "model 2": 0.8, "learnt operator": 0.0} 
 GAPS_LAMBDA = 1e-9  # of the part with gaps
 
 
-class Known(kernels.Affinity):
+class Known:
     """A graph whose penalty was computed before: it is the same for all draws of labels."""
 
     def __init__(self, matrix):
-        super().__init__()
         self.matrix = matrix
 
     def penalty(self, K):
@@ -68,12 +67,13 @@ def best_gamma(K, Y):
 
 
 def settings(model, mu, gamma):
-    """Arguments of the estimator."""
+    """Arguments of the estimator; outputs are taken as they are, neither centred nor scaled."""
+    plain = {"center": False, "scale": False}
     if model == "model 1":
-        return {"output_metric": TaskGraph(mu=mu, form="similarity", gamma=gamma)}
+        return {**plain, "output_metric": TaskGraph(mu=mu, form="similarity", gamma=gamma)}
     if model == "model 2":
-        return {"operator": TaskGraph(mu=mu, gamma=gamma)}
-    return {"operator": Learned() if model == "learnt operator" else None}
+        return {**plain, "operator": TaskGraph(mu=mu, gamma=gamma)}
+    return {**plain, "operator": Learned() if model == "learnt operator" else None}
 
 
 def errors(predicted, Y, A=None):
@@ -105,7 +105,6 @@ def figures(K, graph, Y, rows, mus, lambdas):
             alpha=1 / len(rows),
             manifold=2 * lambda_2 / len(rows),
             graph=graph,
-            center=False,
             **settings(model, mu, gamma),
         )
         predicted = estimator.fit(K, labelled_only(Y, rows)).predict(K[others])
@@ -121,9 +120,7 @@ def figures(K, graph, Y, rows, mus, lambdas):
             "error_of_paper": errors(predicted, Y[others], A1),
         }
     for mu in mus["model 2"]:
-        estimator = OperatorKernelRegressor(
-            "precomputed", alpha=1 / len(rows), center=False, **settings("model 2", mu, "median")
-        )
+        estimator = OperatorKernelRegressor("precomputed", alpha=1 / len(rows), **settings("model 2", mu, "median"))
         predicted = estimator.fit(K[np.ix_(rows, rows)], Y[rows]).predict(K[np.ix_(others, rows)])
         yield {"part": "median gamma", "model": "model 2", "mu": mu, "error": errors(predicted, Y[others])}
     for name, constant in (("mean", Y[rows].mean(axis=0)), ("zero", 0.0)):
@@ -136,7 +133,7 @@ def chosen(K, Y, rows):
     others = np.setdiff1d(np.arange(len(Y)), rows)
     gamma = best_gamma(K[np.ix_(rows, rows)], Y[rows])
     for model in ("model 0", "model 2", "learnt operator"):
-        estimator = OperatorKernelRegressor("precomputed", center=False, **settings(model, BEST[model], gamma))
+        estimator = OperatorKernelRegressor("precomputed", **settings(model, BEST[model], gamma))
         predicted = estimator.fit(K[np.ix_(rows, rows)], Y[rows]).predict(K[np.ix_(others, rows)])
         found = {"lambda_1": estimator.alpha_ * len(rows), "error": errors(predicted, Y[others])}
         yield {"part": "alpha chosen", "model": model, "mu": BEST[model], "lambda_2": 0.0, "gamma": gamma, **found}
@@ -156,7 +153,6 @@ def gaps(K, graph, Y, rows):
             alpha=1 / len(known),
             manifold=2 * lambda_2 / len(known),
             graph=graph,
-            center=False,
             **settings(model, BEST[model], gamma),
         )
         predicted = estimator.fit(K, labelled_only(Y, known)).predict(K[others])
@@ -331,6 +327,12 @@ def draw_curve(axis, x, values, **style):
     means = [v.mean() for v in values]
     spread = [v.std(ddof=1) / np.sqrt(len(v)) for v in values]
     axis.errorbar(x, means, spread, marker="o", ms=3, **style)
+
+
+def quick(folder):
+    """Figures of a small piece: a short run on few samples, see ``common.figures_of``."""
+    with smaller(__name__, LINES=6, SHARES=(0.2, 0.4)):
+        return figures_of(main, ["error"], "part", "model", "lambda_2", data=folder)
 
 
 def main():

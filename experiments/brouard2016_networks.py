@@ -33,7 +33,7 @@ import time
 
 import numpy as np
 import scipy.linalg
-from common import ALONE, arguments, progress, save_figure, table, with_error, write_csv
+from common import ALONE, arguments, figures_of, progress, save_figure, smaller, table, with_error, write_csv
 from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.model_selection import KFold
@@ -299,6 +299,12 @@ def plot_figure5(rows, weights, name):
         axis.set_xlabel("weight of the penalty")
     figure.tight_layout()
     save_figure(figure, name)
+
+
+def quick(folder):
+    """Figures of a small piece: a short run on few samples, see ``common.figures_of``."""
+    with smaller(__name__, SHARES={"own": (0.2,), "Cora": (0.2,)}, ALPHAS=ALPHAS[1::2]):
+        return figures_of(main, ["value"], "network", "method", "loss", "penalty", "metric", data=folder)
 
 
 def main():

@@ -24,7 +24,7 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
-from common import ALONE, arguments, progress, save_figure, table, write_csv
+from common import ALONE, arguments, figures_of, progress, save_figure, smaller, table, write_csv
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.metrics.pairwise import rbf_kernel
@@ -246,6 +246,12 @@ def plot(rows, name):
                 axis.set_title(LABELS[data], fontsize=10)
                 axis.axvline(50, color="black", lw=0.8, ls=":")
     save_figure(figure, name)
+
+
+def quick(folder):
+    """Figures of a small piece: a short run on few samples, see ``common.figures_of``."""
+    with smaller(__name__, FOLDS=2, INNER_FOLDS=2, QUICK_NODES=24):
+        return figures_of(main, ["roc_auc", "average_precision"], "data", "method", data=folder)
 
 
 def main():

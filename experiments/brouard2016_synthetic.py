@@ -26,9 +26,10 @@ brouard2016_figure3.png (figures 3 and 4) and brouard2016_figure8.png; with --qu
 from __future__ import annotations
 
 import itertools
+from functools import partial
 
 import numpy as np
-from common import ALONE, arguments, progress, save_figure, table, with_error, write_csv
+from common import ALONE, arguments, figures_of, progress, save_figure, smaller, table, with_error, write_csv
 
 from hilbertlearn import LinkPredictor, OperatorKernelRegressor, kernels
 from hilbertlearn.datasets import kernel_pca_inputs, make_erdos_renyi, make_mixture_network
@@ -292,7 +293,7 @@ def plot_figure3(rows, shares, weights, name):
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(len(BETAS), 4, figsize=(14, 8.5), sharex=True)
+    figure, axes = pyplot.subplots(len(BETAS), 4, figsize=(14, 8.5), sharex=True, squeeze=False)
     x = np.arange(len(weights))
     for lines, density in zip(axes, BETAS, strict=True):
         for axis, (method, what) in zip(lines, itertools.product(("margin", "ridge"), (0, 1)), strict=True):
@@ -339,6 +340,17 @@ def figure8(name):
         axis.set(title=title, xticks=[], yticks=[])
     figure.tight_layout()
     save_figure(figure, name)
+
+
+def quick(folder):
+    """Figures of a small piece: a short run on few samples, see ``common.figures_of``."""
+    few = {
+        "make_erdos_renyi": partial(make_erdos_renyi, 120),
+        "make_mixture_network": partial(make_mixture_network, 80),
+    }
+    few |= {"MIXTURES": MIXTURES[:1], "MIXTURE_BETAS": {name: betas[:1] for name, betas in MIXTURE_BETAS.items()}}
+    with smaller(__name__, **few, BETAS={0.01: 0.9}, SHARES=(0.2, 0.5)):
+        return figures_of(main, ["roc", "pr"], "network", "method", "weight")
 
 
 def main():

@@ -21,7 +21,7 @@ import numpy as np
 import scipy.sparse
 from brouard2016_networks import METRICS, Network, known_links, picked, rows_of_network
 from brouard2016_proteins import networks
-from common import arguments, progress, table, with_error, write_csv
+from common import arguments, figures_of, progress, smaller, table, with_error, write_csv
 
 SHARES = (0.05, 0.1, 0.2)
 DRAWS, FEWEST = 10, 3  # draws, and how many with a known link a cell of the tables needs
@@ -76,6 +76,12 @@ def table7(rows):
         lines.append([name, method, *(f"{np.mean(some):.3f}" if some else "" for some in seconds)])
     lines += [["paper", method, *seconds] for method, seconds in PAPER_SECONDS.items()]
     return table(["network", "method", *(f"{100 * share:g} %" for share in SHARES)], lines)
+
+
+def quick(folder):
+    """Figures of a small piece: a short run on few samples, see ``common.figures_of``."""
+    with smaller("brouard2016_networks", ALPHAS=(1e-3, 1e-1)), smaller(__name__, SHARES=(0.4,)):
+        return figures_of(main, ["value"], "network", "method", "setting", "metric", data=folder)
 
 
 def main():

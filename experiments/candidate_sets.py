@@ -22,7 +22,7 @@ from __future__ import annotations
 from math import factorial
 
 import numpy as np
-from common import arguments, progress, table, with_error, write_csv
+from common import arguments, figures_of, progress, smaller, table, with_error, write_csv
 from sklearn.preprocessing import StandardScaler
 
 from hilbertlearn import ConformalPredictor, StructuredPredictor, kernels
@@ -35,9 +35,10 @@ SOME = ("gap", "likelihood", "rank")
 OUTPUT_KERNEL = kernels.TanimotoGaussian(0.72)
 ALPHA = 1e-3
 LISTED = 50
+SPECTRA = 100  # that are asked, of those with a kernel
 RANKINGS = {"iris": 100, "cpu-small": 300, "vowel": 300, "wisconsin": 130}
 LABEL_SETS = ("yeast", "birds", "medical")
-ASKED = 150
+LEARNT, ASKED = 300, 150
 
 
 def of_sets(found, true):
@@ -82,8 +83,7 @@ def fingerprints(folder, draws, method="cv+"):
     estimator = StructuredPredictor("precomputed", output_kernel=OUTPUT_KERNEL, alpha=ALPHA)
     for seed in progress(range(draws), "spectra"):
         rng = np.random.default_rng(seed)
-        order = rng.permutation(490)
-        train, test = order[:390], order[390:]
+        train, test = np.split(rng.permutation(len(own)), [-SPECTRA])
         lists = [with_others(rng, i, len(molecules)) for i in own]
         for score in SOME:
             for pool in ("all", "lists"):
@@ -127,7 +127,7 @@ def label_sets_of(folder, name):
 def tables(folder, draws):
     """Rows of rankings by Kendall's loss, and of label sets by the Hamming loss and F1."""
     tasks = [(name, "kendall", *rankings_of(folder, name), n) for name, n in RANKINGS.items()]
-    tasks += [(name, loss, *label_sets_of(folder, name), 300) for name in LABEL_SETS for loss in ("hamming", "f1")]
+    tasks += [(name, loss, *label_sets_of(folder, name), LEARNT) for name in LABEL_SETS for loss in ("hamming", "f1")]
     for name, loss, X, y, number, n in progress(tasks, "tables"):
         for seed in range(draws):
             order = np.random.default_rng(seed).permutation(len(X))
@@ -185,6 +185,13 @@ def summary(rows, *keys):
     return table(
         [*keys, "coverage", "median size", "mean size", "of", "median share (%)", "listed (%)", "candidates (%)"], lines
     )
+
+
+def quick(folder):
+    """Figures of a small piece: a short run on few samples, see ``common.figures_of``."""
+    few = {"RANKINGS": {"iris": 30}, "LABEL_SETS": ("birds",), "LEARNT": 30, "ASKED": 10, "LISTED": 5, "SPECTRA": 10}
+    with smaller(__name__, **few, SOME=("gap",)):
+        return figures_of(main, ["coverage", "median"], "data", "loss", "score", "method", data=folder)
 
 
 def main():

@@ -16,7 +16,7 @@ Prints the table of docs/results/ciliberto2016.md and writes output/ciliberto201
 from itertools import product
 
 import numpy as np
-from common import arguments, progress, save_figure, table, with_error, write_csv
+from common import arguments, figures_of, progress, save_figure, smaller, table, with_error, write_csv
 from scipy.linalg import eigh
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import rbf_kernel
@@ -32,6 +32,7 @@ LOCAL_GAMMAS = np.geomspace(10, 10000, 13)  # of Nadaraya-Watson, which needs na
 ALPHAS = np.logspace(-7, -1, 7)
 WIDTHS = (0.3, 0.6, 1.0, 2.0)
 N_TEST = 1000
+QUICK = 5, [50, 100, 200]  # draws and sizes of a quick run
 PAPER = {  # mean and standard deviation over 100 draws
     50: {"loss trick": (0.39, 0.17), "nadaraya-watson": (0.45, 0.18), "ridge": (0.62, 0.13)},
     100: {"loss trick": (0.21, 0.04), "nadaraya-watson": (0.29, 0.04), "ridge": (0.47, 0.09)},
@@ -137,11 +138,18 @@ def plot(rows, sizes, name):
     save_figure(figure, name)
 
 
+def quick(folder):
+    """Figures of a small piece: a short run on few samples, see ``common.figures_of``."""
+    few = {"GAMMAS": GAMMAS[::5], "LOCAL_GAMMAS": LOCAL_GAMMAS[::8], "ALPHAS": ALPHAS[::4], "WIDTHS": WIDTHS[1::2]}
+    with smaller(__name__, **few, QUICK=(2, [50]), N_TEST=50):
+        return figures_of(main, ["error"], "n", "method")
+
+
 def main():
     given = arguments(__doc__, draws=30)
     quick = given.quick
-    sizes = [50, 100, 200] if quick else list(PAPER)
-    rows = list(run(5 if quick else given.draws, sizes))
+    draws, sizes = QUICK if quick else (given.draws, list(PAPER))
+    rows = list(run(draws, sizes))
     name = "ciliberto2016_figure1" + "_quick" * quick
     write_csv(name, rows)
     lines = []

@@ -15,7 +15,7 @@ alpha is chosen by 5 folds of the training users (3 folds for the hinge and logi
 folds are ranked by the row sums of the weighted preferences instead of the feedback arc set, which is fast.
 
     python experiments/ciliberto2016_movielens.py --data FOLDER            10 draws
-    python experiments/ciliberto2016_movielens.py --quick                  2 draws, 60 movies, generated ratings
+    python experiments/ciliberto2016_movielens.py --quick                  2 draws, 60 movies, here of generated ratings
 
 Prints the table of docs/results/ciliberto2016.md and writes output/ciliberto2016_movielens.csv and .png.
 """
@@ -24,7 +24,7 @@ import os
 import warnings
 
 import numpy as np
-from common import DATA, arguments, progress, save_figure, table, with_error, write_csv
+from common import DATA, arguments, figures_of, progress, save_figure, smaller, table, with_error, write_csv
 from sklearn.decomposition import TruncatedSVD
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, cross_val_score
@@ -53,9 +53,9 @@ LABELS = {
 }
 
 
-def load(folder, quick):
+def load(folder):
     """The ratings, and whether they are the original ones."""
-    if not quick and (folder / "u.data").exists():
+    if (folder / "u.data").exists():
         return datasets.load_movielens(folder), True
     return datasets.make_movie_ratings(random_state=0), False
 
@@ -153,10 +153,16 @@ def plot(losses, original, name):
     save_figure(figure, name)
 
 
+def quick(folder):
+    """Figures of a small piece: a short run on few samples, see ``common.figures_of``."""
+    with smaller(__name__, N_TRAIN=28, DIRECTIONS=5):
+        return figures_of(main, ["loss"], "method", data=folder)
+
+
 def main():
     os.environ.setdefault(DATA, ".")  # the data are optional here
     given = arguments(__doc__, data="ml-100k", movies=200, draws=10)
-    data, original = load(given.data, given.quick)
+    data, original = load(given.data)
     print("MovieLens 100k" if original else "generated ratings, not MovieLens")
     rows = list(run(data, 2 if given.quick else given.draws, 60 if given.quick else given.movies))
     name = "ciliberto2016_movielens" + "_quick" * given.quick

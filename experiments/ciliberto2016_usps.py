@@ -22,7 +22,7 @@ Prints the table of docs/results/ciliberto2016.md and writes output/ciliberto201
 """
 
 import numpy as np
-from common import arguments, progress, save_figure, table, with_error, write_csv
+from common import arguments, figures_of, progress, save_figure, smaller, table, with_error, write_csv
 from scipy.linalg import eigh
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import KFold
@@ -35,6 +35,7 @@ from hilbertlearn.metrics import squared_hellinger_loss
 
 GAMMAS = np.array([1.0, 2.0, 4.0, 8.0, 16.0])  # times that of the median distance
 ALPHAS = np.logspace(-5, -2, 4)
+QUICK = 2, 300, 500  # draws, training and test images of a quick run
 PAPER = {
     "hellinger": ("0.172 ± 0.011", "0.647 ± 0.017", "0.193 ± 0.015"),
     "gaussian": ("0.149 ± 0.013", "0.736 ± 0.032", "0.294 ± 0.012"),
@@ -144,10 +145,16 @@ def plot(shown, name):
     save_figure(figure, name)
 
 
+def quick(folder):
+    """Figures of a small piece: a short run on few samples, see ``common.figures_of``."""
+    with smaller(__name__, QUICK=(1, 50, 100)):
+        return figures_of(main, list(MEASURES), "method", data=folder)
+
+
 def main():
     given = arguments(__doc__, data="usps", draws=10)
     data = datasets.load_usps(given.data)
-    draws, n_train, n_test = (2, 300, 500) if given.quick else (given.draws, 1000, 5000)
+    draws, n_train, n_test = QUICK if given.quick else (given.draws, 1000, 5000)
     rows, shown = run(data, draws, n_train, n_test)
     name = "ciliberto2016_usps" + "_quick" * given.quick
     write_csv(name, rows)

@@ -1,12 +1,17 @@
-"""What the experiments share: arguments, a progress bar, a CSV file written at once, tables with standard errors."""
+"""What the experiments share: arguments, progress bar, CSV files written at once, tables, and runs of a small piece."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import csv
+import io
+import json
 import os
 import sys
+import tempfile
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 
@@ -14,8 +19,7 @@ from hilbertlearn._progress import Progress
 
 OUTPUT = Path(__file__).parent / "output"
 DATA = "HILBERTLEARN_DATA"
-
-
+DPI = 120
 ALONE = {"similarities": None, "cosine": False}  # of ``LinkPredictor``: scores of h alone, as in Brouard et al. 2016
 
 
@@ -62,7 +66,7 @@ def save_figure(figure, name):
     OUTPUT.mkdir(exist_ok=True)
     path = OUTPUT / f"{name}.png"
     part = path.with_suffix(".part")
-    figure.savefig(part, format="png", dpi=120, bbox_inches="tight")
+    figure.savefig(part, format="png", dpi=DPI, bbox_inches="tight")
     os.replace(part, path)
     print(f"wrote {path}", file=sys.stderr)
 
@@ -78,3 +82,55 @@ def table(header, rows):
     """A table in Markdown."""
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+
+
+def smaller(module, **constants):
+    """A context in which constants of a module, given by its name, have other values."""
+    return mock.patch.multiple(sys.modules[module], **constants)
+
+
+def figures_of(main, values, *keys, data=None, options=()):
+    """Figures of a run with ``--quick``: means of columns of the files that ``main`` writes, by names.
+
+    Parameters
+    ----------
+    main : the function of the experiment, which reads its arguments, prints tables, and draws
+    values : columns with the figures
+    keys : columns whose values tell figures apart, and go into their names
+    data : the folder of its data, where it reads any
+    options : further arguments
+    """
+    arguments = [main.__module__, "--quick", *options]
+    arguments += [] if data is None else ["--data", str(data)]
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        mock.patch.multiple(sys.modules["common"], OUTPUT=Path(folder), DPI=20),
+        mock.patch.object(sys, "argv", arguments),
+        contextlib.redirect_stdout(io.StringIO()),
+    ):
+        main()
+        if "matplotlib.pyplot" in sys.modules:
+            sys.modules["matplotlib.pyplot"].close("all")
+        rows = [{"file": path.stem, **row} for path in sorted(Path(folder).iterdir()) for row in read_rows(path)]
+    return means(rows, values, ("file", *keys))
+
+
+def read_rows(path):
+    """The dictionaries of a CSV or JSON file, none of other files."""
+    if path.suffix == ".json":
+        return json.loads(path.read_text())
+    if path.suffix != ".csv":
+        return []
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def means(rows, values, keys):
+    """Mean of each column of values over the rows with the same keys; where a row has none it does not count."""
+    found = {}
+    for row in rows:
+        names = [str(row[key]) for key in keys if row.get(key, "") != ""]
+        for value in values:
+            if row.get(value, "") != "":
+                found.setdefault(": ".join([names[0], ", ".join([*names[1:], value])]), []).append(float(row[value]))
+    return {name: float(np.mean(numbers)) for name, numbers in found.items()}

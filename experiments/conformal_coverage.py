@@ -10,13 +10,14 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from common import arguments, progress, table, with_error, write_csv
+from common import arguments, figures_of, progress, smaller, table, with_error, write_csv
 
 from hilbertlearn import ConformalPredictor, FunctionalRegressor, OperatorKernelRegressor, losses
 
 METHODS = ("split", "cv+", "jackknife+")
 T = np.linspace(0, 1, 30)
 QUERIES = 30
+QUICK = 20, 3  # repetitions of a quick run
 
 
 def noise(kind, shape, X, rng):
@@ -86,9 +87,15 @@ def robustness(seed):
     return found
 
 
+def quick(folder):
+    """Figures of a small piece: a short run on few samples, see ``common.figures_of``."""
+    with smaller(__name__, QUICK=(1, 1)):
+        return figures_of(main, ["joint", "each"], "outputs", "kind", "method")
+
+
 def main():
     args = arguments(__doc__, repetitions=200, robust=20)
-    repetitions, robust = (20, 3) if args.quick else (args.repetitions, args.robust)
+    repetitions, robust = QUICK if args.quick else (args.repetitions, args.robust)
     rows, lines = [], []
     for outputs in (vectors, curves):
         for kind in ("normal", "heavy tails", "unequal noise", "gaps"):
@@ -99,7 +106,8 @@ def main():
                 )
                 lines.append([outputs.__name__, kind, method, *map(with_error, found.T)])
                 print(*lines[-1], sep="  ", flush=True)
-                rows.append(dict(zip(("outputs", "kind", "method", "joint", "each"), lines[-1], strict=True)))
+                names = ("outputs", "kind", "method", "joint", "each")
+                rows.append(dict(zip(names, [*lines[-1][:3], *found.mean(axis=0)], strict=True)))
     print(table(["outputs", "noise", "method", "all outputs at once", "each output"], lines))
     found = np.array([robustness(seed) for seed in progress(range(robust), "5 % of the curves replaced")])
     names = ["ridge: coverage", "width", "Huber: coverage", "width", "ratio of widths"]

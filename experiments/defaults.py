@@ -37,10 +37,12 @@ import json
 import os
 import sys
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 
+import common
 import numpy as np
-from common import DATA, OUTPUT, progress, table, with_error
+from common import DATA, figures_of, progress, smaller, table, with_error
 from defaults_curves import papers, robust
 from defaults_tables import label_ranking, multi_label, multi_target
 from scipy.stats import gmean
@@ -52,6 +54,14 @@ PARTS = {"multi_target": multi_target, "label_ranking": label_ranking, "multi_la
 AGAINST = {"multi_label": "KernelRidge, threshold", "robust": "best in hindsight", "papers": "paper"}  # ratios are to
 ROOMS = {"kernel": kernels, "operator": operators, "space": spaces, "loss": losses}  # where settings have objects
 OURS = "as it comes"
+SMALL = {  # constants of the scripts behind the parts for a small piece
+    "lambert2022_dti": {"N_TRAIN": 16, "ALPHAS": (1e-3,)},
+    "bouche2021_dti": {"N_TRAIN": 16},
+    "bouche2021_speech": {"N_TRAIN": 16},
+    "laforgue2020_lip": {"CLEAN": 2, "OUTLIERS": 1, "ALPHAS": np.geomspace(1e-8, 1e1, 7)},
+    "defaults_tables": {"TABLES": ("slump",), "RANKINGS": ("iris",), "SETS": ("birds",), "QUICK_SPLITS": 1},
+    "defaults_curves": {"N_TRAIN": 20, "NOISES": (0.5,), "SPOILT": ("slump",), "QUICK_SPLITS": 1},
+}
 
 
 class Cache:
@@ -165,6 +175,14 @@ def arguments():
     return options
 
 
+def quick(folder):
+    """Figures of a small piece: a short run on few samples, see ``common.figures_of``."""
+    with tempfile.TemporaryDirectory() as cache, ExitStack() as stack:
+        for name, constants in SMALL.items():
+            stack.enter_context(smaller(name, **constants))
+        return figures_of(main, ["score"], "data", "method", data=folder, options=["--cache", cache])
+
+
 def main():
     options = arguments()
     also = {text: settings_of(text) for text in options.also}
@@ -175,8 +193,8 @@ def main():
         cases = papers(folder, options.quick, cache) if part == "papers" else PARTS[part](folder, options.quick)
         rows = list(run(cases, also, cache, part))
         text = report(rows, AGAINST.get(part, "KernelRidge"))
-        write(OUTPUT / f"defaults_{name}.json", json.dumps(rows, indent=1))
-        write(OUTPUT / f"defaults_{name}.md", text + "\n")
+        write(common.OUTPUT / f"defaults_{name}.json", json.dumps(rows, indent=1))
+        write(common.OUTPUT / f"defaults_{name}.md", text + "\n")
         print(f"\n{part}\n\n{text}")
 
 

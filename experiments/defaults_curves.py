@@ -21,7 +21,8 @@ from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor, datasets,
 from hilbertlearn.metrics import functional_mse, functional_nmse, integrated_squared_error
 
 SPOILT = ("andro", "slump", "edm", "atp7d", "scpf")
-NOISE = 0.5  # of curves, as in figure 1 of Lambert et al. 2022; without noise as in figure 2
+NOISES = 0.0, 0.5  # of curves, as in figures 2 and 1 of Lambert et al. 2022
+QUICK_SPLITS = 2
 SHARES = np.geomspace(1e-3, 1, 7)  # kappa over the standard deviation of the clean outputs
 
 
@@ -34,8 +35,8 @@ def robust(folder, quick):
         model = OperatorKernelRegressor(loss="huber")
         case = Case(name, split, model, X, wrong_rows(Y, split), X_test, Y_test, score)
         yield in_hindsight(case, np.sqrt(Y.var(axis=0).sum()), quick)
-    for split in range(2 if quick else 3):
-        for noise in (0.0, NOISE):
+    for split in range(QUICK_SPLITS if quick else 3):
+        for noise in NOISES:
             yield from spoilt_curves(split, noise, quick)
 
 
@@ -127,7 +128,7 @@ def published(found, split, paper):
 
 
 def dti(folder, quick, cache):
-    data, splits = datasets.load_dti(folder), 2 if quick else 10
+    data, splits = datasets.load_dti(folder), QUICK_SPLITS if quick else 10
     bouche = cache("bouche2021_dti", lambda: list(bouche2021_dti.run(data, splits, quick)))
     lambert = cache("lambert2022_dti", lambda: list(lambert2022_dti.run(data, splits, 2 if quick else 50)))
     lambert = by_method({**row, "method": f"{row['loss']}, alpha {row['alpha']:g}"} for row in lambert)
@@ -147,7 +148,7 @@ def dti(folder, quick, cache):
 
 
 def speech(folder, quick, cache):
-    data, splits = bouche2021_speech.words(folder), 2 if quick else 3
+    data, splits = bouche2021_speech.words(folder), QUICK_SPLITS if quick else 3
     channels = ("LA",) if quick else tuple(bouche2021_speech.PAPER)
     found = cache("bouche2021_speech", lambda: list(bouche2021_speech.run(data, splits, channels, quick)))
     for channel in channels:

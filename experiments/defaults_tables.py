@@ -23,6 +23,7 @@ TABLES = ("andro", "slump", "edm", "atp7d", "oes97", "osales", "scpf", "sf2")
 RANKINGS = ("iris", "bodyfat", "wisconsin", "vowel", "segment")
 SETS = ("birds", "medical", "enron")
 RIDGE = ("regressor__alpha", "regressor__gamma")  # settings of KernelRidge that are chosen
+QUICK_SPLITS = 2
 THRESHOLDS = np.linspace(0.05, 0.95, 19)
 FOLDS = KFold(5, shuffle=True, random_state=0)  # shuffled: samples may come in an order
 
@@ -112,7 +113,7 @@ def thirds(folder, names, outputs, quick):
     """Name, split, training and test inputs, training and test outputs, for each table and held-out third."""
     for name in names[:2] if quick else names:
         X, Y = read(folder, name, "X", outputs)
-        for split in range(2 if quick else 3):
+        for split in range(QUICK_SPLITS if quick else 3):
             X_train, X_test, Y_train, Y_test = train_test_split(X, Y, test_size=1 / 3, random_state=split)
             yield name, split, *standardised(X_train, X_test), Y_train, Y_test
 

@@ -23,7 +23,7 @@ import time
 import warnings
 
 import numpy as np
-from common import arguments, progress, save_figure, table, with_error, write_csv
+from common import arguments, figures_of, progress, save_figure, smaller, table, with_error, write_csv
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 
@@ -34,6 +34,7 @@ from hilbertlearn.losses import EpsilonInsensitive, Squared
 ALPHA, TOL, LONGEST = 1e-6, 1e-3, 200
 FIRST, LAST = "first iteration", "end of the descent"
 STOPS = {FIRST: 1, LAST: LONGEST}
+QUICK = 50, (0.0, 0.2, 0.5, 0.8)  # codes and epsilons of a quick run
 
 
 def held_out_error(model, G):
@@ -128,13 +129,19 @@ def plot(rows, epsilons, name):
     save_figure(figure, name)
 
 
+def quick(folder):
+    """Figures of a small piece: a short run on few samples, see ``common.figures_of``."""
+    with smaller(__name__, QUICK=(10, (0.0, 0.3))):
+        return figures_of(main, ["error", "sparsity"], "stop", "epsilon", data=folder)
+
+
 def main():
     options = arguments(__doc__, data="nci60_drugs", seed=0)
     paths = load_nci60_drugs(options.data).paths
     name, n_components, n_folds = "laforgue2020_autoencoder", 200, 5
     epsilons: tuple[float, ...] = (0.0, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8)
     if options.quick:
-        name, n_components, n_folds, epsilons = f"{name}_quick", 50, 2, (0.0, 0.2, 0.5, 0.8)
+        name, n_folds, (n_components, epsilons) = f"{name}_quick", 2, QUICK
         paths = paths[np.sort(np.random.default_rng(options.seed).permutation(paths.shape[0])[:250])]
     K = kernels.Tanimoto()(paths, paths)
     folds = list(KFold(n_folds, shuffle=True, random_state=options.seed).split(K))

@@ -29,7 +29,7 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-from common import arguments, progress, save_figure, table, with_error, write_csv
+from common import arguments, figures_of, progress, save_figure, smaller, table, with_error, write_csv
 from sklearn.model_selection import GroupKFold
 
 from hilbertlearn import StructuredPredictor, kernels
@@ -90,7 +90,9 @@ def folds(n_folds, rows, data, seed):
 
 def runs(data, partitions, alphas, pairs, n_inner):
     """Rows of test folds (inner = "") and of the folds of their training sets."""
-    parts = [(seed, i, *fold) for seed in partitions for i, fold in enumerate(folds(5, np.arange(490), data, seed))]
+    parts = [
+        (seed, i, *fold) for seed in partitions for i, fold in enumerate(folds(5, np.arange(len(data.K)), data, seed))
+    ]
     for (seed, i, train, test), (name, parameter) in progress(itertools.product(parts, pairs), "paths"):
         same = {"partition": seed, "fold": i}
         for row in path(name, parameter, train, test, data, alphas):
@@ -194,6 +196,12 @@ def plot(rows, alphas, name):
         axis.set(xlabel="alpha")
     figure.tight_layout()
     save_figure(figure, name)
+
+
+def quick(folder):
+    """Figures of a small piece: a short run on few samples, see ``common.figures_of``."""
+    with smaller(__name__, TOP=(1, 3, 5)):
+        return figures_of(main, [f"top-{k}, {pool}" for k in (1, 3) for pool in POOLS], "loss", "alpha", data=folder)
 
 
 def main():

@@ -26,7 +26,7 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-from common import arguments, progress, save_figure, table, with_error, write_csv
+from common import arguments, figures_of, progress, save_figure, table, with_error, write_csv
 from sklearn.model_selection import KFold
 
 from hilbertlearn import OperatorKernelRegressor, StructuredPredictor, kernels
@@ -137,7 +137,8 @@ def better_region(grid):
     for name in LOSSES:
         errors = np.stack([grid.folds(name, parameter).mean(axis=0) for parameter in grid.parameters(name)])
         close = [alpha for alpha, column in zip(grid.alphas, errors.T, strict=True) if column.min() <= 1.02 * limit]
-        lines.append([name, f"{min(close):.1e} to {max(close):.1e}", int((errors < 0.999 * limit).sum()), errors.size])
+        span = f"{min(close):.1e} to {max(close):.1e}" if close else ""
+        lines.append([name, span, int((errors < 0.999 * limit).sum()), errors.size])
     return table(["loss", "alphas within 2 % of the best ridge", "pairs better by 0.1 % or more", "pairs"], lines)
 
 
@@ -190,6 +191,11 @@ def plot(grid, name):
         bottom.legend(title=symbol, fontsize=8)
     figure.tight_layout()
     save_figure(figure, name)
+
+
+def quick(folder):
+    """Figures of a small piece: a short run on few samples, see ``common.figures_of``."""
+    return figures_of(main, ["mse", "wrong"], "loss", "parameter", data=folder)
 
 
 def main():

@@ -32,11 +32,15 @@ def synthetic(seed, noise=0.0):
 
 
 def synthetic_model(loss):
-    """Eigenfunctions for p = 2, point values otherwise, as in the paper; curves have mean zero, nothing is centred."""
+    """Eigenfunctions for p = 2, point values otherwise, as in the paper; curves have mean zero, nothing is centred.
+
+    In the space of the eigenfunctions the loss is of the projected residual, as in the paper's dual problem, whose
+    variables are in their span; by default it would see what curves have outside of it, too.
+    """
     model = FunctionalRegressor("precomputed", loss=loss, alpha=1.0, center=False)
     if loss.pointwise:
         return model.set_params(space=spaces.Grid("equal"), operator=operators.Integral("rbf", OUTPUT_RATE))
-    return model.set_params(space=spaces.Eigen("rbf", COMPONENTS, OUTPUT_RATE))
+    return model.set_params(space=spaces.Eigen("rbf", COMPONENTS, OUTPUT_RATE), irregular="projected_trapezoid")
 
 
 def choose(models, K, Y, alphas, *, folds, aggregate, seen=None, grid=None):

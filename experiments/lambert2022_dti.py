@@ -17,7 +17,7 @@ FOLDER holds dti/dti.npz. Prints the table of docs/results/lambert2022.md, write
 """
 
 import numpy as np
-from common import arguments, progress, save_figure, table, with_error, write_csv
+from common import arguments, figures_of, progress, save_figure, smaller, table, with_error, write_csv
 from lambert2022_common import COLOURS, NAMES, choose, sparsity
 from sklearn.metrics.pairwise import rbf_kernel
 
@@ -26,6 +26,7 @@ from hilbertlearn.metrics import functional_mse
 
 N_TRAIN = 70
 ALPHAS = (1e-5, 1e-3)
+QUICK = 2, 5  # splits, and values of each parameter, of a quick run
 PAPER = {  # errors in tenths, ± the deviation over splits
     1e-5: ("2.50 ± 0.19", "2.21 ± 0.31", "2.21 ± 0.31", "2.41 ± 0.26", "2.50 ± 0.23"),
     1e-3: ("2.18 ± 0.27", "2.23 ± 0.32", "2.21 ± 0.32", "2.20 ± 0.29", "2.18 ± 0.28"),
@@ -92,9 +93,15 @@ def plot(found, name):
     save_figure(figure, name)
 
 
+def quick(folder):
+    """Figures of a small piece: a short run on few samples, see ``common.figures_of``."""
+    with smaller(__name__, N_TRAIN=16, QUICK=(2, 1)):
+        return figures_of(main, ["mse", "sparsity"], "alpha", "loss", data=folder)
+
+
 def main():
     options = arguments(__doc__, data="dti")
-    rows = list(run(datasets.load_dti(options.data), *((2, 5) if options.quick else (10, 50))))
+    rows = list(run(datasets.load_dti(options.data), *(QUICK if options.quick else (10, 50))))
     name = "lambert2022_dti" + "_quick" * options.quick
     write_csv(name, rows)
     found = {}

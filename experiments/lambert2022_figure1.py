@@ -12,7 +12,7 @@ Prints the table of docs/results/lambert2022.md and writes output/lambert2022_fi
 """
 
 import numpy as np
-from common import arguments, progress, save_figure, table, with_error, write_csv
+from common import arguments, figures_of, progress, save_figure, smaller, table, with_error, write_csv
 from lambert2022_common import NAMES, sparsity, synthetic, synthetic_model
 
 from hilbertlearn import losses
@@ -70,6 +70,13 @@ def plot(found, name):
     figure.suptitle("ε-insensitive losses: error (left) and sparsity (right), means over draws")
     figure.tight_layout()
     save_figure(figure, name)
+
+
+def quick(folder):
+    """Figures of a small piece: a short run on few samples, see ``common.figures_of``."""
+    few = {"eps2": (0.0, 0.25), "epsinf": (0.0, 0.4)}
+    with smaller("lambert2022_common", N_TRAIN=20), smaller(__name__, ALPHAS=ALPHAS[::5], EPSILONS=few):
+        return figures_of(main, ["nmse", "sparsity"], "loss", "epsilon")
 
 
 def main():

@@ -15,7 +15,7 @@ Prints the tables of docs/results/lambert2022.md and writes output/lambert2022_f
 """
 
 import numpy as np
-from common import arguments, progress, save_figure, table, with_error, write_csv
+from common import arguments, figures_of, progress, save_figure, smaller, table, with_error, write_csv
 from lambert2022_common import COLOURS, NAMES, choose, synthetic, synthetic_model
 
 from hilbertlearn import datasets, losses
@@ -102,6 +102,12 @@ def plot(panels, errors, name):
     figure.suptitle("Robustness to global outliers (above) and local ones (below); mean ± standard error")
     figure.tight_layout()
     save_figure(figure, name)
+
+
+def quick(folder):
+    """Figures of a small piece: a short run on few samples, see ``common.figures_of``."""
+    with smaller("lambert2022_common", N_TRAIN=20), smaller(__name__, ALPHAS=ALPHAS[::3], KAPPAS=KAPPAS[::4]):
+        return figures_of(main, ["nmse"], "type", "share", "strength", "loss")
 
 
 def main():

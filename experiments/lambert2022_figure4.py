@@ -12,7 +12,7 @@ Prints the table of docs/results/lambert2022.md and writes output/lambert2022_fi
 """
 
 import numpy as np
-from common import arguments, progress, save_figure, table, write_csv
+from common import arguments, figures_of, progress, save_figure, smaller, table, write_csv
 from lambert2022_common import NAMES, synthetic, synthetic_model
 
 from hilbertlearn import datasets, losses
@@ -77,6 +77,12 @@ def plot(found, name):
     axes[0, 0].legend(title="κ", frameon=False, fontsize=8)
     figure.tight_layout()
     save_figure(figure, name)
+
+
+def quick(folder):
+    """Figures of a small piece: a short run on few samples, see ``common.figures_of``."""
+    with smaller("lambert2022_common", N_TRAIN=20), smaller(__name__, ALPHAS=ALPHAS[::4], KAPPAS=KAPPAS[::3]):
+        return figures_of(main, ["nmse"], "outliers", "loss")
 
 
 def main():

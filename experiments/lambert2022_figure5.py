@@ -14,7 +14,7 @@ Prints the tables of docs/results/lambert2022.md and writes output/lambert2022_f
 """
 
 import numpy as np
-from common import arguments, progress, save_figure, table, with_error, write_csv
+from common import arguments, figures_of, progress, save_figure, smaller, table, with_error, write_csv
 from lambert2022_common import N_TRAIN
 
 from hilbertlearn import datasets
@@ -69,6 +69,12 @@ def plot(panels, exponents, ratios, name):
     figure.suptitle("What outliers add to the Huber loss of the p-norm; mean ± standard error, 1 is nothing")
     figure.tight_layout()
     save_figure(figure, name)
+
+
+def quick(folder):
+    """Figures of a small piece: a short run on few samples, see ``common.figures_of``."""
+    with smaller(__name__, N_TRAIN=20, PANELS={"global": (2.0,), "local": (0.2,)}):
+        return figures_of(main, ["ratio"], "outliers", "level", "p")
 
 
 def main():

@@ -28,7 +28,7 @@ FOLDER holds speech_vt/. Prints the tables of docs/results/lambert2022.md, write
 """
 
 import numpy as np
-from common import arguments, progress, save_figure, table, with_error, write_csv
+from common import arguments, figures_of, progress, save_figure, smaller, table, with_error, write_csv
 from lambert2022_common import COLOURS, NAMES, choose
 
 from hilbertlearn import FunctionalRegressor, datasets, kernels, losses, operators
@@ -219,6 +219,13 @@ def print_tables(errors, names):
             ratio = with_error(ratios.mean(axis=0))  # splits repeat, trajectories do not
             print(f"- {LABELS[loss]} over squared: {ratio}, lower mean error in {lower} of {len(names)} trajectories")
         print()
+
+
+def quick(folder):
+    """Figures of a small piece: a short run on few samples, see ``common.figures_of``."""
+    few = {"N_TRAIN": 16, "COARSE": 9, "SETTINGS": {name: SETTINGS[name] for name in ("clean", "type 1")}}
+    with smaller(__name__, **few):
+        return figures_of(main, ["mse"], "setting", "loss", data=folder)
 
 
 def main():

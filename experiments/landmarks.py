@@ -16,13 +16,15 @@ Prints the table of docs/results/scale.md and writes output/landmarks.csv.
 from __future__ import annotations
 
 import numpy as np
-from common import arguments, progress, table, write_csv
+from common import arguments, figures_of, progress, smaller, table, write_csv
 from sklearn.kernel_approximation import Nystroem
 from sklearn.preprocessing import StandardScaler
 
 from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor, features
 from hilbertlearn.datasets import make_frequency_curves
 
+QUICK = 250, 3000  # features and samples of a quick run
+CURVES = 6000, 5000  # how many, and how many of them to train on
 MOST = 8000  # samples of an exact fit
 WAYS = ("medoids", "pivoted", "leverage", "uniform", "Nystroem")
 
@@ -46,9 +48,10 @@ def delicious(folder, rng):
 
 
 def curves(folder, rng):
-    X, Y, _, _ = make_frequency_curves(6000, noise_out=0.07, random_state=0)
-    clean = make_frequency_curves(6000, noise_out=0.0, random_state=0)[1]
-    return FunctionalRegressor, X[:5000], Y[:5000], X[5000:], clean[5000:]
+    number, train = CURVES
+    X, Y, _, _ = make_frequency_curves(number, noise_out=0.07, random_state=0)
+    clean = make_frequency_curves(number, noise_out=0.0, random_state=0)[1]
+    return FunctionalRegressor, X[:train], Y[:train], X[train:], clean[train:]
 
 
 DATA = {
@@ -70,11 +73,11 @@ def error(model, X, Y):
 
 
 def run(args):
-    r, seeds = (250, 1) if args.quick else (1000, args.seeds)
+    r, seeds = (QUICK[0], 1) if args.quick else (1000, args.seeds)
     for name, read in DATA.items() if not args.only else [(args.only, DATA[args.only])]:
         estimator, X, Y, X_test, Y_test = read(args.data, np.random.default_rng(0))
         if args.quick:
-            X, Y = X[:3000], Y[:3000]
+            X, Y = X[: QUICK[1]], Y[: QUICK[1]]
         first = estimator("rbf", feature_map=features.Landmarks(r)).fit(X, Y)
         gamma, found = first.gamma_, {"data": name, "samples": len(X), "gamma": first.gamma_}
         several = [(way, seed) for way in WAYS for seed in range(1, seeds + 1)]
@@ -89,6 +92,12 @@ def run(args):
             exact = estimator("rbf", gamma=gamma, feature_map=features.Landmarks(4000)).fit(X, Y)
         found["reference"] = error(exact, X_test, Y_test)
         yield found
+
+
+def quick(folder):
+    """Figures of a small piece: a short run on few samples, see ``common.figures_of``."""
+    with smaller(__name__, QUICK=(20, 3000), CURVES=(60, 40)):
+        return figures_of(main, ["reference", *WAYS], "data", data=folder)
 
 
 def main():

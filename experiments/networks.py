@@ -27,7 +27,7 @@ import time
 import networkx
 import numpy as np
 import scipy.sparse
-from common import arguments, progress, table, write_csv
+from common import arguments, figures_of, progress, smaller, table, write_csv
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.metrics.pairwise import cosine_similarity, euclidean_distances
 
@@ -46,6 +46,7 @@ SHARE = 0.2
 OURS, BY_GRAPH = "LinkPredictor()", ("adamic_adar", "resource_allocation", "katz")
 METRICS = {"AUC": link_roc_auc, "AP": link_average_precision}
 TASKS = ("hidden pairs", "new nodes")
+QUICK = tuple(SMALL)  # networks of a quick run
 
 
 def load(name, data):
@@ -161,9 +162,15 @@ def tables(rows):
     print("\nseconds of a fit:", ", ".join(f"{name}, {task} {value:.2g}" for (name, task), value in seconds.items()))
 
 
+def quick(folder):
+    """Figures of a small piece: a short run on few samples, see ``common.figures_of``."""
+    with smaller(__name__, QUICK=("karate club", "Facebook")):
+        return figures_of(main, ["value"], "network", "task", "method", "metric", data=folder)
+
+
 def main():
     options = arguments(__doc__, data="")
-    end, draws, names = ("_quick", 2, list(SMALL)) if options.quick else ("", 10, [*SMALL, "Facebook", "NIPS", "Cora"])
+    end, draws, names = ("_quick", 2, QUICK) if options.quick else ("", 10, [*SMALL, "Facebook", "NIPS", "Cora"])
     rows = [row for name in progress(names, "networks") for row in rows_of(name, options.data, draws)]
     write_csv(f"networks{end}", rows)
     tables(rows)

@@ -10,13 +10,10 @@ random held-out thirds; the difference is paired over the splits.
 Prints the table of docs/results/defaults.md and writes one line a split to experiments/output/no_tuning.csv.
 """
 
-import argparse
-import csv
-import os
 import time
-from pathlib import Path
 
 import numpy as np
+from common import arguments, figures_of, smaller, table, with_error, write_csv
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.datasets import load_diabetes, make_friedman1
 from sklearn.kernel_ridge import KernelRidge
@@ -27,7 +24,7 @@ from sklearn.preprocessing import StandardScaler
 
 from hilbertlearn import OperatorKernelRegressor
 
-OUTPUT = Path(__file__).parent / "output" / "no_tuning.csv"
+ALPHAS, GAMMAS = np.geomspace(1e-4, 1e2, 9), np.geomspace(1e-3, 1, 7)
 
 
 def diabetes():
@@ -50,8 +47,8 @@ def ours():
 def theirs():
     ridge = TransformedTargetRegressor(KernelRidge(kernel="rbf"), transformer=StandardScaler(with_std=False))
     grid = {
-        "transformedtargetregressor__regressor__alpha": np.geomspace(1e-4, 1e2, 9),
-        "transformedtargetregressor__regressor__gamma": np.geomspace(1e-3, 1, 7),
+        "transformedtargetregressor__regressor__alpha": ALPHAS,
+        "transformedtargetregressor__regressor__gamma": GAMMAS,
     }
     return GridSearchCV(make_pipeline(StandardScaler(), ridge), grid, cv=5, scoring="r2")
 
@@ -71,34 +68,24 @@ def run(n_splits):
             yield row
 
 
-def with_error(values):
-    """Mean and its standard error."""
-    return f"{np.mean(values):.3f} ± {np.std(values, ddof=1) / np.sqrt(len(values)):.3f}"
+def quick(folder):
+    """Figures of a small piece: a short run on few samples, see ``common.figures_of``."""
+    with smaller(__name__, ALPHAS=ALPHAS[::4], GAMMAS=GAMMAS[::3]):
+        return figures_of(main, ["r2_ours", "r2_theirs"], "data")
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="2 splits instead of 10")
-    rows = list(run(2 if parser.parse_args().quick else 10))
-
-    OUTPUT.parent.mkdir(exist_ok=True)
-    part = OUTPUT.with_suffix(".part")
-    with part.open("w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
-    os.replace(part, OUTPUT)
-
-    print("| data | ours, as it comes | GridSearchCV over KernelRidge | difference | splits | seconds a fit |")
-    print("|---|---|---|---|---|---|")
+    rows = list(run(2 if arguments(__doc__).quick else 10))
+    write_csv("no_tuning", rows)
+    lines = []
     for name in dict.fromkeys(row["data"] for row in rows):
         mine = [row for row in rows if row["data"] == name]
         column = {key: np.array([row[key] for row in mine]) for key in mine[0] if key not in ("data", "split")}
         scores, seconds = ((column[f"{what}_ours"], column[f"{what}_theirs"]) for what in ("r2", "seconds"))
-        print(
-            f"| {name} | {with_error(scores[0])} | {with_error(scores[1])} | {with_error(scores[0] - scores[1])} "
-            f"| {len(mine)} | {np.median(seconds[0]):.2f} / {np.median(seconds[1]):.2f} |"
-        )
+        cells = [with_error(values) for values in (*scores, scores[0] - scores[1])]
+        lines.append([name, *cells, len(mine), f"{np.median(seconds[0]):.2f} / {np.median(seconds[1]):.2f}"])
+    header = ["data", "ours, as it comes", "GridSearchCV over KernelRidge", "difference", "splits", "seconds a fit"]
+    print(table(header, lines))
 
 
 if __name__ == "__main__":

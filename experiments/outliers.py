@@ -12,7 +12,7 @@ Prints a table and writes output/outliers.csv.
 """
 
 import numpy as np
-from common import arguments, progress, table, with_error, write_csv
+from common import arguments, figures_of, progress, smaller, table, with_error, write_csv
 from lambert2022_common import INPUT_RATE, OUTPUT_RATE
 from sklearn.metrics.pairwise import rbf_kernel
 
@@ -45,6 +45,12 @@ def look(corrupt, seed):
         hits = (flagged & changed).sum()
         found |= {"precision": hits / max(flagged.sum(), 1), "recall": hits / changed.sum()}
     return found
+
+
+def quick(folder):
+    """Figures of a small piece: a short run on few samples, see ``common.figures_of``."""
+    with smaller(__name__, N=40):
+        return figures_of(main, ["found", "precision", "recall"], "outliers")
 
 
 def main():

@@ -22,7 +22,7 @@ import time
 import warnings
 
 import numpy as np
-from common import arguments, progress, write_csv
+from common import arguments, figures_of, progress, smaller, write_csv
 from sklearn.datasets import load_diabetes
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.kernel_approximation import Nystroem
@@ -113,6 +113,12 @@ def run(name, X, Y, split, method):
         "covered": covered,
         "seconds": seconds,
     } | settings
+
+
+def quick(folder):
+    """Figures of a small piece: a short run on few samples, see ``common.figures_of``."""
+    with smaller(__name__, LEVELS=(0.25, 0.75), OUTPUTS=1):
+        return figures_of(main, ["loss", "covered"], "data", "method", data=folder)
 
 
 def main():

@@ -20,7 +20,7 @@ from __future__ import annotations
 import time
 
 import numpy as np
-from common import arguments, progress, table, write_csv
+from common import arguments, figures_of, progress, smaller, table, write_csv
 
 from hilbertlearn import OperatorKernelRegressor, losses, streams
 
@@ -101,6 +101,13 @@ def run(quick):
         timed = WAYS[name][0](own)
         timed()  # warm
         yield {"way": name, "size": own, "seconds": best(timed, 1 if quick else 3)}
+
+
+def quick(folder):
+    """Figures of a small piece: a short run on few samples, see ``common.figures_of``."""
+    few = {name: (make, tuple(size // 10 for size in sizes), *rest) for name, (make, sizes, *rest) in WAYS.items()}
+    with smaller(__name__, WAYS=few):  # times differ from run to run: the figures are the sizes that were timed
+        return figures_of(main, ["size"], "way")
 
 
 def main():

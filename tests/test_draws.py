@@ -1,6 +1,7 @@
 """Draws of samples, and what is selected by them, do not depend on the order of the rows."""
 
 import sys
+import time
 
 import numpy as np
 import pandas as pd
@@ -79,6 +80,20 @@ def test_spread_rows_are_the_same_values(inputs):
     ranks = input_ranks(inputs)
     assert_array_equal(np.sort(ranks[rows]), np.sort(ranks[others]))
     assert_array_equal(spread_rows(inputs, N), np.arange(N))
+
+
+def test_ranks_of_sparse_rows_are_of_their_values():
+    rows = scipy.sparse.csr_array(([2.0, 1.0, 0.0, 1.0, 2.0], [1, 0, 2, 0, 1], [0, 3, 5, 5]), shape=(3, 4))
+    first, second, empty = input_ranks(rows)
+    assert first == second != empty  # indices in another order, and a zero that is stored
+
+
+def test_ranks_of_sparse_rows_do_not_go_through_all_columns():
+    wide = scipy.sparse.random_array((N, 30_000), density=1e-3, format="csr", rng=0)
+    begun = time.process_time()
+    ranks = input_ranks(scipy.sparse.vstack([wide, wide[:1]], format="csr"))  # equal rows differ in no column
+    assert time.process_time() - begun < 0.5
+    assert ranks[0] == ranks[-1] and len(np.unique(ranks)) == N
 
 
 def many(n, seed=0):

@@ -10,7 +10,7 @@ from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.metrics.pairwise import rbf_kernel
 
 from hilbertlearn import LinkPredictor, kernels
-from hilbertlearn.estimators.input_ranks import input_ranks
+from hilbertlearn.kernels import input_ranks
 
 L, N = 34, 40  # nodes of which links are known, and all
 RNG = np.random.default_rng(5)

@@ -251,6 +251,20 @@ def test_graphs_in_other_forms():
     assert model.score(X[:KNOWN], graph) == model.score(X[:KNOWN], ADJACENCY)
 
 
+@pytest.mark.parametrize("loss", ["squared", "hinge"])
+def test_a_graph_is_any_object_with_a_penalty_of_the_gram_matrix(loss):
+    class Threshold:
+        def penalty(self, gram):
+            W = np.where(gram > 0.3, gram, 0.0) * ~np.eye(len(gram), dtype=bool)
+            return np.diag(W.sum(axis=1)) - W
+
+    found, expected = (
+        links(loss=loss, manifold=BETA, graph=graph).fit(X, ADJACENCY).pair_scores(NEW)
+        for graph in (Threshold(), GRAPH)
+    )
+    assert_allclose(found, expected, atol=1e-7)
+
+
 @pytest.mark.parametrize("settings", [{}, {"manifold": BETA}, {"loss": "hinge"}], ids=str)
 def test_groups_link_their_members(settings):
     names = np.array(["a", "b", "c"])[np.arange(N) % 3]

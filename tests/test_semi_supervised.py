@@ -21,6 +21,7 @@ from hilbertlearn import (
     OperatorKernelRegressor,
     RegularizationPathCV,
     StructuredPredictor,
+    features,
     kernels,
 )
 
@@ -359,6 +360,66 @@ def test_affinity_is_made_from_all_samples(operator):
     expected = ridge(CROSS, Y, OPERATORS[operator], penalty=np.diag(W.sum(axis=1)) - W)
     model = regressor(graph=kernels.Affinity(3), operator=OPERATORS[operator]).fit(X, Y)
     assert_allclose(model.predict(NEW), expected, atol=1e-8)
+
+
+class Threshold:
+    """A user's graph, with the documented method and no other."""
+
+    def penalty(self, K):
+        W = np.where(K > 0.4, K, 0.0) * ~np.eye(len(K), dtype=bool)
+        return np.diag(W.sum(axis=1)) - W
+
+
+class ThresholdAffinity(kernels.Affinity):
+    """The same as a subclass, with a sparse penalty."""
+
+    def penalty(self, K):
+        return scipy.sparse.coo_array(Threshold().penalty(K))
+
+
+@pytest.mark.parametrize("graph", [Threshold(), ThresholdAffinity()], ids=lambda graph: type(graph).__name__)
+@pytest.mark.parametrize("name", ["vectors", "operator", "huber", "curves", "labels", "output kernel"])
+def test_a_graph_is_any_object_with_a_penalty_of_the_gram_matrix(name, graph):
+    model, y = SUPERVISED[name]
+    model = clone(model).set_params(manifold=BETA, alpha=0.01, gamma=GAMMA, tol=1e-9)
+    found, expected = (clone(model).set_params(graph=one).fit(X, y).coordinates(NEW) for one in (graph, GRAPH))
+    assert_allclose(found, expected, atol=1e-7)
+
+
+@pytest.mark.parametrize("graph", [Threshold(), ThresholdAffinity()], ids=lambda graph: type(graph).__name__)
+def test_such_a_graph_on_features_sees_their_inner_products(graph):
+    nystroem = features.Landmarks(N)  # all samples: features of the kernel itself
+    found = regressor(graph=graph, feature_map=nystroem).fit(X, Y).predict(NEW)
+    assert_allclose(found, ridge(CROSS, Y), atol=1e-6)
+
+
+def test_such_a_graph_is_of_the_training_samples_of_each_fold():
+    search = RegularizationPathCV(regressor(graph=Threshold()), alphas=[1e-1, 1e-2], cv=3).fit(X[ROWS], Y[ROWS])
+    own = K[np.ix_(ROWS, ROWS)]
+    expected = ridge(CROSS[:, ROWS], Y[ROWS], gram=own, penalty=Threshold().penalty(own), s=search.alpha_ * KNOWN)
+    assert_allclose(search.predict(NEW), expected, atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("returned", "said"),
+    [
+        (L[:-1, :-1], "(17, 17)"),
+        (L[:, 0], "(18,)"),
+        (-L, "not positive semi-definite"),
+        (scipy.sparse.csr_array(-L), "not positive semi-definite"),
+        (L + np.triu(np.ones((N, N)), 1), "not symmetric"),
+        (np.where(L == 0, np.nan, L), "NaN"),
+    ],
+    ids=["smaller", "a column", "negative", "sparse", "not symmetric", "NaN"],
+)
+def test_a_penalty_that_is_none_is_refused(returned, said):
+    class Wrong:
+        def penalty(self, K):
+            return returned
+
+    with pytest.raises(ValueError, match=r"graph\.penalty\(K\)") as refusal:
+        regressor(graph=Wrong()).fit(X, Y)
+    assert said in str(refusal.value) and "return a PSD matrix" in str(refusal.value)
 
 
 @pytest.mark.parametrize("loss", ["squared", "huber", "hinge"])

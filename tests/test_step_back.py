@@ -10,6 +10,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.metrics.pairwise import rbf_kernel
 
 from hilbertlearn import (
+    ConformalPredictor,
     FunctionalRegressor,
     LinkPredictor,
     OperatorKernelRegressor,
@@ -411,3 +412,19 @@ def test_paths_over_the_default_alphas_step_back():
         path = RegularizationPathCV(base, cv=2).fit(X[:30], Y[:30])
     assert path.best_estimator_.dual_gap_ <= TOL
     assert path.alpha_ == path.best_estimator_.alpha_ and path.loss_ is path.best_estimator_.loss_
+
+
+def test_models_of_folds_step_back_too():
+    x = np.sort(np.random.default_rng(0).uniform(-3, 3, 60))[:, None]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        model = ConformalPredictor(OperatorKernelRegressor(loss="huber"), random_state=1).fit(x, np.sin(x[:, 0]))
+    assert np.diff(model.predict_interval(x)).max() < 1e-3
+
+
+def test_models_of_parts_have_the_settings_that_the_whole_fit_used():
+    x = np.linspace(-3, 3, 40)[:, None]
+    model = OperatorKernelRegressor(loss="huber", max_iter=20)
+    part = model.fit_with_parts(x, np.sin(x[:, 0]))(np.arange(30))
+    assert model.alpha_ > 1e-10 and model.dual_gap_ <= TOL  # 1e-11 was selected
+    assert part.alpha_ == pytest.approx(40 / 30 * model.alpha_) and part.loss_.kappa == model.loss_.kappa

@@ -145,12 +145,43 @@ def test_dates_in_place_of_numbers_are_refused():
         machine().fit(DAYS[:, None], DATES.to_numpy())
 
 
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_numbers_in_place_of_dates_are_refused(frame):
+    model = machine().fit(frame({"day": DATES.to_pydatetime()}), y)
+    with pytest.raises(ValueError, match="'day' has numbers, and the training inputs had dates there; give dates"):
+        model.predict(frame({"day": DATES.astype("int64").to_numpy()}))
+    model = machine().fit(frame({"day": (DATES - DATES[0]).to_pytimedelta()}), y)
+    with pytest.raises(ValueError, match="'day' has numbers, and the training inputs had durations there"):
+        model.predict(frame({"day": DAYS}))
+
+
 def test_kernels_of_objects_see_dates_as_they_are():
     def kernel(left, right):
         assert isinstance(left[0], datetime.datetime)
         return np.exp(-np.abs(np.subtract.outer([one.toordinal() for one in left], [one.toordinal() for one in right])))
 
     assert OperatorKernelRegressor(kernel, alpha=1e-3).fit(list(DATES), y).score(list(DATES), y) > 0.9
+
+
+class Tree:
+    """An object with a size that is no sequence."""
+
+    def __init__(self, size):
+        self.size = size
+
+    def __len__(self):
+        return self.size
+
+
+@pytest.mark.parametrize("kind", [Tree, lambda size: set(DATES[:size])])
+def test_objects_with_a_length_are_no_rows(kind):
+    def kernel(left, right):
+        assert type(left[0]) is type(kind(1))
+        return np.exp(-0.1 * np.abs(np.subtract.outer([len(one) for one in left], [len(one) for one in right])))
+
+    items = [kind(1 + i) for i in range(10)]
+    model = OperatorKernelRegressor(kernel, alpha=1e-3).fit(items, np.arange(10.0))
+    assert model.score(items, np.arange(10.0)) > 0.9
 
 
 # ---------------------------------------------------------------- names of columns
@@ -161,6 +192,11 @@ def test_kernels_of_objects_see_dates_as_they_are():
     [
         (["00:00", "00:30", "06:00"], [0, 1 / 48, 1 / 4]),
         (["load 6h15", "load 12h00"], [6.25 / 24, 0.5]),
+        (["12:00 AM", "1:30 AM", "12:00 PM", "1:00 PM"], [0, 1.5 / 24, 0.5, 13 / 24]),
+        (["12:00pm", "1:00pm"], [0.5, 13 / 24]),
+        (["t-3", "t-2", "t-1"], [-3, -2, -1]),
+        (["a-1", "a-2", "a-4"], [1, 2, 4]),
+        (["2001-3", "2001-2"], [3, 2]),
         (["2001-01", "2001-02", "2001-04"], [0, 31, 90]),
         (["2001-01-31", "2001-03-01"], [0, 29]),
         (["t 2001-01-01 06:00", "t 2001-01-02 18:00:00"], [0, 1.5]),
@@ -224,6 +260,9 @@ def test_columns_out_of_order_are_refused_with_their_order():
     with pytest.raises(ValueError, match=r"y\[names\] with names = \['m1', 'm2', 'm10', 'm11'\], or set grid="):
         curves().fit(X, frame)
     assert curves().fit(X, frame[["m1", "m2", "m10", "m11"]]).grid_.tolist() == [1, 2, 10, 11]
+    dates = pd.to_datetime(["2001-02-01", "2001-01-01"])
+    with pytest.raises(ValueError, match=r"names = \[Timestamp\('2001-01-01 00:00:00'\), Timestamp"):
+        curves().fit(X, pd.DataFrame(CURVES[:, :2], columns=dates))
 
 
 def test_names_without_points_are_even_steps():

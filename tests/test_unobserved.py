@@ -93,6 +93,14 @@ def test_without_a_constant_the_operator_decides():
     assert "center=False" in text and (model.predict(X)[:, 5] < LEVEL).all()
 
 
+def test_without_relations_between_points_the_mean_curve_alone_is_interpolated():
+    model, text = fitted(FunctionalRegressor(operator="identity", **FIXED), X, without([5]))
+    assert "from an interpolated mean curve" in text
+    predicted = model.predict(X)[:, 5]
+    assert_allclose(predicted, predicted[0])
+    assert abs(predicted[0] - WHOLE[:, 5].mean()) < 0.1
+
+
 def test_a_curve_of_weight_zero_observes_nothing():
     once, weights = without([5]), np.ones(N)
     once[0, 5], weights[0] = WHOLE[0, 5], 0.0

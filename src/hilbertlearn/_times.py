@@ -21,7 +21,7 @@ _DATE = re.compile(
 _QUARTER = re.compile(r"(?<!\d)(?P<year>\d{4})[ -]?Q(?P<quarter>[1-4])(?!\d)")
 _CLOCK = re.compile(
     r"(?:(?P<days>-?\d+) days? )?(?<![\d:])(?P<hours>\d{1,3})[:h](?P<minutes>[0-5]\d)"
-    r"(?::(?P<seconds>[0-5]\d(?:\.\d+)?))?(?![\d:])"
+    r"(?::(?P<seconds>[0-5]\d(?:\.\d+)?))?(?![\d:])(?: ?(?P<half>[AaPp])\.?[Mm]\b\.?)?"
 )
 _RANGE = re.compile(r"(?<![\d.])(?P<low>\d+(?:\.\d+)?)(?:\s*(?:-|\u2013|to)\s*(?P<high>\d+(?:\.\d+)?)|(?P<open>\+))?")
 
@@ -150,8 +150,9 @@ def points_in(names):
 
     - numbers, and text that is a number: 2001, "0.5";
     - dates, periods, durations, and text in the format of ISO 8601: "2001-01", "2001-01-31 06:30", "2001Q1";
-    - times of the day: "00:30", "6h15";
-    - a number in text that is the same otherwise: "m1", "load_00.5h";
+    - times of the day: "00:30", "6h15", "1:30 pm";
+    - a number in text that is the same otherwise: "m1", "load_00.5h"; after a letter and a hyphen it is negative
+      where numbers would decrease: "t-2", "t-1";
     - ranges, by their middle: "0-4", "5-9", "85+".
 
     Text may be around dates, times and ranges too, the same in all names.
@@ -206,14 +207,20 @@ def _date(match):
 
 
 def _time_of_day(match):
-    parts = {name: float(part or 0) for name, part in match.groupdict().items()}
-    return parts["days"] + (parts["hours"] + parts["minutes"] / 60 + parts["seconds"] / 3600) / 24
+    texts = match.groupdict()
+    half = (texts.pop("half") or "").lower()
+    parts = {name: float(part or 0) for name, part in texts.items()}
+    hours = parts["hours"] % 12 + 12 * (half == "p") if half else parts["hours"]
+    return parts["days"] + (hours + parts["minutes"] / 60 + parts["seconds"] / 3600) / 24
 
 
 def _numbers(names):
-    points = np.array([float(match.group().replace(",", ".")) for match in _matched(_NUMBER, names)])
-    distinct = len(points) and len(set(points)) == len(points) and np.isfinite(points).all()
-    return points if distinct else None
+    matches = _matched(_NUMBER, names)
+    points = np.array([float(match.group().replace(",", ".")) for match in matches])
+    if not len(points) or len(set(points)) < len(points) or not np.isfinite(points).all():
+        return None
+    lags = all(re.search("[A-Za-z]-$", match.string[: match.start()]) for match in matches)
+    return -points if lags and (np.diff(points) < 0).all() else points  # t-3, t-2, t-1
 
 
 def _middles(names):

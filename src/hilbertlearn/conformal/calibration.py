@@ -53,7 +53,7 @@ class Calibration:
     @property
     def covered(self) -> float:
         """Share of the samples left out whose score is at most that up to which outputs conform."""
-        sizes = np.sort(self.sizes[np.isfinite(self.sizes)])
+        sizes = np.sort(self.sizes[~np.isnan(self.sizes)])
         n = len(sizes)
         return float(np.mean(sizes <= sizes[min(int(rank(self.level, n)), n) - 1])) if n else 1.0
 
@@ -113,7 +113,7 @@ class Calibration:
         """Which outputs, ``Rows`` or ``AtOwnPoints``, are in the sets (m,); entries that are NaN are not asked for."""
         bounded = self.bounded() if own is None else self.bounded() & self.bounded(own)
         seen = seen if bounded.all() else seen.only(bounded)
-        found, says = np.empty(len(seen), dtype=bool), np.isfinite(self.sizes)
+        found, says = np.empty(len(seen), dtype=bool), ~np.isnan(self.sizes)
         for rows, _, predictions in self.left.blocks(X):
             weighed = (None, None) if own is None else (self.weights[says], own[rows])
             scores = seen[rows].sizes(self.score, predictions, self._scales[self.left.scale_of])

@@ -386,7 +386,7 @@ class ConformalPredictor(Watched, WithFacts, SetPredictor, MetaEstimatorMixin, B
         if own is None and np.isinf(upper).any():
             warn(
                 "some outputs were observed in too few samples for the level, or in none, their intervals are "
-                "infinite; lower level, or leave them out"
+                "infinite; take a lower level, or more samples that observe them"
             )
 
     def __sklearn_is_fitted__(self):

@@ -115,7 +115,8 @@ class KernelMachine(Watched, FittedMachine):
         """Fit, and give a function that fits a copy to some of the samples, an array of their positions.
 
         Copies share the kernel's values, and what was chosen by all samples: kernel, constants of the loss, and alpha n
-        (alpha times the sum of weights), as leaving one out does. Constant, operator and space are the part's own.
+        (alpha times the sum of weights), as leaving one out does; where the solver does not converge with these, a part
+        has smoother ones. Constant, operator and space are the part's own.
         Inputs that are kernel values with the samples are those with all of them. None where there are no parts.
         """
         if is_dask(X) or is_dask(y) or is_source(X) or self.regressor is not None or self._moves:
@@ -128,20 +129,16 @@ class KernelMachine(Watched, FittedMachine):
     @transactional
     @watched
     def _fit_chosen(self, X, y, sample_weight, kept):
-        """``fit`` that hands on what was chosen, in `kept`."""
-        choice = kept["choice"] = self._chosen(X, y, sample_weight)
-        self.settle(choice)
+        """``fit`` that hands on the settings that it used, in `kept`."""
+        kept["choice"] = self.settle(self._chosen(X, y, sample_weight))
 
     def _fit_part(self, choice: held_out.Choice, rows):
         training = choice.training
         part = training.take(np.flatnonzero(np.isin(training.rows, rows)))
         alpha = choice.alpha * training.weights.sum() / part.weights.sum()
-        share, own = alpha / choice.alpha, choice.alpha_by_output
+        own = None if choice.alpha_by_output is None else alpha / choice.alpha * choice.alpha_by_output
         model = copy.copy(self)
-        model.keep(
-            self.checked(fit(part, choice.loss, alpha, self.options())),
-            replace(choice, alpha_by_output=None if own is None else share * own),
-        )
+        model.settle(replace(choice, training=part, alpha=alpha, alpha_by_output=own, factors=None))
         return model
 
     @transactional

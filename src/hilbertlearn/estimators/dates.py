@@ -6,7 +6,7 @@ import numpy as np
 
 from .._facts import Facts
 from .._times import as_times, date_text, days, first_date
-from ..frames import columns_of, is_frame, with_columns
+from ..frames import column_values, columns_of, is_frame, with_columns
 from ..functions import IrregularFunctions, brings_points
 
 _FEW = 3  # names of columns in a fact
@@ -65,12 +65,15 @@ def _frame(X, origins, reset):
         times = _times(column)
         if times is not None:
             found[j] = _days(times, name, origins, reset)
+        else:
+            _refuse_numbers(column, name, origins)
     return with_columns(X, found) if found else X
 
 
 def _rows(X, origins, reset, single, names):
     """Days in an array, a series or a list; columns have the names of the training inputs where these are known."""
-    if isinstance(X, (list, tuple)) and len(X) and as_times(X[0]) is not None:
+    in_rows = isinstance(X, (list, tuple)) and len(X) and isinstance(X[0], (list, tuple, np.ndarray))
+    if in_rows and as_times(X[0]) is not None:
         X = np.array([list(row) for row in X], dtype=object)
     if getattr(X, "ndim", 1) == 1 and single:
         times = _times(X)
@@ -90,6 +93,16 @@ def _times(column):
     """Dates or durations (n,) of a column, None for others."""
     known = getattr(getattr(column, "dtype", None), "kind", "") in ("b", "i", "u", "f")
     return None if known or brings_points(getattr(column, "array", None)) else as_times(column)
+
+
+def _refuse_numbers(column, name, origins):
+    """Raise if a column has numbers where the training inputs had dates: nobody knows their unit and origin."""
+    if name not in origins:
+        return
+    values = column_values(column)
+    if values.dtype.kind in "iuf" and not np.isnan(values).all():
+        what = "durations" if origins[name] is None else "dates"
+        raise ValueError(f"X: column {name!r} has numbers, and the training inputs had {what} there; give {what}")
 
 
 def _days(times, name, origins, reset):

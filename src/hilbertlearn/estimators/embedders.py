@@ -39,7 +39,7 @@ class Machine:
     def graph_of(self, nodes):
         """The setting ``graph`` for some of the nodes."""
         graph = self.settings["graph"]
-        return graph if graph is None or isinstance(graph, kernels.Affinity) else graph[nodes][:, nodes]
+        return graph if graph is None or kernels.makes_penalty(graph) else graph[nodes][:, nodes]
 
     def candidate(self, V) -> Candidate:
         """The machine with embeddings V (l, d) of the first nodes, ready to leave nodes out and to be fitted."""

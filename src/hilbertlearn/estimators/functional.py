@@ -264,6 +264,9 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, OnGrid, InBlocks):
             raise ValueError(
                 f"y must have {expected} curve{'s' * (expected > 1)} a sample, as in training, got {curves}"
             )
+        n = _num_samples(checked)
+        if not irregular and len(true) != n:
+            raise ValueError(f"X and y must have as many functions, got {n} and {len(true)}")
         if irregular:
             predicted = self._values_at(checked, true.points)
             cuts = np.cumsum([len(points) for points in true.points])[:-1]

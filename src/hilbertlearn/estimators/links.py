@@ -272,7 +272,7 @@ class LinkPredictor(Watched, FittedLinks):
 
     def _graph(self, nodes):
         """The setting ``graph``, a matrix in the order of the nodes."""
-        if self.graph is None or isinstance(self.graph, kernels.Affinity) or not self.manifold:
+        if self.graph is None or kernels.makes_penalty(self.graph) or not self.manifold:
             return self.graph
         named = is_networkx(self.graph)
         graph = read_known_graph(self.graph, "graph", nodes=nodes.names).adjacency if named else self.graph

@@ -68,6 +68,7 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
         outputs. "auto": where something of several outputs is learnt together, an operator or metric made of them, or
         constants of the loss. Without an operator the squared loss has the same model either way.
     graph : (n, n) weights over all samples, networkx graph, ``kernels.Affinity`` or None for 10 nearest neighbours
+        Or an object with ``penalty(K)``, which returns the PSD matrix (n, n) of the penalty for a Gram matrix K (n, n).
     manifold : float
         Weight beta of the penalty ``beta/2 sum_ij L_ij <h(x_i), h(x_j)>`` over all samples, those whose y is NaN too
         (semi-supervised learning); 0 leaves samples without outputs out.

@@ -406,12 +406,19 @@ def _check_increase(Y, points, name):
     if len(set(points)) < len(points):
         remedy = "leave out columns of equal points, or set grid= to other points"
     else:
-        ordered = reprlib.repr([names[j] for j in np.argsort(points)])
+        ordered = _some([names[j] for j in np.argsort(points)])
         remedy = f"give {name}[names] with names = {ordered}, or set grid= to other points"
     raise ValueError(
         f"{name}: the names of its columns are the points of the grid, which must increase from column to column, got "
-        f"{reprlib.repr(names)}; {remedy}"
+        f"{_some(names)}; {remedy}"
     )
+
+
+def _some(names):
+    """The first names of a list, dates in full."""
+    short = reprlib.Repr()
+    short.maxother = 50
+    return short.repr(names)
 
 
 def _read_basis(Y, grid, name):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,7 @@ from .step_back import automatic_bounds, is_final, step_back, with_larger_consta
 from .trials import Trial, best_index
 from .trust import UNTRUSTED, without_wrong_points, wrong_samples
 
+_FEW_FILLED = 0.25  # share of the values of curves that may be filled in where leave-one-out errors select alpha
 _REWEIGHTED = 3  # times that weights are renewed between searches
 
 
@@ -104,7 +105,7 @@ def _choose(samples: Samples, loss: Loss, alpha, options: Options, trusted) -> C
     merged = double.distinct()
     some = merged.some(drawn(merged, size(merged)))
     near, families, weights = with_closed_form(some), families_of(double), None
-    whole = near is double
+    whole, stands_in = near is double, _stands_in(near, some)
     if np.isfinite(loss.largest_residual):  # what is smoother than the median rule's might not reach every sample
         families = [(families[0][0], families[0][1].closed())]
     criterion, unit = Criterion(), 1.0
@@ -134,7 +135,7 @@ def _choose(samples: Samples, loss: Loss, alpha, options: Options, trusted) -> C
         training, factors = curve.training, curve.factors
     else:
         training, factors = for_alpha(build(samples.with_shape(found.shape), found.kernels), loss, chosen), None
-    if automatic and (not training.closed_form or loss.on_margins):
+    if automatic and (loss.on_margins or not (training.closed_form or stands_in)):
         judged = looked_at(training) if samples.graph is None else training.take(drawn(training, len(some.rows)))
         if weights is not None:
             judged, share = _held_back(judged, weights)
@@ -257,6 +258,16 @@ def in_units_of_signs(alpha, training: Training) -> float:
     return alpha / size if size > 0 else alpha
 
 
+def _stands_in(near: Samples, samples: Samples) -> bool:
+    """Whether leave-one-out errors of curves with few values filled in select alpha, in place of folds of the others.
+
+    Folds are another criterion: one missing value would change alpha.
+    """
+    completed = near.mask is None and samples.mask is not None and samples.graph is None
+    same_terms = near.recipe.pairs is samples.recipe.pairs
+    return completed and same_terms and samples.space.filled_share(samples.y[samples.rows]) <= _FEW_FILLED
+
+
 def _is_robust(loss: Loss) -> bool:
     """Whether large residuals are held back."""
     numbers = loss.resolve(np.array([[1.0], [2.0]])) if loss.needs_residuals else loss
@@ -363,7 +374,7 @@ def settled(training: Training, loss: Loss, alphas, options: Options, factors: F
         return loss
     if len(training.rows) == 1:
         return loss.resolve(training.Y - training.Y)
-    some = looked_at(training)
+    some = _completed(looked_at(training))
     if some.closed_form and loss.symmetric and _is_robust(loss):
         return _settled_robust(some, loss, np.sort(alphas) * float(training.weights.sum() / some.weights.sum()))
     if some.closed_form:
@@ -375,6 +386,16 @@ def settled(training: Training, loss: Loss, alphas, options: Options, factors: F
             warnings.simplefilter("ignore", ConvergenceWarning)  # of models that only serve to choose
             residuals = held_out_residuals(some, Squared(), float(np.median(alphas)), options.quick())
     return loss.resolve(some.encoded.whole(residuals, loss), some.measure, some.weights)
+
+
+def _completed(training: Training) -> Training:
+    """Curves with few missing values filled in, which have leave-one-out errors; other training data as they are."""
+    given = {field.name: getattr(training, field.name) for field in fields(Samples)}
+    samples = Samples(**given)
+    near = with_closed_form(samples)
+    if training.closed_form or not _stands_in(near, samples):
+        return training
+    return build(near, training.kernels, [gram.dense() for gram in training.grams])
 
 
 def _settled_robust(training: Training, setting: Loss, alphas) -> Loss:

@@ -7,10 +7,11 @@ from sklearn.model_selection import KFold
 from sklearn.utils import _safe_indexing
 
 from .. import kernels
-from ..graphs import combined_ranks
+from .._linalg import row_norms
 from ..training import Samples
 
 FOLDS = 5  # where leave-one-out has no closed form
+_DIGITS = 9  # of sizes of outputs, relative to the largest, that rounding in a basis leaves alone
 
 
 def drawn(samples: Samples, number):
@@ -29,16 +30,15 @@ def shuffled_folds(samples: Samples):
 
 
 def order_by_value(samples: Samples):
-    """Positions (n,) of the samples in an order by inputs, then by outputs.
+    """Positions (n,) of the samples in an order by the sizes of outputs, then by inputs.
 
-    Random numbers are assigned to samples in this order, so that a permutation of the rows changes no draw. Only inputs
-    that have no order, such as graphs or molecules, beside equal outputs keep the order of the rows.
+    Random numbers are assigned to samples in this order, so that a permutation of the rows changes no draw. Outputs
+    come first, because a kernel matrix in place of inputs leaves them as they are. Only inputs that have no order, such
+    as graphs or molecules, beside equal outputs keep the order of the rows.
     """
-    n, own = len(samples.rows), samples.own
     precomputed = any(kernels.is_precomputed(kernels.scalar(kernel)) for kernel, _ in samples.recipe.pairs)
-    ranks = kernels.input_ranks(_safe_indexing(samples.X, own), precomputed)
-    for column in samples.encoded.coordinates.T:
-        if ranks.max(initial=0) == n - 1:
-            break
-        ranks = combined_ranks(ranks, np.unique(column, return_inverse=True)[1])
-    return np.argsort(ranks, kind="stable")
+    sizes = row_norms(np.nan_to_num(samples.encoded.coordinates))  # whatever the basis, and the order of its elements
+    largest = sizes.max(initial=0.0)
+    keys = np.round(sizes / largest, _DIGITS) if largest > 0 else sizes
+    inputs = kernels.input_ranks(_safe_indexing(samples.X, samples.own), precomputed)
+    return np.lexsort((inputs, keys))

@@ -22,6 +22,7 @@ _EQUAL = 1e-6  # of the largest deviation of outputs from their median: none
 _MOST = 0.3  # share of the weight that may be wrong
 _ROUNDS = 5  # in which wrong samples, or points, are looked for
 _TINY = np.finfo(float).tiny
+_NEARLY_ALL = 0.85  # share of the points of a curve that are outlying where the whole curve is
 _BETTER = 0.99  # times the mean residual before: what it takes to distrust samples, or is worth another round
 
 
@@ -89,8 +90,9 @@ def without_wrong_points(training: Training, weights, penalty):
 
     Outlying points of many samples spoil every model that settings are selected by. Points whose leave-one-out residual
     is far beyond the median are replaced by the value that the model fits there, which the other points of the same
-    curve determine too. (A leave-one-out prediction has a larger error, which selection would take for noise.) The
-    model is fitted again as long as all points, these too, are predicted better.
+    curve determine too. (A leave-one-out prediction has a larger error, which selection would take for noise; it is
+    taken where nearly all points of a curve are outlying.) The model is fitted again as long as all points, these too,
+    are predicted better.
 
     weights, penalty : as in ``wrong_samples``
     """
@@ -99,7 +101,9 @@ def without_wrong_points(training: Training, weights, penalty):
     fitted, sizes = predicted, np.abs(given - predicted) / measure
     for _ in range(_ROUNDS):
         middle = weighted_quantile(sizes.ravel(), 0.5, np.repeat(training.weights, sizes.shape[1]))
-        Y = np.where(sizes > _FAR * middle, fitted, given)
+        outlying = sizes > _FAR * middle
+        wrong = outlying.mean(axis=1, keepdims=True) > _NEARLY_ALL  # such a curve tells nothing of its values
+        Y = np.where(outlying, np.where(wrong, predicted, fitted), given)
         new = training.with_outputs(Y)
         curve = error_curve(new, Norms(), alphas, np.ones(len(Y)))
         predicted = Y - _left_out(new, 1.0, curve.penalty)

@@ -19,7 +19,7 @@ from .gram import (
     scalar,
     training_gram,
 )
-from .graph import Affinity, as_graph, diffusion, node_kernel, smoothness
+from .graph import Affinity, as_graph, diffusion, makes_penalty, node_kernel, smoothness
 from .metric import Metric
 from .objects import (
     Matern,

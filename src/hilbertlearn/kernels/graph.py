@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import scipy.linalg
 import scipy.sparse
@@ -14,6 +16,7 @@ from ..graphs import is_networkx, laplacian, read_weights
 _ENTRIES = 2**22  # of features at a time
 _DENSE = 0.2  # share of pairs that are linked beyond which products with a dense matrix are faster
 _FEWER_LINKS = "give a number of neighbours, such as n_neighbors=10"
+_NO_GRAM_MATRIX = "give the weights as a sparse matrix, or kernels.Affinity"
 NODE_KERNELS = ("diffusion", "normalized_laplacian")
 _SETTINGS = {"iterated": "k", "diffusion": "t", "diffusion_kernel": "t"}  # of the smoothers that have one
 
@@ -85,7 +88,9 @@ def _of_eigenvalues(function, L):
 class Affinity(BaseEstimator):
     """The graph of samples whose weights are kernel values, and what a function is penalised by on it.
 
-    It is the ``graph`` of estimators that learn from unlabelled samples too.
+    It is the ``graph`` of estimators that learn from unlabelled samples too. So is any object with a method
+    ``penalty(K)`` that returns a PSD matrix (n, n), dense or sparse, for the Gram matrix K (n, n) of the samples of a
+    fit. With a ``feature_map`` it gets ``K = Z Z'``, or the features Z themselves if it also takes ``on_features``.
 
     Parameters
     ----------
@@ -206,14 +211,22 @@ def _is_fraction(value):
     return isinstance(value, (float, np.floating)) and 0 < value < 1
 
 
+def makes_penalty(graph) -> bool:
+    """Whether the setting ``graph`` of an estimator computes its penalty from the samples of each fit."""
+    return callable(getattr(graph, "penalty", None))
+
+
 def as_graph(graph, n):
-    """The setting ``graph`` of an estimator for n samples, checked: an ``Affinity``, or weights (n, n)."""
+    """The setting ``graph`` of an estimator for n samples, checked: an object with ``penalty``, or weights (n, n)."""
     if graph is None:
         return Affinity()
     if isinstance(graph, (type, str)):
-        raise TypeError(f"graph must be kernels.Affinity(...), a matrix (n, n) or None, got {graph!r}")
-    if isinstance(graph, Affinity):
-        graph.validate()
+        raise TypeError(
+            f"graph must be kernels.Affinity(...), an object with penalty(K), a matrix (n, n) or None, got {graph!r}"
+        )
+    if makes_penalty(graph):
+        if isinstance(graph, Affinity):
+            graph.validate()
         return graph
     if is_networkx(graph) and set(graph) != set(range(len(graph))):
         raise ValueError(
@@ -234,10 +247,40 @@ def smoothness(graph, K, rows, on_features=False):
 
     on_features : K are features (N, r) in its place
     """
-    if isinstance(graph, Affinity):
-        return sparse_or_dense(graph.penalty(K, on_features))
+    if makes_penalty(graph):
+        return sparse_or_dense(_penalty(graph, K, on_features))
     W = graph if len(rows) == graph.shape[0] else graph[rows][:, rows]
     return laplacian(sparse_or_dense(W))
+
+
+def _penalty(graph, K, on_features):
+    """What ``graph.penalty`` returns for a Gram matrix K, or features, checked unless ``Affinity`` computed it."""
+    if on_features and "on_features" in inspect.signature(graph.penalty).parameters:
+        S = graph.penalty(K, on_features=True)
+    else:
+        if on_features:
+            check_memory(len(K), 2, f"graph.penalty(K): the Gram matrix of {len(K)} samples", _NO_GRAM_MATRIX)
+        S = graph.penalty(K @ K.T if on_features else K)
+    return S if type(graph) is Affinity else _check_penalty(S, len(K), dense=not on_features)
+
+
+def _check_penalty(S, n, dense):
+    """The matrix S of a user's graph, after checking that it is (n, n), finite, symmetric and PSD.
+
+    dense : whether there is room for a dense copy of a sparse S; otherwise it is taken to be symmetric and PSD
+    """
+    name, remedy = "graph.penalty(K)", "return a PSD matrix with a row for each row of K"
+    sparse = scipy.sparse.issparse(S)
+    S = scipy.sparse.csr_array(S, dtype=float) if sparse else np.asarray(S, dtype=float)
+    if S.shape != (n, n):
+        raise ValueError(f"{name} has shape {S.shape} for K of shape {(n, n)}; {remedy}")
+    if not sparse:
+        return check_symmetric_psd(S, name, remedy)
+    if not np.isfinite(S.data).all():
+        raise ValueError(f"{name} contains NaN or infinity; {remedy}")
+    if dense:
+        check_symmetric_psd(S.toarray(), name, remedy)
+    return S
 
 
 def sparse_or_dense(W):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import numbers
 
 import numpy as np
@@ -54,13 +55,21 @@ def _columns(X):
     if isinstance(X, Table):
         return X.columns
     if scipy.sparse.issparse(X):
-        by_column = scipy.sparse.csc_array(X)
-        return (by_column[:, [j]].toarray().ravel() for j in range(X.shape[1]))
+        return [_sparse_rows(X)]
     if isinstance(X, np.ndarray) and X.dtype != object:
         return X.reshape(n, -1).T
     if hasattr(X, "parts"):
         return [part for part in X.parts if isinstance(part, list) and len(part) == n]
     return [X]
+
+
+def _sparse_rows(X):
+    """Each row of a sparse matrix as bytes: there may be many more columns than entries of a row."""
+    X = scipy.sparse.csr_array(X, copy=True)
+    X.sum_duplicates()  # sorts indices too
+    X.eliminate_zeros()
+    rows = itertools.pairwise(X.indptr)
+    return [X.indices[start:stop].tobytes() + X.data[start:stop].tobytes() for start, stop in rows]
 
 
 def _ranks(column):

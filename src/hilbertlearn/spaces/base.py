@@ -127,6 +127,10 @@ class Space:
         """Coordinates (n, d) with gaps filled, for models that cannot have any."""
         return self.encode(y)
 
+    def filled_share(self, y) -> float:
+        """Share of the values behind ``complete(y)`` that were filled in; 1 where it is not known."""
+        return 1.0
+
 
 def predicted_unobserved(center):
     """What is predicted for an output that no sample has, and what to do."""

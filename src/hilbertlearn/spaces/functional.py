@@ -132,6 +132,10 @@ class FunctionSpace(Space):
         data = self.read(y)
         return None if self._partial(data) else data.values - self._origin - self.on_grid(self.encode(y))
 
+    def filled_share(self, y):
+        data = self.read(y)
+        return 1.0 if isinstance(data, IrregularFunctions) else float(np.isnan(data.values).mean())
+
     def complete_outside(self, y):
         if self.projected or all(axis.pointwise for axis in self.axes):
             return None
@@ -195,7 +199,7 @@ class FunctionSpace(Space):
             said.append(f"curve {listed(np.flatnonzero(never))} has no observed value, {predicted_unobserved(center)}")
         points = [self._place(index, names) for index in np.argwhere(mask & ~never)]
         if points:
-            how = "interpolated from the points around" if center else "of the operator alone, around 0 (center=False)"
+            how = f"deviations by the operator from {'an interpolated mean curve' if center else '0 (center=False)'}"
             if self.projected and not all(axis.pointwise for axis in self.axes):
                 how = f"of averages that have no part of them; set irregular='exact' in place of {self.irregular!r}"
             said.append(f"no curve was observed at {listed(points)}, predictions there are {how}")

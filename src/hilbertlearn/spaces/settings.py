@@ -64,7 +64,9 @@ class Eigen(BaseEstimator):
 
     The eigenfunctions are those of the discretised operator, extended by Nystroem's formula. The default operator is
     the diagonal of eigenvalues. A basis of your own with its eigenvalues (Laforgue et al. 2020, theorem 7) is
-    ``Dictionary(basis, eigenvalues)``.
+    ``Dictionary(basis, eigenvalues)``. In the problems of both papers every loss is of the residual in the span of the
+    basis: ``FunctionalRegressor(irregular="projected_trapezoid")``. By default losses other than the squared one see
+    the whole residual.
 
     Parameters
     ----------
