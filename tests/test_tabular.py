@@ -487,6 +487,28 @@ def test_comparison_of_curves_has_the_scores_of_scikit_learn(coarse):
     assert_allclose(ours["standard_error"], np.std(values, ddof=1) / np.sqrt(2))
 
 
+@pytest.mark.filterwarnings("error")
+def test_comparison_leaves_out_a_column_that_no_curve_has(coarse):
+    table = curves_table().drop(columns="region").dropna()
+    names = [f"y_{point:g}" for point in POINTS]
+    empty = table.assign(**{names[3]: np.nan})
+    model = TabularModel("y_*", task="functional")
+    found, _, _ = compare(model, empty, folds=2)
+    other, _, _ = compare(model, table.drop(columns=names[3]), folds=2)
+    assert_allclose(found["score"][1:4], other["score"][1:4])  # trees draw random splits
+    assert found["score"][0] > found["score"][1]
+
+
+def test_comparison_scores_no_target_without_training_values(coarse):
+    table = objects_table()[["x", "z"]].assign(u=lambda rows: rows["x"], v=np.nan)
+    test = next(KFold(2, shuffle=True, random_state=0).split(table))[1]
+    table.loc[table.index[test], "v"] = 1e3 * np.arange(len(test))
+    first = compare(TabularModel("u,v", features="x,z"), table, folds=2)[0]
+    table.loc[table.index[test], "v"] *= -7
+    assert_allclose(first["score"], compare(TabularModel("u,v", features="x,z"), table, folds=2)[0]["score"], rtol=1e-6)
+    assert np.isfinite(first["score"]).all()
+
+
 def test_folds_are_not_more_than_samples(table):
     with pytest.raises(TableError, match="more than the 40 samples"):
         compare(TabularModel("y_*"), table, folds=50)
