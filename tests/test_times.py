@@ -326,6 +326,12 @@ def test_irregular_curves_have_one_domain_of_dates():
         IrregularFunctions([[1.0, 2.0], MARCH[:1]], [[1, 2], [3]])
     with pytest.raises(ValueError, match="some are dates"):
         IrregularFunctions([[pd.NaT, MARCH[0]]], [[1, 2]])
+    with pytest.raises(ValueError, match="some are dates"):
+        IrregularFunctions([MARCH[:2], MARCH[:2] - MARCH[0]], [[1, 2], [1, 2]])
+    with pytest.raises(ValueError, match="some are durations"):
+        IrregularFunctions([MARCH[:2] - MARCH[0], [0.0, 1.0]], [[1, 2], [1, 2]])
+    with pytest.raises(ValueError, match="curve 0: points .* pandas.to_datetime"):
+        IrregularFunctions([["2001-03-01", "2001-03-02"]], [[1, 2]])
     with pytest.raises(ValueError, match="origin must be a date"):
         IrregularFunctions([MARCH[:1]], [[3]], origin="soon")
 
