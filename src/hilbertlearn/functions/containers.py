@@ -62,8 +62,8 @@ class IrregularFunctions:
                 p, v = np.asarray(p, dtype=float), np.asarray(v, dtype=float)
             except (TypeError, ValueError) as error:
                 raise ValueError(
-                    f"curve {i}: points must be arrays of numbers, dates or durations (of text pandas.to_datetime makes "
-                    f"dates), and values arrays of numbers: {error}"
+                    f"curve {i}: points must be arrays of numbers, dates or durations (pandas.to_datetime converts "
+                    f"text), and values arrays of numbers: {error}"
                 ) from error
             if p.ndim != 1 or v.ndim not in (1, 2) or len(p) != len(v):
                 raise ValueError(
