@@ -209,8 +209,30 @@ def test_dates_are_days_in_the_format_of_training():
         frame = pd.DataFrame({"when": days.strftime(form)})
         encoding = InputEncoding.of(frame, ["when"])
         assert_allclose(np.diff(encoding.encode(frame)[0][:, 0]) * np.arange(20).std(), 1)
-    with pytest.raises(TableError, match=r"'when' must hold dates, but row 1 has 'soon'"):
+    with pytest.raises(TableError, match=r"'when' must hold dates in the format of ISO 8601, .*row 1 has 'soon'"):
         encoding.encode(pd.DataFrame({"when": ["soon"]}))
+    encoding = InputEncoding.of(pd.DataFrame({"when": days.strftime("%d/%m/%Y")}), ["when"])
+    with pytest.raises(TableError, match=r"dates in the format %d/%m/%Y of the training table, .*'2024-01-28'"):
+        encoding.encode(pd.DataFrame({"when": ["2024-01-28"]}))
+
+
+def test_dates_that_may_be_read_in_two_ways_are_said(tmp_path):
+    days = [f"{1 + i % 12:02d}/{1 + i // 12:02d}/2024" for i in range(40)]
+    frame = pd.DataFrame({"when": days, "y": np.arange(40.0)})
+    model = TabularModel("y").fit(frame)
+    assert sum("read as day/month/year" in note for note in model.notes_) == 1
+    save(model, tmp_path / "model")
+    assert load(tmp_path / "model").inputs_.dates == model.inputs_.dates
+    plain = TabularModel("y").fit(frame.assign(when=["13/01/2024", *days[1:]]))
+    assert not any("read as" in note for note in plain.notes_)
+
+
+@pytest.mark.parametrize("text", [False, True])
+def test_many_dates_are_no_target(text):
+    dates = pd.date_range("2024-01-01", periods=20)
+    frame = pd.DataFrame({"x": np.arange(20.0), "when": dates.strftime("%Y-%m-%d") if text else dates})
+    with pytest.raises(TableError, match=r"target 'when' holds dates.*days since a date"):
+        TabularModel("when").fit(frame)
 
 
 def test_columns_that_tell_nothing_are_left_out():
