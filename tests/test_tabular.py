@@ -227,6 +227,22 @@ def test_dates_that_may_be_read_in_two_ways_are_said(tmp_path):
     assert not any("read as" in note for note in plain.notes_)
 
 
+def test_points_of_curves_are_read_in_the_format_of_training(tmp_path):
+    days = pd.date_range("2024-01-01", periods=28, freq="5D")
+    rows = [
+        (curve, day, np.cos(curve) * np.sin(i / 5), np.cos(curve)) for curve in range(12) for i, day in enumerate(days)
+    ]
+    table = pd.DataFrame(rows, columns=["curve", "day", "value", "x"])
+    text = table.assign(day=table["day"].dt.strftime("%m/%d/%Y"))  # days after the 12th: month first
+    model = TabularModel(long=("curve", "day", "value"), loss="squared").fit(text)
+    save(model, tmp_path / "model")
+    new = text[table["day"].dt.day < 6]  # which alone could be day first
+    assert new["day"].nunique() > 3
+    assert load(tmp_path / "model").predict(new)["day"].tolist() == table["day"][new.index].tolist()
+    swapped = TabularModel(long=("curve", "day", "value"), loss="squared").fit(new)
+    assert sum("read as day/month/year" in note for note in swapped.notes_) == 1
+
+
 @pytest.mark.parametrize("text", [False, True])
 def test_many_dates_are_no_target(text):
     dates = pd.date_range("2024-01-01", periods=20)

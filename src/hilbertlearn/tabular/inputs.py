@@ -11,6 +11,7 @@ from .files import TableError, pandas
 NUMBER, CATEGORY, DATE = "number", "category", "date"
 _DAY_FIRST, _MONTH_FIRST = "%d/%m/%Y", "%m/%d/%Y"
 _DATES = ("ISO8601", "%Y/%m/%d", "%d.%m.%Y", _DAY_FIRST, _MONTH_FIRST)  # the first that reads all cells
+DAY_FIRST = "{}: read as day/month/year, though all cells may be month/day/year too; write 2001-01-31 if they are"
 _LEAST_REPEATED = 2.0  # rows a category on average, below which text is not taken for categories
 MISSING = "(missing)"
 
@@ -52,11 +53,8 @@ class InputEncoding:
         """Sentences on what dates have become."""
         origins = {name: detail.get("origin") for name, detail in zip(self.names, self.details, strict=True)}
         said = [f"{name}: in days since {date_text(first)}" for name, first in origins.items() if first is not None]
-        return said + [
-            f"{name}: read as day/month/year, though all cells may be month/day/year too; write 2001-01-31 if they are"
-            for name, detail in zip(self.names, self.details, strict=True)
-            if detail.get("ambiguous")
-        ]
+        details = zip(self.names, self.details, strict=True)
+        return said + [DAY_FIRST.format(name) for name, detail in details if detail.get("ambiguous")]
 
     def encode(self, frame):
         """Inputs (n, p), and a list of what is to be said about them."""
@@ -76,7 +74,7 @@ def _learnt(column, name):
         values = sorted({_category(cell) for cell in column[column.notna()]})
         return kind, {"values": values + [MISSING] * bool(column.isna().any())}
     detail = {"form": form} | ({"origin": first_date(times_of(column, name, form))} if kind == DATE else {})
-    if form == _DAY_FIRST and _reads_all(column[column.notna()].astype(str), _MONTH_FIRST):
+    if is_ambiguous(column, form):
         detail["ambiguous"] = True
     values = _numbers(column, name, detail)
     known = values[np.isfinite(values)]
@@ -98,6 +96,11 @@ def kind_of(column, name):
             return DATE, form
     refuse_mistakes(column, name)
     return CATEGORY, ""
+
+
+def is_ambiguous(column, form):
+    """Whether days and months of dates as text could be swapped in all cells."""
+    return form == _DAY_FIRST and _reads_all(column[column.notna()].astype(str), _MONTH_FIRST)
 
 
 def _reads_all(cells, form):
