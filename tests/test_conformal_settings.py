@@ -393,3 +393,12 @@ def test_folds_do_not_go_with_jackknife_plus():
 def test_outputs_that_are_all_unknown_are_told_as_such(model, y):
     with pytest.raises(ValueError, match="no samples with an observed output"):
         ConformalPredictor(model).fit(np.arange(30.0)[:, None], y)
+
+
+def test_methods_of_other_outputs_name_those_of_these():
+    labels = np.array(["a", "b"])[np.arange(30) % 2]
+    objects = ConformalPredictor(StructuredPredictor(kernel="linear", alpha=0.1), cv=3)
+    objects.fit(np.c_[np.arange(30) % 2, np.arange(30) / 30], labels)
+    for method in ("predict_probability", "predict_interval"):
+        with pytest.raises(ValueError, match="not available for the outputs of StructuredPredictor; use predict_set"):
+            getattr(objects, method)([[0.0, 0.0]])

@@ -209,8 +209,46 @@ def test_dates_are_days_in_the_format_of_training():
         frame = pd.DataFrame({"when": days.strftime(form)})
         encoding = InputEncoding.of(frame, ["when"])
         assert_allclose(np.diff(encoding.encode(frame)[0][:, 0]) * np.arange(20).std(), 1)
-    with pytest.raises(TableError, match=r"'when' must hold dates, but row 1 has 'soon'"):
+    with pytest.raises(TableError, match=r"'when' must hold dates in the format of ISO 8601, .*row 1 has 'soon'"):
         encoding.encode(pd.DataFrame({"when": ["soon"]}))
+    encoding = InputEncoding.of(pd.DataFrame({"when": days.strftime("%d/%m/%Y")}), ["when"])
+    with pytest.raises(TableError, match=r"dates in the format %d/%m/%Y of the training table, .*'2024-01-28'"):
+        encoding.encode(pd.DataFrame({"when": ["2024-01-28"]}))
+
+
+def test_dates_that_may_be_read_in_two_ways_are_said(tmp_path):
+    days = [f"{1 + i % 12:02d}/{1 + i // 12:02d}/2024" for i in range(40)]
+    frame = pd.DataFrame({"when": days, "y": np.arange(40.0)})
+    model = TabularModel("y").fit(frame)
+    assert sum("read as day/month/year" in note for note in model.notes_) == 1
+    save(model, tmp_path / "model")
+    assert load(tmp_path / "model").inputs_.dates == model.inputs_.dates
+    plain = TabularModel("y").fit(frame.assign(when=["13/01/2024", *days[1:]]))
+    assert not any("read as" in note for note in plain.notes_)
+
+
+def test_points_of_curves_are_read_in_the_format_of_training(tmp_path):
+    days = pd.date_range("2024-01-01", periods=28, freq="5D")
+    rows = [
+        (curve, day, np.cos(curve) * np.sin(i / 5), np.cos(curve)) for curve in range(12) for i, day in enumerate(days)
+    ]
+    table = pd.DataFrame(rows, columns=["curve", "day", "value", "x"])
+    text = table.assign(day=table["day"].dt.strftime("%m/%d/%Y"))  # days after the 12th: month first
+    model = TabularModel(long=("curve", "day", "value"), loss="squared").fit(text)
+    save(model, tmp_path / "model")
+    new = text[table["day"].dt.day < 6]  # which alone could be day first
+    assert new["day"].nunique() > 3
+    assert load(tmp_path / "model").predict(new)["day"].tolist() == table["day"][new.index].tolist()
+    swapped = TabularModel(long=("curve", "day", "value"), loss="squared").fit(new)
+    assert sum("read as day/month/year" in note for note in swapped.notes_) == 1
+
+
+@pytest.mark.parametrize("text", [False, True])
+def test_many_dates_are_no_target(text):
+    dates = pd.date_range("2024-01-01", periods=20)
+    frame = pd.DataFrame({"x": np.arange(20.0), "when": dates.strftime("%Y-%m-%d") if text else dates})
+    with pytest.raises(TableError, match=r"target 'when' holds dates.*days since a date"):
+        TabularModel("when").fit(frame)
 
 
 def test_columns_that_tell_nothing_are_left_out():
@@ -485,6 +523,28 @@ def test_comparison_of_curves_has_the_scores_of_scikit_learn(coarse):
     ours = found.set_index("method").loc["RidgeCV"]
     assert_allclose(ours["score"], np.mean(values))
     assert_allclose(ours["standard_error"], np.std(values, ddof=1) / np.sqrt(2))
+
+
+@pytest.mark.filterwarnings("error")
+def test_comparison_leaves_out_a_column_that_no_curve_has(coarse):
+    table = curves_table().drop(columns="region").dropna()
+    names = [f"y_{point:g}" for point in POINTS]
+    empty = table.assign(**{names[3]: np.nan})
+    model = TabularModel("y_*", task="functional")
+    found, _, _ = compare(model, empty, folds=2)
+    other, _, _ = compare(model, table.drop(columns=names[3]), folds=2)
+    assert_allclose(found["score"][1:4], other["score"][1:4])  # trees draw random splits
+    assert found["score"][0] > found["score"][1]
+
+
+def test_comparison_scores_no_target_without_training_values(coarse):
+    table = objects_table()[["x", "z"]].assign(u=lambda rows: rows["x"], v=np.nan)
+    test = next(KFold(2, shuffle=True, random_state=0).split(table))[1]
+    table.loc[table.index[test], "v"] = 1e3 * np.arange(len(test))
+    first = compare(TabularModel("u,v", features="x,z"), table, folds=2)[0]
+    table.loc[table.index[test], "v"] *= -7
+    assert_allclose(first["score"], compare(TabularModel("u,v", features="x,z"), table, folds=2)[0]["score"], rtol=1e-6)
+    assert np.isfinite(first["score"]).all()
 
 
 def test_folds_are_not_more_than_samples(table):

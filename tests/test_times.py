@@ -145,6 +145,11 @@ def test_dates_in_place_of_numbers_are_refused():
         machine().fit(DAYS[:, None], DATES.to_numpy())
 
 
+def test_dates_as_text_are_refused_with_a_remedy():
+    with pytest.raises(ValueError, match=r"Convert the dates in 'day', which are text, with pandas\.to_datetime"):
+        machine().fit(pd.DataFrame({"day": DATES.astype(str), "kind": "a"}), y)
+
+
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
 def test_numbers_in_place_of_dates_are_refused(frame):
     model = machine().fit(frame({"day": DATES.to_pydatetime()}), y)
@@ -326,6 +331,12 @@ def test_irregular_curves_have_one_domain_of_dates():
         IrregularFunctions([[1.0, 2.0], MARCH[:1]], [[1, 2], [3]])
     with pytest.raises(ValueError, match="some are dates"):
         IrregularFunctions([[pd.NaT, MARCH[0]]], [[1, 2]])
+    with pytest.raises(ValueError, match="some are dates"):
+        IrregularFunctions([MARCH[:2], MARCH[:2] - MARCH[0]], [[1, 2], [1, 2]])
+    with pytest.raises(ValueError, match="some are durations"):
+        IrregularFunctions([MARCH[:2] - MARCH[0], [0.0, 1.0]], [[1, 2], [1, 2]])
+    with pytest.raises(ValueError, match=r"curve 0: points .*pandas\.to_datetime"):
+        IrregularFunctions([["2001-03-01", "2001-03-02"]], [[1, 2]])
     with pytest.raises(ValueError, match="origin must be a date"):
         IrregularFunctions([MARCH[:1]], [[3]], origin="soon")
 

@@ -370,8 +370,9 @@ class ConformalPredictor(Watched, WithFacts, SetPredictor, MetaEstimatorMixin, B
         check_is_fitted(self)
         if not isinstance(self.calibration_, kind):
             name = type(innermost(self.estimator_)[0]).__name__
-            remedy = "predict_set" if kind is Calibration else "predict_interval, predict_region or predict_band"
-            raise ValueError(f"{what} are not for the outputs of {name}; use {remedy}")
+            numbers = isinstance(self.calibration_, Calibration)
+            remedy = "predict_interval, predict_region or predict_band" if numbers else "predict_set"
+            raise ValueError(f"{what}: not available for the outputs of {name}; use {remedy}")
         return self.calibration_
 
     def _own(self, X, sample_weight):

@@ -7,6 +7,7 @@ import scipy.sparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
+from .._times import points_in
 from ..frames import check_collected, is_frame, is_framed, item_values, values_of
 from ..functions import as_curves, brings_points, read_functions, same_points, sampled
 from ..kernels import Table
@@ -194,10 +195,18 @@ def _example(X):
     parts += [f"(kernels.L2(), {name!r})" for name in kinds["functions"]]
     parts += [f"(kernels.Categorical(), {kinds['others']!r})"] if kinds["others"] else []
     odd = _listed([repr(name) for name in kinds["functions"] + kinds["others"]])
+    dated = [repr(name) for name, column in zip(table.names, table.columns, strict=True) if _are_dates(column)]
+    dates = f" Convert the dates in {_listed(dated)}, which are text, with pandas.to_datetime." if dated else ""
     return (
-        f"The columns {odd} are not numbers. Give each kind of column a kernel of its own, with "
+        f"The columns {odd} are not numbers.{dates} Give each kind of column a kernel of its own, with "
         f"from hilbertlearn import kernels: kernel=kernels.Columns([{', '.join(parts)}])"
     )
+
+
+def _are_dates(column):
+    """Whether a column holds dates as text."""
+    found = points_in(column) if column.dtype == object and all(isinstance(cell, str) for cell in column) else None
+    return found is not None and found[1] is not None
 
 
 def _values_of_curves(estimator, X, reset):

@@ -61,7 +61,10 @@ class IrregularFunctions:
             try:
                 p, v = np.asarray(p, dtype=float), np.asarray(v, dtype=float)
             except (TypeError, ValueError) as error:
-                raise ValueError(f"curve {i}: points and values must be arrays of numbers: {error}") from error
+                raise ValueError(
+                    f"curve {i}: points must be arrays of numbers, dates or durations (pandas.to_datetime converts "
+                    f"text), and values arrays of numbers: {error}"
+                ) from error
             if p.ndim != 1 or v.ndim not in (1, 2) or len(p) != len(v):
                 raise ValueError(
                     f"curve {i}: {p.size} points {p.shape} but values of shape {v.shape}; give one value a point"
@@ -148,9 +151,11 @@ def _in_days(points, origin):
         origin = as_date(origin, "origin")
     elif dated:
         origin = first_date(np.concatenate(dated))
-    mixed = dated and any(own is None and len(p) for own, p in zip(times, points, strict=True))
-    if mixed or any(np.isnat(own).any() for own in dated):
+    kinds = {"f" if own is None else own.dtype.kind for own, p in zip(times, points, strict=True) if np.size(p)}
+    if dated and (kinds != {"M"} or any(np.isnat(own).any() for own in dated)):
         raise ValueError("points: some are dates and others are none; give dates for all points of all curves")
+    if len(kinds) > 1:
+        raise ValueError("points: some are durations and others numbers; give durations for all points of all curves")
     return [p if own is None else days(own, origin) for p, own in zip(points, times, strict=True)], origin
 
 

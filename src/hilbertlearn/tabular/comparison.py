@@ -24,8 +24,8 @@ def compare(model, frame, inputs=None, *, folds=5, random_state=0, verbose=0):
     """Held-out scores of a ``TabularModel`` and of alternatives.
 
     All get the inputs as the model encodes them, learnt from the training part of each fold. Alternatives refuse gaps
-    in targets, which they get the mean of the column for; curves at points of their own they get by linear
-    interpolation.
+    in targets, which they get the mean of the column for; a column that is empty in the training part of a fold is not
+    scored there. Curves at points of their own they get by linear interpolation.
 
     Parameters
     ----------
@@ -73,11 +73,12 @@ def compare(model, frame, inputs=None, *, folds=5, random_state=0, verbose=0):
             encoding = InputEncoding.of(table.iloc[train], plan.features_)
             X, X_test = (encoding.encode(table.iloc[some])[0] for some in (train, test))
             ours = task.estimator(plan.loss, plan.levels, None, 0)
-            own = _scored(ours, X, outputs[train], X_test, outputs[test], peers.score)
+            truth = peers.scored(outputs[test], outputs[train])
+            own = _scored(ours, X, outputs[train], X_test, truth, peers.score)
             found.setdefault(OURS, []).append(own)
             targets = peers.targets(outputs[train])
             for name, estimator in peers.estimators(X.shape[1]):
-                other = _scored(estimator, X, targets, X_test, outputs[test], peers.decoded_score)
+                other = _scored(estimator, X, targets, X_test, truth, peers.decoded_score)
                 found.setdefault(name, []).append(other)
             going.step(f"{peers.score_name} {own[0]:.3f}")
     return _table(found), peers.score_name, plan.notes_

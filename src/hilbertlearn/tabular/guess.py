@@ -9,6 +9,7 @@ import numpy as np
 from .._times import points_in
 from .columns import as_numbers, holds_truths, listed, refuse_mistakes
 from .files import TableError
+from .inputs import DATE, kind_of
 
 _CURVE = 8  # columns from which a row may be a curve
 _SMOOTH = 0.5  # steps to the next column over steps to any, squared, below which it is
@@ -45,10 +46,17 @@ def guess_task(frame, names):
 
 
 def _refuse_numbers(column, name):
-    """Raise if a column of text is one of numbers but for a few cells, or but for their units."""
+    """Raise if a column of text is one of numbers but for a few cells, or but for their units, or one of many dates."""
     refuse_mistakes(column, name)
     cells = column[column.notna()].astype(str).str.strip()
-    if cells.nunique() > _CLASSES and cells.map(lambda cell: _WITH_UNIT.fullmatch(cell) is not None).all():
+    if cells.nunique() <= _CLASSES:
+        return
+    if kind_of(column, name)[0] == DATE:
+        raise TableError(
+            f"target {name!r} holds dates or durations; write days since a date of your choice, as numbers, or ask for "
+            "the task structured to take them for text"
+        )
+    if cells.map(lambda cell: _WITH_UNIT.fullmatch(cell) is not None).all():
         raise TableError(
             f"target {name!r} has cells such as {cells.iloc[0]!r}, numbers with a unit or another decimal mark; write "
             "plain numbers, or ask for the task structured to take them for text"

@@ -9,7 +9,9 @@ from .columns import as_numbers, listed, looks_like_identifier, number_cells, re
 from .files import TableError, pandas
 
 NUMBER, CATEGORY, DATE = "number", "category", "date"
-_DATES = ("ISO8601", "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y")  # the first that reads all cells
+_DAY_FIRST, _MONTH_FIRST = "%d/%m/%Y", "%m/%d/%Y"
+_DATES = ("ISO8601", "%Y/%m/%d", "%d.%m.%Y", _DAY_FIRST, _MONTH_FIRST)  # the first that reads all cells
+DAY_FIRST = "{}: read as day/month/year, though all cells may be month/day/year too; write 2001-01-31 if they are"
 _LEAST_REPEATED = 2.0  # rows a category on average, below which text is not taken for categories
 MISSING = "(missing)"
 
@@ -50,7 +52,9 @@ class InputEncoding:
     def dates(self):
         """Sentences on what dates have become."""
         origins = {name: detail.get("origin") for name, detail in zip(self.names, self.details, strict=True)}
-        return [f"{name}: in days since {date_text(first)}" for name, first in origins.items() if first is not None]
+        said = [f"{name}: in days since {date_text(first)}" for name, first in origins.items() if first is not None]
+        details = zip(self.names, self.details, strict=True)
+        return said + [DAY_FIRST.format(name) for name, detail in details if detail.get("ambiguous")]
 
     def encode(self, frame):
         """Inputs (n, p), and a list of what is to be said about them."""
@@ -70,6 +74,8 @@ def _learnt(column, name):
         values = sorted({_category(cell) for cell in column[column.notna()]})
         return kind, {"values": values + [MISSING] * bool(column.isna().any())}
     detail = {"form": form} | ({"origin": first_date(times_of(column, name, form))} if kind == DATE else {})
+    if is_ambiguous(column, form):
+        detail["ambiguous"] = True
     values = _numbers(column, name, detail)
     known = values[np.isfinite(values)]
     mean, scale = (0.0, 1.0) if np.isin(known, (0, 1)).all() else (float(known.mean()), float(known.std()) or 1.0)
@@ -86,10 +92,20 @@ def kind_of(column, name):
         return NUMBER, ""
     cells = column[known].astype(str)
     for form in _DATES:
-        if pandas().to_datetime(cells, format=form, errors="coerce", utc=True).notna().all():
+        if _reads_all(cells, form):
             return DATE, form
     refuse_mistakes(column, name)
     return CATEGORY, ""
+
+
+def is_ambiguous(column, form):
+    """Whether days and months of dates as text could be swapped in all cells."""
+    return form == _DAY_FIRST and _reads_all(column[column.notna()].astype(str), _MONTH_FIRST)
+
+
+def _reads_all(cells, form):
+    """Whether all texts are dates in a format."""
+    return bool(pandas().to_datetime(cells, format=form, errors="coerce", utc=True).notna().all())
 
 
 def times_of(column, name, form):
@@ -101,8 +117,10 @@ def times_of(column, name, form):
     wrong = np.flatnonzero((dates.isna() & column.notna()).to_numpy())
     if len(wrong):
         row = int(wrong[0])
+        format_name = "of ISO 8601, such as 2001-01-31" if form == _DATES[0] else f"{form} of the training table"
         raise TableError(
-            f"column {name!r} must hold dates, but row {row + 1} has {column.iloc[row]!r}; mend or empty it"
+            f"column {name!r} must hold dates in the format {format_name}, but row {row + 1} has "
+            f"{str(column.iloc[row])!r}; mend or empty it"
         )
     return as_times(dates)
 

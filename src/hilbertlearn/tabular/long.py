@@ -16,15 +16,17 @@ class LongTable:
 
     columns : names (curve, point, value)
     inputs : a data frame with a row a curve, or None if the inputs are in the table, the same in all rows of a curve
+    point_kind : what ``kind_of`` found of the points in training, so that dates are read in the same format; None in
+        training
     """
 
-    def __init__(self, frame, columns, inputs=None):
+    def __init__(self, frame, columns, inputs=None, point_kind=None):
         self.curve, self.point, self.value = columns
         require(frame, [self.curve], "the column of the curves is")
         if frame[self.curve].isna().any():
             row = int(np.flatnonzero(frame[self.curve].isna())[0])
             raise TableError(f"column {self.curve!r}: row {row + 1} has no curve; fill the cell, or drop the row")
-        self.frame, self.given = frame, inputs
+        self.frame, self.given, self.known_kind = frame, inputs, point_kind
         codes, ids = pandas().factorize(frame[self.curve])
         self.codes, self.ids = codes, list(ids)
         self.rows = [np.flatnonzero(codes == i) for i in range(len(self.ids))]
@@ -51,10 +53,15 @@ class LongTable:
         first = self.frame.iloc[[rows[0] for rows in self.rows]]
         return first[[name for name in others if name not in changing]].reset_index(drop=True), shortened(said)
 
+    @property
+    def point_kind(self):
+        """Kind of the points and, of dates, their format as text."""
+        return self.known_kind or kind_of(self.frame[self.point], self.point)
+
     def points(self):
         """The points of each curve, n arrays of numbers, dates or durations."""
         column = self.frame[self.point]
-        kind, form = kind_of(column, self.point)
+        kind, form = self.point_kind
         values = times_of(column, self.point, form) if kind == DATE else number_cells(column, self.point)
         if not np.isfinite(values).all():
             row = int(np.flatnonzero(~np.isfinite(values))[0])

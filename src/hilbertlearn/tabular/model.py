@@ -15,7 +15,7 @@ from .._validation import check_choice
 from .columns import choose, listed, looks_like_identifier, require
 from .files import TableError, pandas
 from .guess import are_curves, guess_task, points_of_names
-from .inputs import InputEncoding, usable
+from .inputs import DAY_FIRST, InputEncoding, is_ambiguous, usable
 from .long import LongTable
 from .tasks import TASKS, Task
 
@@ -195,6 +195,9 @@ class TabularModel(BaseEstimator):
         self.task_, self.targets_, self.grid_ = "functional", [self.long[2]], None
         table = LongTable(frame, self.long, inputs)
         outputs = table.functions()
+        self.point_kind_ = table.point_kind
+        if is_ambiguous(frame[self.long[1]], self.point_kind_[1]):
+            self.notes_.append(DAY_FIRST.format(self.long[1]))
         rows, said = table.inputs()
         self.notes_ += said
         return rows, outputs, np.array([np.isfinite(own).any() for own in outputs.values])
@@ -257,7 +260,7 @@ class TabularModel(BaseEstimator):
         """
         check_is_fitted(self)
         if self.long is not None:
-            table = LongTable(frame, self.long, inputs)
+            table = self._long_table(frame, inputs)
             return table.predicted(self.estimator_, self.encode_inputs(table.inputs()[0]), self.level)
         made = self.targets_as_task().table(self.estimator_, self.encode_inputs(frame), self.level)
         made.index = frame.index
@@ -270,7 +273,7 @@ class TabularModel(BaseEstimator):
         check_is_fitted(self)
         rows = self._rows(frame, inputs)
         if self.long is not None:
-            outputs = LongTable(frame, self.long, inputs).functions()
+            outputs = self._long_table(frame, inputs).functions()
             known = np.ones(len(rows), dtype=bool)
         else:
             require(frame, self.targets_, "targets are")
@@ -284,6 +287,10 @@ class TabularModel(BaseEstimator):
     def _names(self, rows):
         """Names (n,) of samples: their identifiers, or the index of a data frame without any."""
         return pandas().Index(rows[self.id_]) if self.id_ in rows.columns else rows.index
+
+    def _long_table(self, frame, inputs):
+        """A table in long form whose points are read as in training."""
+        return LongTable(frame, self.long, inputs, getattr(self, "point_kind_", None))
 
     def _rows(self, frame, inputs):
         """The data frame with a row a sample."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 
 import numpy as np
@@ -55,6 +56,10 @@ class Peers(ABC):
         """Outputs as estimators take them."""
         return outputs
 
+    def scored(self, outputs, training):
+        """Outputs of a test part that are scored, given those of the training part."""
+        return outputs
+
     def decode(self, predictions, truth):
         """Predictions in the form of the outputs."""
         return predictions
@@ -70,10 +75,15 @@ class Numbers(Peers):
         self.power = 2 if loss in (None, "squared") else 1
         self.score_name = "R2" if self.power == 2 else "D2 absolute"
         centre = np.nanmean if self.power == 2 else np.nanmedian
-        self.spread = np.nanmean(np.abs(outputs - centre(outputs, axis=0)) ** self.power, axis=0)
+        self.spread = _by_output(np.nanmean, np.abs(outputs - _by_output(centre, outputs)) ** self.power)
 
     def targets(self, outputs):
-        return np.where(np.isfinite(outputs), outputs, np.nanmean(outputs, axis=0))
+        means = _by_output(np.nanmean, outputs)
+        return np.where(np.isfinite(outputs), outputs, np.where(np.isfinite(means), means, 0.0))
+
+    def scored(self, outputs, training):
+        """The same, NaN for outputs that no training sample has: nothing can be learnt of them."""
+        return np.where(np.isfinite(training).any(axis=0), outputs, np.nan)
 
     def score(self, truth, predictions):
         errors = np.abs(truth - np.asarray(predictions)) ** self.power
@@ -82,6 +92,13 @@ class Numbers(Peers):
         if self.pooled:
             return float(1 - np.sum(means[seen]) / np.sum(self.spread[seen]))
         return float(np.mean((1 - means / np.where(seen, self.spread, 1.0))[seen]))
+
+
+def _by_output(mean, values):
+    """``np.nanmean`` or ``np.nanmedian`` over samples; NaN, without a warning, for outputs that no sample has."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        return mean(values, axis=0)
 
 
 class Curves(Numbers):
