@@ -243,6 +243,18 @@ def test_points_of_curves_are_read_in_the_format_of_training(tmp_path):
     assert sum("read as day/month/year" in note for note in swapped.notes_) == 1
 
 
+def test_tables_are_data_frames_of_pandas():
+    polars = pytest.importorskip("polars")
+    table = pd.DataFrame({"x": np.cos(np.arange(20.0)), "y": np.arange(20.0)})
+    other = polars.DataFrame(table.to_dict("list"))
+    model = TabularModel("y").fit(table)
+    for use in (TabularModel("y").fit, model.predict, model.outputs, lambda frame: compare(TabularModel("y"), frame)):
+        with pytest.raises(TableError, match=r"a data frame of pandas, got DataFrame; give its to_pandas\(\)"):
+            use(other)
+    with pytest.raises(TableError, match=r"got ndarray; give pandas\.DataFrame"):
+        model.predict(table.to_numpy())
+
+
 @pytest.mark.parametrize("text", [False, True])
 def test_many_dates_are_no_target(text):
     dates = pd.date_range("2024-01-01", periods=20)

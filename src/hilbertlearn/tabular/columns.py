@@ -8,7 +8,7 @@ import re
 
 import numpy as np
 
-from .files import TableError
+from .files import TableError, pandas
 
 _IDENTIFIER = re.compile(r"(?:.*[\s_.-])?(?:id|idx|index)|unnamed: ?\d+|", re.IGNORECASE)
 _LISTED = 160  # characters of the names that an error lists
@@ -62,8 +62,17 @@ def listed(names):
     return ", ".join(map(repr, names[:shown])) + more
 
 
+def check_table(frame):
+    """Raise if a table is no data frame of pandas."""
+    if isinstance(frame, pandas().DataFrame):
+        return
+    remedy = "give its to_pandas()" if hasattr(frame, "to_pandas") else "give pandas.DataFrame(..., columns=names)"
+    raise TableError(f"the table must be a data frame of pandas, got {type(frame).__name__}; {remedy}")
+
+
 def require(frame, names, what):
     """Raise if a table lacks columns."""
+    check_table(frame)
     missing = [name for name in names if name not in frame.columns]
     if missing:
         raise TableError(

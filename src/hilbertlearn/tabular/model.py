@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._fitting import store, transactional
 from .._times import date_text
 from .._validation import check_choice
-from .columns import choose, listed, looks_like_identifier, require
+from .columns import check_table, choose, listed, looks_like_identifier, require
 from .files import TableError, pandas
 from .guess import are_curves, guess_task, points_of_names
 from .inputs import DAY_FIRST, InputEncoding, is_ambiguous, usable
@@ -128,6 +128,7 @@ class TabularModel(BaseEstimator):
         Returns the rows that have targets, in long form a row a curve, as a data frame, and their outputs.
         """
         self._check_settings()
+        check_table(frame)
         self.notes_: list = []
         read = self._read_wide if self.long is None else self._read_long
         table, outputs, known = read(frame, inputs)
