@@ -82,6 +82,7 @@ def structured(**settings):
     return StructuredPredictor(**{"gamma": 0.2, "alpha": 0.02, **settings})
 
 
+@functools.cache
 def cases():
     """{name: (model, inputs, outputs)}, optional packages where they are there."""
     L2 = kernels.L2(0.1)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse
+from estimator_checks import assert_checks_pass, in_one_line
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
@@ -15,7 +16,6 @@ from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hilbertlearn import kernels, losses
 from hilbertlearn.estimators.autoencoder import KernelAutoencoder
@@ -33,9 +33,11 @@ LOSSES = {
 }
 
 
-@parametrize_with_checks([KernelAutoencoder(), KernelAutoencoder((3, 1), loss=losses.Huber(0.5), tol=1e-2)])
-def test_estimator_checks(estimator, check):
-    check(estimator)
+@pytest.mark.parametrize(
+    "estimator", [KernelAutoencoder(), KernelAutoencoder((3, 1), loss=losses.Huber(0.5), tol=1e-2)], ids=in_one_line
+)
+def test_estimator_checks(estimator):
+    assert_checks_pass(estimator)
 
 
 def coordinates(K):

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from estimator_checks import assert_checks_pass, in_one_line
 from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hilbertlearn import FunctionalRegressor, IrregularFunctions, RegularizationPathCV, kernels, spaces
 from hilbertlearn.baselines import (
@@ -42,16 +42,18 @@ def trapezoid(points):
     return np.array([np.trapezoid(hat, points) for hat in np.eye(len(points))])
 
 
-@parametrize_with_checks(
+@pytest.mark.parametrize(
+    "estimator",
     [
         FunctionalNadarayaWatson(),
         FunctionalKernelRidge(),
         KernelAdditiveRegressor(),
         TripleBasisRegressor(random_state=0),
-    ]
+    ],
+    ids=in_one_line,
 )
-def test_estimator_checks(estimator, check):
-    check(estimator)
+def test_estimator_checks(estimator):
+    assert_checks_pass(estimator)
 
 
 # ---------------------------------------------------------------- Nadaraya-Watson

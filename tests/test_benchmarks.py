@@ -1,8 +1,13 @@
 """The benchmarks run, on problems too small to say anything about time."""
 
+import contextlib
+import functools
 import importlib.util
+import io
 import json
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -68,13 +73,13 @@ SMALL = {
     leave_one_out: {"n": 60, "d": 5, "n_alphas": 4},
     adaptive_rank: {"n": 60, "d": 3, "repeats": 1},
     gaps: {"n": 60, "repeats": 2},
-    splitting: {"n": 24, "d": 4},
+    splitting: {"n": 24, "d": 4, "patience": 2},
     robust_fit: {"n": 60, "d": 5},
     multitask_lasso: {"n": 60, "d": 5},
-    epsilon_svr: {"n": 24, "d": 3},
+    epsilon_svr: {"n": 24, "d": 3, "patience": 2},
     functional_robust: {"n": 40, "m": 10},
     functional_dictionary: {"n": 200, "m": 20, "components": 5, "n_check": 100},
-    memory: {"n": 1500},
+    memory: {"n": 600},
     streams: {"sizes": (6000, 7000), "r": 20, "robust_n": 200, "robust_r": 10, "robust_d": 3, "repeats": 1},
     distributed: {"n": 400, "r": 10, "blocks": 4, "repeats": 1},
     ranking_decoder: {"items": 15, "n": 30, "queries": 3},
@@ -103,7 +108,30 @@ SMALL = {
 }
 
 
+def printed_here(command, **_):
+    """What ``python -c code arguments`` prints, in this process: a new one takes a second to import the package."""
+    _, _, code, *arguments = command
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["-c", *arguments])
+        exec(compile(code, "<benchmark>", "exec"), {"__name__": "__main__"})
+    return SimpleNamespace(stdout=printed.getvalue())
+
+
+@pytest.fixture
+def few_processes(request, monkeypatch):
+    """Benchmarks start no processes where their lines can be had without; memory has to: it reports a difference."""
+    module = request.getfixturevalue("module")
+    if module in (streams, links):
+        monkeypatch.setattr(module.subprocess, "run", printed_here)
+    if module is distributed:
+        cluster = pytest.importorskip("distributed").LocalCluster
+        in_threads = functools.partial(cluster, protocol="tcp")
+        monkeypatch.setattr("distributed.LocalCluster", lambda **options: in_threads(**{**options, "processes": False}))
+
+
 @pytest.mark.parametrize("module", SMALL, ids=lambda module: module.__name__.split(".")[1])
+@pytest.mark.usefixtures("few_processes")
 def test_each_line_is_json_with_a_figure_and_its_target(module, capsys):
     module.main(**SMALL[module])
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from estimator_checks import assert_checks_pass, in_one_line
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, clone
 from sklearn.dummy import DummyRegressor
@@ -13,7 +14,6 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ShuffleSplit, TimeSeriesSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hilbertlearn import (
     ConformalPredictor,
@@ -48,16 +48,17 @@ NAMED_SCORE = (  # score is a setting, these call it as a method
 )
 
 
-@parametrize_with_checks(
+@pytest.mark.parametrize(
+    "estimator",
     [
         ConformalPredictor(OperatorKernelRegressor("rbf", gamma="median", alpha=0.01), level=0.5, random_state=0),
         ConformalPredictor(LinearRegression(), "cv+", level=0.5, cv=3, random_state=0),
         ConformalPredictor(LinearRegression(), "split", level=0.5, random_state=0),
     ],
-    expected_failed_checks=lambda estimator: dict.fromkeys(NAMED_SCORE, "score is a setting"),
+    ids=in_one_line,
 )
-def test_estimator_checks(estimator, check):
-    check(estimator)
+def test_estimator_checks(estimator):
+    assert_checks_pass(estimator, dict.fromkeys(NAMED_SCORE, "score is a setting"))
 
 
 # ---------------------------------------------------------------- weights

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from estimator_checks import assert_checks_pass, in_one_line
 from numpy.testing import assert_allclose, assert_array_equal
 from refusals import assert_refused
 from sklearn.cluster import KMeans
 from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.model_selection import KFold, cross_val_predict
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hilbertlearn import (
     FunctionalRegressor,
@@ -197,13 +197,15 @@ def test_no_curves():
 # ---------------------------------------------------------------- scikit-learn
 
 
-@parametrize_with_checks(
+@pytest.mark.parametrize(
+    "estimator",
     [
         FunctionalRegressor(regressor=ExtraTreesRegressor(5, random_state=0)),
-    ]
+    ],
+    ids=in_one_line,
 )
-def test_estimator_checks(estimator, check):
-    check(estimator)
+def test_estimator_checks(estimator):
+    assert_checks_pass(estimator)
 
 
 # ---------------------------------------------------------------- messages

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse
+from estimator_checks import assert_checks_pass, in_one_line
 from numpy.testing import assert_allclose, assert_array_equal
 from refusals import assert_refused
 from scipy.optimize import minimize
@@ -14,7 +15,6 @@ from sklearn.metrics import roc_auc_score
 from sklearn.metrics.pairwise import laplacian_kernel, linear_kernel, rbf_kernel
 from sklearn.svm import SVC
 from sklearn.utils import get_tags
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hilbertlearn.baselines import (
     EMKernelCompletion,
@@ -40,9 +40,11 @@ WITH_OUTPUT_KERNEL = [KernelMatrixRegression, KernelCCALinks, EMKernelCompletion
 ALL = SIMPLE + WITH_OUTPUT_KERNEL
 
 
-@parametrize_with_checks([*(method() for method in ALL), EMKernelCompletion(model="spectral")])
-def test_estimator_checks(estimator, check):
-    check(estimator)
+@pytest.mark.parametrize(
+    "estimator", [*(method() for method in ALL), EMKernelCompletion(model="spectral")], ids=in_one_line
+)
+def test_estimator_checks(estimator):
+    assert_checks_pass(estimator)
 
 
 def rows(Z, gamma=0.3):

@@ -9,6 +9,7 @@ import pytest
 import scipy.linalg
 import scipy.sparse
 from by_hand import solve
+from estimator_checks import assert_checks_pass, in_one_line
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesRegressor
@@ -17,7 +18,6 @@ from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 from sklearn.metrics.pairwise import cosine_similarity, rbf_kernel
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.utils import get_tags
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hilbertlearn import LinkPredictor, OperatorKernelRegressor
 
@@ -46,16 +46,18 @@ def links(**settings):
 SEMI = {"manifold": BETA, "graph": GRAPH}
 
 
-@parametrize_with_checks(
+@pytest.mark.parametrize(
+    "estimator",
     [
         LinkPredictor(),
         LinkPredictor(alpha=0.1, loss="hinge", similarities=None),  # nothing to choose
         LinkPredictor(center=True, cosine=True, similarities=None),
         LinkPredictor(regressor=Ridge(fit_intercept=False, solver="cholesky"), similarities=None),
-    ]
+    ],
+    ids=in_one_line,
 )
-def test_estimator_checks(estimator, check):
-    check(estimator)
+def test_estimator_checks(estimator):
+    assert_checks_pass(estimator)
 
 
 # ---------------------------------------------------------------- table 2

@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+from estimator_checks import assert_checks_pass, in_one_line
 from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.kernel_approximation import RBFSampler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hilbertlearn import FunctionalRegressor, LinkPredictor, OperatorKernelRegressor, streams
 from hilbertlearn.features import Landmarks, RandomFeatures
@@ -330,12 +330,14 @@ def test_all_orders_of_three_batches():
     assert_allclose(models[1:], [models[0]] * 5, atol=1e-11)
 
 
-@parametrize_with_checks(
+@pytest.mark.parametrize(
+    "estimator",
     [
         OperatorKernelRegressor("rbf", gamma="median", alpha=1e-3, feature_map=RandomFeatures(100)),
         OperatorKernelRegressor("rbf", gamma="median", alpha=1e-3, feature_map=Landmarks(300)),  # more than samples
-    ]
+    ],
+    ids=in_one_line,
 )
 @pytest.mark.filterwarnings("ignore:feature_map. the first rows")
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
+def test_scikit_learn_checks(estimator):
+    assert_checks_pass(estimator)

@@ -27,7 +27,8 @@ from stored_models import (
 import hilbertlearn
 from hilbertlearn import OperatorKernelRegressor, baselines, kernels, load, losses, outlier_report, save
 
-NAMES = [*cases(), *IN_BATCHES]
+CASES = cases()
+NAMES = [*CASES, *IN_BATCHES]
 
 
 @pytest.fixture(scope="module")
@@ -62,9 +63,9 @@ def test_models_say_the_same_in_another_process(name, elsewhere):
     assert found[name] == expected
 
 
-@pytest.mark.parametrize("name", cases())
+@pytest.mark.parametrize("name", CASES)
 def test_unfitted_models(name, tmp_path):
-    model = clone(cases()[name][0])
+    model = clone(CASES[name][0])
     again = load(save(model, tmp_path / "model.hl", functions=True), functions=True)
     assert type(again) is type(model)
     assert again.get_params(deep=False).keys() == model.get_params(deep=False).keys()

@@ -110,14 +110,15 @@ def defects(value):
     return missing
 
 
-@pytest.mark.parametrize("name", EXPLAINED)
-def test_docstring_is_complete(name):
-    assert not defects(EXPLAINED[name])
+def test_docstrings_are_complete():
+    missing = {name: defects(value) for name, value in EXPLAINED.items()}
+    assert missing
+    assert not {name: what for name, what in missing.items() if what}
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_modules_say_what_they_are_for(name):
-    assert (MODULES[name].__doc__ or "").strip()
+def test_modules_say_what_they_are_for():
+    assert MODULES
+    assert not [name for name, module in MODULES.items() if not (module.__doc__ or "").strip()]
 
 
 @pytest.mark.parametrize("home", HOMES)
@@ -137,13 +138,16 @@ def called_functions(cls):
             function = getattr(function, "__wrapped__", None)
 
 
-@pytest.mark.parametrize("name", [name for name, value in EXPLAINED.items() if inspect.isclass(value)])
-def test_wrong_calls_name_no_class_that_is_not_public(name):
+def test_wrong_calls_name_no_class_that_is_not_public():
     """Python's own errors begin with the qualified name of the function."""
     known = {value.__name__ for value in SHORTEST}
-    for method, function in called_functions(EXPLAINED[name]):
-        if function.__module__.startswith("hilbertlearn"):
-            assert function.__qualname__ == method or function.__qualname__.split(".")[0] in known
+    classes = {name: value for name, value in EXPLAINED.items() if inspect.isclass(value)}
+    assert classes
+    for name, cls in classes.items():
+        for method, function in called_functions(cls):
+            if function.__module__.startswith("hilbertlearn"):
+                named = function.__qualname__
+                assert named == method or named.split(".")[0] in known, f"{name}.{method} is called {named}"
 
 
 def test_a_wrong_keyword_names_the_method():

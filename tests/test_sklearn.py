@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from estimator_checks import assert_checks_pass, in_one_line
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone, is_regressor
 from sklearn.compose import TransformedTargetRegressor
@@ -14,7 +15,6 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cros
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hilbertlearn import (
     FunctionalRegressor,
@@ -35,7 +35,8 @@ FOLDS = KFold(3, shuffle=True, random_state=0)
 ONE_KERNEL = {"kernel": "rbf", "gamma": "median"}  # nothing to choose, which takes most of a small fit
 
 
-@parametrize_with_checks(
+@pytest.mark.parametrize(
+    "estimator",
     [
         OperatorKernelRegressor(),
         RegularizationPathCV(OperatorKernelRegressor(**ONE_KERNEL)),
@@ -47,10 +48,11 @@ ONE_KERNEL = {"kernel": "rbf", "gamma": "median"}  # nothing to choose, which ta
         StructuredPredictor(),
         StructuredPredictor(**ONE_KERNEL, alpha=0.01, output_loss="absolute"),
         StructuredPredictor(**ONE_KERNEL, output_kernel="rbf"),
-    ]
+    ],
+    ids=in_one_line,
 )
-def test_estimator_checks(estimator, check):
-    check(estimator)
+def test_estimator_checks(estimator):
+    assert_checks_pass(estimator)
 
 
 def nested():

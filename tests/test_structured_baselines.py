@@ -4,13 +4,13 @@ from itertools import product
 
 import numpy as np
 import pytest
+from estimator_checks import assert_checks_pass, in_one_line
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize, minimize_scalar
 from sklearn.decomposition import KernelPCA
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hilbertlearn import datasets, kernels
 from hilbertlearn.baselines import KernelDependencyEstimation, PairwiseRanker, RobustNadarayaWatson, StructuredSVM
@@ -23,9 +23,9 @@ NEW = RNG.normal(size=(5, 2))
 Z = np.column_stack([X[:, 0] ** 2, np.sin(X[:, 1]), X.sum(axis=1)]) + 0.1 * RNG.normal(size=(12, 3))
 
 
-@parametrize_with_checks([RobustNadarayaWatson()])
-def test_estimator_checks(estimator, check):
-    check(estimator)
+@pytest.mark.parametrize("estimator", [RobustNadarayaWatson()], ids=in_one_line)
+def test_estimator_checks(estimator):
+    assert_checks_pass(estimator)
 
 
 # ---------------------------------------------------------------- robust Nadaraya-Watson
