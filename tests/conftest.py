@@ -16,9 +16,18 @@ def pytest_collection():
         gc.enable()
 
 
+# Files of long tests that share nothing: each test goes to whichever worker is free.
+SPREAD = {"test_benchmarks.py", "test_documentation.py", "test_experiments.py", "test_step_back.py"}
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     """With ``-n``, one worker runs all tests of a file: what they share (models, a cluster, the wheel) is made once."""
     from xdist.scheduler import LoadFileScheduling
 
-    return LoadFileScheduling(config, log) if config.getvalue("dist") == "load" else None
+    class ByFile(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            file = super()._split_scope(nodeid)
+            return nodeid if file.rsplit("/", 1)[-1] in SPREAD else file
+
+    return ByFile(config, log) if config.getvalue("dist") == "load" else None

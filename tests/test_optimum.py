@@ -63,7 +63,7 @@ def half_of_all():
                 yield pytest.param(name, *kind, id="-".join([name, *words]))
 
 
-@flag(("name", "many", "structured", "weighted", "missing"), half_of_all())
+@flag(("name", "many", "structured", "weighted", "missing"), list(half_of_all()))
 def test_optimum_and_gap(name, many, structured, weighted, missing):
     data, hand = make(many, structured, weighted, missing), LOSSES[name]
     check(data, hand, fit(data, hand.loss))
