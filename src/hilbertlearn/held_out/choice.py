@@ -34,7 +34,7 @@ from .step_back import automatic_bounds, is_final, step_back, with_larger_consta
 from .trials import Trial, best_index
 from .trust import UNTRUSTED, without_wrong_points, wrong_samples
 
-_FEW_FILLED = 0.25  # share of the values of curves that may be filled in where leave-one-out errors select alpha
+_MOST_FILLED = 0.25  # share of the values of curves that may be filled in where leave-one-out errors select alpha
 _REWEIGHTED = 3  # times that weights are renewed between searches
 
 
@@ -105,7 +105,7 @@ def _choose(samples: Samples, loss: Loss, alpha, options: Options, trusted) -> C
     merged = double.distinct()
     some = merged.some(drawn(merged, size(merged)))
     near, families, weights = with_closed_form(some), families_of(double), None
-    whole, stands_in = near is double, _stands_in(near, some)
+    whole, nearly_complete = near is double, _is_nearly_complete(near, some)
     if np.isfinite(loss.largest_residual):  # what is smoother than the median rule's might not reach every sample
         families = [(families[0][0], families[0][1].closed())]
     criterion, unit = Criterion(), 1.0
@@ -135,7 +135,7 @@ def _choose(samples: Samples, loss: Loss, alpha, options: Options, trusted) -> C
         training, factors = curve.training, curve.factors
     else:
         training, factors = for_alpha(build(samples.with_shape(found.shape), found.kernels), loss, chosen), None
-    if automatic and (loss.on_margins or not (training.closed_form or stands_in)):
+    if automatic and (loss.on_margins or not (training.closed_form or nearly_complete)):
         judged = looked_at(training) if samples.graph is None else training.take(drawn(training, len(some.rows)))
         if weights is not None:
             judged, share = _held_back(judged, weights)
@@ -258,14 +258,14 @@ def in_units_of_signs(alpha, training: Training) -> float:
     return alpha / size if size > 0 else alpha
 
 
-def _stands_in(near: Samples, samples: Samples) -> bool:
-    """Whether leave-one-out errors of curves with few values filled in select alpha, in place of folds of the others.
+def _is_nearly_complete(near: Samples, samples: Samples) -> bool:
+    """Whether curves lack so few values that leave-one-out errors of the filled-in ones, ``near``, select alpha.
 
-    Folds are another criterion: one missing value would change alpha.
+    Folds, which select it where more is missing, are another criterion: one missing value would change alpha.
     """
     completed = near.mask is None and samples.mask is not None and samples.graph is None
     same_terms = near.recipe.pairs is samples.recipe.pairs
-    return completed and same_terms and samples.space.filled_share(samples.y[samples.rows]) <= _FEW_FILLED
+    return completed and same_terms and samples.space.filled_share(samples.y[samples.rows]) <= _MOST_FILLED
 
 
 def _is_robust(loss: Loss) -> bool:
@@ -374,7 +374,7 @@ def settled(training: Training, loss: Loss, alphas, options: Options, factors: F
         return loss
     if len(training.rows) == 1:
         return loss.resolve(training.Y - training.Y)
-    some = _completed(looked_at(training))
+    some = _with_filled_values(looked_at(training))
     if some.closed_form and loss.symmetric and _is_robust(loss):
         return _settled_robust(some, loss, np.sort(alphas) * float(training.weights.sum() / some.weights.sum()))
     if some.closed_form:
@@ -388,12 +388,12 @@ def settled(training: Training, loss: Loss, alphas, options: Options, factors: F
     return loss.resolve(some.encoded.whole(residuals, loss), some.measure, some.weights)
 
 
-def _completed(training: Training) -> Training:
+def _with_filled_values(training: Training) -> Training:
     """Curves with few missing values filled in, which have leave-one-out errors; other training data as they are."""
     given = {field.name: getattr(training, field.name) for field in fields(Samples)}
     samples = Samples(**given)
     near = with_closed_form(samples)
-    if training.closed_form or not _stands_in(near, samples):
+    if training.closed_form or not _is_nearly_complete(near, samples):
         return training
     return build(near, training.kernels, [gram.dense() for gram in training.grams])
 
