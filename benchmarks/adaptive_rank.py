@@ -10,12 +10,12 @@ from scipy.spatial.distance import pdist
 from sklearn.metrics.pairwise import rbf_kernel
 
 from hilbertlearn import losses
-from hilbertlearn._linalg import Spectrum, spectrum
-from hilbertlearn.held_out import leave_one_out
-from hilbertlearn.problem import Problem
-from hilbertlearn.solvers import solve
-from hilbertlearn.terms import Separable
-from hilbertlearn.terms.factors import Cholesky, Inverse, Spectral
+from hilbertlearn._utils.linalg import Spectrum, spectrum
+from hilbertlearn.core.problem import Problem
+from hilbertlearn.core.solvers import solve
+from hilbertlearn.core.terms import Separable
+from hilbertlearn.core.terms.factors import Cholesky, Inverse, Spectral
+from hilbertlearn.selection import leave_one_out
 
 from .data import curves
 from .timing import best_of, report

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from hilbertlearn.core.problem import Problem
+from hilbertlearn.core.terms import Separable
 from hilbertlearn.losses import EpsilonSVR
-from hilbertlearn.problem import Problem
-from hilbertlearn.terms import Separable
 
 from .data import curves, gram
 from .splitting import side_by_side

@@ -9,7 +9,7 @@ import scipy.linalg
 from sklearn.base import clone
 
 from hilbertlearn import FunctionalRegressor, kernels, losses, operators
-from hilbertlearn.solvers import columns, spectral
+from hilbertlearn.core.solvers import columns, spectral
 from hilbertlearn.spaces import Fourier
 
 from .timing import best_of, report

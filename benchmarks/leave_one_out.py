@@ -3,8 +3,8 @@
 import numpy as np
 import scipy.linalg
 
-from hilbertlearn.held_out import leave_one_out
-from hilbertlearn.terms import Separable
+from hilbertlearn.core.terms import Separable
+from hilbertlearn.selection import leave_one_out
 
 from .data import curves, gram
 from .timing import best_of, report

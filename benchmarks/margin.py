@@ -4,10 +4,10 @@ import clarabel
 import numpy as np
 import scipy.sparse
 
+from hilbertlearn.core.problem import Problem
+from hilbertlearn.core.solvers import box_qp
+from hilbertlearn.core.terms import Separable
 from hilbertlearn.losses import Hinge
-from hilbertlearn.problem import Problem
-from hilbertlearn.solvers import box_qp
-from hilbertlearn.terms import Separable
 
 from .data import curves, gram
 from .timing import report, seconds

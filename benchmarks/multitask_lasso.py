@@ -11,10 +11,10 @@ import numpy as np
 import scipy.linalg
 from sklearn.linear_model import MultiTaskLasso
 
+from hilbertlearn.core.problem import Problem
+from hilbertlearn.core.solvers import solve
+from hilbertlearn.core.terms import Separable
 from hilbertlearn.losses import EpsilonInsensitive
-from hilbertlearn.problem import Problem
-from hilbertlearn.solvers import solve
-from hilbertlearn.terms import Separable
 
 from .data import curves, gram
 from .timing import best_of, report

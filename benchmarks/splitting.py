@@ -7,9 +7,9 @@ The proximal gradient is stopped after ``patience`` times the default's time: it
 
 import time
 
-from hilbertlearn.problem import Problem
-from hilbertlearn.solvers import proximal_gradient, solve
-from hilbertlearn.terms import Separable
+from hilbertlearn.core.problem import Problem
+from hilbertlearn.core.solvers import proximal_gradient, solve
+from hilbertlearn.core.terms import Separable
 
 from .data import curves, four_losses, gram
 from .timing import REPEATS, report, seconds

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import numpy as np
 
+from hilbertlearn.core.problem import Problem
+from hilbertlearn.core.solvers import solve
+from hilbertlearn.core.terms import FeatureGram, Separable
 from hilbertlearn.features import RandomFeatures
 from hilbertlearn.kernels import InputKernel
 from hilbertlearn.losses import Huber
-from hilbertlearn.problem import Problem
-from hilbertlearn.solvers import solve
-from hilbertlearn.terms import FeatureGram, Separable
 
 from .timing import best_of, report, seconds
 

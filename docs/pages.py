@@ -51,7 +51,7 @@ def run_commands(text):
     """Runs the lines that call the package's command, in this process."""
     for line in text.splitlines():
         if line.startswith("hilbertlearn "):
-            from hilbertlearn.cli import main
+            from hilbertlearn.app.cli import main
 
             try:
                 main(shlex.split(line)[1:])

@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # scripts import each other by t
 from common import table
 from standins import folder_of_data
 
-from hilbertlearn.cli.experiments import EXPERIMENTS, run_experiment
+from hilbertlearn.app.cli.experiments import EXPERIMENTS, run_experiment
 
 NAMES = [one.name for one in EXPERIMENTS]
 

@@ -15,7 +15,7 @@ from unittest import mock
 
 import numpy as np
 
-from hilbertlearn._progress import Progress
+from hilbertlearn._utils.progress import Progress
 
 OUTPUT = Path(__file__).parent / "output"
 DATA = "HILBERTLEARN_DATA"

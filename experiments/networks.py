@@ -32,8 +32,8 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.metrics.pairwise import cosine_similarity, euclidean_distances
 
 from hilbertlearn import LinkPredictor
+from hilbertlearn.data.graphs import structural
 from hilbertlearn.datasets import load_cora, load_facebook_ego, load_nips_coauthorship
-from hilbertlearn.graphs import structural
 from hilbertlearn.metrics import link_average_precision, link_roc_auc
 
 SMALL = {

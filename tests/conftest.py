@@ -2,7 +2,7 @@ import gc
 
 import pytest
 
-pytest.register_assert_rewrite("by_hand", "refusals")  # its assertions say what they saw
+pytest.register_assert_rewrite("helpers")  # its assertions say what they saw
 
 
 @pytest.hookimpl(wrapper=True)

@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from corpus import CASES
+from helpers.corpus import CASES
 
 FILE = Path(__file__).with_suffix(".json")
 _ROUNDING = 1e-14  # absolute difference of numbers that are zero up to rounding

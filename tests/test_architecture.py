@@ -14,23 +14,27 @@ SOURCE = Path(__file__).parents[1] / "src" / PACKAGE
 # A room imports only from itself and from rooms above it in this list. The top-level __init__ may import
 # anything, and no room imports from it, except for the version.
 ROOMS = [
-    "_naming",
-    "_validation",
-    "_sums",
-    "_statistics",
-    "_facts",
-    "_fitting",
-    "_progress",
-    "_callbacks",
-    "_threads",
-    "_writing",
-    "_blocks",
-    "_pivots",
-    "_linalg",
-    "_times",
-    "frames",
-    "functions",
-    "outputs",
+    "_utils",
+    "_utils.naming",
+    "_utils.validation",
+    "_utils.sums",
+    "_utils.statistics",
+    "_utils.facts",
+    "_utils.fitting",
+    "_utils.progress",
+    "_utils.callbacks",
+    "_utils.threads",
+    "_utils.atomic_files",
+    "_utils.blocks",
+    "_utils.pivoted_cholesky",
+    "_utils.linalg",
+    "data",
+    "data.times",
+    "data.frames",
+    "data.functions",
+    "data.objects",
+    "data.graphs",
+    "data.streams",
     "graphs",
     "streams",
     "kernels",
@@ -39,26 +43,38 @@ ROOMS = [
     "losses",
     "output_losses",
     "spaces",
-    "terms",
-    "problem",
-    "solvers",
+    "core",
+    "core.terms",
+    "core.problem",
+    "core.solvers",
     "training",
-    "held_out",
-    "distributed",
+    "selection",
     "decoders",
     "metrics",
-    "estimators",
+    "machine",
+    "vector",
+    "functional",
+    "quantile",
+    "structured",
+    "links",
+    "autoencoder",
     "inspection",
-    "baselines",
     "model_selection",
     "conformal",
-    "bounds",
     "plotting",
-    "persistence",
     "datasets",
+    "papers",
+    "papers.baselines",
+    "papers.bounds",
+    "baselines",
+    "bounds",
+    "persistence",
+    "app",
+    "app.tabular",
+    "app.report",
     "tabular",
     "report",
-    "cli",
+    "app.cli",
     "__main__",
 ]
 
@@ -66,8 +82,9 @@ OPTIONAL = ["typer", "matplotlib", "numba", "skfda", "pywt", "networkx", "cvxpy"
 
 
 def room_of(parts):
-    """The room of a dotted name given as a tuple; None for the top level."""
-    return parts[1] if len(parts) > 1 else None
+    """The room of a dotted name given as a tuple, ``a.b`` where that is one; None for the top level."""
+    inner = ".".join(parts[1:3])
+    return inner if inner in ROOMS else parts[1] if len(parts) > 1 else None
 
 
 def modules(root):
@@ -159,24 +176,24 @@ def house(tmp_path, files):
 @pytest.mark.parametrize(
     ("module", "source"),
     [
-        ("losses", "from .solvers import spectral"),
-        ("losses", "from . import solvers"),
-        ("losses", "from . import kernels, solvers"),
-        ("losses", "import hilbertlearn.solvers.spectral as s"),
-        ("losses", "from hilbertlearn import solvers"),
-        ("losses", "from hilbertlearn.solvers import spectral"),
-        ("losses", "def f():\n    from .solvers import spectral"),
-        ("losses", "if TYPE_CHECKING:\n    from .solvers import Solution"),
+        ("losses", "from .core.solvers import spectral"),
+        ("losses", "from .core import solvers"),
+        ("losses", "from . import kernels, machine"),
+        ("losses", "import hilbertlearn.core.solvers.spectral as s"),
+        ("losses", "from hilbertlearn import machine"),
+        ("losses", "from hilbertlearn.core.solvers import spectral"),
+        ("losses", "def f():\n    from .core.solvers import spectral"),
+        ("losses", "if TYPE_CHECKING:\n    from .core.solvers import Solution"),
         ("kernels/__init__", "from .. import losses"),
         ("kernels/__init__", "from ..losses import Huber"),
         ("kernels/functional", "from .. import losses"),
         ("kernels/functional", "from ..losses import Huber"),
         ("kernels/deep/inside", "from ...losses import Huber"),
-        ("_validation", "from .kernels import gram"),
-        ("estimators/base", "from .. import OperatorKernelRegressor"),
-        ("estimators/base", "from .. import *"),
-        ("estimators/base", "import hilbertlearn"),
-        ("estimators/base", "from ..misc import anything"),
+        ("_utils/validation", "from ..kernels import gram"),
+        ("machine/base", "from .. import OperatorKernelRegressor"),
+        ("machine/base", "from .. import *"),
+        ("machine/base", "import hilbertlearn"),
+        ("machine/base", "from ..misc import anything"),
     ],
 )
 def test_walker_finds_a_violation(tmp_path, module, source):
@@ -187,12 +204,12 @@ def test_walker_finds_a_violation(tmp_path, module, source):
 @pytest.mark.parametrize(
     ("module", "source"),
     [
-        ("__init__", "from .cli import main\nfrom . import kernels, losses"),
+        ("__init__", "from .app.cli import main\nfrom . import kernels, losses"),
         ("losses", "import numpy as np\nfrom sklearn.base import BaseEstimator\nimport hilbertlearning"),
-        ("losses", "from ._validation import check\nfrom .kernels import gram\nfrom . import operators"),
-        ("solvers/spectral", "from . import base\nfrom .base import Solution\nfrom ..problem import gap"),
-        ("solvers/__init__", "from . import spectral\nfrom .spectral import solve"),
-        ("solvers/spectral", "from hilbertlearn.solvers import base"),
+        ("losses", "from ._utils.validation import check\nfrom .kernels import gram\nfrom . import operators"),
+        ("core/solvers/spectral", "from . import base\nfrom .base import Solution\nfrom ..problem import gap"),
+        ("core/solvers/__init__", "from . import spectral\nfrom .spectral import solve"),
+        ("core/solvers/spectral", "from hilbertlearn.core.solvers import base"),
         ("persistence", "from . import __version__"),
         ("kernels/losses", "from .solvers import a_module_named_like_a_room"),
     ],
@@ -215,8 +232,8 @@ def test_plain_import_loads_the_core_only():
 
 # ---------------------------------------------------------------- what rooms may know of each other
 
-TERMS = "terms"  # the only room that may ask what a term, a Gram matrix or factors are made of
-LEARNT_BY_COPY, STORED = "_fitting", "persistence"  # the only ones that may handle an object's attributes as a whole
+TERMS = "core.terms"  # the only room that may ask what a term, a Gram matrix or factors are made of
+LEARNT_BY_COPY, STORED = "_utils.fitting", "persistence"  # the only ones that handle all attributes of an object
 HOLD_TERMS = ("term", "terms", "gram", "grams", "factors")  # names of variables and attributes that hold them
 NOT_OURS = ("_num_samples", "_safe_indexing", "_check_sample_weight", "_getframe")  # of scikit-learn, of sys
 
@@ -258,7 +275,7 @@ def class_tests(nodes, package):
 
     def is_term(node):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            return node.value.id == TERMS
+            return node.value.id == "terms"
         return isinstance(node, ast.Name) and node.id in own
 
     def is_type(node):
@@ -397,28 +414,28 @@ def test_rooms_know_of_each_other_what_is_public(walker):
     ],
 )
 def test_a_walker_finds(tmp_path, walker, source):
-    root = house(tmp_path, {"solvers/spectral": source})
+    root = house(tmp_path, {"core/solvers/spectral": source})
     (message,) = found_by(walker, root, WALKERS[walker])
-    assert message.startswith(f"{PACKAGE}/solvers/spectral.py:")
+    assert message.startswith(f"{PACKAGE}/core/solvers/spectral.py:")
 
 
 @pytest.mark.parametrize(
     ("walker", "module", "source"),
     [
         (class_tests, "terms/base", "from .separable import Separable\nisinstance(x, Separable)"),
-        (class_tests, "solvers/spectral", "from ..terms import PATH\nif use is PATH:\n    isinstance(use, str)"),
-        (class_tests, "solvers/spectral", "from ..kernels import Deformed\nisinstance(x, Deformed)"),
-        (class_tests, "solvers/spectral", "from ..terms import Term\ndef f(x: Term):\n    return Term"),
-        (looks_inside, "_fitting", "self.__dict__ = new.__dict__\nvars(new)"),
-        (looks_inside, "solvers/spectral", "hasattr(kernel, 'resolve')\ngetattr(self, name)\nvariables = 1"),
-        (trespasses, "solvers/spectral", "from .._validation import check\nfrom sklearn.utils import _safe_indexing"),
+        (class_tests, "core/solvers/spectral", "from ..terms import PATH\nif use is PATH:\n    isinstance(use, str)"),
+        (class_tests, "core/solvers/spectral", "from ..kernels import Deformed\nisinstance(x, Deformed)"),
+        (class_tests, "core/solvers/spectral", "from ..terms import Term\ndef f(x: Term):\n    return Term"),
+        (looks_inside, "_utils/fitting", "self.__dict__ = new.__dict__\nvars(new)"),
+        (looks_inside, "core/solvers/spectral", "hasattr(kernel, 'resolve')\ngetattr(self, name)\nvariables = 1"),
+        (trespasses, "core/solvers/dense", "from .._validation import check\nfrom sklearn.utils import _safe_indexing"),
         (trespasses, "datasets/readers", "from . import _files\nfrom .. import __version__"),
-        (trespasses, "solvers/spectral", "self._x\ncls._y()\nsuper()._z()\nx.__class__\nx.y_"),
-        (trespasses, "solvers/spectral", "def _f():\n    pass\nclass A:\n    _b = 1\nA._b\nA._inherited\nother._b"),
-        (trespasses, "solvers/spectral", "class A:\n    def f(self, o):\n        self._c = 1\n        return o._c"),
-        (dense_matrices, "terms/base", "self.K"),
-        (dense_matrices, "solvers/spectral", "K = gram.dense()\nK.T\nf(K=K)"),
-        (effects, "solvers/spectral", "value, _ = f()\nfor _ in range(3):\n    f()\n_x = 1"),
+        (trespasses, "core/solvers/dense", "self._x\ncls._y()\nsuper()._z()\nx.__class__\nx.y_"),
+        (trespasses, "core/solvers/dense", "def _f():\n    pass\nclass A:\n    _b = 1\nA._b\nA._inherited\nother._b"),
+        (trespasses, "core/solvers/dense", "class A:\n    def f(self, o):\n        self._c = 1\n        return o._c"),
+        (dense_matrices, "core/terms/base", "self.K"),
+        (dense_matrices, "core/solvers/spectral", "K = gram.dense()\nK.T\nf(K=K)"),
+        (effects, "core/solvers/spectral", "value, _ = f()\nfor _ in range(3):\n    f()\n_x = 1"),
     ],
 )
 def test_a_walker_accepts(tmp_path, walker, module, source):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse
-from estimator_checks import assert_checks_pass, in_one_line
+from helpers.estimator_checks import assert_checks_pass, in_one_line
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
@@ -18,8 +18,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
 from hilbertlearn import kernels, losses
-from hilbertlearn.estimators.autoencoder import KernelAutoencoder
-from hilbertlearn.estimators.layers import Network, descend, start
+from hilbertlearn.autoencoder.estimator import KernelAutoencoder
+from hilbertlearn.autoencoder.layers import Network, descend, start
 
 rng = np.random.default_rng(0)
 ANGLE = np.sort(rng.uniform(0, 5, 40))

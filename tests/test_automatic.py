@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.small_data import ALPHA, GAMMA, NEW, N, X, Y, by_quantile, model, reweighted, with_gaps
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_diabetes, make_friedman1
 from sklearn.exceptions import ConvergenceWarning
@@ -9,7 +10,6 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics import r2_score as sklearn_r2
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, ShuffleSplit
-from small_data import ALPHA, GAMMA, NEW, N, X, Y, by_quantile, model, reweighted, with_gaps
 
 from hilbertlearn import OperatorKernelRegressor, kernels, losses
 

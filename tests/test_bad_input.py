@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 import scipy.sparse
+from helpers.refusals import GAPS, K, N, X, Y, assert_refused, changed
 from numpy.testing import assert_allclose, assert_array_equal
-from refusals import GAPS, K, N, X, Y, assert_refused, changed
 from sklearn.exceptions import NotFittedError
 from sklearn.gaussian_process.kernels import RBF
 
-from hilbertlearn import OperatorKernelRegressor, RegularizationPathCV, _validation, kernels, losses
+from hilbertlearn import OperatorKernelRegressor, RegularizationPathCV, kernels, losses
+from hilbertlearn._utils import validation
 from hilbertlearn.metrics import r2_score
 
 rng = np.random.default_rng(3)
@@ -149,7 +150,7 @@ def test_operators_that_are_none(operator, words):
 
 def test_too_large_for_memory(monkeypatch):
     """Refused before anything large is allocated, with the size and a way out."""
-    monkeypatch.setattr(_validation, "_physical_memory", lambda: 2.0**30)
+    monkeypatch.setattr(validation, "_physical_memory", lambda: 2.0**30)
     many = rng.normal(size=(20_000, 1))
     words = ["X has 20000 samples", "GiB", "this machine has 1 GiB", "feature_map='auto'", "landmarks"]
     exact = OperatorKernelRegressor(feature_map=None)

@@ -10,7 +10,7 @@ from sklearn.model_selection import KFold, ShuffleSplit
 from hilbertlearn import ConformalPredictor, FunctionalRegressor, datasets
 from hilbertlearn.baselines import SplitConformalBand
 from hilbertlearn.conformal import scores
-from hilbertlearn.functions import IrregularFunctions, linear_between
+from hilbertlearn.data.functions import IrregularFunctions, linear_between
 
 LEVEL = 0.8
 METHODS = ["jackknife+", "cv+", "split"]

@@ -28,7 +28,7 @@ from hilbertlearn.baselines import (
     StructuredSVM,
     TripleBasisRegressor,
 )
-from hilbertlearn.baselines.functional import FourierFeatureRidge
+from hilbertlearn.papers.baselines.functional import FourierFeatureRidge
 
 N, D = 30, 9
 RNG = np.random.default_rng(0)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from estimator_checks import assert_checks_pass, in_one_line
+from helpers.estimator_checks import assert_checks_pass, in_one_line
 from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel

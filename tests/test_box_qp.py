@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from hilbertlearn.core.problem import Problem
+from hilbertlearn.core.solvers import box_qp, interior_point
+from hilbertlearn.core.terms import Separable
 from hilbertlearn.losses import Hinge
-from hilbertlearn.problem import Problem
-from hilbertlearn.solvers import box_qp, interior_point
-from hilbertlearn.terms import Separable
 
 
 def margin_problem(n, alpha, *, n_features=5, d=4, gamma=0.1, weights=None, seed=0):

@@ -22,9 +22,9 @@ from hilbertlearn import (
     QuantileRegressor,
     RegularizationPathCV,
     StructuredPredictor,
-    _callbacks,
     losses,
 )
+from hilbertlearn._utils import callbacks
 
 callback = pytest.importorskip("sklearn.callback")
 
@@ -268,7 +268,7 @@ def test_scikit_learns_own_callbacks():
 
 def test_versions_without_callbacks(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.callback", None)
-    spec = importlib.util.spec_from_file_location("hilbertlearn._old_callbacks", _callbacks.__file__)
+    spec = importlib.util.spec_from_file_location("hilbertlearn._utils._old_callbacks", callbacks.__file__)
     old = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(old)
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import scipy.sparse
 import sklearn
+from helpers.refusals import assert_refused
 from numpy.testing import assert_allclose, assert_array_equal
-from refusals import assert_refused
 
 from hilbertlearn import StructuredPredictor, kernels, losses
-from hilbertlearn.estimators import candidate_streams
+from hilbertlearn.structured import candidate_streams
 
 rng = np.random.default_rng(0)
 N, M = 60, 25

@@ -4,9 +4,9 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from decoders_by_hand import decode
+from helpers.decoders_by_hand import decode
+from helpers.refusals import assert_refused
 from numpy.testing import assert_allclose, assert_array_equal
-from refusals import assert_refused
 
 from hilbertlearn.decoders import candidates
 from hilbertlearn.decoders.candidates import spread, top_k, top_k_of_lists

@@ -7,9 +7,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics.pairwise import euclidean_distances
 
 from hilbertlearn.datasets import make_mixture_network
-from hilbertlearn.held_out import choose_by_samples, choose_rates, climb, fewer_columns, leave_pairs_out, sample_nodes
 from hilbertlearn.kernels import node_embedding
 from hilbertlearn.metrics import link_roc_auc
+from hilbertlearn.selection import choose_by_samples, choose_rates, climb, fewer_columns, leave_pairs_out, sample_nodes
 
 
 class Looks:

@@ -16,8 +16,8 @@ from numpy.testing import assert_allclose
 from test_tabular import N, coarse, curves_table, objects_table  # noqa: F401
 
 from hilbertlearn import OperatorKernelRegressor, load, save
-from hilbertlearn.cli import console, demo, experiments
-from hilbertlearn.cli.run import run
+from hilbertlearn.app.cli import console, demo, experiments
+from hilbertlearn.app.cli.run import run
 from hilbertlearn.tabular import TabularModel
 
 ROOT = Path(__file__).parents[1]
@@ -284,7 +284,7 @@ import sys
 for missing in ("typer", "pandas"):
     sys.modules[missing] = None
     try:
-        from hilbertlearn.cli import main
+        from hilbertlearn.app.cli import main
 
         main()
     except SystemExit as end:
@@ -373,7 +373,7 @@ def test_experiments_run_with_their_options(command, tmp_path, monkeypatch):
 
 
 def test_without_a_clone_experiments_say_so(command, tmp_path, monkeypatch):
-    monkeypatch.setattr(experiments, "__file__", str(tmp_path / "a" / "b" / "c" / "d.py"))
+    monkeypatch.setattr(experiments, "__file__", str(tmp_path / "a" / "b" / "c" / "d" / "e.py"))
     code, _, err = command("reproduce", "outliers")
     assert code == 2 and "clone" in one_line(err)
 

@@ -6,10 +6,10 @@ from numpy.testing import assert_allclose
 from sklearn.metrics.pairwise import rbf_kernel
 
 from hilbertlearn import OperatorKernelRegressor, operators
+from hilbertlearn.core.problem import Problem
+from hilbertlearn.core.solvers import columns, spectral
+from hilbertlearn.core.terms import Separable
 from hilbertlearn.losses import Squared
-from hilbertlearn.problem import Problem
-from hilbertlearn.solvers import columns, spectral
-from hilbertlearn.terms import Separable
 
 
 def problem(n=150, d=4, alpha=1e-2, rank=None, weights=None, seed=0):

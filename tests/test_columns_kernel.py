@@ -19,10 +19,10 @@ from hilbertlearn import (
     StructuredPredictor,
     kernels,
 )
-from hilbertlearn.held_out import rounds
-from hilbertlearn.held_out.criterion import Criterion
-from hilbertlearn.held_out.search import families_of, search
 from hilbertlearn.kernels import L2, Categorical, Columns, Matern, Named, NGrams, Pairwise, Precomputed, Table
+from hilbertlearn.selection import rounds
+from hilbertlearn.selection.criterion import Criterion
+from hilbertlearn.selection.search import families_of, search
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")

@@ -5,8 +5,8 @@ import pickle
 import networkx as nx
 import numpy as np
 import pytest
+from helpers.refusals import assert_refused
 from numpy.testing import assert_allclose, assert_array_equal
-from refusals import assert_refused
 from scipy.special import expit
 from sklearn.base import clone
 from sklearn.isotonic import IsotonicRegression

@@ -6,8 +6,8 @@ from itertools import permutations, product
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.refusals import assert_refused
 from numpy.testing import assert_allclose, assert_array_equal
-from refusals import assert_refused
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel

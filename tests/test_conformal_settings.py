@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from estimator_checks import assert_checks_pass, in_one_line
+from helpers.estimator_checks import assert_checks_pass, in_one_line
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, clone
 from sklearn.dummy import DummyRegressor

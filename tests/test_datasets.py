@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from refusals import assert_refused
+from helpers.refusals import assert_refused
 from scipy import stats
 
 from hilbertlearn import datasets
-from hilbertlearn.functions import IrregularFunctions
+from hilbertlearn.data.functions import IrregularFunctions
 
 rng = np.random.default_rng(5)
 Y = rng.normal(size=(100, 40))

@@ -6,11 +6,11 @@ import sys
 import numpy as np
 import pytest
 import scipy.interpolate
+from helpers.refusals import assert_refused
 from numpy.testing import assert_allclose, assert_array_equal
-from refusals import assert_refused
 from sklearn.base import clone
 
-from hilbertlearn.functions import quadrature
+from hilbertlearn.data.functions import quadrature
 from hilbertlearn.spaces.dictionaries import BSpline, Fourier, PrincipalComponents, Wavelet, as_basis
 
 FINE = (np.arange(2**13) + 0.5) / 2**13  # midpoint rule

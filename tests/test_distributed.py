@@ -17,15 +17,10 @@ db = pytest.importorskip("dask.bag")
 dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
 
-from hilbertlearn import (  # noqa: E402
-    FunctionalRegressor,
-    OperatorKernelRegressor,
-    RegularizationPathCV,
-    StructuredPredictor,
-)
-from hilbertlearn import distributed as blockwise  # noqa: E402
-from hilbertlearn.distributed import run  # noqa: E402
+from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor, RegularizationPathCV, StructuredPredictor  # noqa: E402
 from hilbertlearn.losses import EpsilonInsensitive, Hinge, Huber  # noqa: E402
+from hilbertlearn.machine import distributed as blockwise  # noqa: E402
+from hilbertlearn.machine.distributed import run  # noqa: E402
 from hilbertlearn.output_losses import ZeroOne  # noqa: E402
 from hilbertlearn.spaces import OutputKernel  # noqa: E402
 
@@ -364,7 +359,7 @@ def test_without_a_client(monkeypatch):
     """The squared loss is sums, which Dask's own scheduler computes; other losses say what they need."""
     X, y = make()
     lazy = blocks_of(X, y)
-    monkeypatch.setattr("hilbertlearn.distributed.blocks.current_client", lambda: None)
+    monkeypatch.setattr("hilbertlearn.machine.distributed.blocks.current_client", lambda: None)
     with dask.config.set(scheduler="threads"):
         model = OperatorKernelRegressor(**GIVEN).fit(*lazy)
         assert_same_model(model, OperatorKernelRegressor(**GIVEN).fit(X, y), X)

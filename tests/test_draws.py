@@ -11,9 +11,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics.pairwise import rbf_kernel
 
 from hilbertlearn import OperatorKernelRegressor, QuantileRegressor, StructuredPredictor
-from hilbertlearn.held_out import draws
 from hilbertlearn.kernels import Categorical, input_ranks
 from hilbertlearn.kernels.ranks import spread_rows
+from hilbertlearn.selection import draws
 
 N = 60
 rng = np.random.default_rng(0)
@@ -106,7 +106,7 @@ def many(n, seed=0):
 def low_limits(monkeypatch):
     """Limits beyond which few samples select the settings, and the median is over few rows."""
     for name, value in {"_WHOLE": 60, "_FEW": 40, "_COMPARED": 80, "_MOST": 100, "_MANY": 90}.items():
-        monkeypatch.setattr(f"hilbertlearn.held_out.search.{name}", value)
+        monkeypatch.setattr(f"hilbertlearn.selection.search.{name}", value)
     monkeypatch.setattr(sys.modules["hilbertlearn.kernels.gram"], "_MEDIAN_ROWS", 50)
 
 

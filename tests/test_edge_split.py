@@ -7,15 +7,16 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+from helpers.refusals import assert_refused
 from numpy.testing import assert_array_equal
-from refusals import assert_refused
 from sklearn.base import BaseEstimator
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
 from sklearn.utils import _safe_indexing
 
-from hilbertlearn import _validation
-from hilbertlearn.graphs import Pairs, node_attributes, row_names
+from hilbertlearn._utils import validation
+from hilbertlearn.data.graphs import node_attributes, row_names
+from hilbertlearn.graphs import Pairs
 from hilbertlearn.model_selection import EdgeSplit
 
 networkx = pytest.importorskip("networkx")
@@ -114,7 +115,7 @@ def test_graph_of_pairs():
 
 
 def test_too_many_pairs(monkeypatch):
-    monkeypatch.setattr(_validation, "_physical_memory", lambda: 1e4)
+    monkeypatch.setattr(validation, "_physical_memory", lambda: 1e4)
     assert_refused(lambda: Pairs(W), ["graph has 34 nodes", "GiB", "part of the nodes"])
 
 

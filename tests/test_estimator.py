@@ -5,12 +5,12 @@ import warnings
 
 import numpy as np
 import pytest
+from helpers.small_data import ALPHA, GAMMA, NEW, WEIGHTS, D, M, N, X, Y, model, with_gaps
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import r2_score as sklearn_r2
 from sklearn.metrics.pairwise import rbf_kernel
-from small_data import ALPHA, GAMMA, NEW, WEIGHTS, D, M, N, X, Y, model, with_gaps
 
 from hilbertlearn import OperatorKernelRegressor, kernels, losses, operators
 from hilbertlearn.metrics import r2_score
@@ -220,7 +220,7 @@ def test_predictions_follow_from_the_coefficients(loss):
 def test_predictions_in_blocks(monkeypatch):
     fitted = model().fit(X, Y)
     together = fitted.predict(NEW)
-    monkeypatch.setattr("hilbertlearn.estimators.state._PREDICT_BYTES", 8 * N * 3)
+    monkeypatch.setattr("hilbertlearn.machine.state._PREDICT_BYTES", 8 * N * 3)
     assert_allclose(fitted.predict(NEW), together, atol=1e-12)
 
 

@@ -20,9 +20,9 @@ from hilbertlearn import (
     QuantileRegressor,
     RegularizationPathCV,
     StructuredPredictor,
-    _facts,
     losses,
 )
+from hilbertlearn._utils.facts import short
 from hilbertlearn.baselines import FunctionalNadarayaWatson
 
 rng = np.random.default_rng(0)
@@ -88,7 +88,7 @@ def test_text_and_table_have_the_facts(fitted, name):
     assert model.summary().startswith(type(model).__name__)
     shown = model._repr_html_()
     assert shown.startswith(BaseEstimator._repr_html_inner(model)[:20]) and "sk-container-id" in shown
-    assert cells(shown) == [(name, _facts.short(value)) for name, value in facts]
+    assert cells(shown) == [(name, short(value)) for name, value in facts]
     assert cells(model._repr_mimebundle_()["text/html"]) == cells(shown)
 
 
@@ -171,7 +171,7 @@ def test_no_diagram_where_none_is_wanted(fitted):
     ],
 )
 def test_facts_are_short(value, text):
-    assert _facts.short(value) == text
+    assert short(value) == text
 
 
 def test_a_display_computes_nothing(fitted, monkeypatch):

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from hilbertlearn.core.problem import Problem
+from hilbertlearn.core.solvers import solve
+from hilbertlearn.core.terms import BlockGram, Separable
+from hilbertlearn.data.streams import BlockStore
+from hilbertlearn.data.streams import store as store_module
 from hilbertlearn.losses import EpsilonInsensitive, Huber, Squared
-from hilbertlearn.problem import Problem
-from hilbertlearn.solvers import solve
-from hilbertlearn.streams import BlockStore
-from hilbertlearn.streams import store as store_module
-from hilbertlearn.terms import BlockGram, Separable
 
 N, R, D = 60, 5, 3
 rng = np.random.default_rng(0)
@@ -97,7 +97,7 @@ def test_the_map_is_that_of_the_matrix(root):
 
 
 def test_many_rows_are_taken_in_blocks(monkeypatch):
-    monkeypatch.setattr("hilbertlearn.terms.feature_blocks._IN_MEMORY", 3)
+    monkeypatch.setattr("hilbertlearn.core.terms.feature_blocks._IN_MEMORY", 3)
     rows = np.array([1, 4, 31, 33, 59])
     part = gram(np.sqrt(WEIGHTS)).take(rows)
     assert isinstance(part, BlockGram) and part.shape == (5, R)

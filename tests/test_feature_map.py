@@ -28,9 +28,10 @@ from hilbertlearn import (
     losses,
     spaces,
 )
-from hilbertlearn.functions import IrregularFunctions
-from hilbertlearn.held_out import on_features
-from hilbertlearn.terms import Deformed, DeformedFeatures, DeformedGram, FeatureGram, Separable
+from hilbertlearn._utils import validation
+from hilbertlearn.core.terms import Deformed, DeformedFeatures, DeformedGram, FeatureGram, Separable
+from hilbertlearn.data.functions import IrregularFunctions
+from hilbertlearn.selection import on_features
 from hilbertlearn.training import samples as samples_module
 
 N, GAMMA = 60, 0.2
@@ -423,9 +424,8 @@ def test_a_transformer_is_no_part_of_a_sum():
 
 
 def test_the_exact_problem_beyond_memory_is_refused_and_features_are_not(monkeypatch):
-    from hilbertlearn import _validation
 
-    monkeypatch.setattr(_validation, "_physical_memory", lambda: 8.0 * N**2)
+    monkeypatch.setattr(validation, "_physical_memory", lambda: 8.0 * N**2)
     with pytest.raises(ValueError, match="feature_map"):
         VECTORS("rbf", gamma=GAMMA, alpha=1e-3, feature_map=None).fit(X, Y)
     approximate = VECTORS("rbf", gamma=GAMMA, alpha=1e-3, feature_map=20).fit(X, Y)

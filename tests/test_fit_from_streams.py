@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor, RegularizationPathCV, streams
+from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor, RegularizationPathCV
+from hilbertlearn.data import streams
+from hilbertlearn.data.streams import store
 from hilbertlearn.features import Landmarks, RandomFeatures
 from hilbertlearn.losses import EpsilonInsensitive, Huber
 from hilbertlearn.operators import Learned
-from hilbertlearn.streams import store
 
 N, P, D = 300, 3, 3
 rng = np.random.default_rng(0)
@@ -61,7 +62,7 @@ FORMS = {
 @pytest.mark.parametrize("loss", ["squared", Huber(0.5)], ids=str)
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_gives_the_fit_in_memory(form, loss, tmp_path, monkeypatch):
-    monkeypatch.setattr("hilbertlearn.estimators.batches._MAPPED_ENTRIES", 100)
+    monkeypatch.setattr("hilbertlearn.machine.batches._MAPPED_ENTRIES", 100)
     wanted = model(loss=loss, tol=1e-10).fit(X, Y)
     found = model(loss=loss, tol=1e-10).fit(*FORMS[form](tmp_path))
     assert_allclose(found.predict(X), wanted.predict(X), atol=1e-10 if loss == "squared" else 1e-4)
@@ -232,14 +233,14 @@ def test_small_maps_are_read_as_a_whole_and_large_ones_are_not(tmp_path, monkeyp
     whole = model().fit(mapped, Y)
     assert whole.dual_coef_.shape == (N, D)
     values = np.load(saved(tmp_path, K=X @ X.T)[0], mmap_mode="r")
-    monkeypatch.setattr("hilbertlearn.estimators.batches._MAPPED_ENTRIES", 100)
+    monkeypatch.setattr("hilbertlearn.machine.batches._MAPPED_ENTRIES", 100)
     assert not hasattr(model().fit(mapped, Y), "dual_coef_")
     precomputed = model(feature_map=Landmarks(10)).set_params(kernel="precomputed")
     assert precomputed.fit(values, Y).predict(values).shape == Y.shape
 
 
 def test_an_iterator_has_its_first_rows_decide(monkeypatch):
-    monkeypatch.setattr("hilbertlearn.estimators.batches._SAMPLE", 60)
+    monkeypatch.setattr("hilbertlearn.machine.batches._SAMPLE", 60)
     one = model(feature_map=Landmarks(6)).fit(batches())
     first = model(feature_map=Landmarks(6)).fit(X[:86], Y[:86])  # two batches
     assert_allclose(one.X_fit_, first.X_fit_)
@@ -271,7 +272,7 @@ BAD = {
 @pytest.mark.parametrize("loss", ["squared", Huber(0.5)], ids=str)
 @pytest.mark.parametrize("name", BAD)
 def test_bad_rows_leave_the_model_as_it_was(name, loss, tmp_path, monkeypatch):
-    monkeypatch.setattr("hilbertlearn.estimators.batches._SAMPLE", 60)  # what an iterator begins with
+    monkeypatch.setattr("hilbertlearn.machine.batches._SAMPLE", 60)  # what an iterator begins with
     make, message = BAD[name]
     one = model(loss=loss, feature_map=RandomFeatures(6)).fit(X, Y)
     before = one.predict(X)

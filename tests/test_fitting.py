@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import BaseEstimator
 
 from hilbertlearn import kernels
-from hilbertlearn._fitting import blank, snapshot, transactional
+from hilbertlearn._utils.fitting import blank, snapshot, transactional
 
 
 class Mean(BaseEstimator):

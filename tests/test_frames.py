@@ -22,7 +22,7 @@ from hilbertlearn import (
     metrics,
 )
 from hilbertlearn import StructuredPredictor as Predictor
-from hilbertlearn.frames import FrameForm, values_of
+from hilbertlearn.data.frames import FrameForm, values_of
 from hilbertlearn.metrics import r2_score
 
 pd = pytest.importorskip("pandas")

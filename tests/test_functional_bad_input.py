@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 import scipy.sparse
+from helpers.refusals import assert_refused, changed
 from numpy.testing import assert_allclose, assert_array_equal
-from refusals import assert_refused, changed
 from sklearn.exceptions import NotFittedError
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import rbf_kernel

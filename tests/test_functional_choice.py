@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from curves_by_hand import trapezoid
+from helpers.curves_by_hand import trapezoid
 from numpy.testing import assert_allclose
 from scipy.interpolate import BSpline
 from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.linear_model import Ridge
 
 from hilbertlearn import FunctionalRegressor, operators, spaces
-from hilbertlearn.functions import IrregularFunctions
+from hilbertlearn.data.functions import IrregularFunctions
 from hilbertlearn.losses import Huber
 
 N, T = 40, np.linspace(0, 1, 15)

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from estimator_checks import assert_checks_pass, in_one_line
+from helpers.estimator_checks import assert_checks_pass, in_one_line
+from helpers.refusals import assert_refused
 from numpy.testing import assert_allclose, assert_array_equal
-from refusals import assert_refused
 from sklearn.cluster import KMeans
 from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.linear_model import LinearRegression, Ridge

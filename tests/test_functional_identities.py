@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from curves_by_hand import (
+from helpers.curves_by_hand import (
     ALPHA,
     K_NEW,
     NEW,
@@ -22,7 +22,7 @@ from curves_by_hand import (
 from numpy.testing import assert_allclose
 
 from hilbertlearn import FunctionalRegressor, kernels, operators, spaces
-from hilbertlearn.functions import IrregularFunctions
+from hilbertlearn.data.functions import IrregularFunctions
 from hilbertlearn.losses import Huber
 
 EVEN = np.linspace(0, 1, 12)

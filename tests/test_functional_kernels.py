@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from helpers.refusals import assert_refused, changed
 from numpy.testing import assert_allclose, assert_array_equal
-from refusals import assert_refused, changed
 from scipy.integrate import dblquad, quad, trapezoid
 from sklearn.base import clone
 
-from hilbertlearn.functions import IrregularFunctions
+from hilbertlearn.data.functions import IrregularFunctions
 from hilbertlearn.kernels import L2, Additive, ChannelSum, IntegratedKernel, gram, training_gram
 
 rng = np.random.default_rng(5)

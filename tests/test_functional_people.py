@@ -17,7 +17,7 @@ from hilbertlearn import (
     metrics,
     spaces,
 )
-from hilbertlearn.terms.deformed import grouped
+from hilbertlearn.core.terms.deformed import grouped
 
 N, M = 20, 30
 GRID = np.linspace(0.0, 1.0, M)

@@ -12,15 +12,7 @@ from sklearn.utils import _safe_indexing, indexable, resample, shuffle
 from sklearn.utils.validation import _num_samples
 
 from hilbertlearn import FunctionalRegressor, IrregularFunctions, kernels
-from hilbertlearn.functions import (
-    Curves,
-    fill_gaps,
-    interpolated,
-    quadrature,
-    read_functions,
-    sampled,
-    to_unit,
-)
+from hilbertlearn.data.functions import Curves, fill_gaps, interpolated, quadrature, read_functions, sampled, to_unit
 
 rng = np.random.default_rng(8)
 N, M = 11, 9

@@ -4,16 +4,17 @@ import itertools
 
 import numpy as np
 import pytest
+from helpers.refusals import assert_refused
 from numpy.testing import assert_allclose, assert_array_equal
-from refusals import assert_refused
 from sklearn.metrics.pairwise import rbf_kernel
 
-from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor, RegularizationPathCV, kernels, losses, solvers
-from hilbertlearn.held_out import leave_one_out
+from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor, RegularizationPathCV, kernels, losses
+from hilbertlearn.core import solvers
+from hilbertlearn.core.problem import Problem
+from hilbertlearn.core.terms import ONCE, PATH, ByPattern, DenseGram, Separable
+from hilbertlearn.core.terms import patterns as patterns_module
 from hilbertlearn.losses import Squared
-from hilbertlearn.problem import Problem
-from hilbertlearn.terms import ONCE, PATH, ByPattern, DenseGram, Separable
-from hilbertlearn.terms import patterns as patterns_module
+from hilbertlearn.selection import leave_one_out
 
 N, D, GAMMA, ALPHA = 13, 6, 0.3, 0.02
 rng = np.random.default_rng(0)

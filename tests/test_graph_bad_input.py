@@ -5,8 +5,8 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse
+from helpers.refusals import assert_refused, changed
 from numpy.testing import assert_allclose, assert_array_equal
-from refusals import assert_refused, changed
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
 
@@ -21,7 +21,7 @@ from hilbertlearn import (
     losses,
     spaces,
 )
-from hilbertlearn.graphs import laplacian, read_graph
+from hilbertlearn.data.graphs import laplacian, read_graph
 from hilbertlearn.kernels import Affinity
 
 N, KNOWN = 14, 9

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse
-from refusals import assert_refused
+from helpers.refusals import assert_refused
 from scipy import stats
 from sklearn.decomposition import KernelPCA
 from sklearn.metrics.pairwise import cosine_similarity

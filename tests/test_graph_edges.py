@@ -1,16 +1,16 @@
 """Corners of graphs: what must not be changed, ignored or refused."""
 
-import by_hand
 import cvxpy as cp
 import numpy as np
 import pytest
 import scipy.sparse
-from hidden import hidden
+from helpers import by_hand
+from helpers.hidden import hidden
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics.pairwise import rbf_kernel
 
 from hilbertlearn import LinkPredictor, OperatorKernelRegressor, RegularizationPathCV, losses
-from hilbertlearn.graphs import read_graph
+from hilbertlearn.data.graphs import read_graph
 
 RNG = np.random.default_rng(0)
 N, KNOWN = 20, 12

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse
-from hidden import hidden
+from helpers.hidden import hidden
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse.csgraph import laplacian as scipy_laplacian
 from sklearn.base import clone
@@ -18,9 +18,9 @@ from hilbertlearn import (
     operators,
     spaces,
 )
-from hilbertlearn.graphs import laplacian, read_graph
+from hilbertlearn.core.terms import Deformed, PerDirection
+from hilbertlearn.data.graphs import laplacian, read_graph
 from hilbertlearn.kernels import Affinity, diffusion, node_kernel
-from hilbertlearn.terms import Deformed, PerDirection
 
 N, KNOWN, D, ALPHA, BETA, GAMMA = 16, 10, 3, 0.03, 0.2, 0.6
 RNG = np.random.default_rng(1)
@@ -165,7 +165,7 @@ def test_links_from_features(n_neighbors, k, monkeypatch):
 
 
 def test_all_pairs_of_more_samples_than_fit_in_memory_are_refused(monkeypatch):
-    monkeypatch.setattr("hilbertlearn._validation._physical_memory", lambda: 8.0 * N**2)
+    monkeypatch.setattr("hilbertlearn._utils.validation._physical_memory", lambda: 8.0 * N**2)
     with pytest.raises(ValueError, match=f"n_neighbors=None: the links of all pairs of {N} samples.*n_neighbors=10"):
         Affinity(None).feature_graph(X)
     assert Affinity(3).feature_graph(X).shape == (N, N)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from hilbertlearn.graphs import canonical_order, read_known_graph
+from hilbertlearn.data.graphs import canonical_order, read_known_graph
 
 GRAPHS = {
     "random": nx.gnp_random_graph(30, 0.15, seed=0),

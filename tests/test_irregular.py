@@ -3,7 +3,7 @@
 import cvxpy as cp
 import numpy as np
 import pytest
-from curves_by_hand import (
+from helpers.curves_by_hand import (
     ALPHA,
     K_NEW,
     NEW,
@@ -26,12 +26,12 @@ from curves_by_hand import (
     tube,
     with_gaps,
 )
+from helpers.refusals import assert_refused
 from numpy.testing import assert_allclose
-from refusals import assert_refused
 from scipy.interpolate import BSpline
 
 from hilbertlearn import FunctionalRegressor, operators, spaces
-from hilbertlearn.functions import IrregularFunctions
+from hilbertlearn.data.functions import IrregularFunctions
 from hilbertlearn.kernels import OutputBuilt
 from hilbertlearn.losses import Ball, EpsilonInsensitive, Huber
 

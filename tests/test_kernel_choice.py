@@ -14,8 +14,8 @@ from sklearn.linear_model import RidgeCV
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
 from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor, StructuredPredictor, kernels, losses, operators
-from hilbertlearn.held_out import best_index
 from hilbertlearn.model_selection import RegularizationPathCV
+from hilbertlearn.selection import best_index
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 3))

@@ -12,6 +12,7 @@ from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
 
 from hilbertlearn import OperatorKernelRegressor
+from hilbertlearn.core.terms import DenseGram, TrainingOutputs, make_gram, make_term
 from hilbertlearn.kernels import (
     InputKernel,
     OutputBuilt,
@@ -22,7 +23,6 @@ from hilbertlearn.kernels import (
     resolve_gamma,
     training_gram,
 )
-from hilbertlearn.terms import DenseGram, TrainingOutputs, make_gram, make_term
 
 rng = np.random.default_rng(1)
 X = rng.uniform(0.1, 2, size=(15, 4))

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 import scipy.sparse
+from helpers.refusals import assert_refused
 from numpy.testing import assert_allclose, assert_array_equal
-from refusals import assert_refused
 
 from hilbertlearn import KernelAutoencoder, OperatorKernelRegressor, StructuredPredictor, kernels
 from hilbertlearn import output_losses as ol

@@ -8,10 +8,10 @@ import pandas as pd
 import polars
 import pytest
 import scipy.sparse
+from helpers.refusals import assert_refused
 from numpy.testing import assert_array_equal
-from refusals import assert_refused
 
-from hilbertlearn.graphs import KnownGraph, read_known_graph
+from hilbertlearn.data.graphs import KnownGraph, read_known_graph
 
 networkx = pytest.importorskip("networkx")
 

@@ -3,17 +3,17 @@
 import cvxpy as cp
 import numpy as np
 import pytest
-from by_hand import solve
-from curves_by_hand import ALPHA, GAMMA, K_NEW, NEW, SHARED, UNEVEN, K, N, X, gauss, laplace, trapezoid
+from helpers.by_hand import solve
+from helpers.curves_by_hand import ALPHA, GAMMA, K_NEW, NEW, SHARED, UNEVEN, K, N, X, gauss, laplace, trapezoid
 from numpy.testing import assert_allclose
 from sklearn.metrics.pairwise import rbf_kernel
 
 from hilbertlearn import FunctionalRegressor, RegularizationPathCV, operators, spaces
-from hilbertlearn._linalg import Kronecker as Product
-from hilbertlearn._linalg import spectrum
+from hilbertlearn._utils.linalg import Kronecker as Product
+from hilbertlearn._utils.linalg import spectrum
+from hilbertlearn.core.terms import Separable
 from hilbertlearn.losses import Huber
 from hilbertlearn.operators import Kronecker
-from hilbertlearn.terms import Separable
 
 S = np.linspace(0, 1, 6)
 FINE = np.linspace(0, 1, 17)

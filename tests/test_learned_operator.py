@@ -9,12 +9,12 @@ Given the function, ``tr(M^-1 S)`` over M of trace d is smallest at ``d S^1/2 / 
 import pickle
 from dataclasses import dataclass
 
-import by_hand
 import cvxpy as cp
 import numpy as np
 import pytest
+from helpers import by_hand
+from helpers.refusals import assert_refused
 from numpy.testing import assert_allclose, assert_array_equal
-from refusals import assert_refused
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 from test_multitask import (
@@ -40,7 +40,7 @@ from test_multitask import (
 )
 
 from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor, RegularizationPathCV, operators
-from hilbertlearn.functions import IrregularFunctions
+from hilbertlearn.data.functions import IrregularFunctions
 from hilbertlearn.operators import Learned, PerAxis, TaskGraph
 
 ALPHA, BETA = 0.03, 0.15

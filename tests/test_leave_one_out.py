@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose
 from sklearn.metrics.pairwise import rbf_kernel
 
 from hilbertlearn import OperatorKernelRegressor, RegularizationPathCV
-from hilbertlearn.held_out import leave_one_out, leave_pairs_out
-from hilbertlearn.terms import Separable
+from hilbertlearn.core.terms import Separable
+from hilbertlearn.selection import leave_one_out, leave_pairs_out
 
 N, D = 9, 3
 GAMMA = 0.3

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse
-from estimator_checks import assert_checks_pass, in_one_line
+from helpers.estimator_checks import assert_checks_pass, in_one_line
+from helpers.refusals import assert_refused
 from numpy.testing import assert_allclose, assert_array_equal
-from refusals import assert_refused
 from scipy.optimize import minimize
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score

@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse
-from by_hand import solve
+from helpers.by_hand import solve
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import f1_score, precision_recall_curve
 from sklearn.metrics.pairwise import rbf_kernel
 
 from hilbertlearn import LinkPredictor
-from hilbertlearn.estimators.combination import Combination, learn_combination
-from hilbertlearn.estimators.link_folds import HeldOut, joined
-from hilbertlearn.estimators.pair_scores import KernelValues, Matrix, Quadrants, Unsettled
-from hilbertlearn.graphs import read_known_graph, structural
+from hilbertlearn.data.graphs import read_known_graph, structural
 from hilbertlearn.kernels import InputKernel
+from hilbertlearn.links.combination import Combination, learn_combination
+from hilbertlearn.links.folds import HeldOut, joined
+from hilbertlearn.links.pair_scores import KernelValues, Matrix, Quadrants, Unsettled
 
 # ---------------------------------------------------------------- weights
 
@@ -305,7 +305,7 @@ def test_weighted_thresholds():
 
 
 def test_many_pairs_are_a_sample_with_weights(monkeypatch):
-    monkeypatch.setattr("hilbertlearn.estimators.link_folds._MOST", 60)
+    monkeypatch.setattr("hilbertlearn.links.folds._MOST", 60)
     few = fitted()._state_.held_out
     monkeypatch.undo()
     for kind, every in fitted()._state_.held_out.items():
@@ -323,7 +323,7 @@ def test_many_pairs_are_a_sample_with_weights(monkeypatch):
 @pytest.mark.parametrize("precomputed", [False, True])
 @pytest.mark.parametrize("entries", [2**22, 40, 1])
 def test_kernel_values(precomputed, entries, monkeypatch):
-    monkeypatch.setattr("hilbertlearn.estimators.pair_scores._ENTRIES", entries)
+    monkeypatch.setattr("hilbertlearn.links.pair_scores._ENTRIES", entries)
     Z = RNG.normal(size=(9, 2))
     gram = rbf_kernel(X, Z, gamma=GAMMA)
     values = (

@@ -9,8 +9,9 @@ import scipy.sparse
 from numpy.testing import assert_allclose, assert_array_equal
 
 from hilbertlearn import LinkPredictor, kernels
-from hilbertlearn.functions import IrregularFunctions
-from hilbertlearn.graphs import Pairs, read_known_graph
+from hilbertlearn.data.functions import IrregularFunctions
+from hilbertlearn.data.graphs import read_known_graph
+from hilbertlearn.graphs import Pairs
 
 L, N = 34, 40  # known nodes, and all
 RNG = np.random.default_rng(3)

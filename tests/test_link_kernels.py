@@ -11,11 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 from test_link_baselines import DIFFUSION, NEW, L, N, W, X, rows
 
-from hilbertlearn.baselines import (
-    EMKernelCompletion,
-    KernelCCALinks,
-    KernelMatrixRegression,
-)
+from hilbertlearn.baselines import EMKernelCompletion, KernelCCALinks, KernelMatrixRegression
 
 # ---------------------------------------------------------------- kernel CCA
 

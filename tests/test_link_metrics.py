@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse
-from refusals import assert_refused
+from helpers.refusals import assert_refused
 from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 
 from hilbertlearn.metrics import best_f1_threshold, link_average_precision, link_roc_auc

@@ -63,13 +63,13 @@ def test_permuted_nodes(settings):
 @pytest.fixture
 def low_limits(monkeypatch):
     """Numbers of nodes and pairs beyond which some are drawn."""
-    monkeypatch.setattr("hilbertlearn.estimators.link_choice._ALL", 20)
-    monkeypatch.setattr("hilbertlearn.estimators.link_choice._MOST_IN_FOLDS", 20)
-    monkeypatch.setattr("hilbertlearn.estimators.link_folds._MANY_NODES", 20)
-    monkeypatch.setattr("hilbertlearn.estimators.link_folds._MOST", 50)
-    monkeypatch.setattr("hilbertlearn.estimators.link_folds._ENOUGH", {"known": 10, "new": 5})
-    monkeypatch.setattr("hilbertlearn.held_out.rates._STAGES", ((15, None), (25, ((0, -1), (0, 1)))))
-    monkeypatch.setattr("hilbertlearn.held_out.rates._LINKS", 5)
+    monkeypatch.setattr("hilbertlearn.links.selection._ALL", 20)
+    monkeypatch.setattr("hilbertlearn.links.selection._MOST_IN_FOLDS", 20)
+    monkeypatch.setattr("hilbertlearn.links.folds._MANY_NODES", 20)
+    monkeypatch.setattr("hilbertlearn.links.folds._MOST", 50)
+    monkeypatch.setattr("hilbertlearn.links.folds._ENOUGH", {"known": 10, "new": 5})
+    monkeypatch.setattr("hilbertlearn.selection.rates._STAGES", ((15, None), (25, ((0, -1), (0, 1)))))
+    monkeypatch.setattr("hilbertlearn.selection.rates._LINKS", 5)
 
 
 @pytest.mark.parametrize("settings", [{"gamma": "auto"}, {"loss": "huber"}, {"manifold": 0.1}], ids=str)

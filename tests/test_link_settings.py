@@ -9,15 +9,16 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.linalg
+from helpers.refusals import assert_refused
 from numpy.testing import assert_allclose, assert_array_equal
-from refusals import assert_refused
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
 from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.metrics.pairwise import cosine_similarity, rbf_kernel
 
 from hilbertlearn import LinkPredictor
-from hilbertlearn.graphs import STRUCTURE, Pairs
+from hilbertlearn.data.graphs import STRUCTURE
+from hilbertlearn.graphs import Pairs
 
 N, KNOWN, GAMMA, ALPHA = 28, 21, 5.0, 0.02
 RNG = np.random.default_rng(6)

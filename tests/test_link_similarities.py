@@ -9,7 +9,7 @@ import scipy.sparse
 from numpy.testing import assert_allclose, assert_array_equal
 
 from hilbertlearn import LinkPredictor
-from hilbertlearn.graphs import STRUCTURE, relative_weights, structural
+from hilbertlearn.data.graphs import STRUCTURE, relative_weights, structural
 
 CLUB = nx.karate_club_graph()
 GRAPHS = {

@@ -6,8 +6,8 @@ import pandas as pd
 import polars
 import pytest
 import scipy.sparse
+from helpers.refusals import assert_refused
 from numpy.testing import assert_allclose, assert_array_equal
-from refusals import assert_refused
 from scipy.linalg import expm
 
 from hilbertlearn import ConformalPredictor, LinkPredictor, baselines

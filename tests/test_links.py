@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse
-from by_hand import solve
-from estimator_checks import assert_checks_pass, in_one_line
+from helpers.by_hand import solve
+from helpers.estimator_checks import assert_checks_pass, in_one_line
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesRegressor

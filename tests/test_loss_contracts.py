@@ -5,7 +5,7 @@ import warnings
 import cvxpy as cp
 import numpy as np
 import pytest
-from by_hand import (
+from helpers.by_hand import (
     ALPHA,
     LOSSES,
     Data,
@@ -20,7 +20,10 @@ from by_hand import (
 )
 from numpy.testing import assert_allclose
 
-from hilbertlearn import FunctionalRegressor, IrregularFunctions, OperatorKernelRegressor, losses, solvers, spaces
+from hilbertlearn import FunctionalRegressor, IrregularFunctions, OperatorKernelRegressor, losses, spaces
+from hilbertlearn.core import solvers
+from hilbertlearn.core.problem import Problem
+from hilbertlearn.core.terms import Separable
 from hilbertlearn.losses import (
     Ball,
     EpsilonInsensitive,
@@ -34,8 +37,6 @@ from hilbertlearn.losses import (
     PowerNorm,
     Squared,
 )
-from hilbertlearn.problem import Problem
-from hilbertlearn.terms import Separable
 from hilbertlearn.training import best_constant
 
 INF = np.inf

@@ -6,14 +6,15 @@ import scipy.linalg
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics.pairwise import laplacian_kernel, polynomial_kernel, rbf_kernel
 
-from hilbertlearn import _linalg, _pivots, losses
-from hilbertlearn._linalg import Spectrum, spectrum
-from hilbertlearn._pivots import expected_rank, low_rank_factor
-from hilbertlearn.held_out import leave_one_out
-from hilbertlearn.problem import Problem
-from hilbertlearn.solvers import choose, solve
-from hilbertlearn.terms import Separable
-from hilbertlearn.terms.factors import Cholesky, Inverse, Spectral
+from hilbertlearn import losses
+from hilbertlearn._utils import linalg, pivoted_cholesky
+from hilbertlearn._utils.linalg import Spectrum, spectrum
+from hilbertlearn._utils.pivoted_cholesky import expected_rank, low_rank_factor
+from hilbertlearn.core.problem import Problem
+from hilbertlearn.core.solvers import choose, solve
+from hilbertlearn.core.terms import Separable
+from hilbertlearn.core.terms.factors import Cholesky, Inverse, Spectral
+from hilbertlearn.selection import leave_one_out
 
 EPS = np.finfo(float).eps
 N = 600
@@ -80,7 +81,7 @@ def sizes(monkeypatch):
         seen.append(len(S))
         return own(S, *args, **options)
 
-    monkeypatch.setattr(_linalg.scipy.linalg, "eigh", counted)
+    monkeypatch.setattr(linalg.scipy.linalg, "eigh", counted)
     return seen
 
 
@@ -206,7 +207,7 @@ def test_the_search_stops_at_the_limit():
     assert low_rank_factor(S, 2 * rank).shape[1] == rank
     assert low_rank_factor(S, rank - 64) is None
     columns = np.empty((N, 400), order="F")
-    seen = [k for k, _ in _pivots._pivot_blocks(rough(), columns)]
+    seen = [k for k, _ in pivoted_cholesky._pivot_blocks(rough(), columns)]
     assert seen[-1] <= 400  # never more than there is room for
 
 

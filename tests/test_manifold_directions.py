@@ -6,9 +6,10 @@ from numpy.testing import assert_allclose
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 
-from hilbertlearn import OperatorKernelRegressor, _validation
+from hilbertlearn import OperatorKernelRegressor
+from hilbertlearn._utils import validation
+from hilbertlearn.core.terms import kernels_in_memory
 from hilbertlearn.operators import Learned
-from hilbertlearn.terms import kernels_in_memory
 
 N, KNOWN, TASKS, ALPHA, BETA = 40, 15, 59, 1e-2, 0.3
 RNG = np.random.default_rng(0)
@@ -58,30 +59,30 @@ def test_59_tasks_have_59_kernels(expected):
 @pytest.mark.filterwarnings("ignore:.*some share a kernel")
 def test_kernels_are_shared_where_memory_is_short(kernels, expected, monkeypatch):
     """The bound holds for the predictions themselves here, and is the tighter the more kernels there are."""
-    monkeypatch.setattr(_validation, "_physical_memory", lambda: memory_for(kernels))
+    monkeypatch.setattr(validation, "_physical_memory", lambda: memory_for(kernels))
     assert_allclose(kernels_in_memory(KNOWN, N), kernels)
     found = regressor().fit(X, Y)
     error = np.abs(found.predict(NEW) - expected).max() / np.abs(expected).max()
     assert 1e-8 < error < found.manifold_error_
-    monkeypatch.setattr(_validation, "_physical_memory", lambda: memory_for(kernels + 1))
+    monkeypatch.setattr(validation, "_physical_memory", lambda: memory_for(kernels + 1))
     assert regressor().fit(X, Y).manifold_error_ < found.manifold_error_
 
 
 def test_learnt_operators_of_59_tasks(monkeypatch):
     model = regressor(operator=Learned())
     assert model.fit(X, Y).manifold_error_ == 0
-    monkeypatch.setattr(_validation, "_physical_memory", lambda: memory_for(20))
+    monkeypatch.setattr(validation, "_physical_memory", lambda: memory_for(20))
     with pytest.raises(ValueError, match="59 eigenvalues, each with a kernel of its own, and memory is for 20; use"):
         model.fit(X, Y)
 
 
 def test_there_is_room_for_one_kernel_at_least(monkeypatch):
-    monkeypatch.setattr(_validation, "_physical_memory", lambda: 8.0 * 4 * N**2)
+    monkeypatch.setattr(validation, "_physical_memory", lambda: 8.0 * 4 * N**2)
     assert kernels_in_memory(KNOWN, N) == 1
     with pytest.warns(ConvergenceWarning, match="some share a kernel"):
         assert np.isfinite(regressor().fit(X, Y).predict(NEW)).all()
 
 
 def test_memory_that_is_not_known(monkeypatch):
-    monkeypatch.setattr(_validation, "_physical_memory", lambda: np.inf)
+    monkeypatch.setattr(validation, "_physical_memory", lambda: np.inf)
     assert regressor().fit(X, Y).manifold_error_ == 0

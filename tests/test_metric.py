@@ -6,8 +6,8 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse
+from helpers.refusals import assert_refused, changed
 from numpy.testing import assert_allclose, assert_array_equal
-from refusals import assert_refused, changed
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
 from sklearn.datasets import make_friedman1

@@ -4,12 +4,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from refusals import assert_refused
+from helpers.refusals import assert_refused
 from scipy.integrate import trapezoid
 from sklearn.base import BaseEstimator
 from sklearn.metrics import make_scorer, mean_squared_error
 
-from hilbertlearn.functions import IrregularFunctions
+from hilbertlearn.data.functions import IrregularFunctions
 from hilbertlearn.metrics import functional_mse, functional_nmse, integrated_squared_error
 
 METRICS = [functional_mse, functional_nmse, integrated_squared_error]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from hilbertlearn.held_out import Reservoir, choose_alpha, left_out_of_all
+from hilbertlearn.selection import Reservoir, choose_alpha, left_out_of_all
 from hilbertlearn.spaces import Vector
 from hilbertlearn.training import MomentProblem, Moments, alpha_grid
 from hilbertlearn.training.moments import MOST_PATTERNS

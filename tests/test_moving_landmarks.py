@@ -98,7 +98,7 @@ def test_targets_have_the_same_fit_under_the_squared_loss(settings, monkeypatch)
         seen.update(found=found, targets=targets, weights=weights, penalties=penalties)
         return moved(found, X, targets, weights, penalties, *rest)
 
-    monkeypatch.setattr("hilbertlearn.held_out.moves.moved", watch)
+    monkeypatch.setattr("hilbertlearn.selection.moves.moved", watch)
     gaps = Y.copy()
     gaps[rng.random(N) < 0.3, 1] = np.nan  # every sample has an output
     weights = rng.uniform(0.5, 2, size=N)
@@ -166,7 +166,7 @@ def test_kernels_without_derivatives_are_refused_before_anything_is_chosen(model
     def late(*args, **kwargs):
         raise AssertionError("too late")
 
-    for place in ("held_out.choose", "estimators.structured.choose"):
+    for place in ("selection.choose", "structured.predictor.choose"):
         monkeypatch.setattr(f"hilbertlearn.{place}", late)
     with pytest.raises(ValueError, match="got 'laplacian'; set moves=0"):
         model.set_params(kernel="laplacian", alpha="auto", gamma="auto").fit(X, Y > 0)

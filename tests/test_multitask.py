@@ -1,11 +1,11 @@
 """Related tasks: models 0 to 2 of Brouard et al. 2016, section 5.2, written out densely."""
 
-import by_hand
 import cvxpy as cp
 import numpy as np
 import pytest
+from helpers import by_hand
+from helpers.refusals import assert_refused
 from numpy.testing import assert_allclose
-from refusals import assert_refused
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import KFold
 

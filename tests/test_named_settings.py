@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from helpers.refusals import GAPS, X, Y, assert_refused
 from numpy.testing import assert_allclose
-from refusals import GAPS, X, Y, assert_refused
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline

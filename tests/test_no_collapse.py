@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from hilbertlearn import OperatorKernelRegressor
-from hilbertlearn.held_out import folds
 from hilbertlearn.losses import Squared
+from hilbertlearn.selection import folds
 from hilbertlearn.training import Options
 
 rng = np.random.default_rng(7)

@@ -10,8 +10,8 @@ from sklearn.base import clone
 from sklearn.semi_supervised import LabelSpreading
 
 from hilbertlearn import RegularizationPathCV, StructuredPredictor
+from hilbertlearn.data.objects import unlabelled
 from hilbertlearn.output_losses import CostMatrix, ZeroOne
-from hilbertlearn.outputs import unlabelled
 
 RNG = np.random.default_rng(0)
 TRUE = np.repeat([0, 1, 2], 20)

@@ -5,8 +5,8 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse
+from helpers.refusals import GAPS, D, K, N, X, Y, assert_refused, changed
 from numpy.testing import assert_allclose, assert_array_equal
-from refusals import GAPS, D, K, N, X, Y, assert_refused, changed
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from by_hand import (
+from helpers.by_hand import (
     ALPHA,
     GAMMA,
     INF,
@@ -34,17 +34,7 @@ from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
 from hilbertlearn import OperatorKernelRegressor
 from hilbertlearn.kernels import OutputBuilt
-from hilbertlearn.losses import (
-    Ball,
-    EpsilonInsensitive,
-    EpsilonSVR,
-    Hinge,
-    Huber,
-    InfConv,
-    Norm,
-    PowerNorm,
-    Squared,
-)
+from hilbertlearn.losses import Ball, EpsilonInsensitive, EpsilonSVR, Hinge, Huber, InfConv, Norm, PowerNorm, Squared
 
 pytestmark = pytest.mark.filterwarnings("error::sklearn.exceptions.ConvergenceWarning")
 

@@ -4,8 +4,8 @@ import itertools
 
 import numpy as np
 import pytest
+from helpers.refusals import assert_refused
 from numpy.testing import assert_array_equal
-from refusals import assert_refused
 
 from hilbertlearn import StructuredPredictor
 from hilbertlearn.metrics import kendall_tau, order_from_ranks, ranks_from_order

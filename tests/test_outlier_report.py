@@ -25,7 +25,7 @@ from hilbertlearn import (
     spaces,
     streams,
 )
-from hilbertlearn.functions import IrregularFunctions
+from hilbertlearn.data.functions import IrregularFunctions
 from hilbertlearn.inspection import point_residuals
 
 rng = np.random.default_rng(0)

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from curves_by_hand import ALPHA, SHARED, UNEVEN, K, N, X, curves, laplace, trapezoid, with_gaps
+from helpers.curves_by_hand import ALPHA, SHARED, UNEVEN, K, N, X, curves, laplace, trapezoid, with_gaps
 from numpy.testing import assert_allclose, assert_array_equal
 
 from hilbertlearn import FunctionalRegressor, spaces
-from hilbertlearn.functions import IrregularFunctions
+from hilbertlearn.data.functions import IrregularFunctions
 from hilbertlearn.losses import EpsilonInsensitive, Huber
 
 Q = trapezoid(UNEVEN)

@@ -5,10 +5,10 @@ import itertools
 import networkx as nx
 import numpy as np
 import pytest
+from helpers.refusals import assert_refused
+from helpers.structured_data import LABELS, NEW, STRINGS, WEIGHTS, X, predictor, ridge_weights
 from numpy.testing import assert_allclose, assert_array_equal
-from refusals import assert_refused
 from sklearn.base import clone
-from structured_data import LABELS, NEW, STRINGS, WEIGHTS, X, predictor, ridge_weights
 
 from hilbertlearn import StructuredPredictor, kernels
 from hilbertlearn.decoders.candidates import classes

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from helpers.refusals import assert_refused
 from numpy.testing import assert_allclose, assert_array_equal
-from refusals import assert_refused
 from scipy.stats import kendalltau, spearmanr, wasserstein_distance
 from sklearn.base import clone
 from sklearn.metrics import f1_score, hamming_loss, jaccard_score

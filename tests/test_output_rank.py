@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from helpers.refusals import assert_refused
+from helpers.structured_data import NEW, NUMBERS, OBJECTS, SETS, STRINGS, VECTORS, N, X, intersections, predictor
 from numpy.testing import assert_allclose, assert_array_equal
-from refusals import assert_refused
 from sklearn.linear_model import Ridge
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
-from structured_data import NEW, NUMBERS, OBJECTS, SETS, STRINGS, VECTORS, N, X, intersections, predictor
 
 from hilbertlearn import OperatorKernelRegressor, StructuredPredictor, kernels, losses
 from hilbertlearn.spaces import OutputKernel
@@ -174,6 +174,6 @@ def test_refusals():
 
 
 def test_a_matrix_beyond_memory_names_the_remedy(monkeypatch):
-    monkeypatch.setattr("hilbertlearn._validation._physical_memory", lambda: 8.0 * N**2)
+    monkeypatch.setattr("hilbertlearn._utils.validation._physical_memory", lambda: 8.0 * N**2)
     assert_refused(lambda: OutputKernel("rbf").space(VECTORS), ["40 distinct outputs", "rank='auto'"])
     assert len(OutputKernel("rbf", rank=3).space(VECTORS).factor) == 3

@@ -4,12 +4,12 @@ from itertools import product
 
 import numpy as np
 import pytest
+from helpers.refusals import assert_refused
+from helpers.structured_data import NEW, OBJECTS, SETS, X, predictor
 from numpy.testing import assert_allclose, assert_array_equal
-from refusals import assert_refused
 from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import cross_val_score
-from structured_data import NEW, OBJECTS, SETS, X, predictor
 
 from hilbertlearn import StructuredPredictor
 from hilbertlearn.decoders import jaccard

@@ -4,10 +4,10 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
+from helpers.structured_data import NEW, VECTORS, X, predictor, ridge_weights
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 from sklearn.metrics.pairwise import rbf_kernel
-from structured_data import NEW, VECTORS, X, predictor, ridge_weights
 
 from hilbertlearn.decoders import simplex
 from hilbertlearn.output_losses import Chi2, Wasserstein1d

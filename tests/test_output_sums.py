@@ -4,12 +4,12 @@ from itertools import product
 
 import numpy as np
 import pytest
+from helpers.refusals import assert_refused
+from helpers.structured_data import LABELS, NEW, NUMBERS, OBJECTS, SETS, STRINGS, VECTORS, X, predictor, ridge_weights
 from numpy.testing import assert_allclose, assert_array_equal
-from refusals import assert_refused
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
-from structured_data import LABELS, NEW, NUMBERS, OBJECTS, SETS, STRINGS, VECTORS, X, predictor, ridge_weights
 
 from hilbertlearn import kernels
 from hilbertlearn.output_losses import (

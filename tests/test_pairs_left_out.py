@@ -11,9 +11,9 @@ from sklearn.metrics.pairwise import euclidean_distances, rbf_kernel
 from sklearn.preprocessing import KernelCenterer
 
 from hilbertlearn import LinkPredictor
-from hilbertlearn._linalg import shifted_inverse
-from hilbertlearn.held_out import leave_nodes_out, leave_pairs_out
+from hilbertlearn._utils.linalg import shifted_inverse
 from hilbertlearn.metrics import link_average_precision, link_roc_auc
+from hilbertlearn.selection import leave_nodes_out, leave_pairs_out
 
 BOTH = pytest.mark.parametrize("center", [False, True])
 LONG, TINY = np.longdouble, 1e-300

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
-from estimator_checks import assert_checks_pass, in_one_line
+from helpers.estimator_checks import assert_checks_pass, in_one_line
 from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError

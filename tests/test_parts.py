@@ -4,15 +4,15 @@ from functools import partial
 
 import numpy as np
 import pytest
+from helpers.parts_by_hand import on_parts
 from numpy.testing import assert_allclose
-from parts_by_hand import on_parts
 
-from hilbertlearn._statistics import geometric_median, mean_rows, pointwise_median
-from hilbertlearn._sums import same
+from hilbertlearn._utils.statistics import geometric_median, mean_rows, pointwise_median
+from hilbertlearn._utils.sums import same
+from hilbertlearn.core.problem import Problem
+from hilbertlearn.core.solvers import solve, splitting
+from hilbertlearn.core.terms import FeatureGram, Padded, Separable
 from hilbertlearn.losses import EpsilonInsensitive, EpsilonSVR, Huber, Norm, Squared
-from hilbertlearn.problem import Problem
-from hilbertlearn.solvers import solve, splitting
-from hilbertlearn.terms import FeatureGram, Padded, Separable
 from hilbertlearn.training import best_constant
 
 N, R, D = 60, 7, 3

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from helpers.small_data import reweighted
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.model_selection import GridSearchCV, KFold
-from small_data import reweighted
 
 from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor, RegularizationPathCV, losses
 from hilbertlearn.model_selection.grid import choose, error_curve

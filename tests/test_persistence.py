@@ -7,9 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
-from sklearn.base import BaseEstimator, clone
-from stored_models import (
+from helpers.stored_models import (
     IN_BATCHES,
     NEW,
     VECTORS,
@@ -23,6 +21,8 @@ from stored_models import (
     structured,
     vector,
 )
+from numpy.testing import assert_array_equal
+from sklearn.base import BaseEstimator, clone
 
 import hilbertlearn
 from hilbertlearn import OperatorKernelRegressor, baselines, kernels, load, losses, outlier_report, save
@@ -38,7 +38,7 @@ def elsewhere(tmp_path_factory):
     for name, model in fitted().items():
         save(model, folder / f"{name}.hl", functions=True)
         (folder / f"{name}.inputs").write_bytes(pickle.dumps(inputs_for(name)))
-    program = Path(__file__).with_name("stored_models.py")
+    program = Path(__file__).parent / "helpers" / "stored_models.py"
     run = subprocess.run([sys.executable, str(program), str(folder)], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     return pickle.loads((folder / "answers").read_bytes()), folder

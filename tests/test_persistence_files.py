@@ -8,13 +8,13 @@ import zipfile
 
 import numpy as np
 import pytest
+from helpers.stored_models import NEW, NUMBERS, VECTORS, X, assert_refused, vector
 from numpy.testing import assert_array_equal
 from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from stored_models import NEW, NUMBERS, VECTORS, X, assert_refused, vector
 
 from hilbertlearn import load, losses, save
 from hilbertlearn.persistence import ModelFileError, archive
@@ -236,13 +236,13 @@ def first(model, **wanted):
         "sklearn.pipeline.delayed",
         "sklearn.ensemble.GradientBoostingRegressor",
         "sklearn.svm.SVC",
-        "hilbertlearn.estimators.vector.OperatorKernelRegressor",
-        "estimators.KernelMachine",
-        "streams.ParquetSource",
+        "hilbertlearn.vector.OperatorKernelRegressor",
+        "machine.KernelMachine",
+        "data.ParquetSource",
         "estimators.__class__",
         "estimators.",
         "",
-        ["estimators.State"],
+        ["machine.State"],
         None,
         7,
     ],
@@ -287,14 +287,14 @@ def test_code_that_is_not_in_the_table(file, kind, name):
 )
 def test_attributes_that_no_object_has(file, name):
     def change(model, members):
-        first(model, **{"class": "estimators.OperatorKernelRegressor"})["of"][name] = 1
+        first(model, **{"class": "vector.OperatorKernelRegressor"})["of"][name] = 1
 
     assert_refused(forged(file, change), "OperatorKernelRegressor", repr(name))
 
 
 def test_fields_that_a_dataclass_has_not(file):
     def change(model, members):
-        first(model, **{"class": "estimators.State"})["of"]["another"] = 1
+        first(model, **{"class": "machine.State"})["of"]["another"] = 1
 
     assert_refused(forged(file, change), "State", "another")
 
@@ -311,12 +311,12 @@ def test_fields_that_a_dataclass_has_not(file):
         {"is": "list", "of": {}},
         {"is": "list"},
         {"is": "list", "class": "losses.Huber", "of": []},
-        {"is": "tuple", "class": "_linalg.Spectrum", "of": [1]},
+        {"is": "tuple", "class": "_utils.Spectrum", "of": [1]},
         {"is": "tuple", "class": "losses.Huber", "of": []},
         {"is": "tuple", "of": [[0]]},
         {"is": "dict", "of": [1]},
         {"is": "dict", "of": [[0], 1]},
-        {"is": "object", "class": "outputs.Objects", "of": {}},
+        {"is": "object", "class": "data.Objects", "of": {}},
         {"is": "object", "class": "losses.Huber", "of": []},
         {"is": "array", "of": ["model.json"]},
         {"is": "array", "of": ["arrays/999.npy"]},

@@ -4,7 +4,7 @@ import json
 import tracemalloc
 
 import pytest
-from stored_models import assert_refused
+from helpers.stored_models import assert_refused
 
 from hilbertlearn import load, save
 from hilbertlearn.persistence import archive

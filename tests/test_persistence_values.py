@@ -14,8 +14,8 @@ from sklearn.model_selection import KFold, ShuffleSplit
 
 import hilbertlearn
 from hilbertlearn import IrregularFunctions, kernels, load, losses, operators, output_losses, save, spaces
-from hilbertlearn._linalg import Spectrum
-from hilbertlearn.outputs import Objects
+from hilbertlearn._utils.linalg import Spectrum
+from hilbertlearn.data.objects import Objects
 
 # ---------------------------------------------------------------- values
 

@@ -7,12 +7,13 @@ from numpy.testing import assert_allclose
 from scipy.optimize import isotonic_regression
 from sklearn.metrics import mean_pinball_loss
 
-from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor, solvers
-from hilbertlearn._linalg import Kronecker
+from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor
+from hilbertlearn._utils.linalg import Kronecker
+from hilbertlearn.core import solvers
+from hilbertlearn.core.problem import Problem
+from hilbertlearn.core.terms import Separable
 from hilbertlearn.losses import EpsilonSVR, Huber, InfConv, Ordered, Pinball
 from hilbertlearn.losses.pinball import falling
-from hilbertlearn.problem import Problem
-from hilbertlearn.terms import Separable
 from hilbertlearn.training import best_constant
 
 LEVELS = (0.1, 0.5, 0.8)

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
-from hilbertlearn._pivots import _accepted, pivot_blocks, random_pivots
+from hilbertlearn._utils.pivoted_cholesky import _accepted, pivot_blocks, random_pivots
 
 X = np.random.default_rng(0).normal(size=(500, 3))
 K = rbf_kernel(X, gamma=0.5)

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 
 from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor, StructuredPredictor, losses
-from hilbertlearn._linalg import (
+from hilbertlearn._utils.linalg import (
     cholesky,
     cholesky_solve,
     full_spectrum,
@@ -18,7 +18,7 @@ from hilbertlearn._linalg import (
     product,
     shifted_inverse,
 )
-from hilbertlearn._pivots import pivoted_cholesky
+from hilbertlearn._utils.pivoted_cholesky import pivoted_cholesky
 from hilbertlearn.kernels.gram import gram
 
 EPS = float(np.finfo(np.float32).eps)

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from decoders_by_hand import decode_gaussian
+from helpers.decoders_by_hand import decode_gaussian
+from helpers.refusals import assert_refused
 from numpy.testing import assert_allclose, assert_array_equal
-from refusals import assert_refused
 from scipy.optimize import minimize
 from scipy.special import eval_gegenbauer, eval_legendre
 

@@ -13,8 +13,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from hilbertlearn import ConformalPredictor, OperatorKernelRegressor, QuantileRegressor, RegularizationPathCV
-from hilbertlearn._progress import Enough, Progress, tasks, times, views
-from hilbertlearn._progress.screen import SCREEN
+from hilbertlearn._utils.progress import Enough, Progress, tasks, times, views
+from hilbertlearn._utils.progress.screen import SCREEN
 
 pty = pytest.importorskip("pty")
 

@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from curves_by_hand import (
+from helpers.curves_by_hand import (
     ALPHA,
     K_NEW,
     NEW,
@@ -20,12 +20,12 @@ from curves_by_hand import (
     trapezoid,
     with_gaps,
 )
+from helpers.refusals import assert_refused
 from numpy.testing import assert_allclose, assert_array_equal
-from refusals import assert_refused
 from sklearn.base import clone
 
 from hilbertlearn import FunctionalRegressor, operators, spaces
-from hilbertlearn.functions import IrregularFunctions, quadrature
+from hilbertlearn.data.functions import IrregularFunctions, quadrature
 
 M = len(UNEVEN)
 FINE = np.linspace(0, 1, 33)

@@ -9,8 +9,8 @@ import inspect
 import json
 
 import pytest
-from corpus import CASES
-from corpus.case import called
+from helpers.corpus import CASES
+from helpers.corpus.case import called
 from regression_corpus import FILE, differences, expected, main, shown, write
 
 import hilbertlearn
@@ -24,11 +24,11 @@ from hilbertlearn import (
     model_selection,
     operators,
     output_losses,
-    solvers,
     spaces,
     streams,
     tabular,
 )
+from hilbertlearn.core import solvers
 from hilbertlearn.kernels.gram import NAMES as KERNEL_NAMES
 
 EXPECTED = expected()

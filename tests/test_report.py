@@ -7,18 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn.metrics
-from report_cases import CASES, case
-from report_pages import Seen, chart, inner, made
+from helpers.report_cases import CASES, case
+from helpers.report_pages import Seen, chart, inner, made
 
-from hilbertlearn import (
-    FunctionalRegressor,
-    OperatorKernelRegressor,
-    RegularizationPathCV,
-    StructuredPredictor,
-    report,
-)
+from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor, RegularizationPathCV, StructuredPredictor, report
+from hilbertlearn.app.report import charts, choices, objects, text
 from hilbertlearn.plotting import axes as plotting_axes
-from hilbertlearn.report import charts, choices, objects, text
 
 BAD = "<script>alert(1)</script>"
 ODD = [BAD, "</script><img src=x onerror=alert(2)>", "a\"b'c&d", "\u2028 <!--", "{{x}}"]

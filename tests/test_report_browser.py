@@ -6,7 +6,7 @@ import shutil
 import numpy as np
 import pandas as pd
 import pytest
-from report_cases import case
+from helpers.report_cases import case
 
 from hilbertlearn import OperatorKernelRegressor, report
 

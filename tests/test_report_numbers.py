@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 import scipy.sparse
 import sklearn.metrics
-from report_cases import GRID, RBF, case
-from report_pages import Seen, assert_close, chart, made, series, table
+from helpers.report_cases import GRID, RBF, case
+from helpers.report_pages import Seen, assert_close, chart, made, series, table
 
 from hilbertlearn import (
     FunctionalRegressor,
@@ -22,7 +22,7 @@ from hilbertlearn import (
     outlier_report,
     report,
 )
-from hilbertlearn.report import choices, text
+from hilbertlearn.app.report import choices, text
 
 # ---------------------------------------------------------------- numbers
 

@@ -4,8 +4,8 @@ import sys
 
 import numpy as np
 import pytest
+from helpers.refusals import assert_refused
 from numpy.testing import assert_allclose, assert_array_equal
-from refusals import assert_refused
 from scipy.optimize import minimize_scalar
 from sklearn.base import clone
 

@@ -5,11 +5,11 @@ Paper's letters: ridge has lambda_1 = alpha l and 2 lambda_2 = beta l, the margi
 
 import pickle
 
-import by_hand
 import cvxpy as cp
 import numpy as np
 import pytest
 import scipy.sparse
+from helpers import by_hand
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import make_moons

@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from decoders_by_hand import f1_sets_of_every_size
+from helpers.decoders_by_hand import f1_sets_of_every_size
 from numpy.testing import assert_allclose, assert_array_equal
 
 from hilbertlearn.decoders import sets

@@ -11,17 +11,17 @@ import threadpoolctl
 from numpy.testing import assert_allclose
 from threadpoolctl import threadpool_limits
 
-from hilbertlearn import _threads
-from hilbertlearn._threads import side_by_side
-from hilbertlearn.distributed.run import _limited
-from hilbertlearn.held_out import choose_by_samples
+from hilbertlearn._utils import threads
+from hilbertlearn._utils.threads import side_by_side
 from hilbertlearn.kernels import node_embedding
+from hilbertlearn.machine.distributed.run import _limited
+from hilbertlearn.selection import choose_by_samples
 
 
 @pytest.fixture
 def two_threads(monkeypatch):
     """As if BLAS could take two, where this runs with one."""
-    monkeypatch.setattr(_threads, "_blas_threads", lambda: 2)
+    monkeypatch.setattr(threads, "_blas_threads", lambda: 2)
 
 
 @pytest.mark.usefixtures("two_threads")
@@ -39,7 +39,7 @@ def test_results_are_in_order_and_from_two_threads():
 
 
 def test_one_thread_is_the_callers(monkeypatch):
-    monkeypatch.setattr(_threads, "_blas_threads", lambda: 1)
+    monkeypatch.setattr(threads, "_blas_threads", lambda: 1)
     assert set(side_by_side(lambda _: threading.get_ident(), range(5))) == {threading.get_ident()}
     assert side_by_side(len, []) == []
 
@@ -50,9 +50,9 @@ def test_a_single_item_takes_no_thread():
 
 
 def test_blas_has_one_thread_inside():
-    real = _threads._blas_threads
+    real = threads._blas_threads
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_threads, "_blas_threads", lambda: 2)
+        patch.setattr(threads, "_blas_threads", lambda: 2)
         assert side_by_side(lambda _: real(), range(4)) == [1] * 4
 
 
@@ -106,8 +106,8 @@ def test_embeddings_do_not_depend_on_threads(monkeypatch):
     W.setdiag(0.0)
     W = scipy.sparse.csr_array(W + W.T)
     found = []
-    for threads in (1, 2):
-        monkeypatch.setattr(_threads, "_blas_threads", lambda threads=threads: threads)
+    for number in (1, 2):
+        monkeypatch.setattr(threads, "_blas_threads", lambda number=number: number)
         V = node_embedding("diffusion", W, rank=100)
         found.append(V @ V.T)
     assert_allclose(*found, atol=1e-12)
@@ -128,7 +128,7 @@ def blas(monkeypatch):
     class Controller:
         limit = Limits
 
-    monkeypatch.setattr(_threads, "_controller", Controller)
+    monkeypatch.setattr(threads, "_controller", Controller)
     return number
 
 
@@ -166,19 +166,19 @@ def test_the_number_of_threads_of_the_blas_here_is_put_back():
     try:
         release = getattr(threadpoolctl.OpenBLASController, "clear_controlling_thread", lambda **_: None)
         release(force=True)  # this thread may have it, of other tests
-        wanted = _threads._blas_threads()
-        assert [_threads._blas_threads() for _ in overlapping()] == [1, wanted]
+        wanted = threads._blas_threads()
+        assert [threads._blas_threads() for _ in overlapping()] == [1, wanted]
     finally:
         before.restore_original_limits()
 
 
 def test_inner_limits_give_way_to_outer_ones(blas):
-    with _threads.at_most(2):
-        with _threads.threads_for(10):
+    with threads.at_most(2):
+        with threads.threads_for(10):
             assert blas == [1]
         assert blas == [2]
-        with pytest.raises(ZeroDivisionError), _threads.at_most(1):
+        with pytest.raises(ZeroDivisionError), threads.at_most(1):
             assert 1 / 0
-        with _threads.threads_for(10_000), _threads.at_most(3):
+        with threads.threads_for(10_000), threads.at_most(3):
             assert blas == [2]
     assert blas == [4]

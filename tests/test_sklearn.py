@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from estimator_checks import assert_checks_pass, in_one_line
+from helpers.estimator_checks import assert_checks_pass, in_one_line
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone, is_regressor
 from sklearn.compose import TransformedTargetRegressor

@@ -18,11 +18,11 @@ from hilbertlearn import (
     kernels,
     losses,
     operators,
-    solvers,
     spaces,
 )
+from hilbertlearn.core import solvers
+from hilbertlearn.core.solvers import NAMES, SOLVERS, choose
 from hilbertlearn.losses import Huber, as_loss
-from hilbertlearn.solvers import NAMES, SOLVERS, choose
 
 N, D, M = 16, 3, 8
 RNG = np.random.default_rng(2)

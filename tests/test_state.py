@@ -26,13 +26,13 @@ from hilbertlearn import (
     RegularizationPathCV,
     StructuredPredictor,
     conformal,
-    functions,
     kernels,
     losses,
     operators,
     output_losses,
     spaces,
 )
+from hilbertlearn.data import functions
 
 N, D, M = 24, 5, 9
 RNG = np.random.default_rng(0)

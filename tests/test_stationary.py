@@ -4,8 +4,8 @@ import mpmath
 import numpy as np
 import pytest
 import scipy.sparse
+from helpers.refusals import assert_refused, changed
 from numpy.testing import assert_allclose, assert_array_equal
-from refusals import assert_refused, changed
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
 from sklearn.gaussian_process import kernels as gaussian_process
@@ -13,7 +13,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 
 from benchmarks import matern
 from hilbertlearn import OperatorKernelRegressor
-from hilbertlearn.functions import quadrature
+from hilbertlearn.data.functions import quadrature
 from hilbertlearn.kernels import (
     L2,
     Additive,

@@ -24,8 +24,8 @@ from hilbertlearn import (
     operators,
     spaces,
 )
-from hilbertlearn.functions import IrregularFunctions
-from hilbertlearn.held_out.step_back import automatic_bounds, step_back, with_larger_constants
+from hilbertlearn.data.functions import IrregularFunctions
+from hilbertlearn.selection.step_back import automatic_bounds, step_back, with_larger_constants
 
 TOL = 1e-6
 PROBLEMS = {}

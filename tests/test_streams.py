@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse
 from numpy.testing import assert_array_equal
 
-from hilbertlearn import streams
+from hilbertlearn.data import streams
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

@@ -4,12 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.base import clone
-from sklearn.datasets import load_iris
-from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
-from sklearn.model_selection import StratifiedKFold, cross_val_score
-from structured_data import (
+from helpers.structured_data import (
     ALPHA,
     GAMMA,
     LABELS,
@@ -30,6 +25,11 @@ from structured_data import (
     predictor,
     ridge_weights,
 )
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
+from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 from hilbertlearn import StructuredPredictor, kernels, losses
 from hilbertlearn import output_losses as ol

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from helpers.refusals import assert_refused, changed
 from numpy.testing import assert_array_equal
-from refusals import assert_refused, changed
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeRegressor

@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from estimator_checks import assert_checks_pass, in_one_line
+from helpers.estimator_checks import assert_checks_pass, in_one_line
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize, minimize_scalar
 from sklearn.decomposition import KernelPCA
@@ -14,8 +14,8 @@ from sklearn.model_selection import GridSearchCV
 
 from hilbertlearn import datasets, kernels
 from hilbertlearn.baselines import KernelDependencyEstimation, PairwiseRanker, RobustNadarayaWatson, StructuredSVM
-from hilbertlearn.baselines.ranking import _rounded_hinge
 from hilbertlearn.output_losses import Cauchy, Huber
+from hilbertlearn.papers.baselines.ranking import _rounded_hinge
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(12, 2))

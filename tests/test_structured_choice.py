@@ -4,12 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.base import clone
-from sklearn.ensemble import ExtraTreesRegressor
-from sklearn.metrics.pairwise import cosine_similarity, laplacian_kernel, rbf_kernel
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
-from structured_data import (
+from helpers.structured_data import (
     FOLDS,
     LABELS,
     NEW,
@@ -28,6 +23,11 @@ from structured_data import (
     predictor,
     ridge_weights,
 )
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.ensemble import ExtraTreesRegressor
+from sklearn.metrics.pairwise import cosine_similarity, laplacian_kernel, rbf_kernel
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
 
 from hilbertlearn import RegularizationPathCV, StructuredPredictor, kernels, losses
 from hilbertlearn import output_losses as ol

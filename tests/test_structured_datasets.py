@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from refusals import assert_refused
+from helpers.refusals import assert_refused
 from scipy import stats
 from sklearn.datasets import load_digits
 

@@ -8,7 +8,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from hilbertlearn import StructuredPredictor, kernels, losses, operators
 from hilbertlearn import output_losses as ol
-from hilbertlearn.outputs import distinct
+from hilbertlearn.data.objects import distinct
 from hilbertlearn.spaces import OutputKernel
 
 rng = np.random.default_rng(0)

@@ -5,7 +5,7 @@ from itertools import combinations, pairwise, permutations
 
 import numpy as np
 import pytest
-from refusals import assert_refused
+from helpers.refusals import assert_refused
 from scipy import stats
 from sklearn import metrics as reference
 from sklearn.base import BaseEstimator

@@ -20,11 +20,12 @@ from hilbertlearn import (
     outlier_report,
     save,
 )
+from hilbertlearn.app.tabular import TableError, peers
+from hilbertlearn.app.tabular.columns import choose
+from hilbertlearn.app.tabular.guess import guess_task, points_of_names
+from hilbertlearn.app.tabular.inputs import InputEncoding, kind_of, usable
 from hilbertlearn.report import section
-from hilbertlearn.tabular import TableError, TabularModel, compare, peers, read_table, write_table
-from hilbertlearn.tabular.columns import choose
-from hilbertlearn.tabular.guess import guess_task, points_of_names
-from hilbertlearn.tabular.inputs import InputEncoding, kind_of, usable
+from hilbertlearn.tabular import TabularModel, compare, read_table, write_table
 
 N = 40
 POINTS = np.array([0.5, 2.0, 2.5, 4.0, 5.0, 6.0, 7.0, 8.5])

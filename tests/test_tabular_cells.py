@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hilbertlearn.tabular import TableError, TabularModel, read_table
-from hilbertlearn.tabular.inputs import usable
+from hilbertlearn.app.tabular import TableError
+from hilbertlearn.app.tabular.inputs import usable
+from hilbertlearn.tabular import TabularModel, read_table
 
 
 def read(tmp_path, text, name="table.csv"):

@@ -7,16 +7,16 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics.pairwise import rbf_kernel
 
-from hilbertlearn import _threads
-from hilbertlearn._linalg import cholesky, mirrored, product, symmetric_inverse, symmetric_product
+from hilbertlearn._utils import threads
+from hilbertlearn._utils.linalg import cholesky, mirrored, product, symmetric_inverse, symmetric_product
 from hilbertlearn.kernels import gram, tiles
 from hilbertlearn.kernels.tiles import in_tiles
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("n_threads", [1, 2])
 @pytest.mark.parametrize("shape", [(0, 0), (1, 1), (3, 3), (4, 4), (5, 5), (13, 13), (7, 3), (3, 40), (5, 0)])
-def test_every_entry_is_written_once(monkeypatch, shape, threads):
-    monkeypatch.setattr(_threads, "_blas_threads", lambda: threads)
+def test_every_entry_is_written_once(monkeypatch, shape, n_threads):
+    monkeypatch.setattr(threads, "_blas_threads", lambda: n_threads)
     monkeypatch.setattr(tiles, "_FEW", 0)
     whole, written = np.random.default_rng(0).normal(size=shape), np.zeros(shape, dtype=int)
     out = np.full(shape, np.nan)

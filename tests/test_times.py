@@ -20,7 +20,7 @@ from hilbertlearn import (
     metrics,
     save,
 )
-from hilbertlearn._times import as_times, days, first_date, points_in
+from hilbertlearn.data.times import as_times, days, first_date, points_in
 from hilbertlearn.report import section
 from hilbertlearn.tabular import TabularModel
 

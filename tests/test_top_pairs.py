@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse
 from numpy.testing import assert_array_equal
 
-from hilbertlearn.estimators.top_pairs import top_pairs
+from hilbertlearn.links.top_pairs import top_pairs
 
 SIZES = pytest.mark.parametrize("size", [1, 25, 70, 10**6])
 

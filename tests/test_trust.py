@@ -7,8 +7,8 @@ from sklearn.base import clone
 from sklearn.datasets import load_diabetes, make_friedman1
 
 from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor, bounds, datasets, losses, outlier_report
-from hilbertlearn.held_out.trust import beyond_a_gap
 from hilbertlearn.metrics import functional_nmse
+from hilbertlearn.selection.trust import beyond_a_gap
 
 HUBER = OperatorKernelRegressor("rbf", loss="huber")
 

@@ -7,13 +7,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import scipy.sparse
-from by_hand import ALPHA, LOSSES, dual_by_hand, primal, reference, squared_norm
+from helpers.by_hand import ALPHA, LOSSES, dual_by_hand, primal, reference, squared_norm
 from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV
 
 from hilbertlearn import OperatorKernelRegressor
+from hilbertlearn.core.terms import DenseGram, General, TrainingOutputs, make_term
 from hilbertlearn.kernels import (
     CurlFree,
     DivergenceFree,
@@ -24,7 +25,6 @@ from hilbertlearn.kernels import (
     resolve_gamma,
     training_gram,
 )
-from hilbertlearn.terms import DenseGram, General, TrainingOutputs, make_term
 
 GAMMA = 0.4
 FIELDS = [CurlFree(GAMMA), DivergenceFree(GAMMA), Helmholtz(0.3, GAMMA)]

@@ -4,11 +4,11 @@ import warnings
 
 import numpy as np
 import pytest
+from helpers.refusals import assert_refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
-from refusals import assert_refused
 from sklearn import metrics as reference
 from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.exceptions import UndefinedMetricWarning

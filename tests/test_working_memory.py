@@ -16,7 +16,7 @@ from hilbertlearn import (
     StructuredPredictor,
     losses,
 )
-from hilbertlearn._blocks import row_blocks
+from hilbertlearn._utils.blocks import row_blocks
 
 MEMORY = 4  # MiB
 rng = np.random.default_rng(0)

@@ -16,18 +16,16 @@ from . import (
     spaces,
     streams,
 )
+from .autoencoder import KernelAutoencoder
 from .conformal import ConformalPredictor
-from .estimators import (
-    FunctionalRegressor,
-    KernelAutoencoder,
-    LinkPredictor,
-    OperatorKernelRegressor,
-    QuantileRegressor,
-    StructuredPredictor,
-)
-from .functions import IrregularFunctions
+from .data.functions import IrregularFunctions
+from .functional import FunctionalRegressor
 from .inspection import outlier_report
+from .links import LinkPredictor
 from .model_selection import RegularizationPathCV
+from .quantile import QuantileRegressor
+from .structured import StructuredPredictor
+from .vector import OperatorKernelRegressor
 
 __version__ = "0.1.0"
 

@@ -9,12 +9,12 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from ._linalg import row_norms
-from ._statistics import MAD_TO_DEVIATION
-from ._validation import check_number
-from .estimators.base import KernelMachine
-from .estimators.state import State
-from .held_out import leave_one_out
+from ._utils.linalg import row_norms
+from ._utils.statistics import MAD_TO_DEVIATION
+from ._utils.validation import check_number
+from .machine.base import KernelMachine
+from .machine.state import State
+from .selection import leave_one_out
 
 _SHOWN = 10  # rows of a table that are printed
 

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, clone
 
-from .._validation import check_choice, check_number
+from .._utils.validation import check_choice, check_number
 from ..decoders.candidates import TIED
 
 _FLAT = 1e-9  # of the largest value: candidates that differ by less are all alike

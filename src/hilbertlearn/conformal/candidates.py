@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
+from ..data.objects import distinct, joined, plain, read_outputs, take
 from ..decoders.candidates import best_first
-from ..estimators.pools import read_candidates, read_lists
-from ..outputs import distinct, joined, plain, read_outputs, take
+from ..structured.pools import read_candidates, read_lists
 from .candidate_scores import CandidateScore, Gap, Loss, Objective
 from .enumerated import all_outputs
 from .masses import Masses

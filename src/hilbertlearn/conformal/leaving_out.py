@@ -17,10 +17,10 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.parallel import delayed
 
-from .._blocks import row_blocks
-from .._progress import Progress, handing_on, results
-from .._statistics import mean_rows
-from ..estimators.state import blocks_of
+from .._utils.blocks import row_blocks
+from .._utils.progress import Progress, handing_on, results
+from .._utils.statistics import mean_rows
+from ..machine.state import blocks_of
 from .observed import AtOwnPoints, Rows
 from .outputs import OutputForm
 from .wrapped import KernelMachineBehind, fitted

@@ -23,11 +23,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.utils.parallel import delayed
 
-from .._progress import Progress, handing_on, results
-from .._validation import check_choice
-from ..estimators import LinkPredictor
-from ..graphs import Pairs, is_networkx, node_attributes, row_names
-from ..graphs.names import as_names, find
+from .._utils.progress import Progress, handing_on, results
+from .._utils.validation import check_choice
+from ..data.graphs import Pairs, is_networkx, node_attributes, row_names
+from ..data.graphs.names import as_names, find
+from ..links import LinkPredictor
 from ..model_selection import EdgeSplit
 from .levels import rank, samples_needed
 from .masses import Masses

@@ -16,11 +16,11 @@ from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import _num_samples
 
-from .._blocks import row_blocks
-from .._progress import Progress, handing_on, results
-from ..estimators import StructuredPredictor
-from ..estimators.structured_state import OutputRules
-from ..outputs import Outputs, read_outputs, take
+from .._utils.blocks import row_blocks
+from .._utils.progress import Progress, handing_on, results
+from ..data.objects import Outputs, read_outputs, take
+from ..structured import StructuredPredictor
+from ..structured.state import OutputRules
 from .wrapped import fitted, innermost, is_searched, learn_from_inputs
 
 # what outputs are judged by: what the decoder minimises, that above its value at the prediction, the loss to this one

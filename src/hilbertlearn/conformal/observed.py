@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..functions import linear_between
+from ..data.functions import linear_between
 
 _ROUNDING = 64 * np.finfo(float).eps  # of predictions, relative to outputs
 

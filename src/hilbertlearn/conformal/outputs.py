@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array
 
-from ..frames import FrameForm, numbers_of, points_of
-from ..functions import (
+from ..data.frames import FrameForm, numbers_of, points_of
+from ..data.functions import (
     DEFAULT_POINTS,
     Curves,
     IrregularFunctions,

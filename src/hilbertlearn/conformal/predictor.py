@@ -11,13 +11,13 @@ from sklearn.utils import indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, _num_samples, check_is_fitted, column_or_1d
 
-from .._callbacks import Watched, watched
-from .._facts import Facts, WithFacts
-from .._fitting import router_to, routing_enabled, store, transactional, with_tags_of
-from .._progress import handing_on
-from .._validation import check_choice, warn
-from ..estimators import OperatorKernelRegressor
-from ..frames import check_collected
+from .._utils.callbacks import Watched, watched
+from .._utils.facts import Facts, WithFacts
+from .._utils.fitting import router_to, routing_enabled, store, transactional, with_tags_of
+from .._utils.progress import handing_on
+from .._utils.validation import check_choice, warn
+from ..data.frames import check_collected
+from ..vector import OperatorKernelRegressor
 from .calibration import Calibration
 from .leaving_out import Data, LeavingOut, among, by_refits, in_closed_form
 from .levels import check_level

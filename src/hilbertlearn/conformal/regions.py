@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import gammaln
 from sklearn.utils.validation import _num_samples
 
-from .._naming import unnamed_in_errors
+from .._utils.naming import unnamed_in_errors
 from .calibration import Calibration
 from .levels import conforms, rank
 from .outputs import OutputForm

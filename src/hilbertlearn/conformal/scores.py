@@ -13,8 +13,8 @@ from abc import ABC, abstractmethod
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from .._statistics import MAD_TO_DEVIATION, weighted_quantile
-from .._validation import check_choice, check_number
+from .._utils.statistics import MAD_TO_DEVIATION, weighted_quantile
+from .._utils.validation import check_choice, check_number
 
 _ROUNDING = 1e-12  # of a scale relative to the largest, at and below which it is none
 _CONSTANT = 64 * np.finfo(float).eps  # range of an output relative to its size, up to which it is constant

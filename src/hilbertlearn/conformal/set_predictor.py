@@ -11,10 +11,11 @@ from sklearn.base import clone
 from sklearn.utils import indexable
 from sklearn.utils.validation import _check_sample_weight, _num_samples
 
-from .._naming import unnamed_in_errors
-from .._progress import Progress, handing_on
-from ..estimators import LinkPredictor, StructuredPredictor
-from ..outputs import Outputs, take
+from .._utils.naming import unnamed_in_errors
+from .._utils.progress import Progress, handing_on
+from ..data.objects import Outputs, take
+from ..links import LinkPredictor
+from ..structured import StructuredPredictor
 from .candidate_scores import as_candidate_score
 from .candidates import CandidateCalibration, all_candidates, as_lists, scored_by
 from .links import LinkCalibration, held_out_pairs, pairs_of, refitted_links

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
-from ..estimators.structured_state import OutputRules
-from ..outputs import distinct, in_form, joined, read_outputs, take
+from ..data.objects import distinct, in_form, joined, read_outputs, take
+from ..structured.state import OutputRules
 from .enumerated import as_metric, ball_sizes, from_metric
 from .levels import conforms, upper_ends
 from .objects import Judge, ObjectModels

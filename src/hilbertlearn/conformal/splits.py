@@ -16,7 +16,7 @@ from sklearn.model_selection import (
 )
 from sklearn.utils import _safe_indexing
 
-from .._validation import check_number
+from .._utils.validation import check_number
 from .leaving_out import Data
 from .levels import samples_needed
 

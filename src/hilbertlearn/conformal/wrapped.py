@@ -14,10 +14,10 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples
 
-from .._fitting import weight_arguments
-from ..estimators.base import KernelMachine
-from ..functions import brings_points
+from .._utils.fitting import weight_arguments
+from ..data.functions import brings_points
 from ..losses import as_loss
+from ..machine.base import KernelMachine
 from ..model_selection import RegularizationPathCV
 
 _SEARCHES = (GridSearchCV, RandomizedSearchCV)

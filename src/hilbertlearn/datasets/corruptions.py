@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils import check_array, check_random_state
 
-from .._validation import check_choice, check_number
+from .._utils.validation import check_choice, check_number
 from .synthetic import check_share, gaussian_processes, unit_grid
 
 OUTLIER_WIDTHS = (0.01, 0.05, 1.0, 4.0)  # of the Gaussian processes that outliers are made of

@@ -9,7 +9,7 @@ import scipy.sparse
 from scipy.sparse.csgraph import maximum_bipartite_matching
 from sklearn.utils import Bunch, check_random_state
 
-from .._validation import check_number
+from .._utils.validation import check_number
 from ._files import check_sizes, read_arrays
 from .graphs import linked
 

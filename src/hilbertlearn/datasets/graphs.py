@@ -9,7 +9,7 @@ import scipy.linalg
 import scipy.sparse
 from sklearn.utils import Bunch, check_random_state
 
-from .._validation import check_number, check_symmetric_psd
+from .._utils.validation import check_number, check_symmetric_psd
 from ..kernels import diffusion
 from .synthetic import check_share
 

@@ -7,8 +7,8 @@ from inspect import getdoc
 import numpy as np
 from sklearn.utils import Bunch, check_array
 
-from .. import functions
-from ..functions import IrregularFunctions
+from ..data import functions
+from ..data.functions import IrregularFunctions
 from ._files import check_sizes, read_arrays, split_rows
 
 
@@ -214,7 +214,7 @@ def prepare_speech(data, channel, train=None):
     >>> import numpy as np
     >>> from sklearn.utils import Bunch
     >>> from hilbertlearn import datasets
-    >>> from hilbertlearn.functions import IrregularFunctions
+    >>> from hilbertlearn.data.functions import IrregularFunctions
     >>> points = [np.arange(2.0), np.arange(4.0)]  # two words, made up
     >>> X = IrregularFunctions(points, [np.ones((2, 13)), np.ones((4, 13))])
     >>> Y = IrregularFunctions(points, [np.array([[1.0], [2.0]]), np.array([[0.0], [1.0], [2.0], [4.0]])])

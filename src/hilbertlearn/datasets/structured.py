@@ -10,7 +10,7 @@ from scipy.stats import rankdata
 from sklearn.datasets import load_digits
 from sklearn.utils import Bunch, check_random_state
 
-from .._validation import check_number
+from .._utils.validation import check_number
 from .synthetic import check_share
 
 LEAST_RATINGS = 20  # of each user, as in MovieLens 100k

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.utils import Bunch
 
-from .._validation import check_number
+from .._utils.validation import check_number
 from ._files import check_sizes, read_arrays, split_rows
 from .structured import GENRES, image_halves, movie_ratings
 

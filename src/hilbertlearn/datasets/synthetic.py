@@ -6,7 +6,7 @@ import numpy as np
 from scipy.interpolate import BSpline
 from sklearn.utils import check_random_state
 
-from .._validation import check_number
+from .._utils.validation import check_number
 
 WIDTHS = (0.05, 0.1, 0.5, 0.7)  # of the Gaussian processes
 

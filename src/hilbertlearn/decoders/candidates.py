@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._blocks import numbers_at_once, slices
-from ..outputs import take
+from .._utils.blocks import numbers_at_once, slices
+from ..data.objects import take
 
 _SCORES = 2**19  # scores of some queries and candidates at once, 4 MB: they are looked at while still in the cache
 _COPIES = 8  # of numbers that are worked on at once, within the working memory

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..outputs import read_outputs
+from ..data.objects import read_outputs
 
 
 def checked(decoder, candidates):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.polynomial import chebyshev
 
-from .._blocks import slices
+from .._utils.blocks import slices
 from .candidates import at_once, best_of_starts, spread
 from .scalar import basins
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._blocks import slices
+from .._utils.blocks import slices
 from .candidates import at_once, best_of_starts, best_outputs, spread
 
 _ENTRIES = 2**18  # kernel values computed at once, 2 MB: they fit in the cache

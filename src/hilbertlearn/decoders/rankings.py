@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 from scipy.stats import rankdata
 
-from .._blocks import slices
+from .._utils.blocks import slices
 from .candidates import at_once, best_outputs
 
 EXACT_ITEMS = 12  # up to so many items the best ranking is found by going through all 2^12 subsets

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.polynomial import chebyshev
 
-from .._blocks import slices
+from .._utils.blocks import slices
 from .candidates import at_once
 
 _POINTS_PER_WIDTH = 3  # grid points on the distance over which the loss bends, `loss.width`

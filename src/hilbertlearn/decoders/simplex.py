@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._blocks import slices
+from .._utils.blocks import slices
 from .candidates import at_once, best_outputs
 from .sums import weighted_losses
 

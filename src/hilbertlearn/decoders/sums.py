@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._blocks import slices
-from ..outputs import take
+from .._utils.blocks import slices
+from ..data.objects import take
 from .candidates import at_once, best_outputs
 
 _LOSSES = 2**20  # losses of some proposals at all outputs, computed at once

@@ -10,7 +10,7 @@ import scipy.sparse
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from .._blocks import rows_at_once, slices
+from .._utils.blocks import rows_at_once, slices
 
 _BLOCK_ENTRIES = 2**23  # of Z that are computed at once, 64 MB: temporaries are a few times that
 

@@ -18,9 +18,9 @@ from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import _num_samples
 
 from .. import kernels
-from .._linalg import solve_triangle
-from .._pivots import independent_root
-from .._validation import check_choice, check_number
+from .._utils.linalg import solve_triangle
+from .._utils.pivoted_cholesky import independent_root
+from .._utils.validation import check_choice, check_number
 from ..kernels import InputKernel
 from .base import FeatureMap, by_rows, checked
 from .selection import METHODS, Candidates

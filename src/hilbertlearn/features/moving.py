@@ -18,7 +18,7 @@ import numpy as np
 import scipy.linalg
 import scipy.optimize
 
-from .._blocks import rows_at_once, slices
+from .._utils.blocks import rows_at_once, slices
 from ..kernels import MOVABLE, distances, profile, slope
 from .landmarks import LandmarkMap, of_points
 

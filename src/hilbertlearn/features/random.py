@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from .. import kernels
-from .._validation import check_number
+from .._utils.validation import check_number
 from ..kernels import InputKernel
 from .base import FeatureMap
 

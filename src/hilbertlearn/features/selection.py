@@ -19,9 +19,9 @@ import scipy.sparse
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from .._blocks import rows_at_once, slices
-from .._linalg import solve_triangle
-from .._pivots import random_pivots
+from .._utils.blocks import rows_at_once, slices
+from .._utils.linalg import solve_triangle
+from .._utils.pivoted_cholesky import random_pivots
 from ..kernels import InputKernel
 
 _POOL, _LEAST_POOL = 8, 2  # candidates for each landmark

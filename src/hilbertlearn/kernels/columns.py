@@ -8,9 +8,9 @@ import numpy as np
 import scipy.sparse
 from sklearn.base import BaseEstimator, clone
 
-from .._validation import check_choice, check_number
-from ..frames import is_frame, is_framed, values_of
-from ..functions import brings_points, non_negative
+from .._utils.validation import check_choice, check_number
+from ..data.frames import is_frame, is_framed, values_of
+from ..data.functions import brings_points, non_negative
 from .family import is_searched, named, with_settings
 from .gram import POSITIVE, PRECOMPUTED, InputKernel, brings_operator, check_kernel, has_gamma, median_rate
 from .ranks import spread_rows

@@ -10,10 +10,10 @@ import scipy.sparse
 import scipy.sparse.csgraph
 from sklearn.utils import check_random_state
 
-from .._linalg import spectrum
-from .._threads import side_by_side, threads_for
-from .._validation import check_choice, check_number
-from ..graphs import laplacian, read_graph
+from .._utils.linalg import spectrum
+from .._utils.threads import side_by_side, threads_for
+from .._utils.validation import check_choice, check_number
+from ..data.graphs import laplacian, read_graph
 from .graph import NODE_KERNELS, node_kernel
 
 _EXACT = 1000  # up to so many nodes "auto" keeps the kernel as it is

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import scipy.sparse
 from sklearn.base import BaseEstimator
 
-from ..functions import brings_points
+from ..data.functions import brings_points
 from .functional import L2, IntegratedKernel
 from .gram import CURVE_NAMES, InputKernel, scalar
 from .objects import Named, of_objects

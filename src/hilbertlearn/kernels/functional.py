@@ -20,9 +20,9 @@ from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import gen_batches
 
-from .._naming import unnamed_in_errors
-from .._validation import check_choice, check_number
-from ..functions import fill_gaps, quadrature, same_points, sampled
+from .._utils.naming import unnamed_in_errors
+from .._utils.validation import check_choice, check_number
+from ..data.functions import fill_gaps, quadrature, same_points, sampled
 from .gram import gram, median_rate, resolve_gamma
 from .stationary import MATERN, Bandwidth
 

@@ -17,10 +17,10 @@ from sklearn.metrics.pairwise import (
 from sklearn.utils import _safe_indexing
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from .._fitting import snapshot
-from .._linalg import exact
-from .._statistics import weighted_quantile
-from .._validation import check_choice, check_number, check_symmetric_psd, warn
+from .._utils.fitting import snapshot
+from .._utils.linalg import exact
+from .._utils.statistics import weighted_quantile
+from .._utils.validation import check_choice, check_number, check_symmetric_psd, warn
 from .ranks import spread_rows
 from .stationary import MATERN, OVERFLOW, Bandwidth, distances, profile
 from .tiles import in_tiles

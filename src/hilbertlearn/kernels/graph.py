@@ -9,9 +9,9 @@ import scipy.linalg
 import scipy.sparse
 from sklearn.base import BaseEstimator
 
-from .._blocks import rows_at_once, slices
-from .._validation import check_choice, check_memory, check_number, check_symmetric_psd
-from ..graphs import is_networkx, laplacian, read_weights
+from .._utils.blocks import rows_at_once, slices
+from .._utils.validation import check_choice, check_memory, check_number, check_symmetric_psd
+from ..data.graphs import is_networkx, laplacian, read_weights
 
 _ENTRIES = 2**22  # of features at a time
 _DENSE = 0.2  # share of pairs that are linked beyond which products with a dense matrix are faster

@@ -16,8 +16,8 @@ import numpy as np
 import scipy.sparse
 from sklearn.base import BaseEstimator, clone
 
-from .._linalg import psd_root
-from .._validation import check_choice, check_number, check_symmetric_psd
+from .._utils.linalg import psd_root
+from .._utils.validation import check_choice, check_number, check_symmetric_psd
 from .gram import resolve_gamma
 from .ranks import spread_rows
 from .stationary import MOVABLE, Bandwidth, distances, profile, slope, unresolved

@@ -7,8 +7,8 @@ import scipy.sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.metrics.pairwise import cosine_similarity
 
-from .._validation import check_number
-from ..outputs import kind_of
+from .._utils.validation import check_number
+from ..data.objects import kind_of
 from .gram import PRECOMPUTED, TANIMOTO, check_kernel, diagonal, gram, has_gamma, length, resolve_gamma, tanimoto
 from .stationary import Bandwidth, check_nu, distances, profile, unresolved
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._validation import check_choice
+from .._utils.validation import check_choice
 from .gram import check_kernel, length
 
 FORMS = ("i", "ii", "iii", "iv", "v", "vi")

@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils.validation import _num_samples
 
-from ..frames import column_values, columns_of, is_frame
-from ..graphs import combined_ranks
+from ..data.frames import column_values, columns_of, is_frame
+from ..data.graphs import combined_ranks
 from .tables import Table
 
 

@@ -20,8 +20,8 @@ from scipy.special import gammaln, kve
 from sklearn.base import clone
 from sklearn.metrics.pairwise import additive_chi2_kernel, euclidean_distances, manhattan_distances
 
-from .._naming import unnamed_in_errors
-from .._validation import check_choice, check_number
+from .._utils.naming import unnamed_in_errors
+from .._utils.validation import check_choice, check_number
 from .tiles import in_tiles
 
 OVERFLOW = "X is too large, its kernel overflows; scale X, for example with StandardScaler"

@@ -8,8 +8,8 @@ import reprlib
 import numpy as np
 import scipy.sparse
 
-from ..frames import column_values, columns_of, is_frame, is_missing, item_values
-from ..functions import brings_points
+from ..data.frames import column_values, columns_of, is_frame, is_missing, item_values
+from ..data.functions import brings_points
 
 
 class Table:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._threads import side_by_side
+from .._utils.threads import side_by_side
 
 _ENTRIES = 2**18  # of a tile, 2 MB in double precision
 _FEW = 8  # tiles that are not worth the start of threads

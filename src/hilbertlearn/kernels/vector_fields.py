@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from .._validation import check_number
+from .._utils.validation import check_number
 from .gram import resolve_gamma
 from .stationary import OVERFLOW, Bandwidth, unresolved
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._validation import check_choice
+from .._utils.validation import check_choice
 from .base import Loss
 from .convolution import InfConv
 from .margin import Hinge

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._linalg import row_norms
+from .._utils.linalg import row_norms
 
 _MAX_NEWTON = 60
 

@@ -7,8 +7,8 @@ import numbers
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from .._linalg import row_norms
-from .._statistics import weighted_quantile
+from .._utils.linalg import row_norms
+from .._utils.statistics import weighted_quantile
 from .balls import p_norms, scale_rows
 
 EPSILON_QUANTILE = 0.25  # of the residual norms: a quarter of the rows may drop out of the model

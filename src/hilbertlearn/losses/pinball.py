@@ -6,7 +6,7 @@ import numbers
 
 import numpy as np
 
-from .._statistics import weighted_quantile
+from .._utils.statistics import weighted_quantile
 from .base import Loss
 
 _FORGIVEN = 1e-10  # rounding of dual variables, and of the order of levels where the loss is asked for, relative

@@ -6,7 +6,7 @@ import numbers
 
 import numpy as np
 
-from .._linalg import row_norms
+from .._utils.linalg import row_norms
 from .balls import dual_exponent, p_norms, project_ball
 from .base import EPSILON_QUANTILE, KAPPA_QUANTILE, Loss, check_positive, indicator, residual_quantile
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import wrightomega
 
-from .._naming import unnamed_in_errors
+from .._utils.naming import unnamed_in_errors
 from .balls import power_prox
 from .base import EPSILON_QUANTILE, Loss, check_positive, indicator, residual_quantile
 

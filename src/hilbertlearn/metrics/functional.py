@@ -7,7 +7,7 @@ from functools import reduce
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight
 
-from ..functions import IrregularFunctions, own_quadrature, quadrature, read_functions, same_points
+from ..data.functions import IrregularFunctions, own_quadrature, quadrature, read_functions, same_points
 
 
 def functional_mse(Y_true, Y_pred, grid=None, sample_weight=None):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse
 
-from .._validation import check_choice
+from .._utils.validation import check_choice
 
 PAIRS = ("upper", "all")
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._validation import check_number
-from ..functions import quadrature, read_functions
+from .._utils.validation import check_number
+from ..data.functions import quadrature, read_functions
 from ..losses import Huber
 from ..losses.balls import dual_exponent, p_norms
 

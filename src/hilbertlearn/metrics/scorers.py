@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.metrics import get_scorer
 
-from ..functions import IrregularFunctions, brings_points, read_functions, same_points
+from ..data.functions import IrregularFunctions, brings_points, read_functions, same_points
 
 
 class FunctionalScorer(BaseEstimator):

@@ -6,10 +6,10 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.validation import _check_sample_weight
 
-from .._validation import check_choice, check_number, warn
-from ..frames import check_order
-from ..functions import rows_of_none
-from ..outputs import nan_for_missing
+from .._utils.validation import check_choice, check_number, warn
+from ..data.frames import check_order
+from ..data.functions import rows_of_none
+from ..data.objects import nan_for_missing
 
 TIE_TOLERANCE = 1e-10  # relative to the largest score of the query: equal candidates may differ by rounding
 SUM_TOLERANCE = 1e-6  # histograms stored in single precision pass

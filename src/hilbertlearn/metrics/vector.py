@@ -11,8 +11,8 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.validation import _check_sample_weight
 
-from .._validation import check_choice, warn
-from ..frames import check_order
+from .._utils.validation import check_choice, warn
+from ..data.frames import check_order
 from ..spaces import read_vectors
 
 AVERAGES = ("raw_values", "uniform_average")

@@ -6,8 +6,8 @@ import numpy as np
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state
 
-from .._validation import check_choice, check_number
-from ..graphs import Pairs
+from .._utils.validation import check_choice, check_number
+from ..data.graphs import Pairs
 
 
 class EdgeSplit(BaseCrossValidator):

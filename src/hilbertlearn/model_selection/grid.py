@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from .. import held_out
-from .._statistics import MAD_TO_DEVIATION, weighted_quantile
+from .. import selection
+from .._utils.statistics import MAD_TO_DEVIATION, weighted_quantile
 from ..losses import Loss, Squared
 from ..training import Options, Training
 
@@ -58,7 +58,7 @@ def loss_grid(loss: Loss, loss_params, training: Training, alphas, options: Opti
     columns = {}
     for name, values in loss_params.items():
         if isinstance(values, str):
-            middle = held_out.settled(training, _left_open(loss, [name]), alphas, options).get_params()[name]
+            middle = selection.settled(training, _left_open(loss, [name]), alphas, options).get_params()[name]
             values = middle * _MULTIPLES
         columns[name] = [value.item() if isinstance(value, np.generic) else value for value in values]
     return [dict(zip(columns, combination)) for combination in itertools.product(*columns.values())]
@@ -85,7 +85,7 @@ def judge(loss: Loss, grid, training: Training, alphas, options: Options) -> Los
         return Squared()
     common = _changed(loss, robust[0])
     common = _left_open(common, [name for name in robust[0] if _takes_auto(loss, name)])
-    return held_out.settled(training, common, alphas, options)
+    return selection.settled(training, common, alphas, options)
 
 
 def choose(alphas, losses, errors, spread, rule) -> tuple[int, int]:
@@ -104,7 +104,7 @@ def choose(alphas, losses, errors, spread, rule) -> tuple[int, int]:
     elif len(losses) == 1:
         order = np.argsort(alphas)
         within = np.zeros(errors.shape, dtype=bool)
-        within[order[held_out.best_index(errors[order, 0])], 0] = True
+        within[order[selection.best_index(errors[order, 0])], 0] = True
     else:
         within = errors <= least + _EQUAL * abs(least)
     places = [(int(i), int(j)) for i, j in np.argwhere(within)]

@@ -14,14 +14,14 @@ from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from .. import held_out
-from .._callbacks import Watched, watched
-from .._facts import Facts, WithFacts
-from .._fitting import snapshot, store, transactional, with_tags_of
-from .._validation import check_choice, check_number
-from ..estimators import OperatorKernelRegressor
+from .. import selection
+from .._utils.callbacks import Watched, watched
+from .._utils.facts import Facts, WithFacts
+from .._utils.fitting import snapshot, store, transactional, with_tags_of
+from .._utils.validation import check_choice, check_number
 from ..losses import as_loss
 from ..metrics import FunctionalScorer
+from ..vector import OperatorKernelRegressor
 from .grid import (
     RULES,
     check_alphas,
@@ -169,9 +169,9 @@ class RegularizationPathCV(Watched, WithFacts, MetaEstimatorMixin, BaseEstimator
         base.set_params(alpha=alpha)
         if grid is not None:
             training = _for_loss(base, training, losses[j])
-        chosen = held_out.settled(training, losses[j], alphas, options)
-        bounds = held_out.automatic_bounds(losses[j], chosen)
-        choice = held_out.Choice(
+        chosen = selection.settled(training, losses[j], alphas, options)
+        bounds = selection.automatic_bounds(losses[j], chosen)
+        choice = selection.Choice(
             alpha, chosen, training, factors, selected_alpha=self.alphas is None, selected_bounds=bounds
         )
         choice = base.settle(choice)
@@ -229,11 +229,11 @@ class RegularizationPathCV(Watched, WithFacts, MetaEstimatorMixin, BaseEstimator
             inputs, outputs = indexable(X, y)
             named = isinstance(self.scoring, str)
             error = _scored(self._scorer(base, training), base, inputs, outputs, named)
-        errors = held_out.fold_errors(
+        errors = selection.fold_errors(
             training,
             self._folds(X, y, training.rows),
             alphas,
-            [lambda part, loss=losses[j]: held_out.settled(part, loss, alphas, options) for j in order],
+            [lambda part, loss=losses[j]: selection.settled(part, loss, alphas, options) for j in order],
             options,
             error=lambda training, found, test: error(training, base.checked(found), test),
             n_jobs=self.n_jobs,
@@ -243,7 +243,7 @@ class RegularizationPathCV(Watched, WithFacts, MetaEstimatorMixin, BaseEstimator
     def _leave_one_out(self, base, training, alphas, factors, y):
         """Errors (n or groups, n_alphas, 1) of the distinct samples, and their weights."""
         data, space = training.distinct(), training.space
-        residuals = held_out.residual_path(data, alphas, factors if data is training else None)
+        residuals = selection.residual_path(data, alphas, factors if data is training else None)
         if self.scoring is None:
             return np.stack([space.held_out_errors(data.Y, r) for r in residuals], axis=1)[:, :, None], data.weights
         scorer = self._scorer(base, training)

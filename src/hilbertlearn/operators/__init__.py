@@ -4,7 +4,7 @@
 functions, the space behind the coordinates: it has one axis for each variable, and one for several curves a sample.
 """
 
-from .._linalg import Kronecker
+from .._utils.linalg import Kronecker
 from .products import BetweenLevels, PerAxis
 from .reading import as_learned, is_from_outputs, named_operator, operator_matrix
 from .settings import Covariance, Decay, Identity, Integral, Learned, TaskGraph, task_similarity

@@ -7,8 +7,8 @@ import math
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._linalg import Kronecker, kronecker
-from .._validation import check_number
+from .._utils.linalg import Kronecker, kronecker
+from .._utils.validation import check_number
 from .reading import as_learned, operator_matrix
 from .settings import Integral
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._linalg import Kronecker, kronecker
-from .._validation import check_choice, check_symmetric_psd
+from .._utils.linalg import Kronecker, kronecker
+from .._utils.validation import check_choice, check_symmetric_psd
 from .settings import Covariance, Decay, Identity, Integral, Learned, TaskGraph
 
 _NAMES: dict = {

@@ -7,10 +7,10 @@ import scipy.linalg
 from sklearn.base import BaseEstimator
 
 from .. import kernels
-from .._linalg import kronecker, psd_root, spectrum
-from .._statistics import covariance
-from .._validation import check_choice, check_number
-from ..graphs import laplacian
+from .._utils.linalg import kronecker, psd_root, spectrum
+from .._utils.statistics import covariance
+from .._utils.validation import check_choice, check_number
+from ..data.graphs import laplacian
 
 
 class Identity(BaseEstimator):

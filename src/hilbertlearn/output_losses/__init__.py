@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._validation import check_choice
+from .._utils.validation import check_choice
 from .base import OutputLoss, Scaled, Sum
 from .costs import CostMatrix, Hierarchy
 from .directions import Diffusion

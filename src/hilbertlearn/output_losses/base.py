@@ -7,8 +7,8 @@ from numbers import Real
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._naming import unnamed_in_errors
-from .._validation import check_number
+from .._utils.naming import unnamed_in_errors
+from .._utils.validation import check_number
 
 
 def as_floats(outputs):

@@ -6,7 +6,7 @@ from itertools import chain
 
 import numpy as np
 
-from ..outputs import distinct, take
+from ..data.objects import distinct, take
 from .base import OutputLoss, as_floats
 
 _NAMED = 5  # labels that a message names

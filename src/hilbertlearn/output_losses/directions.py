@@ -7,7 +7,7 @@ from math import comb
 import numpy as np
 from numpy.polynomial import chebyshev
 
-from .._validation import check_number
+from .._utils.validation import check_number
 from .base import OutputLoss, as_floats
 
 _SHORTEST = 1e-5  # diffusion time t, at which the series of the kernel has about sqrt(37 / t) terms, 2000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.metrics.pairwise import additive_chi2_kernel, manhattan_distances
 
-from .._naming import unnamed_in_errors
+from .._utils.naming import unnamed_in_errors
 from .base import OutputLoss
 from .objects import as_matrix
 

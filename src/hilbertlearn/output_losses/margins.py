@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit
 
-from .._naming import unnamed_in_errors
+from .._utils.naming import unnamed_in_errors
 from .scalars import ScalarLoss
 
 

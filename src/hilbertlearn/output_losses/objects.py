@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._validation import check_number
+from .._utils.validation import check_number
+from ..data.objects import distinct
 from ..kernels import check_kernel, diagonal, gram
 from ..kernels.gram import PRECOMPUTED
-from ..outputs import distinct
 from .base import OutputLoss, as_floats
 from .costs import in_order, positions
 

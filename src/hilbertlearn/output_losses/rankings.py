@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import rankdata
 
-from .._naming import unnamed_in_errors
+from .._utils.naming import unnamed_in_errors
 from .base import OutputLoss
 from .objects import as_matrix
 

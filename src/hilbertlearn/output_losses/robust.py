@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._naming import unnamed_in_errors
+from .._utils.naming import unnamed_in_errors
 from .scalars import ResidualLoss
 
 

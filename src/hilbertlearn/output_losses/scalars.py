@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._naming import unnamed_in_errors
-from .._validation import check_number
+from .._utils.naming import unnamed_in_errors
+from .._utils.validation import check_number
 from .base import OutputLoss, as_floats
 
 

@@ -6,7 +6,7 @@ from itertools import chain
 
 import numpy as np
 
-from .._naming import unnamed_in_errors
+from .._utils.naming import unnamed_in_errors
 from ..kernels import Tanimoto
 from .base import OutputLoss
 from .costs import in_order

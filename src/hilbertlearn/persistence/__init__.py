@@ -14,7 +14,7 @@ import scipy
 import sklearn
 
 from .. import __version__
-from .._validation import warn
+from .._utils.validation import warn
 from .archive import MODEL, array_name, from_json, read_archive, to_json, write_archive
 from .arrays import array_bytes
 from .decode import Decoder

@@ -13,7 +13,7 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from .._writing import replacing
+from .._utils.atomic_files import replacing
 from .errors import ModelFileError
 
 FORMAT = "hilbertlearn model"

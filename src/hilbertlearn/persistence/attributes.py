@@ -9,7 +9,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from .._sums import kept
+from .._utils.sums import kept
 from .errors import ModelFileError
 
 _OF_CALLBACKS = ("_skl_callbacks", "_parent_callback_ctx")  # scikit-learn's, which watch fits

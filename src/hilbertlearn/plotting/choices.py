@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import check_choice
+from .._utils.validation import check_choice
 from .axes import CYCLE, RED, axes_of, colour_bar, scale_for, short, tidy
 
 _DIGITS = 6  # of logarithms, up to which two values of a setting are the same

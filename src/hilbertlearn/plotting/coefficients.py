@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import check_choice
+from .._utils.validation import check_choice
 from .axes import BLACK, BLUE, GREY, RED, axes_of, colour_bar, tidy
 
 _PALE = "#E4E4E4"  # of coefficients that are zero

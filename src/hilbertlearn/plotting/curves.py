@@ -6,7 +6,7 @@ from itertools import cycle
 
 import numpy as np
 
-from ..functions import IrregularFunctions, brings_points, read_functions
+from ..data.functions import IrregularFunctions, brings_points, read_functions
 from .axes import BLACK, CYCLE, axes_of, chosen_rows, tidy
 from .bands import plot_band
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._validation import check_choice
+from .._utils.validation import check_choice
 from .axes import BLUE, axes_of, colour_bar, tidy
 
 _SHADES = ("speed", "divergence", "curl")

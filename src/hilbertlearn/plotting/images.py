@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._validation import check_number
+from .._utils.validation import check_number
 from .axes import BLACK, axes_of
 
 _UNSEEN = "#9ECAE1"  # pixels that were not observed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import check_number
+from .._utils.validation import check_number
 from .axes import BLUE, GREY, axes_of, colour_bar, tidy
 
 

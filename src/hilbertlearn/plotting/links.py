@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse
 import scipy.sparse.csgraph
 
-from ..graphs import read_known_graph
+from ..data.graphs import read_known_graph
 from .axes import BLACK, CYCLE, GREY, RED, axes_of
 
 _ROUNDS = 100  # of moving nodes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._validation import check_choice, check_number
+from .._utils.validation import check_choice, check_number
 from ..inspection import outlier_report
 from .axes import BLACK, GREY, RED, axes_of, colour_bar, tidy
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.interpolate
 
-from ..functions import atom_values, interpolate_rows
+from ..data.functions import atom_values, interpolate_rows
 
 _DIGITS = 40  # binary digits of a point that wavelets look at: points closer than 2^-40, about 1e-12, are the same
 

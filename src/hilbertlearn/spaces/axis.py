@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._linalg import spectrum
-from ..functions import interpolate_rows
+from .._utils.linalg import spectrum
+from ..data.functions import interpolate_rows
 
 
 class GridAxis:

@@ -13,22 +13,11 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._linalg import spectrum
-from .._statistics import covariance
-from .._validation import check_choice, check_number
-from ..functions import check_basis, is_basis
-from .atoms import (
-    Atoms,
-    Bumps,
-    Checked,
-    Interpolated,
-    OnUnit,
-    Splines,
-    Stacked,
-    Trigonometric,
-    Wavelets,
-    translates,
-)
+from .._utils.linalg import spectrum
+from .._utils.statistics import covariance
+from .._utils.validation import check_choice, check_number
+from ..data.functions import check_basis, is_basis
+from .atoms import Atoms, Bumps, Checked, Interpolated, OnUnit, Splines, Stacked, Trigonometric, Wavelets, translates
 
 
 class Fourier(BaseEstimator):

@@ -8,10 +8,10 @@ from functools import reduce
 
 import numpy as np
 
-from .._statistics import mean_rows
-from .._validation import check_choice, listed
-from ..frames import points_of
-from ..functions import (
+from .._utils.statistics import mean_rows
+from .._utils.validation import check_choice, listed
+from ..data.frames import points_of
+from ..data.functions import (
     IrregularFunctions,
     Layout,
     check_inside,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse
 
-from .._linalg import row_norms
+from .._utils.linalg import row_norms
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from .._linalg import spectrum
-from .._validation import check_choice, check_number
-from ..functions import gauss, non_negative, quadrature
+from .._utils.linalg import spectrum
+from .._utils.validation import check_choice, check_number
+from ..data.functions import gauss, non_negative, quadrature
 from ..operators import Integral
 from .atoms import Atoms, Eigenfunctions
 from .axis import BasisAxis, GridAxis

@@ -7,8 +7,8 @@ import scipy.linalg
 import scipy.sparse
 import scipy.sparse.linalg
 
-from .._statistics import weighted_quantile
-from ..functions import quadrature
+from .._utils.statistics import weighted_quantile
+from ..data.functions import quadrature
 
 _PER_DECADE = 4  # penalties that are tried
 _LARGEST = 1.0  # penalty on the unit interval, beyond which curves are straight lines

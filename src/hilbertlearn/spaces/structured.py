@@ -11,9 +11,9 @@ import scipy.linalg
 from sklearn.base import BaseEstimator
 
 from .. import kernels
-from .._pivots import pivoted_cholesky, random_pivots
-from .._validation import check_memory, check_number, check_symmetric_psd
-from ..outputs import distinct, read_outputs, take
+from .._utils.pivoted_cholesky import pivoted_cholesky, random_pivots
+from .._utils.validation import check_memory, check_number, check_symmetric_psd
+from ..data.objects import distinct, read_outputs, take
 from .base import Space
 
 _PROBES = 5

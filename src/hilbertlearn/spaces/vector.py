@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils import check_array
 
-from .._linalg import spectrum
-from .._statistics import mean_rows, pointwise_median
-from .._validation import listed
-from ..frames import check_collected, numbers_of
-from ..functions import brings_points, rows_of_none
+from .._utils.linalg import spectrum
+from .._utils.statistics import mean_rows, pointwise_median
+from .._utils.validation import listed
+from ..data.frames import check_collected, numbers_of
+from ..data.functions import brings_points, rows_of_none
+from ..data.objects import nan_for_missing
 from ..operators import as_learned, operator_matrix
-from ..outputs import nan_for_missing
 from .base import Space, predicted_unobserved
 
 _RANK = 1e-12  # eigenvalues of a metric, relative to the largest, that count as zero

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from .._linalg import row_norms
-from .._statistics import geometric_median, mean_rows
-from .._sums import same
-from .._validation import warn
-from ..problem import Problem, relative_gap
-from ..solvers import splitting
-from ..solvers.anderson import Anderson
-from ..terms import Constant
+from .._utils.linalg import row_norms
+from .._utils.statistics import geometric_median, mean_rows
+from .._utils.sums import same
+from .._utils.validation import warn
+from ..core.problem import Problem, relative_gap
+from ..core.solvers import splitting
+from ..core.solvers.anderson import Anderson
+from ..core.terms import Constant
 
 _TOL = 1e-9  # of the certificate, and of the constant relative to the spread of the outputs
 _TOLD = 1e-3  # beyond which it is said

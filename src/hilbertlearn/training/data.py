@@ -10,10 +10,9 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 
 from .. import kernels, operators
-from .._statistics import mean_rows
-from ..problem import Problem
-from ..spaces import Space
-from ..terms import (
+from .._utils.statistics import mean_rows
+from ..core.problem import Problem
+from ..core.terms import (
     PATH,
     Deformed,
     DeformedFeatures,
@@ -30,6 +29,7 @@ from ..terms import (
     make_term,
     merged,
 )
+from ..spaces import Space
 from .constant import best_constant
 from .samples import Encoded, Samples, take_samples
 

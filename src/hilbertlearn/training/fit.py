@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import solvers
-from .._linalg import row_norms
-from .._progress import Progress
+from .._utils.linalg import row_norms
+from .._utils.progress import Progress
+from ..core import solvers
+from ..core.problem import Problem
+from ..core.solvers import Solution
+from ..core.terms import Factors
 from ..losses import Loss
-from ..problem import Problem
-from ..solvers import Solution
-from ..terms import Factors
 from .data import Training
 
 _QUICK_TOL, _QUICK_ITERATIONS = 1e-4, 200

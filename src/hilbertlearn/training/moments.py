@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from .._linalg import Spectrum, cholesky, cholesky_solve, full_spectrum, spectrum
+from .._utils.linalg import Spectrum, cholesky, cholesky_solve, full_spectrum, spectrum
 
 MOST_PATTERNS = 100  # kinds of gaps, outputs that miss the same rows count once, beyond which moments are refused
 _REFINEMENTS = 3

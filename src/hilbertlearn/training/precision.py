@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from .. import kernels, operators
-from .._statistics import mean_rows
-from .._validation import warn
+from .._utils.statistics import mean_rows
+from .._utils.validation import warn
 from .data import Training
 from .samples import Encoded, Recipe
 

@@ -13,8 +13,8 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from .. import features, kernels
-from .._linalg import exact
-from .._validation import check_memory, warn
+from .._utils.linalg import exact
+from .._utils.validation import check_memory, warn
 from ..spaces import Space
 from ..spaces.sampling import Sampling
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._validation import check_number
+from .._utils.validation import check_number
 
 # powers of 1/n: the rate of Ciliberto et al. 2016, theorem 5, and universal consistency, theorem 4
 SCHEDULES = {"n^-1/2": 1 / 2, "n^-1/4": 1 / 4}

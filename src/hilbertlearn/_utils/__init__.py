@@ -1,0 +1,1 @@
+"""Helpers without any knowledge of kernels or estimators: validation, linear algebra, statistics, threads, progress."""

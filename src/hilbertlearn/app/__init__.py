@@ -1,0 +1,1 @@
+"""An application on the public interface: tables, reports and the command line."""

@@ -1,0 +1,306 @@
+"""Curves: predicted and true, the error along them, and bands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ...data.functions import IrregularFunctions, brings_points, read_functions
+from ...metrics import integrated_squared_error
+from .charts import NUMBERS, POINTS, VIEWS, Axis, Chart, Series, View, drawn, spread_out
+from .coverage import along_curve, of_bands
+from .parts import NOTHING_TRUE, Figures, Judged, Meter, Part, Table, Tile
+from .text import count, number, percent
+from .vectors import compared
+
+_BINS = 20  # parts of the domain, for curves at points of their own
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One of the curves of a sample: points (m,), and values (m,), NaN where not observed."""
+
+    points: np.ndarray
+    values: np.ndarray
+
+
+@dataclass(frozen=True)
+class Ends:
+    """Lower and upper ends (n, m, p) of bands on a grid (m,)."""
+
+    band: Any  # of the conformal predictor
+    grid: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+
+    @classmethod
+    def of(cls, model, X) -> Ends | None:
+        """None where there are no bands of curves over one variable."""
+        if model.conformal is None or len(model.space.grids) > 1:
+            return None
+        band = model.conformal.predict_band(X)
+        (grid,) = band.form.axes or model.space.grids
+        return cls(band, grid, *(np.reshape(rows, (len(rows), len(grid), model.space.n_curves)) for rows in band.ends))
+
+
+@dataclass(frozen=True)
+class Truth:
+    """Curves y, and predictions at their points: for each curve of a sample a list over samples."""
+
+    data: Any  # as read
+    predicted: Any  # in the same form
+    irregular: bool
+
+    @classmethod
+    def of(cls, model, X, y) -> Truth:
+        data, _ = read_functions(y, grids_of(model, y), origins=model.space.layout.origins)
+        irregular = isinstance(data, IrregularFunctions)
+        if irregular:
+            predicted, _ = read_functions(model.predict(X, grid=list(data.points)), name="predictions")
+            pairs = zip(data.values, predicted.values, strict=True)
+            seen = [compared(true, own.reshape(true.shape)) for true, own in pairs]
+            data = IrregularFunctions(data.points, seen, data.domain)
+        else:
+            axes = data.axes if len(data.axes) > 1 else data.axes[0]
+            predicted = on_grid(model.predict(X, grid=axes), data.axes)
+            data = replace(data, values=compared(data.values, predicted.values))
+        return cls(data, predicted, irregular)
+
+    def curves(self, which, c) -> list[Curve]:
+        """Curve c of all samples; which : "data" or "predicted"."""
+        data = getattr(self, which)
+        if self.irregular:
+            values = [one if one.ndim == 1 else one[:, c] for one in data.values]
+            return [Curve(points, own) for points, own in zip(data.points, values, strict=True)]
+        return [Curve(data.axes[0], own[:, c]) for own in data.values]
+
+    @property
+    def n_curves(self):
+        return self.data.n_curves if self.irregular else self.data.values.shape[-1]
+
+    @property
+    def n_variables(self):
+        return 1 if self.irregular else len(self.data.axes)
+
+    def errors(self):
+        """Root mean squared errors (n,) of samples over their domain, NaN where nothing was observed."""
+        axes, n = None if self.irregular else self.data.axes, len(self.data)
+        values = (self.data, self.predicted) if self.irregular else (self.data.values, self.predicted.values)
+        rows = [slice(i, i + 1) for i in range(n)]
+        return np.sqrt([integrated_squared_error(values[0][row], values[1][row], axes) for row in rows])
+
+
+def grids_of(model, y):
+    """Grids that y does not bring along."""
+    if hasattr(model.machine, "grids_of"):
+        return model.machine.grids_of(y)
+    return None if brings_points(y) else model.space.grids
+
+
+def judge_curves(model, X, y, names, targets) -> Judged:
+    space = model.space
+    channels = targets if targets and len(targets) == space.n_curves > 1 else curve_names(space.n_curves)
+    ends = Ends.of(model, X)
+    goal = "whole curves" if len(space.grids) == 1 else f"functions of {len(space.grids)} variables"
+    goal = goal if space.n_curves == 1 else f"{space.n_curves} {goal} for each sample"
+    if y is None:
+        pictures = curve_chart(None, drawn_curves(model, X), ends, np.zeros(len(names)), names, channels)
+        return Judged(goal, [], Part("Predictions", NOTHING_TRUE, [pictures] if pictures else []))
+    truth = Truth.of(model, X, y)
+    errors = truth.errors()
+    score = float(model.predictor.score(X, y))
+    facts = {"score": score, "score_name": "share explained", "rmse": float(np.sqrt(np.nanmean(errors**2)))}
+    tiles = [
+        Tile("share explained", number(score), "1 is perfect, 0 is the mean curve of the training data"),
+        Tile("typical error", number(np.nanmedian(errors)), "median over curves of the root mean squared error"),
+    ]
+    coverage, more, tile = None, {}, []
+    items: list = []
+    if truth.n_variables > 1:
+        items = [points_chart(truth, errors, names)]
+    else:
+        pictured = drawn_curves(model, X) if truth.irregular else truth.predicted
+        items = [curve_chart(truth, pictured, ends, errors, names, channels), error_chart(truth, channels)]
+    if ends is not None:
+        coverage, more, tile = of_bands(model, ends.band, y, np.isfinite(errors), inside_chart(model, ends, truth))
+    elif model.conformal is not None:
+        coverage, more, tile = of_bands(model, model.conformal.predict_band(X), y, np.isfinite(errors), None)
+    intro = "Curves are in order of their error, the worst first." if truth.n_variables == 1 else ""
+    return Judged(
+        goal,
+        tiles + tile,
+        Part("Predicted and true", intro, items),
+        errors,
+        "root mean squared error",
+        facts | more,
+        coverage,
+        outputs=[gaps_table(truth, channels), *gaps_chart(truth, channels)],
+    )
+
+
+def curve_names(number_of_curves):
+    return [""] if number_of_curves == 1 else [f"curve {c + 1}" for c in range(number_of_curves)]
+
+
+def drawn_curves(model, X):
+    """Predictions on the grid of the model, as ``Curves``."""
+    predicted = model.predict(X, grid=model.space.grids if len(model.space.grids) > 1 else model.space.grids[0])
+    return on_grid(predicted, model.space.grids)
+
+
+def on_grid(predicted, axes):
+    """Predictions on one grid as ``Curves``, whatever they came in."""
+    data, _ = read_functions(predicted, axes, "predictions")
+    if not isinstance(data, IrregularFunctions):
+        return data
+    values = np.stack([one if one.ndim == 2 else one[:, None] for one in data.values])
+    return read_functions(values, axes)[0]
+
+
+# ---------------------------------------------------------------- charts
+
+
+def curve_chart(truth, pictured, ends, errors, names, channels) -> Chart | None:
+    """True and predicted curves, a view for each; None for functions of several variables.
+
+    pictured : predictions on a grid
+    """
+    if len(pictured.axes) > 1:
+        return None
+    grid = pictured.axes[0]
+    rows = spread_out(errors, max(1, min(VIEWS, NUMBERS // (4 * len(grid) * len(channels)))))
+    true = None if truth is None else [truth.curves("data", c) for c in range(len(channels))]
+    views = []
+    for i in rows:
+        error = "" if truth is None or np.isnan(errors[i]) else f", error {number(errors[i])}"
+        for c, channel in enumerate(channels):
+            series = []
+            if ends is not None:
+                series.append(Series("band", "band", "band", lower=ends.lower[i, :, c], upper=ends.upper[i, :, c]))
+            series.append(Series("predicted", "line", "grid", pictured.values[i, :, c]))
+            if true is not None:
+                series.append(_true(true[c][i], "" if truth.irregular else "grid"))
+            views.append(View(" · ".join(filter(None, [names[i] + error, channel])), series, sample=True))
+    shared = {"grid": grid} | ({} if ends is None else {"band": ends.grid})
+    note = ""
+    if len(rows) < len(errors):
+        note = f"{len(rows)} of {len(errors)} curves, from the largest error to the smallest."
+    return Chart("Curve by curve", Axis("t"), Axis("y(t)"), views, note, "sample", shared)
+
+
+def _true(curve: Curve, shared) -> Series:
+    """A true curve as a line, or as dots where gaps leave points that no line would show."""
+    dots = not shared or np.isnan(curve.values).any()
+    return Series(
+        "true", "points" if dots else "line", shared or curve.points, curve.values, color="ink", dashed=not dots
+    )
+
+
+def at_points(truth, c):
+    """Points (k,), true and predicted values (k,) there, of curve c of all samples, where they were observed."""
+    true, predicted = truth.curves("data", c), truth.curves("predicted", c)
+    points, y, z = (np.concatenate(parts) for parts in (
+        [one.points for one in true], [one.values for one in true], [one.values for one in predicted]
+    ))  # fmt: skip
+    seen = np.isfinite(y)
+    return points[seen], y[seen], z[seen]
+
+
+def by_place(truth, points, *values):
+    """Means (m,) of values (k,) at places along the curve: (places, counts (m,), means...)."""
+    if truth.irregular:
+        edges = np.linspace(points.min(), points.max(), _BINS + 1)
+        group, places = np.clip(np.digitize(points, edges) - 1, 0, _BINS - 1), (edges[:-1] + edges[1:]) / 2
+    else:
+        places = truth.data.axes[0]
+        group = np.searchsorted(places, points)
+    counts = np.bincount(group, minlength=len(places))
+    sums = (np.bincount(group, weights=one, minlength=len(places)) for one in values)
+    return places, counts, *(np.divide(one, counts, out=np.full(len(places), np.nan), where=counts > 0) for one in sums)
+
+
+def error_chart(truth, channels) -> Chart:
+    """Root mean squared errors along the curve, beside what the curves vary by."""
+    views = []
+    for c, channel in enumerate(channels):
+        points, y, z = at_points(truth, c)
+        places, _, squares, means, seconds = by_place(truth, points, (y - z) ** 2, y, y**2)
+        spread = np.sqrt(np.maximum(seconds - means**2, 0.0))
+        views.append(
+            View(
+                channel,
+                [
+                    Series("error of the predictions", "line", places, np.sqrt(squares)),
+                    Series("spread of the curves", "line", places, spread, color="grey", dashed=True),
+                ],
+            )
+        )
+    note = "Where the error is as large as the spread, nothing has been learnt beyond the mean curve."
+    choose = "curve" if len(channels) > 1 else ""
+    return Chart("Error along the curve", Axis("t"), Axis("root mean square"), views, note, choose)
+
+
+def inside_chart(model, ends, truth) -> Chart:
+    """Share of the curves that is inside the band at each place."""
+    points, inside = [], []
+    for c in range(truth.n_curves):
+        for i, own in enumerate(truth.curves("data", c)):
+            seen = np.isfinite(own.values)
+            t, y = own.points[seen], own.values[seen]
+            low, high = (np.interp(t, ends.grid, side[i, :, c]) for side in (ends.lower, ends.upper))
+            points.append(t)
+            inside.append((low <= y) & (y <= high))
+    places, _, shares = by_place(truth, np.concatenate(points), np.concatenate(inside).astype(float))
+    return along_curve(places, shares, float(model.conformal.level))
+
+
+def points_chart(truth, errors, names) -> Chart:
+    """Predicted against true values at single points, for functions of several variables."""
+    n = len(truth.data)
+    y, z = (one.values.reshape(n, -1) for one in (truth.data, truth.predicted))
+    owner = np.repeat(np.arange(n), y.shape[1])
+    seen = np.flatnonzero(np.isfinite(y.ravel()))
+    rows = seen[drawn(np.abs(y - z).ravel()[seen], POINTS)]
+    dots = Series("points", "points", y.ravel()[rows], z.ravel()[rows], names=[names[i] for i in owner[rows]])
+    note = f"{count(len(rows), 'point')} of {number(len(seen))} that were observed."
+    return Chart("Predicted against true, at single points", Axis("true"), Axis("predicted"), [View("", [dots])], note,
+                 diagonal=True)  # fmt: skip
+
+
+def gaps_table(truth, channels) -> Table | Figures:
+    """What was observed of the curves."""
+    rows = []
+    for c in range(len(channels)):
+        curves = truth.curves("data", c) if truth.n_variables == 1 else _flat(truth, c)
+        values = np.concatenate([one.values for one in curves])
+        known = values[np.isfinite(values)]
+        share = 1 - len(known) / max(len(values), 1)
+        partial = np.mean([np.isnan(one.values).any() for one in curves])
+        sizes = [np.isfinite(one.values).sum() for one in curves]
+        span = number(sizes[0]) if min(sizes) == max(sizes) else f"{number(min(sizes))} to {number(max(sizes))}"
+        ends = [number(f(known)) if len(known) else number(np.nan) for f in (np.min, np.median, np.max)]
+        rows.append([Meter(share, percent(share) if share else "none"), percent(partial), span, *ends])
+    head = ["missing", "curves with gaps", "points a curve", "smallest", "median", "largest"]
+    if len(channels) == 1:
+        (cells,) = rows
+        return Figures(list(zip(head, [cells[0].text, *cells[1:]], strict=True)), "Curves")
+    return Table("Curves", head, rows, channels, first="output")
+
+
+def gaps_chart(truth, channels) -> list[Chart]:
+    """Share missing along the curve, where a common grid has gaps."""
+    if truth.irregular or truth.n_variables > 1 or not np.isnan(truth.data.values).any():
+        return []
+    shares = np.isnan(truth.data.values).mean(axis=0)
+    views = [
+        View(channel, [Series("missing", "line", truth.data.axes[0], shares[:, c])])
+        for c, channel in enumerate(channels)
+    ]
+    choose = "curve" if len(channels) > 1 else ""
+    return [Chart("Missing along the curve", Axis("t"), Axis("share of curves"), views, "", choose)]
+
+
+def _flat(truth, c):
+    return [Curve(np.arange(own[..., c].size), own[..., c].ravel()) for own in truth.data.values]

@@ -1,0 +1,129 @@
+"""The data a model is judged on: how many, of what, and what is missing."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse
+
+from ...data.frames import column_values, columns_of, is_framed, is_missing
+from ...data.functions import IrregularFunctions, as_curves, brings_points
+from ...data.graphs import Pairs, is_networkx
+from .parts import Meter, Table
+from .text import NONE, count, few, number, percent
+
+_COLUMNS = 40  # in a table
+_OPEN = 8  # up to which a table of inputs is unfolded
+NUMBERS = "numbers"
+
+
+def in_words(X) -> str:
+    """What predictions are made from, as "7 columns"."""
+    if X is None:
+        return "the links that are known"
+    if isinstance(X, Pairs):
+        features = "" if X.X is None else " and features of the nodes"
+        return f"the known links of {count(len(X.nodes), 'node')}{features}"
+    if is_networkx(X):
+        return f"a network of {count(len(X), 'node')}"
+    if brings_points(X):
+        return "curves"
+    shape: tuple = getattr(X, "shape", ())
+    if len(shape) == 3:
+        return f"curves with {shape[1]} points" + (f" in {shape[2]} channels" if shape[2] > 1 else "")
+    if len(shape) == 2:
+        return count(shape[1], "column")
+    first = X[0] if len(X) else None
+    if isinstance(first, (list, tuple, np.ndarray)) and np.ndim(first) == 1 and all(np.isscalar(one) for one in first):
+        return count(len(first), "column")
+    return "texts" if isinstance(first, str) else "objects"
+
+
+def inputs_table(X, names) -> Table | None:
+    """Ranges and gaps of the columns of inputs; None where these are no columns."""
+    columns = _columns(X)
+    if columns is None:
+        return None
+    names = [str(j) for j in range(len(columns))] if names is None or len(names) != len(columns) else names
+    title = f"Inputs, {count(len(columns), 'column')}"
+    return _table(title, columns, names, "column", folded=len(columns) > _OPEN)
+
+
+def outputs_table(columns, names, title="Outputs", first="output") -> Table:
+    """The same of columns (d arrays) of outputs."""
+    return _table(title, columns, list(names), first)
+
+
+def _table(title, columns, names, first, folded=False) -> Table:
+    """A row for each column; what they hold is said where it is not numbers alone."""
+    rows = [_row(column) for column in columns[:_COLUMNS]]
+    head, note = ["missing", "smallest", "median", "largest"], ""
+    if any(row[-1] != NUMBERS for row in rows):
+        head.append("values")
+    if len(columns) > _COLUMNS:
+        note = f"The first {_COLUMNS} of {len(columns)}."
+    rows = [row[: len(head)] for row in rows]
+    return Table(title, head, rows, names[:_COLUMNS], note, first=first, text=("values",), folded=folded)
+
+
+def _row(column):
+    """Cells on one column: what is missing, and the range, or some of the values where they are no numbers."""
+    column = np.asarray(column)
+    if column.dtype.kind in "biuf":
+        values = column.astype(float)
+        known = values[np.isfinite(values)]
+        ends = [number(f(known)) if len(known) else NONE for f in (np.min, np.median, np.max)]
+        kinds = len(np.unique(known))
+        return [
+            _missing(1 - len(known) / max(len(values), 1)),
+            *ends,
+            count(kinds, "value") if kinds < 6 else NUMBERS,
+        ]
+    known = [str(item) for item in column if not is_missing(item)]
+    texts = sorted(set(known))
+    words = few(texts, most=4) if len(texts) <= max(10, len(known) // 2) else count(len(texts), "different text")
+    return [_missing(1 - len(known) / max(len(column), 1)), NONE, NONE, NONE, words]
+
+
+def _missing(share) -> Meter:
+    return Meter(float(share), percent(share) if share else "none")
+
+
+def _columns(X):
+    """Columns of a data frame or an array (n, d), None for anything else."""
+    if isinstance(X, Pairs):
+        X = X.X
+    if X is None or is_networkx(X) or brings_points(X) or scipy.sparse.issparse(X):
+        return None
+    if is_framed(X):
+        return [column_values(one) for one in columns_of(X)]
+    if isinstance(X, (list, tuple)) and any(isinstance(row, (str, bytes)) for row in X):
+        return None
+    try:
+        X = np.asarray(X)
+    except ValueError:  # ragged
+        return None
+    return list(X.T) if X.ndim == 2 and X.dtype.kind in "biufOUS" else None
+
+
+def missing_inputs(X) -> float | None:
+    """Share of the entries of inputs that is missing; None where inputs have no entries."""
+    if X is not None and not isinstance(X, Pairs) and not is_networkx(X) and brings_points(X):
+        curves = as_curves(X)
+        values = curves.values if isinstance(curves, IrregularFunctions) else [curves.data_matrix]
+        return _share([np.isnan(np.asarray(one, dtype=float)) for one in values])
+    columns = _columns(X)
+    if columns is None:
+        return None
+    return _share([_gaps(column) for column in columns])
+
+
+def _gaps(column):
+    """Which entries (n,) are missing."""
+    if column.dtype.kind in "biuf":
+        return np.isnan(column)
+    return np.array([is_missing(item) for item in column], dtype=bool)
+
+
+def _share(masks):
+    total = sum(mask.size for mask in masks)
+    return float(sum(mask.sum() for mask in masks) / total) if total else 0.0

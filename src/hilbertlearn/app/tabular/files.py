@@ -1,0 +1,246 @@
+"""Tables in files: CSV in the dialects that are met, and Parquet; written whole or not at all."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+import os
+import re
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+from ..._utils.atomic_files import replacing
+
+SEPARATORS = (",", ";", "\t", "|")
+MISSING = ["?"]  # beside the empty cell, NA, NaN, null and the like, which pandas knows
+_DASHES = ("-", "--", "\u2013", ".")  # missing too, in columns that hold numbers otherwise
+_FORMS = (".csv", ".tsv", ".txt", ".parquet")
+_LOOKED_AT = 50  # lines by which separator and decimal mark are told
+_NAMELESS = re.compile(r"Unnamed: \d+|")
+_DECIMAL_COMMA = re.compile(r"\s*[+-]?(?:\d+|\d{1,3}(?:\.\d{3})+),\d+\s*")
+_IN_THOUSANDS = {  # by the decimal mark
+    ".": re.compile(r"[+-]?(?:\d+|\d{1,3}(?:,\d{3})+)(?:\.\d+)?"),
+    ",": re.compile(r"[+-]?(?:\d+|\d{1,3}(?:\.\d{3})+)(?:,\d+)?"),
+}
+
+
+class TableError(ValueError):
+    """A table, or a choice of its columns, that cannot be worked with; the message says what to do."""
+
+
+def pandas():
+    """The module, or an error that says how to get it."""
+    try:
+        import pandas
+    except ImportError as error:
+        raise ImportError("tables need pandas: pip install 'hilbertlearn[cli]'") from error
+    return pandas
+
+
+def read_table(path):
+    """The table in a CSV or Parquet file.
+
+    Of CSV files the separator (comma, semicolon, tab, bar), the decimal mark, marks of thousands, a byte order mark and
+    the encoding, UTF-8, UTF-16 or else Windows-1252, are told from the file. Empty cells, NA and ? are missing, and so
+    is a dash among numbers.
+
+    Parameters
+    ----------
+    path : of a .csv, .tsv, .txt or .parquet file, whose first line has the names of columns; text may be packed, as in
+        .csv.gz
+
+    Returns
+    -------
+    data frame of pandas, its columns named by text, a first one without a name "index", its rows numbered from 0
+
+    References
+    ----------
+    Shafranovich (2005), "Common format and MIME type for comma-separated values (CSV) files", RFC 4180.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from hilbertlearn.tabular import read_table
+    >>> size = Path("table.csv").write_text("name;size\\nAnna;1,5\\nBo;2,5\\n")
+    >>> read_table("table.csv")["size"].tolist()
+    [1.5, 2.5]
+    """
+    path = Path(path)
+    form = Path(path.stem if path.suffix.lower() == ".gz" else path.name).suffix.lower()
+    if form not in _FORMS:
+        raise TableError(f"{path}: tables are {', '.join(_FORMS)} files; save a spreadsheet as CSV")
+    if not path.is_file():
+        raise TableError(f"{path}: there is no such file")
+    frame = _parquet(path) if form == ".parquet" else _csv(path)
+    frame.columns = [str(name).strip() for name in frame.columns]
+    if _NAMELESS.fullmatch(frame.columns[0]) and "index" not in frame.columns:
+        frame = frame.rename(columns={frame.columns[0]: "index"})  # as pandas writes its own
+    _check_names(frame.columns, path)
+    if frame.empty:
+        raise TableError(f"{path}: the table has no rows; give one with a line of names and a line for each sample")
+    return frame.reset_index(drop=True)
+
+
+def _check_names(names, path):
+    """Raise if columns share a name."""
+    twice = sorted({name for name in names if list(names).count(name) > 1})
+    if twice:
+        raise TableError(f"{path}: several columns are called {twice[0]!r}; give them names of their own")
+
+
+def _parquet(path):
+    try:
+        frame = pandas().read_parquet(path)
+    except ImportError as error:
+        if "pandas" in str(error):
+            raise
+        raise ImportError("Parquet files need pyarrow: pip install 'hilbertlearn[cli]'") from error
+    except Exception as error:  # of pyarrow, which has classes of its own
+        raise TableError(f"{path}: cannot be read as Parquet ({_line(error)})") from error
+    return frame.reset_index() if any(name is not None for name in frame.index.names) else frame
+
+
+def _csv(path):
+    text = _text(path)
+    if not text.strip():
+        raise TableError(f"{path}: the file is empty; give a table with a line of names and a line for each sample")
+    pd = pandas()
+    separator = _separator(text)
+    decimal = "," if separator != "," and _has_decimal_comma(text, separator) else "."
+    names, ends = _names(text, separator, path)
+    try:
+        frame = pd.read_csv(
+            io.StringIO(text),
+            sep=separator,
+            decimal=decimal,
+            header=0,
+            names=names + ends,
+            na_values=MISSING,
+            skipinitialspace=True,
+            index_col=False,
+            low_memory=False,
+        )
+    except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        raise TableError(f"{path}: cannot be read as CSV ({_line(error)})") from error
+    for row in np.flatnonzero(frame[ends].notna().any(axis=1)):
+        more = f"more than the {len(names)} cells that have names"
+        raise TableError(f"{path}: row {row + 1} has {more}; name all columns, one of names of rows too")
+    return frame[names].apply(_as_written_numbers, decimal=decimal)
+
+
+def _names(text, separator, path):
+    """Names of columns, from the first line, and some for what other lines have beyond them: empty cells, as a rule."""
+    first, *rows = _first_rows(text, separator)
+    _check_names([name.strip() for name in first if name.strip()], path)
+    names = [name.strip() or f"Unnamed: {j}" for j, name in enumerate(first)]
+    width = max([len(names), *map(len, rows)])
+    return names, [f"beyond {j}" for j in range(len(names), width)]
+
+
+def _as_written_numbers(column, decimal):
+    """A column of text as numbers, if all its cells are numbers with marks of thousands, or dashes."""
+    if column.dtype.kind in "biufM":
+        return column
+    cells = column.map(lambda cell: cell.strip() if isinstance(cell, str) else cell)
+    written = cells[cells.notna() & ~cells.isin(_DASHES)]
+    other = "," if decimal == "." else "."
+    either = written.map(lambda cell: _is_number(cell, decimal) and other in cell).any()  # 1,234: thousands, or not?
+    for mark, thousands, is_sure in ((decimal, other, True), (other, decimal, not either)):  # quotes may hold the other
+        if is_sure and len(written) and written.map(lambda cell, mark=mark: _is_number(cell, mark)).all():
+            plain = written.map(lambda cell, mark=mark, apart=thousands: cell.replace(apart, "").replace(mark, "."))
+            return plain.astype(float).reindex(column.index)
+    return column
+
+
+def _is_number(cell, decimal):
+    return isinstance(cell, str) and _IN_THOUSANDS[decimal].fullmatch(cell) is not None
+
+
+def _text(path):
+    try:
+        raw = gzip.decompress(path.read_bytes()) if path.suffix.lower() == ".gz" else path.read_bytes()
+    except (OSError, EOFError, zlib.error) as error:
+        raise TableError(f"{path}: cannot be read ({_line(error)})") from error
+    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return raw.decode("utf-16", errors="replace")
+    if b"\0" in raw[:4096]:
+        raise TableError(f"{path}: is not a text file; give CSV or Parquet")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return raw.decode("cp1252", errors="replace")
+
+
+def _first_rows(text, separator):
+    lines = text.splitlines(keepends=True)[:_LOOKED_AT]
+    return [row for row in csv.reader(lines, delimiter=separator) if row]
+
+
+def _separator(text):
+    """The separator by which the first lines have as many cells each, and most of them."""
+
+    def cells(separator):
+        counts = [len(row) for row in _first_rows(text, separator)]
+        return (len(set(counts)) == 1, counts[0]) if counts[0] > 1 else (False, 0)
+
+    return max(SEPARATORS, key=cells)
+
+
+def _has_decimal_comma(text, separator):
+    return any(_DECIMAL_COMMA.fullmatch(cell) for row in _first_rows(text, separator)[1:] for cell in row)
+
+
+def write_table(frame, path):
+    """Write a data frame as CSV or as Parquet: the whole file, or if anything goes wrong none.
+
+    Parameters
+    ----------
+    frame : data frame of pandas, whose index is not written
+    path : of a file in a folder that is there; its name ends in .csv or .parquet
+
+    Returns
+    -------
+    pathlib.Path of the file
+
+    References
+    ----------
+    As for ``read_table``.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from hilbertlearn.tabular import read_table, write_table
+    >>> path = write_table(pd.DataFrame({"a": [1, 2]}), "out.csv")
+    >>> read_table(path)["a"].tolist()
+    [1, 2]
+    """
+    path = check_output(path, (".csv", ".parquet"))
+    with replacing(path) as part:
+        if path.suffix.lower() == ".parquet":
+            frame.to_parquet(part, index=False)
+        else:
+            frame.to_csv(part, index=False)
+    return path
+
+
+def check_output(path, suffixes=None):
+    """The path of a file to be written, whose folder is there and whose name ends as it should."""
+    path = Path(path)
+    if path.is_dir():
+        raise TableError(f"{path}: is a folder; give the name of a file")
+    if not path.parent.is_dir():
+        raise TableError(f"{path}: the folder {path.parent} is not there; make it first")
+    if not os.access(path.parent, os.W_OK):
+        raise TableError(f"{path}: the folder {path.parent} cannot be written to; choose another")
+    if suffixes and path.suffix.lower() not in suffixes:
+        raise TableError(f"{path}: the name must end in {' or '.join(suffixes)}")
+    return path
+
+
+def _line(error):
+    """The message of an error on one line."""
+    return " ".join(str(error).split())

@@ -1,0 +1,93 @@
+"""Which task target columns are of, told by their cells and names."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from ...data.times import points_in
+from .columns import as_numbers, holds_truths, listed, refuse_mistakes
+from .files import TableError
+from .inputs import DATE, kind_of
+
+_CURVE = 8  # columns from which a row may be a curve
+_SMOOTH = 0.5  # steps to the next column over steps to any, squared, below which it is
+_CLASSES = 10  # whole numbers from 0 or 1 on that may be classes
+_EACH = 5  # rows of each class
+_WITH_UNIT = re.compile(r"[+-]?\d+(?:[.,]\d+)?\s*[A-Za-zµ°%/²³]*")
+
+
+def guess_task(frame, names):
+    """The name of a task, and why it is this one."""
+    columns = [as_numbers(frame[name]) for name in names]
+    text = [name for name, (_, wrong) in zip(names, columns, strict=True) if wrong.any()]
+    for name in text:
+        _refuse_numbers(frame[name], name)
+    if text:
+        if len(names) == 1:
+            return "structured", "the target is text"
+        raise TableError(f"targets {listed(text)} hold no numbers; leave them out, or choose one")
+    if len(names) == 1 and holds_truths(frame[names[0]]):
+        return "structured", "true or false, taken for classes"
+    Y = np.column_stack([values for values, _ in columns])
+    if len(names) == 1:
+        return (
+            ("structured", "few whole numbers, taken for classes") if _are_classes(Y[:, 0]) else ("vector", "numbers")
+        )
+    known = Y[np.isfinite(Y).all(axis=1)]
+    if np.isin(Y[np.isfinite(Y)], (0, 1)).all():
+        return "multilabel", "all cells are 0 or 1"
+    if len(known) and any((np.sort(known, axis=1) == np.arange(first, len(names) + first)).all() for first in (0, 1)):
+        return "ranking", f"each row holds the ranks of {len(names)} labels"
+    if are_curves(frame, names):
+        return "functional", "points in the names of columns, and rows that are smooth"
+    return "vector", "numbers"
+
+
+def _refuse_numbers(column, name):
+    """Raise if a column of text is one of numbers but for a few cells, or but for their units, or one of many dates."""
+    refuse_mistakes(column, name)
+    cells = column[column.notna()].astype(str).str.strip()
+    if cells.nunique() <= _CLASSES:
+        return
+    if kind_of(column, name)[0] == DATE:
+        raise TableError(
+            f"target {name!r} holds dates or durations; write days since a date of your choice, as numbers, or ask for "
+            "the task structured to take them for text"
+        )
+    if cells.map(lambda cell: _WITH_UNIT.fullmatch(cell) is not None).all():
+        raise TableError(
+            f"target {name!r} has cells such as {cells.iloc[0]!r}, numbers with a unit or another decimal mark; write "
+            "plain numbers, or ask for the task structured to take them for text"
+        )
+
+
+def are_curves(frame, names):
+    """Whether columns of numbers have names that stand for points, and rows that are smooth in these."""
+    if len(names) < _CURVE:
+        return False
+    points, _ = points_of_names(names)
+    if points is None:
+        return False
+    return _is_smooth(np.column_stack([as_numbers(frame[names[j]])[0] for j in np.argsort(points)]))
+
+
+def points_of_names(names):
+    """The distinct points (m,) that names of columns stand for, and the origin of dates; None, None elsewhere."""
+    found = points_in(names)
+    if found is None or len(set(found[0])) < len(names):
+        return None, None
+    return found
+
+
+def _are_classes(y):
+    values, counts = np.unique(y[np.isfinite(y)], return_counts=True)
+    consecutive = len(values) > 1 and values[0] in (0, 1) and (np.diff(values) == 1).all()
+    return bool(consecutive and len(values) <= _CLASSES and counts.min() >= _EACH)
+
+
+def _is_smooth(Y):
+    """Whether neighbours among the columns are nearer to each other than columns are on average."""
+    any_two = 2 * np.nanmean(np.nanvar(Y, axis=1))
+    return bool(np.nanmean(np.diff(Y, axis=1) ** 2) < _SMOOTH * any_two)

@@ -1,0 +1,102 @@
+"""Curves with points of their own: a row a point, with columns for the curve, the point and the value."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...data.functions import IrregularFunctions
+from ...data.times import dates_at
+from .columns import number_cells, require, shortened
+from .files import TableError, pandas
+from .inputs import DATE, kind_of, times_of
+
+
+class LongTable:
+    """A table in long form: which rows are of which curve, in the order in which curves appear.
+
+    columns : names (curve, point, value)
+    inputs : a data frame with a row a curve, or None if the inputs are in the table, the same in all rows of a curve
+    point_kind : what ``kind_of`` found of the points in training, so that dates are read in the same format; None in
+        training
+    """
+
+    def __init__(self, frame, columns, inputs=None, point_kind=None):
+        self.curve, self.point, self.value = columns
+        require(frame, [self.curve], "the column of the curves is")
+        if frame[self.curve].isna().any():
+            row = int(np.flatnonzero(frame[self.curve].isna())[0])
+            raise TableError(f"column {self.curve!r}: row {row + 1} has no curve; fill the cell, or drop the row")
+        self.frame, self.given, self.known_kind = frame, inputs, point_kind
+        codes, ids = pandas().factorize(frame[self.curve])
+        self.codes, self.ids = codes, list(ids)
+        self.rows = [np.flatnonzero(codes == i) for i in range(len(self.ids))]
+
+    def inputs(self):
+        """A data frame with a row a curve, and a list of what is to be said about columns that were left out."""
+        if self.given is None:
+            return self._own_inputs()
+        require(self.given, [self.curve], "in the inputs the column of the curves is")
+        if not self.given[self.curve].is_unique:
+            twice = self.given[self.curve][self.given[self.curve].duplicated()].iloc[0]
+            raise TableError(f"inputs: curve {twice!r} has several rows; give one row a curve")
+        table = self.given.set_index(self.curve)
+        missing = [one for one in self.ids if one not in table.index]
+        if missing:
+            raise TableError(f"inputs: no row for curve {missing[0]!r} and {len(missing) - 1} others; add them")
+        return table.loc[self.ids].reset_index(), []
+
+    def _own_inputs(self):
+        others = [name for name in self.frame.columns if name not in (self.point, self.value)]
+        groups = self.frame[others].groupby(self.codes)
+        changing = [name for name in others if groups[name].nunique(dropna=False).max() > 1]
+        said = [f"{name}: left out, it changes within a curve" for name in changing]
+        first = self.frame.iloc[[rows[0] for rows in self.rows]]
+        return first[[name for name in others if name not in changing]].reset_index(drop=True), shortened(said)
+
+    @property
+    def point_kind(self):
+        """Kind of the points and, of dates, their format as text."""
+        return self.known_kind or kind_of(self.frame[self.point], self.point)
+
+    def points(self):
+        """The points of each curve, n arrays of numbers, dates or durations."""
+        column = self.frame[self.point]
+        kind, form = self.point_kind
+        values = times_of(column, self.point, form) if kind == DATE else number_cells(column, self.point)
+        if not np.isfinite(values).all():
+            row = int(np.flatnonzero(~np.isfinite(values))[0])
+            raise TableError(f"column {self.point!r}: row {row + 1} is empty; give the point of each value")
+        return [values[rows] for rows in self.rows]
+
+    def functions(self, domain=None):
+        """The curves as they were observed."""
+        require(self.frame, [self.point, self.value], "columns of curves are")
+        values = number_cells(self.frame[self.value], self.value)
+        return IrregularFunctions(self.points(), [values[rows] for rows in self.rows], domain)
+
+    def predicted(self, model, X, level):
+        """Predictions at the points of the table as a data frame in its form and order, else on the model's grid.
+
+        Columns are the curve, the point, the value and, with a level, the lower and upper end of its band.
+        """
+        if self.point not in self.frame.columns:
+            return self._as_frame(model.predict(X), model, X, level)
+        made = self._as_frame(model.predict(X, grid=self.points()), model, X, level)
+        places = np.argsort(np.concatenate(self.rows))
+        return made.iloc[places].reset_index(drop=True)
+
+    def _as_frame(self, curves, model, X, level):
+        points = np.concatenate(curves.points)
+        columns = {
+            self.curve: np.repeat(np.asarray(self.ids, dtype=object), [len(own) for own in curves.points]),
+            self.point: points if curves.origin is None else dates_at(points, curves.origin),
+            self.value: np.concatenate(curves.values),
+        }
+        if level is not None:
+            band = model.predict_band(X)
+            for name, ends in (("lower", band.lower), ("upper", band.upper)):
+                parts = zip(curves.points, ends.points, ends.values, strict=True)  # bands are on the model's grid
+                columns[f"{self.value}_{name}"] = np.concatenate(
+                    [np.interp(own, grid, end) for own, grid, end in parts]
+                )
+        return pandas().DataFrame(columns)

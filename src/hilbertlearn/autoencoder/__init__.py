@@ -1,0 +1,3 @@
+"""Autoencoders of kernelised data."""
+
+from .estimator import KernelAutoencoder

@@ -1,0 +1,79 @@
+"""Anderson acceleration of a fixed-point iteration ``w <- w + g(w)``."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..._utils.linalg import dot
+from ..._utils.sums import same
+
+_MEMORY = 8
+_RIDGE = 1e-10  # relative regularisation of the small least-squares problem, at least
+_ROUNDED = 8  # roundings of its inner products that it is no smaller than
+_TOLERATED = 2.0  # growth of the residual beyond the best so far that is taken for failure
+_PROGRESS = 0.9  # a residual that falls less than to this fraction of the best so far, ..
+_PATIENCE = 2 * _MEMORY  # .. this many times in a row, is taken for a cycle; as many plain steps as remembered break it
+
+
+class Anderson:
+    """Extrapolates from the last few steps (Walker & Ni 2011, type II); falls back on plain steps when it misleads.
+
+    total : function that adds what other parts of the entries have to sums over these; one call a step
+    """
+
+    def __init__(self, shape, dtype=float, total=same):
+        size, self._total = int(np.prod(shape)), total
+        self._changes = np.empty((_MEMORY, size), dtype=dtype)  # of g
+        self._steps = np.empty((_MEMORY, size), dtype=dtype)  # of w + g
+        self._ridge = max(_RIDGE, _ROUNDED * float(np.finfo(dtype).eps))
+        self._gram = np.empty((_MEMORY, _MEMORY))  # inner products of the changes
+        self.restart()
+
+    def restart(self):
+        """Forget the past: the map has changed."""
+        self._count, self._best, self._stalled = 0, np.inf, 0
+        self._last: tuple[np.ndarray, np.ndarray] | None = None
+
+    def step(self, w, g):
+        """The next point, from the current one and its residual ``g = g(w)``."""
+        plain, flat = w + g, g.ravel()
+        change = None if self._last is None else flat - self._last[1]
+        square, with_change, with_g = self._products(flat, change)
+        size = float(np.sqrt(square))
+        self._stalled = 0 if size < _PROGRESS * self._best else self._stalled + 1
+        if self._stalled > _PATIENCE:
+            if self._stalled > _PATIENCE + _MEMORY:
+                self.restart()
+            return plain
+        if size > _TOLERATED * self._best:
+            self._count, self._last = 0, None
+        self._best = min(self._best, size)
+        if self._last is not None:
+            with_g = self._remember(plain.ravel() - self._last[0], change, with_change, with_g)
+        self._last = (plain.ravel(), flat)
+        used = min(self._count, _MEMORY)
+        if not used:
+            return plain
+        gram = self._gram[:used, :used].copy()
+        gram.flat[:: used + 1] += self._ridge * np.trace(gram) + np.finfo(float).tiny
+        weights = np.linalg.solve(gram, with_g).astype(self._changes.dtype, copy=False)
+        return plain - (weights @ self._steps[:used]).reshape(w.shape)
+
+    def _products(self, flat, change):
+        """``g'g``, and inner products of the changes, the new one last, with the new one and with g."""
+        if change is None:
+            return self._total(np.array([dot(flat, flat)]))[0], None, None
+        known = self._changes[: min(self._count, _MEMORY)]
+        here = [[dot(flat, flat)], known @ change, [change @ change], known @ flat, [change @ flat]]
+        sums = self._total(np.concatenate(here, dtype=float))
+        return sums[0], *np.split(sums[1:], 2)
+
+    def _remember(self, step, change, with_change, with_g):
+        """Keep a step, if need be in place of the oldest; inner products of the changes kept with g."""
+        slot = self._count % _MEMORY
+        self._count += 1
+        used = min(self._count, _MEMORY)
+        self._steps[slot], self._changes[slot] = step, change
+        with_change[slot], with_g[slot] = with_change[-1], with_g[-1]
+        self._gram[slot, :used] = self._gram[:used, slot] = with_change[:used]
+        return with_g[:used]

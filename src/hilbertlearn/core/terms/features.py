@@ -1,0 +1,269 @@
+"""Features in place of kernel values: ``K = Z Z'`` for Z (n, r), never formed.
+
+Systems with the map are solved by Woodbury's formula from ``Z'Z`` (r, r), so that everything costs O(n r (r + d)) once
+and O(n r d) an iteration. Predictions are made from features: coefficients are those of the columns of Z.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import scipy.linalg
+
+from ..._utils.blocks import rows_at_once, slices
+from ..._utils.linalg import Spectrum, cholesky, cholesky_solve, full_spectrum, spectrum
+from ..._utils.sums import kept, same
+from ..._utils.validation import check_memory
+from .base import ONCE, Factors
+from .factors import left_out_of_rows, leftover_of
+from .gram import DenseGram, Gram
+
+_BLOCK = 2**22  # entries of features that are scaled or rotated at a time
+_WHOLE = "use another loss than one of margins, or fewer samples"
+_HELD = 2**25  # entries of residuals left out, of several penalties, that are held at a time
+
+
+class FeatureGram(Gram):
+    """``D Z Z' D`` for features Z (n, r) and D = diag(root), None for the identity.
+
+    back : (q, r) what turns coefficients of the columns of Z into those of the features that predictions are made of,
+        None where they are the same
+    total : function that adds what other parts of the samples have to a sum over these samples
+    """
+
+    expands = True
+
+    def __init__(self, Z, root=None, back=None, total: Callable = same):
+        self.Z, self.root, self.back, self.total = Z, root, back, total
+
+    def _with(self, Z, root):
+        return FeatureGram(Z, root, self.back, self.total)
+
+    def pull(self, A):
+        """``Z' D A`` (r, d), of all samples."""
+        return self.total(self.Z.T @ (A if self.root is None else self.root[:, None] * A))
+
+    def push(self, C):
+        """``D Z C`` (n, d)."""
+        F = self.Z @ C
+        if self.root is not None:
+            F *= self.root[:, None]
+        return F
+
+    def apply(self, A):
+        return self.push(self.pull(A))
+
+    def apply_from(self, rows, A):
+        part = self.take(rows)
+        return self.push(part.pull(A))
+
+    def dense(self):
+        check_memory(len(self.Z), 3, f"feature_map: a matrix between all {len(self.Z)} samples and its factors", _WHOLE)
+        Z = self._scaled(slice(None))
+        return Z @ Z.T
+
+    def _scaled(self, rows):
+        """``D Z`` in some rows."""
+        return self.Z[rows] if self.root is None else self.root[rows][:, None] * self.Z[rows]
+
+    def scaled(self, root_weights):
+        return self._with(self.Z, root_weights if self.root is None else self.root * root_weights)
+
+    def times(self, factor):
+        root = np.full(len(self.Z), np.sqrt(factor))
+        return self.scaled(root)
+
+    def take(self, rows):
+        return self._with(self.Z[rows], None if self.root is None else self.root[rows])
+
+    def plus(self, other):
+        if other.expands and self.back is None and other.back is None:
+            return FeatureGram(np.hstack([self._scaled(slice(None)), other._scaled(slice(None))]), total=self.total)
+        return DenseGram(self.dense() + other.dense())
+
+    def dot(self, other):
+        return float(np.sum(self.total(self._scaled(slice(None)).T @ other._scaled(slice(None))) ** 2))
+
+    def cross(self, rows, columns):
+        return self.Z[rows]
+
+    def inner_products(self, C):
+        return C.T @ C
+
+    def expand(self, C):
+        return self.of_predictions(self.total(self.Z.T @ C))
+
+    def of_predictions(self, W):
+        """Coefficients (q, d) of the features that predictions are made of, from those of the columns of Z."""
+        return W if self.back is None else self.back @ W
+
+    @property
+    def diagonal(self):
+        squares = np.einsum("ij,ij->i", self.Z, self.Z)
+        return squares if self.root is None else squares * self.root**2
+
+    @kept
+    def moment(self):
+        """``Z' D^2 Z`` (r, r), which has the eigenvalues of the Gram matrix."""
+        if self.root is None:
+            return self.total(self.Z.T @ self.Z)
+        moment = np.zeros((self.Z.shape[1],) * 2, dtype=self.Z.dtype)
+        for rows in slices(len(self.Z), rows_at_once(self.Z.shape[1], most=_BLOCK)):
+            part = self._scaled(rows)
+            moment += part.T @ part
+        return self.total(moment)
+
+    @property
+    def norm(self):
+        return float(scipy.linalg.norm(self.moment, 2))
+
+    def factor(self, term, use):
+        operator = None if term.M is None else term.operator_spectrum
+        if use == ONCE and operator is None:
+            return FeatureCholesky(self)
+        return FeatureSpectral(self, full_spectrum(self.moment), operator)
+
+    def factor_cost(self, term, n, use):
+        """``Z'Z`` and its factors."""
+        r = self.Z.shape[1]
+        return n * r**2 / 2 + (1 / 6 if term.M is None and use == ONCE else 7.5) * r**3
+
+    def step_cost(self, n, d):
+        return 2.0 * n * self.Z.shape[1] * d
+
+    def factor_entries(self, n):
+        return float(self.Z.shape[1]) * (n + self.Z.shape[1])
+
+    def spectrum(self):
+        values, V = spectrum(self.moment)
+        return Spectrum(values, self.push(V / np.sqrt(values)))
+
+    def weights_from(self, penalty):
+        pairs = full_spectrum(self.moment)
+        inverse = (pairs.vectors / (pairs.values + penalty)) @ pairs.vectors.T
+        rest = np.eye(len(inverse)) - pairs.vectors @ pairs.vectors.T  # eigenvalues that are rounding are zero
+        inverse = inverse + rest / penalty
+        weights = (inverse if self.back is None else self.back @ inverse) @ self.Z.T
+        return weights if self.root is None else weights * self.root**2
+
+
+class FeatureSpectral(Factors):
+    """Eigenpairs of ``Z'Z`` and of M (None for the identity): every penalty, shift and operator."""
+
+    every_penalty = True
+
+    def __init__(self, gram: FeatureGram, pairs: Spectrum, operator: Spectrum | None = None):
+        self.gram, self.pairs, self.operator = gram, pairs, operator
+
+    def with_operator(self, M):
+        return FeatureSpectral(self.gram, self.pairs, None if M is None else spectrum(M))
+
+    @property
+    def _gamma(self):
+        return np.ones(1) if self.operator is None else self.operator.values
+
+    @property
+    def _E(self):
+        return None if self.operator is None else self.operator.vectors
+
+    def solve(self, R, shift, penalty):
+        return self._solved(R, self._coefficients(self.gram.pull(R), shift, penalty), shift)
+
+    def solve_expanded(self, R, shift, penalty):
+        P, E = self.gram.pull(R), self._E
+        C = self._coefficients(P, shift, penalty)
+        W = self.pairs.vectors @ C
+        if E is not None:
+            W = W @ E.T
+            if E.shape[1] < len(E):  # directions that M drops have no part in the system; the second time is rounding
+                rest = P - (P @ E) @ E.T
+                W += (rest - (rest @ E) @ E.T) / (shift * penalty)
+        return self._solved(R, C, shift), self.gram.of_predictions(W)
+
+    def _coefficients(self, P, shift, penalty):
+        """What ``shift s W + Z'Z W M = P`` has in the two eigenbases."""
+        (values, V), E = self.pairs, self._E
+        return (V.T @ (P if E is None else P @ E)) / (shift * penalty + np.multiply.outer(values, self._gamma))
+
+    def _solved(self, R, C, shift):
+        change = self.pairs.vectors @ (C * self._gamma)
+        return (R - self.gram.push(change if self._E is None else change @ self._E.T)) / shift
+
+    def left_out(self, T, shift, root, penalties, rows=None):
+        """As ``Spectral``, whose eigenvectors ``D Z V / sqrt(values)`` are made for some rows at a time."""
+        (values, V), E, gram = self.pairs, self._E, self.gram
+        rotation = V / np.sqrt(values)
+        coefficients = rotation.T @ gram.pull(T if E is None else T @ E)
+        ones = (rotation.T @ gram.pull(root))[:, 0]
+        rows = np.arange(len(T)) if rows is None else np.asarray(rows)
+        whole = len(values) == len(T)
+        at_once = max(1, _HELD // max(len(rows) * T.shape[1], 1))
+        for first in range(0, len(penalties), at_once):
+            some = penalties[first : first + at_once]
+            out = np.empty((len(some), len(rows), T.shape[1]), dtype=T.dtype)
+            for part in slices(len(rows), rows_at_once(len(values), most=_BLOCK)):
+                own = rows[part]
+                Q, moved = gram.take(own).push(rotation), None if shift is None else shift[own]
+                inputs = Spectrum(values, Q)
+                path = left_out_of_rows(
+                    inputs, self._gamma, E, T[own], moved, root[own], some, coefficients, ones, whole
+                )
+                for k, residuals in enumerate(path):
+                    out[k, part] = residuals
+            yield from out
+
+    @property
+    def output_basis(self):
+        return self._E
+
+    def influence(self, G, root, penalty, rows=None):
+        """``z (Z'DDZ + t)^-1 Z'D`` for features z (m, r), those that predictions are made of."""
+        values, V = self.pairs
+        back, gram = self.gram.back, self.gram if rows is None else self.gram.take(rows)
+        left, right = (G if back is None else G @ back) @ V, gram.push(V)
+        ones = (V.T @ self.gram.pull(root))[:, 0]
+        for t in penalty / self._gamma:
+            scaled = left / (values + t)
+            yield scaled @ right.T, scaled @ ones
+
+    def leftover(self, penalty, rows):
+        values, V = self.pairs
+        inputs = Spectrum(values, self.gram.push(V / np.sqrt(values)))
+        return leftover_of(inputs, penalty / self._gamma, rows)
+
+
+class FeatureCholesky(Factors):
+    """For M = I: the Cholesky factor of ``Z'Z + s shift I``, for a system or a few."""
+
+    def __init__(self, gram: FeatureGram):
+        self.gram = gram
+        self._shift, self._factor = None, np.empty(())
+
+    def solve(self, R, shift, penalty):
+        return self.solve_expanded(R, shift, penalty)[0]
+
+    def solve_expanded(self, R, shift, penalty):
+        if shift * penalty != self._shift:
+            try:
+                self._factor, self._shift = cholesky(self.gram.moment, shift * penalty), shift * penalty
+            except np.linalg.LinAlgError:  # rounding made Z'Z indefinite: the eigenbasis leaves those pairs out
+                return self._spectral.solve_expanded(R, shift, penalty)
+        W = cholesky_solve(self._factor, self.gram.pull(R))
+        return (R - self.gram.push(W)) / shift, self.gram.of_predictions(W)
+
+    @kept
+    def _spectral(self):
+        return FeatureSpectral(self.gram, full_spectrum(self.gram.moment))
+
+    def left_out(self, T, shift, root, penalties, rows=None):
+        return self._spectral.left_out(T, shift, root, penalties, rows)
+
+    def influence(self, G, root, penalty, rows=None):
+        return self._spectral.influence(G, root, penalty, rows)
+
+    def leftover(self, penalty, rows):
+        return self._spectral.leftover(penalty, rows)
+
+    def with_operator(self, M):
+        return None if M is None else self._spectral.with_operator(M)

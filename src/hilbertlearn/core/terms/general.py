@@ -1,0 +1,198 @@
+"""Kernels whose values are matrices of their own for each pair of samples: one matrix between all entries of Y."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse
+
+from ..._utils.linalg import shifted_inverse
+from ...kernels import OperatorValued
+from .base import ONCE, PATH, Term
+from .build import make_term
+from .factors import Spectral
+from .sampled import Scattered
+from .separable import Separable
+
+_EPS = np.finfo(float).eps
+_BLOCK_COLUMNS = 1000  # of the products that several penalties share
+_BLOCK_ENTRIES = 2**22  # of products of eigenvectors: 32 MB
+
+
+class General(Term):
+    """The map ``A -> sum_j K_ij a_j`` of blocks ``K_ij`` (d, d), on the entries of A (n, d) that were observed.
+
+    by_entry : the same map on columns (N, 1), N = n d, or as many as were observed, in the order of ``A.ravel()``
+    shape : (n, d)
+    seen : (n d,) which entries were observed, None for all; on the others the map is zero
+    """
+
+    closed_form = True
+    takes_gaps = True
+    inversion = "direct"
+
+    def __init__(self, by_entry: Separable, shape, seen=None):
+        self.by_entry, self._shape, self.masked = by_entry, shape, seen is not None
+        self.seen = np.ones(shape[0] * shape[1], dtype=bool) if seen is None else seen
+
+    @classmethod
+    def of_blocks(cls, blocks):
+        """The map of blocks (n, n, d, d), not copied if they are in memory as (n, d, n, d)."""
+        n, d = blocks.shape[1:3]
+        return cls(Separable(np.ascontiguousarray(blocks.swapaxes(1, 2).reshape(n * d, n * d))), (n, d))
+
+    @property
+    def shape(self):
+        return self._shape
+
+    @property
+    def norm(self) -> float:
+        return self.by_entry.norm
+
+    @property
+    def scale(self) -> float:
+        """The number of samples times the mean of the diagonal, whatever was observed: the trace over d."""
+        diagonal = self.by_entry.gram.diagonal
+        return self.shape[0] * float(diagonal.mean()) if len(diagonal) else 0.0
+
+    def apply(self, A):
+        out = np.zeros(A.size)
+        out[self.seen] = self.by_entry.apply(A.ravel()[self.seen, None])[:, 0]
+        return out.reshape(A.shape)
+
+    def predictor(self, C):
+        return BlockPredictor(C)
+
+    def with_gram(self, gram):
+        return General(Separable(None), self.shape) if gram is None else General.of_blocks(gram.dense())
+
+    def scaled(self, root_weights):
+        root = np.repeat(root_weights, self.shape[1])[self.seen]
+        return self._with(self.by_entry.scaled(root), self.shape, self.seen)
+
+    def take(self, rows):
+        n, d = self.shape
+        entries = np.arange(n * d).reshape(n, d)[rows].ravel()
+        seen = self.seen[entries]
+        kept = (np.cumsum(self.seen) - 1)[entries[seen]]
+        return self._with(self.by_entry.take(kept), (len(entries) // d, d), seen)
+
+    def _with(self, by_entry, shape, seen):
+        return General(by_entry, shape, seen if self.masked else None)
+
+    def observed(self, mask):
+        seen = mask.ravel() & self.seen
+        return General(self.by_entry.take(seen[self.seen]), self.shape, seen)
+
+    def margin_gram(self, Y):
+        n, d = self.shape
+        samples = np.repeat(np.arange(n), d)[self.seen]
+        rows = scipy.sparse.csr_array((Y.ravel()[self.seen], (samples, np.arange(len(samples)))), (n, len(samples)))
+        return rows @ (rows @ self.by_entry.K).T
+
+    def factor(self, use=ONCE):
+        return (BySpectrum if use == PATH else ByInverse)(self.seen, self.by_entry.factor(use), self)
+
+
+class BlockPredictor:
+    """Values (m, d) from blocks (m, n, d, d) of new points with the samples and coefficients C (n, d)."""
+
+    def __init__(self, coef):
+        self.coef = coef
+
+    def __call__(self, blocks):
+        m, n, d = blocks.shape[:3]
+        return (blocks.swapaxes(1, 2).reshape(m * d, n * d) @ self.coef.ravel()).reshape(m, d)
+
+
+@make_term.register
+def _(kernel: OperatorValued, gram, operator, outputs):
+    d, wanted = gram.dense().shape[2], outputs.coordinates.shape[1]
+    if d != wanted:
+        raise ValueError(
+            f"kernel: the values of {type(kernel).__name__} are matrices ({d}, {d}), but the outputs have {wanted} "
+            "coordinates; give a kernel with as many (those of vector fields have one for each column of X)"
+        )
+    return General.of_blocks(gram.dense())
+
+
+# ---------------------------------------------------------------- factors
+
+
+@dataclass(frozen=True)
+class _Blocks(Scattered):
+    """Factors of the matrix between entries, which a sample leaves with all of its own at once."""
+
+    term: General
+
+    def left_out(self, T, shift, root, penalties, rows=None):
+        """``G_ii^-1 (G t)_i`` with ``G = (K + s I)^-1``, its blocks (d, d), and t the targets of the other samples.
+
+        Solving for all entries but those of sample i is the block form of residual / (1 - leverage) (Brouard et al.
+        2016, section 4). Residuals of entries that were not observed are zero.
+        """
+        n, d = T.shape
+        # beside the targets, what a constant in each coordinate adds to them
+        sides = T.reshape(-1, 1) if shift is None else np.hstack([T.reshape(-1, 1), np.kron(root, np.eye(d))])
+        sides = np.where(self.seen[:, None], sides, 0.0)
+        for rest, blocks in self._reduced(sides, np.asarray(penalties, dtype=float)):
+            rest = rest.reshape(n, d, -1)
+            right = rest[:, :, 0] if shift is None else rest[:, :, 0] - np.einsum("iab,ib->ia", rest[:, :, 1:], shift)
+            values, vectors = np.linalg.eigh(blocks)
+            coefficients = np.einsum("iab,ia->ib", vectors, right) / np.maximum(values, _EPS)
+            residuals = np.einsum("iab,ib->ia", vectors, coefficients) / root
+            yield residuals if rows is None else residuals[rows]
+
+    @abstractmethod
+    def _reduced(self, sides, penalties):
+        """For each penalty s ``s G sides`` (n d, c) and blocks (n, d, d) of s G, the identity in what was not seen."""
+
+
+class ByInverse(_Blocks):
+    """From the inverse for each penalty."""
+
+    def _reduced(self, sides, penalties):
+        seen = self.seen.reshape(self.term.shape)
+        entry = np.maximum(np.cumsum(self.seen) - 1, 0).reshape(seen.shape)
+        both, K = seen[:, :, None] & seen[:, None, :], self.term.by_entry.K
+        for i, s in enumerate(penalties):
+            inverse = shifted_inverse(K, s)
+            if inverse is None:  # rounding made K indefinite
+                yield from self.term.factor(PATH)._reduced(sides, penalties[i:])
+                return
+            rest = np.zeros_like(sides)
+            rest[self.seen] = s * (inverse @ sides[self.seen])
+            yield rest, np.where(both, s * inverse[entry[:, :, None], entry[:, None, :]], np.eye(seen.shape[1]))
+
+
+class BySpectrum(_Blocks):
+    """From the eigenvectors Q for every penalty: ``s G = I - Q diag(lam / (lam + s)) Q'``."""
+
+    inner: Spectral
+
+    def _reduced(self, sides, penalties):
+        (n, d), lam = self.term.shape, self.inner.inputs.values
+        Q = np.zeros((n * d, len(lam)))
+        Q[self.seen] = self.inner.inputs.vectors
+        weights = lam[:, None] / (lam[:, None] + penalties)
+        blocks = np.eye(d) - self._leverages(Q, weights)
+        coefficients = Q.T @ sides
+        step = max(1, _BLOCK_COLUMNS // sides.shape[1])
+        for start in range(0, len(penalties), step):
+            some = weights[:, start : start + step]
+            changes = Q @ (some[:, :, None] * coefficients[:, None, :]).reshape(len(lam), -1)
+            for i, change in enumerate(np.split(changes, some.shape[1], axis=1)):
+                yield sides - change, blocks[start + i]
+
+    def _leverages(self, Q, weights):
+        """Blocks (penalties, n, d, d) of ``Q diag(w) Q'`` for each column w of weights (r, penalties)."""
+        (n, d), r = self.term.shape, Q.shape[1]
+        Q, out = Q.reshape(n, d, r), np.empty((n, d, d, weights.shape[1]))
+        step = max(1, _BLOCK_ENTRIES // (d * d * max(r, 1)))
+        for start in range(0, n, step):
+            some = Q[start : start + step]
+            products = (some[:, :, None, :] * some[:, None, :, :]).reshape(-1, r)
+            out[start : start + step] = (products @ weights).reshape(len(some), d, d, -1)
+        return np.moveaxis(out, 3, 0)

@@ -1,0 +1,135 @@
+"""What no function of the kernel reaches: a constant, and a part of the outputs outside their space."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..._utils.sums import kept, same
+from .base import Factors, Term
+
+
+class Constant(Term):
+    """The kernel 1 without a penalty, whose functions are constants: dual variables must sum to zero.
+
+    root : (n, d) square roots of the sample weights, zero where nothing was observed
+    free : number of columns that have a constant; in the others it is zero
+    total : function that adds what other parts of the samples have to a sum over these samples
+    """
+
+    inversion = "direct"
+
+    def __init__(self, root, free, total=same):
+        self.root, self.free, self.total = root, free, total
+
+    @kept
+    def _mass(self):
+        return self.total(np.einsum("ij,ij->j", self.root, self.root))
+
+    def constant(self, A):
+        """The constant (d,) nearest to A (n, d) over the roots."""
+        mass, summed = self._mass, self.total(np.einsum("ij,ij->j", self.root, A))
+        found = np.divide(summed, mass, out=np.zeros_like(mass), where=mass > 0)
+        found[self.free :] = 0.0
+        return found
+
+    def apply(self, A):
+        raise TypeError("without a penalty the fitted values are not a function of dual variables")
+
+    def scaled(self, root_weights):
+        return Constant(self.root * root_weights[:, None], self.free, self.total)
+
+    def predictor(self, C):
+        raise TypeError("a constant needs no kernel values")
+
+    def factor(self, use="once"):
+        return _ConstantFactors(self)
+
+
+@dataclass(frozen=True)
+class _ConstantFactors(Factors):
+    term: Constant
+    every_penalty = True
+
+    def solve(self, R, shift, penalty):
+        return (R - self.term.root * self.term.constant(R)) / shift
+
+
+class Padded(Term):
+    """A term on all columns but the last, where its functions are zero.
+
+    The last column holds the norm of what an output has outside its space: a loss of the norm of a whole residual sees
+    it (Bouche et al. 2021, equation 8), and no model can change it.
+    """
+
+    def __init__(self, term: Term):
+        self.term = term
+
+    @property
+    def inversion(self):
+        return self.term.inversion
+
+    @property
+    def M(self):
+        return self.term.M
+
+    @property
+    def error(self):
+        return self.term.error
+
+    def apply(self, A):
+        return _padded(self.term.apply(A[:, :-1]), 0.0)
+
+    def scaled(self, root_weights):
+        return Padded(self.term.scaled(root_weights))
+
+    def predictor(self, C):
+        return self.term.predictor(C)
+
+    def coordinates(self, A):
+        return self.term.coordinates(A[:, :-1])
+
+    def expand(self, C):
+        return self.term.expand(C)
+
+    def take(self, rows):
+        return Padded(self.term.take(rows))
+
+    def factor(self, use="once"):
+        inner = self.term.factor(use)
+        return None if inner is None else PaddedFactors(inner)
+
+    def factor_cost(self, n, use="once"):
+        return self.term.factor_cost(n, use)
+
+    def step_cost(self, n, d):
+        return self.term.step_cost(n, d)
+
+    @property
+    def norm(self):
+        return self.term.norm
+
+    @property
+    def scale(self):
+        return self.term.scale
+
+
+@dataclass(frozen=True)
+class PaddedFactors(Factors):
+    """Factors of a padded term."""
+
+    inner: Factors
+
+    @property
+    def every_penalty(self):
+        return self.inner.every_penalty
+
+    def solve(self, R, shift, penalty):
+        return _padded(self.inner.solve(R[:, :-1], shift, penalty), R[:, -1] / shift)
+
+
+def _padded(A, last):
+    out = np.empty((len(A), A.shape[1] + 1), dtype=A.dtype)
+    out[:, :-1], out[:, -1] = A, last
+    return out

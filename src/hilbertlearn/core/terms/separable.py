@@ -1,0 +1,142 @@
+"""The kernel k(x, z) M: the map of a Gram matrix and an operator."""
+
+from __future__ import annotations
+
+from functools import cached_property, reduce
+
+import numpy as np
+import scipy.linalg
+
+from ..._utils.linalg import Spectrum, in_dtype, psd_root
+from ..._utils.sums import kept
+from .base import ONCE, LinearPredictor, Term
+from .factors import operator_spectrum
+from .gram import Gram, as_gram
+
+
+class Separable(Term):
+    """The map ``A -> K A M`` of the kernel k(x, z) M; ``M=None`` is the identity."""
+
+    closed_form = True
+    influences = True
+    inversion = "direct"
+
+    def __init__(self, K, M=None):
+        self.gram = as_gram(K)
+        self.M = in_dtype(M, np.float32) if self.gram.dtype == np.float32 else M
+
+    @property
+    def K(self):
+        return self.gram.dense()
+
+    @property
+    def expands(self):
+        return self.gram.expands
+
+    @property
+    def takes_gaps(self):
+        """Where columns do not mix, each is a problem of the samples it was observed in."""
+        if not self.gram.separates:  # the samples not observed are part of the kernel
+            return False
+        return self.M is None or (isinstance(self.M, np.ndarray) and not (self.M - np.diag(self.M.diagonal())).any())
+
+    def observed(self, mask):
+        from .patterns import ByPattern
+
+        return ByPattern(self, mask) if self.takes_gaps else self
+
+    def apply(self, A):
+        return self.gram.apply(A if self.M is None else A @ self.M)
+
+    def apply_from(self, rows, A):
+        """The map at the array that has the rows A there, and zeros elsewhere."""
+        return self.gram.apply_from(rows, A if self.M is None else A @ self.M)
+
+    def predictor(self, C):
+        return LinearPredictor(C if self.M is None else C @ self.M)
+
+    def scaled(self, root_weights):
+        return Separable(self.gram.scaled(root_weights), self.M)
+
+    def take(self, rows):
+        return Separable(self.gram.take(rows), self.M)
+
+    def at(self, alpha):
+        return self.gram.term_at(alpha, self.M)
+
+    def expand(self, C):
+        return self.gram.expand(C)
+
+    def with_gram(self, gram):
+        return Separable(gram, self.M)
+
+    def weights_from(self, penalty):
+        return self.gram.weights_from(penalty)
+
+    def with_operator(self, M):
+        return Separable(self.gram, M)
+
+    def margin_gram(self, Y):
+        return self.K * (Y @ Y.T if self.M is None else Y @ self.M @ Y.T)
+
+    def factor(self, use=ONCE):
+        return self.gram.factor(self, use)
+
+    def factor_cost(self, n, use=ONCE):
+        return self.gram.factor_cost(self, n, use)
+
+    def step_cost(self, n, d):
+        return self.gram.step_cost(n, d)
+
+    def as_separable(self):
+        return self
+
+    @cached_property
+    def operator_spectrum(self) -> Spectrum:
+        """Eigenpairs of M; not to be asked for when M is the identity."""
+        return operator_spectrum(self.M)
+
+    @property
+    def operator_norm(self) -> float:
+        return 1.0 if self.M is None else float(self.operator_spectrum.values[-1:].sum())
+
+    @kept
+    def norm(self) -> float:
+        return self.gram.norm * self.operator_norm
+
+    @property
+    def scale(self) -> float:
+        return float(self.gram.diagonal.sum()) * self.operator_norm
+
+
+def nearest(terms) -> Separable:
+    """The separable term nearest to a sum of separable ones in Frobenius norm.
+
+    It is ``(sum_t a_t K_t) (x) (sum_t b_t M_t)`` with (a, b) the leading singular pair of a T x T matrix (Van Loan &
+    Pitsianis 1993); a and b are non-negative because inner products of PSD matrices are.
+    """
+    if len(terms) == 1:
+        return terms[0]
+    d = next((t.M.shape[0] for t in terms if t.M is not None), 1)
+    grams, outputs = [t.gram for t in terms], [np.eye(d) if t.M is None else np.asarray(t.M) for t in terms]
+    root_k = psd_root([[one.dot(other) for other in grams] for one in grams])
+    root_m = psd_root([[np.vdot(one, other) for other in outputs] for one in outputs])
+    left, values, right = np.linalg.svd(root_k @ root_m)
+    a = np.abs(scipy.linalg.lstsq(root_k, left[:, 0] * values[0])[0])
+    b = np.abs(scipy.linalg.lstsq(root_m, right[0])[0])
+    gram = summed(one.times(weight) for weight, one in zip(a, grams, strict=True))
+    M = sum(weight * S for weight, S in zip(b, outputs, strict=True))
+    return Separable(gram, None if all(t.M is None for t in terms) and d == 1 else M)
+
+
+def summed(grams) -> Gram:
+    """The sum of several kernels."""
+    return reduce(lambda one, other: one.plus(other), grams)
+
+
+def merged(terms) -> Separable | None:
+    """One term in place of a sum of them that have no operator, None where some have."""
+    parts = [term.as_separable() for term in terms]
+    if any(part is None or part.M is not None or part.gram.depends_on_alpha for part in parts):
+        return None
+    return Separable(summed(part.gram for part in parts))

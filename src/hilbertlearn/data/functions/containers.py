@@ -1,0 +1,498 @@
+"""Functional data as they come: arrays on a common grid, curves at points of their own, scikit-fda's containers."""
+
+from __future__ import annotations
+
+import reprlib
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_array
+
+from ..frames import numbers_of, points_of
+from ..times import as_date, as_times, date_text, days, first_date, read_points, since
+from .bases import atom_values, check_basis, coefficients, evaluated, gauss, in_basis
+from .points import as_axes, check_grids, check_inside, read_axes, same_points, through
+
+DEFAULT_POINTS = 101  # of the grid that curves without a common one are put on
+
+
+class IrregularFunctions:
+    """Curves observed at points of their own.
+
+    Has a length, a shape ``(n,)`` and the indexing of arrays, so that scikit-learn can split it.
+
+    Parameters
+    ----------
+    points : n arrays (m_i,), the points of each curve, in any order: numbers, or dates or durations, which become days
+    values : n arrays (m_i,), or (m_i, p) for p curves observed together; NaN where not observed
+    domain : (low, high) interval the curves live on; by default from the smallest to the largest point
+    origin : date that dates are counted from in days; by default the first of them
+
+    Attributes
+    ----------
+    points : list of n arrays (m_i,) of numbers, of dates the days since the origin
+    values : list of n arrays (m_i,) or (m_i, p)
+    domain : (low, high)
+    origin : numpy.datetime64 that points are counted from in days, None where they are no dates
+
+    References
+    ----------
+    - Yao, F., Muller, H.-G. and Wang, J.-L. (2005). Functional data analysis for sparse longitudinal data. JASA 100.
+
+    Examples
+    --------
+    >>> from hilbertlearn import IrregularFunctions
+    >>> curves = IrregularFunctions([[0.0, 0.5, 1.0], [0.2, 0.9]], [[1.0, 2.0, 1.0], [1.5, 1.1]])
+    >>> len(curves), curves[:1]
+    (2, IrregularFunctions(1 curves, 3 to 3 points, domain=(0.0, 1.0)))
+    """
+
+    origin: Any = None
+
+    def __init__(self, points, values, domain=None, origin=None):
+        if len(points) != len(values):
+            raise ValueError(
+                f"points and values must have an entry for each curve, got {len(points)} and {len(values)} entries"
+            )
+        self.points, self.values = [], []
+        points, self.origin = _in_days(points, origin)
+        for i, (p, v) in enumerate(zip(points, values, strict=True)):
+            try:
+                p, v = np.asarray(p, dtype=float), np.asarray(v, dtype=float)
+            except (TypeError, ValueError) as error:
+                raise ValueError(
+                    f"curve {i}: points must be arrays of numbers, dates or durations (pandas.to_datetime converts "
+                    f"text), and values arrays of numbers: {error}"
+                ) from error
+            if p.ndim != 1 or v.ndim not in (1, 2) or len(p) != len(v):
+                raise ValueError(
+                    f"curve {i}: {p.size} points {p.shape} but values of shape {v.shape}; give one value a point"
+                )
+            if not np.isfinite(p).all() or np.isinf(v).any():
+                raise ValueError(f"curve {i}: points must be finite numbers, and values finite or NaN")
+            self.points.append(p)
+            self.values.append(v)
+        if len({v.shape[1:] for v in self.values}) > 1:
+            raise ValueError("values must all be (m_i,) or all be (m_i, p) with the same p")
+        if domain is None:
+            every = np.concatenate(self.points) if len(self.points) else np.empty(0)
+            if not len(every):
+                raise ValueError("points: no curve has any point; give at least one, or the domain")
+            domain = (every.min(), every.max())
+        try:
+            low, high = map(float, read_points(list(domain), self.origin)[0])
+        except (TypeError, ValueError):
+            low, high = np.nan, np.nan  # refused below
+        if not (np.isfinite([low, high]).all() and low <= high):
+            raise ValueError(f"domain must be an interval (low, high) of finite numbers, got {domain!r}")
+        self.domain = (low, high)
+        for i, p in enumerate(self.points):
+            check_inside(p, self.domain, f"points of curve {i}")
+
+    @property
+    def shape(self):
+        return (len(self.points),)
+
+    @property
+    def parts(self):
+        """All that there is to know, as lists: what two of them are compared by."""
+        return [self.domain, self.points, self.values, *([] if self.origin is None else [str(self.origin)])]
+
+    @property
+    def n_curves(self):
+        """How many curves are observed together."""
+        return self.values[0].shape[1] if len(self) and self.values[0].ndim == 2 else 1
+
+    def __len__(self):
+        return len(self.points)
+
+    def __array__(self, dtype=None, copy=None):
+        """Single curves as objects, which is how scikit-learn puts the predictions of folds together."""
+        out = np.empty(len(self), dtype=object)
+        for i in range(len(self)):
+            out[i] = self[i]
+        return out
+
+    def __getitem__(self, key):
+        """Curves by an index, a slice, indices or a mask; the domain stays."""
+        if isinstance(key, tuple):  # scikit-learn asks for [rows, ...]
+            key = key[0]
+        rows = np.atleast_1d(np.arange(len(self))[key])
+        points, values = [self.points[i] for i in rows], [self.values[i] for i in rows]
+        return IrregularFunctions(points, values, self.domain, self.origin)
+
+    def since(self, origin):
+        """The same curves with another origin of their dates; as they are where points are no dates, or it is None."""
+        if self.origin is None or origin is None or self.origin == origin:
+            return self
+        points = [since(own, self.origin, origin)[0] for own in self.points]
+        domain = since(np.array(self.domain), self.origin, origin)[0]
+        return IrregularFunctions(points, self.values, domain, origin)
+
+    def to_array(self):
+        """Values (n, m), or (n, m, p), of curves that all have as many points."""
+        if len({len(p) for p in self.points}) > 1:
+            raise ValueError("the curves have different numbers of points; use points and values, one array a curve")
+        return np.array(self.values)
+
+    def __repr__(self):
+        sizes = [len(p) for p in self.points]
+        span = f"{min(sizes)} to {max(sizes)} points" if sizes else "no points"
+        dates = "" if self.origin is None else f" in days since {date_text(self.origin)}"
+        return f"IrregularFunctions({len(self)} curves, {span}, domain={self.domain}{dates})"
+
+
+def _in_days(points, origin):
+    """Points of curves with dates and durations in days, and the origin of dates, None where there are none."""
+    times = [as_times(own) for own in points]
+    dated = [own for own in times if own is not None and own.dtype.kind == "M"]
+    if origin is not None:
+        origin = as_date(origin, "origin")
+    elif dated:
+        origin = first_date(np.concatenate(dated))
+    kinds = {"f" if own is None else own.dtype.kind for own, p in zip(times, points, strict=True) if np.size(p)}
+    if dated and (kinds != {"M"} or any(np.isnat(own).any() for own in dated)):
+        raise ValueError("points: some are dates and others are none; give dates for all points of all curves")
+    if len(kinds) > 1:
+        raise ValueError("points: some are durations and others numbers; give durations for all points of all curves")
+    return [p if own is None else days(own, origin) for p, own in zip(points, times, strict=True)], origin
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Functions on one grid: values (n, m_1, ..., m_k, p), NaN where not observed, for p functions of k variables."""
+
+    values: np.ndarray
+    axes: tuple[np.ndarray, ...]
+    domain: tuple[tuple[float, float], ...]
+
+    def __len__(self):
+        return len(self.values)
+
+    def __getitem__(self, rows):
+        return Curves(self.values[rows], self.axes, self.domain)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How functions were handed over, so that predictions come back in the same form."""
+
+    kind: str  # "array", "FDataGrid", "FDataIrregular", "FDataBasis" or "IrregularFunctions"
+    ndim: int = 2  # of the array
+    names: dict = field(default_factory=dict)  # of scikit-fda's containers
+    named_points: bool = False  # whether the grid is the names of the columns of a data frame
+    basis: Any = None  # of a FDataBasis
+    listed: bool = False  # whether each function was an object of its own
+    origins: tuple = ()  # of each variable, the date that points are counted from; None, or nothing, for numbers
+
+    def axes(self, grid):
+        """Grids behind a setting of where to predict."""
+        return as_axes(grid, self.origins)
+
+    def whole(self, values, axes, domain):
+        """Values on the training grid in the form of the training outputs; in a basis where these were."""
+        if self.kind != "FDataBasis":
+            return self.wrap(values, axes, domain)
+        from skfda import FDataBasis
+
+        return self._form(FDataBasis(self.basis, coefficients(self.basis, values[..., 0]), **self.names))
+
+    def wrap(self, values, axes, domain):
+        """Values (n, m_1, ..., m_k, p) on the product grid of axes, in the form of the training outputs."""
+        if self.kind == "array":
+            if self.ndim == 1:
+                return values[:, 0, 0] if values.shape[1] == 1 else values[..., 0]
+            return values[..., 0] if self.ndim == len(axes) + 1 else values
+        if self.kind in ("FDataGrid", "FDataBasis"):
+            from skfda import FDataGrid
+
+            return self._form(FDataGrid(values, grid_points=list(axes), domain_range=list(domain), **self.names))
+        return self.wrap_irregular([axes[0]] * len(values), list(values), domain)
+
+    def wrap_irregular(self, points, values, domain):
+        """Values [(m_i, p), ...] at points [(m_i,), ...]."""
+        if self.listed and self.kind in ("FDataGrid", "FDataBasis"):
+            own = zip(points, values, strict=True)
+            return [curve for p, v in own for curve in self.wrap(v[None], (p,), domain)]
+        if self.kind.startswith("FData"):
+            from skfda import FDataIrregular
+
+            starts = np.cumsum([0, *(len(p) for p in points[:-1])])
+            curves = FDataIrregular(
+                start_indices=starts,
+                points=np.concatenate(points)[:, None],
+                values=np.concatenate(values),
+                domain_range=list(domain),
+                **self.names,
+            )
+            return self._form(curves)
+        if all(v.shape[1] == 1 for v in values):
+            values = [v[:, 0] for v in values]
+        return self._form(IrregularFunctions(points, values, domain[0], *self.origins[:1]))
+
+    def _form(self, functions):
+        """A container, or a list of single ones where it was one."""
+        return [functions[i : i + 1] for i in range(len(functions))] if self.listed else functions
+
+
+@dataclass(frozen=True)
+class Functions:
+    """Functions as they were read, with how they were handed over: reading them again costs nothing."""
+
+    data: Curves | IrregularFunctions
+    layout: Layout
+
+    def __len__(self):
+        return len(self.data)
+
+    def __getitem__(self, rows):
+        return Functions(self.data[rows], self.layout)
+
+
+def brings_points(Y):
+    """Whether Y is a container of functions that knows their points, ours or scikit-fda's, or a list of single ones."""
+    return _is_container(Y) or _singles(Y) is not None
+
+
+def _is_container(Y):
+    named = hasattr(Y, "data_matrix") or hasattr(Y, "start_indices")
+    return isinstance(Y, IrregularFunctions) or named or in_basis(Y)
+
+
+def _singles(Y):
+    """The containers in a list, or in an array of objects, which is what scikit-learn makes of some; None otherwise."""
+    if isinstance(Y, np.ndarray) and Y.dtype == object:
+        Y = list(Y.ravel()) if Y.size == len(Y) else None
+    return list(Y) if isinstance(Y, (list, tuple)) and len(Y) and all(map(_is_container, Y)) else None
+
+
+def joined(Y, name="y"):
+    """One container from a list of single functions, irregular if their grids differ; anything else as it is."""
+    singles = _singles(Y)
+    if singles is None:
+        return Y
+    several = next((i for i, y in enumerate(singles) if len(y) != 1), None)
+    if several is not None:
+        raise ValueError(
+            f"{name}: a list must have one function an entry, entry {several} has {len(singles[several])}; "
+            "give one container, or single functions, a[0], a[1], ..."
+        )
+    first = singles[0]
+    if not isinstance(first, IrregularFunctions) and all(_alike(first, y) for y in singles[1:]):
+        return first.concatenate(*singles[1:]) if len(singles) > 1 else first
+    own = [_read_single(y, name) for y in singles]
+    own = [curve.since(own[0].origin) for curve in own]
+    ends = np.array([curve.domain for curve in own])
+    points, values = [curve.points[0] for curve in own], [curve.values[0] for curve in own]
+    return IrregularFunctions(points, values, (ends[:, 0].min(), ends[:, 1].max()), own[0].origin)
+
+
+def _alike(first, other):
+    """Whether two containers of scikit-fda can be one: of the same kind, on the same grid or in the same basis."""
+    if type(first) is not type(other) or first.dim_codomain != other.dim_codomain:
+        return False
+    if in_basis(first):
+        return first.basis == other.basis
+    pairs = [(first.domain_range, other.domain_range)]
+    if hasattr(first, "data_matrix"):
+        pairs.append((first.grid_points, other.grid_points))
+    return all(len(a) == len(b) and all(map(same_points, a, b)) for a, b in pairs)
+
+
+def _read_single(Y, name) -> IrregularFunctions:
+    """One function of a container as one with points of its own."""
+    data, _ = read_functions(Y, None, name)
+    if isinstance(data, IrregularFunctions):
+        return data
+    if in_basis(Y) or len(data.axes) != 1:
+        raise ValueError(f"{name}: functions of a list must be in one basis, or values on one grid if of two variables")
+    values = data.values[0]
+    return IrregularFunctions([data.axes[0]], [values[:, 0] if values.shape[1] == 1 else values], data.domain[0])
+
+
+def as_curves(X, name="X"):
+    """Inputs as one container of values at points: a list joined, functions in a basis evaluated at even steps."""
+    return evaluated(joined(X, name), name)
+
+
+def read_training(Y, grid) -> Functions:
+    """Training outputs as they are read; a grid says nothing of irregular ones, but where to predict them."""
+    if isinstance(Y, Functions):
+        return Y
+    one = joined(Y)
+    if in_basis(one) and grid is not None:
+        raise ValueError("grid must be None for functions in a basis; or give their values there, y.to_grid(grid)")
+    irregular = isinstance(one, IrregularFunctions) or hasattr(one, "start_indices")
+    return Functions(*read_functions(Y, None if irregular else grid))
+
+
+def rows_of_none(Y):
+    """A list of rows in which None stands for a whole row, with rows of NaN in its place; anything else as it is."""
+    if not isinstance(Y, (list, tuple)) or not any(row is None for row in Y):
+        return Y
+    shape = next((np.shape(row) for row in Y if row is not None), ())
+    return [np.full(shape, np.nan) if row is None else row for row in Y] if shape else Y
+
+
+def read_functions(Y, grid=None, name="y", origins=None):
+    """``Curves`` or ``IrregularFunctions`` from any of the containers, and their ``Layout``.
+
+    grid : None, an increasing array (m,), or a tuple of such arrays for functions of several variables; scikit-fda's
+        objects bring their own, data frames too if None, where the names of their columns are points
+    origins : of dates, those of the training outputs, a tuple with one for each variable; None for their own
+    """
+    first = origins[0] if origins else None
+    if isinstance(Y, Functions):
+        return Y.data, Y.layout
+    singles = _singles(Y)
+    if singles is not None:
+        data, layout = read_functions(joined(Y, name), grid, name, origins)
+        if hasattr(singles[0], "data_matrix"):  # whether or not they share a grid
+            layout = Layout("FDataGrid", names=_names(singles[0]))
+        return data, replace(layout, listed=True)
+    if isinstance(Y, IrregularFunctions):
+        Y = Y.since(first)
+        return Y, Layout("IrregularFunctions", origins=() if Y.origin is None else (Y.origin,))
+    if in_basis(Y):
+        return _read_basis(Y, grid, name)
+    if hasattr(Y, "data_matrix"):
+        axes: tuple = tuple(np.asarray(axis, dtype=float) for axis in Y.grid_points)
+        domain = tuple((float(low), float(high)) for low, high in Y.domain_range)
+        matrix = np.array(Y.data_matrix, dtype=float)
+        check_grids(axes, matrix.shape[1:-1], name)
+        given = axes if grid is None else as_axes(grid)
+        if len(given) != len(axes) or not all(map(same_points, given, axes)):
+            raise ValueError(f"grid must be None or equal to the grid_points that {name} brings along")
+        if np.isinf(matrix).any():
+            raise ValueError(f"{name} contains infinity; use NaN for points that were not observed")
+        return Curves(matrix, axes, domain), Layout("FDataGrid", names=_names(Y))
+    if hasattr(Y, "start_indices"):
+        if Y.dim_domain != 1:
+            raise ValueError(f"{name}: irregular functions must have one variable, got {Y.dim_domain}; use a FDataGrid")
+        cuts = np.asarray(Y.start_indices)[1:]
+        points, values = (np.split(np.asarray(a, dtype=float), cuts) for a in (Y.points[:, 0], Y.values))
+        return IrregularFunctions(points, values, Y.domain_range[0]), Layout("FDataIrregular", names=_names(Y))
+    if hasattr(Y, "to_grid"):
+        raise TypeError(f"{name} is a {type(Y).__name__}; give its values at points, {name}.to_grid(points)")
+    try:
+        array = check_array(
+            rows_of_none(numbers_of(Y)),
+            dtype=np.float64,
+            ensure_2d=False,
+            allow_nd=True,
+            ensure_all_finite="allow-nan",
+            input_name=name,
+        )
+    except ValueError as error:
+        raise ValueError(
+            f"{name} must be numbers of shape (n, m) or (n, m, p), IrregularFunctions or scikit-fda's: {error}"
+        ) from error
+    named = points_of(Y) if grid is None else None
+    if named is not None:
+        points, own = named
+        _check_increase(Y, points, name)
+        points, own = since(points, own, first)
+        axes, origins = (points,), (own,)
+    else:
+        axes, origins = _axes_of(grid, array, name, origins)
+    values = array.reshape(len(array), *(len(axis) for axis in axes), -1)
+    domain = tuple((axis[0], axis[-1]) for axis in axes)
+    origins = origins if any(origin is not None for origin in origins) else ()
+    layout = Layout("array", ndim=array.ndim, named_points=named is not None, origins=origins)
+    return Curves(values, axes, domain), layout
+
+
+def _check_increase(Y, points, name):
+    """Raise if the columns of a data frame are not in the order of the points that their names stand for."""
+    if (np.diff(points) > 0).all():
+        return
+    names = list(Y.columns)
+    if len(set(points)) < len(points):
+        remedy = "leave out columns of equal points, or set grid= to other points"
+    else:
+        ordered = _some([names[j] for j in np.argsort(points)])
+        remedy = f"give {name}[names] with names = {ordered}, or set grid= to other points"
+    raise ValueError(
+        f"{name}: the names of its columns are the points of the grid, which must increase from column to column, got "
+        f"{_some(names)}; {remedy}"
+    )
+
+
+def _some(names):
+    """The first names of a list, dates in full."""
+    short = reprlib.Repr()
+    short.maxother = 50
+    return short.repr(names)
+
+
+def _read_basis(Y, grid, name):
+    """Functions in a basis at the points of a grid, by default at some whose quadrature is exact for it."""
+    check_basis(Y.basis, name)
+    (points,) = (gauss(Y.basis)[0],) if grid is None else as_axes(grid)
+    check_inside(points, Y.basis.domain_range[0], "grid")
+    given = np.asarray(Y.coefficients, dtype=float)
+    if np.isinf(given).any():
+        raise ValueError(f"{name} contains infinity; use NaN for functions that were not observed")
+    values = given @ atom_values(Y.basis, points)
+    domain = tuple((float(low), float(high)) for low, high in Y.basis.domain_range)
+    return Curves(values[..., None], (points,), domain), Layout("FDataBasis", names=_names(Y), basis=Y.basis)
+
+
+def sampled(X, grid=None, name="X") -> Curves:
+    """Input curves of one variable on a common grid, values (n, m, channels), for kernels.
+
+    Curves with points of their own are interpolated linearly on 101 points of their domain.
+    """
+    curves, _ = read_functions(evaluated(X, name), grid, name)
+    if isinstance(curves, IrregularFunctions):
+        return resampled(curves, grid, name)
+    if len(curves.axes) != 1:
+        raise ValueError(f"{name} must be functions of one variable for this kernel, got {len(curves.axes)}")
+    return curves
+
+
+def resampled(curves: IrregularFunctions, grid, name) -> Curves:
+    """Irregular curves interpolated on a grid (m,), by default on 101 points of their domain."""
+    low, high = curves.domain
+    even = (np.linspace(low, high, DEFAULT_POINTS if low < high else 1),)
+    axes = even if grid is None else as_axes(grid, (curves.origin,))
+    if len(axes) != 1:
+        raise ValueError(f"grid must be one increasing array of points for irregular curves, got {len(axes)}")
+    check_grids(axes, [axes[0].size], name)
+    return Curves(interpolated(curves, axes[0]), axes, (curves.domain,))
+
+
+def interpolated(curves: IrregularFunctions, axis):
+    """Linear interpolation (n, m, p) of irregular curves at the points of axis; constant beyond their ends."""
+    out = np.empty((len(curves), len(axis), curves.n_curves))
+    for rows, points, values in zip(out, curves.points, curves.values, strict=True):
+        order = np.argsort(points)
+        for column, value in zip(rows.T, values.reshape(len(points), curves.n_curves)[order].T, strict=True):
+            column[:] = through(points[order], value, axis)
+    return out
+
+
+def _axes_of(grid, array, name, origins=None):
+    """Grids of an array (n, m_1, ..., m_k) or (n, m_1, ..., m_k, p), and origins of their dates; by default even steps
+    on [0, 1]."""
+    shape = array.shape[1:] or (1,)
+    if grid is None:
+        if len(shape) > 2:
+            raise ValueError(
+                f"{name} has shape {array.shape}: give grid as a tuple with the points of each variable, "
+                "or an array (n, m) or (n, m, p)"
+            )
+        return (np.linspace(0.0, 1.0, shape[0]),), ()
+    axes, origins = read_axes(grid, origins)
+    if len(shape) not in (len(axes), len(axes) + 1):
+        raise ValueError(
+            f"grid has {len(axes)} axes, so {name} must have {len(axes) + 1} dimensions (or one more, for several "
+            f"functions a sample), got shape {array.shape}"
+        )
+    check_grids(axes, shape[: len(axes)], name)
+    return axes, origins
+
+
+def _names(Y):
+    return {key: getattr(Y, key) for key in ("dataset_name", "argument_names", "coordinate_names")}

@@ -1,0 +1,260 @@
+"""Graphs in any form, of which some pairs of nodes may not be known, matched to rows of features by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from sklearn.utils import column_or_1d
+
+from ..frames import is_frame, is_framed, values_of
+from ..objects import nan_for_missing, unlabelled
+from .adjacency import check_weights, groups_graph, is_networkx, networkx_weights, relative_weights
+from .edges import edge_columns, edge_positions, edge_weights, nodes_of
+from .hidden import check_some_known, checked_mask, mask_of_rows, names_of_square, read_hidden, union
+from .names import are_numbers, as_names, check_distinct, find, some
+
+_REMEDY = "name the rows of X by pd.DataFrame(X, index=names), or give the matrix nx.to_numpy_array(G, nodelist=names)"
+
+
+@dataclass(frozen=True, eq=False)
+class KnownGraph:
+    """What is known of an undirected graph: l nodes, as it is read in ascending order of their rows of features.
+
+    Read again, it is matched by its names.
+    """
+
+    adjacency: Any  # csr_array (l, l) of weights >= 0, symmetric, without self-loops, 0 where a pair is hidden
+    hidden: Any  # csr_array (l, l) of booleans, symmetric: pairs of which it is not known whether they are linked
+    nodes: np.ndarray  # (l,) names, 0, 1, ... where there are none
+    rows: np.ndarray  # (l,) positions of the nodes among the rows of features
+
+    def __len__(self):
+        return len(self.nodes)
+
+    @property
+    def shape(self):
+        return self.adjacency.shape
+
+    def take(self, nodes):
+        """The graph of some of its nodes, by position."""
+        adjacency, hidden = (scipy.sparse.csr_array(some[nodes][:, nodes]) for some in (self.adjacency, self.hidden))
+        adjacency.sort_indices()
+        return KnownGraph(adjacency, hidden, self.nodes[nodes], self.rows[nodes])
+
+    def in_relative_weights(self):
+        """The same graph with weights relative to an average link's."""
+        return replace(self, adjacency=relative_weights(self.adjacency))
+
+    def toarray(self):
+        """The weights (l, l), NaN where a pair is hidden."""
+        W = self.adjacency.toarray()
+        W[self.hidden.nonzero()] = np.nan
+        return W
+
+
+@dataclass(frozen=True)
+class _Read:
+    """A graph as it came: weights, what is hidden, and the names of its rows, None if these are the first of X."""
+
+    weights: Any
+    hidden: Any = None
+    names: Any = None
+
+
+def read_known_graph(graph, name="y", *, nodes=None, hidden=None) -> KnownGraph:
+    """A graph in any form, and which of its pairs are known.
+
+    Row i of an array is node i, and names match names: integers are names too, those of the rows of an array X.
+
+    Weights are strengths of links: twice the weight counts as much as two links. They are not negative; a pair of
+    weight 0 is not linked, in every form.
+
+    Parameters
+    ----------
+    graph :
+        - a square matrix of weights, dense or sparse, of the first l rows of X; NaN (None, pandas.NA) is a hidden pair
+        - a square data frame with the same names as index and columns, or a networkx graph: its nodes may be some of
+          the rows of X, in any order. Edges of networkx have their attribute ``weight``, or 1
+        - an edge list: tuples (u, v) or (u, v, weight), an integer array (m, 2), a data frame of 2 or 3 columns. All
+          rows of X are its nodes: what is not listed is not linked. Without `nodes` its nodes are those with edges.
+        - groups (l,): equal labels are linked; a node in no group (None, NaN) is known to be alone, and pairs of an
+          unlabelled one, -1 beside at least two other integers, none of them negative, are hidden
+        - a ``KnownGraph``
+    name : what the graph is called in errors
+    nodes : names of the rows of X: ``range(n)`` for an array, the index of a data frame; None without features
+    hidden : pairs of which it is not known whether they are linked, besides those that the graph hides: a symmetric
+        mask (l, l), in the order of the rows of a matrix and of ``KnownGraph.nodes`` otherwise, or a list of pairs of
+        names. What is hidden is not seen: links of hidden pairs are dropped.
+    """
+    nodes = None if nodes is None else as_names(nodes, "X")
+    read = _read(graph, name, nodes)
+    size = read.weights.shape[0]
+    W = check_weights(read.weights, read.weights.data, name)
+    W = (W + W.T) / 2  # equal but for rounding
+    names, rows = _rows(read, size, name, nodes)
+    mask = union(read.hidden, read_hidden(hidden, names, size, "hidden"), size)
+    if (np.diff(rows) < 0).any():
+        order = np.argsort(rows)
+        W, mask, names, rows = W[order][:, order], mask[order][:, order], names[order], rows[order]
+    check_some_known(mask, size, name)
+    if mask.nnz:
+        W = W - W.multiply(mask)
+        W.eliminate_zeros()
+    W.sort_indices()
+    return KnownGraph(scipy.sparse.csr_array(W), mask, names, np.arange(size) if nodes is None else rows)
+
+
+def _rows(read, size, name, nodes):
+    """Names (l,) of the nodes that were read, and what they are ordered by: rows of X."""
+    if read.names is None:
+        if nodes is None:
+            return np.arange(size), np.arange(size)
+        if size > len(nodes):
+            raise ValueError(
+                f"{name} has {size} nodes and X {len(nodes)} samples, inconsistent numbers; give features of every "
+                "node, the known ones first"
+            )
+        return nodes[:size], np.arange(size)
+    check_distinct(read.names, name)
+    if nodes is None:
+        return read.names, read.names if read.names.dtype != object else np.arange(size)
+    return read.names, _matched(read.names, nodes, name)
+
+
+def _matched(names, nodes, name):
+    """Positions of names among those of the rows of X."""
+    check_distinct(nodes, "the index of X")
+    rows = find(names, nodes)
+    if (rows < 0).any():
+        raise ValueError(f"{name} has nodes that X does not have: {some(names[rows < 0])}; {_remedy(nodes)}")
+    return rows
+
+
+def _remedy(nodes):
+    rows = f"numbered from 0 to {len(nodes) - 1}" if are_numbers(nodes) else f"named {some(nodes)}"
+    return f"its rows are {rows}: {_REMEDY}"
+
+
+# ---------------------------------------------------------------- forms
+
+
+def _read(graph, name, nodes):
+    """The graph as it came, in the order in which a mask of hidden pairs is given."""
+    if isinstance(graph, KnownGraph):
+        return _Read(graph.adjacency.copy(), graph.hidden, graph.nodes)
+    if is_frame(graph):
+        return _read_frame(graph, name, nodes)
+    if is_networkx(graph):
+        return _read_networkx(graph, name, nodes)
+    if scipy.sparse.issparse(graph):
+        return _read_sparse(graph, name)
+    edges = edge_columns(graph, name)
+    return _read_array(graph, name, nodes) if edges is None else _read_edges(edges, name, nodes)
+
+
+def _read_networkx(graph, name, nodes):
+    names = as_names(graph, name)
+    by = names if nodes is None else _matched(names, nodes, name)
+    names = names if by.dtype == object else names[np.argsort(by)]
+    return _Read(scipy.sparse.csr_array(networkx_weights(graph, name, names.tolist())), names=names)
+
+
+def _read_frame(frame, name, nodes):
+    """A matrix with names, an edge list, or a column of groups."""
+    n, width = frame.shape
+    names = names_of_square(frame, name)
+    if names is not None:
+        weights, hidden = _matrix(values_of(frame), name)
+        return _Read(weights, hidden, names)
+    if width == 1:
+        return _read_groups(frame, name)
+    if width in (2, 3):
+        return _read_edges(edge_columns(frame, name), name, nodes)
+    if n == width and not hasattr(frame, "index"):
+        return _Read(*_matrix(values_of(frame), name))
+    raise ValueError(
+        f"{name} is a data frame of shape {frame.shape} whose index and columns are not the same names; give them to a "
+        "square one by set_index or columns=, an edge list of 2 or 3 columns, or to_numpy() if row i is that of X"
+    )
+
+
+def _read_edges(edges, name, nodes):
+    first, second, weights = edges
+    if nodes is None:
+        names = nodes_of(first, second)
+    else:
+        check_distinct(nodes, "the index of X")
+        names = nodes
+    i, j = edge_positions(first, second, names, name, "X", _remedy(names))
+    return _Read(edge_weights(i, j, weights, names, name), names=names)
+
+
+def _read_sparse(graph, name):
+    W = scipy.sparse.csr_array(graph, dtype=float, copy=True)
+    W.sum_duplicates()
+    unknown = np.isnan(W.data)
+    if not unknown.any() or W.shape[0] != W.shape[1]:
+        return _Read(W)
+    hidden = scipy.sparse.csr_array((unknown.copy(), W.indices.copy(), W.indptr.copy()), shape=W.shape)
+    W.data[unknown] = 0.0
+    return _Read(W, checked_mask(hidden, name))
+
+
+def _read_array(graph, name, nodes):
+    """A dense matrix, groups, or an array of edges, which a list of lists may be too."""
+    if isinstance(graph, np.ma.MaskedArray):
+        graph = np.ma.filled(graph.astype(float), np.nan)
+    try:
+        array = values_of(graph) if is_framed(graph) else np.asarray(graph)
+    except ValueError as error:  # rows of different lengths
+        raise ValueError(f"{name} must be a square matrix, an edge list of tuples or groups (n,): {error}") from error
+    if array.ndim == 1 or (array.ndim == 2 and array.shape[1] == 1 < array.shape[0]):
+        return _read_groups(graph, name)
+    if array.dtype.kind in "US" and isinstance(graph, list) and all(len(edge) == 2 for edge in graph):
+        array = [tuple(edge) for edge in graph]  # numpy has made text of numbers beside it
+    edges = edge_columns(array, name)
+    return _Read(*_matrix(array, name)) if edges is None else _read_edges(edges, name, nodes)
+
+
+def _matrix(array, name):
+    """Weights and hidden pairs of a dense matrix, both sparse."""
+    try:
+        if not array.ndim:
+            raise TypeError("a matrix has rows and columns")
+        W = np.array(nan_for_missing(array), dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{name} must be a square matrix of numbers, a networkx graph, an edge list or groups (n,), got "
+            + (f"an array of shape {array.shape} and type {array.dtype}" if array.ndim else f"{array.item()!r}")
+        ) from error
+    if W.ndim != 2 or W.shape[0] != W.shape[1]:
+        raise ValueError(_not_square(array, name))
+    unknown = np.isnan(W)
+    if not unknown.any():
+        return scipy.sparse.csr_array(W), None
+    W[unknown] = 0.0
+    return scipy.sparse.csr_array(W), checked_mask(scipy.sparse.csr_array(unknown), name)
+
+
+def _not_square(array, name):
+    said = f"{name} must be a square matrix, one row and column a node, got shape {array.shape}; "
+    if array.ndim == 2 and array.shape[0] == 2 and array.dtype.kind in "iu":
+        return said + f"for edges in columns give {name}.T"
+    if array.ndim == 2 and array.shape[1] in (2, 3):
+        return said + f"for edges give integers (m, 2), or list(map(tuple, {name})) of (u, v, weight)"
+    return said + "cross-validation of scikit-learn cuts rows only: give groups (n,), or graphs.Pairs"
+
+
+def _read_groups(groups, name):
+    labels = column_or_1d(values_of(groups), warn=not is_frame(groups)) if np.size(groups) else np.empty(0)
+    if not len(labels):
+        raise ValueError(f"{name} has no nodes; give at least one")
+    alone = unlabelled(labels)
+    if not alone.any():
+        return _Read(groups_graph(labels, name))
+    every, nodes = np.arange(len(labels), dtype=np.int32), np.flatnonzero(alone)
+    hidden = mask_of_rows([np.delete(every, i) if none else nodes for i, none in enumerate(alone)])
+    return _Read(groups_graph(labels, name), hidden)

@@ -1,0 +1,146 @@
+"""Pairs of nodes as samples: link prediction in scikit-learn's terms."""
+
+from __future__ import annotations
+
+import copy
+import numbers
+
+import numpy as np
+import scipy.sparse
+
+from ..._utils.validation import check_memory
+from .hidden import mask_of_rows
+from .known import KnownGraph, read_known_graph
+from .names import row_names
+
+_COPIES = 2  # of 8 l^2 bytes: 12 to 16 a pair to keep, as much again while they are made
+
+
+class Pairs:
+    """All pairs of nodes of a graph of which it is known whether they are linked, as a sequence of samples.
+
+    Rows are taken as those of arrays are, so that scikit-learn can split it; nodes and features stay the same.
+
+    Parameters
+    ----------
+    graph : array or sparse matrix of shape (l, l), edge list, data frame or networkx graph
+        In any form that link estimators take.
+    X : array or data frame of l rows, default=None
+        Features of the nodes, matched to them as there: row i of an array is node i, names match the index of a frame.
+    hidden : array or sequence of pairs, default=None
+        Pairs that are not known, besides those that the graph hides.
+
+    Attributes
+    ----------
+    first, second : integer arrays of shape (m,)
+        Positions of the nodes of each pair among ``nodes``, first < second.
+    linked : integer array of shape (m,)
+        0 or 1.
+    weights : array of shape (m,)
+        Weights of the links, 0 for pairs that are none.
+    names : array of shape (m, 2)
+        Names of the nodes of each pair.
+    nodes : array of shape (l,)
+        Names.
+    rows : integer array of shape (l,)
+        Rows of X of the nodes.
+    X : array, data frame or None
+        Features as they came.
+
+    References
+    ----------
+    - Liben-Nowell and Kleinberg (2007). The link-prediction problem for social networks. Journal of the American
+      Society for Information Science and Technology 58.
+    - Lü and Zhou (2011). Link prediction in complex networks: a survey. Physica A 390(6).
+
+    Examples
+    --------
+    >>> from hilbertlearn.graphs import Pairs
+    >>> pairs = Pairs([("a", "b"), ("b", "c")])
+    >>> pairs.names.tolist(), pairs.linked.tolist()
+    ([['a', 'b'], ['a', 'c'], ['b', 'c']], [1, 0, 1])
+    >>> pairs[[0, 2]].graph().toarray()
+    array([[ 0.,  1., nan],
+           [ 1.,  0.,  1.],
+           [nan,  1.,  0.]])
+    """
+
+    def __init__(self, graph, X=None, hidden=None):
+        known = read_known_graph(graph, "graph", nodes=row_names(X), hidden=hidden)
+        self.X, self.nodes, self.rows = X, known.nodes, known.rows
+        l = len(known)
+        check_memory(l, _COPIES, f"graph has {l} nodes: all their pairs", "give a part of the nodes")
+        first = np.repeat(np.arange(l, dtype=np.int32), np.arange(l)[::-1])
+        start = _place(np.arange(l), np.arange(l), l)  # where the pair of a node and itself would be
+        second = (np.arange(len(first)) - start[first] + first).astype(np.int32)
+        weights, seen = np.zeros(len(first)), np.ones(len(first), dtype=bool)
+        upper, hidden = (scipy.sparse.triu(some, k=1, format="coo") for some in (known.adjacency, known.hidden))
+        weights[_place(upper.row, upper.col, l)] = upper.data
+        seen[_place(hidden.row, hidden.col, l)] = False
+        self.first, self.second, self.weights = first[seen], second[seen], weights[seen]
+
+    @property
+    def linked(self):
+        return (self.weights > 0).astype(int)
+
+    @property
+    def names(self):
+        return np.column_stack([self.nodes[self.first], self.nodes[self.second]])
+
+    @property
+    def shape(self):
+        """(m, 2); (m, m) where X may be a Gram matrix: of samples with a precomputed kernel scikit-learn wants that."""
+        shape: tuple = getattr(self.X, "shape", ())
+        return (len(self), len(self) if len(shape) == 2 and shape[0] == shape[1] else 2)
+
+    def __len__(self):
+        return len(self.first)
+
+    def __getitem__(self, key):
+        key = key[0] if isinstance(key, tuple) else key  # scikit-learn asks for [key, ...], or for [np.ix_(key, key)]
+        key = np.ravel(key) if np.ndim(key) > 1 else key
+        key = [key] if isinstance(key, numbers.Integral) else key
+        taken = copy.copy(self)
+        taken.first, taken.second, taken.weights = self.first[key], self.second[key], self.weights[key]
+        return taken
+
+    def at(self, first, second) -> Pairs:
+        """Other pairs of the same nodes, by positions (m,), of which nothing is known: they have no weight."""
+        taken = copy.copy(self)
+        taken.first, taken.second, taken.weights = first, second, np.zeros(len(first))
+        return taken
+
+    def __repr__(self):
+        return f"Pairs({len(self)} of {len(self.nodes)} nodes, {np.count_nonzero(self.weights)} linked)"
+
+    def graph(self, linked=None) -> KnownGraph:
+        """The graph in which these pairs have these labels and all others are hidden.
+
+        linked : (m,) positive for a link, NaN where it is not known; None for the graph's own. Links of the graph
+            keep their weights; others have the mean of these, 1 if there are none.
+        """
+        linked = self.weights if linked is None else np.asarray(linked)
+        if linked.dtype.kind not in "biuf":
+            raise ValueError(
+                f"linked must be 0 or 1 for each pair, NaN where it is not known, got {linked.dtype} values"
+            )
+        if linked.shape != (len(self),):
+            raise ValueError(f"linked must be the labels of {len(self)} pairs, got shape {linked.shape}")
+        l = len(self.nodes)
+        unseen = np.ones((l, l), dtype=bool)
+        unseen[self.first, self.second] = unseen[self.second, self.first] = np.isnan(linked)
+        np.fill_diagonal(unseen, False)
+        is_link = linked > 0
+        i, j = self.first[is_link], self.second[is_link]
+        given = self.weights > 0
+        weights = np.where(given, self.weights, self.weights[given].mean() if given.any() else 1.0)[is_link]
+        both = (np.r_[weights, weights], (np.r_[i, j], np.r_[j, i]))
+        adjacency = scipy.sparse.csr_array(both, shape=(l, l))
+        adjacency.sort_indices()
+        return KnownGraph(adjacency, mask_of_rows([np.flatnonzero(row) for row in unseen]), self.nodes, self.rows)
+
+
+def _place(i, j, l):
+    """Places of pairs i < j among all pairs of l nodes, in the order of rows."""
+    i, j = np.asarray(i, dtype=np.int64), np.asarray(j, dtype=np.int64)
+    return i * l - i * (i + 1) // 2 + j - i - 1

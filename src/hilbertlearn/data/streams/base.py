@@ -1,0 +1,203 @@
+"""What every source of rows is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
+
+from ..._utils.validation import check_number
+from ..frames import is_frame, is_framed
+
+BATCH_ENTRIES = 2**21  # numbers of X in a batch, where nobody says how many rows it has: 16 MB
+_FEWEST, _MOST = 256, 65536  # rows of a batch
+
+
+class Batch(NamedTuple):
+    """Some rows, what a ``Source`` gives.
+
+    Parameters
+    ----------
+    X : array of shape (b, p), sparse matrix or data frame
+        Inputs, in any form that an estimator takes.
+    y : array of shape (b,) or (b, d), or data frame
+        Outputs, as an estimator takes them.
+    sample_weight : array of shape (b,), default=None
+        Weights, None for ones.
+
+    References
+    ----------
+    - scikit-learn's user guide, Strategies to scale computationally: bigger data (scaling with instances using
+      out-of-core learning).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import streams
+    >>> batch = streams.Batch(np.arange(6.0).reshape(3, 2), np.array([1.0, 2.0, 3.0]))
+    >>> batch.take([0, 2]).y
+    array([1., 3.])
+    """
+
+    X: Any
+    y: Any
+    sample_weight: Any = None
+
+    def take(self, rows) -> Batch:
+        """Some of these rows."""
+        return Batch(*(None if part is None else _safe_indexing(part, rows) for part in self))
+
+
+class Source(ABC):
+    """Rows in batches, which may be iterated over again where ``repeatable``.
+
+    A source of one's own is a subclass with ``__iter__``, which gives batches (X, y, sample_weight) in a fixed order.
+
+    Attributes
+    ----------
+    n_rows : int or None
+        Number of rows, None where only a pass tells.
+    repeatable : bool
+        Whether it can be read again.
+
+    References
+    ----------
+    - scikit-learn's user guide, Strategies to scale computationally: bigger data (scaling with instances using
+      out-of-core learning).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import OperatorKernelRegressor, streams
+    >>> class Squares(streams.Source):
+    ...     def __iter__(self):
+    ...         for start in range(3):
+    ...             X = start + np.linspace(0, 1, 20)[:, None]
+    ...             yield streams.Batch(X, X[:, 0] ** 2)
+    >>> model = OperatorKernelRegressor(feature_map=15, gamma=1.0, alpha=1e-6).fit(Squares())
+    >>> model.predict([[1.5]]).round(2)
+    array([2.25])
+    """
+
+    repeatable = True
+    n_rows: Any = None
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[Batch]:
+        """Batches in a fixed order."""
+
+    def sample(self, number, random_state=0) -> Batch:
+        """A uniform sample of so many rows without replacement, all of them where there are no more; in their order.
+
+        By a pass over the batches, of which the rows with the smallest random keys stay.
+        """
+        check_number(number, "number", integer=True)
+        if not self.repeatable:
+            raise ValueError(
+                "an iterator can be read once, and a sample of it takes a pass of its own; give a callable that "
+                "returns a fresh iterator, a list of batches, arrays or files"
+            )
+        generator, keys = np.random.default_rng(random_state), np.empty(0)
+        parts: list[Batch] = []
+        for batch in self:
+            own = generator.random(_num_samples(batch.X))
+            joined = np.concatenate([keys, own])
+            bound = np.inf if len(joined) <= number else np.partition(joined, number - 1)[number - 1]
+            if len(keys) and keys.max() > bound:
+                kept = np.flatnonzero(keys <= bound)
+                parts, keys = [joined_batches(parts).take(kept)], keys[kept]
+            near = np.flatnonzero(own <= bound)
+            if len(near):
+                parts.append(batch.take(near))
+                keys = np.concatenate([keys, own[near]])
+        return joined_batches(parts)
+
+
+def checked_weights(weights, number) -> np.ndarray:
+    """Weights of so many rows as floats (b,): from (b,), a column (b, 1), or a number for all, which is 1 for None.
+
+    All may be zero, in a batch that is not the only one.
+    """
+    values = np.asarray(1.0 if weights is None else weights, dtype=float)
+    values = np.full(number, values) if values.ndim == 0 else values
+    if values.shape == (number, 1):
+        values = values[:, 0]
+    if values.shape != (number,):
+        raise ValueError(f"sample_weight must have an entry for each of {number} rows, got shape {np.shape(weights)}")
+    bad = values[~(np.isfinite(values) & (values >= 0))]
+    if len(bad):
+        raise ValueError(f"sample_weight must be finite and not negative, got {bad[0]}")
+    return values
+
+
+def with_rows(batches) -> Iterator[Batch]:
+    """Those of the batches that are not empty."""
+    return (batch for batch in batches if _num_samples(batch.X))
+
+
+def joined_batches(parts) -> Batch:
+    """Batches, one after another, as one."""
+    parts = list(with_rows(parts))
+    if not parts:
+        raise ValueError("the source has no rows; give at least one batch with samples")
+    if len(parts) == 1:
+        return parts[0]
+    X, y, weights = zip(*parts, strict=True)
+    if any(w is None for w in weights) and not all(w is None for w in weights):
+        weights = tuple(np.ones(_num_samples(x)) if w is None else w for x, w in zip(X, weights, strict=True))
+    return Batch(joined_rows(X, "X"), joined_rows(y, "y"), joined_rows(weights, "sample_weight"))
+
+
+def joined_rows(parts, name):
+    """Rows of several parts, one after another, in the form that these have; None where they are None.
+
+    name : what they are called
+    """
+    if parts[0] is None:
+        return None
+    if all(is_framed(part) for part in parts):
+        return _joined_frames(parts, name)
+    if all(isinstance(part, list) for part in parts):
+        return [item for part in parts for item in part]
+    if any(scipy.sparse.issparse(part) for part in parts):
+        return scipy.sparse.vstack(parts, format="csr")
+    parts = [np.asarray(part) for part in parts]
+    shapes = {part.shape[1:] for part in parts}
+    if len(shapes) > 1:
+        seen = " and ".join(sorted(str(shape) for shape in shapes))
+        raise ValueError(f"{name}: batches have rows of shapes {seen}; all batches must have the same columns")
+    return np.concatenate(parts)
+
+
+def _joined_frames(parts, name):
+    """Data frames or series, which must have the same columns in the same order."""
+    if is_frame(parts[0]):
+        wanted = list(parts[0].columns)
+        for part in parts:
+            seen = list(part.columns) if is_frame(part) else [part.name]
+            if seen != wanted:
+                raise ValueError(
+                    f"{name}: batches have the columns {seen} and {wanted}; all batches must have the same columns in "
+                    f"the same order, as {name}[names] has them with these names"
+                )
+    elif any(is_frame(part) for part in parts):
+        raise ValueError(f"{name}: some batches are series and others data frames; give the same form each time")
+    if hasattr(parts[0], "iloc"):
+        import pandas
+
+        return pandas.concat(parts)
+    import polars
+
+    return polars.concat(parts)
+
+
+def batch_rows(width, batch_size=None) -> int:
+    """Rows of a batch: as many as were asked for, or such that a batch of so many columns is small."""
+    if batch_size is not None:
+        return int(check_number(batch_size, "batch_size", integer=True))
+    return int(np.clip(BATCH_ENTRIES // max(width, 1), _FEWEST, _MOST))

@@ -1,0 +1,378 @@
+"""Functional outputs: regression of whole curves."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.utils.validation import _num_samples
+
+from ._utils.fitting import store
+from ._utils.linalg import Kronecker
+from ._utils.statistics import pointwise_median
+from .core.terms import LinearPredictor
+from .data.frames import points_of
+from .data.functions import IrregularFunctions, brings_points, check_grids, read_functions, read_training
+from .kernels import brings_operator
+from .losses import Squared
+from .machine.batch_state import StreamState
+from .machine.distributed import by_blocks, is_dask
+from .machine.fitted import OnGrid, learnt
+from .machine.on_workers import InBlocks
+from .machine.state import Expansion, State, blocks_of
+from .metrics import integrated_squared_error
+from .operators import Integral, PerAxis
+from .spaces import Grid, function_space
+from .spaces.settings import as_space
+from .training import best_constant
+
+_SMOOTHER = (Integral("rbf", 100.0),)  # operators that are tried beside the grid's own, whose functions are rough
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FunctionalState(State):
+    """The state of a model of functions, which can be evaluated between the points of their grid."""
+
+    integrals: list  # for each term the integral operator on the domain behind its operator, or None
+
+
+class FunctionalRegressor(MultiOutputMixin, RegressorMixin, OnGrid, InBlocks):
+    """Regression of functions with the operator-valued kernel ``k(x, z) M``, any loss, from what was observed of them.
+
+    Minimises ``1/n sum_i loss(y_i - h(x_i)) + alpha/2 ||h||^2`` to a certified duality gap, norms being those of L2 on
+    the functions' domain, mapped to the unit interval.
+
+    Outputs y are one of
+
+    - an array (n, m) of curves on a common grid, (n, m, p) for p curves a sample, or (n, m_1, m_2) with a grid for each
+      of two variables; NaN where not observed,
+    - a data frame of pandas or polars, a row a curve; names of columns that are numbers, or numbers as text, are the
+      grid unless ``grid`` is given, and ``predict(X, grid)`` has the new points for columns,
+    - ``IrregularFunctions(points, values)``, each curve with points of its own,
+    - a ``FDataGrid``, ``FDataIrregular`` or ``FDataBasis`` of scikit-fda, or a list of ``FDataGrid``, one a sample,
+      whose grids may differ; functions in a basis are in the space of that basis unless another is given,
+
+    and predictions come back in the same form. Inputs X are rows of features, arrays (n, m) or (n, m, channels) of
+    curves, the containers above, or anything the kernel takes.
+
+    ``cross_val_predict`` makes an array of single functions of containers, which ``metrics`` and ``fit`` take. Names of
+    scorers, ``scoring="r2"``, are for arrays (n, m) without gaps; ``scoring=metrics.FunctionalScorer("r2")`` is for all
+    functions on a common grid, and the default, ``score``, for all.
+
+    Gaps on a common grid are exact in ``space="grid"``, for every loss: what was not observed has no part in the fit.
+    At points that no curve observes, which ``fit`` names in a warning, the mean curve is interpolated by a spline in
+    tension, predictions deviate from it as the operator says, and conformal bands are infinite. Of several curves a
+    sample, one that is never observed is predicted as NaN.
+    In the other spaces, and for irregular points, ``irregular`` says what is minimised:
+
+    - "exact": the mean squared error at the observed points of each curve (or another loss of its root). Right for few,
+      clustered or unevenly spread points; iterative.
+    - "projected": inner products with the basis are replaced by plain averages over the observed points (Bouche et al.
+      2021, equation 13), of curves with gaps and of others, then everything is in closed form. Right when each curve
+      has many points spread evenly.
+    - "projected_trapezoid": the same with averages by the space's quadrature weights on a common grid, by the trapezoid
+      rule at points of a curve's own. Right when many points are spread unevenly.
+
+    On a grid a curve with gaps counts for the share of the domain that was observed. In the other spaces the mean is
+    over its observed points, whatever their number. Losses that are not squared see the whole residual there, also what
+    the dictionary cannot express, with gaps and without (equation 8 of the same); projected, what is left in the
+    dictionary's span.
+
+    Parameters
+    ----------
+    kernel : as in ``OperatorKernelRegressor``, or one of curves: ``kernels.L2`` ("l2"), ``IntegratedKernel``
+        ("integrated"), ``ChannelSum``;
+        for curves in a container or (n, m, channels) "auto" is the best shape of ``kernels.L2``
+    gamma, kernel_params : of a named kernel, as in ``OperatorKernelRegressor``
+    space : "grid", "eigen", an object of ``hilbertlearn.spaces``, or a basis such as ``spaces.Fourier(10)`` or one of
+        scikit-fda, ``BSplineBasis(n_basis=10)``
+    grid : increasing points (m,) of y on its common grid, numbers, dates or durations, which count in days; a tuple of
+        them for several variables; None for the points that the names of the columns of a data frame stand for, and
+        elsewhere even steps on [0, 1]. For irregular y the points of the space: knots on a grid, quadrature in a
+        dictionary, and where predictions are made by default (None: 101 points).
+    operator : "auto" for the space's own: ``operators.Integral("laplacian", 10)`` on a grid, eigenvalues or weights of
+        the atoms otherwise; with ``kernel="auto"`` that, or the smooth ``Integral("rbf", 100)`` if it has the smaller
+        held-out error. Else an operator as in ``OperatorKernelRegressor``, or ``operators.PerAxis``
+    loss : str or object of ``hilbertlearn.losses``; p other than 2 acts on point values and needs ``space="grid"``
+    alpha : float, "auto", "n^-1/2" or "n^-1/4", as in ``OperatorKernelRegressor``
+    center : "auto" or bool
+        Fit around the curve that the loss likes best: the mean for the squared loss, a median for the norm. "auto"
+        smooths it on a grid, as much as the differences between curves say that it is noise; True takes it as it is.
+    graph, manifold : as in ``OperatorKernelRegressor``; curves that are all NaN are not known. Each eigenvalue of the
+        operator takes a kernel of its own. Where memory does not hold so many, eigenvalues near each other share one,
+        and ``manifold_error_`` bounds its relative error; a space with fewer components is quicker
+    feature_map : as in ``OperatorKernelRegressor``
+    irregular : "exact", "projected" or "projected_trapezoid", see above
+    regressor : regressor of scikit-learn or None
+        Fitted to the coordinates in place of the kernel machine (projection learning with any model); gaps are filled
+        by interpolation. Only ``space`` and ``grid`` then matter.
+    solver, tol, max_iter, precision, verbose : as in ``OperatorKernelRegressor``
+
+    Attributes
+    ----------
+    space_ : the space of functions, with its grids, its basis and the mean of the training curves
+    grid_ : (m,) points of the training outputs, or of the space where these are irregular; a tuple of arrays for
+        several variables; dates are days since ``grid_origin_``
+    grid_origin_ : numpy.datetime64, the date that ``grid_`` is counted from; None where points are no dates; a tuple
+        for several variables
+    saturated_, untrusted_, outlier_scores_ : as in ``OperatorKernelRegressor``; for p = 1 first and last have an
+        entry for each point of each curve
+    center_ : (d,) the constant that the model is fitted around, in coordinates of the space
+    dual_coef_, dual_gap_, solver_, n_iter_, precision_, alpha_, gamma_, kernel_, loss_, operator_ : as in
+        ``OperatorKernelRegressor``, in coordinates of the space
+    choice_, support_, X_fit_, feature_map_, manifold_error_, metric_, objectives_ : as there
+    regressor_ : the fitted regressor on coordinates, where one was given
+    n_features_in_, feature_names_in_ : as in scikit-learn
+
+    References
+    ----------
+    - Lambert, A., Bouche, D., Szabo, Z. and d'Alche-Buc, F. (2022). Functional output regression with infimal
+      convolution: exploring the Huber and epsilon-insensitive losses. ICML.
+    - Bouche, D., Clausel, M., Roueff, F. and d'Alche-Buc, F. (2021). Nonlinear functional output regression: a
+      dictionary approach. AISTATS.
+    - Laforgue, P., Lambert, A., Brogat-Motte, L. and d'Alche-Buc, F. (2020). Duality in RKHSs with infinite dimensional
+      outputs: application to robust losses. ICML.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import FunctionalRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(size=(40, 1))
+    >>> t = np.linspace(0, 1, 30)
+    >>> Y = np.sin(6 * (t + X))
+    >>> Y[rng.random(Y.shape) < 0.3] = np.nan  # gaps are fine
+    >>> model = FunctionalRegressor(alpha=1e-6).fit(X, Y)
+    >>> bool(model.score(X, np.sin(6 * (t + X))) > 0.99)
+    True
+    >>> model.predict(X[:2], grid=np.linspace(0, 1, 200)).shape
+    (2, 200)
+    """
+
+    _CENTERS = ("auto", True, False)
+    regressor_ = learnt("regressor")
+
+    def __init__(
+        self,
+        kernel="auto",
+        *,
+        gamma="auto",
+        kernel_params=None,
+        space="grid",
+        grid=None,
+        operator="auto",
+        loss="squared",
+        alpha="auto",
+        center="auto",
+        graph=None,
+        manifold=0.0,
+        feature_map="auto",
+        irregular="exact",
+        regressor=None,
+        solver="auto",
+        tol=1e-6,
+        max_iter=1000,
+        precision="auto",
+        verbose=0,
+    ):
+        store(self, locals())
+
+    def read_outputs(self, y):
+        return read_training(y, self.grid)
+
+    def output_space(self, y, sample_weight):
+        return function_space(
+            self.space,
+            y,
+            grid=self.grid,
+            irregular=self.irregular,
+            sample_weight=sample_weight,
+            centre=self._centre if self.center else None,
+            smooth=self.center == "auto",
+        )
+
+    def _centre(self, curves, sample_weight, measure):
+        """The curve (d,) that the loss likes best, for values (n, d) under a measure (d,)."""
+        loss, root = self._centre_loss(), np.sqrt(measure)
+        if loss.needs_residuals:
+            loss = loss.resolve(root * (curves - pointwise_median(curves, sample_weight)), measure, sample_weight)
+        return best_constant(root * curves, sample_weight, loss, measure) / root
+
+    def _operators(self):
+        own = isinstance(self.operator, str) and self.operator == "auto" and not self.manifold
+        return ("auto", *_SMOOTHER) if own and isinstance(as_space(self.space), Grid) else ()
+
+    def _centre_loss(self):
+        return Squared() if self.regressor is not None else self._loss()
+
+    def make_state(self, found):
+        space, pairs = found.training.space, zip(found.training.recipe.pairs, found.training.terms, strict=True)
+        integrals = [_integral(kernel, operator, term.M, space) for (kernel, operator), term in pairs]
+        state = FunctionalState.of(found, integrals=integrals)
+        if state.saturated.ndim == 1:
+            return state
+        points = (-1, *(space.sizes if space.n_curves > 1 else space.sizes[:-1]))
+        held, sizes = state.saturated.reshape(points), state.residual_sizes.reshape(points)
+        return replace(state, saturated=held, residual_sizes=sizes)
+
+    def make_stream_state(self, decided, solved, n_samples, choice):
+        ((kernel, operator),) = decided.recipe.pairs
+        integral = _integral(kernel, operator, decided.M, decided.space)
+        return StreamState.of(decided, solved, n_samples, choice, integrals=(integral,))
+
+    def predict(self, X, grid=None):
+        """Functions predicted for X, in the container of the training outputs.
+
+        Parameters
+        ----------
+        X : inputs
+        grid : increasing points (m,), or a tuple of them for several variables; None for the training grid. A list of
+            arrays, one a sample, gives each function at points of its own.
+        """
+        if is_dask(X):
+            if isinstance(grid, list) and np.ndim(grid[0]) == 1:
+                raise ValueError("grid: points of their own are for inputs in memory; give one grid for all functions")
+            return by_blocks(self, "predict", X, grid=grid)
+        given, X = X, self._check_X(X)
+        space = self.space_
+        if grid is None:
+            return self.framed(self.rounded(space.decode(self.state_.coordinates(X))), given)
+        if hasattr(grid, "__len__") and not len(grid):
+            raise ValueError("grid is empty; give at least one point, or None for the training grid")
+        if isinstance(grid, list) and np.ndim(grid[0]) == 1:
+            points = [space.layout.axes(own)[0] for own in grid]
+            return space.layout.wrap_irregular(points, self._values_at(X, points), space.domain)
+        axes = space.layout.axes(grid)
+        check_grids(axes, [len(axis) for axis in axes], "the prediction")
+        values = self.rounded(space.layout.wrap(self._values(X, axes), axes, space.domain))
+        return self.framed(values, given, _as_names(grid, axes[0])) if len(axes) == 1 else values
+
+    def score(self, X, y, sample_weight=None):
+        """1 - integrated squared error / that of the mean training curve, at the points that y observes.
+
+        An array y is on the training grid, or, after training on irregular curves without ``grid``, at even steps of
+        their domain.
+        """
+        checked = self._check_X(X)
+        self._check_order(y)
+        true, _ = read_functions(y, self.grids_of(y), origins=self.space_.layout.origins)
+        irregular = isinstance(true, IrregularFunctions)
+        curves, expected = true.n_curves if irregular else true.values.shape[-1], self.space_.n_curves
+        if curves != expected:
+            raise ValueError(
+                f"y must have {expected} curve{'s' * (expected > 1)} a sample, as in training, got {curves}"
+            )
+        n = _num_samples(checked)
+        if not irregular and len(true) != n:
+            raise ValueError(f"X and y must have as many functions, got {n} and {len(true)}")
+        if irregular:
+            predicted = self._values_at(checked, true.points)
+            cuts = np.cumsum([len(points) for points in true.points])[:-1]
+            joined, unknown = (np.concatenate(each).reshape(-1, curves) for each in (true.values, predicted))
+            values = np.split(self.with_predictions(joined, np.isnan(unknown)), cuts)
+            true = IrregularFunctions(true.points, values, true.domain)
+            both = (
+                predicted,
+                [self.space_.mean_at(self.space_.units((own,))) for own in true.points],
+            )
+            error, total = (
+                integrated_squared_error(
+                    true,
+                    IrregularFunctions(true.points, [v.reshape(t.shape) for v, t in zip(f, true.values)], true.domain),
+                    sample_weight=sample_weight,
+                )
+                for f in both
+            )
+        else:
+            mean = np.broadcast_to(self.space_.mean_at(self.space_.units(true.axes)), true.values.shape)
+            predicted = self._values(checked, true.axes)
+            seen = self.with_predictions(true.values, np.isnan(predicted))
+            error, total = (integrated_squared_error(seen, f, true.axes, sample_weight) for f in (predicted, mean))
+        if np.isnan(total):
+            raise ValueError("y has no observed value with a positive weight to score; give at least one")
+        return 1 - error / total if total > 0 else float(error == 0)
+
+    def grids_of(self, y):
+        """The grids of functions y to be compared with predictions; None where these bring points of their own."""
+        if brings_points(y) or (self.grid is None and points_of(y) is not None):
+            return None
+        irregular = self.space_.layout.kind in ("IrregularFunctions", "FDataIrregular")
+        if irregular and not self.space_.given_grid and np.ndim(y) > 1:
+            low, high = self.space_.domain[0]
+            return (np.linspace(low, high, np.shape(y)[1]),)
+        return self.space_.grids
+
+    def _values(self, X, axes):
+        """Values (n, m_1, ..., m_k, p) on a product grid."""
+        units, shape = self.space_.units(axes), (*(len(axis) for axis in axes), self.space_.n_curves)
+        out, right = np.empty((_num_samples(X), *shape)), None
+        for rows, some in self._blocks(X, math.prod(shape)):
+            parts = list(self._parts(some))
+            right = [self._right(integral, units) for _, integral in parts] if right is None else right
+            values = sum(part @ own for (part, _), own in zip(parts, right, strict=True))
+            out[rows] = values.reshape(-1, *shape)
+        out += self.space_.origin_at(units)
+        return out
+
+    def _blocks(self, X, points=0):
+        """Pairs (rows, X there) whose kernel values, coordinates and values at points fit in the working memory."""
+        state = self.state_
+        n = len(state.columns) if isinstance(state, Expansion) else 0
+        return blocks_of(X, n + 2 * math.prod(self.space_.sizes) + points)
+
+    def _values_at(self, X, points):
+        """For each sample the values (m_i, p) at its own points (m_i,)."""
+        if len(points) != _num_samples(X):
+            raise ValueError(f"grid: a list must have one array a sample, got {len(points)} for {_num_samples(X)}")
+        if len(self.space_.axes) != 1:
+            raise ValueError("grid: a list of points is for functions of one variable; give a tuple of grids")
+        out = []
+        for rows, some in self._blocks(X):
+            parts = list(self._parts(some))
+            for i, own in enumerate(points[rows]):
+                units = self.space_.units((own,))
+                values = sum(part[i : i + 1] @ self._right(integral, units) for part, integral in parts)
+                out.append(values.reshape(len(own), self.space_.n_curves) + self.space_.origin_at(units))
+        return out
+
+    def _parts(self, X):
+        """Pairs (coefficients (n, d), integral operator still to be applied or None) that add up to the predictions."""
+        state = self.state_
+        integrals = getattr(state, "integrals", ())
+        if not any(integrals):
+            yield state.coordinates(X), None
+            return
+        yield np.broadcast_to(state.center, (_num_samples(X), len(state.center))), None
+        for k, (predictor, integral) in enumerate(zip(state.predictors, integrals, strict=True)):
+            own = predictor if integral is None else LinearPredictor(state.plain[k])
+            yield state.expansion(X, {k: own}), integral
+
+    def _right(self, integral, units):
+        """The matrix (d, points) behind ``_parts``."""
+        if integral is None:
+            return self.space_.basis(units)
+        operator, between_curves = integral
+        return Kronecker([*self.space_.extended(operator, units).factors[:-1], between_curves])
+
+
+def _as_names(grid, points):
+    """Points of a prediction as names of columns: dates, durations and text as they were given, else the numbers."""
+    given = np.asarray(grid)
+    return points if given.dtype.kind in "biuf" else list(grid)
+
+
+def _integral(kernel, operator, M, space):
+    """The integral operator on the domain behind an operator, and what acts between curves; None where there is none.
+
+    Only point values need it: they say nothing about the points between them, the operator's kernel does.
+    """
+    if not space.pointwise or brings_operator(kernel):
+        return None
+    between_curves = space.n_curves
+    if isinstance(operator, PerAxis):
+        operator, between_curves = operator.domain, M.factors[-1]
+    if isinstance(operator, str) and operator in ("auto", "integral"):
+        operator = space.axes[0].operator if operator == "auto" else Integral()
+    return (operator, between_curves) if isinstance(operator, Integral) else None

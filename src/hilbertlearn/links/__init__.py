@@ -1,0 +1,3 @@
+"""Prediction of the links of a graph."""
+
+from .predictor import LinkPredictor

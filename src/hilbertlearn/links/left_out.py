@@ -1,0 +1,159 @@
+"""Nodes left out: what gamma, alpha and more of a link predictor are chosen by."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import KFold
+from sklearn.preprocessing import KernelCenterer
+
+from .._utils.linalg import unit_rows
+from ..losses import as_loss
+from ..selection import FOLDS, Choice, automatic_bounds, best_index, leave_nodes_out, leave_pairs_out, settled
+from ..training import Training, fit_path
+from ..vector import OperatorKernelRegressor
+
+CRITERIA = ("pairs", "nodes")
+_THIN, _THIN_FOLDS = 2, 4  # every so many alphas of the default grid are tried: pairs left out, folds
+_SMALLEST = 1e-9  # alpha tried, relative to the largest
+_TINY = np.finfo(float).tiny
+
+
+def inner_products(H, G, cosine):
+    """Inner products (m, p) of rows, or their cosines."""
+    if cosine:
+        unit = unit_rows(H)
+        return unit @ (unit if G is H else unit_rows(G)).T
+    return H @ G.T
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """What was chosen, and the scores (l, l) of pairs of known nodes, left out, that it was chosen by."""
+
+    choice: Choice
+    cosine: bool
+    scores: np.ndarray
+    error: float
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A kernel machine with its training data, which leaving out and the fit share."""
+
+    centerer: KernelCenterer | None
+    model: OperatorKernelRegressor
+    training: Training
+
+    @property
+    def closed_form(self):
+        """Whether nodes are left out by a formula."""
+        return self.training.closed_form and as_loss(self.model.loss).quadratic
+
+    def alphas(self, alpha):
+        """What is tried: the setting, or the default grid, thinned, without its smallest, at which what is left out is
+        lost in rounding."""
+        if not isinstance(alpha, str):
+            return np.array([float(alpha)])
+        alphas = self.training.alphas()
+        return alphas[alphas >= _SMALLEST * alphas[-1]][:: _THIN if self.closed_form else _THIN_FOLDS]
+
+    def choose(self, alpha, cosines, criterion, error) -> LeftOut:
+        """The best alpha, and whether cosines or inner products; error is a function of scores (l, l)."""
+        training = self.training
+        closed_form, alphas = self.closed_form, self.alphas(alpha)
+        loss = settled(training, as_loss(self.model.loss), alphas, self.model.options())
+        if len(training.Y) < (2 if closed_form else 3):  # nothing is left: the smoothest model
+            scores = inner_products(training.Y, training.Y, cosines[0])
+            return LeftOut(Choice(alphas[-1], loss, training), cosines[0], scores, 0.0)
+
+        def left_out(alphas):
+            if not closed_form:
+                return self._folds_left_out(loss, alphas, cosines, criterion)
+            return (self._nodes_left_out if criterion == "nodes" else self._pairs_left_out)(alphas, cosines)
+
+        if len(alphas) > 1:
+            errors = [min(error(scores) for scores in found) for found in left_out(alphas)]
+            alphas = [float(alphas[best_index(errors)])]
+        (found,) = left_out(alphas)
+        errors = [error(scores) for scores in found]
+        best = best_index(errors)
+        bounds = automatic_bounds(as_loss(self.model.loss), loss)
+        choice = Choice(alphas[0], loss, training, selected_alpha=isinstance(alpha, str), selected_bounds=bounds)
+        return LeftOut(choice, cosines[best], found[best], errors[best])
+
+    def scores_at(self, alpha, cosine, criterion):
+        """Scores (l, l) of pairs of known nodes, left out, with an alpha."""
+        return self.choose(alpha, [cosine], criterion, lambda scores: 0.0).scores
+
+    def given(self, alpha, cosine) -> LeftOut:
+        """What is chosen where there is nothing to choose from, without leaving out."""
+        loss = settled(self.training, as_loss(self.model.loss), [alpha], self.model.options())
+        return LeftOut(Choice(float(alpha), loss, self.training), cosine, np.empty((0, 0)), 0.0)
+
+    def _separable(self, alphas):
+        """For each alpha the Gram matrix (l, l) of the squared loss and its penalty."""
+        training = self.training
+        if training.depends_on_alpha:  # without a graph each alpha takes one inverse, and no eigenvectors
+            training, _ = training.prepared(alphas)
+        for alpha in alphas:
+            yield training.term_at(alpha).as_separable().gram.dense(), alpha * len(training.Y)
+
+    @cached_property
+    def _inner(self):
+        """Inner products (l, l) of the embeddings."""
+        return self.training.Y @ self.training.Y.T
+
+    def _pairs_left_out(self, alphas, cosines):
+        """For each alpha the scores (l, l) of pairs, both nodes left out: that one is linked says much of the other."""
+        for K, penalty in self._separable(alphas):
+            products, squares = leave_pairs_out(
+                K, self.training.Y, penalty, center=self.centerer is not None, inner=self._inner
+            )
+            lengths = np.sqrt(squares)  # the product of two squares might vanish
+            yield [
+                np.clip(products / np.maximum(lengths * lengths.T, _TINY), -1.0, 1.0) if cosine else products
+                for cosine in cosines
+            ]
+
+    def _nodes_left_out(self, alphas, cosines):
+        """For each alpha the scores (l, l) of predictions, each with its own node left out (Brouard et al. 2016)."""
+        for K, penalty in self._separable(alphas):
+            H = leave_nodes_out(K, self.training.Y, penalty, center=self.centerer is not None)
+            yield [inner_products(H, H, cosine) for cosine in cosines]
+
+    def _folds_left_out(self, loss, alphas, cosines, criterion):
+        """For each alpha the scores (l, l) of pairs, both nodes left out with their folds, or each with its own."""
+        training, n = self.training, len(self.training.rows)
+        pairs = criterion == "pairs"
+        scores = np.zeros((len(alphas), len(cosines), n, n))
+        predictions = np.zeros((len(alphas), *training.Y.shape))
+        for train, test in pairs_of_folds(n) if pairs else folds(n):
+            part = training.take(train)
+            center = np.zeros(part.Y.shape[1]) if self.centerer is None else part.Y.mean(axis=0)  # of the others
+            path = fit_path(part, loss, alphas[::-1], self.model.options(), center)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)  # of models that only serve to choose
+                for k, found in zip(range(len(alphas))[::-1], path, strict=True):
+                    H = predictions[k, test] = found.coordinates_at(training.cross(test, part)) - center
+                    for one, cosine in zip(scores[k], cosines, strict=True) if pairs else ():
+                        one[np.ix_(test, test)] = inner_products(H, H, cosine)
+        if pairs:
+            return iter(scores)
+        return ([inner_products(H, H, cosine) for cosine in cosines] for H in predictions)
+
+
+def folds(n):
+    """List of (train, test), n >= 3 samples in folds."""
+    return list(KFold(min(FOLDS, n), shuffle=True, random_state=0).split(np.arange(n)))
+
+
+def pairs_of_folds(n):
+    """List of (train, test) in which every pair of n >= 3 samples is in a test set: all unions of two folds."""
+    tests = [np.sort(np.concatenate(two)) for two in itertools.combinations([test for _, test in folds(n)], 2)]
+    return [(np.setdiff1d(np.arange(n), test), test) for test in tests]

@@ -1,0 +1,1 @@
+"""The one fit: from checked settings and data to a fitted state."""

@@ -1,0 +1,134 @@
+"""What a model learnt from sums over rows has, and what it has not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from numbers import Number
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from .._utils.fitting import snapshot
+from ..core.terms import LinearPredictor
+from ..losses import Loss
+from ..selection import Decided, Reservoir
+from ..training import Moments
+from ..training.moments import Solved
+from .state import Expansion
+
+_OF_SAMPLES = {
+    "dual_coef": "coefficients of samples",
+    "support": "samples with coefficients",
+    "saturated": "samples held at a bound",
+    "outlier_scores": "residuals of samples",
+}
+
+
+_FREE = ("alpha", "tol", "max_iter", "solver", "verbose")  # settings that each batch may have its own of
+
+
+@dataclass(frozen=True, eq=False)
+class FixedSettings:
+    """Settings of an estimator as they were at the first batch, those that hold for all batches."""
+
+    values: dict
+
+    @classmethod
+    def of(cls, estimator) -> FixedSettings:
+        given = estimator.get_params(deep=False)
+        return cls({name: snapshot(value) for name, value in given.items() if name not in _FREE})
+
+    def changed(self, estimator) -> list[str]:
+        """Names of those that are now others."""
+        return [name for name, value in self.values.items() if not _same(value, getattr(estimator, name))]
+
+
+def _same(one, other) -> bool:
+    """Whether two settings mean the same: numbers, names, arrays, lists of them, and objects with settings."""
+    if one is other:
+        return True
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return np.shape(one) == np.shape(other) and bool(np.all(np.asarray(one) == np.asarray(other)))
+    if type(one) is not type(other):
+        return isinstance(one, Number) and isinstance(other, Number) and one == other
+    if isinstance(one, (list, tuple)):
+        return len(one) == len(other) and all(map(_same, one, other))
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(_same(value, other[name]) for name, value in one.items())
+    if hasattr(one, "get_params") and not isinstance(one, type):
+        return _same(one.get_params(deep=False), other.get_params(deep=False))
+    if scipy.sparse.issparse(one):
+        return one.shape == other.shape and not (one != other).nnz
+    return bool(np.all(one == other))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Accumulated:
+    """Sums over the rows seen so far, some of these rows, and what the first ones have decided."""
+
+    decided: Decided
+    moments: Moments
+    rows: Reservoir
+    like: Any  # one of the first inputs, for the form of others
+    settings: FixedSettings  # that the first rows were read with
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class StreamState(Expansion):
+    """A function with its certificate, of rows that were not kept."""
+
+    alpha: float
+    loss: Loss
+    operator: Any
+    dual_gap: float
+    n_iter: int
+    objective: float
+    n_samples: int  # rows that count
+    choice: dict = field(default_factory=dict)
+    feature_map: Any = None
+    approximation: Any = None
+    plain: tuple = ()  # for each kernel the coefficients before the operator
+    integrals: tuple = ()  # see ``FunctionalState``
+    solver: str = "moments"
+    precision = "float64"
+    alpha_by_output = None
+    manifold_error = 0.0
+
+    @classmethod
+    def of(cls, decided: Decided, solved: Solved, n_samples, choice, **more) -> StreamState:
+        """The state of a model that was solved from moments."""
+        kernel, samples, columns, C = decided.kernel.folded(solved.coefficients)
+        M = decided.M
+        return cls(
+            kernels=(kernel,),
+            X_fit=samples,
+            columns=columns,
+            predictors=[LinearPredictor(C if M is None else C @ M)],
+            plain=(C,),
+            space=decided.space,
+            center=solved.center,
+            alpha=solved.alpha,
+            loss=decided.loss,
+            operator=M,
+            dual_gap=float(solved.gap),
+            n_iter=solved.n_iter,
+            objective=float(solved.objective),
+            n_samples=n_samples,
+            choice=choice,
+            feature_map=decided.kernel.map,
+            approximation=decided.approximation,
+            **more,
+        )
+
+    def __getattr__(self, name):
+        if name in _OF_SAMPLES:
+            raise AttributeError(
+                f"{name}_: {_OF_SAMPLES[name]} are not kept of rows that come in batches or blocks; fit in memory"
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def loo_residuals(self):
+        raise ValueError(
+            "loo_residuals() needs all samples, and a model fitted batch by batch keeps none; fit in memory"
+        )

@@ -1,0 +1,118 @@
+"""Dates and durations among inputs: numbers of days, dates since the first one of the training inputs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._utils.facts import Facts
+from ..data.frames import column_values, columns_of, is_frame, with_columns
+from ..data.functions import IrregularFunctions, brings_points
+from ..data.times import as_times, date_text, days, first_date
+
+_FEW = 3  # names of columns in a fact
+
+
+def with_days(estimator, X, reset, single=False):
+    """Inputs with days in place of dates and durations; anything else as it is.
+
+    With reset the estimator remembers the first date of each column in ``X_origins_``: an origin by the name, or the
+    position, of a column, None for durations; "X" for curves. Else days are counted from there.
+
+    single : whether dates (n,), in a list, an array or a series, become days too, or are objects
+    """
+    origins: dict = {} if reset else dict(getattr(estimator, "X_origins_", {}))
+    if isinstance(X, IrregularFunctions):
+        X = _curves(X, origins, reset)
+    elif is_frame(X):
+        X = _frame(X, origins, reset)
+    elif not hasattr(X, "data_matrix"):
+        X = _rows(X, origins, reset, single, getattr(estimator, "feature_names_in_", None))
+    if reset and (origins or hasattr(estimator, "X_origins_")):
+        estimator.X_origins_ = origins
+    return X
+
+
+def date_facts(estimator) -> Facts:
+    """What dates among inputs, and the points of outputs, were turned into, for ``summary()``."""
+    facts: Facts = []
+    by_origin: dict = {}
+    for name, origin in getattr(estimator, "X_origins_", {}).items():
+        by_origin.setdefault(origin, []).append(str(name))
+    if by_origin:
+        facts.append(("dates", "; ".join(f"{_few(names)} {_unit(origin)}" for origin, names in by_origin.items())))
+    grids = getattr(estimator, "grid_origin_", None)
+    known = [origin for origin in (grids if isinstance(grids, tuple) else (grids,)) if origin is not None]
+    return facts + [("grid", "; ".join(map(_unit, known)))] * bool(known)
+
+
+def _unit(origin):
+    return "in days" if origin is None else f"in days since {date_text(origin)}"
+
+
+def _few(names):
+    return ", ".join(names[:_FEW]) + f" and {len(names) - _FEW} more" * (len(names) > _FEW)
+
+
+def _curves(X, origins, reset):
+    if reset and X.origin is not None:
+        origins["X"] = X.origin
+    return X.since(origins.get("X"))
+
+
+def _frame(X, origins, reset):
+    found = {}
+    for j, (name, column) in enumerate(zip(X.columns, columns_of(X), strict=True)):
+        times = _times(column)
+        if times is not None:
+            found[j] = _days(times, name, origins, reset)
+        else:
+            _refuse_numbers(column, name, origins)
+    return with_columns(X, found) if found else X
+
+
+def _rows(X, origins, reset, single, names):
+    """Days in an array, a series or a list; columns have the names of the training inputs where these are known."""
+    in_rows = isinstance(X, (list, tuple)) and len(X) and isinstance(X[0], (list, tuple, np.ndarray))
+    if in_rows and as_times(X[0]) is not None:
+        X = np.array([list(row) for row in X], dtype=object)
+    if getattr(X, "ndim", 1) == 1 and single:
+        times = _times(X)
+        return X if times is None else _days(times, 0 if names is None else names[0], origins, reset)
+    if getattr(X, "ndim", 1) != 2 or getattr(X.dtype, "kind", "") not in ("O", "m", "M"):
+        return X
+    columns, times = list(X.T), [_times(column) for column in X.T]
+    if all(own is None for own in times):
+        return X
+    names = range(len(times)) if names is None or len(names) != len(times) else names
+    for j, (name, own) in enumerate(zip(names, times, strict=True)):
+        columns[j] = columns[j] if own is None else _days(own, name, origins, reset)
+    return np.column_stack(columns)
+
+
+def _times(column):
+    """Dates or durations (n,) of a column, None for others."""
+    known = getattr(getattr(column, "dtype", None), "kind", "") in ("b", "i", "u", "f")
+    return None if known or brings_points(getattr(column, "array", None)) else as_times(column)
+
+
+def _refuse_numbers(column, name, origins):
+    """Raise if a column has numbers where the training inputs had dates: nobody knows their unit and origin."""
+    if name not in origins:
+        return
+    values = column_values(column)
+    if values.dtype.kind in "iuf" and not np.isnan(values).all():
+        what = "durations" if origins[name] is None else "dates"
+        raise ValueError(f"X: column {name!r} has numbers, and the training inputs had {what} there; give {what}")
+
+
+def _days(times, name, origins, reset):
+    if reset:
+        origins[name] = first_date(times)
+    dated = times.dtype.kind == "M"
+    if name not in origins or (origins[name] is not None) != dated:
+        what = "numbers" if name not in origins else "dates" if not dated else "durations"
+        raise ValueError(
+            f"X: column {name!r} has {'dates' if dated else 'durations'}, and the training inputs had {what} there; "
+            f"give {what}"
+        )
+    return days(times, origins[name])

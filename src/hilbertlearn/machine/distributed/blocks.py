@@ -1,0 +1,264 @@
+"""Dask collections as blocks of rows, which stay where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import _num_samples, check_is_fitted
+
+from ...data.streams.base import Batch, joined_batches
+from . import run
+
+
+def is_dask(X) -> bool:
+    """Whether X is a Dask array, data frame or series."""
+    return (
+        hasattr(X, "__dask_graph__")
+        and hasattr(X, "to_delayed")
+        and (hasattr(X, "chunks") or hasattr(X, "npartitions"))
+    )
+
+
+def current_client():
+    """The client that is running, None without one."""
+    try:
+        from distributed import get_client
+    except ImportError:
+        return None
+    try:
+        return get_client()
+    except ValueError:
+        return None
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Rows of inputs, outputs and weights, in blocks.
+
+    pieces : a ``Batch`` each, futures of a running client or, without one, delayed objects of Dask's own scheduler
+    lengths : (b,) numbers of rows
+    """
+
+    pieces: list
+    lengths: np.ndarray
+    client: Any
+
+    @classmethod
+    def of(cls, X, y, sample_weight, check: Callable) -> Blocks:
+        """Blocks of Dask collections; what is no collection but as long as X is cut like it.
+
+        check : function of a block's inputs that raises where they cannot be read
+        """
+        import dask
+
+        client = current_client()
+        named = {"X": _by_rows(X, "X")}
+        for name, part in (("y", y), ("sample_weight", sample_weight)):
+            if part is not None:
+                named[name] = _by_rows(part, name) if is_dask(part) else _cut_like(named["X"], part, name)
+        for name, part in named.items():
+            _check_chunks(named["X"], part, name)
+        columns = [[None] * _number(named["X"])] * 3
+        for i, name in enumerate(("X", "y", "sample_weight")):
+            if name in named:
+                columns[i] = list(np.ravel(np.asarray(named[name].to_delayed(), dtype=object)))
+        joined = dask.delayed(_joined, pure=False)
+        pieces = [joined(number, *parts) for number, parts in enumerate(zip(*columns, strict=True))]
+        pieces = pieces if client is None else client.compute(pieces)
+        blocks = cls(pieces, np.empty(0, dtype=int), client)
+        lengths = np.array(blocks.each(_looked_at, dict.fromkeys(range(len(pieces)), check)), dtype=int)
+        if not lengths.sum():
+            raise ValueError(f"X has no rows in any of its {len(lengths)} blocks; give at least one sample")
+        return cls(pieces, lengths, client)
+
+    def each(self, function, arguments: dict) -> list:
+        """``function(number, block, argument)`` of the blocks that have an argument, where they are; brought here."""
+        import dask
+
+        if self.client is None:
+            lazy = dask.delayed(function, pure=False)
+            return list(dask.compute(*(lazy(i, self.pieces[i], one) for i, one in arguments.items())))
+        submit = partial(self.client.submit, function, pure=False)
+        return self.client.gather([submit(i, self.pieces[i], one) for i, one in arguments.items()])
+
+    def summed(self, partial: Callable, shared, told: Callable | None = None):
+        """The sum of ``partial(some blocks, shared)``, by a tree of tasks where the blocks are; told : see ``run``."""
+        import dask
+
+        if self.client is not None:
+            return run.summed(self.client, self.pieces, partial, shared, told)
+        level = [dask.delayed(partial, pure=False)([piece], shared) for piece in self.pieces]
+        while len(level) > 1:
+            level = [dask.delayed(run.added, pure=False)(level[i : i + 2]) for i in range(0, len(level), 2)]
+        return level[0].compute()
+
+    def on_parts(self, work: Callable, shared, told: Callable | None = None) -> run.Outcome:
+        """``work(blocks of a worker, total, shared)`` on all workers at the same time, see ``run``."""
+        if self.client is None:
+            raise ValueError(
+                "losses other than the squared one take a running client on Dask collections, whose workers keep the "
+                "rows between iterations; use: from dask.distributed import Client; client = Client()"
+            )
+        return run.on_parts(self.client, self.pieces, work, shared, told)
+
+    def sample(self, number, random_state=0) -> Batch:
+        """A uniform sample of so many rows without replacement, in their order; all of them where there are no more."""
+        n = int(self.lengths.sum())
+        rows = np.arange(n)
+        if number < n:
+            rows = np.sort(np.random.default_rng(random_state).choice(n, number, replace=False))
+        ends = np.cumsum(self.lengths)
+        own = np.searchsorted(ends, rows, side="right")
+        taken = {int(k): rows[own == k] - (ends[k] - self.lengths[k]) for k in np.unique(own)}
+        return joined_batches(self.each(_taken, taken))
+
+
+def of_each_block(collection, function, shared) -> list:
+    """``function(block, shared)`` of each block of a collection, computed where the blocks are and brought here."""
+    import dask
+
+    client, lazy = current_client(), dask.delayed(function, pure=False)
+    pieces = list(np.ravel(np.asarray(_by_rows(collection, "candidates").to_delayed(), dtype=object)))
+    if client is None:
+        return list(dask.compute(*(lazy(piece, shared) for piece in pieces)))
+    (sent,) = client.scatter([shared], broadcast=True, hash=False)
+    return client.gather(client.compute([lazy(piece, sent) for piece in pieces]))
+
+
+def by_blocks(model, method, X, **options):
+    """What a fitted model's method makes of each block of a Dask collection, lazily: rows and blocks stay."""
+    check_is_fitted(model)
+    function = partial(getattr(model, method), **options)
+    if not hasattr(X, "chunks"):
+        return X.map_partitions(function, meta=_rows_of(function(_example(X)), 0))
+    if any(len(sizes) > 1 for sizes in X.chunks[1:]):
+        X = X.rechunk(dict.fromkeys(range(1, X.ndim), -1))
+    example = _array(function(np.zeros((1, *X.shape[1:]), dtype=X.dtype)))
+    changed = {"drop_axis": list(range(example.ndim, X.ndim)), "new_axis": list(range(X.ndim, example.ndim))}
+    chunks = (X.chunks[0], *((size,) for size in example.shape[1:]))
+    return X.map_blocks(
+        partial(_as_array, function, example.shape[1:]),
+        dtype=example.dtype,
+        chunks=chunks,
+        meta=example[:0],
+        **{name: axes for name, axes in changed.items() if axes},
+    )
+
+
+def _example(X):
+    """A row such as a Dask data frame has; nothing is computed."""
+    import pandas
+
+    values = {name: 0 if kind.kind in "biuf" else "a" for name, kind in X.dtypes.items()}
+    return pandas.DataFrame(values, index=[0]).astype(dict(X.dtypes))
+
+
+def _as_array(function, shape, X):
+    return _array(function(X)) if len(X) else np.empty((0, *shape))
+
+
+def _array(outputs):
+    """Predictions as an array; texts, of any length, are objects."""
+    values = np.asarray(outputs)
+    return values.astype(object) if values.dtype.kind in "US" else values
+
+
+def _rows_of(outputs, number):
+    return outputs.iloc[:number] if hasattr(outputs, "iloc") else outputs[:number]
+
+
+def _joined(number, X, y, weights):
+    """Run on a worker: a block of rows."""
+    lengths = {
+        name: _num_samples(part) for name, part in (("X", X), ("y", y), ("sample_weight", weights)) if part is not None
+    }
+    if len(set(lengths.values())) > 1:
+        told = " and ".join(f"{length} of {name}" for name, length in lengths.items())
+        raise ValueError(f"block {number} has {told}; give X, y and sample_weight the same blocks of rows")
+    return Batch(X, y, weights)
+
+
+def _looked_at(number, batch, check):
+    """Run on a worker: the number of rows, after a look at them."""
+    if _num_samples(batch.X):
+        with named_block(number):
+            check(batch.X)
+    return _num_samples(batch.X)
+
+
+class named_block:
+    """Errors of the values in a block say which it is."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        if isinstance(error, ValueError):
+            raise ValueError(f"in block {self.number} of the rows: {error}") from error
+
+
+def _taken(number, batch, rows):
+    """Run on a worker: some rows of its block."""
+    return batch.take(rows)
+
+
+def _by_rows(part, name):
+    """A collection whose blocks are of whole rows."""
+    if not is_dask(part):
+        raise ValueError(
+            f"{name} must be a Dask array or data frame where others are, got {type(part).__name__}; use "
+            f"dask.array.from_array({name}, chunks=...)"
+        )
+    if hasattr(part, "chunks") and len(part.chunks) > 1 and any(len(sizes) > 1 for sizes in part.chunks[1:]):
+        return part.rechunk(dict.fromkeys(range(1, len(part.chunks)), -1))
+    return part
+
+
+def _number(part) -> int:
+    return len(part.chunks[0]) if hasattr(part, "chunks") else part.npartitions
+
+
+def _lengths(part):
+    """Lengths of blocks, as far as they are known without computing."""
+    return part.chunks[0] if hasattr(part, "chunks") else (np.nan,) * part.npartitions
+
+
+def _check_chunks(X, part, name):
+    """Refuse rows that are cut differently; blocks of unknown length are compared when they are there."""
+    own, its = _lengths(X), _lengths(part)
+    differ = len(own) != len(its) or any(a != b for a, b in zip(own, its, strict=True) if np.isfinite(a + b))
+    if differ:
+        raise ValueError(
+            f"X and {name} must have the same blocks of rows, got chunks {_short(own)} of X and {_short(its)} of "
+            f"{name}; use {name}.rechunk, or X.repartition for data frames"
+        )
+
+
+def _short(chunks):
+    told = ", ".join("?" if np.isnan(size) else str(size) for size in chunks[:6])
+    return f"({told}{', ..' if len(chunks) > 6 else ''})"
+
+
+def _cut_like(X, part, name):
+    """What is in memory, in blocks like those of X."""
+    import dask.array
+
+    lengths = _lengths(X)
+    if not np.isfinite(lengths).all():
+        raise ValueError(
+            f"{name} is in memory and X has blocks of unknown length; use X.compute_chunk_sizes(), for data frames "
+            f"X.to_dask_array(lengths=True), or give {name} as a Dask collection too"
+        )
+    if _num_samples(part) != sum(lengths):
+        raise ValueError(
+            f"X and {name} must have as many samples, got inconsistent numbers {sum(lengths)} and {_num_samples(part)}"
+        )
+    values = np.asarray(part)
+    return dask.array.from_array(values, chunks=(lengths, *values.shape[1:]))

@@ -1,0 +1,109 @@
+"""A model of blocks of rows: settings from a sample that is brought here, the function from all rows where they are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from ... import operators, selection
+from ..._utils.statistics import mean_rows
+from ...training import Samples, is_searched
+from ...training.moments import MOST_PATTERNS, Solved, is_diagonal
+from .blocks import Blocks
+from .parts import Job, Reader, moments_of, solve_part
+
+POOL = 10_000  # rows that are brought here: kernel, landmarks and constants of the loss are chosen on them
+_JUDGED = 4000  # of these, whose left-out errors choose alpha
+_SOLVERS = ("auto", "spectral", "splitting")
+
+
+class Found(NamedTuple):
+    """A model of all rows."""
+
+    solved: Solved
+    decided: selection.Decided  # the settings that it was fitted with
+    trials: tuple  # settings that were tried
+    solver: str
+
+
+def check_settings(recipe, loss, solver):
+    """Refuse what needs all samples at once."""
+    if loss.on_margins or np.isfinite(loss.largest_residual):
+        raise ValueError(
+            f"loss={loss!r} compares all samples with each other and is not fitted in blocks; use the squared loss, "
+            "Huber, EpsilonInsensitive or EpsilonSVR, or fit in memory"
+        )
+    if recipe.features is None:
+        raise ValueError(
+            "feature_map=None is the exact kernel, whose Gram matrix of all samples no worker has; set "
+            "feature_map='auto', or a number of landmarks"
+        )
+    if recipe.manifold:
+        raise ValueError("manifold: a graph joins samples of different blocks; set manifold=0, or fit in memory")
+    if len(recipe.pairs) > 1:
+        raise ValueError("kernel: a list of terms is not fitted in blocks; give one kernel, or fit in memory")
+    if operators.as_learned(recipe.pairs[0][1]) is not None:
+        raise ValueError("operator: Learned is not fitted in blocks; give another operator, or fit in memory")
+    if solver not in _SOLVERS:
+        raise ValueError(f"solver={solver!r} needs all samples at once; use 'auto', or fit in memory")
+
+
+def fit_blocks(blocks: Blocks, samples: Samples, decided: selection.Decided, read: Reader, alpha, options) -> Found:
+    """The model of all rows.
+
+    samples : some of the rows
+    decided : what these have decided
+    read : what reads a block
+    alpha : a number, "auto" or a schedule
+    """
+    mixed = samples.mask is not None and not is_diagonal(decided.M)
+    if decided.loss.quadratic and not mixed and selection.n_patterns(samples) <= MOST_PATTERNS:
+        origin = mean_rows(samples.Y, samples.weights) if decided.recipe.center else np.zeros(samples.Y.shape[1])
+        with options.said.task("sums over blocks", total=1) as task:
+            moments = blocks.summed(moments_of, (read, origin), task.show)
+            task.step()
+        if not moments.has_gaps or is_diagonal(decided.M):
+            judged = partial(_judged, samples, decided)
+            solved, trials = selection.solve_moments(moments, decided, judged, alpha, options.tol)
+            return Found(solved, decided, trials, "moments")
+    return _by_parts(blocks, samples, decided, read, alpha, options)
+
+
+def _judged(samples: Samples, decided: selection.Decided) -> selection.Reservoir:
+    """Rows of the sample, with their features."""
+    some = samples.some(selection.drawn(samples, min(_JUDGED, len(samples.rows))))
+    Z = decided.kernel.training(some.X)
+    return selection.Reservoir(Z=Z, Y=some.Y, weights=some.weights, keys=np.empty(0), n_seen=len(some.rows))
+
+
+def _by_parts(blocks: Blocks, samples: Samples, decided: selection.Decided, read: Reader, alpha, options) -> Found:
+    """Other losses, by a solver on each worker; an alpha that the sample has chosen keeps its penalty."""
+
+    def solve(factor):
+        smoother = decided if factor == 1 else decided.smoother(factor)
+        solved = _solve_on_workers(blocks, samples, smoother, read, alpha, options)
+        return Found(solved, smoother, smoother.trials, "splitting")
+
+    return selection.step_back(solve, lambda found: found.solved.converged or not decided.is_selected)
+
+
+def _solve_on_workers(blocks: Blocks, samples: Samples, decided: selection.Decided, read, alpha, options) -> Solved:
+    """The model with these settings, converged or not."""
+    loss, encoded = decided.loss, samples.encoded
+    job = Job(
+        reader=read,
+        loss=loss,
+        alpha=None if is_searched(alpha) else alpha,
+        penalty=decided.penalty,
+        M=decided.M,
+        center=decided.recipe.center,
+        n_outputs=samples.Y.shape[1],
+        pads=encoded.outside is not None and not loss.quadratic,
+        tol=options.tol,
+        max_iter=options.max_iter,
+    )
+    with options.said.iterations("on all workers", options.tol, options.max_iter) as told:
+        return blocks.on_parts(solve_part, replace(job, tells=told is not None), told).result

@@ -1,0 +1,134 @@
+"""What a worker does with its blocks: features, sums of them, and its part of a problem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
+
+from ...core.problem import Problem
+from ...core.solvers import splitting
+from ...core.terms import FeatureGram, Padded, Separable
+from ...data.streams.base import Batch, checked_weights
+from ...features import FeatureMap
+from ...losses import Loss
+from ...spaces import Space
+from ...training import Encoded, Moments, best_constant, scheduled
+from ...training.moments import Solved
+
+
+@dataclass(frozen=True, eq=False)
+class Reader:
+    """From a block as it was given to what problems are made of; every worker is sent one."""
+
+    inputs: Callable  # inputs as given -> as the kernel takes them
+    outputs: Callable  # outputs as given -> as the space takes them
+    space: Space
+    feature_map: FeatureMap
+
+    def __call__(self, batch: Batch) -> tuple[Any, Encoded, np.ndarray]:
+        """Inputs, encoded outputs and weights of the rows that count."""
+        y = self.outputs(batch.y)
+        encoded = Encoded.of(self.space, y)
+        if encoded.sampling is not None:
+            raise ValueError(
+                "y: functions at points of their own, or with gaps in a space that is no grid, are not fitted in "
+                "blocks; set irregular='projected', or fill the gaps"
+            )
+        weights = checked_weights(batch.sample_weight, len(encoded.Y))
+        rows = np.flatnonzero((weights > 0) & np.isfinite(encoded.Y).any(axis=1))
+        X = self.inputs(batch.X)
+        if len(rows) < len(weights):
+            X, encoded, weights = _safe_indexing(X, rows), encoded.take(rows), weights[rows]
+        return X, encoded, weights
+
+
+def moments_of(batches, shared) -> Moments:
+    """Run on a worker: moments of its blocks, whose features are made a few rows at a time."""
+    reader, origin = shared
+    total = Moments.empty(reader.feature_map.n_components, origin)
+    for batch in batches:
+        if not _num_samples(batch.X):
+            continue
+        X, encoded, weights = reader(batch)
+        for rows, Z in reader.feature_map.blocks(X) if len(weights) else ():
+            total += Moments.of(Z, encoded.Y[rows], weights[rows], origin)
+    return total
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Job:
+    """A problem of all rows, as every worker is told of it."""
+
+    reader: Reader
+    loss: Loss  # its settings numbers
+    alpha: Any  # a number or a schedule; None where the penalty, alpha times the sum of weights, is given
+    penalty: float | None
+    M: Any  # (d, d), or None
+    center: bool
+    n_outputs: int  # coordinates
+    pads: bool  # whether the loss sees what outputs have outside their space
+    tol: float
+    max_iter: int
+    tells: bool = False  # whether one is to know of its iterations
+
+
+def solve_part(batches, total, job: Job) -> Solved:
+    """Run on each worker at the same time: its rows of the one problem. All return the same."""
+    Z, Y, outside, weights = _joined(batches, job)
+    n_rows, mass = total(np.array([len(weights), weights.sum()]))
+    loss, space, measure = job.loss, job.reader.space, job.reader.space.measure
+    penalty = job.penalty if job.alpha is None else scheduled(job.alpha, n_rows) * float(mass)
+    assert penalty is not None
+    center = np.zeros(Y.shape[1])
+    if job.center:
+        center = space.smoothed(best_constant(Y, weights, loss, measure, outside, total)[None])[0]
+    root = None if (weights == 1).all() else np.sqrt(weights)
+    mask, targets = np.isfinite(Y), np.nan_to_num(Y - center)
+    term: Any = Separable(FeatureGram(Z, root, total=total), job.M)
+    if outside is not None:
+        targets, mask = np.column_stack([targets, outside]), np.column_stack([mask, np.ones(len(mask), dtype=bool)])
+        term = Padded(term)
+    problem = Problem(
+        (term,),
+        targets if root is None else targets * root[:, None],
+        loss,
+        penalty,
+        None if mask.all() else mask,
+        root,
+        measure,
+        total=total,
+    )
+    callback = total.tell if job.tells else None
+    solution = splitting.solve(problem, tol=job.tol, max_iter=job.max_iter, callback=callback)
+    dual = term.coordinates(solution.dual)
+    coefficients = term.expand((dual if root is None else root[:, None] * dual) / problem.penalty)
+    return Solved(
+        coefficients=coefficients,
+        center=center,
+        alpha=penalty / float(mass),
+        objective=problem.objective(solution.dual) / float(mass),
+        gap=solution.gap,
+        n_iter=solution.n_iter,
+        converged=solution.converged,
+        n_rows=int(n_rows),
+        unobserved=~(total(weights @ np.isfinite(Y)) > 0),
+    )
+
+
+def _joined(batches, job: Job):
+    """Features, coordinates, what these leave out (or None) and weights of all rows of some blocks."""
+    parts = [job.reader(batch) for batch in batches if _num_samples(batch.X)]
+    number, start = sum(len(weights) for _, _, weights in parts), 0
+    Z = np.empty((number, job.reader.feature_map.n_components))
+    for X, _, weights in parts:
+        for rows, features in job.reader.feature_map.blocks(X) if len(weights) else ():
+            Z[start + rows.start : start + rows.stop] = features
+        start += len(weights)
+    Y = np.concatenate([np.empty((0, job.n_outputs)), *(encoded.Y for _, encoded, _ in parts)])
+    outside = np.concatenate([np.empty(0), *(encoded.outside for _, encoded, _ in parts)]) if job.pads else None
+    return Z, Y, outside, np.concatenate([np.empty(0), *(weights for _, _, weights in parts)])

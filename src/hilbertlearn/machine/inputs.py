@@ -1,0 +1,244 @@
+"""Inputs as kernels take them: rows of numbers, curves, or objects of any kind."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse
+from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
+
+from ..data.frames import check_collected, is_frame, is_framed, item_values, values_of
+from ..data.functions import as_curves, brings_points, read_functions, same_points, sampled
+from ..data.objects import as_numbers, kind_of
+from ..data.times import points_in
+from ..kernels import Table
+from .dates import with_days
+
+_FEW = 10  # names that an example has one by one
+
+
+def check_inputs(estimator, X, kernels, reset, like=None, dtype=np.float64):
+    """X in the form that scalar kernels take; with reset the estimator remembers its features, else they must agree.
+
+    like : the training inputs; where these are a list of objects, X is one too, and rows of numbers have their type
+    dtype : of rows of numbers for kernels by name, or a list of those that may stay, the first for all others
+    """
+    check_collected(X, "X")
+    if any(getattr(kernel, "reads_anything", False) for kernel in kernels):  # a transformer's own business
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        return X
+    dtype = like.dtype if isinstance(like, np.ndarray) and like.dtype == np.float32 else dtype
+    by_columns = [getattr(kernel, "reads_columns", False) for kernel in kernels]
+    if any(by_columns) and not all(by_columns) and is_frame(X):
+        raise ValueError(
+            "kernel: kernels beside kernels.Columns or Categorical cannot take a data frame by its columns; put each "
+            "into Columns([(kernel, names)])"
+        )
+    if any(by_columns) and all(by_columns):
+        X = with_days(estimator, X, reset)
+        return _columns(estimator, X, reset, all(getattr(kernel, "by_name", False) for kernel in kernels))
+    if brings_points(X):
+        X = as_curves(X)
+    X = with_days(estimator, X, reset, single=any(isinstance(kernel, str) for kernel in kernels))
+    if is_framed(X) and not is_frame(X):  # not to be asked for by labels
+        values = values_of(X)
+        X = values if values.dtype.kind in "biuf" else list(values)
+    if any(isinstance(kernel, str) for kernel in kernels):
+        return _rows(estimator, X, kernels, reset, dtype)
+    gaps = all(getattr(kernel, "missing_points", False) for kernel in kernels)
+    if isinstance(X, (list, tuple)):
+        X = list(X)
+        rows = (list, tuple) if isinstance(like, np.ndarray) else (list,)
+        numbers = None if isinstance(like, list) else as_numbers(X, rows) if X else np.asarray(X)
+        if numbers is None:
+            return X
+        X = numbers
+    if is_frame(X) or (getattr(X, "ndim", 0) == 2 and X.dtype.kind in "biuf"):
+        return _validated(estimator, X, reset, gaps, accept_sparse="csr", dtype=np.float64, order="C")
+    if hasattr(X, "dtype") and X.dtype.kind in "biuf":
+        options = {"ensure_2d": False, "allow_nd": True, "input_name": "X", "dtype": np.float64, "order": "C"}
+        X = check_array(X, accept_sparse="csr", ensure_all_finite="allow-nan", **options)
+        _refuse_gaps(X, gaps)
+    return X
+
+
+def _rows(estimator, X, kernels, reset, dtype):
+    """Rows of numbers, for kernels by name; curves are the rows of their values."""
+    _refuse_objects(X)
+    if brings_points(X):
+        X = _values_of_curves(estimator, X, reset)
+        if np.isnan(X).any():
+            raise ValueError(
+                "X has curves with NaN, which a kernel of vectors cannot take; use kernels.L2() or another kernel of "
+                "curves, or fill the gaps"
+            )
+    if getattr(X, "ndim", 2) > 2:  # curves are rows of numbers to a kernel of vectors
+        X = np.reshape(X, (len(X), -1))
+    dtype = np.float64 if scipy.sparse.issparse(X) else dtype
+    X = _validated(estimator, X, reset, gaps=False, accept_sparse="csr", dtype=dtype, order="C")
+    if reset and 0 < abs(X).max() < np.finfo(X.dtype).tiny:
+        raise ValueError("X is too small for its precision; scale X, for example with StandardScaler")
+    if "precomputed" in kernels and scipy.sparse.issparse(X):
+        X = X.toarray()
+    if "precomputed" in kernels and reset and X.shape[0] != X.shape[1]:
+        raise ValueError(
+            f"X must be the square Gram matrix of the samples for kernel='precomputed', got shape {X.shape}"
+        )
+    return X
+
+
+def _columns(estimator, X, reset, by_name):
+    """Inputs by columns: numbers in an array stay one, anything else becomes a ``Table``; one column (n,) stays."""
+    if isinstance(X, Table):
+        return X
+    if is_frame(X):
+        _remember_names(estimator, X, reset)
+        return Table.of(X) if reset else _in_order(Table.of(X), estimator, by_name)
+    X = values_of(X)
+    alone = getattr(X, "ndim", 0) == 1 or (isinstance(X, (list, tuple)) and not any(map(_is_row, X)))
+    if alone and not reset and len(getattr(estimator, "X_names_", ())) == 1:  # fitted to a data frame of one column
+        return Table(estimator.X_names_, [item_values(list(X))])
+    if isinstance(X, (list, tuple)) and not any(map(_is_row, X)):
+        return list(X)
+    if isinstance(X, (list, tuple)):
+        numbers = as_numbers(list(X), (list, tuple))
+        X = np.array(X, dtype=object) if numbers is None else numbers
+    if X.ndim != 2:
+        return X
+    if X.dtype.kind in "biuf":
+        options = {"accept_sparse": "csr", "dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
+        X = validate_data(estimator, X, reset=reset, **options)
+    else:
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+    names = None if reset else getattr(estimator, "X_names_", None)  # of the data frame that it was fitted to
+    return X if names is None and X.dtype.kind == "f" else Table.of(X, names)
+
+
+def _in_order(table, estimator, by_name):
+    """The columns of the training inputs in their order; kernels that look them up by name take what there is."""
+    wanted = getattr(estimator, "X_names_", None)
+    if wanted is None:
+        return table
+    missing = [name for name in wanted if name not in table.names]
+    if missing and by_name:
+        return table
+    if missing:
+        raise ValueError(f"X has no column {missing[0]!r}, which the training inputs had; give columns {list(wanted)}")
+    return table.take([table.names.index(name) for name in wanted])
+
+
+def _remember_names(estimator, X, reset):
+    """With reset keep the names of a data frame; else kernels look for those that they need."""
+    names = tuple(X.columns)
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise ValueError(f"X has {names.count(twice[0])} columns named {twice[0]!r}; give each a name of its own")
+    mixed = len({isinstance(name, str) for name in names}) > 1  # which scikit-learn refuses
+    if reset:
+        estimator.X_names_, estimator.n_features_in_ = names, len(names)
+    if not mixed and (reset or not hasattr(estimator, "feature_names_in_")):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+
+
+def _is_row(item):
+    return isinstance(item, (list, tuple, np.ndarray))
+
+
+def _validated(estimator, X, reset, gaps, **options):
+    """What scikit-learn makes of X; what to do about columns that are not numbers, and about NaN, is said.
+
+    gaps : whether X may have NaN
+    """
+    names = X.columns if is_frame(X) else None
+    try:
+        X = validate_data(estimator, X, reset=reset, ensure_all_finite="allow-nan", **options)
+    except (TypeError, ValueError) as error:
+        example = _example(X) if is_frame(X) else None
+        if example is None:
+            raise
+        raise ValueError(f"X must be numbers for this kernel. {example}") from error
+    _refuse_gaps(X, gaps, names)
+    return X
+
+
+def _refuse_gaps(X, gaps, names=None):
+    """Raise if inputs have NaN that kernels do not take; names : of the columns."""
+    values = X.data if scipy.sparse.issparse(X) else X
+    if gaps or not np.isnan(values).any():
+        return
+    where = ""
+    if names is not None:
+        where = f" in the columns {_listed([repr(name) for name, gap in zip(names, np.isnan(X).any(axis=0)) if gap])}"
+    raise ValueError(
+        f"X contains NaN{where}, and this kernel takes rows without gaps; fill them, for example with "
+        "make_pipeline(SimpleImputer(), model) of scikit-learn, or drop these rows; for curves with gaps use "
+        "kernels.L2() or another kernel of curves"
+    )
+
+
+def _listed(names):
+    """The first of some names, and how many there are beside."""
+    return ", ".join(names[:_FEW]) + f" and {len(names) - _FEW} more" * (len(names) > _FEW)
+
+
+def _example(X):
+    """The kernel for a data frame with columns that are not numbers; None where all are."""
+    table = Table.of(X)
+    kinds: dict = {"numbers": [], "functions": [], "others": []}
+    for name, column in zip(table.names, table.columns, strict=True):
+        functions = brings_points(column)
+        kinds["functions" if functions else "others" if column.dtype == object else "numbers"].append(name)
+    if len(kinds["numbers"]) == len(table.names):
+        return None
+    every = f"[name for name in X.columns if name not in {kinds['functions'] + kinds['others']!r}]"
+    parts = [f"('rbf', {kinds['numbers'] if len(kinds['numbers']) <= _FEW else every})"] if kinds["numbers"] else []
+    parts += [f"(kernels.L2(), {name!r})" for name in kinds["functions"]]
+    parts += [f"(kernels.Categorical(), {kinds['others']!r})"] if kinds["others"] else []
+    odd = _listed([repr(name) for name in kinds["functions"] + kinds["others"]])
+    dated = [repr(name) for name, column in zip(table.names, table.columns, strict=True) if _are_dates(column)]
+    dates = f" Convert the dates in {_listed(dated)}, which are text, with pandas.to_datetime." if dated else ""
+    return (
+        f"The columns {odd} are not numbers.{dates} Give each kind of column a kernel of its own, with "
+        f"from hilbertlearn import kernels: kernel=kernels.Columns([{', '.join(parts)}])"
+    )
+
+
+def _are_dates(column):
+    """Whether a column holds dates as text."""
+    found = points_in(column) if column.dtype == object and all(isinstance(cell, str) for cell in column) else None
+    return found is not None and found[1] is not None
+
+
+def _values_of_curves(estimator, X, reset):
+    """Values of curves on a grid, which at predict must be that of fit."""
+    curves = sampled(X) if not hasattr(X, "data_matrix") else read_functions(X, name="X")[0]
+    if reset:
+        estimator.X_axes_ = curves.axes
+    known = getattr(estimator, "X_axes_", curves.axes)
+    as_many = [len(axis) for axis in known] == [len(axis) for axis in curves.axes]
+    if as_many and not all(map(same_points, known, curves.axes)):
+        seen, wanted = (", ".join(f"[{axis[0]:g}, {axis[-1]:g}]" for axis in axes) for axes in (curves.axes, known))
+        raise ValueError(
+            "X must be curves on the grid of the training inputs, or irregular ones with the same domain; got "
+            f"points of {seen} in place of {wanted}"
+        )
+    return curves.values
+
+
+def _refuse_objects(X):
+    """Say which kernel to take for inputs that kernels by name cannot: numpy would look into some of them."""
+    single = isinstance(X, (list, tuple)) or getattr(X, "ndim", 2) == 1
+    if not single or getattr(getattr(X, "dtype", None), "kind", "O") in "biuf":
+        return
+    for x in {type(x): x for x in X}.values():  # one of each type
+        kind = kind_of(x)
+        if kind == "string":
+            raise ValueError(
+                "X holds strings, and this kernel takes rows of numbers; use kernel=kernels.NGrams(), by name "
+                "'ngrams', or another kernel of strings"
+            )
+        if kind not in ("number", "sequence") and not hasattr(x, "__array__") and x is not None:
+            raise ValueError(
+                f"X holds objects such as {type(x).__name__}, and this kernel takes rows of numbers; use "
+                "kernel=kernels.Pairwise(function) of two objects or a callable (X, Z) -> Gram, or give an array"
+            )

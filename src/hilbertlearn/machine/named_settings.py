@@ -1,0 +1,65 @@
+"""Settings given by name, whose own settings can be set all the same."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from sklearn.base import BaseEstimator
+
+from .._utils.naming import unnamed_in_errors
+from ..losses import as_loss
+from ..operators import named_operator
+from ..spaces import named_space
+
+_REMEDIES = {
+    "kernel": "set gamma, or kernel_params, of the estimator, or give an object such as kernels.Matern()",
+    "operator": "give an object such as operators.TaskGraph()",
+    "output_metric": "give an object such as operators.TaskGraph(form='similarity')",
+    "output_loss": "give an object such as output_losses.Huber()",
+    "output_kernel": "give an object such as kernels.NGrams()",
+    "graph": "give an object such as kernels.Affinity()",
+    "regressor": "give a regressor of scikit-learn",
+}
+
+
+@unnamed_in_errors
+class NamedSettings(BaseEstimator):
+    """An estimator whose ``set_params(loss__kappa=0.1)`` is understood where ``loss`` is a name."""
+
+    # for each setting the function that makes an object of its name
+    _by_name: dict = {
+        "loss": as_loss,
+        "operator": named_operator,
+        "output_metric": named_operator,
+        "space": named_space,
+    }
+
+    def set_params(self, **params):
+        """Set settings of the estimator, as ``alpha``, and of objects in it, as ``loss__kappa``.
+
+        What is given by name becomes the object behind it: ``loss="huber"`` and ``loss__kappa=0.1`` is ``Huber(0.1)``.
+        """
+        own: dict = {}
+        inner: dict = defaultdict(dict)
+        for key, value in params.items():
+            name, nested, setting = key.partition("__")
+            if nested and name in self._get_param_names():
+                inner[name][setting] = value
+            else:
+                own[key] = value
+        super().set_params(**own)
+        for name, settings in inner.items():
+            behind = self._object_of(name, settings)
+            behind.set_params(**settings)
+            setattr(self, name, behind)
+        return self
+
+    def _object_of(self, name, settings):
+        """The object that a setting is, or that stands behind its name."""
+        value = getattr(self, name)
+        if hasattr(value, "set_params") and not isinstance(value, type):
+            return value
+        if isinstance(value, str) and value != "auto" and name in self._by_name:
+            return self._by_name[name](value)
+        remedy = _REMEDIES.get(name, "leave it out")
+        raise ValueError(f"{name}__{next(iter(settings))}: {name}={value!r} has no settings of its own; {remedy}")

@@ -1,0 +1,1 @@
+"""What belongs to the papers: the methods they compare with, and their guarantees as numbers."""

@@ -1,0 +1,431 @@
+"""The methods that papers on functional outputs compare with (Bouche et al. 2021, section 4).
+
+Three are settings of other estimators under a name of their own: ``build()`` returns the ``FunctionalRegressor`` they
+stand for, not fitted, for ``RegularizationPathCV`` and everything else that it can do.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.kernel_approximation import RBFSampler
+from sklearn.linear_model import Ridge
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
+
+from ... import kernels
+from ..._utils.fitting import snapshot, store, transactional
+from ..._utils.naming import unnamed_in_errors
+from ..._utils.statistics import mean_rows
+from ..._utils.validation import check_number
+from ...data.functions import brings_points
+from ...functional import FunctionalRegressor
+from ...machine.state import Expansion
+from ...operators import Integral
+from ...spaces import PrincipalComponents, function_space
+from ...training import counting, take_samples
+from .structured import local_weights
+
+
+class FunctionalNadarayaWatson(FunctionalRegressor):
+    """Kernel estimator (KE): ``sum_i k(x, x_i) y_i / sum_i k(x, x_i)``.
+
+    At each point of the grid the sums run over the curves observed there. Curves with points of their own are first
+    interpolated linearly on the grid, constant beyond their ends. Where no curve that was observed has a positive
+    weight, as far from all samples, the prediction is the mean of the training curves. A point of the grid at which no
+    curve was observed at all takes values interpolated along the curves.
+
+    Inputs, outputs, ``predict`` and ``score`` are those of ``FunctionalRegressor``.
+
+    Parameters
+    ----------
+    kernel : str, callable or kernel object, default="rbf"
+        Of the inputs, as in ``FunctionalRegressor``; values must not be negative.
+    gamma : float or {"median", "scale", "auto"}, default="median"
+        Of a named kernel, as in ``FunctionalRegressor``.
+    kernel_params : dict, default=None
+        Further parameters of a named kernel, as in ``FunctionalRegressor``.
+    grid : array of shape (m,), default=None
+        As in ``FunctionalRegressor``; between its points predictions are linear.
+
+    Attributes
+    ----------
+    curves_ : array of shape (n, d)
+        Coordinates of the training curves, NaN where not observed.
+    kernel_, gamma_, X_fit_, space_, center_, grid_, grid_origin_ : str, float, array, space, array, array, date
+        As in ``FunctionalRegressor``; the centre is zero.
+    alpha_, choice_, dual_coef_, dual_gap_, feature_map_, loss_, manifold_error_, metric_, n_iter_, objectives_ : none
+        What is not estimated here: they raise AttributeError.
+    operator_, outlier_scores_, precision_, regressor_, saturated_, solver_, support_, untrusted_ : none
+        The same.
+
+    References
+    ----------
+    - Ferraty and Vieu (2006). Nonparametric Functional Data Analysis. Springer.
+    - Ferraty, Laksaci, Tadj and Vieu (2011). Kernel regression with functional response. Electronic Journal of
+      Statistics 5.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import baselines
+    >>> X, t = np.linspace(1, 2, 50)[:, None], np.linspace(0, 1, 30)
+    >>> model = baselines.FunctionalNadarayaWatson(gamma=1000.0).fit(X, np.exp(-X * t))
+    >>> round(float(np.abs(model.predict([[1.5]]) - np.exp(-1.5 * t)).max()), 2)
+    0.0
+    """
+
+    operator = None  # what else the parent class calls a setting has no part in it
+
+    def __init__(self, kernel="rbf", *, gamma="median", kernel_params=None, grid=None):
+        store(self, locals())
+
+    @transactional
+    def fit(self, X, y, sample_weight=None):
+        """Keep the samples; NaN in y means not observed, samples of weight 0 are left out."""
+        kernels.check_kernel(self.kernel)
+        kernels.check_params([self.kernel], self.kernel_params)
+        X, weights = self._read(X, y, sample_weight)
+        y = self.read_outputs(y)
+        space = function_space("grid", y, grid=self.grid, sample_weight=weights)
+        filled = space.complete(y)
+        Y = filled if space.sampled else space.encode(y)
+        rows = counting(weights, Y)
+        self.curves_ = Y = np.where(np.isfinite(Y[rows]).any(axis=0), Y[rows], filled[rows])
+        X, weights = take_samples(X, rows, [self.kernel]), weights[rows]
+        self.state_ = Expansion(
+            kernels=(kernels.InputKernel.of(self.kernel, self.gamma, self.kernel_params, X, weights),),
+            X_fit=X,
+            columns=rows,
+            predictors=[LocalMeans(Y, weights)],
+            space=space,
+            center=np.zeros(Y.shape[1]),
+        )
+
+    def facts(self):
+        check_is_fitted(self)
+        return [("curves", len(self.curves_)), ("gamma", self.gamma_)]
+
+    def summary(self):
+        """A line on what was kept."""
+        check_is_fitted(self)
+        return f"{type(self).__name__}: {len(self.curves_)} curves, gamma {self.gamma_}"
+
+    def loo_residuals(self):
+        """There is no closed form: raises AttributeError."""
+        raise AttributeError(
+            "FunctionalNadarayaWatson has no closed form; use sklearn.model_selection.cross_val_predict"
+        )
+
+    @property
+    def fit_path(self):
+        raise AttributeError("FunctionalNadarayaWatson has no alpha; search gamma, or its kernel, with GridSearchCV")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True  # on vectors of many features, which are not what it is for
+        return tags
+
+
+class LocalMeans:
+    """Weighted means (m, d) of curves (n, d), NaN where not observed, for kernel values (m, n) with their samples."""
+
+    def __init__(self, curves, weights):
+        self.curves, self.weights, self.mean = curves, weights, mean_rows(curves, weights)
+
+    def __call__(self, K):
+        K = local_weights(K) * self.weights
+        observed = np.isfinite(self.curves)
+        total = K @ observed
+        means = np.broadcast_to(self.mean, total.shape).copy()
+        return np.divide(K @ np.where(observed, self.curves, 0.0), total, out=means, where=total > 0)
+
+
+@unnamed_in_errors
+class _NamedSetting(MultiOutputMixin, RegressorMixin, BaseEstimator):
+    """A ``FunctionalRegressor`` under another name: ``build()`` returns it with its settings, not fitted."""
+
+    @transactional
+    def fit(self, X, y, sample_weight=None):
+        """Fit to inputs X and outputs y as ``FunctionalRegressor`` does; NaN in y means not observed."""
+        self.model_ = snapshot(self.build()).fit(self._inputs(X), y, sample_weight)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.model_, name):
+                setattr(self, name, getattr(self.model_, name))
+
+    def predict(self, X, grid=None):
+        """Functions predicted for X, on the training grid or on another, in the container of the training outputs."""
+        check_is_fitted(self)
+        return self.model_.predict(self._inputs(X), grid)
+
+    def score(self, X, y, sample_weight=None):
+        """1 - integrated squared error / that of the mean training curve, at the points that y observes."""
+        check_is_fitted(self)
+        return self.model_.score(self._inputs(X), y, sample_weight)
+
+    def _inputs(self, X):
+        """X as ``build()`` takes it: without a kernel it is curves, (n, m) or (n, m, channels) if in a plain array."""
+        if hasattr(self, "kernel") or brings_points(X) or hasattr(X, "iloc"):
+            return X
+        return check_array(X, dtype=np.float64, order="C", allow_nd=True, ensure_all_finite="allow-nan", input_name="X")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        kernel = getattr(self, "kernel", kernels.L2)
+        tags.input_tags.pairwise = kernels.is_precomputed(kernel)
+        tags.input_tags.allow_nan = getattr(kernel, "missing_points", False)
+        tags.input_tags.sparse = isinstance(kernel, str)
+        tags.regressor_tags.poor_score = not isinstance(kernel, str)  # on vectors, which are no curves
+        return tags
+
+
+class FunctionalKernelRidge(_NamedSetting):
+    """Functional kernel ridge regression (FKRR): squared loss, point values, an integral operator.
+
+    The papers' penalty lambda multiplies a sum over samples instead of a mean: ``alpha = lambda / n``.
+
+    Parameters
+    ----------
+    kernel : str, callable or kernel object, default="rbf"
+        Of the inputs, as in ``FunctionalRegressor``.
+    gamma : float or {"median", "scale", "auto"}, default="median"
+        Of a named kernel, as in ``FunctionalRegressor``.
+    output_kernel : str or callable, default="laplacian"
+        Of the operator, as ``kernel`` of ``operators.Integral``; "laplacian" is ``exp(-output_gamma |s - t|)`` with the
+        domain mapped to [0, 1].
+    output_gamma : float, default=10.0
+        As ``gamma`` of ``operators.Integral``.
+    grid : array of shape (m,), default=None
+        Points of the outputs, as in ``FunctionalRegressor``.
+    alpha : float or str, default="auto"
+        Regularisation, as in ``FunctionalRegressor``.
+    center : bool, default=True
+        As in ``FunctionalRegressor``.
+
+    Attributes
+    ----------
+    model_ : FunctionalRegressor
+        The fitted model.
+    n_features_in_ : int
+        Number of columns of X, where it is an array of two axes.
+
+    References
+    ----------
+    - Kadri, Duflos, Preux, Canu, Rakotomamonjy and Audiffren (2016). Operator-valued kernels for learning from
+      functional response data. Journal of Machine Learning Research 17.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import baselines
+    >>> X, t = np.linspace(1, 2, 20)[:, None], np.linspace(0, 1, 30)
+    >>> model = baselines.FunctionalKernelRidge(alpha=1e-6).fit(X, np.exp(-X * t))
+    >>> round(float(np.abs(model.predict([[1.5]]) - np.exp(-1.5 * t)).max()), 2)
+    0.0
+    """
+
+    def __init__(
+        self,
+        kernel="rbf",
+        *,
+        gamma="median",
+        output_kernel="laplacian",
+        output_gamma=10.0,
+        grid=None,
+        alpha="auto",
+        center=True,
+    ):
+        store(self, locals())
+
+    def build(self):
+        """The ``FunctionalRegressor`` with these settings, not fitted."""
+        return FunctionalRegressor(
+            self.kernel,
+            gamma=self.gamma,
+            operator=Integral(self.output_kernel, self.output_gamma),
+            grid=self.grid,
+            alpha=self.alpha,
+            center=self.center,
+        )
+
+
+class KernelAdditiveRegressor(_NamedSetting):
+    """Kernel additive model (KAM): ``y(t)`` is the integral over s of a smooth function of (s, t, x(s)), plus the mean.
+
+    Gaussian kernels in each of the three variables, and outputs in their principal components. Inputs must be curves.
+    The papers' penalty lambda multiplies a sum over samples instead of a mean: ``alpha = lambda / n``.
+
+    Parameters
+    ----------
+    bandwidth_points : float, default=0.1
+        Of s, as in ``kernels.Additive``.
+    bandwidth_values : float or {"median", "auto"}, default="median"
+        Of x(s), as in ``kernels.Additive``.
+    bandwidth_out : float, default=0.1
+        Of t; the kernel is ``exp(-(t - t')^2 / bandwidth_out^2)``, the domain mapped to [0, 1].
+    n_components : int, default=20
+        Number J of principal components of the outputs, around their mean.
+    input_grid : array of shape (p,), default=None
+        Points of the inputs given as arrays, by default evenly spaced.
+    grid : array of shape (m,), default=None
+        Points of the outputs, as in ``FunctionalRegressor``.
+    alpha : float or str, default="auto"
+        Regularisation, as in ``FunctionalRegressor``.
+
+    Attributes
+    ----------
+    model_ : FunctionalRegressor
+        The fitted model.
+    n_features_in_ : int
+        Number of columns of X, where it is an array of two axes.
+
+    References
+    ----------
+    - Reimherr and Sriperumbudur (2017). Optimal prediction for additive function on function regression. Electronic
+      Journal of Statistics 12.
+    - Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
+      AISTATS, appendix C.2.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import baselines
+    >>> a, t = np.linspace(1, 2, 20)[:, None], np.linspace(0, 1, 30)
+    >>> X, Y = np.sin(a * t), np.exp(-a * t)
+    >>> model = baselines.KernelAdditiveRegressor(n_components=3, alpha=1e-6).fit(X, Y)
+    >>> round(float(np.abs(model.predict(np.sin(1.5 * t)[None]) - np.exp(-1.5 * t)).max()), 2)
+    0.0
+    """
+
+    def __init__(
+        self,
+        *,
+        bandwidth_points=0.1,
+        bandwidth_values="median",
+        bandwidth_out=0.1,
+        n_components=20,
+        input_grid=None,
+        grid=None,
+        alpha="auto",
+    ):
+        store(self, locals())
+
+    def build(self):
+        """The ``FunctionalRegressor`` with these settings, not fitted."""
+        width = check_number(self.bandwidth_out, "bandwidth_out")
+        return FunctionalRegressor(
+            kernels.Additive(self.bandwidth_points, self.bandwidth_values, self.input_grid),
+            operator=Integral("rbf", 1 / width**2),
+            space=PrincipalComponents(self.n_components),
+            grid=self.grid,
+            alpha=self.alpha,
+        )
+
+
+class TripleBasisRegressor(_NamedSetting):
+    """Triple-basis estimator (3BE): input coefficients -> random Fourier features -> output coefficients.
+
+    Both curves become coefficients in orthonormal bases, and a ridge regression on random features of a Gaussian kernel
+    links them, at a cost that is linear in the number of samples. Inputs must be curves. Gaps are filled by linear
+    interpolation. ``alpha`` has the convention of the package, a mean of half squared errors: it is that of the kernel
+    ridge regression which the features approximate.
+
+    Parameters
+    ----------
+    input_basis : str or basis object, default="fourier"
+        A basis of ``hilbertlearn.spaces``; one that is not orthonormal is made so.
+    output_basis : str or basis object, default="fourier"
+        The same of the outputs.
+    n_features : int, default=300
+        Number of random features.
+    gamma : float or "median", default="median"
+        Of the kernel ``exp(-gamma ||b - b'||^2)`` of input coefficients, as in ``FunctionalRegressor``.
+    alpha : float, default=0.001
+        Regularisation, a positive number.
+    input_grid : array of shape (p,), default=None
+        Points of the inputs given as arrays, by default evenly spaced.
+    grid : array of shape (m,), default=None
+        Points of the outputs, as in ``FunctionalRegressor``.
+    random_state : int, RandomState instance or None, default=None
+        Seed of what is drawn.
+
+    Attributes
+    ----------
+    model_ : FunctionalRegressor
+        The fitted model; its ``regressor_`` is a ``FourierFeatureRidge``.
+    n_features_in_ : int
+        Number of columns of X, where it is an array of two axes.
+
+    References
+    ----------
+    - Oliva, Neiswanger, Poczos, Xing, Trac, Ho and Schneider (2015). Fast function to function regression. AISTATS.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import baselines
+    >>> a, t = np.linspace(1, 2, 20)[:, None], np.linspace(0, 1, 30)
+    >>> X, Y = np.sin(a * t), np.exp(-a * t)
+    >>> model = baselines.TripleBasisRegressor(output_basis="bspline", alpha=1e-6, random_state=0).fit(X, Y)
+    >>> round(float(np.abs(model.predict(np.sin(1.5 * t)[None]) - np.exp(-1.5 * t)).max()), 2)
+    0.0
+    """
+
+    def __init__(
+        self,
+        *,
+        input_basis="fourier",
+        output_basis="fourier",
+        n_features=300,
+        gamma="median",
+        alpha=1e-3,
+        input_grid=None,
+        grid=None,
+        random_state=None,
+    ):
+        store(self, locals())
+
+    def build(self):
+        """The ``FunctionalRegressor`` with these settings, not fitted."""
+        ridge = FourierFeatureRidge(
+            self.input_basis, self.input_grid, self.n_features, self.gamma, self.alpha, self.random_state
+        )
+        # a kernel of curves, which is not used, lets inputs through in any container
+        return FunctionalRegressor(kernels.L2(), space=self.output_basis, grid=self.grid, regressor=ridge)
+
+
+class FourierFeatureRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
+    """Ridge regression of vectors on random Fourier features of the coefficients of input curves.
+
+    Outputs are centred. Parameters as in ``TripleBasisRegressor``: basis and grid are those of the inputs.
+
+    Attributes
+    ----------
+    space_ : the space of the inputs
+    sampler_, ridge_ : ``RBFSampler`` and ``Ridge`` of scikit-learn
+    center_ : (d,) mean of the outputs
+    """
+
+    def __init__(self, basis="fourier", grid=None, n_features=300, gamma="median", alpha=1e-3, random_state=None):
+        store(self, locals())
+
+    @transactional
+    def fit(self, X, y, sample_weight=None):
+        """Fit to curves X and vectors y (n,) or (n, d)."""
+        check_number(self.alpha, "alpha")
+        check_number(self.n_features, "n_features", integer=True)
+        y = np.asarray(y, dtype=float)
+        weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+        self.space_ = function_space(snapshot(self.basis), X, grid=self.grid, sample_weight=weights)
+        coefficients = self.space_.complete(X)
+        gamma = kernels.resolve_gamma("rbf", self.gamma, coefficients, weights)
+        self.sampler_ = RBFSampler(gamma=gamma, n_components=self.n_features, random_state=self.random_state)
+        features = self.sampler_.fit_transform(coefficients)
+        self.center_ = np.average(y, axis=0, weights=weights)
+        self.ridge_ = Ridge(alpha=self.alpha * weights.sum(), fit_intercept=False)
+        self.ridge_.fit(features, y - self.center_, weights)
+
+    def predict(self, X):
+        """Vectors predicted for X, of the shape of the training ones."""
+        check_is_fitted(self)
+        return self.ridge_.predict(self.sampler_.transform(self.space_.complete(X))) + self.center_

@@ -1,0 +1,179 @@
+"""What bounds read from a fitted estimator and its training samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import _num_samples, check_is_fitted
+
+from ..._utils.linalg import row_norms
+from ..._utils.validation import check_number
+from ...losses import as_loss
+from ...machine.base import KernelMachine
+from ...machine.inputs import check_inputs
+from ...operators import as_learned, is_from_outputs
+from ...training import is_searched
+
+_TAKEN = "OperatorKernelRegressor, FunctionalRegressor, StructuredPredictor, or RegularizationPathCV around one"
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A fitted kernel machine with its training samples.
+
+    The theorems are for a kernel, an alpha and a constant that were fixed before the samples were seen, and for bounds
+    that hold for all samples there may be. `assumed` says which of these were taken from the samples.
+    """
+
+    model: Any
+    X: Any
+    y: Any
+    searched: bool = False  # whether alpha was chosen by a search around the model
+
+    @classmethod
+    def of(cls, estimator, X, y) -> Fitted:
+        """Checked: a kernel machine, fitted in memory to as many samples, without weights or a graph's penalty."""
+        check_is_fitted(estimator)
+        model = getattr(estimator, "best_estimator_", estimator)
+        if not isinstance(model, KernelMachine):
+            raise TypeError(f"estimator must be {_TAKEN}, got {type(model).__name__}; bounds are for these")
+        check_is_fitted(model)
+        if model.regressor is not None:
+            raise ValueError("estimator: bounds are for the kernel machine, not for its regressor; set regressor=None")
+        if model.manifold:
+            raise ValueError("estimator: with manifold > 0 the kernel depends on all samples; bounds need manifold=0")
+        if not hasattr(model.state_, "saturated"):
+            raise ValueError(
+                "estimator: fits from batches or blocks keep no samples; give the numbers themselves, as to "
+                "stability_bound(loss, n=..., alpha=..., ...)"
+            )
+        weights = model.state_.counted.weights
+        if (weights != weights[0]).any():
+            remedy = (
+                "give the loss's constant as a number, so that all are trusted (see untrusted_)"
+                if len(model.state_.untrusted)
+                else "fit without sample_weight"
+            )
+            raise ValueError(f"estimator: bounds are for samples that count alike; {remedy}")
+        given = len(model.state_.saturated)
+        if _num_samples(X) != given or _num_samples(y) != given:
+            raise ValueError(
+                f"X and y must be the training samples, {given} of them; got {_num_samples(X)} and {_num_samples(y)}"
+            )
+        return cls(model, X, y, model is not estimator)
+
+    @property
+    def state(self):
+        return self.model.state_
+
+    @cached_property
+    def outputs(self):
+        """What is to be explained, rows (n, d) around the constant, 0 where not observed, of the samples that counted.
+
+        Where outputs have parts outside their space the norms of these are one more column.
+        """
+        constant = np.tile(self.state.center, (_num_samples(self.y), 1))
+        return self._seen(self.state.space.residuals(self._read, constant))
+
+    @cached_property
+    def residuals(self):
+        """Rows (n, d) that the loss is a function of."""
+        return self._seen(self.state.space.residuals(self._read, self.model.coordinates(self.X)))
+
+    @cached_property
+    def _read(self):
+        return self.model.read_outputs(self.y)
+
+    def _seen(self, rows):
+        seen = self.state.counted.rows
+        outside = self.state.space.outside(self._read)
+        rows = rows if outside is None else np.column_stack([rows, outside])
+        return np.nan_to_num(rows[seen])
+
+    @property
+    def n(self) -> int:
+        """Samples that counted: with an output, and a weight above 0."""
+        return len(self.residuals)
+
+    @property
+    def risk(self) -> float:
+        """Mean loss of the training samples."""
+        return float(self.state.loss.row_value(self.residuals, self.state.space.measure).mean())
+
+    def output_bound(self, given=None) -> float:
+        """Bound on the norms of outputs around the constant, that of the samples unless given."""
+        if given is not None:
+            return float(check_number(given, "output_bound", strict=False))
+        return float(row_norms(self.outputs).max())
+
+    @cached_property
+    def _inputs(self):
+        """X as kernels take it."""
+        state = self.state
+        return check_inputs(self.model, self.X, state.scalar_kernels, reset=False, like=state.X_fit)
+
+    def input_bound(self) -> float:
+        """Largest ``k(x, x)`` of the samples that counted."""
+        if len(self.state.kernels) > 1:
+            raise ValueError("estimator: several (kernel, operator) terms; give kernel_bound=, sup ||K(x, x)||")
+        (kernel,), rows = self.state.kernels, self.state.counted.rows
+        if getattr(kernel, "on_features", False):
+            Z = kernel(self._inputs)
+            return float(np.einsum("ij,ij->i", Z, Z)[rows].max())
+        if kernel.entries(1, 2) > 1:
+            raise ValueError("estimator: values of its kernel are matrices; give kernel_bound=, sup ||K(x, x)||")
+        return float(np.max(kernel.diagonal(self._inputs)[rows]))
+
+    def kernel_bound(self, given=None) -> float:
+        """Bound on ``||K(x, x)||``, largest of the samples unless given."""
+        if given is not None:
+            return float(check_number(given, "kernel_bound"))
+        self.check_whole("kernel_bound=, a bound on ||S K(x, x) S'||, S from coordinates to the values seen,")
+        M = self.state.operator
+        return self.input_bound() * (1.0 if M is None else operator_norm(M))
+
+    def check_whole(self, remedy=""):
+        """Refuse losses of values at points of each sample's own, which may be larger than the function's norm."""
+        if getattr(self.state.space, "sampled", False):
+            raise ValueError(
+                "estimator: its loss is of values at points that differ between samples, and the norm of these is not "
+                f"that of the function; give {remedy or 'curves on a common grid,'} or set irregular='projected'"
+            )
+
+    @property
+    def norm(self) -> float:
+        """Norm of the fitted function in the space of its operator-valued kernel."""
+        state = self.state
+        if len(state.kernels) > 1 or state.coefficients is None:
+            raise ValueError("estimator: the norm of this function is not known; give radius=")
+        (kernel,), (C,), M = state.kernels, state.plain, state.operator
+        image = C if M is None else C @ M
+        if getattr(kernel, "on_features", False):
+            return float(np.sqrt(max(np.sum(C * image), 0.0)))
+        K = np.asarray(self.X)[np.ix_(state.columns, state.columns)] if kernel.precomputed else kernel(state.X_fit)
+        return float(np.sqrt(max(np.sum((K @ C) * image), 0.0)))
+
+    def assumed(self, **given) -> tuple[str, ...]:
+        """What was taken from the samples where the theorem wants it fixed; given : {name: what the user gave}."""
+        notes = [f"{name} is the largest of the samples" for name, value in given.items() if value is None]
+        model, state = self.model, self.state
+        gamma = isinstance(model.gamma, str) and model.gamma_ is not None
+        learnt = {
+            "the constant was fitted to them": model.center,
+            "alpha was chosen on them": self.searched or is_searched(model.alpha),
+            "the kernel was chosen on them": gamma or (isinstance(model.kernel, str) and model.kernel == "auto"),
+            "the loss's settings come from them": as_loss(model.loss).needs_residuals,
+            "the operator comes from them": is_from_outputs(model.operator) or as_learned(model.operator) is not None,
+            "the scale of outputs comes from them": getattr(state.space, "scale", None) is not None,
+            "features were chosen among them": state.feature_map is not None,
+        }
+        return (*notes, *(note for note, holds in learnt.items() if holds))
+
+
+def operator_norm(M) -> float:
+    """Largest eigenvalue of a positive semi-definite matrix, or Kronecker product of such."""
+    factors = getattr(M, "factors", [M])
+    return float(np.prod([np.linalg.norm(factor, 2) for factor in factors if not isinstance(factor, int)]))

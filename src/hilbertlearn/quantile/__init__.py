@@ -1,0 +1,3 @@
+"""Quantile regression."""
+
+from .regressor import QuantileRegressor

@@ -1,0 +1,44 @@
+"""Random draws of samples, the same draws whatever the order of the rows."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.model_selection import KFold
+from sklearn.utils import _safe_indexing
+
+from .. import kernels
+from .._utils.linalg import row_norms
+from ..training import Samples
+
+FOLDS = 5  # where leave-one-out has no closed form
+_DIGITS = 9  # of sizes of outputs, relative to the largest, that rounding in a basis leaves alone
+
+
+def drawn(samples: Samples, number):
+    """Increasing positions of so many of the samples, drawn once and for all."""
+    n = len(samples.rows)
+    if number >= n:
+        return np.arange(n)
+    return np.sort(order_by_value(samples)[np.random.default_rng(0).permutation(n)[:number]])
+
+
+def shuffled_folds(samples: Samples):
+    """List of (train, test), positions of the samples."""
+    n, order = len(samples.rows), order_by_value(samples)
+    folds = KFold(min(FOLDS, n), shuffle=True, random_state=0).split(order)
+    return [(np.sort(order[train]), np.sort(order[test])) for train, test in folds]
+
+
+def order_by_value(samples: Samples):
+    """Positions (n,) of the samples in an order by the sizes of outputs, then by inputs.
+
+    Random numbers are assigned to samples in this order, so that a permutation of the rows changes no draw. Outputs
+    come first, because a kernel matrix in place of inputs leaves them as they are. Only inputs that have no order, such
+    as graphs or molecules, beside equal outputs keep the order of the rows.
+    """
+    precomputed = any(kernels.is_precomputed(kernels.scalar(kernel)) for kernel, _ in samples.recipe.pairs)
+    sizes = row_norms(np.nan_to_num(samples.encoded.coordinates))  # whatever the basis, and the order of its elements
+    largest = sizes.max(initial=0.0)
+    keys = np.round(sizes / largest, _DIGITS) if largest > 0 else sizes
+    inputs = kernels.input_ranks(_safe_indexing(samples.X, samples.own), precomputed)
+    return np.lexsort((inputs, keys))

@@ -1,0 +1,3 @@
+"""Structured prediction: any objects with an output kernel or an output loss."""
+
+from .predictor import StructuredPredictor

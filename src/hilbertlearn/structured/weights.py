@@ -1,0 +1,68 @@
+"""Weights of the training samples in kernel ridge regression, solved for when they are asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..core.terms import ONCE, Factors, Term
+
+
+@dataclass(frozen=True, eq=False)
+class RidgeWeights:
+    """Weights ``D (D K D + s I)^-1 D k_x`` of n samples at points with kernel values (m, N)."""
+
+    factors: Factors | Any
+    penalty: float
+    root: np.ndarray  # (n,) square roots of the sample weights, the diagonal of D
+    center: bool  # what is missing to a sum of one goes to the mean of the outputs
+    lift: Any = None  # (N, n) what turns values of the kernel into those of the one a graph deforms
+    direct: Any = None  # (N, n) what turns values into weights, where features stand in place of the kernel
+
+    @classmethod
+    def of(cls, term: Term, data, alpha, factors: Factors | None = None, kernel=None):
+        """For a term whose operator is the identity; data : what has the samples' ``weights`` and ``centered``.
+
+        kernel : the ``FeatureKernel``, where features stand in place of the kernel
+        """
+        penalty, root = alpha * data.weights.sum(), np.sqrt(data.weights)
+        if kernel is not None:
+            direct = kernel.matrix(term.weights_from(penalty))
+            return cls(None, penalty, root, data.centered, direct=direct)
+        factors, n = term.factor(ONCE) if factors is None else factors, len(data.weights)
+        lift = term.expand(np.eye(n)) if term.expands else None
+        return cls(factors.detached(1.0, penalty), penalty, np.sqrt(data.weights), data.centered, lift)
+
+    def __call__(self, G):
+        """Weights (m, n) of the samples."""
+        if self.direct is not None:
+            weights = G @ self.direct
+        else:
+            G = G if self.lift is None else G @ self.lift
+            weights = self.factors.solve((G * (self.root / self.penalty)).T, 1.0, self.penalty).T
+            weights *= self.root
+        if self.center:
+            weights += np.multiply.outer(1 - weights.sum(axis=1), self.root**2 / (self.root @ self.root))
+        return weights
+
+
+@dataclass(frozen=True, eq=False)
+class OutputWeights:
+    """Weights (m, c) of distinct outputs, from those of the samples."""
+
+    samples: RidgeWeights
+    groups: np.ndarray  # (n,) the number of each sample's output
+    number: int
+
+    def __call__(self, G):
+        return sum_by_group(self.samples(G), self.groups, self.number)
+
+
+def sum_by_group(weights, groups, number):
+    """Sums (m, number) of the columns of weights (m, n) that belong to each group."""
+    if number == len(groups) and (np.diff(groups) == 1).all():
+        return weights  # each column is a group of its own, in order
+    order = np.argsort(groups, kind="stable")
+    return np.add.reduceat(weights[:, order], np.searchsorted(groups[order], np.arange(number)), axis=1)

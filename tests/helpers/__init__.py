@@ -1,0 +1,1 @@
+"""What several test files use: references computed by hand, small data, checks of messages."""

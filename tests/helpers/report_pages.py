@@ -1,0 +1,76 @@
+"""Reports as tests read them: sections of the cases, what is in their pages, charts and tables by title."""
+
+import json
+from functools import cache
+from html.parser import HTMLParser
+
+import numpy as np
+
+from helpers.report_cases import case
+from hilbertlearn import report
+
+
+class Seen(HTMLParser):
+    """Tags with their attributes, and the text of the data and of everything that is shown."""
+
+    def __init__(self, page):
+        super().__init__(convert_charrefs=True)
+        self.tags, self.data, self.shown, self.inside = [], "", [], None
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        self.inside = (tag, dict(attributes))
+
+    def handle_endtag(self, tag):
+        self.inside = None
+
+    def handle_data(self, text):
+        if self.inside and self.inside[1].get("id") == "report-data":
+            self.data += text
+        elif self.inside is None or self.inside[0] not in ("script", "style"):
+            self.shown.append(text)
+
+
+def made(name, /, **more):
+    model, X, y, known = case(name)
+    return report.section(model, X, y, **{**known, **more}) if more else _made(name)
+
+
+@cache
+def _made(name):
+    model, X, y, known = case(name)
+    return report.section(model, X, y, **known)
+
+
+def data_of(section, **options):
+    """The section in the page's data."""
+    return json.loads(Seen(report.html(section, **options)).data)["sections"][0]
+
+
+def chart(section, title):
+    """The chart of that title, as it is in the page."""
+    (found,) = [one for one in data_of(section)["charts"].values() if one["title"] == title]
+    return found
+
+
+def series(view, name):
+    (found,) = [one for one in view["series"] if one.get("name", "").startswith(name)]
+    return found
+
+
+def table(section, title):
+    (found,) = [item for part in section.parts for item in part.items if getattr(item, "title", "").startswith(title)]
+    return found
+
+
+def assert_close(seen, wanted):
+    """Six digits are kept."""
+    np.testing.assert_allclose(np.array(seen, dtype=float), wanted, rtol=1e-5, atol=1e-12)
+
+
+def inner(model):
+    """What has a score: behind sets and searches."""
+    while hasattr(model, "best_estimator_") or hasattr(model, "calibration_"):
+        model = model.estimator_ if hasattr(model, "calibration_") else model.best_estimator_
+    return model
