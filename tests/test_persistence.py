@@ -38,8 +38,8 @@ def elsewhere(tmp_path_factory):
     for name, model in fitted().items():
         save(model, folder / f"{name}.hl", functions=True)
         (folder / f"{name}.inputs").write_bytes(pickle.dumps(inputs_for(name)))
-    program = Path(__file__).parent / "helpers" / "stored_models.py"
-    run = subprocess.run([sys.executable, str(program), str(folder)], capture_output=True, text=True)
+    program = [sys.executable, "-m", "helpers.stored_models", str(folder)]
+    run = subprocess.run(program, capture_output=True, text=True, cwd=Path(__file__).parent)
     assert run.returncode == 0, run.stderr
     return pickle.loads((folder / "answers").read_bytes()), folder
 
