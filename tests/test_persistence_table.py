@@ -1,24 +1,9 @@
-"""The closed table of classes whose objects model files hold: their names in files do not change, none is forgotten."""
-
-import importlib
-import inspect
-import pkgutil
+"""The closed table of classes whose objects model files may hold."""
 
 from sklearn.utils import all_estimators
 
-import hilbertlearn
 from hilbertlearn.persistence import packages
 from hilbertlearn.persistence.names import CLASSES, FORMER, HOMES, own_class, own_name
-
-# names in files: a name that is not here any more makes files unreadable, unless FORMER has it
-
-
-def own_classes():
-    for module in pkgutil.walk_packages(hilbertlearn.__path__, "hilbertlearn."):
-        if module.name.split(".")[1] not in NO_STATE:
-            for cls in vars(importlib.import_module(module.name)).values():
-                if inspect.isclass(cls) and cls.__module__ == module.name and not inspect.isabstract(cls):
-                    yield module.name.partition(".")[2], cls
 
 
 def test_every_name_is_that_of_one_class():
