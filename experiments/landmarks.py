@@ -8,7 +8,7 @@ errors on held-out samples over the outputs' variance, mean over seeds of the la
 
     python experiments/landmarks.py --data FOLDER            about half an hour
     python experiments/landmarks.py --data FOLDER --quick    one seed, 250 features, no more than 3000 samples
-    python experiments/landmarks.py --data FOLDER --moves 20 --only pendigits    landmarks that move, on one data set
+    python experiments/landmarks.py --data FOLDER --only pendigits    one data set
 
 Prints the table of docs/results/scale.md and writes output/landmarks.csv.
 """
@@ -62,10 +62,10 @@ DATA = {
 }
 
 
-def setting(way, r, gamma, seed, moves):
+def setting(way, r, gamma, seed):
     if way == "Nystroem":
         return Nystroem(gamma=gamma, n_components=r, random_state=seed)
-    return features.Landmarks(r, method=way, random_state=seed, moves=moves)
+    return features.Landmarks(r, method=way, random_state=seed)
 
 
 def error(model, X, Y):
@@ -83,7 +83,7 @@ def run(args):
         several = [(way, seed) for way in WAYS for seed in range(1, seeds + 1)]
         rows: dict = {way: [] for way in WAYS}
         for way, seed in progress(several, name):
-            model = estimator("rbf", gamma=gamma, feature_map=setting(way, r, gamma, seed, args.moves)).fit(X, Y)
+            model = estimator("rbf", gamma=gamma, feature_map=setting(way, r, gamma, seed)).fit(X, Y)
             rows[way].append(error(model, X_test, Y_test))
         found.update({way: np.mean(errors) for way, errors in rows.items()})
         if len(X) <= MOST:
@@ -101,7 +101,7 @@ def quick(folder):
 
 
 def main():
-    args = arguments(__doc__, data="", seeds=3, moves=0, only="")
+    args = arguments(__doc__, data="", seeds=3, only="")
     rows = list(run(args))
     write_csv("landmarks", rows)
     header = ["data", "samples", "exact, or 4000", *WAYS, "default / reference", "default / Nystroem"]

@@ -303,7 +303,7 @@ def test_a_fitted_map_does_not_change():
     assert fitted.n_components == 9
     with pytest.raises(AttributeError):
         fitted.root = None
-    changed = {"n_components": 3, "method": "uniform", "random_state": 0, "points": None, "moves": 0}
+    changed = {"n_components": 3, "method": "uniform", "random_state": 0, "points": None}
     assert setting.get_params() == changed
 
 

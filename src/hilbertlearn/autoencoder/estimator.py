@@ -175,7 +175,6 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watch
         Last, the landmarks where they need not be among the samples, else None.
         """
         n, setting = _num_samples(X), features.as_feature_map(self.feature_map)
-        features.check_still(setting, "codes are decoded by samples")
         if setting is not None and not isinstance(setting, features.Landmarks):
             raise ValueError(
                 f"feature_map={self.feature_map!r}: codes are decoded by landmarks; give a number or "

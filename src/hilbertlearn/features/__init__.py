@@ -9,9 +9,8 @@ Settings objects say how, fitted maps are frozen.
 from .base import FeatureMap
 from .kernel import FeatureKernel, OfTransformer, fitted_map
 from .landmarks import LandmarkMap, Landmarks
-from .moving import check_moves, moved
 from .random import RandomFeatures, RandomMap
-from .settings import as_feature_map, check_still
+from .settings import as_feature_map
 from .transformed import Transformed, TransformedMap
 
 __all__ = [

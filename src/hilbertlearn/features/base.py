@@ -19,7 +19,6 @@ class FeatureMap(ABC):
     """Inputs -> features Z (m, r), the inner products of which are kernel values, exactly or about."""
 
     n_components: int  # r
-    knows_outputs: bool = False  # whether the outputs of the samples of fit had a part in it
 
     @abstractmethod
     def values(self, X):

@@ -35,10 +35,6 @@ class FeatureKernel:
     def n_components(self) -> int:
         return self.map.n_components
 
-    @property
-    def knows_outputs(self) -> bool:
-        return self.map.knows_outputs
-
     def entries(self, n, d):
         return 1
 

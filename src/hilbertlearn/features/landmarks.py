@@ -46,12 +46,6 @@ class Landmarks(BaseEstimator):
     points : array of shape (n_components, p) or list, default=None
         The landmarks themselves, inputs as the kernel takes them, in place of samples chosen among those of fit; what
         comes in batches then has the same features whatever the first batch is.
-    moves : int, default=0
-        Number of steps by which landmarks leave the samples for where the model errs less; for kernels with
-        derivatives ("rbf", "matern32", "matern52") and inputs in a dense array in memory. Each costs a few products of
-        features: twenty take five to ten times as long as a fit without.
-        Landmarks know the outputs then, so that samples left out of the rest of the model are not new to it:
-        ``loo_residuals`` are refused, conformal sets refit.
 
     References
     ----------
@@ -60,7 +54,6 @@ class Landmarks(BaseEstimator):
     - Chen, Epperly, Tropp and Webber (2025). Randomly pivoted Cholesky: practical approximation of a kernel matrix with
       few entry evaluations. Communications on Pure and Applied Mathematics 78 ("pivoted").
     - Musco and Musco (2017). Recursive sampling for the Nyström method. NIPS 30 ("leverage").
-    - Snelson and Ghahramani (2006). Sparse Gaussian processes using pseudo-inputs. NIPS 18 (moves).
 
     Examples
     --------
@@ -72,9 +65,9 @@ class Landmarks(BaseEstimator):
     array([1.])
     """
 
-    def __init__(self, n_components=1000, method="medoids", random_state=0, points=None, moves=0):
+    def __init__(self, n_components=1000, method="medoids", random_state=0, points=None):
         self.n_components, self.method, self.random_state = n_components, method, random_state
-        self.points, self.moves = points, moves
+        self.points = points
 
     def fit(self, kernel: InputKernel, X, weights=None, start: LandmarkMap | None = None) -> LandmarkMap:
         """The map for samples X, of kernel="precomputed" their Gram matrix (n, n), with weights (n,).
@@ -83,7 +76,6 @@ class Landmarks(BaseEstimator):
         """
         check_number(self.n_components, "Landmarks: n_components", integer=True)
         check_choice(self.method, "Landmarks: method", tuple(METHODS))
-        check_number(self.moves, "Landmarks: moves", strict=False, integer=True)
         _check_scalar(kernel)
         X = by_rows(X)
         if self.points is not None:
@@ -160,7 +152,6 @@ class LandmarkMap(FeatureMap):
     columns: np.ndarray  # (r,) which of the samples of fit they are, -1 for none
     root: np.ndarray  # (r, r) upper triangular, K_LL = root' root
     n_samples: int  # of fit; columns of kernel values for kernel="precomputed"
-    knows_outputs: bool = False
 
     @property
     def n_components(self) -> int:

@@ -30,9 +30,3 @@ def as_feature_map(setting):
         return Transformed(setting)
     error = ValueError if isinstance(setting, (str, numbers.Number)) else TypeError
     raise error(f"feature_map must be {known}, got {setting!r}")
-
-
-def check_still(setting, why):
-    """Refuse landmarks that move, which need outputs in one array."""
-    if getattr(setting, "moves", 0):
-        raise ValueError(f"Landmarks: {why}; set moves=0")

@@ -225,7 +225,6 @@ class InputKernel:
     params: dict | None = None
     origin: np.ndarray | None = None
     on_features = False  # whether features stand in place of values
-    knows_outputs = False  # whether they depend on outputs
 
     @classmethod
     def of(cls, kernel, gamma, params, X, weights=None, centred=False):

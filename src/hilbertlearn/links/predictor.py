@@ -256,7 +256,6 @@ class LinkPredictor(Watched, FittedLinks):
         if isinstance(self.feature_map, str):
             return check_choice(self.feature_map, "feature_map", ("auto",), ", None, a number, features.Landmarks()")
         setting = features.as_feature_map(self.feature_map)
-        features.check_still(setting, "nodes are no outputs to move by")
         if setting is not None and not isinstance(setting, features.Landmarks):
             raise ValueError(
                 f"feature_map={self.feature_map!r}: links take landmarks; give a number or features.Landmarks(), or "

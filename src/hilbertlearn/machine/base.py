@@ -106,7 +106,7 @@ class KernelMachine(Watched, FittedMachine):
     def fit_without_one(self, X, y, sample_weight=None):
         """Fit, and give ``without_one()`` where it has a formula, from the same factorisation; None elsewhere."""
         kept: dict = {}
-        if is_dask(X) or is_dask(y) or is_source(X) or self.regressor is not None or self._moves:
+        if is_dask(X) or is_dask(y) or is_source(X) or self.regressor is not None:
             self.fit(X, y, sample_weight)
         else:
             self._fit_factored(X, y, sample_weight, kept)
@@ -120,7 +120,7 @@ class KernelMachine(Watched, FittedMachine):
         has smoother ones. Constant, operator and space are the part's own.
         Inputs that are kernel values with the samples are those with all of them. None where there are no parts.
         """
-        if is_dask(X) or is_dask(y) or is_source(X) or self.regressor is not None or self._moves:
+        if is_dask(X) or is_dask(y) or is_source(X) or self.regressor is not None:
             self.fit(X, y, sample_weight)
             return None
         kept: dict = {}
@@ -155,7 +155,7 @@ class KernelMachine(Watched, FittedMachine):
         if self.regressor is not None:
             self.state_ = self._fit_regressor(X, y, sample_weight)
             return
-        self.settle(selection.with_moves(self._chosen(X, y, sample_weight), self.options()))
+        self.settle(self._chosen(X, y, sample_weight))
 
     def _chosen(self, X, y, sample_weight) -> selection.Choice:
         samples = self.read_whole(X, y, sample_weight)
@@ -165,7 +165,6 @@ class KernelMachine(Watched, FittedMachine):
 
     def prepare(self, X, y, sample_weight=None) -> Training:
         """The samples with their kernels, chosen where these are left to the data; what paths and folds begin with."""
-        features.check_still(self._features(), "they move in fit alone, not along paths or in folds")
         samples = self.read_whole(X, y, sample_weight)
         samples = samples.in_double()  # one factorisation for many alphas is worth its digits
         return selection.choose_kernels(samples, self._loss(), self.alpha, self.options())
@@ -271,7 +270,6 @@ class KernelMachine(Watched, FittedMachine):
         shapes, pairs = self._shapes(X), self.pairs(X)
         scalar = [kernels.scalar(kernel) for kernel, _ in pairs]
         kernels.check_params(scalar, self.kernel_params)
-        features.check_moves(self._features(), scalar)
         recipe = Recipe(
             pairs=[(snapshot(kernel), snapshot(operator)) for kernel, operator in pairs],
             gamma=self.gamma,
@@ -323,11 +321,6 @@ class KernelMachine(Watched, FittedMachine):
             check_choice(self.feature_map, "feature_map", ("auto",), ", None, a number, an object of features")
             return None if self._loss().on_margins else "auto"  # margins are between all pairs of samples
         return snapshot(features.as_feature_map(self.feature_map))
-
-    @property
-    def _moves(self) -> int:
-        """How often landmarks move, which ``fit`` alone does: whoever leaves samples out has to fit anew."""
-        return getattr(self._features(), "moves", 0)
 
     def _shapes(self, X):
         """The kernels, settings, that are left to choose from; one where none are."""

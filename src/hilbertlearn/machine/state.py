@@ -177,8 +177,8 @@ class State(Expansion):
         if left is None:
             raise ValueError(
                 "loo_residuals() has a closed form for the squared loss and one (kernel, operator) term, with missing "
-                "outputs if the operator is diagonal, and landmarks that do not move; use RegularizationPathCV with "
-                "cv=5, or sklearn.model_selection.cross_val_predict"
+                "outputs if the operator is diagonal; use RegularizationPathCV with cv=5, or "
+                "sklearn.model_selection.cross_val_predict"
             )
         residuals = np.full((len(self.saturated), left.Y.shape[1]), np.nan)
         weights, penalty = left.weights, self.alpha * left.weights.sum()
@@ -283,9 +283,9 @@ class LeftOut:
 
     @classmethod
     def of(cls, found: Fit):
-        """None where there is no closed form, outputs have moved landmarks, or rows came in pieces and are not held."""
+        """None where there is no closed form, or rows came in pieces and are not held."""
         training = found.training
-        if training.X is None or training.knows_outputs or not found.loss.quadratic:
+        if training.X is None or not found.loss.quadratic:
             return None
         if training.term is None or not training.closed_form:
             return None
@@ -294,7 +294,7 @@ class LeftOut:
     @classmethod
     def near(cls, found: Fit):
         """For the squared loss and complete outputs, which others are compared with; None as for ``of``."""
-        if found.training.X is None or found.training.knows_outputs:
+        if found.training.X is None:
             return None
         terms = [term.unsampled for term in found.training.terms]
         term = terms[0] if len(terms) == 1 else merged(terms)

@@ -6,7 +6,6 @@ from .first_rows import Decided, decide, n_patterns, solve_moments
 from .folds import fold_errors, own_error
 from .levels import choose_levels, with_levels
 from .loo import WithoutOne, leave_one_out, residual_path
-from .moves import with_moves
 from .nodes import leave_nodes_out
 from .on_features import Approximation
 from .pairs import leave_pairs_out

@@ -11,7 +11,7 @@ import numpy as np
 from .. import operators
 from .._utils.validation import warn
 from ..core.terms import FeatureGram
-from ..features import FeatureKernel, Landmarks, check_still, fitted_map
+from ..features import FeatureKernel, Landmarks, fitted_map
 from ..losses import Loss
 from ..spaces import Given, Space
 from ..training import MomentProblem, Moments, Options, Recipe, Samples, make_terms, scheduled
@@ -59,7 +59,6 @@ def decide(samples: Samples, loss: Loss, alpha, options: Options, passes=True) -
     """
     setting, few = samples.recipe.features, len(samples.columns)
     number: Any = getattr(setting, "n_components", None)
-    check_still(setting, "moves need all rows in memory")
     chosen = isinstance(setting, Landmarks) and setting.points is None
     if chosen and not isinstance(number, str) and few < number:
         warn(

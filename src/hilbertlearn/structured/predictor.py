@@ -21,7 +21,7 @@ from ..machine.fitted import learnt
 from ..machine.on_workers import InBlocks
 from ..machine.state import blocks_of
 from ..output_losses import as_output_loss
-from ..selection import choose, with_moves
+from ..selection import choose
 from ..spaces import OutputKernel, ProbeSpace, WeightSpace
 from ..training import fit, is_searched
 from .candidate_streams import Stream, best_of_stream, refuse_iterator, streams
@@ -274,7 +274,6 @@ class StructuredPredictor(OutputScores, InBlocks):
         known = not is_searched(self.alpha) and not isinstance(self.gamma, str)
         space = partial(self._space, probed=True) if later and known else None
         choice = choose(self.read(X, y, sample_weight, space), self._loss(), self.alpha, self.options())
-        choice = with_moves(choice, self.options())
         training = choice.training
         if later and choice.factors is None and not isinstance(training.space, ProbeSpace):
             training = training.with_space(partial(self._space, probed=True)(*training.counted()))

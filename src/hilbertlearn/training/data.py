@@ -78,11 +78,6 @@ class Training(Samples):
         return any(kernel.on_features for kernel in self.kernels)
 
     @property
-    def knows_outputs(self) -> bool:
-        """Whether outputs had a part in the kernels, so that none of these samples is new to the model without it."""
-        return any(kernel.knows_outputs for kernel in self.kernels)
-
-    @property
     def depends_on_alpha(self) -> bool:
         """Whether a graph's penalty makes the kernel another one for each alpha."""
         return self.grams[0].depends_on_alpha

@@ -67,7 +67,6 @@ CASES = {
     "landmarks, defaults": Case(OperatorKernelRegressor(feature_map=8), X, VECTORS, NEW),
     "landmarks, pivoted": case(features.Landmarks(8, method="pivoted")),
     "landmarks, given": case(features.Landmarks(points=X[:6])),
-    "landmarks, moved": case(features.Landmarks(6, moves=3)),
     "random features": case(features.RandomFeatures(20), kernel="matern"),
     "Transformed": case(features.Transformed(Nystroem(gamma=0.2, n_components=10, random_state=0))),
     "partial_fit, alpha auto": batches(in_parts, alpha="auto"),
