@@ -91,7 +91,7 @@ def test_blocks_of_candidates(monkeypatch):
     model = StructuredPredictor(output_kernel="rbf", alpha=1e-2).fit(X, y)
     lists = [y[rng.integers(N, size=rng.integers(1, 9))] for _ in range(M)]
     expected = model.predict_topk(NEW, 3, candidates_per_query=lists, return_indices=True)
-    monkeypatch.setattr("hilbertlearn.structured.pools._BLOCK_ENTRIES", 3 * len(model.space_.factor))
+    monkeypatch.setattr("hilbertlearn.structured.candidate_pools._BLOCK_ENTRIES", 3 * len(model.space_.factor))
     found = model.predict_topk(NEW, 3, candidates_per_query=lists, return_indices=True)
     for a, b in zip(expected, found):
         assert all(map(np.allclose, a, b))

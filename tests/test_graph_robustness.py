@@ -21,7 +21,7 @@ from hilbertlearn import (
     kernels,
     operators,
 )
-from hilbertlearn.selection import leave_pairs_out
+from hilbertlearn.links.leave_pair_out import leave_pairs_out
 
 RNG = np.random.default_rng(0)
 N, L = 24, 14

@@ -9,7 +9,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from hilbertlearn import OperatorKernelRegressor, RegularizationPathCV
 from hilbertlearn.core.terms import Separable
-from hilbertlearn.selection import leave_one_out, leave_pairs_out
+from hilbertlearn.links.leave_pair_out import leave_pairs_out
+from hilbertlearn.selection import leave_one_out
 
 N, D = 9, 3
 GAMMA = 0.3

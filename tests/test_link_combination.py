@@ -16,8 +16,8 @@ from hilbertlearn import LinkPredictor
 from hilbertlearn.data.graphs import read_known_graph, structural
 from hilbertlearn.kernels import InputKernel
 from hilbertlearn.links.combination import Combination, learn_combination
-from hilbertlearn.links.folds import HeldOut, joined
-from hilbertlearn.links.pair_scores import KernelValues, Matrix, Quadrants, Unsettled
+from hilbertlearn.links.folds import PairExamples, joined
+from hilbertlearn.links.pair_scores import AllPairScores, KernelScores, ScoreMatrix, UnknownPairScores
 
 # ---------------------------------------------------------------- weights
 
@@ -297,7 +297,7 @@ def test_weighted_thresholds():
     rng = np.random.default_rng(0)
     linked = (np.arange(200) < 40).astype(float)
     scores = rng.normal(size=200) + 1.5 * linked
-    once, often = (HeldOut({"s": scores}, linked, np.where(linked > 0, 1.0, w)) for w in (1.0, 50.0))
+    once, often = (PairExamples({"s": scores}, linked, np.where(linked > 0, 1.0, w)) for w in (1.0, 50.0))
     low, high = (one.threshold(lambda scores: scores["s"]) for one in (once, often))
     f1 = [f1_score(linked, scores >= t, sample_weight=often.weights) for t in np.unique(scores)]
     assert f1_score(linked, scores >= high, sample_weight=often.weights) == pytest.approx(max(f1))
@@ -327,9 +327,9 @@ def test_kernel_values(precomputed, entries, monkeypatch):
     Z = RNG.normal(size=(9, 2))
     gram = rbf_kernel(X, Z, gamma=GAMMA)
     values = (
-        KernelValues(InputKernel("precomputed"), gram, Z)
+        KernelScores(InputKernel("precomputed"), gram, Z)
         if precomputed
-        else KernelValues(InputKernel("rbf", GAMMA), X, Z)
+        else KernelScores(InputKernel("rbf", GAMMA), X, Z)
     )
     i, j = np.random.default_rng(0).integers(9, size=(2, 60))
     assert_allclose(values.at(i, j), gram[i, j], rtol=1e-12)
@@ -342,7 +342,7 @@ def quadrants(n=9, l=5):
     rng = np.random.default_rng(0)
     S = rng.normal(size=(n, n))
     S = S + S.T
-    return S, Quadrants(l, Matrix(S[:l, :l]), Matrix(S[l:, :l]), Matrix(S[l:, l:]))
+    return S, AllPairScores(l, ScoreMatrix(S[:l, :l]), ScoreMatrix(S[l:, :l]), ScoreMatrix(S[l:, l:]))
 
 
 def test_quadrants():
@@ -352,7 +352,7 @@ def test_quadrants():
             assert_array_equal(parts.block(slice(*rows), slice(*columns)), S[slice(*rows), slice(*columns)])
     i, j = (part.ravel() for part in np.indices((9, 9)))
     assert_array_equal(parts.at(i, j), S[i, j])
-    alone = Quadrants(5, parts.known, None, None)
+    alone = AllPairScores(5, parts.known, None, None)
     assert_array_equal(alone.block(slice(1, 3), slice(0, 5)), S[1:3, :5])
     with pytest.raises(ValueError, match="give X to fit"):
         alone.block(slice(0, 6), slice(0, 5))
@@ -367,7 +367,7 @@ def test_pairs_that_are_not_settled(n, hidden):
     S, parts = quadrants(n)
     W = np.zeros((5, 5))
     W[0, 1] = W[1, 0] = W[1, 2] = W[2, 1] = W[3, 4] = W[4, 3] = 1.0
-    unsettled = Unsettled(parts, read_known_graph(W, hidden=hidden), n)
+    unsettled = UnknownPairScores(parts, read_known_graph(W, hidden=hidden), n)
     expected = S.copy()
     for i, j in itertools.product(range(5), repeat=2):
         asked = (i, j) in hidden or (j, i) in hidden

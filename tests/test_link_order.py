@@ -68,8 +68,8 @@ def low_limits(monkeypatch):
     monkeypatch.setattr("hilbertlearn.links.folds._MANY_NODES", 20)
     monkeypatch.setattr("hilbertlearn.links.folds._MOST", 50)
     monkeypatch.setattr("hilbertlearn.links.folds._ENOUGH", {"known": 10, "new": 5})
-    monkeypatch.setattr("hilbertlearn.selection.rates._STAGES", ((15, None), (25, ((0, -1), (0, 1)))))
-    monkeypatch.setattr("hilbertlearn.selection.rates._LINKS", 5)
+    monkeypatch.setattr("hilbertlearn.links.rate_search._STAGES", ((15, None), (25, ((0, -1), (0, 1)))))
+    monkeypatch.setattr("hilbertlearn.links.rate_search._LINKS", 5)
 
 
 @pytest.mark.parametrize("settings", [{"gamma": "auto"}, {"loss": "huber"}, {"manifold": 0.1}], ids=str)

@@ -7,7 +7,7 @@ from numpy.testing import assert_array_equal
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import KernelCenterer
 
-from hilbertlearn.selection import leave_nodes_out
+from hilbertlearn.links.leave_node_out import leave_nodes_out
 
 BOTH = pytest.mark.parametrize("center", [False, True])
 LONG = np.longdouble

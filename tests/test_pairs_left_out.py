@@ -12,8 +12,9 @@ from sklearn.preprocessing import KernelCenterer
 
 from hilbertlearn import LinkPredictor
 from hilbertlearn._utils.linalg import shifted_inverse
+from hilbertlearn.links.leave_node_out import leave_nodes_out
+from hilbertlearn.links.leave_pair_out import leave_pairs_out
 from hilbertlearn.metrics import link_average_precision, link_roc_auc
-from hilbertlearn.selection import leave_nodes_out, leave_pairs_out
 
 BOTH = pytest.mark.parametrize("center", [False, True])
 LONG, TINY = np.longdouble, 1e-300

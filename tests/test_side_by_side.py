@@ -14,8 +14,8 @@ from threadpoolctl import threadpool_limits
 from hilbertlearn._utils import threads
 from hilbertlearn._utils.threads import side_by_side
 from hilbertlearn.kernels import node_embedding
+from hilbertlearn.links.rate_search import search_on_subsamples
 from hilbertlearn.machine.distributed.run import _limited
-from hilbertlearn.selection import choose_by_samples
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def test_rates_are_prepared_in_the_callers_thread_before_they_are_looked_at():
         return -((i - 4) ** 2) - (j - 3) ** 2
 
     W = scipy.sparse.csr_array((1200, 1200))
-    assert choose_by_samples(score, (7, 13), W, prepare=prepare) == (4, 3)
+    assert search_on_subsamples(score, (7, 13), W, prepare=prepare) == (4, 3)
     assert not late and len(set(prepared)) == len(prepared)
     assert {n for _, n in prepared} == {500, 1000, 1200}
 

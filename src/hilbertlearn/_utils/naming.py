@@ -8,7 +8,7 @@ import inspect
 def unnamed_in_errors(cls):
     """Decorate a class that users never see: a wrong call of a method that others inherit names the method alone.
 
-    ``predict() got an unexpected keyword argument 'k'`` in place of ``FittedLinks.predict() got ...``.
+    ``predict() got an unexpected keyword argument 'k'`` in place of ``LinkPredictionMixin.predict() got ...``.
     """
     for name in dir(cls):
         member = inspect.getattr_static(cls, name)

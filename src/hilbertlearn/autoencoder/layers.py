@@ -106,7 +106,7 @@ def _leading(values, vectors, size):
     return np.pad(columns * signs, [(0, 0), (0, size - columns.shape[1])])
 
 
-class Unsound(ValueError):
+class NumericalError(ValueError):
     """Rounding errors or overflow leave nothing of the objective."""
 
 
@@ -169,7 +169,7 @@ class Network:
         squares = sum(np.trace(K) * np.vdot(C, C) for C, K in zip(coefs[1:], grams, strict=False))
         lost = self.loss.quadratic and solution.gap > _UNSOLVED  # of a closed form
         if lost or np.finfo(float).eps * squares > _ROUNDING * norms:
-            raise Unsound(
+            raise NumericalError(
                 f"inner_kernel: kernel values {np.trace(grams[-1]):.0e} leave nothing but rounding; {_REMEDY}"
             )
         return Evaluation(value, self._gradients(coefs, codes, grams, A), coefs, codes, fitted, solution)
@@ -193,7 +193,7 @@ class Network:
 
 def _check_size(values):
     if not values.max() < _LARGEST:
-        raise Unsound(f"inner_kernel: codes or their kernel values overflow; {_REMEDY}")
+        raise NumericalError(f"inner_kernel: codes or their kernel values overflow; {_REMEDY}")
 
 
 def descend(network: Network, parameters, *, max_iter, tol, callback=None):
@@ -212,7 +212,7 @@ def descend(network: Network, parameters, *, max_iter, tol, callback=None):
         parts = [part.reshape(shape) for part, shape in zip(np.split(theta, cuts), shapes, strict=True)]
         try:
             latest = network.evaluate(parts)
-        except Unsound:  # too long a step, of which the line search hears that it leads far up
+        except NumericalError:  # too long a step, of which the line search hears that it leads far up
             return _FAR_UP, np.zeros_like(theta)
         return latest.value / scale, _flat(latest.gradients) / scale
 

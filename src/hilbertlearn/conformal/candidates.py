@@ -19,7 +19,7 @@ from sklearn.utils.validation import _num_samples
 
 from ..data.objects import distinct, joined, plain, read_outputs, take
 from ..decoders.candidates import best_first
-from ..structured.pools import read_candidates, read_lists
+from ..structured.candidate_pools import read_candidates, read_lists
 from .candidate_scores import CandidateScore, Gap, Loss, Objective
 from .enumerated import all_outputs
 from .masses import Masses

@@ -15,11 +15,11 @@ from .. import kernels
 from ..losses import as_loss
 from ..machine.state import blocks_of
 from ..vector import OperatorKernelRegressor
-from .left_out import Candidate, inner_products, pairs_of_folds
+from .trials import LinkTrial, inner_products, pairs_of_folds
 
 
 @dataclass(frozen=True)
-class Machine:
+class MachineEmbedder:
     """The kernel machine with a kernel of the nodes' inputs."""
 
     settings: dict[str, Any]  # of ``OperatorKernelRegressor``, but for the kernel and alpha
@@ -41,7 +41,7 @@ class Machine:
         graph = self.settings["graph"]
         return graph if graph is None or kernels.makes_penalty(graph) else graph[nodes][:, nodes]
 
-    def candidate(self, V) -> Candidate:
+    def candidate(self, V) -> LinkTrial:
         """The machine with embeddings V (l, d) of the first nodes, ready to leave nodes out and to be fitted."""
         centerer, inputs, own = None, self.X, self.kernel
         if self.center:
@@ -49,7 +49,7 @@ class Machine:
             centerer = KernelCenterer().fit(K)
             own, inputs = kernels.InputKernel("precomputed"), centerer.transform(K)
         model = self._model(own)
-        return Candidate(centerer, model, model.prepare(inputs, _padded(V, self.n_nodes)))
+        return LinkTrial(centerer, model, model.prepare(inputs, _padded(V, self.n_nodes)))
 
     def refits(self, alpha, loss, n_known):
         """A function (rows, V) -> predictions (n_known, d) at the known nodes, of a machine fitted to some of them."""
@@ -67,11 +67,11 @@ class Machine:
 
         return predictions
 
-    def fitted(self, candidate: Candidate, found) -> FittedMachine:
+    def fitted(self, candidate: LinkTrial, found) -> MachineEmbedding:
         """The function, fitted with what was found to be best."""
         model = candidate.model
         model.settle(found.choice)
-        return FittedMachine(self, model, candidate.centerer, model.alpha_, model.loss_, found.cosine)
+        return MachineEmbedding(self, model, candidate.centerer, model.alpha_, model.loss_, found.cosine)
 
     def _model(self, kernel):
         gamma = "median" if kernel.gamma is None else kernel.gamma
@@ -81,14 +81,14 @@ class Machine:
 
 
 @dataclass(frozen=True)
-class Regression:
+class RegressorEmbedder:
     """A regressor of scikit-learn."""
 
     regressor: Any
     X: Any  # inputs of the known nodes
 
-    def fitted(self, V, cosine) -> FittedRegression:
-        return FittedRegression(self, clone(self.regressor).fit(self.X, V), cosine)
+    def fitted(self, V, cosine) -> RegressorEmbedding:
+        return RegressorEmbedding(self, clone(self.regressor).fit(self.X, V), cosine)
 
     def predictions(self, rows, V):
         """Predictions (l, d) at the known nodes, of a regressor fitted to some of them."""
@@ -105,10 +105,10 @@ class Regression:
 
 
 @dataclass(frozen=True)
-class FittedMachine:
+class MachineEmbedding:
     """A kernel machine as a function of inputs, with its alpha and loss, and whether its scores are cosines."""
 
-    machine: Machine
+    machine: MachineEmbedder
     model: OperatorKernelRegressor
     centerer: KernelCenterer | None
     alpha: float
@@ -140,10 +140,10 @@ class FittedMachine:
 
 
 @dataclass(frozen=True)
-class FittedRegression:
+class RegressorEmbedding:
     """A regressor as a function of inputs; the same interface."""
 
-    regression: Regression
+    regression: RegressorEmbedder
     model: Any
     cosine: bool
 

@@ -14,7 +14,7 @@ from .._utils.threads import side_by_side
 from ..data.graphs import structural
 from ..metrics import best_f1_threshold
 from .combination import Combination, learn_combination
-from .pair_scores import ATTRIBUTES, COSINE, KNOWN, PREDICTED, Matrix, embedded
+from .pair_scores import ATTRIBUTES, COSINE, KNOWN, PREDICTED, ScoreMatrix, embedded
 
 _FOLDS, _MANY_NODES = 5, 1000  # of many nodes some folds are enough:
 _ENOUGH = {"known": 500, "new": 100}  # links that were held out, one by one or with both nodes
@@ -33,7 +33,7 @@ _PRIORS = {
 
 
 @dataclass(frozen=True)
-class HeldOut:
+class PairExamples:
     """Scores of pairs that were held out."""
 
     scores: dict[str, np.ndarray]  # (m,) each
@@ -61,8 +61,8 @@ def _called(job):
 
 def joined(parts):
     if not parts:
-        return HeldOut({}, np.empty(0), np.empty(0))
-    return HeldOut(
+        return PairExamples({}, np.empty(0), np.empty(0))
+    return PairExamples(
         {name: np.concatenate([part.scores[name] for part in parts]) for name in parts[0].scores},
         np.concatenate([part.linked for part in parts]),
         np.concatenate([part.weights for part in parts]),
@@ -104,7 +104,7 @@ class LinkFolds:
         """Whether no further fold is needed."""
         return self.adjacency.shape[0] > _MANY_NODES and sum(part.linked.sum() for part in parts) >= _ENOUGH[kind]
 
-    def known(self) -> HeldOut:
+    def known(self) -> PairExamples:
         """Pairs of known nodes, hidden from the graph."""
         rng, l = np.random.default_rng(0), self.adjacency.shape[0]
         upper = scipy.sparse.triu(self.adjacency, k=1, format="coo")
@@ -132,13 +132,13 @@ class LinkFolds:
         embed = () if learnt is None else (partial(self.embed, W, everyone),)
         scores, *V = structures(self.wanted.structure, W, *embed)
         if self.gram is not None:
-            scores[ATTRIBUTES] = Matrix(self.gram)
+            scores[ATTRIBUTES] = ScoreMatrix(self.gram)
         if learnt is not None:
             H = learnt(everyone, *V)
             scores |= embedded(H, H, *V, *V)
         return self.wanted.among(scores)
 
-    def nodes(self) -> tuple[HeldOut, HeldOut]:
+    def nodes(self) -> tuple[PairExamples, PairExamples]:
         """Pairs of a node that is left out with a known one, and pairs of two that are left out."""
         rng, l = np.random.default_rng(0), self.adjacency.shape[0]
         mixed, new = [], []
@@ -160,7 +160,7 @@ class LinkFolds:
         """Examples among the pairs of rows and columns, or of two rows."""
         with_columns = rows if columns is None else columns
         if gram is not None:
-            scores[ATTRIBUTES] = Matrix(gram[np.ix_(rows, with_columns)])
+            scores[ATTRIBUTES] = ScoreMatrix(gram[np.ix_(rows, with_columns)])
         block = self.adjacency[rows][:, with_columns]
         i, j = (scipy.sparse.triu(block, k=1) if columns is None else block).nonzero()
         (a, b), weight = _without_link(rows, columns, self._excluded, rng)
@@ -170,7 +170,7 @@ class LinkFolds:
 def _examples(scores, i, j, n_links, weight):
     linked = np.arange(len(i)) < n_links
     values = {name: one.at(i, j) for name, one in scores.items()}
-    return HeldOut(values, linked.astype(float), np.where(linked, 1.0, weight))
+    return PairExamples(values, linked.astype(float), np.where(linked, 1.0, weight))
 
 
 def _without_link(rows, columns, excluded, rng):

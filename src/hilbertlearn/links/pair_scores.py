@@ -26,7 +26,7 @@ _COPIES = 6  # of a block of scores, of kernel values and of what they are combi
 
 
 @dataclass(frozen=True)
-class Matrix:
+class ScoreMatrix:
     """Scores (m, p) that are there already."""
 
     values: np.ndarray
@@ -39,7 +39,7 @@ class Matrix:
 
 
 @dataclass(frozen=True)
-class KernelValues:
+class KernelScores:
     """Kernel values of inputs X (m) with Z (p), computed when asked for."""
 
     kernel: InputKernel
@@ -114,7 +114,7 @@ def _unit(A):
 
 
 @dataclass(frozen=True)
-class Alone:
+class SingleScore:
     """A single score as it is."""
 
     name: str
@@ -134,7 +134,7 @@ class Alone:
 class PairScores:
     """Scores of the pairs of two sets of nodes, made of several."""
 
-    combination: Any  # a ``Combination``, or ``Alone``
+    combination: Any  # a ``Combination``, or ``SingleScore``
     similarities: Mapping[str, Any]
 
     def block(self, rows, columns):
@@ -147,7 +147,7 @@ class PairScores:
 
 
 @dataclass(frozen=True)
-class Quadrants:
+class AllPairScores:
     """Scores of the pairs of n nodes of which the first are known: known ones, mixed and new ones."""
 
     n_known: int
@@ -193,10 +193,10 @@ class Quadrants:
 
 
 @dataclass(frozen=True)
-class Unsettled:
+class UnknownPairScores:
     """Scores of pairs of nodes that are not known, hidden ones or, if there are none, all without a link; else NaN."""
 
-    scores: Quadrants
+    scores: AllPairScores
     graph: KnownGraph
     n_nodes: int
 

@@ -17,19 +17,19 @@ from ..data.frames import check_collected
 from ..data.graphs import is_networkx, read_known_graph
 from ..machine.base import check_regressor
 from ..training import check_alpha, scheduled
-from .embedders import Machine, Regression
-from .fitted import FittedLinks
+from .embedders import MachineEmbedder, RegressorEmbedder
 from .inputs import are_groups, take_inputs
-from .left_out import CRITERIA
-from .selection import SCORING, LinkChoice
-from .state import SCORE_WITH, SIMILARITIES, LinkState, OutputKernel, Wanted
+from .prediction import LinkPredictionMixin
+from .selection import SCORING, LinkSearch
+from .state import SCORE_WITH, SIMILARITIES, GraphEmbedding, LinkState, ScoreSelection
+from .trials import CRITERIA
 
 _GAMMAS = 4.0 ** np.arange(-3, 4)  # relative to the median rule
 _MANIFOLDS = (0.0, 1e-4, 1e-3, 1e-2)
 _FEW_LINKS = 10  # below which there is little to choose by
 
 
-class LinkPredictor(Watched, FittedLinks):
+class LinkPredictor(Watched, LinkPredictionMixin):
     """Prediction of the links of a graph from features of its nodes and from the links that are known.
 
     A function h with values in the space of an output kernel of the known graph is fitted to its nodes; two nodes are
@@ -163,7 +163,7 @@ class LinkPredictor(Watched, FittedLinks):
         if nodes.X is None and not wanted.structure:
             raise ValueError("similarities: without features X only those by the graph count; give 'auto', or X")
         nodes = nodes.in_canonical_order(kernels.is_precomputed(self.kernel))
-        output = OutputKernel(self._output_kernel(nodes), self.beta, self.rank, self.center)
+        output = GraphEmbedding(self._output_kernel(nodes), self.beta, self.rank, self.center)
         state = LinkState(nodes, output, wanted, self.criterion, self.scoring)
         said = Progress(type(self).__name__, self.verbose)
         with threads_for(len(nodes.names)), said.task("links", "stage", 1 + 2 * (nodes.X is not None)) as task:
@@ -201,7 +201,7 @@ class LinkPredictor(Watched, FittedLinks):
                 check_choice(name, "similarities", SIMILARITIES)
             if not names:
                 raise ValueError("similarities has no names; give some, or None for the scores of h alone")
-        return Wanted(names, self.cosine, self.score_with)
+        return ScoreSelection(names, self.cosine, self.score_with)
 
     def _check_links(self, nodes):
         """Raise or warn where there is too little to learn by."""
@@ -242,7 +242,7 @@ class LinkPredictor(Watched, FittedLinks):
         weights = [self.manifold] if not _is_auto(self.manifold) else _MANIFOLDS if n > l else [0.0]
         known = take_inputs(nodes.X, np.arange(l), kernels.is_precomputed(self.kernel))
         machines = [
-            Machine({**settings, "manifold": weight}, kernel, nodes.X if weight else known, self.center)
+            MachineEmbedder({**settings, "manifold": weight}, kernel, nodes.X if weight else known, self.center)
             for weight in weights
             for kernel in self._kernels(nodes.X if any(weights) else known)
         ]
@@ -267,7 +267,7 @@ class LinkPredictor(Watched, FittedLinks):
         # combined with others, cosines say more than inner products, whose sizes the alpha decides on
         either = [False, True] if self.similarities is None else [True]
         cosines = either if _is_auto(self.cosine) else [bool(self.cosine)]
-        return LinkChoice(scheduled(self.alpha, n_known), cosines, self.criterion, self.scoring)
+        return LinkSearch(scheduled(self.alpha, n_known), cosines, self.criterion, self.scoring)
 
     def _graph(self, nodes):
         """The setting ``graph``, a matrix in the order of the nodes."""
@@ -289,7 +289,7 @@ class LinkPredictor(Watched, FittedLinks):
     def _regression(self, nodes, V):
         """The kernel of the nodes, and the regressor in place of the kernel machine."""
         X = take_inputs(nodes.X, np.arange(len(V)), kernels.is_precomputed(self.kernel))
-        regression = Regression(snapshot(self.regressor), X)
+        regression = RegressorEmbedder(snapshot(self.regressor), X)
         kernel, choice = self._kernels(X)[0], self._choice(len(V))
         found = [regression.fitted(V, cosine) for cosine in choice.cosines]
         if len(found) == 1:

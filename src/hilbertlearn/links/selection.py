@@ -11,10 +11,10 @@ import numpy as np
 
 from ..data.graphs import KnownGraph
 from ..metrics import link_average_precision, link_roc_auc
-from ..selection import choose_by_samples, fewer_columns, sample_nodes
-from .embedders import Machine
+from .embedders import MachineEmbedder
 from .inputs import pairs_that_count, take_inputs
-from .left_out import Candidate, LeftOut
+from .rate_search import reduce_columns, search_on_subsamples, subsample_nodes
+from .trials import LinkSearchResult, LinkTrial
 
 SCORING = {"roc_auc": link_roc_auc, "average_precision": link_average_precision}
 _ALL = 500  # nodes up to which every machine and alpha is tried on all of them
@@ -22,7 +22,7 @@ _MOST_IN_FOLDS = 1000  # nodes, beyond which some are looked at where leaving ou
 
 
 @dataclass(frozen=True)
-class LinkChoice:
+class LinkSearch:
     """What is left to the data."""
 
     alpha: Any  # a number, or "auto"
@@ -30,7 +30,9 @@ class LinkChoice:
     criterion: str
     scoring: str
 
-    def best(self, machines: Sequence[Machine], V, graph) -> tuple[Machine, Candidate, LeftOut]:
+    def best(
+        self, machines: Sequence[MachineEmbedder], V, graph
+    ) -> tuple[MachineEmbedder, LinkTrial, LinkSearchResult]:
         """The machine, ready to be fitted to embeddings V (l, d) of the nodes of a graph; the rest of the choice."""
         if len(machines) == 1 and not isinstance(self.alpha, str) and len(self.cosines) == 1:
             candidate = machines[0].candidate(V)
@@ -43,7 +45,7 @@ class LinkChoice:
 
     def error(self, V, graph):
         """What is to be small, a function of scores (l, l) of pairs of nodes with embeddings V (l, d)."""
-        return _Error(graph, V, self.scoring)
+        return _ValidationError(graph, V, self.scoring)
 
     def _of_all(self, machines, V, graph):
         """Each tried with all nodes."""
@@ -58,11 +60,11 @@ class LinkChoice:
 
     def _of_some(self, machines, V, graph):
         """Each tried with some of the nodes; alpha n stays."""
-        nodes = sample_nodes(graph.adjacency, _MOST_IN_FOLDS)
+        nodes = subsample_nodes(graph.adjacency, _MOST_IN_FOLDS)
         share = len(nodes) / len(V)
         alpha = self.alpha if isinstance(self.alpha, str) else self.alpha / share
         parts = [_part(machine, nodes, len(V)) for machine in machines]
-        own, _, found = replace(self, alpha=alpha)._of_all(parts, fewer_columns(V[nodes]), graph.take(nodes))
+        own, _, found = replace(self, alpha=alpha)._of_all(parts, reduce_columns(V[nodes]), graph.take(nodes))
         machine = machines[parts.index(own)]
         candidate = machine.candidate(V)
         alpha = found.choice.alpha * share if isinstance(self.alpha, str) else self.alpha
@@ -73,11 +75,11 @@ class LinkChoice:
         penalties = machines[0].candidate(V).alphas(self.alpha) * len(V)
         cosines: dict[tuple[int, int], bool] = {}
         samples: dict[int, Any] = {}
-        candidates: dict[tuple[int, int], Candidate] = {}
+        candidates: dict[tuple[int, int], LinkTrial] = {}
 
         def prepare(i, nodes):  # kernels may be the user's, and warn: one after the other
             if len(nodes) not in samples:
-                columns = fewer_columns(V[nodes])
+                columns = reduce_columns(V[nodes])
                 samples[len(nodes)] = columns, self.error(columns, graph.take(nodes))
             candidates[i, len(nodes)] = _part(machines[i], nodes, len(V)).candidate(samples[len(nodes)][0])
 
@@ -88,13 +90,13 @@ class LinkChoice:
             return -found.error
 
         shape = len(machines), len(penalties)
-        i, j = choose_by_samples(score, shape, graph.adjacency, prepare=prepare)
+        i, j = search_on_subsamples(score, shape, graph.adjacency, prepare=prepare)
         candidate = machines[i].candidate(V)
         return machines[i], candidate, candidate.given(penalties[j] / len(V), cosines[i, j])
 
 
 @dataclass(frozen=True)
-class _Error:
+class _ValidationError:
     """What "auto" makes small, of scores (l, l) of pairs of nodes with embeddings V (l, d)."""
 
     graph: KnownGraph

@@ -13,7 +13,7 @@ from sklearn.utils.validation import _num_samples
 from .. import kernels
 from ..data.graphs import STRUCTURE
 from ..metrics import best_f1_threshold
-from .folds import HeldOut, LinkFolds, structures
+from .folds import LinkFolds, PairExamples, structures
 from .inputs import Nodes, pairs_that_count, take_inputs
 from .pair_scores import (
     ATTRIBUTES,
@@ -21,10 +21,10 @@ from .pair_scores import (
     KNOWN,
     NO_SCORE,
     PREDICTED,
-    Alone,
-    KernelValues,
+    AllPairScores,
+    KernelScores,
     PairScores,
-    Quadrants,
+    SingleScore,
     embedded,
 )
 
@@ -35,7 +35,7 @@ SCORE_WITH = ("auto", PREDICTED, KNOWN)
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ScoreSelection:
     """Which scores of a pair count."""
 
     names: tuple[str, ...] | None  # of ``SIMILARITIES``, or None for those of embeddings alone
@@ -69,7 +69,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class OutputKernel:
+class GraphEmbedding:
     """How nodes of a graph are embedded."""
 
     kernel: Any  # a name, or a matrix (l, l) of the known nodes
@@ -95,17 +95,17 @@ class LinkState:
     """A fitted link predictor; nothing in it changes."""
 
     nodes: Nodes
-    output: OutputKernel
-    wanted: Wanted
+    output: GraphEmbedding
+    wanted: ScoreSelection
     criterion: str
     scoring: str
     kernel: Any = None  # ``InputKernel`` of features; this and the next three are None without any
     V: Any = None  # (l, d) embeddings of the known nodes
-    embedding: Any = None  # the function h, ``FittedMachine`` or ``FittedRegression``
+    embedding: Any = None  # the function h, ``MachineEmbedding`` or ``RegressorEmbedding``
     H: Any = None  # (n, d) predicted embeddings of all nodes, known ones first
     structure: Mapping[str, Any] = field(default_factory=dict)  # similarities by the graph that count
     combinations: Mapping[str, Any] = field(default_factory=dict)  # by kind of pairs
-    held_out: Mapping[str, HeldOut] = field(default_factory=dict)  # what they were learnt from
+    held_out: Mapping[str, PairExamples] = field(default_factory=dict)  # what they were learnt from
 
     @property
     def n_known(self):
@@ -124,7 +124,7 @@ class LinkState:
             name = dict.fromkeys(KINDS, PREDICTED + self.embedding.cosine * COSINE)
             if self.wanted.score_with == KNOWN:
                 name[BOTH_KNOWN] = name[ONE_NEW] = KNOWN + self.embedding.cosine * COSINE
-            return replace(self, combinations={kind: Alone(name[kind]) for kind in KINDS})
+            return replace(self, combinations={kind: SingleScore(name[kind]) for kind in KINDS})
         held_out = self.all_held_out()
         combinations = {kind: found.combined() for kind, found in held_out.items()}
         used = [name for name in self.wanted.structure if name in combinations[BOTH_KNOWN].used]
@@ -172,23 +172,23 @@ class LinkState:
 
     # ---------------------------------------------------------------- scores
 
-    def scores_of_nodes(self) -> Quadrants:
+    def scores_of_nodes(self) -> AllPairScores:
         """Of all pairs of nodes of fit, known ones first."""
         l, X = self.n_known, self.nodes.X
         scores = dict(self.structure)
         if X is None:
-            return Quadrants(l, self._pairs(BOTH_KNOWN, scores), None, None)
+            return AllPairScores(l, self._pairs(BOTH_KNOWN, scores), None, None)
         known = _safe_indexing(X, np.arange(l))
         if self.H is not None:
             scores |= embedded(self.H[:l], self.H[:l], self.V, self.V, self._used(BOTH_KNOWN))
-        scores[ATTRIBUTES] = KernelValues(self.kernel, known, known)
+        scores[ATTRIBUTES] = KernelScores(self.kernel, known, known)
         both_known = self._pairs(BOTH_KNOWN, scores)
         if _num_samples(X) == l:
-            return Quadrants(l, both_known, None, None)
+            return AllPairScores(l, both_known, None, None)
         others = _safe_indexing(X, np.arange(l, _num_samples(X)))
         mixed = self.scores_with_known(others) if ONE_NEW in self.combinations else None
         new = self.scores_of_new(others) if BOTH_NEW in self.combinations else None
-        return Quadrants(l, both_known, mixed, new)
+        return AllPairScores(l, both_known, mixed, new)
 
     def scores_with_known(self, X) -> PairScores:
         """Of pairs of new nodes X with the known ones."""
@@ -196,7 +196,7 @@ class LinkState:
         scores = {}
         if self.H is not None:
             scores = embedded(self.embedding(X), self.H[:l], None, self.V, self._used(ONE_NEW))
-        scores[ATTRIBUTES] = KernelValues(self.kernel, X, _safe_indexing(self.nodes.X, np.arange(l)))
+        scores[ATTRIBUTES] = KernelScores(self.kernel, X, _safe_indexing(self.nodes.X, np.arange(l)))
         return self._pairs(ONE_NEW, scores)
 
     def scores_of_new(self, X, Z=None) -> PairScores:
@@ -205,7 +205,7 @@ class LinkState:
         if self.embedding is not None:
             H = self.embedding(X)
             scores = embedded(H, H if Z is None else self.embedding(Z), used=self._used(BOTH_NEW))
-        scores[ATTRIBUTES] = KernelValues(self.kernel, X, X if Z is None else Z)
+        scores[ATTRIBUTES] = KernelScores(self.kernel, X, X if Z is None else Z)
         return self._pairs(BOTH_NEW, scores)
 
     def _used(self, kind):

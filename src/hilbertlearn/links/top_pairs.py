@@ -50,7 +50,7 @@ def top_pairs(block_scores, n_rows, n_columns, k, *, symmetric=False, excluded=N
     check_number(k, "k", integer=True)
     if symmetric and n_rows != n_columns:
         raise ValueError(f"symmetric scores need as many rows as columns, got {n_rows} and {n_columns}")
-    without = _Excluded.of(excluded, (n_rows, n_columns), symmetric)
+    without = _ExcludedPairs.of(excluded, (n_rows, n_columns), symmetric)
     positions, scores = np.empty(0, dtype=np.int64), np.empty(0)
     for rows in _blocks(n_rows, n_columns, k, size):
         columns = slice(rows.start if symmetric else 0, n_columns)
@@ -103,7 +103,7 @@ def _without_rounding(scores):
     return np.ldexp(np.round(mantissas / _ROUNDING) * _ROUNDING, exponents)
 
 
-class _Excluded(NamedTuple):
+class _ExcludedPairs(NamedTuple):
     """Pairs that do not count, as numbers row * n_columns + column in order; those of row i begin at starts[i]."""
 
     keys: np.ndarray

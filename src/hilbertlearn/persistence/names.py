@@ -88,22 +88,22 @@ CLASSES = {
     "autoencoder.estimator": "KernelAutoencoder",
     "machine.batch_state": "Accumulated FixedSettings StreamState",
     "links.combination": "Combination",
-    "links.embedders": "FittedMachine FittedRegression Machine Regression",
+    "links.embedders": "MachineEmbedder MachineEmbedding RegressorEmbedder RegressorEmbedding",
     "functional": "FunctionalRegressor FunctionalState",
     "machine.inspected": "Inspected",
     "autoencoder.layers": "InnerKernel Network",
-    "links.selection": "LinkChoice",
-    "links.folds": "HeldOut LinkFolds",
+    "links.selection": "LinkSearch",
+    "links.folds": "LinkFolds PairExamples",
     "links.inputs": "Nodes",
-    "links.state": "LinkState OutputKernel Wanted",
+    "links.state": "GraphEmbedding LinkState ScoreSelection",
     "links.predictor": "LinkPredictor",
-    "links.pair_scores": "Alone KernelValues Matrix PairScores Quadrants Unsettled",
-    "structured.pools": "Pool",
+    "links.pair_scores": "AllPairScores KernelScores PairScores ScoreMatrix SingleScore UnknownPairScores",
+    "structured.candidate_pools": "CandidatePool",
     "quantile.regressor": "QuantileRegressor",
     "quantile.independent_outputs": "SideBySide",
     "machine.state": "Expansion LeftOut ModelsWithoutOne RegressorState State",
     "structured.predictor": "StructuredPredictor",
-    "structured.state": "LaterState OutputRules StructuredState",
+    "structured.state": "LossTrickState OutputRules StructuredState",
     "vector": "OperatorKernelRegressor",
     "structured.weights": "OutputWeights RidgeWeights",
     "papers.baselines.bands": "SplitConformalBand",
@@ -134,7 +134,24 @@ CLASSES = {
     "app.tabular.model": "TabularModel",
 }
 
-FORMER: dict[str, str] = {}  # names in files of earlier versions: names now
+# names in files of earlier versions: names now
+FORMER: dict[str, str] = {
+    "links.Alone": "links.SingleScore",
+    "links.FittedMachine": "links.MachineEmbedding",
+    "links.FittedRegression": "links.RegressorEmbedding",
+    "links.HeldOut": "links.PairExamples",
+    "links.KernelValues": "links.KernelScores",
+    "links.LinkChoice": "links.LinkSearch",
+    "links.Machine": "links.MachineEmbedder",
+    "links.Matrix": "links.ScoreMatrix",
+    "links.OutputKernel": "links.GraphEmbedding",
+    "links.Quadrants": "links.AllPairScores",
+    "links.Regression": "links.RegressorEmbedder",
+    "links.Unsettled": "links.UnknownPairScores",
+    "links.Wanted": "links.ScoreSelection",
+    "structured.LaterState": "structured.LossTrickState",
+    "structured.Pool": "structured.CandidatePool",
+}
 
 HOMES = {f"{module.split('.')[0]}.{name}": module for module, names in CLASSES.items() for name in names.split()}
 

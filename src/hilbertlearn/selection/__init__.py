@@ -6,10 +6,7 @@ from .first_rows import Decided, decide, n_patterns, solve_moments
 from .folds import fold_errors, own_error
 from .levels import choose_levels, with_levels
 from .loo import WithoutOne, leave_one_out, residual_path
-from .nodes import leave_nodes_out
 from .on_features import Approximation
-from .pairs import leave_pairs_out
-from .rates import choose_by_samples, choose_rates, climb, fewer_columns, sample_nodes
 from .reservoir import Reservoir, choose_alpha, left_out_of_all
 from .step_back import automatic_bounds, step_back, with_larger_constants
 from .trials import Trial, best_index, table

@@ -12,7 +12,7 @@ import scipy.sparse
 
 from .._utils.blocks import numbers_at_once, working_memory
 from ..decoders.candidates import Best, best_first, check_finite
-from .pools import TIES, Pool, read_candidates
+from .candidate_pools import TIES, CandidatePool, read_candidates
 
 _WHOLE = 2**16  # candidates up to which they are read at once, if they fit in the working memory
 _COPIES = 6  # of features and of candidates, while they are read and computed
@@ -36,7 +36,7 @@ def is_used_up(candidates):
 
 
 @dataclass(frozen=True)
-class Stream:
+class CandidateStream:
     """Candidates in the order in which they come, read some at a time; equal ones of a block are scored once."""
 
     candidates: Any  # a collection that has slices, or anything to iterate over: of candidates, or of blocks of them
@@ -47,11 +47,11 @@ class Stream:
     def once(self):
         return is_used_up(self.candidates)
 
-    def __iter__(self) -> Iterator[Pool]:
+    def __iter__(self) -> Iterator[CandidatePool]:
         empty = True
         for block in self._blocks():
             empty = False
-            yield Pool.of(read_candidates(block, self.outputs, "candidates"))
+            yield CandidatePool.of(read_candidates(block, self.outputs, "candidates"))
         if empty:
             raise ValueError(_EMPTY)
 
@@ -98,7 +98,7 @@ class Stream:
         return type(item) not in kinds or (len(item) > 0 and type(item[0]) in kinds)
 
 
-def best_of_stream(ask: Callable, parts, stream: Stream, features, k):
+def best_of_stream(ask: Callable, parts, stream: CandidateStream, features, k):
     """For each query its k best candidates, best first: lists of outputs, of scores and of positions.
 
     ask : function of inputs that gives queries (b, r)

@@ -15,7 +15,7 @@ from .._utils.naming import unnamed_in_errors
 from ..data.objects import as_numbers, distinct, in_form
 from ..machine.state import State, blocks_of
 from ..spaces import WeightSpace
-from .pools import Pool, read_candidates
+from .candidate_pools import CandidatePool, read_candidates
 from .state import StructuredState
 from .weights import sum_by_group
 
@@ -108,8 +108,8 @@ class OutputScores:
         """Candidates that are held as a whole, None for those that are searched where nothing is said."""
         rules = self.space_.rules
         if candidates is not None:
-            return Pool.of(read_candidates(candidates, rules.outputs, "candidates"))
-        return Pool(rules.pool, np.arange(len(rules.pool)))
+            return CandidatePool.of(read_candidates(candidates, rules.outputs, "candidates"))
+        return CandidatePool(rules.pool, np.arange(len(rules.pool)))
 
     @property
     def _width(self):

@@ -24,14 +24,14 @@ from ..output_losses import as_output_loss
 from ..selection import choose
 from ..spaces import OutputKernel, ProbeSpace, WeightSpace
 from ..training import fit, is_searched
-from .candidate_streams import Stream, best_of_stream, refuse_iterator, streams
-from .candidates_on_workers import best_of_blocks
+from .candidate_pools import best_of_all, best_of_each, read_lists
+from .candidate_streams import CandidateStream, best_of_stream, refuse_iterator, streams
 from .decoding import decoding, is_discrete
+from .distributed_candidates import best_of_blocks
 from .known_outputs import known_outputs
 from .output_defaults import default_rule, without_label
 from .output_scores import OutputScores
-from .pools import best_of_all, best_of_each, read_lists
-from .state import LaterState, OutputRules, StructuredState, gaussian_rate, is_ridge
+from .state import LossTrickState, OutputRules, StructuredState, gaussian_rate, is_ridge
 
 _FEW = 2000  # distinct outputs whose losses of each other are kept in memory to decode by
 _MANY = 0.25  # distinct outputs a sample beyond which weights are solved for at predict, not at fit
@@ -295,7 +295,7 @@ class StructuredPredictor(OutputScores, InBlocks):
 
     def make_state(self, found):
         probed = isinstance(found.training.space, ProbeSpace)
-        return LaterState.of(found) if probed else StructuredState.of(found)
+        return LossTrickState.of(found) if probed else StructuredState.of(found)
 
     def held_out_error(self, training, found, test, loss=None):
         if not isinstance(found.training.space, WeightSpace):
@@ -412,7 +412,7 @@ class StructuredPredictor(OutputScores, InBlocks):
         if is_dask(candidates):
             return best_of_blocks(self, X, candidates, k)
         if candidates is not None and streams(candidates):
-            stream = Stream(candidates, rules.outputs, self._width)
+            stream = CandidateStream(candidates, rules.outputs, self._width)
             return best_of_stream(ask, parts, stream, features, k)
         pool = self._pool(candidates)
         for _, part in parts:

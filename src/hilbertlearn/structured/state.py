@@ -95,7 +95,7 @@ class StructuredState(State):
         return RidgeWeights.of(self.training_term(), left, self.alpha, kernel=kernel)
 
 
-class LaterState(StructuredState):
+class LossTrickState(StructuredState):
     """Of a fit to probes of the loss trick: weights are solved for at predict, coefficients when they are asked for."""
 
     @classmethod

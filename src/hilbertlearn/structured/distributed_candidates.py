@@ -8,7 +8,7 @@ import numpy as np
 
 from ..decoders.candidates import best_first
 from ..machine.distributed import of_each_block
-from .pools import TIES
+from .candidate_pools import TIES
 
 
 def best_of_blocks(model, X, candidates, k):

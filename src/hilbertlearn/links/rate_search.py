@@ -20,7 +20,7 @@ _STAGES = ((500, None), (1000, AROUND), (1500, ALONG_ALPHA))
 _LINKS = 200  # in a sample of nodes: of fewer, a score is mostly chance
 
 
-def choose_by_samples(score, shape, W, random_state=0, prepare=None):
+def search_on_subsamples(score, shape, W, random_state=0, prepare=None):
     """The position (i, j) on a grid of gammas and alphas for a graph W (n, n), sparse, by growing samples of its nodes.
 
     score : function (i, j, nodes) -> float, as below, of the nodes at these positions. Called about 25 times with 500
@@ -29,12 +29,10 @@ def choose_by_samples(score, shape, W, random_state=0, prepare=None):
     """
     position = None
     for most, moves in _STAGES:
-        nodes = sample_nodes(W, most, random_state)
+        nodes = subsample_nodes(W, most, random_state)
         looks = partial(_with_nodes, score, nodes)
         ready = None if prepare is None else partial(_with_nodes, prepare, nodes)
-        position = (
-            choose_rates(looks, shape, ready) if position is None else climb(looks, position, shape, moves, ready)
-        )
+        position = search_grid(looks, shape, ready) if position is None else climb(looks, position, shape, moves, ready)
         if len(nodes) == W.shape[0]:
             break
     return position
@@ -44,7 +42,7 @@ def _with_nodes(function, nodes, *position):
     return function(*position, nodes)
 
 
-def choose_rates(score, shape, prepare=None):
+def search_grid(score, shape, prepare=None):
     """The position (i, j) on a grid of gammas and alphas, both in ascending order, where a score is about highest.
 
     A coarse lattice is looked at, then points around the best, at half the distance each time, until none next to it is
@@ -56,7 +54,7 @@ def choose_rates(score, shape, prepare=None):
     shape : (number of gammas, number of alphas)
     prepare : function (i), called before the first of the scores at i, in the caller's thread
     """
-    seen = _Seen(score, shape, prepare)
+    seen = _GridScores(score, shape, prepare)
     steps = tuple(_first_step(n) for n in shape)
     seen.look(itertools.product(*(range(step // 2, n, step) for step, n in zip(steps, shape, strict=True))))
     while max(steps) > 1:
@@ -70,13 +68,13 @@ def climb(score, start, shape, moves=ALONG_ALPHA, prepare=None):
 
     What a sample of nodes chose is moved so to what all of them would have chosen nearby. The rest as above.
     """
-    seen = _Seen(score, shape, prepare)
+    seen = _GridScores(score, shape, prepare)
     # there is no climbing without a look around: what is around is looked at with the start
     seen.look([start, *seen.around(start, moves, (1, 1))])
     return seen.climbed(moves)
 
 
-class _Seen:
+class _GridScores:
     """Scores of the positions that were looked at."""
 
     def __init__(self, score, shape, prepare=None):
@@ -120,7 +118,7 @@ def _first_step(n):
     return 2 ** max(0, int(np.log2((n + 1) / 3)))
 
 
-def sample_nodes(W, most, random_state=0):
+def subsample_nodes(W, most, random_state=0):
     """Positions, in ascending order, of at most so many nodes of a sparse graph W (n, n): a sample to choose rates on.
 
     They are drawn with the same probability, which keeps the links as they are spread: to draw links, or to follow
@@ -141,7 +139,7 @@ def sample_nodes(W, most, random_state=0):
     return np.sort(order[:most])
 
 
-def fewer_columns(Y):
+def reduce_columns(Y):
     """Rows (n, min(n, d)) with the inner products of the rows of Y (n, d)."""
     if Y.shape[1] <= Y.shape[0]:
         return Y

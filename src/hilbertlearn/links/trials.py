@@ -14,9 +14,11 @@ from sklearn.preprocessing import KernelCenterer
 
 from .._utils.linalg import unit_rows
 from ..losses import as_loss
-from ..selection import FOLDS, Choice, automatic_bounds, best_index, leave_nodes_out, leave_pairs_out, settled
+from ..selection import FOLDS, Choice, automatic_bounds, best_index, settled
 from ..training import Training, fit_path
 from ..vector import OperatorKernelRegressor
+from .leave_node_out import leave_nodes_out
+from .leave_pair_out import leave_pairs_out
 
 CRITERIA = ("pairs", "nodes")
 _THIN, _THIN_FOLDS = 2, 4  # every so many alphas of the default grid are tried: pairs left out, folds
@@ -33,7 +35,7 @@ def inner_products(H, G, cosine):
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class LinkSearchResult:
     """What was chosen, and the scores (l, l) of pairs of known nodes, left out, that it was chosen by."""
 
     choice: Choice
@@ -43,7 +45,7 @@ class LeftOut:
 
 
 @dataclass(frozen=True)
-class Candidate:
+class LinkTrial:
     """A kernel machine with its training data, which leaving out and the fit share."""
 
     centerer: KernelCenterer | None
@@ -63,14 +65,14 @@ class Candidate:
         alphas = self.training.alphas()
         return alphas[alphas >= _SMALLEST * alphas[-1]][:: _THIN if self.closed_form else _THIN_FOLDS]
 
-    def choose(self, alpha, cosines, criterion, error) -> LeftOut:
+    def choose(self, alpha, cosines, criterion, error) -> LinkSearchResult:
         """The best alpha, and whether cosines or inner products; error is a function of scores (l, l)."""
         training = self.training
         closed_form, alphas = self.closed_form, self.alphas(alpha)
         loss = settled(training, as_loss(self.model.loss), alphas, self.model.options())
         if len(training.Y) < (2 if closed_form else 3):  # nothing is left: the smoothest model
             scores = inner_products(training.Y, training.Y, cosines[0])
-            return LeftOut(Choice(alphas[-1], loss, training), cosines[0], scores, 0.0)
+            return LinkSearchResult(Choice(alphas[-1], loss, training), cosines[0], scores, 0.0)
 
         def left_out(alphas):
             if not closed_form:
@@ -85,16 +87,16 @@ class Candidate:
         best = best_index(errors)
         bounds = automatic_bounds(as_loss(self.model.loss), loss)
         choice = Choice(alphas[0], loss, training, selected_alpha=isinstance(alpha, str), selected_bounds=bounds)
-        return LeftOut(choice, cosines[best], found[best], errors[best])
+        return LinkSearchResult(choice, cosines[best], found[best], errors[best])
 
     def scores_at(self, alpha, cosine, criterion):
         """Scores (l, l) of pairs of known nodes, left out, with an alpha."""
         return self.choose(alpha, [cosine], criterion, lambda scores: 0.0).scores
 
-    def given(self, alpha, cosine) -> LeftOut:
+    def given(self, alpha, cosine) -> LinkSearchResult:
         """What is chosen where there is nothing to choose from, without leaving out."""
         loss = settled(self.training, as_loss(self.model.loss), [alpha], self.model.options())
-        return LeftOut(Choice(float(alpha), loss, self.training), cosine, np.empty((0, 0)), 0.0)
+        return LinkSearchResult(Choice(float(alpha), loss, self.training), cosine, np.empty((0, 0)), 0.0)
 
     def _separable(self, alphas):
         """For each alpha the Gram matrix (l, l) of the squared loss and its penalty."""

@@ -22,14 +22,14 @@ from ..machine.dates import date_facts
 from ..machine.inputs import check_inputs
 from ..machine.state import blocks_of
 from .inputs import LinkEstimator, same_inputs, take_inputs
-from .pair_scores import Unsettled, all_scores, score_blocks, scores_at_once
+from .pair_scores import UnknownPairScores, all_scores, score_blocks, scores_at_once
 from .selection import SCORING
 from .state import BOTH_KNOWN, KINDS
 from .top_pairs import SIZE, top_pairs
 
 
 @unnamed_in_errors
-class FittedLinks(WithFacts, LinkEstimator):
+class LinkPredictionMixin(WithFacts, LinkEstimator):
     """The methods of a link predictor after its fit, which sets ``_state_``, a ``LinkState``."""
 
     @property
@@ -211,7 +211,7 @@ class FittedLinks(WithFacts, LinkEstimator):
             check_number(top_k, "top_k", integer=True)
         asked = self._asked(X, Z)
         m, p = len(asked.rows), len(asked.columns)
-        scores = Unsettled(asked.scores, self._learnt.nodes.graph, m) if asked.of_fit else asked.scores
+        scores = UnknownPairScores(asked.scores, self._learnt.nodes.graph, m) if asked.of_fit else asked.scores
         if top_k is not None:
             best = top_pairs(scores.block, m, p, top_k, symmetric=asked.symmetric, size=scores_at_once(SIZE))
             best = best.placed(asked.row_places, asked.column_places, asked.symmetric)
@@ -234,7 +234,7 @@ class FittedLinks(WithFacts, LinkEstimator):
         if Z is None and (X is None or self._is_of_fit(X)):
             order, names = state.nodes.order, state.nodes.names
             new = np.arange(len(order)) >= state.n_known
-            return _Asked(state.scores_of_nodes(), names, names, order, order, new, new, True, of_fit=True)
+            return _PairGrid(state.scores_of_nodes(), names, names, order, order, new, new, True, of_fit=True)
         if X is None:
             raise ValueError(
                 "X: beside Z give features of the other nodes; pair_scores() has those of the nodes of fit"
@@ -242,15 +242,17 @@ class FittedLinks(WithFacts, LinkEstimator):
         names, X = as_names(row_names(X), "X"), self._check_X(X)
         places, new = np.arange(len(names)), np.ones(len(names), dtype=bool)
         if Z is None:
-            return _Asked(state.scores_of_new(X), names, names, places, places, new, new, True)
+            return _PairGrid(state.scores_of_new(X), names, names, places, places, new, new, True)
         if isinstance(Z, str):
             check_choice(Z, "Z", (BOTH_KNOWN,))
             known, known_places = self.nodes_[self.known_], np.argsort(state.nodes.places)
             old = np.zeros(len(known), dtype=bool)
-            return _Asked(state.scores_with_known(X), names, known, places, known_places, new, old, False)
+            return _PairGrid(state.scores_with_known(X), names, known, places, known_places, new, old, False)
         others, Z = as_names(row_names(Z), "Z"), self._check_X(Z)
         new_others = np.ones(len(others), dtype=bool)
-        return _Asked(state.scores_of_new(X, Z), names, others, places, np.arange(len(others)), new, new_others, False)
+        return _PairGrid(
+            state.scores_of_new(X, Z), names, others, places, np.arange(len(others)), new, new_others, False
+        )
 
     def _is_of_fit(self, X):
         """Whether these are the features of fit, and so its nodes."""
@@ -309,7 +311,7 @@ def _are_no_rows(X):
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _PairGrid:
     """Pairs of nodes that are asked for: the names of the nodes, the scores, and where these are among the names."""
 
     scores: Any

@@ -17,7 +17,7 @@ TIES = 16  # candidates beyond the k best that are looked at: some may differ fr
 
 
 @dataclass(frozen=True)
-class Pool:
+class CandidatePool:
     """Candidates, each in its place; equal ones are scored once."""
 
     distinct: Any  # (c,) outputs
@@ -41,10 +41,10 @@ class Pool:
     def part(self, start, stop):
         """The pool of the candidates in a range of places."""
         used, group = np.unique(self.group[start:stop], return_inverse=True)
-        return Pool(take(self.distinct, used), group)
+        return CandidatePool(take(self.distinct, used), group)
 
 
-def best_of_all(queries, pool: Pool, features, k):
+def best_of_all(queries, pool: CandidatePool, features, k):
     """Positions and scores, a list of m arrays each, of the k best candidates of one pool for each query."""
     found, scores = top_k(queries, pool.blocks(features, queries.shape[1]), k + TIES)
     if len(pool.distinct) == len(pool.group):
@@ -60,7 +60,7 @@ def best_of_all(queries, pool: Pool, features, k):
     return [positions for positions, _ in best], [values for _, values in best]
 
 
-def best_of_each(queries, pool: Pool, sizes, features, k, first=0):
+def best_of_each(queries, pool: CandidatePool, sizes, features, k, first=0):
     """The same where the pool has the candidates of the first query, then those of the second, and so on.
 
     Positions are in the query's own list. first : the number of the first query, for errors
@@ -105,11 +105,11 @@ def read_lists(candidates, outputs, m):
     if _are_whole_rows(candidates):  # nothing is missing in them: only the distinct ones need be read
         every = np.concatenate(candidates)
         first, group = distinct(every)
-        pool = Pool(read_candidates(every[first], outputs, "candidates of query 0"), group)
+        pool = CandidatePool(read_candidates(every[first], outputs, "candidates of query 0"), group)
     else:
         parts = [read_candidates(part, outputs, f"candidates of query {i}") for i, part in enumerate(candidates)]
         rows = isinstance(outputs, np.ndarray)
-        pool = Pool.of(np.concatenate(parts) if rows else [item for part in parts for item in part])
+        pool = CandidatePool.of(np.concatenate(parts) if rows else [item for part in parts for item in part])
     return pool, np.array(list(map(len, candidates)))
 
 

@@ -40,7 +40,7 @@ def leave_pairs_out(K, Y, penalty, *, center=False, inner=None):
     n = len(K)
     products, squares = np.zeros((n, n)), np.zeros((n, n))
     if n > (3 if center else 2):  # fewer leave nothing, or nothing beside the mean
-        pairs = _Pairs(K, Y, penalty, center, Y @ Y.T if inner is None else inner)
+        pairs = _LeavePairOut(K, Y, penalty, center, Y @ Y.T if inner is None else inner)
         cancelled = pairs.by_inner_products(products, squares)
         pairs.one_by_one(cancelled, products, squares)
     return products, squares
@@ -54,7 +54,7 @@ class _Sums:
         self.zz, self.nz, self.nn = ZZ.diagonal(), NZ.diagonal(), NN.diagonal()
 
 
-class _Pairs:
+class _LeavePairOut:
     """Predictions of pairs left out, all times -1.
 
     Let D² be the diagonal of G, scaled such that its maximum is 1, and ``R = D^-1 G D^-1``, with r at i, j. Then
