@@ -1,4 +1,8 @@
-"""Scikit-learn's callbacks, where the installed version has them (from 1.9 on); nothing elsewhere."""
+"""Support of scikit-learn's callbacks, which exist from version 1.9 on; with older versions nothing happens.
+
+Callbacks see the tasks of ``_utils.progress``. A callback that returns True at the end of a step ends the iterations of
+a solver, or a search with the best settings so far.
+"""
 
 from __future__ import annotations
 
@@ -7,108 +11,110 @@ from functools import wraps
 from typing import Any
 
 from .naming import unnamed_in_errors
-from .progress import heard_by
+from .progress import callback_scope
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
 except ImportError:
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
-        """No callbacks to support."""
+        """An estimator without callbacks."""
 
     def with_callbacks(method):
         return method
 
 
 @unnamed_in_errors
-class Watched(CallbackSupportMixin):
-    """An estimator whose fit is the outermost task that callbacks are told of; ``set_callbacks`` is scikit-learn's.
+class FitCallbacksMixin(CallbackSupportMixin):
+    """An estimator whose fit is the outermost task of callbacks, which ``set_callbacks`` of scikit-learn registers.
 
     Inside it are tasks ("choice of the kernel", "choice of alpha", "solve", "errors of folds", ...) with their steps.
-    A callback that asks to stop at the end of a step ends a solver's iterations, or a search with the best so far.
     """
 
     @contextmanager
-    def watching(self, X, y, sample_weight):
-        """A fit, of which callbacks are told."""
+    def _fit_scope(self, X, y, sample_weight):
+        """Call callbacks at the start and the end of a fit, and for the tasks inside."""
         if not hasattr(self, "set_callbacks"):
-            with heard_by(None):
+            with callback_scope(None):
                 yield
             return
-        given = {"X": X, "y": y, "metadata": None if sample_weight is None else {"sample_weight": sample_weight}}
+        data = {"X": X, "y": y, "metadata": None if sample_weight is None else {"sample_weight": sample_weight}}
         try:
             context = self._init_callback_context(max_subtasks=None)
-            context.call_on_fit_task_begin(estimator=self, **given)
-            some = bool(getattr(self, "_skl_callbacks", ()))
-            with heard_by(_Task(self, context, given, in_parts=True) if some else None):
+            context.call_on_fit_task_begin(estimator=self, **data)
+            has_callbacks = bool(getattr(self, "_skl_callbacks", ()))
+            with callback_scope(CallbackTask(self, context, data, has_subtasks=True) if has_callbacks else None):
                 yield
-            context.call_on_fit_task_end(estimator=self, reconstruction_attributes={}, **given)
+            context.call_on_fit_task_end(estimator=self, reconstruction_attributes={}, **data)
         finally:
             _tear_down(self)
 
 
 @with_callbacks
 def _tear_down(estimator):
-    """Nothing by itself: callbacks end with it. Around a whole fit warnings would be at lines of scikit-learn's."""
+    """Tear down callbacks, which the decorator does.
+
+    Around a whole fit the decorator would make warnings point to lines of scikit-learn.
+    """
 
 
-def watched(fit):
-    """The method ``fit(X, y, sample_weight, ...)`` of a ``Watched``, on the copy that it is made on."""
+def with_fit_callbacks(fit):
+    """Decorate the method ``fit(X, y, sample_weight, ...)`` of a ``FitCallbacksMixin``."""
 
     @wraps(fit)
-    def told(self, X, y=None, *more, **named):
-        weights = named.get("sample_weight", more[0] if more else None)
-        with self.watching(X, y, weights):
-            return fit(self, X, y, *more, **named)
+    def wrapper(self, X, y=None, *args, **kwargs):
+        sample_weight = kwargs.get("sample_weight", args[0] if args else None)
+        with self._fit_scope(X, y, sample_weight):
+            return fit(self, X, y, *args, **kwargs)
 
-    return told
+    return wrapper
 
 
-class _Task:
-    """A task that callbacks are told of, as ``_progress`` asks for it."""
+class CallbackTask:
+    """A task of ``_utils.progress`` as callbacks see it: a context of scikit-learn, with one subcontext for each step."""
 
-    def __init__(self, estimator, context, given, *, in_parts):
-        self._estimator, self._context, self._given, self._in_parts = estimator, context, given, in_parts
-        self._step: Any = None  # that has begun
-        self._has_parts = False  # whether the step was made of a task
+    def __init__(self, estimator, context, data, *, has_subtasks):
+        self._estimator, self._context, self._data, self._has_subtasks = estimator, context, data, has_subtasks
+        self._step: Any = None  # subcontext of the open step
+        self._step_is_subtask = False  # then the subtask has reported the step
 
-    def inside(self, work, unit, total, in_parts) -> _Task:
+    def subtask(self, work, unit, total, has_subtasks) -> CallbackTask:
         """A task that is one of the steps of this one."""
-        self._has_parts = True
+        self._step_is_subtask = True
         context = self._context.subcontext(task_name=work, max_subtasks=total)
-        context.call_on_fit_task_begin(estimator=self._estimator, **self._given)
-        new = _Task(self._estimator, context, self._given, in_parts=in_parts)
-        if not in_parts:
-            new._begin(unit)
-        return new
+        context.call_on_fit_task_begin(estimator=self._estimator, **self._data)
+        task = CallbackTask(self._estimator, context, self._data, has_subtasks=has_subtasks)
+        if not has_subtasks:
+            task._begin_step(unit)
+        return task
 
     @contextmanager
-    def handing_on(self, estimator, unit):
-        """The fit of another estimator, which is the next step."""
+    def propagate(self, estimator, unit):
+        """The fit of another estimator as the next step."""
         self._step = self._context.subcontext(task_name=unit)
         with self._step.propagate_callback_context(estimator):
-            self._step.call_on_fit_task_begin(estimator=self._estimator, **self._given)
+            self._step.call_on_fit_task_begin(estimator=self._estimator, **self._data)
             yield
 
     def step(self, unit, last, **facts) -> bool:
-        """A step has ended, its facts are metadata; the next begins unless it was the last. Whether to stop."""
-        if self._has_parts:  # the task inside was the step
-            self._has_parts = False
+        """End a step with facts as metadata, begin the next unless it was the last; returns whether to stop."""
+        if self._step_is_subtask:
+            self._step_is_subtask = False
             return False
         if self._step is None:
-            self._begin(unit)
-        stop = self._step.call_on_fit_task_end(estimator=self._estimator, **{**self._given, "metadata": facts or None})
+            self._begin_step(unit)
+        stop = self._step.call_on_fit_task_end(estimator=self._estimator, **{**self._data, "metadata": facts or None})
         self._step = None
-        if not (last or stop or self._in_parts):
-            self._begin(unit)
+        if not (last or stop or self._has_subtasks):
+            self._begin_step(unit)
         return stop
 
-    def _begin(self, unit):
+    def _begin_step(self, unit):
         self._step = self._context.subcontext(task_name=unit)
-        self._step.call_on_fit_task_begin(estimator=self._estimator, **self._given)
+        self._step.call_on_fit_task_begin(estimator=self._estimator, **self._data)
 
     def end(self):
-        """The task has ended, and with it a step that was begun and is empty."""
+        """End the task, and a step that was begun and did nothing."""
         if self._step is not None:
             self._step.call_on_fit_task_end(estimator=self._estimator)
-        self._context.call_on_fit_task_end(estimator=self._estimator, **self._given)
+        self._context.call_on_fit_task_end(estimator=self._estimator, **self._data)

@@ -1,10 +1,13 @@
-"""What long work says while it goes on: to the terminal, and to whoever listens.
+"""Progress of long work: live bars or log lines for the user, steps for callbacks.
 
-An estimator has a ``Progress``, which makes tasks: ``with said.task("choice of alpha", "alpha", 13) as task``, then
-``task.step(...)``. Tasks inside others are shown inside them.
+An estimator has a ``Progress``, which makes tasks: ``with progress.task("choice of alpha", "alpha", 13) as task``, then
+``task.step(...)``. A task that starts inside another one in the same thread is its subtask.
+
+``tasks.py`` counts steps and reports them to two places: to ``display.py``, if the estimator is verbose, and to the
+callbacks of the estimator (``_utils/callbacks.py``), if it has any. The display is a thin adapter: ``rich.progress``
+draws bars in a terminal; without rich, and in files and notebooks, ``logging`` writes a line now and then.
 """
 
-from .jobs import results
-from .tasks import Enough, Progress, Task, handing_on, heard_by
+from .tasks import Progress, StopSearch, Task, callback_scope, propagate_callbacks, run_jobs
 
-__all__ = ["Enough", "Progress", "Task", "handing_on", "heard_by", "results"]
+__all__ = ["Progress", "StopSearch", "Task", "callback_scope", "propagate_callbacks", "run_jobs"]

@@ -1,39 +1,50 @@
-"""Pieces of long work, one inside another, and who is told of them."""
+"""Tasks: long work in steps, reported to the display and to callbacks."""
 
 from __future__ import annotations
 
 import contextlib
 import math
 import threading
+import time
 from typing import Any
 
-from .screen import SCREEN
-from .times import Clock, seconds_as_text, time_left_as_text
+from sklearn.utils.parallel import Parallel
 
-_HERE = threading.local()  # what is going on in a thread, from the outermost piece of work in
+from .display import DISPLAY
 
-
-def _going_on() -> list:
-    if not hasattr(_HERE, "pieces"):
-        _HERE.pieces = []
-    return _HERE.pieces
+_LOCAL = threading.local()
+_SECONDS_BEFORE_ESTIMATE = 0.5  # no remaining time is estimated earlier
 
 
-class Enough(Exception):
-    """A search is to end with the best that it has seen: one who was told of it has asked for that."""
+def _open_tasks() -> list:
+    """The open tasks of this thread, the outermost first."""
+    if not hasattr(_LOCAL, "tasks"):
+        _LOCAL.tasks = []
+    return _LOCAL.tasks
+
+
+def _innermost():
+    return _open_tasks()[-1] if _open_tasks() else None
+
+
+class StopSearch(Exception):
+    """A callback asks a search to end with the best settings so far."""
 
 
 class Task:
-    """A piece of work in steps, a context; ``step`` says whether to stop.
+    """Work in steps, a context manager; ``step`` returns whether a callback asks to stop.
 
+    Parameters
+    ----------
     name : of the estimator
-    work, where : "choice of the kernel", "200 samples"
-    unit : what a step is, in the singular
-    total : number of steps; exact : whether there are never more
-    is_step : whether it is one whole step of the task around it, whose time it helps to guess
-    in_parts : whether steps are tasks of their own, or fits of another estimator, that a listener is told of
-    listener : has ``step(unit, last, **facts) -> whether to stop`` and ``end()``, None for nobody
-    shown : on the terminal
+    work, where : the title in two parts, as "choice of the kernel" and "200 samples"
+    unit : name of a step, in the singular
+    total : number of steps, None if unknown
+    exact : whether there are never more steps than ``total``
+    is_step : whether the task is one step of the task around it, which then advances with it
+    has_subtasks : whether steps are tasks, or fits of another estimator, that callbacks are called for
+    callback : ``CallbackTask`` or None
+    shown : whether the display shows it
     """
 
     def __init__(
@@ -46,109 +57,133 @@ class Task:
         *,
         exact=True,
         is_step=False,
-        in_parts=False,
-        listener=None,
+        has_subtasks=False,
+        callback=None,
         shown=True,
     ):
-        self.name, self.work, self.where, self.unit, self.total, self.exact = name, work, where, unit, total, exact
-        self.is_step, self.in_parts, self._around = is_step, in_parts, None
-        self.listener, self.shown = listener, shown
-        self.done, self.text, self.best, self.level = 0, "", "", 0
-        self.clock = Clock()
+        self.name, self.title, self.unit = name, f"{work}, {where}" if where else work, unit
+        self.total, self.exact, self.is_step, self.has_subtasks = total, exact, is_step, has_subtasks
+        self.callback, self.shown = callback, shown
+        self.done, self.share, self.text, self.best = 0, None, "", ""
+        self.path, self._parent, self._start = [self], None, time.perf_counter()
 
     def __enter__(self):
-        pieces = _going_on()
-        self.level = sum(piece.shown for piece in pieces)
-        self._around = _around() if self.is_step else None
-        pieces.append(self)
-        self.clock = Clock()
+        around = _innermost()
+        self._parent = around if self.is_step and isinstance(around, Task) else None
+        self.path = [*(task for task in _open_tasks() if task.shown), self]
+        _open_tasks().append(self)
+        self._start = time.perf_counter()
         if self.shown:
-            SCREEN.opened(self)
+            DISPLAY.open(self)
         return self
 
     def __exit__(self, kind, error, trace):
-        failed = kind is not None and not issubclass(kind, Enough)
+        failed = kind is not None and not issubclass(kind, StopSearch)
         try:
             self._close(failed)
-        except KeyboardInterrupt:  # the terminal is to be left as it was all the same
+        except KeyboardInterrupt:  # restore the terminal before the interruption goes on
             self._close(True)
             raise
-        if self.listener is not None and not failed:
-            self.listener.end()
+        if self.callback is not None and not failed:
+            self.callback.end()
 
     def _close(self, failed):
-        pieces = _going_on()
-        if self in pieces:
-            del pieces[pieces.index(self) :]
+        tasks = _open_tasks()
+        if self in tasks:
+            del tasks[tasks.index(self) :]
         if self.shown:
-            SCREEN.closed(self, failed)
+            DISPLAY.close(self, failed)
 
     def step(self, text="", best="", **facts) -> bool:
-        """One step is done; best : what is to be said of the whole so far; facts : for the listener."""
+        """Count a step.
+
+        text : result of the step; best : result of all steps so far; facts : metadata for callbacks
+        """
         self.done += 1
-        self.see(0.0)
-        return self._told(text, best, facts)
-
-    def see(self, further):
-        """Beside the steps that are done, a share of the next one is."""
-        if self.total:
-            done = self.done + further
-            self.clock.see(done / (self.total if self.exact else max(self.total, done + 1)))
-        if self._around is not None and self.clock.share < 1:
-            self._around.see(self.clock.share)
-
-    def show(self, text):
-        """What is going on in a step that is not done yet; nobody but the terminal is told."""
-        self.text = text
+        self.text, self.best = text, best
+        self._advance(0.0)
+        return self._call_back(facts)
 
     def search_step(self, text, best, **facts):
-        """As ``step``; raises ``Enough`` where one who listens asks to stop."""
+        """Count a step of a search; raises ``StopSearch`` if a callback asks to stop."""
         if self.step(text, best, **facts):
-            raise Enough
+            raise StopSearch
 
-    def _told(self, text, best, facts) -> bool:
-        self.text, self.best = text, best
+    def _call_back(self, facts) -> bool:
         last = self.exact and self.done == self.total
-        return self.listener is not None and self.listener.step(self.unit, last, **facts)
+        return self.callback is not None and self.callback.step(self.unit, last, **facts)
 
-    # ---------------------------------------------------------------- in words
+    def _advance(self, partial):
+        """Update the share of the work that is done; partial : the share of the current step."""
+        if self.total:
+            done = self.done + partial
+            self._set_share(done / (self.total if self.exact else max(self.total, done + 1)))
+        elif self.shown:
+            DISPLAY.update(self)
+
+    def _set_share(self, share):
+        self.share = max(self.share or 0.0, min(share, 1.0))
+        if self.shown:
+            DISPLAY.update(self)
+        if self._parent is not None and self.share < 1:
+            self._parent._advance(self.share)
+
+    # ---------------------------------------------------------------- text
 
     @property
-    def title(self) -> str:
-        return f"{self.work}, {self.where}" if self.where else self.work
+    def seconds(self) -> float:
+        """Since the start."""
+        return time.perf_counter() - self._start
 
     @property
     def count(self) -> str:
-        """How many of the steps are done; nothing of one."""
+        """The number of steps so far; empty if there is only one."""
         if self.total and self.exact:
             return f"{self.done} of {self.total}" if self.total > 1 else ""
         return f"{self.done} {self.unit}{'s' * (self.done != 1)}"
 
     @property
-    def seen(self) -> str:
-        """The best of all steps, and what the last has given."""
+    def details(self) -> str:
+        """The best result, and that of the last step."""
         return "; ".join(filter(None, [self.best, self.text]))
 
     @property
-    def now(self) -> str:
-        """What is going on."""
-        return _with_details(self.title, self.count, self.seen, time_left_as_text(self.clock.left))
+    def status(self) -> str:
+        """The state of an open task."""
+        return _join(self.title, self.count, self.details, self._remaining())
 
-    def ended(self, failed) -> str:
-        """One line on the whole."""
-        text = _with_details(self.title, "broken off" if failed else "", self.best or self.text, self.count)
-        return f"[{self.name}] {text} in {seconds_as_text(self.clock.passed)}"
+    def _remaining(self) -> str:
+        if not self.share or self.seconds < _SECONDS_BEFORE_ESTIMATE:
+            return ""
+        return f"about {seconds_as_text(self.seconds * (1 / self.share - 1), digits=0)} left"
+
+    def summary(self, failed) -> str:
+        """One line for a task that has ended."""
+        text = _join(self.title, "broken off" if failed else "", self.best or self.text, self.count)
+        return f"[{self.name}] {text} in {seconds_as_text(self.seconds)}"
 
 
-def _with_details(title, *details):
-    seen = ", ".join(filter(None, details))
-    return f"{title}: {seen}" if seen else title
+def _join(title, *details):
+    text = ", ".join(filter(None, details))
+    return f"{title}: {text}" if text else title
+
+
+def seconds_as_text(seconds, digits=1) -> str:
+    """As ``0.3 s``, ``12 s``, ``3 min 20 s`` or ``2 h 5 min``; digits : decimals below ten seconds."""
+    if digits and seconds < 9.95:
+        return f"{seconds:.{digits}f} s"
+    rounded = max(1, round(seconds))
+    if rounded < 60:
+        return f"{rounded} s"
+    if rounded < 3600:
+        return f"{rounded // 60} min {rounded % 60} s"
+    return f"{rounded // 3600} h {rounded % 3600 // 60} min"
 
 
 class Iterations(Task):
-    """The iterations of a solver, which calls it with their number and relative duality gap.
+    """The iterations of a solver, which calls it with their number and the relative duality gap.
 
-    The gap is 1 at the beginning, or so, and falls by about the same factor in the same time.
+    The share of the work is estimated from the logarithm of the gap, which falls about linearly from 0 to log(tol).
     """
 
     def __init__(self, name, where, tol, max_iter, **options):
@@ -156,71 +191,83 @@ class Iterations(Task):
         self._tol, self._max_iter = tol, max_iter
 
     def __call__(self, iteration, gap) -> bool:
-        self.done = iteration
-        fallen = math.log(gap) / math.log(self._tol) if 0 < gap < 1 and self._tol < 1 else float(gap <= self._tol)
-        self.clock.see(max(fallen, iteration / self._max_iter))
-        return self._told(f"gap {gap:.1e}", "", {"iteration": iteration, "gap": gap})
+        self.done, self.text = iteration, f"gap {gap:.1e}"
+        by_gap = math.log(gap) / math.log(self._tol) if 0 < gap < 1 and self._tol < 1 else float(gap <= self._tol)
+        self._set_share(max(by_gap, iteration / self._max_iter))
+        return self._call_back({"iteration": iteration, "gap": gap})
 
 
 class Progress:
-    """The voice of an estimator, by its name: makes tasks that are shown if it is verbose."""
+    """Makes the tasks of an estimator, which are shown if it is verbose."""
 
     def __init__(self, name="", verbose=0):
         self.name, self.verbose = name, bool(verbose)
 
-    def task(self, work, unit="step", total=None, *, where="", exact=True, is_step=False, in_parts=False) -> Task:
+    def task(self, work, unit="step", total=None, *, where="", exact=True, is_step=False, has_subtasks=False) -> Task:
         """See ``Task``."""
-        options = {"exact": exact, "is_step": is_step, "in_parts": in_parts, "shown": self.verbose}
-        listener = _listener(work, unit, total if exact else None, in_parts)
-        return Task(self.name, work, where, unit, total, listener=listener, **options)
+        options = {"exact": exact, "is_step": is_step, "has_subtasks": has_subtasks, "shown": self.verbose}
+        callback = _subtask_callback(work, unit, total if exact else None, has_subtasks)
+        return Task(self.name, work, where, unit, total, callback=callback, **options)
 
     def iterations(self, where, tol, max_iter) -> contextlib.AbstractContextManager[Any]:
-        """A context that gives a solver's callback: None where nobody is told."""
-        listener = _listener("solve", "iteration")
-        if not self.verbose and listener is None:
+        """A context that gives the callback of a solver, None if neither display nor callbacks need it."""
+        callback = _subtask_callback("solve", "iteration")
+        if not self.verbose and callback is None:
             return contextlib.nullcontext()
-        return Iterations(self.name, where, tol, max_iter, listener=listener, shown=self.verbose)
+        return Iterations(self.name, where, tol, max_iter, callback=callback, shown=self.verbose)
 
 
-def _listener(work, unit, total=None, in_parts=False):
-    """Who listens to a task inside what is going on here: a task of a fit, or one that is a part of such a task."""
-    around = _around()
-    heard = around is not None and around.listener is not None and around.in_parts
-    return around.listener.inside(work, unit, total, in_parts) if heard else None
+# ---------------------------------------------------------------- callbacks
 
 
-def _around():
-    pieces = _going_on()
-    return pieces[-1] if pieces else None
+def _subtask_callback(work, unit, total=None, has_subtasks=False):
+    """The ``CallbackTask`` of a task that starts inside the innermost open one; None if callbacks do not see it."""
+    around = _innermost()
+    if around is None or around.callback is None or not around.has_subtasks:
+        return None
+    return around.callback.subtask(work, unit, total, has_subtasks)
 
 
-class _Whole:
-    """A whole fit, of which nothing is shown by itself."""
+class _Fit:
+    """A fit as the outermost task of callbacks; the display does not show it."""
 
-    shown, in_parts = False, True
+    shown, has_subtasks = False, True
 
-    def __init__(self, listener):
-        self.listener = listener
-
-
-def handing_on(estimator) -> contextlib.AbstractContextManager[Any]:
-    """The fit of another estimator, a step of the task that is going on here; who listens to that may look inside."""
-    around = _around()
-    if not isinstance(around, Task) or around.listener is None:
-        return contextlib.nullcontext()
-    return around.listener.handing_on(estimator, around.unit)
+    def __init__(self, callback):
+        self.callback = callback
 
 
 @contextlib.contextmanager
-def heard_by(listener):
-    """Tell one of all tasks inside, and nobody else who was told before; None for nobody.
-
-    listener : has ``inside(work, unit, total, in_parts)``, which gives the listener of a task
-    """
-    pieces = _going_on()
-    number = len(pieces)
-    pieces.append(_Whole(listener))
+def callback_scope(callback):
+    """Report the tasks inside to a ``CallbackTask``, and not to those of outer fits; None for no callbacks."""
+    tasks = _open_tasks()
+    number = len(tasks)
+    tasks.append(_Fit(callback))
     try:
         yield
     finally:
-        del pieces[number:]
+        del tasks[number:]
+
+
+def propagate_callbacks(estimator) -> contextlib.AbstractContextManager[Any]:
+    """A context for the fit of another estimator as one step of the innermost task; callbacks are handed on to it."""
+    around = _innermost()
+    if not isinstance(around, Task) or around.callback is None:
+        return contextlib.nullcontext()
+    return around.callback.propagate(estimator, around.unit)
+
+
+# ---------------------------------------------------------------- jobs
+
+
+def run_jobs(task: Task, jobs, n_jobs=None) -> list:
+    """Results of jobs in their order; each job is a step of the task.
+
+    jobs : calls delayed by scikit-learn's ``delayed``, which hands its configuration to the workers
+    """
+    results = []
+    with task:
+        for result in Parallel(n_jobs=n_jobs, return_as="generator")(jobs):
+            results.append(result)
+            task.step()
+    return results
