@@ -71,7 +71,7 @@ def with_fit_callbacks(fit):
 
 
 class CallbackTask:
-    """A task of ``_utils.progress`` as callbacks see it: a context of scikit-learn, with one subcontext for each step."""
+    """A task of ``_utils.progress`` as callbacks see it: a context of scikit-learn with a subcontext for each step."""
 
     def __init__(self, estimator, context, data, *, has_subtasks):
         self._estimator, self._context, self._data, self._has_subtasks = estimator, context, data, has_subtasks

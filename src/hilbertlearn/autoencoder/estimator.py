@@ -13,7 +13,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_array, check_is_fitted
 
 from .. import features, kernels
-from .._utils.callbacks import Watched, watched
+from .._utils.callbacks import FitCallbacksMixin, with_fit_callbacks
 from .._utils.facts import Facts, WithFacts
 from .._utils.fitting import snapshot, store, transactional
 from .._utils.progress import Progress
@@ -30,7 +30,7 @@ from .layers import Network, check_inner, descend, start
 _ITERATION_LIMIT = 1  # status of scipy's L-BFGS
 
 
-class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, WithFacts, NamedSettings):
+class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FitCallbacksMixin, WithFacts, NamedSettings):
     """Codes from which the image of a sample in a kernel's space can be rebuilt (Laforgue et al. 2020, section 4.2).
 
     With phi(x) the image of x in the space of ``kernel``, minimises over functions f_1, ..., f_L
@@ -143,7 +143,7 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watch
     # ---------------------------------------------------------------- fit
 
     @transactional
-    @watched
+    @with_fit_callbacks
     def fit(self, X, y=None):
         """Learn the codes of X; y is ignored.
 

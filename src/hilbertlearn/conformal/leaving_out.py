@@ -18,7 +18,7 @@ from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.parallel import delayed
 
 from .._utils.blocks import row_blocks
-from .._utils.progress import Progress, handing_on, results
+from .._utils.progress import Progress, propagate_callbacks, run_jobs
 from .._utils.statistics import mean_rows
 from ..machine.state import blocks_of
 from .observed import AtOwnPoints, Rows
@@ -129,7 +129,9 @@ class Data:
         return np.ones(self.n_samples) if self.sample_weight is None else self.sample_weight
 
 
-def by_refits(estimator, data: Data, splits, learn: Learn | None, *, part=None, n_jobs=None, said: Progress) -> Refits:
+def by_refits(
+    estimator, data: Data, splits, learn: Learn | None, *, part=None, n_jobs=None, progress: Progress
+) -> Refits:
     """A copy of the estimator fitted to each part.
 
     splits : pairs (train, test) of samples; what a copy chooses from the data it chooses from its own part alone
@@ -140,8 +142,8 @@ def by_refits(estimator, data: Data, splits, learn: Learn | None, *, part=None, 
     pairwise = part is None and get_tags(estimator).input_tags.pairwise
     fit = partial(_copy_fitted, estimator, data, pairwise) if part is None else part
     work = (delayed(_refit)(fit, data, train, test, pairwise, learn) for train, test in splits)
-    task = said.task("models without some samples", "model", len(splits), in_parts=True)
-    models, held_out, scales = zip(*results(task, work, n_jobs), strict=True)
+    task = progress.task("models without some samples", "model", len(splits), has_subtasks=True)
+    models, held_out, scales = zip(*run_jobs(task, work, n_jobs), strict=True)
     return Refits(
         models=models,
         columns=tuple(train if pairwise else None for train, _ in splits),
@@ -157,7 +159,7 @@ def by_refits(estimator, data: Data, splits, learn: Learn | None, *, part=None, 
 def _copy_fitted(estimator, data: Data, pairwise, train):
     weights = None if data.sample_weight is None else data.sample_weight[train]
     model = clone(estimator)
-    with handing_on(model):
+    with propagate_callbacks(model):
         return fitted(model, _inputs(data, train, pairwise), _safe_indexing(data.y, train), weights)
 
 

@@ -23,7 +23,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.utils.parallel import delayed
 
-from .._utils.progress import Progress, handing_on, results
+from .._utils.progress import Progress, propagate_callbacks, run_jobs
 from .._utils.validation import check_choice
 from ..data.graphs import Pairs, is_networkx, node_attributes, row_names
 from ..data.graphs.names import as_names, find
@@ -91,11 +91,11 @@ class HeldOutLinks:
         return np.stack([model.decision_function(pairs) for model in self.models], axis=1)
 
 
-def refitted_links(estimator, pairs, linked, splits, *, n_jobs=None, said: Progress) -> HeldOutLinks:
+def refitted_links(estimator, pairs, linked, splits, *, n_jobs=None, progress: Progress) -> HeldOutLinks:
     """A copy of the estimator fitted without the pairs of each part."""
     work = (delayed(_refit)(estimator, pairs, linked, train, test) for train, test in splits)
-    task = said.task("models without some pairs", "model", len(splits), in_parts=True)
-    models, scores = zip(*results(task, work, n_jobs), strict=True)
+    task = progress.task("models without some pairs", "model", len(splits), has_subtasks=True)
+    models, scores = zip(*run_jobs(task, work, n_jobs), strict=True)
     tests = [test for _, test in splits]
     return HeldOutLinks(
         models,
@@ -107,7 +107,7 @@ def refitted_links(estimator, pairs, linked, splits, *, n_jobs=None, said: Progr
 
 def _refit(estimator, pairs, linked, train, test):
     model = clone(estimator)
-    with handing_on(model):
+    with propagate_callbacks(model):
         model.fit(pairs[train], linked[train])
     return model, model.decision_function(pairs[test])
 

@@ -17,7 +17,7 @@ from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import _num_samples
 
 from .._utils.blocks import row_blocks
-from .._utils.progress import Progress, handing_on, results
+from .._utils.progress import Progress, propagate_callbacks, run_jobs
 from ..data.objects import Outputs, read_outputs, take
 from ..structured import StructuredPredictor
 from ..structured.state import OutputRules
@@ -214,10 +214,10 @@ def _some(X, rows):
 # ---------------------------------------------------------------- makers
 
 
-def refits_of_objects(estimator, data: ObjectData, splits, *, n_jobs=None, said: Progress) -> list:
+def refits_of_objects(estimator, data: ObjectData, splits, *, n_jobs=None, progress: Progress) -> list:
     """A copy of the estimator fitted to each part; splits : pairs (train, test) of samples."""
     work = (delayed(_refit)(estimator, data, train) for train, _ in splits)
-    return results(said.task("models without some samples", "model", len(splits), in_parts=True), work, n_jobs)
+    return run_jobs(progress.task("models without some samples", "model", len(splits), has_subtasks=True), work, n_jobs)
 
 
 def _refit(estimator, data: ObjectData, train):
@@ -225,7 +225,7 @@ def _refit(estimator, data: ObjectData, train):
     weights = None if data.sample_weight is None else data.sample_weight[train]
     own = X[:, train] if get_tags(estimator).input_tags.pairwise else X
     model = clone(estimator)
-    with handing_on(model):
+    with propagate_callbacks(model):
         return fitted(model, own, data.given_to(estimator, train), weights)
 
 

@@ -11,10 +11,10 @@ from sklearn.utils import indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, _num_samples, check_is_fitted, column_or_1d
 
-from .._utils.callbacks import Watched, watched
+from .._utils.callbacks import FitCallbacksMixin, with_fit_callbacks
 from .._utils.facts import Facts, WithFacts
 from .._utils.fitting import router_to, routing_enabled, store, transactional, with_tags_of
-from .._utils.progress import handing_on
+from .._utils.progress import propagate_callbacks
 from .._utils.validation import check_choice, warn
 from ..data.frames import check_collected
 from ..vector import OperatorKernelRegressor
@@ -44,7 +44,7 @@ _SPLIT = 10_000  # samples beyond which "auto" fits one model
 _CLOSED_FORM = 5000  # and up to which it has a model without each
 
 
-class ConformalPredictor(Watched, WithFacts, SetPredictor, MetaEstimatorMixin, BaseEstimator):
+class ConformalPredictor(FitCallbacksMixin, WithFacts, SetPredictor, MetaEstimatorMixin, BaseEstimator):
     """Intervals, regions, bands and sets with a promised coverage, around estimators of the package or scikit-learn.
 
     *The promise.* Let the samples and a new one be exchangeable (drawn independently from one law, for example), and
@@ -161,7 +161,7 @@ class ConformalPredictor(Watched, WithFacts, SetPredictor, MetaEstimatorMixin, B
     # ---------------------------------------------------------------- fit
 
     @transactional
-    @watched
+    @with_fit_callbacks
     def fit(self, X, y=None, sample_weight=None, groups=None, candidates_per_query=None):
         """Fit the estimator, and models without some samples; NaN in y means not observed, if the estimator takes it.
 
@@ -207,7 +207,7 @@ class ConformalPredictor(Watched, WithFacts, SetPredictor, MetaEstimatorMixin, B
         else:
             splits = self._splits(method, data, groups)
             check_enough(sum(len(test) for _, test in splits), level, method)
-            left = by_refits(wrapped, data, splits, learn, part=part, n_jobs=self.n_jobs, said=self._said())
+            left = by_refits(wrapped, data, splits, learn, part=part, n_jobs=self.n_jobs, progress=self._progress())
         if method == "split":
             (self.estimator_,), (self._known_,) = left.models, left.columns
         self.form_ = data.form
@@ -244,7 +244,7 @@ class ConformalPredictor(Watched, WithFacts, SetPredictor, MetaEstimatorMixin, B
             return None, None
         self.estimator_ = clone(self._wrapped())
         given = (self.estimator_, data.X, y, data.sample_weight)
-        with self._one_model(), handing_on(self.estimator_):
+        with self._one_model(), propagate_callbacks(self.estimator_):
             if self.method == "auto" and shares_choice(self.estimator_):
                 weights = weights_of_machine(self.estimator_, data.sample_weight)
                 return None, self.estimator_.fit_with_parts(data.X, y, weights)

@@ -12,7 +12,7 @@ from sklearn.utils import indexable
 from sklearn.utils.validation import _check_sample_weight, _num_samples
 
 from .._utils.naming import unnamed_in_errors
-from .._utils.progress import Progress, handing_on
+from .._utils.progress import Progress, propagate_callbacks
 from ..data.objects import Outputs, take
 from ..links import LinkPredictor
 from ..structured import StructuredPredictor
@@ -82,7 +82,7 @@ class SetPredictor:
         check_enough(len(data.rows), level, method)
         if method == "split":
             splits = self._object_splits(method, data, groups, level)
-            refits = refits_of_objects(wrapped, data, splits, n_jobs=self.n_jobs, said=self._said())
+            refits = refits_of_objects(wrapped, data, splits, n_jobs=self.n_jobs, progress=self._progress())
         model = self._fitted_to_all(X, y, sample_weight) if refits is None else refits[0]
         rules = innermost(model)[0].space_.rules
         every = all_candidates(rules, take(data.outputs.items, data.rows))
@@ -101,7 +101,7 @@ class SetPredictor:
             (judge,) = found.judges
         else:
             splits = self._object_splits(method, data, groups, level)
-            refits = refits_of_objects(wrapped, data, splits, n_jobs=self.n_jobs, said=self._said())
+            refits = refits_of_objects(wrapped, data, splits, n_jobs=self.n_jobs, progress=self._progress())
             models, judge = refitted_objects(refits, data, splits, by), Judge(model, by=by)
         own = None if lists is None else [lists[i] for i in models.rows]
         self.calibration_ = CandidateCalibration(models, judge, score, data.weights[models.rows], level, every, own)
@@ -128,16 +128,16 @@ class SetPredictor:
 
     def _fitted_to_all(self, X, y, sample_weight=None):
         model = clone(self._wrapped())
-        with self._one_model(), handing_on(model):
+        with self._one_model(), propagate_callbacks(model):
             return fitted(model, X, y, sample_weight)
 
     @contextmanager
     def _one_model(self):
-        with self._said().task("model of all samples", "model", 1, in_parts=True) as task:
+        with self._progress().task("model of all samples", "model", 1, has_subtasks=True) as task:
             yield
             task.step()
 
-    def _said(self):
+    def _progress(self):
         return Progress(type(self).__name__, self.verbose)
 
     # ---------------------------------------------------------------- links
@@ -157,7 +157,7 @@ class SetPredictor:
         splits = held_out_pairs(pairs, linked, method, self.cv, self.calibration, self.random_state)
         links = sum(int(linked[test].sum()) for _, test in splits)
         check_enough(links, level, method, "links")
-        found = refitted_links(wrapped, pairs, linked, splits, n_jobs=self.n_jobs, said=self._said())
+        found = refitted_links(wrapped, pairs, linked, splits, n_jobs=self.n_jobs, progress=self._progress())
         if method == "split":
             (self.estimator_,) = found.models
         else:

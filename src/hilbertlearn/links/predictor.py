@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import _num_samples
 
 from .. import features, kernels
-from .._utils.callbacks import Watched, watched
+from .._utils.callbacks import FitCallbacksMixin, with_fit_callbacks
 from .._utils.fitting import snapshot, store, transactional
 from .._utils.progress import Progress
 from .._utils.threads import threads_for
@@ -29,7 +29,7 @@ _MANIFOLDS = (0.0, 1e-4, 1e-3, 1e-2)
 _FEW_LINKS = 10  # below which there is little to choose by
 
 
-class LinkPredictor(Watched, LinkPredictionMixin):
+class LinkPredictor(FitCallbacksMixin, LinkPredictionMixin):
     """Prediction of the links of a graph from features of its nodes and from the links that are known.
 
     A function h with values in the space of an output kernel of the known graph is fitted to its nodes; two nodes are
@@ -135,7 +135,7 @@ class LinkPredictor(Watched, LinkPredictionMixin):
     # ---------------------------------------------------------------- fit
 
     @transactional
-    @watched
+    @with_fit_callbacks
     def fit(self, X, y=None, *, hidden=None):
         """Fit to nodes with features X, of which some are the nodes of a graph y.
 
@@ -165,8 +165,8 @@ class LinkPredictor(Watched, LinkPredictionMixin):
         nodes = nodes.in_canonical_order(kernels.is_precomputed(self.kernel))
         output = GraphEmbedding(self._output_kernel(nodes), self.beta, self.rank, self.center)
         state = LinkState(nodes, output, wanted, self.criterion, self.scoring)
-        said = Progress(type(self).__name__, self.verbose)
-        with threads_for(len(nodes.names)), said.task("links", "stage", 1 + 2 * (nodes.X is not None)) as task:
+        progress = Progress(type(self).__name__, self.verbose)
+        with threads_for(len(nodes.names)), progress.task("links", "stage", 1 + 2 * (nodes.X is not None)) as task:
             if nodes.X is not None:
                 V = state.embedded()
                 task.step("embedded the known nodes")

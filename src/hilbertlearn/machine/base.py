@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_sample_weight, _num_samples
 
 from .. import features, kernels, selection
-from .._utils.callbacks import Watched, watched
+from .._utils.callbacks import FitCallbacksMixin, with_fit_callbacks
 from .._utils.fitting import blank, snapshot, transactional, weight_arguments
 from .._utils.naming import unnamed_in_errors
 from .._utils.progress import Progress
@@ -52,7 +52,7 @@ _SHARED = 0.1  # and of one that stands for several: as if manifold were as much
 
 
 @unnamed_in_errors
-class KernelMachine(Watched, FittedMachine):
+class KernelMachine(FitCallbacksMixin, FittedMachine):
     """Kernel regression of coordinates in a Hilbert space; see ``OperatorKernelRegressor`` for the settings."""
 
     regressor = None  # a setting of the estimators whose spaces are more than vectors
@@ -87,7 +87,7 @@ class KernelMachine(Watched, FittedMachine):
     # ---------------------------------------------------------------- fit
 
     @transactional
-    @watched
+    @with_fit_callbacks
     def fit(self, X, y=None, sample_weight=None):
         """Fit to inputs X and outputs y; NaN (or None) in y means not observed.
 
@@ -128,7 +128,7 @@ class KernelMachine(Watched, FittedMachine):
         return partial(self._fit_part, kept["choice"])
 
     @transactional
-    @watched
+    @with_fit_callbacks
     def _fit_chosen(self, X, y, sample_weight, kept):
         """``fit`` that hands on the settings that it used, in `kept`."""
         kept["choice"] = self.settle(self._chosen(X, y, sample_weight))
@@ -143,7 +143,7 @@ class KernelMachine(Watched, FittedMachine):
         return model
 
     @transactional
-    @watched
+    @with_fit_callbacks
     def _fit_factored(self, X, y, sample_weight, kept):
         """``fit`` that hands its factors on, in `kept`."""
         choice = self._chosen(X, y, sample_weight).factored()

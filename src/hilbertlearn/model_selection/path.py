@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .. import selection
-from .._utils.callbacks import Watched, watched
+from .._utils.callbacks import FitCallbacksMixin, with_fit_callbacks
 from .._utils.facts import Facts, WithFacts
 from .._utils.fitting import snapshot, store, transactional, with_tags_of
 from .._utils.validation import check_choice, check_number
@@ -51,7 +51,7 @@ def _passed_through(name):
     return available_if(lambda self: hasattr(self._wrapped(), name))(method)
 
 
-class RegularizationPathCV(Watched, WithFacts, MetaEstimatorMixin, BaseEstimator):
+class RegularizationPathCV(FitCallbacksMixin, WithFacts, MetaEstimatorMixin, BaseEstimator):
     """Any estimator of the package, its alpha and constants of its loss chosen by leave-one-out or folds along a path.
 
     Each fold's kernel is factored once for all models. The squared loss has its leave-one-out errors in closed form,
@@ -126,7 +126,7 @@ class RegularizationPathCV(Watched, WithFacts, MetaEstimatorMixin, BaseEstimator
         store(self, locals())
 
     @transactional
-    @watched
+    @with_fit_callbacks
     def fit(self, X, y, sample_weight=None):
         """Compute the errors, choose alpha and the loss, and fit the estimator with them to all the data."""
         check_choice(self.aggregate, "aggregate", ("mean", "median"))

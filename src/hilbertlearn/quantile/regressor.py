@@ -241,10 +241,12 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, OnGrid, KernelMachine)
         if not observed.any():
             return super()._learn(X, y, sample_weight)  # which says so
         self.warn_unobserved(Vector(), ~observed)
-        models, said = {int(j): copy.copy(self) for j in np.flatnonzero(observed)}, self.options().said
-        with said.task("outputs", "output", len(models), in_parts=True) as task:
+        models, progress = {int(j): copy.copy(self) for j in np.flatnonzero(observed)}, self.options().progress
+        with progress.task("outputs", "output", len(models), has_subtasks=True) as task:
             for number, model in models.items():
-                with Progress().task(f"output {number}", "part", in_parts=True):  # callbacks alone see one by itself
+                with Progress().task(
+                    f"output {number}", "part", has_subtasks=True
+                ):  # callbacks alone see one by itself
                     super(QuantileRegressor, model)._learn(X, rows[:, number], sample_weight)
                 task.step()
         first, scales, coupling = next(iter(models.values())), np.ones(len(observed)), np.full(len(observed), np.nan)

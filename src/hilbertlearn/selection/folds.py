@@ -14,7 +14,7 @@ from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.parallel import delayed
 
-from .._utils.progress import Enough, Progress, Task, results
+from .._utils.progress import Progress, StopSearch, Task, run_jobs
 from ..losses import Loss
 from ..training import Fit, Options, Training, fit, fit_grid, fit_path
 from .draws import shuffled_folds
@@ -60,10 +60,10 @@ def fold_errors(
     n_jobs : folds at the same time, where joblib's configuration says: threads, processes, a Dask cluster
     """
     alone = effective_n_jobs(n_jobs) == 1
-    given = (alphas, losses, options if alone else replace(options, said=Progress()), error)
+    given = (alphas, losses, options if alone else replace(options, progress=Progress()), error)
     jobs = (delayed(_errors_of_fold)(training, fold, *given) for fold in folds)
-    task = options.said.task("errors of folds", "fold", len(folds), in_parts=True)
-    return np.array(results(task, jobs, 1 if alone else n_jobs))
+    task = options.progress.task("errors of folds", "fold", len(folds), has_subtasks=True)
+    return np.array(run_jobs(task, jobs, 1 if alone else n_jobs))
 
 
 def _errors_of_fold(training, fold, alphas, losses, options, error):
@@ -72,7 +72,7 @@ def _errors_of_fold(training, fold, alphas, losses, options, error):
     errors, part = np.full((len(losses), len(alphas)), np.inf), training.take(train)
     numbers = [loss(part) if callable(loss) else loss for loss in losses]
     grid = fit_grid(part, numbers, [alphas[i] for i in order], options)
-    with options.said.task("models without a fold", "model", errors.size, is_step=True) as task:
+    with options.progress.task("models without a fold", "model", errors.size, is_step=True) as task:
         for i, (j, found) in zip(np.tile(order, len(losses)), grid, strict=True):
             errors[j, i] = error(training, found, test)
             task.step(f"error {errors[j, i]:.4g} at alpha {alphas[i]:.2g}")
@@ -156,10 +156,10 @@ class Folds:
         if self._task is not None:
             yield
             return
-        where, said = f"{len(self.folds)} folds", self.options.said
-        task = said.task("choice of alpha", "alpha", number, where=where, exact=False)
+        where, progress = f"{len(self.folds)} folds", self.options.progress
+        task = progress.task("choice of alpha", "alpha", number, where=where, exact=False)
         try:
-            with suppress(Enough), task as self._task:
+            with suppress(StopSearch), task as self._task:
                 yield
         finally:
             self._task = None

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from .. import kernels
-from .._utils.progress import Enough, Task
+from .._utils.progress import StopSearch, Task
 from ..losses import Pinball, Squared
 from ..operators import BetweenLevels
 from ..spaces import Levels
@@ -80,7 +80,7 @@ def choose_levels(samples: Samples, loss: Pinball, alpha, coupling, axis, option
         base = replace(base, training=with_rate(base.training, factor))
     tried = _Couplings(folds, first)
     if open_coupling:
-        with suppress(Enough), options.said.task("choice of the coupling", "coupling") as task:
+        with suppress(StopSearch), options.progress.task("choice of the coupling", "coupling") as task:
             for step in (1, -1):
                 tried.climb(step, open_alpha, task)
     best = tried.best()

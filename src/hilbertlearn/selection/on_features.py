@@ -90,7 +90,7 @@ def with_features(samples: Samples, kernels, loss: Loss, alpha, penalty, options
     near = with_closed_form(samples)  # what errors are judged by where the samples themselves have no formula
     maps = _fitted(setting, min(_FIRST, most) if growing else number, kernels, samples)
     values, best, change = None, None, None
-    with options.said.task("choice of features", "map") as task:
+    with options.progress.task("choice of features", "map") as task:
         while True:
             values = _features(maps, samples, values)
             given = samples.columns

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import kernels, operators
-from .._utils.progress import Enough, Task
+from .._utils.progress import StopSearch, Task
 from .._utils.statistics import mean_rows
 from .._utils.threads import threads_for
 from .._utils.validation import warn
@@ -207,10 +207,10 @@ def search(
         rows = drawn(samples, number)
         own = samples if number == n else samples.some(rows)
         steps, where = len(kept) + 2 * wide * len(families), f"{number} samples"
-        task = options.said.task("choice of the kernel", "kernel", steps, where=where, exact=False)
+        task = options.progress.task("choice of the kernel", "kernel", steps, where=where, exact=False)
         look = _Look(own, families, criterion, alpha, task, None if weights is None else weights[rows])
         with threads_for(number):
-            with suppress(Enough), task:
+            with suppress(StopSearch), task:
                 if wide:
                     look.widely(middle)
                 else:

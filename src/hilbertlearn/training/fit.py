@@ -112,7 +112,7 @@ class Options:
     solver: str = "auto"
     tol: float = 1e-6
     max_iter: int = 1000
-    said: Progress = field(default_factory=Progress, compare=False)
+    progress: Progress = field(default_factory=Progress, compare=False)
     tells_iterations: bool = field(default=True, compare=False)  # or only what is done with many problems
 
     def quick(self) -> Options:
@@ -123,7 +123,7 @@ class Options:
         options = {"tol": self.tol, "max_iter": self.max_iter, "init": init, "factors": factors}
         if not self.tells_iterations:
             return solvers.solve(problem, self.solver, **options)
-        with self.said.iterations(f"alpha {alpha:.2g}", self.tol, self.max_iter) as callback:
+        with self.progress.iterations(f"alpha {alpha:.2g}", self.tol, self.max_iter) as callback:
             return solvers.solve(problem, self.solver, callback=callback, **options)
 
 

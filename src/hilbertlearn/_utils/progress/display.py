@@ -1,7 +1,7 @@
 """The display of open tasks on standard error: bars by rich in a terminal, log lines elsewhere.
 
-Log lines go to the logger ``hilbertlearn`` at level INFO. Its handler writes to the current ``sys.stderr``, and lines are
-not propagated to the root logger. An application that wants them elsewhere replaces the handler.
+Log lines go to the logger ``hilbertlearn`` at level INFO. Its handler writes to the current ``sys.stderr``, and lines
+are not propagated to the root logger. An application that wants them elsewhere replaces the handler.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ def fit_blocks(blocks: Blocks, samples: Samples, decided: selection.Decided, rea
     mixed = samples.mask is not None and not is_diagonal(decided.M)
     if decided.loss.quadratic and not mixed and selection.n_patterns(samples) <= MOST_PATTERNS:
         origin = mean_rows(samples.Y, samples.weights) if decided.recipe.center else np.zeros(samples.Y.shape[1])
-        with options.said.task("sums over blocks", total=1) as task:
+        with options.progress.task("sums over blocks", total=1) as task:
             moments = blocks.summed(moments_of, (read, origin), task.show)
             task.step()
         if not moments.has_gaps or is_diagonal(decided.M):
@@ -105,5 +105,5 @@ def _solve_on_workers(blocks: Blocks, samples: Samples, decided: selection.Decid
         tol=options.tol,
         max_iter=options.max_iter,
     )
-    with options.said.iterations("on all workers", options.tol, options.max_iter) as told:
+    with options.progress.iterations("on all workers", options.tol, options.max_iter) as told:
         return blocks.on_parts(solve_part, replace(job, tells=told is not None), told).result

@@ -272,8 +272,8 @@ def test_versions_without_callbacks(monkeypatch):
     old = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(old)
 
-    class Model(old.Watched):
-        @old.watched
+    class Model(old.FitCallbacksMixin):
+        @old.with_fit_callbacks
         def fit(self, X, y=None, sample_weight=None):
             return X, y, sample_weight
 
