@@ -15,7 +15,7 @@ from hilbertlearn.core.problem import Problem
 from hilbertlearn.core.solvers import solve
 from hilbertlearn.core.terms import Separable
 from hilbertlearn.core.terms.factors import Cholesky, Inverse, Spectral
-from hilbertlearn.selection import leave_one_out
+from hilbertlearn.leave_one_out import loo_residuals
 
 from .data import curves
 from .timing import best_of, report
@@ -45,7 +45,7 @@ def main(n=4000, d=10, alpha=1e-5, repeats=2):
         return [solve(Problem((Separable(K, M),), Y, loss, a * n), factors=factors) for a in alphas]
 
     def left_out(factors=None):
-        return [np.vdot(R, R) for _, R in leave_one_out(Separable(K, M), Y, penalties, center=True, factors=factors)]
+        return [np.vdot(R, R) for _, R in loo_residuals(Separable(K, M), Y, penalties, center=True, factors=factors)]
 
     runs = {
         "squared": lambda *factors: fits(losses.Squared(), [alpha], *factors),

@@ -48,6 +48,7 @@ ROOMS = [
     "core.problem",
     "core.solvers",
     "training",
+    "leave_one_out",
     "selection",
     "decoders",
     "metrics",

@@ -20,7 +20,7 @@ from hilbertlearn import (
     kernels,
 )
 from hilbertlearn.kernels import L2, Categorical, Columns, Matern, Named, NGrams, Pairwise, Precomputed, Table
-from hilbertlearn.selection import rounds
+from hilbertlearn.selection import learnt_kernel
 from hilbertlearn.selection.criterion import Criterion
 from hilbertlearn.selection.search import families_of, search
 
@@ -209,11 +209,15 @@ def test_rates_that_are_left_to_the_data_are_searched_together():
     ratio = np.array(model.gamma_) / np.array(start.gamma)
     assert ratio[2] == 1.0
     assert_allclose(ratio[[0, 1, 3]], ratio[0])
-    rates = {tuple(gamma) for gamma in model.choice_["gamma"]}
+    rates = {tuple(gamma) for gamma in model.search_results_["gamma"]}
     assert len(rates) > 5
     # no other common rate has smaller errors, each with its best alpha
     best = {
-        rate: min(error for g, error in zip(model.choice_["gamma"], model.choice_["error"]) if tuple(g) == rate)
+        rate: min(
+            error
+            for g, error in zip(model.search_results_["gamma"], model.search_results_["error"])
+            if tuple(g) == rate
+        )
         for rate in rates
     }
     assert best[tuple(model.gamma_)] == pytest.approx(min(best.values()), rel=1e-3)
@@ -238,7 +242,7 @@ def test_rates_are_searched_one_by_one_in_rounds():
     start = np.array(Columns(parts, "product").resolve(train).gamma)
     ratios = np.array(alone.gamma_) / start
     assert ratios[0] > 4 * ratios[1:].max()
-    assert alone.choice_["error"].min() < together.choice_["error"].min()
+    assert alone.search_results_["error"].min() < together.search_results_["error"].min()
     fixed = Columns([(Named("rbf", 3.0), "a"), ("rbf", "b"), (Categorical(), "c")], "product")
     assert OperatorKernelRegressor(fixed).fit(train, y).gamma_[0] == 3.0
 
@@ -365,9 +369,9 @@ def test_rounds_under_a_graph_leave_out_the_samples_with_outputs():
     assert np.isfinite(model.predict(X)).all()
     samples, options = model.read(X, y), model.options()
     found = search(samples, families_of(samples), Criterion(), "auto", options)
-    folds, errors = rounds._Folds.of(samples, found, None, options), []
+    folds, errors = learnt_kernel._Folds.of(samples, found, None, options), []
     for test in folds.tests:
-        part = samples.some(np.setdiff1d(np.arange(len(samples.rows)), test))
+        part = samples.subsample(np.setdiff1d(np.arange(len(samples.rows)), test))
         assert len(part.columns) > len(part.rows)  # some have no outputs
         settings = {"alpha": found.curve.penalty / len(part.rows), "manifold": 0.1, "scale": False}
         refit = OperatorKernelRegressor(found.kernels[0].kernel, **settings).fit(X.iloc[part.columns], y[part.columns])

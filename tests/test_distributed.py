@@ -135,7 +135,7 @@ def test_alpha_of_more_rows_than_are_brought(client, monkeypatch):
     monkeypatch.setattr(blockwise, "POOL", 150)
     X, y = make(outputs=1)
     model = OperatorKernelRegressor("rbf", gamma=0.4, feature_map=20, center=False).fit(*blocks_of(X, y))
-    chosen = model.choice_["alpha"][model.choice_["n_samples"] == 150][-20:]
+    chosen = model.search_results_["alpha"][model.search_results_["n_samples"] == 150][-20:]
     alphas = np.unique([a for a in chosen if 1e-9 < a < 1])
     Z = model.feature_map_(X)
     rows = np.sort(np.random.default_rng(0).choice(N, 150, replace=False))

@@ -48,7 +48,7 @@ def test_permuted_rows_have_the_same_draws(name):
     model = OperatorKernelRegressor(**{"kernel": "rbf", "gamma": 1.0, **settings})
     given = model.read(inputs, Y)
     permuted = model.read(take(inputs, ORDER), Y[ORDER])
-    assert_array_equal(np.sort(ORDER[draws.drawn(permuted, 20)]), draws.drawn(given, 20))
+    assert_array_equal(np.sort(ORDER[draws.draw_subsample(permuted, 20)]), draws.draw_subsample(given, 20))
     for (train, test), (other_train, other_test) in zip(draws.shuffled_folds(given), draws.shuffled_folds(permuted)):
         assert_array_equal(np.sort(ORDER[other_train]), train)
         assert_array_equal(np.sort(ORDER[other_test]), test)
@@ -59,14 +59,14 @@ def test_permuted_gram_matrices_have_the_same_draws():
     K = rbf_kernel(X)
     model = OperatorKernelRegressor("precomputed")
     given, permuted = model.read(K, Y), model.read(K[np.ix_(ORDER, ORDER)], Y[ORDER])
-    assert_array_equal(np.sort(ORDER[draws.drawn(permuted, 20)]), draws.drawn(given, 20))
+    assert_array_equal(np.sort(ORDER[draws.draw_subsample(permuted, 20)]), draws.draw_subsample(given, 20))
 
 
 def test_draws_are_uniform():
-    """Positions in the order of values are drawn as likely as others."""
-    drawn = draws.drawn(OperatorKernelRegressor("rbf", gamma=1.0).read(X[:, :1], Y), 30)
-    assert len(np.unique(drawn)) == 30
-    assert 0.2 < np.mean(X[drawn, 0] < np.median(X[:, 0])) < 0.8
+    """Positions in the order of values are draw_subsample as likely as others."""
+    draw_subsample = draws.draw_subsample(OperatorKernelRegressor("rbf", gamma=1.0).read(X[:, :1], Y), 30)
+    assert len(np.unique(draw_subsample)) == 30
+    assert 0.2 < np.mean(X[draw_subsample, 0] < np.median(X[:, 0])) < 0.8
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ from hilbertlearn import (
 from hilbertlearn._utils import validation
 from hilbertlearn.core.terms import Deformed, DeformedFeatures, DeformedGram, FeatureGram, Separable
 from hilbertlearn.data.functions import IrregularFunctions
-from hilbertlearn.selection import on_features
+from hilbertlearn.selection import feature_search
 from hilbertlearn.training import samples as samples_module
 
 N, GAMMA = 60, 0.2
@@ -241,7 +241,10 @@ def test_residuals_of_some_rows_are_those_of_all():
 
 def test_alpha_is_the_best_by_leave_one_out_on_features():
     model = VECTORS("rbf", gamma=GAMMA, feature_map=20).fit(X, Y)
-    Z, alphas = model.feature_map_(X), np.unique(model.choice_["alpha"][model.choice_["n_samples"] == N])
+    Z, alphas = (
+        model.feature_map_(X),
+        np.unique(model.search_results_["alpha"][model.search_results_["n_samples"] == N]),
+    )
     spread = Y.std(axis=0)
 
     def error(alpha):
@@ -266,7 +269,7 @@ def test_the_kernel_is_that_of_the_exact_choice():
 def few_are_exact(monkeypatch):
     """Features from 40 samples on, from 5 landmarks on."""
     monkeypatch.setattr(samples_module, "_EXACT", 40)
-    monkeypatch.setattr(on_features, "_FIRST", 5)
+    monkeypatch.setattr(feature_search, "_FIRST", 5)
 
 
 def test_automatic_landmarks_grow_while_the_error_falls(few_are_exact):

@@ -132,7 +132,7 @@ def test_alpha_of_the_squared_loss_where_it_takes_passes(operator, y):
     )
     assert_allclose(found.alpha_, wanted.alpha_, rtol=1e-6)
     assert_allclose(found.predict(X), wanted.predict(X), atol=2e-2)
-    assert len(found.choice_["alpha"]) > 3
+    assert len(found.search_results_["alpha"]) > 3
 
 
 def test_an_operator_that_is_learnt():

@@ -13,8 +13,8 @@ from hilbertlearn.core import solvers
 from hilbertlearn.core.problem import Problem
 from hilbertlearn.core.terms import ONCE, PATH, ByPattern, DenseGram, Separable
 from hilbertlearn.core.terms import patterns as patterns_module
+from hilbertlearn.leave_one_out import loo_residuals
 from hilbertlearn.losses import Squared
-from hilbertlearn.selection import leave_one_out
 
 N, D, GAMMA, ALPHA = 13, 6, 0.3, 0.02
 rng = np.random.default_rng(0)
@@ -157,7 +157,7 @@ def by_refits(K, M, Y, s, center, weights):
 def test_formula_equals_dense_refits(penalties, operator, center, weighted):
     M, weights = DIAGONALS[operator], WEIGHTS if weighted else np.ones(N)
     term = Separable(K, M).observed(MASK).scaled(np.sqrt(weights))
-    found = list(leave_one_out(term, GAPS, penalties, center=center, weights=weights if weighted else None))
+    found = list(loo_residuals(term, GAPS, penalties, center=center, weights=weights if weighted else None))
     assert [s for s, _ in found] == penalties
     for s, residuals in found:
         expected = by_refits(K, M, GAPS, s, center, weights)
@@ -297,7 +297,7 @@ def test_factors_solve_the_system(use, kept, operator, monkeypatch):
         found = factors.solve(R, shift, penalty)
         assert_allclose(shift * found + term.apply(found) / penalty, R, atol=1e-9)
     penalties = [0.05, 1.0]
-    for s, residuals in leave_one_out(term, GAPS, penalties, factors=factors):
+    for s, residuals in loo_residuals(term, GAPS, penalties, factors=factors):
         expected = by_refits(K, DIAGONALS[operator], GAPS, s, False, np.ones(N))
         assert_allclose(residuals, expected, atol=1e-8)
 
@@ -323,7 +323,7 @@ def test_columns_with_the_same_gaps_share_a_pattern():
     assert len(term.patterns) == 4
     R = rng.normal(size=(N, D))
     assert_allclose(term.factor().solve(R, 2.0, 0.1)[:, 4], R[:, 4] / 2)
-    ((_, residuals),) = leave_one_out(term, np.where(never, Y, np.nan), [0.1], center=True)
+    ((_, residuals),) = loo_residuals(term, np.where(never, Y, np.nan), [0.1], center=True)
     assert np.isnan(residuals[:, 4]).all() and np.isfinite(residuals[never]).all()
 
 

@@ -46,7 +46,7 @@ def left_out_error(K, alpha, Y=Y):
 
 def test_the_table_holds_errors_of_refits():
     model = OperatorKernelRegressor("rbf").fit(X, Y)
-    table = model.choice_
+    table = model.search_results_
     columns = {"kernel", "gamma", "alpha", "error", "standard_error", "seconds", "n_samples", "method"}
     assert set(table) == columns and set(table["method"]) == {"leave-one-out"}
     lengths = {len(column) for column in table.values()}
@@ -59,7 +59,7 @@ def test_the_table_holds_errors_of_refits():
 
 def test_what_is_chosen_has_the_smallest_error_of_the_table():
     model = OperatorKernelRegressor().fit(X, Y)
-    table = model.choice_
+    table = model.search_results_
     assert set(table["kernel"]) == {"rbf", "matern32", "matern12", "laplacian", "linear"}
     best = np.argmin(table["error"])
     assert table["error"][best] <= table["error"].min()
@@ -82,16 +82,16 @@ def test_a_grid_by_hand_does_no_better():
 
 def test_an_alpha_that_is_given_stays():
     model = OperatorKernelRegressor("rbf", alpha=1e-3).fit(X, Y)
-    assert model.alpha_ == 1e-3 and set(model.choice_["alpha"]) == {1e-3}
-    errors = {rate: left_out_error(rbf_kernel(X, gamma=rate), 1e-3) for rate in model.choice_["gamma"]}
+    assert model.alpha_ == 1e-3 and set(model.search_results_["alpha"]) == {1e-3}
+    errors = {rate: left_out_error(rbf_kernel(X, gamma=rate), 1e-3) for rate in model.search_results_["gamma"]}
     assert errors[model.gamma_] <= min(errors.values()) * (1 + 2e-4)
 
 
 def test_a_gamma_that_is_given_is_the_gaussian_kernels():
     assert OperatorKernelRegressor(gamma=0.3).fit(X, Y).kernel_ == "rbf"
     model = OperatorKernelRegressor(gamma="median").fit(X, Y)
-    assert model.kernel_ == "rbf" and len(set(model.choice_["gamma"])) == 1
-    assert not len(OperatorKernelRegressor(gamma=0.3, alpha=0.1).fit(X, Y).choice_["error"])
+    assert model.kernel_ == "rbf" and len(set(model.search_results_["gamma"])) == 1
+    assert not len(OperatorKernelRegressor(gamma=0.3, alpha=0.1).fit(X, Y).search_results_["error"])
 
 
 def test_the_median_rule_is_far_off_where_few_directions_count():
@@ -110,7 +110,7 @@ def test_ties_go_to_the_smoother_model():
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # at the edge of the grid, but no better there than elsewhere
         model = OperatorKernelRegressor("rbf").fit(X[:30], flat)
-    assert model.gamma_ == min(model.choice_["gamma"])
+    assert model.gamma_ == min(model.search_results_["gamma"])
 
 
 def test_the_end_of_the_grid_is_told():
@@ -123,7 +123,7 @@ def test_the_end_of_the_grid_is_told():
 def test_kernels_to_choose_from():
     best = kernels.Best(["linear", kernels.Matern(2.5), "poly"])
     model = OperatorKernelRegressor(best).fit(X, Y)
-    assert {str(kernel).split("(")[0] for kernel in model.choice_["kernel"]} == {"linear", "Matern", "poly"}
+    assert {str(kernel).split("(")[0] for kernel in model.search_results_["kernel"]} == {"linear", "Matern", "poly"}
     with pytest.raises(ValueError, match=r"Best: kernels is empty"):
         OperatorKernelRegressor(kernels.Best([])).fit(X, Y)
     with pytest.raises(ValueError, match="unknown name 'gaussian'"):
@@ -146,7 +146,7 @@ def test_bandwidths_of_kernel_objects(kernel):
     phase = rng.uniform(size=(40, 1))
     curves, out = np.sin(6 * (t + phase)), np.cos(9 * (t + phase))
     model = FunctionalRegressor(kernel).fit(curves, out)
-    assert len(set(map(str, model.choice_["gamma"]))) > 5
+    assert len(set(map(str, model.search_results_["gamma"]))) > 5
     name = kernel.rate[0]
     fixed = type(kernel)(**{**kernel.get_params(), name: model.gamma_})
     same = FunctionalRegressor(fixed, alpha=model.alpha_).fit(curves, out)
@@ -159,19 +159,19 @@ def test_curves_have_the_shapes_of_l2():
     curves = np.sin(6 * (t + rng.uniform(size=(30, 1))))[:, :, None]
     model = FunctionalRegressor().fit(curves, curves[:, :, 0])
     assert isinstance(model.kernel_, kernels.L2)
-    assert {kernel.shape for kernel in model.choice_["kernel"]} == {"rbf", "matern32", "matern12", "linear"}
+    assert {kernel.shape for kernel in model.search_results_["kernel"]} == {"rbf", "matern32", "matern12", "linear"}
     assert FunctionalRegressor(gamma="median").fit(curves, curves[:, :, 0]).kernel_ == "rbf"
 
 
 def test_structured_outputs_and_sums():
     labels = (X[:, 0] > 0).astype(int)
     model = StructuredPredictor().fit(X, labels)
-    assert np.mean(model.predict(X) == labels) > 0.9 and len(model.choice_["error"])
+    assert np.mean(model.predict(X) == labels) > 0.9 and len(model.search_results_["error"])
     both = OperatorKernelRegressor([("rbf", None), ("linear", None)]).fit(X, Y)
-    rates = [gamma[0] for gamma in both.choice_["gamma"]]
+    rates = [gamma[0] for gamma in both.search_results_["gamma"]]
     assert len(set(rates)) > 5 and both.gamma_[1] is None and both.solver_ == "spectral"
     K = rbf_kernel(X, gamma=both.gamma_[0]) + (X - X.mean(axis=0)) @ (X - X.mean(axis=0)).T
-    assert min(both.choice_["error"]) == pytest.approx(left_out_error(K, both.alpha_), rel=1e-3)
+    assert min(both.search_results_["error"]) == pytest.approx(left_out_error(K, both.alpha_), rel=1e-3)
 
 
 def test_the_path_over_alpha_begins_with_the_chosen_kernel():
@@ -187,11 +187,11 @@ def test_of_many_samples_some_are_looked_at():
     truth = np.sin(2 * many[:, 0]) + many[:, 1]
     noisy = truth + 0.3 * rng.normal(size=2300)
     model = OperatorKernelRegressor().fit(many, noisy)
-    assert set(model.choice_["n_samples"]) == {400, 1000, 1500}
+    assert set(model.search_results_["n_samples"]) == {400, 1000, 1500}
     # the penalty of 1500 samples is kept
-    last = model.choice_["n_samples"] == 1500
-    best = np.argmin(np.where(last, model.choice_["error"], np.inf))
-    assert model.alpha_ * 2300 == pytest.approx(model.choice_["alpha"][best] * 1500, rel=1.0)
+    last = model.search_results_["n_samples"] == 1500
+    best = np.argmin(np.where(last, model.search_results_["error"], np.inf))
+    assert model.alpha_ * 2300 == pytest.approx(model.search_results_["alpha"][best] * 1500, rel=1.0)
     tried = (
         OperatorKernelRegressor(model.kernel_, gamma=gamma, alpha=alpha).fit(many, noisy).predict(many)
         for gamma in (model.gamma_ or 1.0,)

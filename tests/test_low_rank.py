@@ -14,7 +14,7 @@ from hilbertlearn.core.problem import Problem
 from hilbertlearn.core.solvers import choose, solve
 from hilbertlearn.core.terms import Separable
 from hilbertlearn.core.terms.factors import Cholesky, Inverse, Spectral
-from hilbertlearn.selection import leave_one_out
+from hilbertlearn.leave_one_out import loo_residuals
 
 EPS = np.finfo(float).eps
 N = 600
@@ -239,7 +239,7 @@ def test_leave_one_out_is_that_of_eigh(weighted, operator):
     term = term if weights is None else term.scaled(np.sqrt(weights))
     penalties = np.trace(term.K) * np.geomspace(1e-11, 10, 49)
     reference = Spectral(by_eigh(term.K, 0.0), None if M is None else spectrum(M))
-    paths = [leave_one_out(term, Y, penalties, center=True, weights=weights, factors=f) for f in (None, reference)]
+    paths = [loo_residuals(term, Y, penalties, center=True, weights=weights, factors=f) for f in (None, reference)]
     largest = reference.inputs.values[-1]
     for (s, one), (_, other) in zip(*paths, strict=True):
         assert_allclose(one, other, rtol=0, atol=(1e-13 + 10 * EPS * largest / s) * np.abs(other).max())
@@ -263,7 +263,7 @@ def test_leave_one_out_is_as_near_to_the_truth_as_with_eigh(name):
     K = smooth(420) if name == "smooth" else (lambda X: X @ X.T)(sample(420, 5))
     penalties = np.trace(K) * np.array([1e-11, 1e-6])
     paths = [
-        [R for _, R in leave_one_out(Separable(K), Y, penalties, factors=factors)]
+        [R for _, R in loo_residuals(Separable(K), Y, penalties, factors=factors)]
         for factors in (None, Spectral(by_eigh(K)))
     ]
     for s, one, other in zip(penalties, *paths, strict=True):

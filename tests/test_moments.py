@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from hilbertlearn.selection import Reservoir, choose_alpha, left_out_of_all
+from hilbertlearn.leave_one_out import Reservoir, loo_residuals_from_moments
+from hilbertlearn.selection import select_alpha
 from hilbertlearn.spaces import Vector
 from hilbertlearn.training import MomentProblem, Moments, alpha_grid
 from hilbertlearn.training.moments import MOST_PATTERNS
@@ -197,21 +198,21 @@ def test_rows_left_out_of_all_are_those_of_refits(operator, center, weighted):
     some = [3, 7, 20]
     kept = Reservoir(Z=features[some], Y=targets[some], weights=weights[some], keys=np.zeros(3))
     penalties = [1e-3, 0.5, 30.0]
-    for s, residuals in zip(penalties, left_out_of_all(problem, kept, penalties), strict=True):
+    for s, residuals in zip(penalties, loo_residuals_from_moments(problem, kept, penalties), strict=True):
         assert_allclose(residuals, refitted(features, targets, M, s, center, weights)[some], atol=1e-7)
 
 
 def test_few_rows_left_out_of_no_more_features_than_rows():
     problem = MomentProblem(moments_of(Z[:4], Y[:4]))
     kept = Reservoir(Z=Z[:4], Y=Y[:4], weights=np.ones(4), keys=np.zeros(4))
-    (residuals,) = left_out_of_all(problem, kept, [0.3])
+    (residuals,) = loo_residuals_from_moments(problem, kept, [0.3])
     assert_allclose(residuals, refitted(Z[:4], Y[:4], None, 0.3, True, np.ones(4)), atol=1e-8)
 
 
 def test_alpha_is_the_best_of_the_grid_by_refits():
     problem = MomentProblem(moments_of(Z, Y))
     kept = Reservoir.empty(R, D).seen(Z, Y, None)
-    alpha, trials = choose_alpha(problem, kept, Vector())
+    alpha, trials = select_alpha(problem, kept, Vector())
     spread = Y.std(axis=0)
 
     def error(alpha):
@@ -232,7 +233,7 @@ def test_the_reservoir_is_a_uniform_sample_whatever_the_batches():
         reservoir = Reservoir.empty(1, 1, size)
         for part in np.split(row, cuts):
             reservoir = reservoir.seen(part, part, None)
-        reservoir = reservoir.settled()
+        reservoir = reservoir.flush()
         assert reservoir.n_seen == n and len(reservoir.Z) == size
         samples.append(np.sort(reservoir.Z[:, 0]))
     assert_allclose(samples[1:], samples[:1] * 2)
@@ -243,6 +244,6 @@ def test_the_reservoir_is_a_uniform_sample_whatever_the_batches():
 
 
 def test_rows_that_do_not_count_are_not_kept():
-    reservoir = Reservoir.empty(R, D, 10).seen(Z, GAPS, np.where(np.arange(N) < 35, 0.0, WEIGHTS)).settled()
+    reservoir = Reservoir.empty(R, D, 10).seen(Z, GAPS, np.where(np.arange(N) < 35, 0.0, WEIGHTS)).flush()
     assert reservoir.n_seen == 5
     assert_allclose(reservoir.Z, Z[35:])

@@ -96,7 +96,7 @@ def test_alpha_is_chosen_by_rows_left_out_of_all():
     wanted, found = model(alpha="auto").fit(X, Y), fed(model(alpha="auto"), X, Y)
     assert_allclose(found.alpha_, wanted.alpha_, rtol=1e-6)
     assert_allclose(found.predict(X), wanted.predict(X), atol=1e-8)
-    assert set(found.choice_) == set(wanted.choice_) and len(found.choice_["alpha"]) > 5
+    assert set(found.search_results_) == set(wanted.search_results_) and len(found.search_results_["alpha"]) > 5
 
 
 def test_the_first_batch_decides_what_was_not_given():

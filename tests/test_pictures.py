@@ -133,7 +133,7 @@ def test_curves_that_do_not_fit_are_refused_before_a_figure():
 
 
 def test_choice_has_the_smallest_error_at_each_value(chosen):
-    tried = chosen.choice_
+    tried = chosen.search_results_
     for over in ("alpha", "gamma"):
         ax = plotting.plot_choice(chosen, over=over)
         line = next(line for line in ax.lines if line.get_label() == "rbf")
@@ -151,7 +151,7 @@ def test_choice_is_marked(chosen):
     mark = ax.lines[-1]
     assert mark.get_label().startswith(f"chosen: {chosen.kernel_}, alpha = ")
     assert_allclose(mark.get_xdata(), chosen.alpha_, rtol=1e-3)
-    tried = chosen.choice_
+    tried = chosen.search_results_
     own = (tried["kernel"] == chosen.kernel_) & np.isclose(tried["alpha"], chosen.alpha_, rtol=1e-3)
     assert mark.get_ydata()[0] in tried["error"][own]
     star = plotting.plot_choice(chosen, over="both").lines[-1]
@@ -160,13 +160,13 @@ def test_choice_is_marked(chosen):
 
 def test_map_of_the_choice_has_all_pairs_of_the_chosen_kernel(chosen):
     (dots,) = plotting.plot_choice(chosen, over="both").collections
-    own = chosen.choice_["kernel"] == chosen.kernel_
-    assert_allclose(np.sort(dots.get_array()), np.sort(chosen.choice_["error"][own]))
+    own = chosen.search_results_["kernel"] == chosen.kernel_
+    assert_allclose(np.sort(dots.get_array()), np.sort(chosen.search_results_["error"][own]))
 
 
 def test_stages_that_cannot_be_compared_are_lines_of_their_own():
     model = OperatorKernelRegressor("rbf", gamma=1.0, loss=losses.EpsilonInsensitive(0.1)).fit(X, CURVES[:, :2])
-    stages = set(zip(model.choice_["method"], model.choice_["n_samples"]))
+    stages = set(zip(model.search_results_["method"], model.search_results_["n_samples"]))
     ax = plotting.plot_choice(model)
     assert len([line for line in ax.lines if line.get_label().startswith("rbf")]) == len(stages)
 

@@ -164,8 +164,8 @@ def test_alpha_is_chosen_by_the_loss_itself():
     X = rng.uniform(size=(50, 1))
     y = np.sin(6 * X[:, 0]) + X[:, 0] * rng.normal(size=50)
     model = OperatorKernelRegressor(kernel="rbf", gamma=5.0, loss=Pinball(0.9)).fit(X, y)
-    folds = model.choice_["method"] == "folds"
-    assert folds.any() and model.alpha_ in model.choice_["alpha"][folds]
+    folds = model.search_results_["method"] == "folds"
+    assert folds.any() and model.alpha_ in model.search_results_["alpha"][folds]
     assert 0.8 < np.mean(model.predict(X) >= y) < 0.98
 
 

@@ -187,9 +187,9 @@ def test_choices_are_made():
     X, Y = data(n=40, d=1)
     model = QuantileRegressor((0.2, 0.8), kernel="rbf", gamma=5.0).fit(X, Y[:, 0])
     assert model.coupling_ in (0.0, 0.1, 1.0, 10.0, np.inf) and model.dual_gap_ <= 1e-6
-    folds = model.choice_["method"] == "folds"
-    assert model.choice_["error"][folds].min() == pytest.approx(
-        model.choice_["error"][folds][model.choice_["alpha"][folds] == model.alpha_].min(), rel=1e-3
+    folds = model.search_results_["method"] == "folds"
+    assert model.search_results_["error"][folds].min() == pytest.approx(
+        model.search_results_["error"][folds][model.search_results_["alpha"][folds] == model.alpha_].min(), rel=1e-3
     )
 
 
@@ -203,7 +203,7 @@ def test_choices_are_good():
     best = np.sin(6 * new[:, 0])[:, None] + spread[:, None] * np.array([-1.2816, 0.0, 0.8416])
     loss, least = (pinball_loss(true[:, 0], q, LEVELS) for q in (model.predict(new), best))
     assert loss < 1.1 * least
-    assert "folds" in model.choice_["method"]
+    assert "folds" in model.search_results_["method"]
 
 
 def test_rearranged_never_crosses_and_is_no_worse():

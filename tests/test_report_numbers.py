@@ -286,7 +286,7 @@ def test_two_way_path_has_a_line_for_each_constant():
 
 def test_settings_that_were_tried():
     model, *_ = case("chosen")
-    section, table_ = made("chosen"), pd.DataFrame(model.choice_)
+    section, table_ = made("chosen"), pd.DataFrame(model.search_results_)
     assert section.facts["n_tried"] == len(table_)
     best = table_.loc[table_["error"].idxmin()]
     view = chart(section, "Over alpha")["views"][0]

@@ -8,7 +8,7 @@ from sklearn.datasets import load_diabetes, make_friedman1
 
 from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor, bounds, datasets, losses, outlier_report
 from hilbertlearn.metrics import functional_nmse
-from hilbertlearn.selection.trust import beyond_a_gap
+from hilbertlearn.selection.outlier_screening import beyond_a_gap
 
 HUBER = OperatorKernelRegressor("rbf", loss="huber")
 
@@ -58,7 +58,7 @@ def test_wrong_samples_are_found_and_have_no_effect(seed):
     X, _, W, rows = spoilt(seed=seed)
     kept = np.setdiff1d(np.arange(len(X)), rows)
     model, without = clone(HUBER).fit(X, W), clone(HUBER).fit(X[kept], W[kept])
-    assert_array_equal(model.untrusted_, rows)
+    assert_array_equal(model.screened_, rows)
     assert model.saturated_[rows].all()
     assert f"{len(rows)} not trusted" in model.summary()
     assert_allclose(model.predict(X), without.predict(X), atol=1e-2 * W[kept].std())
@@ -72,7 +72,7 @@ def test_what_is_off_by_more_matters_no_more():
         W = Y.copy()
         W[rows] += size
         models.append(clone(HUBER).fit(X, W))
-        assert_array_equal(models[-1].untrusted_, rows)
+        assert_array_equal(models[-1].screened_, rows)
     assert_allclose(models[0].predict(X), models[1].predict(X), atol=1e-2)
 
 
@@ -80,10 +80,10 @@ def test_what_is_off_by_more_matters_no_more():
 def test_good_samples_are_trusted(seed):
     rng = np.random.default_rng(seed)
     X, y = make_friedman1(80, noise=1.0, random_state=seed)
-    assert len(clone(HUBER).fit(X, y).untrusted_) == 0
+    assert len(clone(HUBER).fit(X, y).screened_) == 0
     x = np.sort(rng.uniform(0, 4, 30))[:, None]
-    assert len(clone(HUBER).fit(x, np.exp(x)).untrusted_) == 0  # noiseless: residuals at the end are far from others
-    assert len(clone(HUBER).fit(x, (x > 2) + 0.0).untrusted_) == 0
+    assert len(clone(HUBER).fit(x, np.exp(x)).screened_) == 0  # noiseless: residuals at the end are far from others
+    assert len(clone(HUBER).fit(x, (x > 2) + 0.0).screened_) == 0
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -93,7 +93,7 @@ def test_good_samples_at_the_edge_do_not_go_with_a_wrong_one(seed):
     x = rng.uniform(size=(20, 1))
     Y = np.sin(6 * (np.linspace(0, 1, 8) + x)) + 0.02 * rng.normal(size=(20, 8))
     Y[3] += 4
-    assert_array_equal(clone(HUBER).fit(x, Y).untrusted_, [3])
+    assert_array_equal(clone(HUBER).fit(x, Y).screened_, [3])
 
 
 def test_a_lonely_sample_far_from_others_is_trusted():
@@ -102,14 +102,14 @@ def test_a_lonely_sample_far_from_others_is_trusted():
     x = np.r_[rng.uniform(0, 1, 40), 50.0][:, None]
     y = np.r_[np.sin(6 * x[:-1, 0]) + 0.1 * rng.normal(size=40), 30.0]
     model = OperatorKernelRegressor("rbf", loss="huber").fit(x, y)
-    assert len(model.untrusted_) == 0
+    assert len(model.screened_) == 0
 
 
 def test_rare_outputs_are_not_wrong():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 2))
     y = np.where(X[:, 0] > 1.3, 5.0 + X[:, 1], 0.0)  # most are zero
-    assert len(clone(HUBER).fit(X, y).untrusted_) == 0
+    assert len(clone(HUBER).fit(X, y).screened_) == 0
 
 
 def test_weights_are_repetition():
@@ -117,28 +117,28 @@ def test_weights_are_repetition():
     weights = np.random.default_rng(0).integers(1, 4, size=40)
     copies = np.repeat(np.arange(40), weights)
     weighted, repeated = clone(HUBER).fit(X, W, weights), clone(HUBER).fit(X[copies], W[copies])
-    assert_array_equal(weighted.untrusted_, rows)
-    assert_array_equal(np.unique(copies[repeated.untrusted_]), rows)
+    assert_array_equal(weighted.screened_, rows)
+    assert_array_equal(np.unique(copies[repeated.screened_]), rows)
     assert_allclose(weighted.predict(X), repeated.predict(X), atol=1e-6)
 
 
 def test_units_of_an_output_do_not_matter():
     X, _, W, rows = spoilt()
     model, scaled = clone(HUBER).fit(X, W), clone(HUBER).fit(X, W * [1.0, 1e3])
-    assert_array_equal(scaled.untrusted_, rows)
+    assert_array_equal(scaled.screened_, rows)
     assert_allclose(scaled.predict(X) / [1.0, 1e3], model.predict(X), atol=1e-6)
 
 
 def test_numbers_and_the_squared_loss_leave_all_samples_their_weight():
     X, _, W, _ = spoilt()
     for loss in ("squared", losses.Huber(0.5)):
-        assert len(OperatorKernelRegressor(loss=loss).fit(X, W).untrusted_) == 0
+        assert len(OperatorKernelRegressor(loss=loss).fit(X, W).screened_) == 0
 
 
 def test_paths_know_of_them():
     X, _, W, rows = spoilt()
     for model in HUBER.fit_path(X, W, [1e-3, 1e-2]):
-        assert_array_equal(model.untrusted_, rows)
+        assert_array_equal(model.screened_, rows)
 
 
 def test_real_data():
@@ -147,41 +147,41 @@ def test_real_data():
     X, y, all_of_them = X[order] / X.std(axis=0), y[order], y.std()
     rows, W = np.random.default_rng(0).choice(40, 4, replace=False), y.copy()
     W[rows] += 10 * all_of_them * np.random.default_rng(1).choice([-1, 1], size=4)
-    assert len(clone(HUBER).fit(X, y).untrusted_) == 0
-    assert_array_equal(clone(HUBER).fit(X, W).untrusted_, np.sort(rows))
+    assert len(clone(HUBER).fit(X, y).screened_) == 0
+    assert_array_equal(clone(HUBER).fit(X, W).screened_, np.sort(rows))
 
 
 @pytest.mark.parametrize("loss", ["huber", losses.Huber(p=1), "epsilon_svr"], ids=str)
 def test_one_output_is_all_of_a_sample(loss):
     X, _, W, rows = spoilt(n_outputs=1)
-    assert_array_equal(OperatorKernelRegressor(loss=loss).fit(X, W[:, 0]).untrusted_, rows)
+    assert_array_equal(OperatorKernelRegressor(loss=loss).fit(X, W[:, 0]).screened_, rows)
 
 
 def test_gaps_and_samples_without_weight():
     X, _, W, rows = spoilt()
     W[[0, 1, 5], [0, 1, 1]] = np.nan
-    assert_array_equal(clone(HUBER).fit(X, W).untrusted_, rows)
+    assert_array_equal(clone(HUBER).fit(X, W).screened_, rows)
     weights = np.ones(len(X))
     weights[rows[0]] = 0.0
-    assert_array_equal(clone(HUBER).fit(X, W, weights).untrusted_, rows[1:])  # the first does not count at all
+    assert_array_equal(clone(HUBER).fit(X, W, weights).screened_, rows[1:])  # the first does not count at all
 
 
 def test_single_precision():
     X, _, W, rows = spoilt()
-    assert_array_equal(clone(HUBER).fit(X.astype(np.float32), W).untrusted_, rows)
+    assert_array_equal(clone(HUBER).fit(X.astype(np.float32), W).screened_, rows)
 
 
 def test_features_keep_all_samples_in_one_scale():
     X, _, W, _ = spoilt()
     model = OperatorKernelRegressor("rbf", loss="huber", feature_map=60).fit(X, W)
-    assert len(model.untrusted_) == 0
+    assert len(model.screened_) == 0
     given = OperatorKernelRegressor("rbf", loss="huber", gamma=0.1, alpha=1e-3).fit(X, W)  # of all samples
     assert_allclose(model.scale_, given.scale_)
 
 
 def test_bounds_say_why_they_do_not_hold():
     X, _, W, _ = spoilt()
-    with pytest.raises(ValueError, match="untrusted_"):
+    with pytest.raises(ValueError, match="screened_"):
         bounds.stability_bound_of(clone(HUBER).fit(X, W), X, W)
 
 

@@ -276,7 +276,7 @@ def test_quantiles_of_an_output_that_is_never_observed(operator):
     assert_allclose(found[:, [0, 2]], expected[:, [0, 2]], atol=1e-3)
     with pytest.warns(UserWarning, match="no prediction, and are left out"):
         assert np.isfinite(model.score(X, OUTPUTS))
-    assert model.summary() and len(model.choice_)
+    assert model.summary() and len(model.search_results_)
 
 
 def test_paths_and_folds_leave_out_what_has_no_prediction():

@@ -117,12 +117,12 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, OnGrid, InBlocks):
         several variables; dates are days since ``grid_origin_``
     grid_origin_ : numpy.datetime64, the date that ``grid_`` is counted from; None where points are no dates; a tuple
         for several variables
-    saturated_, untrusted_, outlier_scores_ : as in ``OperatorKernelRegressor``; for p = 1 first and last have an
+    saturated_, screened_, outlier_scores_ : as in ``OperatorKernelRegressor``; for p = 1 first and last have an
         entry for each point of each curve
     center_ : (d,) the constant that the model is fitted around, in coordinates of the space
     dual_coef_, dual_gap_, solver_, n_iter_, precision_, alpha_, gamma_, kernel_, loss_, operator_ : as in
         ``OperatorKernelRegressor``, in coordinates of the space
-    choice_, support_, X_fit_, feature_map_, manifold_error_, metric_, objectives_ : as there
+    search_results_, support_, X_fit_, feature_map_, manifold_error_, metric_, objectives_ : as there
     regressor_ : the fitted regressor on coordinates, where one was given
     n_features_in_, feature_names_in_ : as in scikit-learn
 
@@ -217,10 +217,10 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, OnGrid, InBlocks):
         held, sizes = state.saturated.reshape(points), state.residual_sizes.reshape(points)
         return replace(state, saturated=held, residual_sizes=sizes)
 
-    def make_stream_state(self, decided, solved, n_samples, choice):
+    def make_stream_state(self, decided, solved, n_samples, search_results):
         ((kernel, operator),) = decided.recipe.pairs
         integral = _integral(kernel, operator, decided.M, decided.space)
-        return StreamState.of(decided, solved, n_samples, choice, integrals=(integral,))
+        return StreamState.of(decided, solved, n_samples, search_results, integrals=(integral,))
 
     def predict(self, X, grid=None):
         """Functions predicted for X, in the container of the training outputs.

@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from ._utils.linalg import row_norms
 from ._utils.statistics import MAD_TO_DEVIATION
 from ._utils.validation import check_number
+from .leave_one_out import loo_residuals
 from .machine.base import KernelMachine
 from .machine.state import State
-from .selection import leave_one_out
 
 _SHOWN = 10  # rows of a table that are printed
 
@@ -202,7 +202,7 @@ def _moved(state: State):
     term = state.training_term(replace(left, weights=np.ones(len(at))))
     penalty = state.alpha * seen.weights.sum()
     fitted = term.apply(seen.weights[at, None] * pulls[at]) / penalty
-    ((_, residuals),) = leave_one_out(term.scaled(np.sqrt(weights)), fitted + gaps, [penalty], weights=weights)
+    ((_, residuals),) = loo_residuals(term.scaled(np.sqrt(weights)), fitted + gaps, [penalty], weights=weights)
     change, leverages = np.zeros_like(pulls), np.zeros(len(pulls))
     change[at], leverages[at] = residuals - gaps, _leverage(row_norms(gaps), row_norms(residuals))
     return change, leverages

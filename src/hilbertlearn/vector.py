@@ -106,12 +106,12 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
     solver_, n_iter_ : the solver in use, and its iterations
     precision_ : "float32", "float64" or "refined", what the fit was made in
     alpha_, gamma_, kernel_, loss_, operator_, center_, scale_ : the values used
-    choice_ : dict of arrays, an entry for each setting that was tried: kernel, gamma, alpha, error (squared errors, or
-        twice the loss), standard_error, seconds, n_samples, and method, "leave-one-out" or "folds", whose errors are
-        not to be compared with each other
+    search_results_ : dict of arrays, an entry for each evaluated setting: kernel, gamma, alpha, error (squared errors,
+        or twice the loss), standard_error, seconds, n_samples, and method, "leave-one-out" or "folds", whose errors
+        are not to be compared with each other
     support_ : indices of the samples whose coefficients are not zero
     saturated_ : samples (n,), or points (n, d) for p = 1, held at the loss's bound: the candidates for outliers
-    untrusted_ : indices of the samples that losses with "auto" found plainly wrong, and gave next to no weight
+    screened_ : indices of the samples that losses with "auto" found plainly wrong, and gave next to no weight
     outlier_scores_ : residual sizes of samples, or points, relative to their median
     objectives_ : of each round of ``operators.Learned``
     metric_ : (n_features, n_features) of ``kernels.Metric``, the importance of inputs on its diagonal

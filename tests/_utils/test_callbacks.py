@@ -127,7 +127,7 @@ def test_steps_of_a_choice_have_their_errors():
     recorder = Recorder()
     model = OperatorKernelRegressor("rbf").set_callbacks(recorder).fit(X, Y)
     errors = [facts["error"] for name, facts in recorder.facts if name == "kernel"]
-    assert min(errors) == pytest.approx(np.min(model.choice_["error"]), rel=1e-6)
+    assert min(errors) == pytest.approx(np.min(model.search_results_["error"]), rel=1e-6)
 
 
 def test_objects_and_links():
@@ -175,7 +175,9 @@ def test_a_callback_stops_a_solver(solver):
 def test_a_callback_ends_a_choice_with_the_best_so_far():
     recorder = Recorder(stop=("kernel",))
     model = OperatorKernelRegressor().set_callbacks(recorder).fit(X, Y)
-    assert len({(k, g) for k, g in zip(model.choice_["kernel"], model.choice_["gamma"], strict=True)}) == 1
+    assert (
+        len({(k, g) for k, g in zip(model.search_results_["kernel"], model.search_results_["gamma"], strict=True)}) == 1
+    )
     assert len([name for name, _ in recorder.facts if name == "kernel"]) == 1
     recorder = Recorder(stop=("alpha",))
     terms = [("rbf", None), ("linear", np.diag([1.0, 2.0]))]

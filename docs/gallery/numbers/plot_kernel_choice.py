@@ -3,7 +3,7 @@ Which kernel, which bandwidth, which penalty?
 =============================================
 
 Nothing has to be set: kernel, ``gamma`` and ``alpha`` are those of the smallest leave-one-out error, computed in
-closed form. ``choice_`` keeps everything that was tried, and ``plot_choice`` draws it.
+closed form. ``search_results_`` keeps everything that was tried, and ``plot_choice`` draws it.
 """
 
 # %%
@@ -32,7 +32,7 @@ start = time.perf_counter()
 search = GridSearchCV(KernelRidge(), grid, cv=5).fit(X_train, y_train - y_train.mean())
 theirs = time.perf_counter() - start
 
-tried = len(model.choice_["error"])
+tried = len(model.search_results_["error"])
 print(f"chosen by leave-one-out of {tried} settings: R2 {model.score(X_test, y_test):.3f}")
 score, settings = search.score(X_test, y_test - y_train.mean()), len(search.cv_results_["params"])
 print(f"grid search of {settings} settings: R2 {score:.3f}")
@@ -46,7 +46,7 @@ figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constraine
 plotting.plot_choice(model, left)
 plotting.plot_choice(model, right, over="gamma")
 for ax in (left, right):
-    ax.set(yscale="linear", ylim=np.array([0.98, 1.4]) * model.choice_["error"].min())
+    ax.set(yscale="linear", ylim=np.array([0.98, 1.4]) * model.search_results_["error"].min())
     ax.get_legend().remove()
 figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=6, frameon=False)
 plt.show()

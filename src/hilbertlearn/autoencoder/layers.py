@@ -16,8 +16,8 @@ from ..core import solvers
 from ..core.problem import Problem
 from ..core.solvers import Solution
 from ..core.terms import Separable
+from ..leave_one_out import loo_residuals
 from ..losses import Loss
-from ..selection import leave_one_out
 
 INNER_KERNELS = ("rbf", "linear", "poly", "polynomial")  # those with a derivative below
 _PARAMS = {"degree": 3, "coef0": 1}  # of polynomials; scikit-learn's defaults
@@ -154,7 +154,7 @@ class Network:
     def resolve_loss(self, parameters):
         """Settings of the loss left to "auto" become numbers, from leave-one-out residuals of the squared loss."""
         term = Separable(self.forward(parameters)[2][-1])
-        ((_, residuals),) = leave_one_out(term, self.V, [self.alpha * len(self.V)])
+        ((_, residuals),) = loo_residuals(term, self.V, [self.alpha * len(self.V)])
         self.loss = self.loss.resolve(residuals)
 
     def evaluate(self, parameters) -> Evaluation:

@@ -14,7 +14,7 @@ from sklearn.preprocessing import KernelCenterer
 
 from .._utils.linalg import unit_rows
 from ..losses import as_loss
-from ..selection import FOLDS, Choice, automatic_bounds, best_index, settled
+from ..selection import FOLDS, Selection, automatic_bounds, best_index, resolve_loss
 from ..training import Training, fit_path
 from ..vector import OperatorKernelRegressor
 from .leave_node_out import leave_nodes_out
@@ -38,7 +38,7 @@ def inner_products(H, G, cosine):
 class LinkSearchResult:
     """What was chosen, and the scores (l, l) of pairs of known nodes, left out, that it was chosen by."""
 
-    choice: Choice
+    choice: Selection
     cosine: bool
     scores: np.ndarray
     error: float
@@ -69,10 +69,10 @@ class LinkTrial:
         """The best alpha, and whether cosines or inner products; error is a function of scores (l, l)."""
         training = self.training
         closed_form, alphas = self.closed_form, self.alphas(alpha)
-        loss = settled(training, as_loss(self.model.loss), alphas, self.model.options())
+        loss = resolve_loss(training, as_loss(self.model.loss), alphas, self.model.options())
         if len(training.Y) < (2 if closed_form else 3):  # nothing is left: the smoothest model
             scores = inner_products(training.Y, training.Y, cosines[0])
-            return LinkSearchResult(Choice(alphas[-1], loss, training), cosines[0], scores, 0.0)
+            return LinkSearchResult(Selection(alphas[-1], loss, training), cosines[0], scores, 0.0)
 
         def left_out(alphas):
             if not closed_form:
@@ -86,7 +86,7 @@ class LinkTrial:
         errors = [error(scores) for scores in found]
         best = best_index(errors)
         bounds = automatic_bounds(as_loss(self.model.loss), loss)
-        choice = Choice(alphas[0], loss, training, selected_alpha=isinstance(alpha, str), selected_bounds=bounds)
+        choice = Selection(alphas[0], loss, training, selected_alpha=isinstance(alpha, str), selected_bounds=bounds)
         return LinkSearchResult(choice, cosines[best], found[best], errors[best])
 
     def scores_at(self, alpha, cosine, criterion):
@@ -95,8 +95,8 @@ class LinkTrial:
 
     def given(self, alpha, cosine) -> LinkSearchResult:
         """What is chosen where there is nothing to choose from, without leaving out."""
-        loss = settled(self.training, as_loss(self.model.loss), [alpha], self.model.options())
-        return LinkSearchResult(Choice(float(alpha), loss, self.training), cosine, np.empty((0, 0)), 0.0)
+        loss = resolve_loss(self.training, as_loss(self.model.loss), [alpha], self.model.options())
+        return LinkSearchResult(Selection(float(alpha), loss, self.training), cosine, np.empty((0, 0)), 0.0)
 
     def _separable(self, alphas):
         """For each alpha the Gram matrix (l, l) of the squared loss and its penalty."""

@@ -40,7 +40,7 @@ class Huber(_PNormLoss):
     kappa : float or "auto", default="auto"
         Norm of residuals from which on they count as outliers; "auto" for a quantile of held-out residuals, those of a
         squared-loss fit that holds large ones back where there is a formula for them. Kernel or alpha being chosen too,
-        samples that are plainly wrong have next to no weight (``untrusted_``), or, for p = 1, wrong points no part in
+        samples that are plainly wrong have next to no weight (``screened_``), or, for p = 1, wrong points no part in
         the choice.
     p : float, default=2
         A number in [1, inf].

@@ -133,7 +133,7 @@ class KernelMachine(FitCallbacksMixin, FittedMachine):
         """``fit`` that hands on the settings that it used, in `kept`."""
         kept["choice"] = self.settle(self._chosen(X, y, sample_weight))
 
-    def _fit_part(self, choice: selection.Choice, rows):
+    def _fit_part(self, choice: selection.Selection, rows):
         training = choice.training
         part = training.take(np.flatnonzero(np.isin(training.rows, rows)))
         alpha = choice.alpha * training.weights.sum() / part.weights.sum()
@@ -157,17 +157,17 @@ class KernelMachine(FitCallbacksMixin, FittedMachine):
             return
         self.settle(self._chosen(X, y, sample_weight))
 
-    def _chosen(self, X, y, sample_weight) -> selection.Choice:
+    def _chosen(self, X, y, sample_weight) -> selection.Selection:
         samples = self.read_whole(X, y, sample_weight)
-        choice = selection.choose(samples, self._loss(), self.alpha, self.options())
+        choice = selection.select(samples, self._loss(), self.alpha, self.options())
         by_output = self.alpha_per_output and is_searched(self.alpha)  # numbers and schedules are for all outputs
-        return selection.by_output(choice, self.options()) if by_output else choice
+        return selection.select_alpha_by_output(choice, self.options()) if by_output else choice
 
     def prepare(self, X, y, sample_weight=None) -> Training:
         """The samples with their kernels, chosen where these are left to the data; what paths and folds begin with."""
         samples = self.read_whole(X, y, sample_weight)
-        samples = samples.in_double()  # one factorisation for many alphas is worth its digits
-        return selection.choose_kernels(samples, self._loss(), self.alpha, self.options())
+        samples = samples.to_float64()  # one factorisation for many alphas is worth its digits
+        return selection.select_kernels(samples, self._loss(), self.alpha, self.options())
 
     def read_whole(self, X, y, sample_weight=None) -> Samples:
         """As ``read``, for the samples of a whole fit: a warning names outputs that none of them has."""
@@ -210,9 +210,9 @@ class KernelMachine(FitCallbacksMixin, FittedMachine):
         precision, self._single_ = decided(self.precision, single, *given)
         samples = Samples.of(replace(recipe, precision=precision), X, y, weights, encoded)
         double = precision == "float64" or samples.recipe.features is not None  # features are worked on in double
-        return samples.in_double() if double else samples
+        return samples.to_float64() if double else samples
 
-    def settle(self, choice: selection.Choice) -> selection.Choice:
+    def settle(self, choice: selection.Selection) -> selection.Selection:
         """Solve the problem of the training data with what was chosen, keep what was learnt, and return what was used.
 
         Selected settings with which the solver does not converge give way to smoother ones.
@@ -221,16 +221,16 @@ class KernelMachine(FitCallbacksMixin, FittedMachine):
         self.keep(self.checked(found), choice)
         return choice
 
-    def solve(self, choice: selection.Choice) -> Fit:
+    def solve(self, choice: selection.Selection) -> Fit:
         """The fit with these settings, converged or not."""
         return fit(choice.training, choice.loss, choice.alpha, self.options(), factors=choice.factors)
 
-    def keep(self, found: Fit, choice: selection.Choice):
+    def keep(self, found: Fit, choice: selection.Selection):
         """Store what a fit has learnt, and how its settings were selected: the one place where both meet."""
         state = self.make_state(found)
         self.state_ = replace(
             state,
-            choice=selection.table(choice.trials),
+            search_results=selection.trials_table(choice.trials),
             alpha_by_output=choice.alpha_by_output,
             approximation=choice.approximation or state.approximation,
         )
@@ -239,7 +239,7 @@ class KernelMachine(FitCallbacksMixin, FittedMachine):
         """Yield a fitted copy of the estimator for each alpha; kernel and factorisation are shared, starts are warm."""
         new = blank(self)
         training = new.prepare(X, y, sample_weight)
-        loss = selection.settled(training, new._loss(), alphas, new.options())
+        loss = selection.resolve_loss(training, new._loss(), alphas, new.options())
         alphas = [check_number(alpha, "alphas") for alpha in alphas]
         for found in fit_path(training, loss, alphas, new.options()):
             yield new.with_fit(new.checked(found))

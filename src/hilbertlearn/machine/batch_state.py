@@ -11,8 +11,9 @@ import scipy.sparse
 
 from .._utils.fitting import snapshot
 from ..core.terms import LinearPredictor
+from ..leave_one_out import Reservoir
 from ..losses import Loss
-from ..selection import Decided, Reservoir
+from ..selection import StreamSettings
 from ..training import Moments
 from ..training.moments import Solved
 from .state import Expansion
@@ -67,7 +68,7 @@ def _same(one, other) -> bool:
 class Accumulated:
     """Sums over the rows seen so far, some of these rows, and what the first ones have decided."""
 
-    decided: Decided
+    decided: StreamSettings
     moments: Moments
     rows: Reservoir
     like: Any  # one of the first inputs, for the form of others
@@ -85,7 +86,7 @@ class StreamState(Expansion):
     n_iter: int
     objective: float
     n_samples: int  # rows that count
-    choice: dict = field(default_factory=dict)
+    search_results: dict = field(default_factory=dict)
     feature_map: Any = None
     approximation: Any = None
     plain: tuple = ()  # for each kernel the coefficients before the operator
@@ -96,7 +97,7 @@ class StreamState(Expansion):
     manifold_error = 0.0
 
     @classmethod
-    def of(cls, decided: Decided, solved: Solved, n_samples, choice, **more) -> StreamState:
+    def of(cls, decided: StreamSettings, solved: Solved, n_samples, search_results, **more) -> StreamState:
         """The state of a model that was solved from moments."""
         kernel, samples, columns, C = decided.kernel.folded(solved.coefficients)
         M = decided.M
@@ -115,7 +116,7 @@ class StreamState(Expansion):
             n_iter=solved.n_iter,
             objective=float(solved.objective),
             n_samples=n_samples,
-            choice=choice,
+            search_results=search_results,
             feature_map=decided.kernel.map,
             approximation=decided.approximation,
             **more,

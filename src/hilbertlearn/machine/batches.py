@@ -21,6 +21,7 @@ from ..core.terms import BlockGram
 from ..data import streams
 from ..data.streams import Batch, Source
 from ..data.streams.base import checked_weights, joined_batches, with_rows
+from ..leave_one_out import Reservoir
 from ..losses import as_loss
 from ..spaces import Vector
 from ..training import Encoded, Moments, Training, make_terms, scheduled
@@ -195,14 +196,14 @@ class InBatches(KernelMachine):
                 "irregular='projected'"
             )
         if isinstance(self.feature_map, str):
-            samples = samples.with_features(features.Landmarks("auto")).in_double()
-        decided = selection.decide(samples, self._loss(), self.alpha, self.options(), passes)
+            samples = samples.with_features(features.Landmarks("auto")).to_float64()
+        decided = selection.select_stream_settings(samples, self._loss(), self.alpha, self.options(), passes)
         d, r = samples.Y.shape[1], decided.kernel.n_components
         origin = mean_rows(samples.Y, samples.weights) if self.center else np.zeros(d)
         return Accumulated(
             decided=decided,
             moments=Moments.empty(r, origin),
-            rows=selection.Reservoir.empty(r, d),
+            rows=Reservoir.empty(r, d),
             like=_safe_indexing(samples.X, slice(0, 1)),
             settings=FixedSettings.of(self),
         )
@@ -256,7 +257,7 @@ class InBatches(KernelMachine):
                 sums += Moments.of(Z, Y[part], own, origin)
                 rows = rows.seen(Z, Y[part], own)
         moments = accumulated.moments + sums if accumulated.moments.n_rows else sums
-        return replace(accumulated, moments=moments, rows=rows.settled())
+        return replace(accumulated, moments=moments, rows=rows.flush())
 
     def _solve_moments(self):
         """The model of the sums so far."""
@@ -270,11 +271,11 @@ class InBatches(KernelMachine):
                 ConvergenceWarning,
             )
         self.warn_unobserved(decided.space, decided.space.unobserved_outputs(solved.unobserved))
-        self.state_ = self.make_stream_state(decided, solved, solved.n_rows, selection.table(trials))
+        self.state_ = self.make_stream_state(decided, solved, solved.n_rows, selection.trials_table(trials))
 
-    def make_stream_state(self, decided, solved, n_samples, choice) -> StreamState:
+    def make_stream_state(self, decided, solved, n_samples, search_results) -> StreamState:
         """What is kept of a model that was solved from sums over rows."""
-        return StreamState.of(decided, solved, n_samples, choice)
+        return StreamState.of(decided, solved, n_samples, search_results)
 
     def _solve_by_passes(self, begun: Accumulated, source: Source, batches):
         """Solve with outputs and dual variables in memory, and features in blocks that several passes read."""
@@ -295,7 +296,7 @@ class InBatches(KernelMachine):
             total = float(training.weights.sum())
             given = scheduled(self.alpha, len(training.rows))
             alpha = float(given) if decided.penalty is None else decided.penalty / total
-            choice = selection.Choice(
+            choice = selection.Selection(
                 alpha,
                 decided.loss,
                 training,
@@ -329,7 +330,7 @@ class _Block:
     outside: Any  # (b,) or None
 
 
-def _training(decided: selection.Decided, blocks, gram) -> Training:
+def _training(decided: selection.StreamSettings, blocks, gram) -> Training:
     """The training data of rows in blocks, without inputs."""
     Y, weights, rows = (
         np.concatenate([getattr(block, name) for block in blocks]) for name in ("Y", "weights", "counts")

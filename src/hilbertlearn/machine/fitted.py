@@ -50,8 +50,8 @@ class FittedMachine(WithFacts, NamedSettings):
     precision_ = learnt("precision")
     manifold_error_ = learnt("manifold_error")
     support_, saturated_, outlier_scores_ = learnt("support"), learnt("saturated"), learnt("outlier_scores")
-    untrusted_ = learnt("untrusted")
-    choice_ = learnt("choice")
+    screened_ = learnt("screened")
+    search_results_ = learnt("search_results")
     feature_map_ = learnt("feature_map")
 
     @property
@@ -212,7 +212,7 @@ class FittedMachine(WithFacts, NamedSettings):
         facts += [("gamma", self.gamma_)] if self.gamma_ is not None else []
         if isinstance(state, State):
             facts += [("support", f"{len(self.support_)} of {n} samples"), (self._held, int(self.saturated_.sum()))]
-            facts += [("not trusted", len(self.untrusted_))] if len(self.untrusted_) else []
+            facts += [("not trusted", len(self.screened_))] if len(self.screened_) else []
         facts += date_facts(self)
         return [*facts, ("gap", self.dual_gap_), ("iterations", self.n_iter_), ("solver", self.solver_)]
 

@@ -55,7 +55,7 @@ class InBlocks(InBatches):
         samples = self.read(*pool, output_space=self.stream_space)
         setting = features.Landmarks("auto") if isinstance(recipe.features, str) else recipe.features
         samples, options = samples.with_features(setting), self.options()
-        decided = selection.decide(samples, loss, self.alpha, options)
+        decided = selection.select_stream_settings(samples, loss, self.alpha, options)
         like = _safe_indexing(samples.X, slice(0, 1))
         own, kernel = copy.copy(self), decided.kernel
         inputs = partial(check_inputs, own, kernels=[kernel.kernel], reset=False, like=like)
@@ -70,5 +70,5 @@ class InBlocks(InBatches):
                 ConvergenceWarning,
             )
         self.warn_unobserved(decided.space, decided.space.unobserved_outputs(solved.unobserved))
-        state = self.make_stream_state(found.decided, solved, solved.n_rows, selection.table(found.trials))
+        state = self.make_stream_state(found.decided, solved, solved.n_rows, selection.trials_table(found.trials))
         self.state_ = replace(state, solver=found.solver)

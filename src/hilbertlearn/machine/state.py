@@ -24,8 +24,9 @@ from ..core.terms import (
     merged,
     summed,
 )
+from ..leave_one_out import LeaveOneOutModels, loo_residuals
 from ..losses import Loss
-from ..selection import Approximation, WithoutOne, leave_one_out
+from ..selection import Approximation
 from ..spaces import Smoothed, Space
 from ..training import Fit, is_single, take_samples
 from .inspected import Inspected
@@ -94,8 +95,8 @@ class State(Expansion):
     left_out: LeftOut | None = None  # where leave-one-out has a closed form
     inspected: Inspected | None = None  # the samples as the loss sees them
     alpha_by_output: Any = None  # (d,), where each output has its own
-    untrusted: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=int))  # samples found plainly wrong
-    choice: dict = field(default_factory=dict)  # settings that were tried, with their errors
+    screened: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=int))  # outliers with next to no weight
+    search_results: dict = field(default_factory=dict)  # evaluated settings, with their errors
     manifold_error: float = 0.0  # bound on the relative error of deformed kernels that eigenvalues share
     feature_map: Any = None  # in place of the kernel; a list for several kernels
     approximation: Any = None  # how good it is
@@ -127,7 +128,7 @@ class State(Expansion):
             "precision": _precision(found),
             "support": rows[solution.dual.any(axis=1)],
             "saturated": spread(found.saturated, rows, n),
-            "untrusted": np.intersect1d(training.untrusted, rows).astype(int),
+            "screened": np.intersect1d(training.screened, rows).astype(int),
             "residual_sizes": spread(found.outlier_scores(), rows, n),
             "objectives": found.objectives,
             "left_out": left_out,
@@ -182,7 +183,7 @@ class State(Expansion):
             )
         residuals = np.full((len(self.saturated), left.Y.shape[1]), np.nan)
         weights, penalty = left.weights, self.alpha * left.weights.sum()
-        ((_, residuals[left.rows]),) = leave_one_out(
+        ((_, residuals[left.rows]),) = loo_residuals(
             self.training_term(),
             left.Y,
             [penalty],
@@ -209,7 +210,9 @@ class State(Expansion):
         options: dict = {"center": left.centered, "smoothed": Smoothed(self.space), "weights": left.weights}
         if factors is None:
             factors = self.training_term().factor(ITERATIONS)
-        return ModelsWithoutOne(self, left, WithoutOne.of(factors, left.Y, self.alpha * left.weights.sum(), **options))
+        return ModelsWithoutOne(
+            self, left, LeaveOneOutModels.from_factors(factors, left.Y, self.alpha * left.weights.sum(), **options)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,7 +225,7 @@ class ModelsWithoutOne:
 
     state: State
     left: LeftOut
-    models: WithoutOne
+    models: LeaveOneOutModels
 
     @cached_property
     def factors(self) -> Factors:

@@ -58,7 +58,7 @@ def loss_grid(loss: Loss, loss_params, training: Training, alphas, options: Opti
     columns = {}
     for name, values in loss_params.items():
         if isinstance(values, str):
-            middle = selection.settled(training, _left_open(loss, [name]), alphas, options).get_params()[name]
+            middle = selection.resolve_loss(training, _left_open(loss, [name]), alphas, options).get_params()[name]
             values = middle * _MULTIPLES
         columns[name] = [value.item() if isinstance(value, np.generic) else value for value in values]
     return [dict(zip(columns, combination)) for combination in itertools.product(*columns.values())]
@@ -85,7 +85,7 @@ def judge(loss: Loss, grid, training: Training, alphas, options: Options) -> Los
         return Squared()
     common = _changed(loss, robust[0])
     common = _left_open(common, [name for name in robust[0] if _takes_auto(loss, name)])
-    return selection.settled(training, common, alphas, options)
+    return selection.resolve_loss(training, common, alphas, options)
 
 
 def choose(alphas, losses, errors, spread, rule) -> tuple[int, int]:

@@ -19,6 +19,7 @@ from .._utils.callbacks import FitCallbacksMixin, with_fit_callbacks
 from .._utils.facts import Facts, WithFacts
 from .._utils.fitting import snapshot, store, transactional, with_tags_of
 from .._utils.validation import check_choice, check_number
+from ..leave_one_out import loo_residual_path
 from ..losses import as_loss
 from ..metrics import FunctionalScorer
 from ..vector import OperatorKernelRegressor
@@ -169,9 +170,9 @@ class RegularizationPathCV(FitCallbacksMixin, WithFacts, MetaEstimatorMixin, Bas
         base.set_params(alpha=alpha)
         if grid is not None:
             training = _for_loss(base, training, losses[j])
-        chosen = selection.settled(training, losses[j], alphas, options)
+        chosen = selection.resolve_loss(training, losses[j], alphas, options)
         bounds = selection.automatic_bounds(losses[j], chosen)
-        choice = selection.Choice(
+        choice = selection.Selection(
             alpha, chosen, training, factors, selected_alpha=self.alphas is None, selected_bounds=bounds
         )
         choice = base.settle(choice)
@@ -233,7 +234,7 @@ class RegularizationPathCV(FitCallbacksMixin, WithFacts, MetaEstimatorMixin, Bas
             training,
             self._folds(X, y, training.rows),
             alphas,
-            [lambda part, loss=losses[j]: selection.settled(part, loss, alphas, options) for j in order],
+            [lambda part, loss=losses[j]: selection.resolve_loss(part, loss, alphas, options) for j in order],
             options,
             error=lambda training, found, test: error(training, base.checked(found), test),
             n_jobs=self.n_jobs,
@@ -242,8 +243,8 @@ class RegularizationPathCV(FitCallbacksMixin, WithFacts, MetaEstimatorMixin, Bas
 
     def _leave_one_out(self, base, training, alphas, factors, y):
         """Errors (n or groups, n_alphas, 1) of the distinct samples, and their weights."""
-        data, space = training.distinct(), training.space
-        residuals = selection.residual_path(data, alphas, factors if data is training else None)
+        data, space = training.merge_duplicates(), training.space
+        residuals = loo_residual_path(data, alphas, factors if data is training else None)
         if self.scoring is None:
             return np.stack([space.held_out_errors(data.Y, r) for r in residuals], axis=1)[:, :, None], data.weights
         scorer = self._scorer(base, training)

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 
 from .._utils.sums import kept
 from .errors import ModelFileError
+from .names import current_attributes
 
 _OF_CALLBACKS = ("_skl_callbacks", "_parent_callback_ctx")  # scikit-learn's, which watch fits
 _OF_CLASSES = ("_parameter_constraints",)  # by which scikit-learn checks settings before compiled code has them
@@ -30,6 +31,7 @@ def blank(cls: Any):
 def fill(value, attributes: dict[str, Any]):
     """Give a blank object its attributes; what the class has got since it was saved is as its defaults say."""
     cls = type(value)
+    attributes = current_attributes(cls, attributes)
     for name in attributes:
         if not is_free(cls, name):
             raise ModelFileError(f"objects of {cls.__name__} have no attribute {name!r} that a file may set")

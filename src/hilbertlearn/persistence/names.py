@@ -77,12 +77,12 @@ CLASSES = {
     "core.terms.separable": "Separable",
     "training.moments": "Moments Solved",
     "training.samples": "Encoded Recipe Samples",
-    "selection.choice": "Choice",
-    "selection.first_rows": "Decided",
-    "selection.loo": "WithoutOne",
-    "selection.on_features": "Approximation OnFeatures",
-    "selection.reservoir": "Reservoir",
-    "selection.search": "Curve Found",
+    "leave_one_out.models": "LeaveOneOutModels",
+    "leave_one_out.reservoir": "Reservoir",
+    "selection.automatic": "Selection",
+    "selection.feature_search": "Approximation FeatureSearchResult",
+    "selection.search": "ErrorCurve SearchResult",
+    "selection.stream_settings": "StreamSettings",
     "selection.trials": "Trial",
     "metrics.scorers": "FunctionalScorer",
     "autoencoder.estimator": "KernelAutoencoder",
@@ -151,6 +151,20 @@ FORMER: dict[str, str] = {
     "links.Wanted": "links.ScoreSelection",
     "structured.LaterState": "structured.LossTrickState",
     "structured.Pool": "structured.CandidatePool",
+    "selection.Choice": "selection.Selection",
+    "selection.Curve": "selection.ErrorCurve",
+    "selection.Decided": "selection.StreamSettings",
+    "selection.Found": "selection.SearchResult",
+    "selection.OnFeatures": "selection.FeatureSearchResult",
+    "selection.Reservoir": "leave_one_out.Reservoir",
+    "selection.WithoutOne": "leave_one_out.LeaveOneOutModels",
+}
+
+# attributes of classes in files of earlier versions: names now; they hold for subclasses too
+FORMER_ATTRIBUTES: dict[str, dict[str, str]] = {
+    "machine.State": {"choice": "search_results", "untrusted": "screened"},
+    "machine.StreamState": {"choice": "search_results"},
+    "training.Samples": {"untrusted": "screened"},
 }
 
 HOMES = {f"{module.split('.')[0]}.{name}": module for module, names in CLASSES.items() for name in names.split()}
@@ -161,6 +175,14 @@ def own_name(cls: type) -> str | None:
     package, _, module = cls.__module__.partition(".")
     name = f"{module.split('.')[0]}.{cls.__qualname__}"
     return name if package == PACKAGE and HOMES.get(name) == module else None
+
+
+def current_attributes(cls: type, attributes: dict) -> dict:
+    """Attributes from a file under the names that the class has for them now."""
+    names: dict[str, str] = {}
+    for base in cls.__mro__:
+        names |= FORMER_ATTRIBUTES.get(own_name(base) or "", {})
+    return {names.get(name, name): value for name, value in attributes.items()}
 
 
 def own_class(name: str) -> type | None:

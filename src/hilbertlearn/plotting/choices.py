@@ -21,7 +21,7 @@ def plot_choice(model, ax=None, *, over="alpha"):
 
     Parameters
     ----------
-    model : fitted estimator with ``choice_``
+    model : fitted estimator with ``search_results_``
         One that chose alpha, gamma or the kernel: at least one of them "auto".
     ax : axes of matplotlib, optional
         None for new ones.
@@ -57,11 +57,11 @@ def plot_choice(model, ax=None, *, over="alpha"):
 
 
 def _trials(model):
-    """Columns of ``choice_``: numbers, NaN for a gamma that a kernel has not; names of kernels; stages."""
+    """Columns of ``search_results_``: numbers, NaN for a gamma that a kernel has not; names of kernels; stages."""
     if not hasattr(model, "fit"):
         raise TypeError(f"model must be a fitted estimator, got {type(model).__name__}")
     check_is_fitted(model)
-    tried = getattr(model, "choice_", None)
+    tried = getattr(model, "search_results_", None)
     if tried is None or not len(tried["alpha"]):
         raise ValueError(
             "model has chosen nothing: kernel, gamma and alpha were given; set alpha='auto' or gamma='auto'"

@@ -75,9 +75,9 @@ class SideBySide:
         return np.hstack(self._of("outlier_scores"))
 
     @property
-    def choice(self):
+    def search_results(self):
         """The columns of all outputs, with the number of the output."""
-        tables = self._of("choice")
+        tables = self._of("search_results")
         both = {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
         return {"output": np.repeat(np.arange(len(tables)), [len(table["alpha"]) for table in tables]), **both}
 
@@ -116,6 +116,6 @@ def unknown_output(other: State) -> State:
         support=other.support[:0],
         saturated=np.zeros_like(other.saturated),
         residual_sizes=np.zeros_like(other.residual_sizes),
-        choice={name: column[:0] for name, column in other.choice.items()},
+        search_results={name: column[:0] for name, column in other.search_results.items()},
         inspected=None,
     )

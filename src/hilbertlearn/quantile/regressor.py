@@ -88,11 +88,11 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, OnGrid, KernelMachine)
     X_fit_ : the samples, with ``non_crossing=True`` followed by the points at which quantiles are in order
     dual_gap_ : relative duality gap of the solution, of quantiles that are in order where that is asked for
     saturated_ : (n, d n_levels) observations that are beside their quantile, not on it
-    untrusted_ : empty, all samples count
+    screened_ : empty, all samples count
     outlier_scores_ : (n, d n_levels) distances from the quantiles, relative to their median
     n_iter_, solver_, precision_, space_, support_, feature_map_, metric_, objectives_, manifold_error_ : as in
         ``OperatorKernelRegressor``
-    choice_ : what was tried, see ``OperatorKernelRegressor``; errors of folds are twice the pinball loss
+    search_results_ : what was tried, see ``OperatorKernelRegressor``; errors of folds are twice the pinball loss
     grid_, grid_origin_ : of curves, as in ``FunctionalRegressor``
     n_features_in_, feature_names_in_ : as in scikit-learn
 
@@ -259,10 +259,10 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, OnGrid, KernelMachine)
         self.state_ = SideBySide(parts=tuple(states), space=space, n_samples=len(rows))
         self.coupling_ = coupling
 
-    def _chosen(self, X, y, sample_weight) -> selection.Choice:
+    def _chosen(self, X, y, sample_weight) -> selection.Selection:
         samples, axis = self.read_whole(X, y, sample_weight), not isinstance(self.levels, numbers.Real)
         given = (self.alpha, self.coupling, axis, self.options())
-        choice, self.coupling_ = selection.choose_levels(samples, self._loss(), *given)
+        choice, self.coupling_ = selection.select_levels(samples, self._loss(), *given)
         self._points_ = self._held_at(X)
         return choice
 
@@ -283,7 +283,7 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, OnGrid, KernelMachine)
         training = new.prepare(X, y, sample_weight)
         for alpha in alphas:
             model = copy.copy(new)
-            model.settle(selection.Choice(check_number(alpha, "alphas"), self._loss(), training))
+            model.settle(selection.Selection(check_number(alpha, "alphas"), self._loss(), training))
             yield model
 
     def _shapes(self, X):

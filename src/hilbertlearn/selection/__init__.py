@@ -1,12 +1,10 @@
-"""Samples left out: leave-one-out and pairs in closed form, folds, and the choice of settings by them."""
+"""Automatic selection of settings by leave-one-out errors and folds."""
 
-from .choice import Choice, by_output, choose, choose_kernels, fit_selected, settled
-from .draws import FOLDS, drawn
-from .first_rows import Decided, decide, n_patterns, solve_moments
+from .automatic import Selection, fit_selected, resolve_loss, select, select_alpha_by_output, select_kernels
+from .draws import FOLDS, draw_subsample
+from .feature_search import Approximation
 from .folds import fold_errors, own_error
-from .levels import choose_levels, with_levels
-from .loo import WithoutOne, leave_one_out, residual_path
-from .on_features import Approximation
-from .reservoir import Reservoir, choose_alpha, left_out_of_all
+from .levels import select_levels, with_levels
 from .step_back import automatic_bounds, step_back, with_larger_constants
-from .trials import Trial, best_index, table
+from .stream_settings import StreamSettings, n_patterns, select_alpha, select_stream_settings, solve_moments
+from .trials import Trial, best_index, trials_table

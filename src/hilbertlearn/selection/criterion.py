@@ -68,7 +68,7 @@ def _relative(residuals, share, spread) -> tuple[float, float]:
     return float(np.mean(roots / spread)), float(np.linalg.norm(moved.mean(axis=1)))
 
 
-class Norms(Criterion):
+class NormCriterion(Criterion):
     """The norms of residuals: what outliers move little, before a loss knows what is large."""
 
     def spread(self, data):

@@ -14,7 +14,7 @@ FOLDS = 5  # where leave-one-out has no closed form
 _DIGITS = 9  # of sizes of outputs, relative to the largest, that rounding in a basis leaves alone
 
 
-def drawn(samples: Samples, number):
+def draw_subsample(samples: Samples, number):
     """Increasing positions of so many of the samples, drawn once and for all."""
     n = len(samples.rows)
     if number >= n:
@@ -40,5 +40,5 @@ def order_by_value(samples: Samples):
     sizes = row_norms(np.nan_to_num(samples.encoded.coordinates))  # whatever the basis, and the order of its elements
     largest = sizes.max(initial=0.0)
     keys = np.round(sizes / largest, _DIGITS) if largest > 0 else sizes
-    inputs = kernels.input_ranks(_safe_indexing(samples.X, samples.own), precomputed)
+    inputs = kernels.input_ranks(_safe_indexing(samples.X, samples.labelled_indices), precomputed)
     return np.lexsort((inputs, keys))

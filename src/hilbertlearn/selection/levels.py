@@ -14,7 +14,7 @@ from ..losses import Pinball, Squared
 from ..operators import BetweenLevels
 from ..spaces import Levels
 from ..training import Fit, Options, Samples, Training, build
-from .choice import Choice, by_output, choose, in_units_of_signs, looked_at
+from .automatic import Selection, in_units_of_signs, select, select_alpha_by_output, selection_subsample
 from .folds import Folds
 from .search import is_open
 
@@ -50,7 +50,7 @@ def with_levels(training: Training, loss: Pinball, coupling, axis=True) -> Train
     return replace(training, recipe=recipe).with_space(space)
 
 
-def choose_levels(samples: Samples, loss: Pinball, alpha, coupling, axis, options: Options) -> tuple[Choice, float]:
+def select_levels(samples: Samples, loss: Pinball, alpha, coupling, axis, options: Options) -> tuple[Selection, float]:
     """Kernel, alpha and coupling of the levels; the last two are numbers, or "auto".
 
     The kernel, and an operator on the outputs where one is to be chosen, are those of the squared loss, by closed-form
@@ -59,16 +59,16 @@ def choose_levels(samples: Samples, loss: Pinball, alpha, coupling, axis, option
     open_alpha, open_coupling = isinstance(alpha, str), isinstance(coupling, str) and len(loss.taus) > 1
     first = 1.0 if isinstance(coupling, str) else float(coupling)
     given = not (open_alpha or open_coupling or is_open(samples))
-    base = choose(samples, Squared(), alpha if given else "auto", options)
+    base = select(samples, Squared(), alpha if given else "auto", options)
     apart = open_alpha and _is_apart(base)
     if apart:
-        base = by_output(base, options)
+        base = select_alpha_by_output(base, options)
     training = with_levels(_with_shares(base), loss, first, axis)
     more: dict = {"approximation": base.approximation, "selected_alpha": open_alpha}
-    choice = Choice(base.alpha, loss, training, None, base.trials, **more)
+    choice = Selection(base.alpha, loss, training, None, base.trials, **more)
     if len(training.rows) == 1 or not (open_alpha or open_coupling):
         return replace(choice, alpha=base.alpha if open_alpha else float(alpha)), first
-    judged = looked_at(training)
+    judged = selection_subsample(training)
     share = float(training.weights.sum() / judged.weights.sum())
     quick = replace(options.quick(), tol=_TOL, max_iter=_STEPS)
     folds = Folds(judged, loss, quick, errors_by_output)
@@ -98,14 +98,14 @@ def choose_levels(samples: Samples, loss: Pinball, alpha, coupling, axis, option
     return choice, best
 
 
-def _is_apart(base: Choice) -> bool:
+def _is_apart(base: Selection) -> bool:
     """Whether outputs have nothing in common but the kernel, so that each may have an alpha of its own."""
     training = base.training
     several = training.space.spread(training.Y, training.weights) is not None
     return several and training.closed_form and training.term is not None and training.term.M is None
 
 
-def _with_shares(base: Choice) -> Training:
+def _with_shares(base: Selection) -> Training:
     """Training data whose operator is the diagonal that gives each output its own alpha, where that was chosen."""
     training, own = base.training, base.alpha_by_output
     if own is None:

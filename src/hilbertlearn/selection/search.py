@@ -16,10 +16,10 @@ from .._utils.statistics import mean_rows
 from .._utils.threads import threads_for
 from .._utils.validation import warn
 from ..core.terms import Factors
+from ..leave_one_out import loo_residual_path
 from ..training import Encoded, Options, Samples, Training, build
 from .criterion import Criterion
-from .draws import drawn
-from .loo import residual_path
+from .draws import draw_subsample
 from .trials import Trial, best_index, smoothest, trials_of
 
 _COARSE = 4  # every so many alphas are tried first, a decade apart, and then those between
@@ -37,7 +37,7 @@ _PATTERNS = 8  # patterns of gaps beyond which fewer samples do
 
 
 @dataclass(frozen=True)
-class Curve:
+class ErrorCurve:
     """Errors over alpha for one kernel."""
 
     training: Any  # as it was prepared for the alphas; None once it is not the best
@@ -74,7 +74,9 @@ class Curve:
         return trials_of(self.training, self.alphas, *errors, self.seconds, "leave-one-out")
 
 
-def error_curve(training: Training, criterion: Criterion, alphas, weights=None, factors=None, judged=None) -> Curve:
+def error_curve(
+    training: Training, criterion: Criterion, alphas, weights=None, factors=None, judged=None
+) -> ErrorCurve:
     """Leave-one-out errors of the squared loss for increasing alphas: a decade apart, then those around the best.
 
     weights : (n,) factors of the sample weights in the fit; errors are averaged without them
@@ -82,19 +84,19 @@ def error_curve(training: Training, criterion: Criterion, alphas, weights=None, 
     judged : number of samples, drawn once and for all, whose errors count; None for all
     """
     begun = time.perf_counter()
-    data = training.distinct() if weights is None else training
+    data = training.merge_duplicates() if weights is None else training
     fitted = data if weights is None else replace(data, weights=data.weights * weights)
     if factors is None or fitted is not training:
         fitted, factors = fitted.prepared(alphas)
     share = data.weights.sum() / fitted.weights.sum()  # the penalty, alpha times the sum of weights, stays
-    rows = None if judged is None or judged >= len(data.rows) else drawn(data, judged)
+    rows = None if judged is None or judged >= len(data.rows) else draw_subsample(data, judged)
     seen: Samples = data if rows is None else data.judged(rows)
     found: dict[int, tuple[float, float]] = {}
     judge = criterion.judge(seen)
 
     def look(numbers):
         with np.errstate(over="ignore", invalid="ignore"):  # best_index says what overflows
-            path = residual_path(fitted, [alphas[i] * share for i in numbers], factors, rows)
+            path = loo_residual_path(fitted, [alphas[i] * share for i in numbers], factors, rows)
             found.update((i, judge(r)) for i, r in zip(numbers, path, strict=True))
 
     coarse_to_fine(len(alphas), look, lambda i: found[i][0])
@@ -103,7 +105,7 @@ def error_curve(training: Training, criterion: Criterion, alphas, weights=None, 
     if data is not training or weights is not None:
         fitted, factors = training, None
     total = float(data.weights.sum())
-    return Curve(fitted, total, np.asarray(alphas)[order], errors, spread, time.perf_counter() - begun, factors)
+    return ErrorCurve(fitted, total, np.asarray(alphas)[order], errors, spread, time.perf_counter() - begun, factors)
 
 
 def coarse_to_fine(number, look, error):
@@ -123,7 +125,7 @@ def coarse_to_fine(number, look, error):
 # ---------------------------------------------------------------- samples to search on
 
 
-def size(samples: Samples) -> int:
+def subsample_size(samples: Samples) -> int:
     """The number of samples that settings are chosen on: up to 2000 all, of more 1500.
 
     Fewer where products with many coordinates, or many patterns of gaps, would take long.
@@ -135,7 +137,7 @@ def size(samples: Samples) -> int:
     return int(min(n, max(50, min(most, np.sqrt(_ENTRIES / max(d, 1))))))
 
 
-def with_closed_form(samples: Samples) -> Samples:
+def make_surrogate(samples: Samples) -> Samples:
     """Samples whose leave-one-out errors have a formula, near those given: what kernels are compared by.
 
     Functions seen at points of their own are interpolated; terms with operators of their own are summed without them.
@@ -165,12 +167,12 @@ def with_closed_form(samples: Samples) -> Samples:
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """The kernels of smallest error, and what was seen on the way."""
 
     shape: Any  # the kernel, a setting, that was chosen
     kernels: tuple[kernels.InputKernel, ...]
-    curve: Curve  # of their errors over alpha
+    curve: ErrorCurve  # of their errors over alpha
     trials: tuple[Trial, ...]
     rate: float  # relative to the median rule's
     neighbours: list[tuple[int, float]]  # itself and those near it, by number of the family and rate
@@ -184,9 +186,9 @@ def search(
     options: Options,
     weights=None,
     *,
-    around: Found | None = None,
+    around: SearchResult | None = None,
     middle: float | None = None,
-) -> Found:
+) -> SearchResult:
     """The shape and rate of the kernel, for alpha a number, or "auto" for the best of each.
 
     Of more than 600 samples 400 say where to look: errors of kernels with rates far apart differ by more than
@@ -204,11 +206,11 @@ def search(
         kept = around.neighbours
     wide = len(kept) > len(_NEAR)
     for number in [few for few in (_FEW if wide and n > _WHOLE else n, _COMPARED) if few < n and len(kept) > 1] + [n]:
-        rows = drawn(samples, number)
-        own = samples if number == n else samples.some(rows)
+        rows = draw_subsample(samples, number)
+        own = samples if number == n else samples.subsample(rows)
         steps, where = len(kept) + 2 * wide * len(families), f"{number} samples"
         task = options.progress.task("choice of the kernel", "kernel", steps, where=where, exact=False)
-        look = _Look(own, families, criterion, alpha, task, None if weights is None else weights[rows])
+        look = _KernelSearch(own, families, criterion, alpha, task, None if weights is None else weights[rows])
         with threads_for(number):
             with suppress(StopSearch), task:
                 if wide:
@@ -224,10 +226,12 @@ def search(
         trials += look.trials
         look.tell_edges(i, rate)
         wide, kept = False, neighbours if wide else [(i, rate)]
-    return Found(shape, family.at(rate), look.curves[i, rate], trials, rate, neighbours)
+    return SearchResult(shape, family.at(rate), look.curves[i, rate], trials, rate, neighbours)
 
 
-def best_operator(samples: Samples, found: Found, criterion: Criterion, alpha, weights=None) -> tuple[Any, Found]:
+def best_operator(
+    samples: Samples, found: SearchResult, criterion: Criterion, alpha, weights=None
+) -> tuple[Any, SearchResult]:
     """The operator, a setting, of smallest error with the kernel that was found, of those to choose from."""
     best, *others = samples.recipe.operators
     for operator in others:
@@ -267,14 +271,14 @@ def families_of(samples: Samples) -> list[tuple[Any, kernels.Family]]:
     return out
 
 
-class _Look:
+class _KernelSearch:
     """Error curves of kernels on the same samples, by (number of the family, rate)."""
 
     def __init__(self, samples, families, criterion, alpha, task: Task, weights):
         self.samples, self.families, self.criterion, self.alpha = samples, families, criterion, alpha
         self.task, self.weights = task, weights
         self.grams = kernels.SharedDistances(samples.X)
-        self.curves: dict[tuple[int, float], Curve] = {}
+        self.curves: dict[tuple[int, float], ErrorCurve] = {}
         self.trials: tuple[Trial, ...] = ()
 
     def widely(self, middle=None):
@@ -320,7 +324,7 @@ class _Look:
             for one in self.families[i][1].at(rate)
         )
 
-    def look(self, i, rate) -> Curve:
+    def look(self, i, rate) -> ErrorCurve:
         shape, family = self.families[i]
         chosen = family.at(rate)
         training = build(self.samples.with_shape(shape), chosen, self.grams(chosen))

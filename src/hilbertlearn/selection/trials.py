@@ -34,7 +34,7 @@ def trials_of(training, alphas, errors, standard_errors, seconds, method) -> tup
     return tuple(Trial(kernel, gamma, float(a), float(e), float(s), share, n, method) for a, e, s in rows)
 
 
-def table(trials) -> dict[str, np.ndarray]:
+def trials_table(trials) -> dict[str, np.ndarray]:
     """Columns of the trials, as ``pandas.DataFrame`` takes them."""
     columns = {}
     for name, values in zip(Trial._fields, zip(*trials) if trials else [()] * len(Trial._fields)):

@@ -21,7 +21,7 @@ from ..machine.fitted import learnt
 from ..machine.on_workers import InBlocks
 from ..machine.state import blocks_of
 from ..output_losses import as_output_loss
-from ..selection import choose
+from ..selection import select
 from ..spaces import OutputKernel, ProbeSpace, WeightSpace
 from ..training import fit, is_searched
 from .candidate_pools import best_of_all, best_of_each, read_lists
@@ -83,7 +83,7 @@ class StructuredPredictor(OutputScores, InBlocks):
     decoder : "auto", "candidates", the loss's own, "gaussian" for a Gaussian output kernel of vectors, or a function
         ``(weights, outputs, loss) -> m outputs``, or an object with such a ``decode``: weights (m, c) of the distinct
         training outputs, these in the form in which they came, and the loss object
-    candidates : outputs to choose from, None for the distinct training outputs, or what the decoder finds by itself
+    candidates : outputs to select from, None for the distinct training outputs, or what the decoder finds by itself
     center : bool
         Fit around the mean of the outputs in their space; the papers do not.
     regressor : regressor of scikit-learn, fitted to the coordinates of an output kernel instead of the kernel machine
@@ -94,10 +94,10 @@ class StructuredPredictor(OutputScores, InBlocks):
     classes_ : array of the classes, where outputs are such
     output_loss_, output_kernel_ : as used, None where there is none
     outputs_ : the distinct training outputs
-    saturated_, untrusted_, outlier_scores_, center_ : as in ``OperatorKernelRegressor``
+    saturated_, screened_, outlier_scores_, center_ : as in ``OperatorKernelRegressor``
     dual_coef_, dual_gap_, solver_, n_iter_, precision_, alpha_, gamma_, kernel_, loss_, operator_ : as in
         ``OperatorKernelRegressor``, in coordinates of the space
-    choice_, support_, X_fit_, feature_map_, manifold_error_, space_, metric_, objectives_ : as there
+    search_results_, support_, X_fit_, feature_map_, manifold_error_, space_, metric_, objectives_ : as there
     regressor_ : the fitted regressor on coordinates, where one was given
     n_features_in_, feature_names_in_ : as in scikit-learn
 
@@ -273,7 +273,7 @@ class StructuredPredictor(OutputScores, InBlocks):
         later = self.output_kernel is None and self.solver == "auto" and not self.center and not self.manifold
         known = not is_searched(self.alpha) and not isinstance(self.gamma, str)
         space = partial(self._space, probed=True) if later and known else None
-        choice = choose(self.read(X, y, sample_weight, space), self._loss(), self.alpha, self.options())
+        choice = select(self.read(X, y, sample_weight, space), self._loss(), self.alpha, self.options())
         training = choice.training
         if later and choice.factors is None and not isinstance(training.space, ProbeSpace):
             training = training.with_space(partial(self._space, probed=True)(*training.counted()))
@@ -341,7 +341,7 @@ class StructuredPredictor(OutputScores, InBlocks):
         Parameters
         ----------
         X : inputs
-        candidates : outputs to choose from, the same for all; None for those of the estimator, the decoder's own way,
+        candidates : outputs to select from, the same for all; None for those of the estimator, the decoder's own way,
             or the distinct training outputs. Any number of them will do: large collections, memory-mapped arrays and
             iterators, of candidates or of lists or arrays of candidates, are looked at block by block; those of a Dask
             bag or array by the workers that have them.

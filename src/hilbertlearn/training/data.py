@@ -146,8 +146,8 @@ class Training(Samples):
         """The same data with another operator."""
         return replace(self, terms=(self.terms[0].with_operator(M),))
 
-    def in_double(self) -> Training:
-        samples = super().in_double()
+    def to_float64(self) -> Training:
+        samples = super().to_float64()
         return self if samples is self else build(samples, self.kernels)
 
     # ---------------------------------------------------------------- parts of the data
@@ -204,8 +204,8 @@ class Training(Samples):
         terms = make_terms(self.recipe, self.grams, encoded, self.weights)
         return replace(self, encoded=encoded, terms=terms)
 
-    def distinct(self) -> Training:
-        """The same data with repeated samples merged, see ``Samples.distinct``; under a graph too."""
+    def merge_duplicates(self) -> Training:
+        """The same data with repeated samples merged, see ``Samples.merge_duplicates``; under a graph too."""
         first, mass, _ = self._groups(self.X if not self.depends_on_alpha else self._labelled)
         if not self._are_copies(first):
             return self
@@ -263,7 +263,7 @@ def build(samples: Samples, chosen, values=None) -> Training:
         if graph is not None:
             penalty = kernels.smoothness(graph, K, samples.columns, kernel.on_features)
             deformed = (DeformedFeatures if kernel.on_features else Deformed)(K, penalty)
-            grams.append(DeformedGram(deformed, float(recipe.manifold), samples.own))
+            grams.append(DeformedGram(deformed, float(recipe.manifold), samples.labelled_indices))
         else:
             grams.append(FeatureGram(K) if kernel.on_features else _gram(recipe, kernel, K))
     terms = make_terms(recipe, grams, samples.encoded, samples.weights)

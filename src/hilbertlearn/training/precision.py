@@ -75,11 +75,11 @@ def for_alpha(training: Training, loss, alpha) -> Training:
     root, penalty = np.sqrt(training.weights), alpha * training.weights.sum()
     scale = sum(term.scaled(root).scale for term in training.terms)
     if not (1 / _BEYOND < penalty < _BEYOND and scale < _BEYOND):
-        return training.in_double()
+        return training.to_float64()
     if training.recipe.precision == "float32":
         return training
     largest = _LARGEST_CONDITION if loss.quadratic and training.closed_form else _LARGEST_OF_ITERATIONS
-    return training if scale <= largest * penalty else training.in_double()
+    return training if scale <= largest * penalty else training.to_float64()
 
 
 def is_single(X) -> bool:

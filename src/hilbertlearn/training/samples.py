@@ -90,7 +90,7 @@ class Samples:
     weights: np.ndarray  # (n,)
     encoded: Encoded
     graph: Any = None  # over all samples given, ``kernels.Affinity`` or weights; None without a penalty
-    untrusted: Any = ()  # which of the samples given are plainly wrong, and have next to no weight
+    screened: Any = ()  # which of the samples given are plainly wrong, and have next to no weight
 
     @classmethod
     def of(cls, recipe: Recipe, X, y, weights, encoded: Encoded) -> Samples:
@@ -141,7 +141,7 @@ class Samples:
         return self.space.measure
 
     @property
-    def own(self):
+    def labelled_indices(self):
         """Where the n samples with outputs are among the N that predictions are made from."""
         return np.searchsorted(self.columns, self.rows)
 
@@ -150,13 +150,13 @@ class Samples:
         """What kernels take for weights (N,): those of the loss, but they leave the kernel of a graph alone."""
         return self.weights if self.graph is None else np.ones(len(self.columns))
 
-    def some(self, positions) -> Samples:
+    def subsample(self, positions) -> Samples:
         """Some of the n samples with outputs, encoded as they are; under a graph, as large a share of the others."""
         if len(positions) == len(self.rows):
             return self
-        kept = self.own[positions]
+        kept = self.labelled_indices[positions]
         if self.graph is not None:
-            others = np.setdiff1d(np.arange(len(self.columns)), self.own)
+            others = np.setdiff1d(np.arange(len(self.columns)), self.labelled_indices)
             number = round(len(others) * len(positions) / len(self.rows))
             kept = np.union1d(kept, others[np.linspace(0, len(others) - 1, number).astype(int)])
         rows, weights = self.rows[positions], self.weights[positions]
@@ -172,7 +172,7 @@ class Samples:
             encoded=encoded,
         )
 
-    def distinct(self) -> Samples:
+    def merge_duplicates(self) -> Samples:
         """The same samples with repeated ones merged, their weights added.
 
         Leaving out one of two copies tests nothing, and integer weights must select what repetition selects. Where
@@ -181,17 +181,17 @@ class Samples:
         if self.graph is not None:  # its nodes are not merged
             return self
         first, mass, _ = self._groups(self.X)
-        return replace(self.some(first), weights=mass) if self._are_copies(first) else self
+        return replace(self.subsample(first), weights=mass) if self._are_copies(first) else self
 
-    def of_copies(self, values):
-        """Values (n,) of the samples from those of ``distinct()``."""
+    def expand_duplicates(self, values):
+        """Values (n,) of the samples from those of ``merge_duplicates()``."""
         return values if len(values) == len(self.rows) else values[self._groups(self.X)[2]]
 
     def with_outputs(self, Y) -> Self:
         """The same samples with other coordinates (n, d) of their outputs, all known."""
         return replace(self, encoded=replace(self.encoded, Y=Y, coordinates=Y))
 
-    def distrusting(self, wrong, share) -> Samples:
+    def screen(self, wrong, share) -> Samples:
         """The same samples of which some, a mask (n,), keep that share of their weight, also in the outputs' scale.
 
         Other spaces stay as they are: a basis that wrong outputs had a part in has room for the others too.
@@ -200,7 +200,7 @@ class Samples:
         if getattr(encoded.space, "scale", None) is not None:
             outputs = self.y[self.rows]
             encoded = Encoded.of(self.recipe.space(outputs, weights), outputs)
-        return replace(self, weights=weights, encoded=encoded, untrusted=self.rows[wrong])
+        return replace(self, weights=weights, encoded=encoded, screened=self.rows[wrong])
 
     def _are_copies(self, first) -> bool:
         """Whether the samples are repetitions of those in some positions, rather than draws of discrete data."""
@@ -219,7 +219,7 @@ class Samples:
         """The same samples with another setting of the feature map."""
         return replace(self, recipe=replace(self.recipe, features=setting))
 
-    def in_double(self) -> Samples:
+    def to_float64(self) -> Samples:
         """The same samples, to be worked on in double precision."""
         single = isinstance(self.X, np.ndarray) and self.X.dtype == np.float32
         if self.recipe.precision == "float64" and not single:

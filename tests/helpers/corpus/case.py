@@ -34,7 +34,7 @@ SETTINGS = (
     "feature_map_",
     "solver_",
     "precision_",
-    "untrusted_",
+    "screened_",
     "weights_",
     "thresholds_",
     "left_out_score_",

@@ -33,8 +33,8 @@ def choices_part(model) -> tuple[Part | None, dict]:
 
 
 def trials_of(model) -> dict | None:
-    """The columns of ``choice_``, None where there is none or nothing was tried."""
-    table = model.learnt("choice_")
+    """The columns of ``search_results_``, None where there is none or nothing was tried."""
+    table = model.learnt("search_results_")
     return table if isinstance(table, dict) and len(table.get("alpha", ())) else None
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ... import operators, selection
 from ..._utils.statistics import mean_rows
+from ...leave_one_out import Reservoir
 from ...training import Samples, is_searched
 from ...training.moments import MOST_PATTERNS, Solved, is_diagonal
 from .blocks import Blocks
@@ -24,7 +25,7 @@ class Found(NamedTuple):
     """A model of all rows."""
 
     solved: Solved
-    decided: selection.Decided  # the settings that it was fitted with
+    decided: selection.StreamSettings  # the settings that it was fitted with
     trials: tuple  # settings that were tried
     solver: str
 
@@ -51,7 +52,9 @@ def check_settings(recipe, loss, solver):
         raise ValueError(f"solver={solver!r} needs all samples at once; use 'auto', or fit in memory")
 
 
-def fit_blocks(blocks: Blocks, samples: Samples, decided: selection.Decided, read: Reader, alpha, options) -> Found:
+def fit_blocks(
+    blocks: Blocks, samples: Samples, decided: selection.StreamSettings, read: Reader, alpha, options
+) -> Found:
     """The model of all rows.
 
     samples : some of the rows
@@ -72,14 +75,16 @@ def fit_blocks(blocks: Blocks, samples: Samples, decided: selection.Decided, rea
     return _by_parts(blocks, samples, decided, read, alpha, options)
 
 
-def _judged(samples: Samples, decided: selection.Decided) -> selection.Reservoir:
+def _judged(samples: Samples, decided: selection.StreamSettings) -> Reservoir:
     """Rows of the sample, with their features."""
-    some = samples.some(selection.drawn(samples, min(_JUDGED, len(samples.rows))))
+    some = samples.subsample(selection.draw_subsample(samples, min(_JUDGED, len(samples.rows))))
     Z = decided.kernel.training(some.X)
-    return selection.Reservoir(Z=Z, Y=some.Y, weights=some.weights, keys=np.empty(0), n_seen=len(some.rows))
+    return Reservoir(Z=Z, Y=some.Y, weights=some.weights, keys=np.empty(0), n_seen=len(some.rows))
 
 
-def _by_parts(blocks: Blocks, samples: Samples, decided: selection.Decided, read: Reader, alpha, options) -> Found:
+def _by_parts(
+    blocks: Blocks, samples: Samples, decided: selection.StreamSettings, read: Reader, alpha, options
+) -> Found:
     """Other losses, by a solver on each worker; an alpha that the sample has chosen keeps its penalty."""
 
     def solve(factor):
@@ -90,7 +95,9 @@ def _by_parts(blocks: Blocks, samples: Samples, decided: selection.Decided, read
     return selection.step_back(solve, lambda found: found.solved.converged or not decided.is_selected)
 
 
-def _solve_on_workers(blocks: Blocks, samples: Samples, decided: selection.Decided, read, alpha, options) -> Solved:
+def _solve_on_workers(
+    blocks: Blocks, samples: Samples, decided: selection.StreamSettings, read, alpha, options
+) -> Solved:
     """The model with these settings, converged or not."""
     loss, encoded = decided.loss, samples.encoded
     job = Job(

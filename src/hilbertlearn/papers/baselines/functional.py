@@ -54,9 +54,9 @@ class FunctionalNadarayaWatson(FunctionalRegressor):
         Coordinates of the training curves, NaN where not observed.
     kernel_, gamma_, X_fit_, space_, center_, grid_, grid_origin_ : str, float, array, space, array, array, date
         As in ``FunctionalRegressor``; the centre is zero.
-    alpha_, choice_, dual_coef_, dual_gap_, feature_map_, loss_, manifold_error_, metric_, n_iter_, objectives_ : none
+    alpha_, dual_coef_, dual_gap_, feature_map_, loss_, manifold_error_, metric_, n_iter_, objectives_ : none
         What is not estimated here: they raise AttributeError.
-    operator_, outlier_scores_, precision_, regressor_, saturated_, solver_, support_, untrusted_ : none
+    operator_, outlier_scores_, precision_, regressor_, saturated_, screened_, search_results_, solver_, support_ : none
         The same.
 
     References

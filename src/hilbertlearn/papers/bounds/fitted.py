@@ -53,8 +53,8 @@ class Fitted:
         weights = model.state_.counted.weights
         if (weights != weights[0]).any():
             remedy = (
-                "give the loss's constant as a number, so that all are trusted (see untrusted_)"
-                if len(model.state_.untrusted)
+                "give the loss's constant as a number, so that all are trusted (see screened_)"
+                if len(model.state_.screened)
                 else "fit without sample_weight"
             )
             raise ValueError(f"estimator: bounds are for samples that count alike; {remedy}")

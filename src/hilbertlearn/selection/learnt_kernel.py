@@ -12,7 +12,7 @@ from ..losses import Squared
 from ..training import Fit, Options, Samples, Training, build, fit
 from .criterion import Criterion
 from .draws import shuffled_folds
-from .search import Found, families_of, search
+from .search import SearchResult, families_of, search
 
 _GAIN = 0.02  # share of the error over folds that a round must gain: less is as often lost on new samples
 
@@ -23,7 +23,9 @@ def rounds_of(samples: Samples) -> int:
     return getattr(pairs[0][0], "n_rounds", 0) if len(pairs) == 1 and not samples.recipe.shapes else 0
 
 
-def relearn(samples: Samples, found: Found, criterion: Criterion, alpha, options: Options, weights=None) -> Found:
+def relearn(
+    samples: Samples, found: SearchResult, criterion: Criterion, alpha, options: Options, weights=None
+) -> SearchResult:
     """The kernel after as many rounds as make its held-out error fall.
 
     Leaving samples out of the last fit alone would flatter a metric that was learnt from them too. So each round is
@@ -81,27 +83,29 @@ class _Folds:
         fits = [self._fit(train, found.shape, found.kernels, found.curve.penalty) for train, _ in folds]
         return replace(self, fits=fits)
 
-    def next(self, new: Found) -> _Folds:
+    def next(self, new: SearchResult) -> _Folds:
         """After a round in which the samples together chose one of the variants, its rate and alpha."""
         (number, _), *_ = new.neighbours
         fits = []
         for test, fitted in zip(self.tests, self.fits, strict=True):
             train = np.setdiff1d(np.arange(len(self.samples.rows)), test)
             shape = _reweighted(fitted)[number]
-            ((_, family),) = families_of(self.samples.some(train).with_shapes([shape]))
+            ((_, family),) = families_of(self.samples.subsample(train).with_shapes([shape]))
             fits.append(self._fit(train, shape, family.at(new.rate), new.curve.penalty))
         return replace(self, fits=fits)
 
     def _fit(self, train, shape, kernels: tuple[InputKernel, ...], penalty) -> Fit:
         weights = None if self.weights is None else self.weights[train]
-        part = build(self.samples.some(train).with_shape(shape), kernels)
+        part = build(self.samples.subsample(train).with_shape(shape), kernels)
         return _fitted(part, penalty, weights, self.options)
 
     def error(self, criterion: Criterion) -> float:
         """Of all samples, each under the fit without its fold."""
         residuals = np.full(self.samples.Y.shape, np.nan)
         for test, fitted in zip(self.tests, self.fits, strict=True):
-            inputs = _safe_indexing(self.samples.X, self.samples.own[test])  # under a graph there are others
+            inputs = _safe_indexing(
+                self.samples.X, self.samples.labelled_indices[test]
+            )  # under a graph there are others
             values = [kernel(inputs, fitted.training.X) for kernel in fitted.training.kernels]
             residuals[test] = self.samples.Y[test] - fitted.coordinates_at(values)
         return criterion.summary(self.samples, residuals)[0]

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from .._utils.linalg import Spectrum
 from ..core.terms import left_out_of_rows
-from ..spaces import Space
-from ..training import MomentProblem, alpha_grid
-from .criterion import Criterion
-from .search import coarse_to_fine
-from .trials import Trial, best_index
+from ..training import MomentProblem
 
 KEPT = 2000  # rows
 _WAITING = 2  # times as many may wait for their turn
@@ -65,9 +59,9 @@ class Reservoir:
             return new
         own = np.ones(len(rows)) if weights is None else weights[rows]
         new = replace(new, pending=(*self.pending, (Z[rows], Y[rows], own, keys)))
-        return new.settled() if sum(len(part[3]) for part in new.pending) >= _WAITING * self.size else new
+        return new.flush() if sum(len(part[3]) for part in new.pending) >= _WAITING * self.size else new
 
-    def settled(self) -> Reservoir:
+    def flush(self) -> Reservoir:
         """With nothing pending."""
         if not self.pending:
             return self
@@ -84,23 +78,13 @@ def _smallest(keys, k):
     return np.sort(np.argpartition(keys, k - 1)[:k])
 
 
-@dataclass(frozen=True)
-class _Judged:
-    """What a criterion asks of samples."""
-
-    Y: np.ndarray
-    weights: np.ndarray
-    space: Space
-    measure = None
-
-
-def left_out_of_all(problem: MomentProblem, rows: Reservoir, penalties):
+def loo_residuals_from_moments(problem: MomentProblem, rows: Reservoir, penalties):
     """Yield residuals (m, d) for each penalty s, of rows left out one at a time of all those that moments know.
 
-    As ``leave_one_out``, which has all rows: residuals over one less leverages need ``Z'Z`` and the rows themselves,
+    As ``loo_residuals``, which has all rows: residuals over one less leverages need ``Z'Z`` and the rows themselves,
     and one more column, of ones, for the effect of a row on the mean. NaN where not observed.
     """
-    rows = rows.settled()
+    rows = rows.flush()
     m, d = problem.moments, rows.Y.shape[1]
     penalties = np.asarray(penalties, dtype=float)
     root = np.sqrt(rows.weights)[:, None]
@@ -144,27 +128,3 @@ def _shifts(problem, rows):
     )
     shift = m.origin + others - m.mean  # NaN where nothing is observed, as the mean
     return np.nan_to_num(shift if problem.smoothed is None else problem.smoothed(shift))
-
-
-def choose_alpha(problem: MomentProblem, rows: Reservoir, space: Space, kernel=None, gamma=None):
-    """The alpha of smallest error, on the grid that models in memory have, and the trials; kernel, gamma : told."""
-    alphas = alpha_grid(problem.scale)
-    if problem.moments.n_rows == 1:  # nothing to hold out: the smoothest model
-        return float(alphas[-1]), ()
-    begun, total, rows = time.perf_counter(), problem.moments.total, rows.settled()
-    judged: Any = _Judged(rows.Y, rows.weights, space)
-    criterion = Criterion()
-    found: dict[int, tuple[float, float]] = {}
-
-    def look(numbers):
-        with np.errstate(over="ignore", invalid="ignore"):  # best_index says what overflows
-            path = left_out_of_all(problem, rows, [alphas[i] * total for i in numbers])
-            found.update((i, criterion.summary(judged, r)) for i, r in zip(numbers, path, strict=True))
-
-    coarse_to_fine(len(alphas), look, lambda i: found[i][0])
-    order = sorted(found)
-    best = order[best_index([found[i][0] for i in order])]
-    share = (time.perf_counter() - begun) / len(order)
-    m, method = len(rows.Y), "leave-one-out"
-    trials = tuple(Trial(kernel, gamma, float(alphas[i]), *found[i], share, m, method) for i in order)
-    return float(alphas[best]), trials

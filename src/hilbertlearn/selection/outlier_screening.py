@@ -8,13 +8,13 @@ import numpy as np
 
 from .._utils.linalg import row_norms
 from .._utils.statistics import pointwise_median, weighted_quantile
+from ..leave_one_out import loo_residual_path
 from ..losses import Squared
 from ..training import Options, Training, fit
-from .criterion import Norms
-from .loo import residual_path
+from .criterion import NormCriterion
 from .search import error_curve
 
-UNTRUSTED = 1e-6  # times the weight of a sample that is wrong: it keeps its place among the dual variables
+SCREENED_WEIGHT = 1e-6  # times the weight of a sample that is wrong: it keeps its place among the dual variables
 _FAR = 5.0  # times the median size of residuals that those of wrong samples have at least,
 _APART = 2.5  # and times the size that is next to theirs: the tails of good ones have no such gap
 _BULK = 30.0  # times the median that the size below the gap has at most: where most residuals vanish nothing is far
@@ -26,7 +26,7 @@ _NEARLY_ALL = 0.85  # share of the points of a curve that are outlying where the
 _BETTER = 0.99  # times the mean residual before: what it takes to distrust samples, or is worth another round
 
 
-def wrong_samples(training: Training, weights, penalty):
+def screen_samples(training: Training, weights, penalty):
     """Mask (n,) of the samples that are not to be trusted, often none.
 
     Huber's loss and its like hold outliers back, but each still pulls with the whole bound; with few samples that is
@@ -42,7 +42,7 @@ def wrong_samples(training: Training, weights, penalty):
     if weighted_quantile(deviations, 0.5, training.weights) <= _EQUAL * deviations.max():
         return wrong  # most outputs are equal: what is rare then is not wrong
     for _ in range(_ROUNDS):  # each group has to be wrong by itself
-        factors = np.where(wrong, UNTRUSTED, weights)
+        factors = np.where(wrong, SCREENED_WEIGHT, weights)
         sizes = np.where(wrong, 0.0, sizes_of(_left_out(training, factors, penalty)))
         group = beyond_a_gap(sizes, training.weights * ~wrong)
         largest = _MOST * training.weights.sum()
@@ -62,10 +62,10 @@ def _contradicts(training: Training, weights, group) -> bool:
     def held_out(factor):
         """Sizes (n,) of residuals where the group has such factors of its weights, at the best alpha."""
         factors = np.where(group, factor, weights)
-        curve = error_curve(training, Norms(), training.alphas(), factors)
+        curve = error_curve(training, NormCriterion(), training.alphas(), factors)
         return sizes_of(_left_out(training, factors, curve.penalty))
 
-    without, reduced, whole = held_out(UNTRUSTED * weights), held_out(weights), held_out(1.0)
+    without, reduced, whole = held_out(SCREENED_WEIGHT * weights), held_out(weights), held_out(1.0)
     total, others = training.weights, training.weights * ~group
     better = others @ without <= _BETTER * (others @ reduced)
     return bool(better and total @ without <= min(total @ reduced, total @ whole))
@@ -85,7 +85,7 @@ def beyond_a_gap(sizes, weights):
     return found
 
 
-def without_wrong_points(training: Training, weights, penalty):
+def replace_outlying_points(training: Training, weights, penalty):
     """Outputs (n, d) on a grid in which outlying points are replaced by predictions; None where there are none.
 
     Outlying points of many samples spoil every model that settings are selected by. Points whose leave-one-out residual
@@ -94,7 +94,7 @@ def without_wrong_points(training: Training, weights, penalty):
     taken where nearly all points of a curve are outlying.) The model is fitted again as long as all points, these too,
     are predicted better.
 
-    weights, penalty : as in ``wrong_samples``
+    weights, penalty : as in ``screen_samples``
     """
     given, measure, alphas = training.Y, np.sqrt(training.measure), training.alphas()
     predicted, cleaned = given - _left_out(training, weights, penalty), None
@@ -105,7 +105,7 @@ def without_wrong_points(training: Training, weights, penalty):
         wrong = outlying.mean(axis=1, keepdims=True) > _NEARLY_ALL  # such a curve tells nothing of its values
         Y = np.where(outlying, np.where(wrong, predicted, fitted), given)
         new = training.with_outputs(Y)
-        curve = error_curve(new, Norms(), alphas, np.ones(len(Y)))
+        curve = error_curve(new, NormCriterion(), alphas, np.ones(len(Y)))
         predicted = Y - _left_out(new, 1.0, curve.penalty)
         fitted = Y - fit(new, Squared(), curve.alpha, Options()).residuals
         before, sizes = sizes, np.abs(given - predicted) / measure
@@ -116,11 +116,11 @@ def without_wrong_points(training: Training, weights, penalty):
 
 
 def sizes_of(residuals):
-    """Norms (n,) of the observed entries of residuals (n, d)."""
+    """NormCriterion (n,) of the observed entries of residuals (n, d)."""
     return row_norms(np.nan_to_num(residuals))
 
 
 def _left_out(training: Training, weights, penalty):
     """Leave-one-out residuals (n, d) under factors (n,) of the sample weights."""
     own = replace(training, weights=training.weights * weights)
-    return next(residual_path(own, [penalty / own.weights.sum()]))
+    return next(loo_residual_path(own, [penalty / own.weights.sum()]))

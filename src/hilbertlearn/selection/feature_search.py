@@ -12,11 +12,11 @@ from sklearn.base import clone
 from .._utils.validation import check_choice, copies_in_memory
 from ..core.terms import Factors
 from ..features import FeatureKernel, Landmarks, fitted_map
+from ..leave_one_out import loo_residual_path
 from ..losses import Loss
 from ..training import Options, Samples, Training, build
 from .criterion import Criterion, robust_weights
-from .loo import residual_path
-from .search import Curve, error_curve, with_closed_form
+from .search import ErrorCurve, error_curve, make_surrogate
 from .trials import Trial
 
 _FIRST, _MOST = 250, 4000  # landmarks to begin with, and at most
@@ -51,11 +51,11 @@ class Approximation:
 
 
 @dataclass(frozen=True)
-class OnFeatures:
+class FeatureSearchResult:
     """Training data on features, with what was chosen by their held-out errors."""
 
     training: Training
-    curve: Curve | None  # of errors over alpha, None where they were not computed
+    curve: ErrorCurve | None  # of errors over alpha, None where they were not computed
     unit: float  # what alpha of the curve is multiplied by, see ``robust_weights``
     approximation: Approximation
 
@@ -73,7 +73,7 @@ class OnFeatures:
         return () if self.curve is None else self.curve.trials()
 
 
-def with_features(samples: Samples, kernels, loss: Loss, alpha, penalty, options: Options) -> OnFeatures:
+def with_features(samples: Samples, kernels, loss: Loss, alpha, penalty, options: Options) -> FeatureSearchResult:
     """The samples with features in place of the kernels, as many landmarks as lower the held-out error.
 
     kernels : with numbers for all settings
@@ -87,7 +87,7 @@ def with_features(samples: Samples, kernels, loss: Loss, alpha, penalty, options
     if growing:
         check_choice(number, "Landmarks: n_components", ("auto",), ", or an integer")
     most = _largest(samples, len(kernels)) if growing else 0
-    near = with_closed_form(samples)  # what errors are judged by where the samples themselves have no formula
+    near = make_surrogate(samples)  # what errors are judged by where the samples themselves have no formula
     maps = _fitted(setting, min(_FIRST, most) if growing else number, kernels, samples)
     values, best, change = None, None, None
     with options.progress.task("choice of features", "map") as task:
@@ -100,7 +100,7 @@ def with_features(samples: Samples, kernels, loss: Loss, alpha, penalty, options
             curve, unit = _judged(judged, loss, alpha, guess) if growing or isinstance(alpha, str) else (None, 1.0)
             if curve is not None and judged is not training:
                 curve = replace(curve, factors=None)  # of another map
-            new = OnFeatures(training, curve, unit, Approximation(sum(one.n_components for one in maps)))
+            new = FeatureSearchResult(training, curve, unit, Approximation(sum(one.n_components for one in maps)))
             stop = task.step(_said(maps, curve), n_components=new.approximation.n_components)
             change = None if best is None or curve is None else _change(best.curve, curve)
             best = new if best is None or change is None or change < 0 else best
@@ -163,7 +163,7 @@ def _judged(training: Training, loss: Loss, alpha, guess) -> tuple[Any, float]:
     for _ in range(_ROUNDS):
         own = training if weights is None else replace(training, weights=training.weights * weights)
         share = training.weights.sum() / own.weights.sum()
-        (residuals,) = residual_path(own, [guess / unit * share])
+        (residuals,) = loo_residual_path(own, [guess / unit * share])
         weights, unit = robust_weights(loss, residuals, training)
     given = [one / unit for one in alphas] if not isinstance(alpha, str) else alphas
     return error_curve(training, criterion, given, weights, judged=judged), unit
@@ -173,7 +173,7 @@ def _trace_left(maps, samples: Samples):
     """Of landmarks, the mean share of k(x, x) that they leave; None of other features."""
     if not all(hasattr(one, "trace_left") for one in maps) or any(one.kernel.precomputed for one in maps):
         return None
-    some = samples.some(np.arange(len(samples.rows))[:: max(1, len(samples.rows) // _TRACED)])
+    some = samples.subsample(np.arange(len(samples.rows))[:: max(1, len(samples.rows) // _TRACED)])
     return float(np.mean([one.trace_left(some.X) for one in maps]))
 
 

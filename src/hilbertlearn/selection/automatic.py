@@ -12,25 +12,34 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .._utils.statistics import pointwise_median
 from ..core.terms import ITERATIONS, Factors
+from ..leave_one_out import loo_residual_path
 from ..losses import Loss, Squared
 from ..training import Fit, Options, Samples, Training, build, for_alpha, scheduled
-from .criterion import Criterion, Norms, robust_weights
-from .draws import drawn
+from .criterion import Criterion, NormCriterion, robust_weights
+from .draws import draw_subsample
+from .feature_search import Approximation, with_features
 from .folds import Folds, held_out_residuals, search_folds
-from .loo import residual_path
-from .on_features import Approximation, with_features
-from .rounds import relearn, rounds_of
-from .search import best_operator, error_curve, families_of, has_plain_kernels, is_open, search, size, with_closed_form
+from .learnt_kernel import relearn, rounds_of
+from .outlier_screening import SCREENED_WEIGHT, replace_outlying_points, screen_samples
+from .search import (
+    best_operator,
+    error_curve,
+    families_of,
+    has_plain_kernels,
+    is_open,
+    make_surrogate,
+    search,
+    subsample_size,
+)
 from .step_back import automatic_bounds, is_final, step_back, with_larger_constants
 from .trials import Trial, best_index
-from .trust import UNTRUSTED, without_wrong_points, wrong_samples
 
 _MOST_FILLED = 0.25  # share of the values of curves that may be filled in where leave-one-out errors select alpha
 _REWEIGHTED = 3  # times that weights are renewed between searches
 
 
 @dataclass(frozen=True)
-class Choice:
+class Selection:
     """What was left to the data."""
 
     alpha: float
@@ -43,7 +52,7 @@ class Choice:
     selected_alpha: bool = False  # whether alpha was selected from the data
     selected_bounds: tuple[str, ...] = ()  # names of the loss's constants that were, and bound its dual variables
 
-    def smoother(self, factor) -> Choice:
+    def smoother(self, factor) -> Selection:
         """The same choice with a larger alpha and a larger bound of the loss, as far as these were selected.
 
         With both multiplied by the same factor, samples held at the loss's bound pull on the function as before.
@@ -54,7 +63,7 @@ class Choice:
         by_output = None if self.alpha_by_output is None else factor * self.alpha_by_output
         return replace(self, loss=loss, alpha=factor * self.alpha, alpha_by_output=by_output)
 
-    def factored(self) -> Choice:
+    def factored(self) -> Selection:
         """The same with factors that serve the fit and the models without one sample, where these have a formula."""
         training = self.training
         double = training.recipe.precision == "float64" or training.on_features
@@ -65,14 +74,14 @@ class Choice:
         return replace(self, factors=training.term_at(self.alpha).factor(ITERATIONS))
 
 
-def choose(samples: Samples, loss: Loss, alpha, options: Options, trusted=False) -> Choice:
+def select(samples: Samples, loss: Loss, alpha, options: Options, trusted=False) -> Selection:
     """Kernel, alpha, and the loss with its settings as numbers; alpha : a number, "auto" or a schedule.
 
     Kernels are compared by leave-one-out errors of the squared loss, which have a formula: for samples near those given
     where these have none, and for a loss with a bound under weights that hold large residuals back. The model of more
     samples than were looked at keeps their penalty, alpha times the sum of weights. Choices are made in double
     precision, also of samples that are to be fitted in single. Where the bound is left to the data too, samples that
-    are plainly wrong lose their weight, see ``wrong_samples``.
+    are plainly wrong lose their weight, see ``screen_samples``.
 
     trusted : whether none are looked for
     """
@@ -81,8 +90,8 @@ def choose(samples: Samples, loss: Loss, alpha, options: Options, trusted=False)
     return replace(choice, selected_alpha=isinstance(alpha, str), selected_bounds=automatic_bounds(loss, choice.loss))
 
 
-def _choose(samples: Samples, loss: Loss, alpha, options: Options, trusted) -> Choice:
-    """As ``choose``, alpha a number or "auto"."""
+def _choose(samples: Samples, loss: Loss, alpha, options: Options, trusted) -> Selection:
+    """As ``select``, alpha a number or "auto"."""
     automatic = isinstance(alpha, str)
     if not loss.symmetric:
         return _asymmetric(samples, loss, alpha, options)
@@ -92,10 +101,10 @@ def _choose(samples: Samples, loss: Loss, alpha, options: Options, trusted) -> C
         return _given(samples, loss, alpha, options)
     if not has_plain_kernels(samples):
         return _by_folds(samples, loss, alpha, options)
-    double = samples.in_double()
-    merged = double.distinct()
-    some = merged.some(drawn(merged, size(merged)))
-    near, families, weights = with_closed_form(some), families_of(double), None
+    double = samples.to_float64()
+    merged = double.merge_duplicates()
+    some = merged.subsample(draw_subsample(merged, subsample_size(merged)))
+    near, families, weights = make_surrogate(some), families_of(double), None
     whole, nearly_complete = near is double, _is_nearly_complete(near, some)
     if np.isfinite(loss.largest_residual):  # what is smoother than the median rule's might not reach every sample
         families = [(families[0][0], families[0][1].closed())]
@@ -127,18 +136,22 @@ def _choose(samples: Samples, loss: Loss, alpha, options: Options, trusted) -> C
     else:
         training, factors = for_alpha(build(samples.with_shape(found.shape), found.kernels), loss, chosen), None
     if automatic and (loss.on_margins or not (training.closed_form or nearly_complete)):
-        judged = looked_at(training) if samples.graph is None else training.take(drawn(training, len(some.rows)))
+        judged = (
+            selection_subsample(training)
+            if samples.graph is None
+            else training.take(draw_subsample(training, len(some.rows)))
+        )
         if weights is not None:
             judged, share = _held_back(judged, weights)
             unit *= share
         chosen, more = search_folds(judged, loss if loss.on_margins else Squared(), chosen / unit, options)
         chosen, trials = unit * chosen, trials + more
     if loss.needs_residuals:
-        loss = settled(training, loss, [chosen], options, factors)
-    return Choice(chosen, loss, training, factors, trials)
+        loss = resolve_loss(training, loss, [chosen], options, factors)
+    return Selection(chosen, loss, training, factors, trials)
 
 
-def fit_selected(choice: Choice, solve: Callable[[Choice], Fit]) -> tuple[Choice, Fit]:
+def fit_selected(choice: Selection, solve: Callable[[Selection], Fit]) -> tuple[Selection, Fit]:
     """The choice and its fit; smoother ones where the solver misses its tolerance with the selected settings.
 
     solve : function that fits a choice
@@ -153,13 +166,13 @@ def fit_selected(choice: Choice, solve: Callable[[Choice], Fit]) -> tuple[Choice
     return step_back(solve_smoother, lambda found: is_final(found[1]))
 
 
-def choose_kernels(samples: Samples, loss: Loss, alpha, options: Options) -> Training:
-    """The samples with the kernel that ``choose`` takes, for those who go on by themselves."""
+def select_kernels(samples: Samples, loss: Loss, alpha, options: Options) -> Training:
+    """The samples with the kernel that ``select`` takes, for those who go on by themselves."""
     on_features = samples.recipe.features is not None
-    return choose(samples, loss, alpha, options).training if is_open(samples) or on_features else _built(samples)
+    return select(samples, loss, alpha, options).training if is_open(samples) or on_features else _built(samples)
 
 
-def by_output(choice: Choice, options: Options) -> Choice:
+def select_alpha_by_output(choice: Selection, options: Options) -> Selection:
     """The same choice with an alpha for each output, by its own leave-one-out errors; no factor is made twice.
 
     A penalty ``sum_j alpha_j ||h_j||^2`` is that of the diagonal operator ``alpha / alpha_j``.
@@ -171,10 +184,10 @@ def by_output(choice: Choice, options: Options) -> Choice:
             "alpha_per_output=True goes with the squared loss, operator=None and kernels without operators of their "
             "own; set alpha_per_output=False"
         )
-    alphas, data = training.alphas(), looked_at(training)
+    alphas, data = training.alphas(), selection_subsample(training)
     data, factors = data.prepared(alphas) if data is not training or choice.factors is None else (data, choice.factors)
     share = training.weights.sum() / data.weights.sum()
-    path = residual_path(data, alphas * share, factors)
+    path = loo_residual_path(data, alphas * share, factors)
     errors = np.array([data.weights @ np.nan_to_num(residuals) ** 2 for residuals in path])
     own = np.array([alphas[best_index(column)] for column in errors.T])
     least = float(own.min())
@@ -183,14 +196,14 @@ def by_output(choice: Choice, options: Options) -> Choice:
     return replace(choice, alpha=least, training=training, factors=factors, alpha_by_output=own)
 
 
-def _on_features(samples: Samples, loss: Loss, alpha, options: Options) -> Choice:
+def _on_features(samples: Samples, loss: Loss, alpha, options: Options) -> Selection:
     """The choice for features in place of the kernel.
 
     Kernel and constants of the loss are chosen by the exact problem of some samples; then the number of landmarks, and
     alpha, by samples left out of the model of all on features.
     """
     exact = samples.with_features(None)
-    small = choose(exact.some(drawn(exact, size(exact))), loss, alpha, options, trusted=True)
+    small = select(exact.subsample(draw_subsample(exact, subsample_size(exact))), loss, alpha, options, trusted=True)
     recipe, kernels = small.training.recipe, small.training.kernels
     chosen = replace(samples, recipe=replace(recipe, features=samples.recipe.features))
     total = float((small.training if isinstance(alpha, str) else samples).weights.sum())
@@ -201,10 +214,10 @@ def _on_features(samples: Samples, loss: Loss, alpha, options: Options) -> Choic
     else:
         number = penalty / float(samples.weights.sum()) if found.alpha is None else found.alpha
     trials = small.trials + found.trials
-    return Choice(number, small.loss, found.training, found.factors, trials, approximation=found.approximation)
+    return Selection(number, small.loss, found.training, found.factors, trials, approximation=found.approximation)
 
 
-def _by_folds(samples: Samples, loss: Loss, alpha, options: Options) -> Choice:
+def _by_folds(samples: Samples, loss: Loss, alpha, options: Options) -> Selection:
     """The choice of alpha where no samples near those given have a formula."""
     training = _built(samples)
     trials: tuple[Trial, ...] = ()
@@ -212,29 +225,29 @@ def _by_folds(samples: Samples, loss: Loss, alpha, options: Options) -> Choice:
         chosen, trials = search_folds(training, Squared(), float(np.sqrt(np.prod(training.alphas()[[0, -1]]))), options)
     else:
         chosen = float(alpha)
-    loss = settled(training, loss, [chosen], options)
+    loss = resolve_loss(training, loss, [chosen], options)
     if isinstance(alpha, str) and not loss.quadratic:
         chosen, more = search_folds(training, loss, chosen, options)
         trials += more
-    return Choice(chosen, loss, training, None, trials)
+    return Selection(chosen, loss, training, None, trials)
 
 
-def _asymmetric(samples: Samples, loss: Loss, alpha, options: Options) -> Choice:
+def _asymmetric(samples: Samples, loss: Loss, alpha, options: Options) -> Selection:
     """The kernel as for the squared loss, which has formulas and the same scales; alpha by folds of the loss itself."""
     if not isinstance(alpha, str) and not is_open(samples) and samples.recipe.features is None:
         return _given(samples, loss, alpha, options)
-    choice = choose(samples, Squared(), "auto", options)
+    choice = select(samples, Squared(), "auto", options)
     return by_own_loss(replace(choice, loss=loss), alpha, options)
 
 
-def by_own_loss(choice: Choice, alpha, options: Options) -> Choice:
+def by_own_loss(choice: Selection, alpha, options: Options) -> Selection:
     """The same choice with an alpha by folds of its own loss, around what the squared loss would take."""
     training, trials = choice.training, choice.trials
     if not isinstance(alpha, str):
         return replace(choice, alpha=float(alpha))
     if len(training.rows) == 1:
         return choice
-    judged = looked_at(training)
+    judged = selection_subsample(training)
     share = float(training.weights.sum() / judged.weights.sum())
     folds = Folds(judged, choice.loss, options.quick())
     folds.near(in_units_of_signs(choice.alpha, judged) * share)
@@ -269,7 +282,7 @@ def _given(samples, loss, alpha, options):
     training = _built(samples)
     alpha = float(training.alphas()[-1] if isinstance(alpha, str) else alpha)  # the smoothest model of one sample
     training = for_alpha(training, loss, alpha)
-    return Choice(alpha, settled(training, loss, [alpha], options), training)
+    return Selection(alpha, resolve_loss(training, loss, [alpha], options), training)
 
 
 def _built(samples):
@@ -287,7 +300,7 @@ def _search_robust(samples: Samples, families, loss: Loss, alpha, options: Optio
     the loss.
     """
     weights, setting = _first_weights(samples), loss
-    found = search(samples, families, Norms(), alpha, options, weights)
+    found = search(samples, families, NormCriterion(), alpha, options, weights)
     trials = found.trials
     for wide in (True, False):
         training = build(samples.with_shape(found.shape), found.kernels)
@@ -307,19 +320,19 @@ def _without_wrong(samples: Samples, training: Training, setting: Loss, alpha, o
     bound that is as small as what is right about the others.
 
     training : the samples, or some near them, with a kernel, repeated ones merged
-    weights, penalty : of the model that these are judged by, see ``wrong_samples``
+    weights, penalty : of the model that these are judged by, see ``screen_samples``
     """
     if not setting.pointwise or samples.Y.shape[1] == 1:  # one output is all of a sample
-        wrong = samples.of_copies(wrong_samples(training, weights, penalty))
+        wrong = samples.expand_duplicates(screen_samples(training, weights, penalty))
         if not wrong.any():
             return None
-        return choose(samples.distrusting(wrong, UNTRUSTED), setting, alpha, options, trusted=True)
+        return select(samples.screen(wrong, SCREENED_WEIGHT), setting, alpha, options, trusted=True)
     if samples.measure is None or samples.mask is not None or training.Y.shape[1:] != samples.Y.shape[1:]:
         return None  # to tell wrong entries of vectors, or beside gaps, from others takes more
-    Y = without_wrong_points(training, weights, penalty)
+    Y = replace_outlying_points(training, weights, penalty)
     if Y is None:
         return None
-    choice = choose(samples.with_outputs(samples.of_copies(Y)), setting, alpha, options, trusted=True)
+    choice = select(samples.with_outputs(samples.expand_duplicates(Y)), setting, alpha, options, trusted=True)
     return replace(choice, training=choice.training.with_outputs(samples.Y))
 
 
@@ -337,7 +350,7 @@ def _reweighted(training: Training, setting: Loss, weights, penalty):
     loss, unit = setting, 1.0
     for _ in range(_REWEIGHTED):
         own = replace(training, weights=training.weights * weights)
-        residuals = next(residual_path(own, [penalty / own.weights.sum()]))
+        residuals = next(loo_residual_path(own, [penalty / own.weights.sum()]))
         loss = setting.resolve(training.encoded.whole(residuals, setting), training.measure, training.weights)
         weights, unit = robust_weights(loss, residuals, training)
     return loss, weights, unit
@@ -354,7 +367,7 @@ def _held_back(training: Training, weights):
     return held, float(held.weights.sum() / training.weights.sum())
 
 
-def settled(training: Training, loss: Loss, alphas, options: Options, factors: Factors | None = None) -> Loss:
+def resolve_loss(training: Training, loss: Loss, alphas, options: Options, factors: Factors | None = None) -> Loss:
     """The loss with its settings as numbers, for models along a path of alphas.
 
     Those of a loss with a bound come from a model that holds large residuals back, where it has a formula.
@@ -365,13 +378,13 @@ def settled(training: Training, loss: Loss, alphas, options: Options, factors: F
         return loss
     if len(training.rows) == 1:
         return loss.resolve(training.Y - training.Y)
-    some = _with_filled_values(looked_at(training))
+    some = _with_filled_values(selection_subsample(training))
     if some.closed_form and loss.symmetric and _is_robust(loss):
-        return _settled_robust(some, loss, np.sort(alphas) * float(training.weights.sum() / some.weights.sum()))
+        return _resolve_robust_loss(some, loss, np.sort(alphas) * float(training.weights.sum() / some.weights.sum()))
     if some.closed_form:
         alpha = error_curve(some, Criterion(), np.sort(alphas)).alpha if len(alphas) > 1 else alphas[0]
         share = training.weights.sum() / some.weights.sum()
-        residuals = next(residual_path(some, [alpha * share], factors if some is training else None))
+        residuals = next(loo_residual_path(some, [alpha * share], factors if some is training else None))
     else:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # of models that only serve to choose
@@ -383,24 +396,24 @@ def _with_filled_values(training: Training) -> Training:
     """Curves with few missing values filled in, which have leave-one-out errors; other training data as they are."""
     given = {field.name: getattr(training, field.name) for field in fields(Samples)}
     samples = Samples(**given)
-    near = with_closed_form(samples)
+    near = make_surrogate(samples)
     if training.closed_form or not _is_nearly_complete(near, samples):
         return training
     return build(near, training.kernels, [gram.dense() for gram in training.grams])
 
 
-def _settled_robust(training: Training, setting: Loss, alphas) -> Loss:
-    """As ``settled``: with one alpha as ``_search_robust`` does it for a kernel, of several with the best of them."""
+def _resolve_robust_loss(training: Training, setting: Loss, alphas) -> Loss:
+    """As ``resolve_loss`` for a loss with a bound; the best of several alphas."""
     weights = _first_weights(training)
-    alpha = error_curve(training, Norms(), alphas, weights).alpha if len(alphas) > 1 else alphas[0]
+    alpha = error_curve(training, NormCriterion(), alphas, weights).alpha if len(alphas) > 1 else alphas[0]
     loss, unit = setting, 1.0
     for _ in range(2):  # the second time in the unit of the first
         loss, weights, unit = _reweighted(training, setting, weights, alpha / unit * training.weights.sum())
     return loss
 
 
-def looked_at(training: Training) -> Training:
+def selection_subsample(training: Training) -> Training:
     """The samples that settings are chosen on, repeated ones merged: all of them, or some of many."""
-    data = training.distinct()
-    number = size(data)
-    return (data if number == len(data.rows) else data.take(drawn(data, number))).in_double()
+    data = training.merge_duplicates()
+    number = subsample_size(data)
+    return (data if number == len(data.rows) else data.take(draw_subsample(data, number))).to_float64()
