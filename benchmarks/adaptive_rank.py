@@ -13,8 +13,8 @@ from hilbertlearn import losses
 from hilbertlearn._utils.linalg import Spectrum, spectrum
 from hilbertlearn.core.problem import Problem
 from hilbertlearn.core.solvers import solve
-from hilbertlearn.core.terms import Separable
-from hilbertlearn.core.terms.factors import Cholesky, Inverse, Spectral
+from hilbertlearn.core.terms import SeparableTerm
+from hilbertlearn.core.terms.factors import CholeskyFactors, InverseFactors, SpectralFactors
 from hilbertlearn.leave_one_out import loo_residuals
 
 from .data import curves
@@ -27,7 +27,7 @@ def by_eigh(K, M):
     """Factors as they are without a search for a low rank."""
     values, vectors = scipy.linalg.eigh(K, driver="evd", check_finite=False)
     kept = values > len(K) * np.finfo(float).eps * values[-1]
-    return Spectral(Spectrum(values[kept], vectors[:, kept]), spectrum(M))
+    return SpectralFactors(Spectrum(values[kept], vectors[:, kept]), spectrum(M))
 
 
 def median_kernel(X):
@@ -41,11 +41,13 @@ def main(n=4000, d=10, alpha=1e-5, repeats=2):
 
     def fits(loss, alphas, factors=None):
         if factors is None and len(alphas) > 1:
-            factors = Separable(K, M).factor("path")
-        return [solve(Problem((Separable(K, M),), Y, loss, a * n), factors=factors) for a in alphas]
+            factors = SeparableTerm(K, M).factor("path")
+        return [solve(Problem((SeparableTerm(K, M),), Y, loss, a * n), factors=factors) for a in alphas]
 
     def left_out(factors=None):
-        return [np.vdot(R, R) for _, R in loo_residuals(Separable(K, M), Y, penalties, center=True, factors=factors)]
+        return [
+            np.vdot(R, R) for _, R in loo_residuals(SeparableTerm(K, M), Y, penalties, center=True, factors=factors)
+        ]
 
     runs = {
         "squared": lambda *factors: fits(losses.Squared(), [alpha], *factors),
@@ -63,10 +65,10 @@ def main(n=4000, d=10, alpha=1e-5, repeats=2):
     T = Y[:, :1]
     attempts = {
         "eigh": (lambda: spectrum(rough), lambda: scipy.linalg.eigh(rough, driver="evd", check_finite=False)),
-        "cholesky": (lambda: Separable(rough).factor("once").solve(T, 1.0, 1.0),
-                     lambda: Cholesky(Separable(rough)).solve(T, 1.0, 1.0)),
-        "inverse": (lambda: Separable(rough).factor("iterations").solve(T, 1.0, 1.0),
-                    lambda: Inverse(Separable(rough)).solve(T, 1.0, 1.0)),
+        "cholesky": (lambda: SeparableTerm(rough).factor("once").solve(T, 1.0, 1.0),
+                     lambda: CholeskyFactors(SeparableTerm(rough)).solve(T, 1.0, 1.0)),
+        "inverse": (lambda: SeparableTerm(rough).factor("iterations").solve(T, 1.0, 1.0),
+                    lambda: InverseFactors(SeparableTerm(rough)).solve(T, 1.0, 1.0)),
     }  # fmt: skip
     for name, pair in attempts.items():
         t_ours, t_theirs = best_of(*pair, repeats=repeats if name == "eigh" else 5 * repeats)

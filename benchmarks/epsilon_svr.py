@@ -3,7 +3,7 @@
 import numpy as np
 
 from hilbertlearn.core.problem import Problem
-from hilbertlearn.core.terms import Separable
+from hilbertlearn.core.terms import SeparableTerm
 from hilbertlearn.losses import EpsilonSVR
 
 from .data import curves, gram
@@ -18,7 +18,7 @@ def main(n=1000, d=100, patience=10):
     for operator, name in ((M, "M != I"), (None, "M = I")):
         for alpha in (1e-3, 1e-4, 1e-5, 1e-6, 1e-7):
             t_default, t_reference, reached, solution = side_by_side(
-                lambda: Problem((Separable(K, operator),), Y, loss, alpha * n), patience
+                lambda: Problem((SeparableTerm(K, operator),), Y, loss, alpha * n), patience
             )
             figures = {"speedup": t_reference / t_default, "at_least": 5.0 if alpha <= 1e-4 else None}
             report("epsilon_svr", "hilbertlearn proximal_gradient", operator=name, alpha=alpha, **figures,

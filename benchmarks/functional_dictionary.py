@@ -21,7 +21,7 @@ def by_columns_and_by_eigh(model, X, Y):
     """Largest difference between dual variables of the two ways to solve, relative; 0 for M = I, which has neither."""
     training = clone(model).prepare(X, Y)
     problem = training.problem(losses.Squared(), model.alpha, training.centre(losses.Squared()))
-    if problem.separable.M is None:
+    if problem.separable_term.M is None:
         return 0.0
     iterative, exact = columns.solve(problem, tol=1e-12), spectral.solve(problem, tol=1e-12)
     return np.abs(iterative.dual - exact.dual).max() / np.abs(exact.dual).max()

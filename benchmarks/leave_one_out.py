@@ -3,7 +3,7 @@
 import numpy as np
 import scipy.linalg
 
-from hilbertlearn.core.terms import Separable
+from hilbertlearn.core.terms import SeparableTerm
 from hilbertlearn.leave_one_out import loo_residuals
 
 from .data import curves, gram
@@ -16,7 +16,7 @@ def main(n=2000, d=50, n_alphas=100):
     penalties = n * np.geomspace(1e-8, 1, n_alphas)
 
     def ours():
-        for _, residuals in loo_residuals(Separable(K, M), Y, penalties, center=True):
+        for _, residuals in loo_residuals(SeparableTerm(K, M), Y, penalties, center=True):
             (residuals**2).sum()
 
     t_ours, t_eigh = best_of(ours, lambda: scipy.linalg.eigh(K, driver="evd"))

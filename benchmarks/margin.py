@@ -6,7 +6,7 @@ import scipy.sparse
 
 from hilbertlearn.core.problem import Problem
 from hilbertlearn.core.solvers import box_qp
-from hilbertlearn.core.terms import Separable
+from hilbertlearn.core.terms import SeparableTerm
 from hilbertlearn.losses import Hinge
 
 from .data import curves, gram
@@ -17,7 +17,7 @@ def main(n=2000, d=20, repeats=3):
     X, Y, _, _ = curves(n, d)
     Y = Y / np.linalg.norm(Y, axis=1, keepdims=True)
     for alpha in (1e-3, 1e-5):
-        problem = Problem((Separable(gram(X)),), Y, Hinge(), alpha * n).margins()
+        problem = Problem((SeparableTerm(gram(X)),), Y, Hinge(), alpha * n).margin_problem()
         found: dict = {}
 
         def ours(problem=problem, found=found):

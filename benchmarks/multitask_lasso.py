@@ -13,7 +13,7 @@ from sklearn.linear_model import MultiTaskLasso
 
 from hilbertlearn.core.problem import Problem
 from hilbertlearn.core.solvers import solve
-from hilbertlearn.core.terms import Separable
+from hilbertlearn.core.terms import SeparableTerm
 from hilbertlearn.losses import EpsilonInsensitive
 
 from .data import curves, gram
@@ -55,7 +55,7 @@ def epsilon_for(K, Y, penalty, share):
     low, high = 0.0, float(np.linalg.norm(Y, axis=1).max())
     for _ in range(25):
         epsilon = (low + high) / 2
-        dual = solve(Problem((Separable(K),), Y, EpsilonInsensitive(epsilon), penalty), tol=1e-4).dual
+        dual = solve(Problem((SeparableTerm(K),), Y, EpsilonInsensitive(epsilon), penalty), tol=1e-4).dual
         nonzero = np.mean(np.abs(dual).sum(axis=1) > 0)
         low, high = (epsilon, high) if nonzero > share else (low, epsilon)
     return epsilon
@@ -70,7 +70,7 @@ def main(n=500, d=50, alpha=1e-3):
     A, B = np.asfortranarray(A), np.asfortranarray(B)
     for share, target in ((0.5, 10.0), (0.2, 1.0)):
         epsilon = epsilon_for(K, Y, penalty, share)
-        problem = Problem((Separable(K),), Y, EpsilonInsensitive(epsilon), penalty)
+        problem = Problem((SeparableTerm(K),), Y, EpsilonInsensitive(epsilon), penalty)
         speedups = {}
         for name, lasso in references().items():
             tol = loosest(problem, lasso, A, B, epsilon / n)

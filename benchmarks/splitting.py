@@ -9,7 +9,7 @@ import time
 
 from hilbertlearn.core.problem import Problem
 from hilbertlearn.core.solvers import proximal_gradient, solve
-from hilbertlearn.core.terms import Separable
+from hilbertlearn.core.terms import SeparableTerm
 
 from .data import curves, four_losses, gram
 from .timing import REPEATS, report, seconds
@@ -57,7 +57,7 @@ def main(n=1000, d=100, patience=20):
     for alpha, target in TARGETS.items():
         for loss in four_losses(Y):
             t_default, t_reference, reached, _ = side_by_side(
-                lambda: Problem((Separable(K, M),), Y, loss, alpha * n), patience
+                lambda: Problem((SeparableTerm(K, M),), Y, loss, alpha * n), patience
             )
             figures = {"speedup": t_reference / t_default, "at_least": target, "reference_reached_gap": reached}
             report("splitting", "hilbertlearn proximal_gradient", loss=str(loss), alpha=alpha, **figures)

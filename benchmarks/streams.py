@@ -16,7 +16,7 @@ import numpy as np
 
 from hilbertlearn.core.problem import Problem
 from hilbertlearn.core.solvers import solve
-from hilbertlearn.core.terms import FeatureGram, Separable
+from hilbertlearn.core.terms import FeatureGram, SeparableTerm
 from hilbertlearn.features import RandomFeatures
 from hilbertlearn.kernels import InputKernel
 from hilbertlearn.losses import Huber
@@ -115,7 +115,7 @@ def robust(n, r, d, repeats):
     for alpha in (1e-3, 1e-5, 1e-7):
 
         def ours(alpha=alpha):
-            return solve(Problem((Separable(FeatureGram(Z)),), Y, Huber(1.0), alpha * n), tol=1e-5)
+            return solve(Problem((SeparableTerm(FeatureGram(Z)),), Y, Huber(1.0), alpha * n), tol=1e-5)
 
         found = ours()
         t_pass, t_ours = best_of(lambda: Z @ (Z.T @ A), lambda: seconds(ours), repeats=repeats)

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 
 from hilbertlearn.core.problem import Problem
 from hilbertlearn.core.solvers import box_qp, interior_point
-from hilbertlearn.core.terms import Separable
+from hilbertlearn.core.terms import SeparableTerm
 from hilbertlearn.losses import Hinge
 
 
@@ -17,10 +17,10 @@ def margin_problem(n, alpha, *, n_features=5, d=4, gamma=0.1, weights=None, seed
     Y = np.sin(X @ rng.normal(size=(n_features, d))) + 0.3 * rng.normal(size=(n, d))
     K = np.exp(-gamma * ((X[:, None] - X) ** 2).sum(axis=-1))
     if weights is None:
-        return Problem((Separable(K),), Y, Hinge(), alpha * n).margins()
+        return Problem((SeparableTerm(K),), Y, Hinge(), alpha * n).margin_problem()
     root = np.sqrt(weights)
-    term = Separable(K).scaled(root)
-    return Problem((term,), Y * root[:, None], Hinge(), alpha * weights.sum(), None, root).margins()
+    term = SeparableTerm(K).scaled(root)
+    return Problem((term,), Y * root[:, None], Hinge(), alpha * weights.sum(), None, root).margin_problem()
 
 
 def value_by_hand(problem, b):
@@ -98,7 +98,7 @@ def test_a_limit_of_iterations_is_kept_and_told():
 
 
 def test_a_kernel_of_zeros():
-    problem = Problem((Separable(np.zeros((5, 5))),), np.zeros((5, 1)), Hinge(), 1.0)
+    problem = Problem((SeparableTerm(np.zeros((5, 5))),), np.zeros((5, 1)), Hinge(), 1.0)
     solution = box_qp.solve(problem)
     assert solution.converged
     assert_allclose(solution.dual, 1.0)

@@ -8,7 +8,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from hilbertlearn import OperatorKernelRegressor, operators
 from hilbertlearn.core.problem import Problem
 from hilbertlearn.core.solvers import columns, spectral
-from hilbertlearn.core.terms import Separable
+from hilbertlearn.core.terms import SeparableTerm
 from hilbertlearn.losses import Squared
 
 
@@ -17,7 +17,7 @@ def problem(n=150, d=4, alpha=1e-2, rank=None, weights=None, seed=0):
     K = rbf_kernel(rng.normal(size=(n, 3)), gamma=0.5)
     root = rng.normal(size=(d, d if rank is None else rank))
     Y = rng.normal(size=(n, d))
-    term = Separable(K, root @ root.T)
+    term = SeparableTerm(K, root @ root.T)
     if weights is not None:
         term, Y = term.scaled(np.sqrt(weights)), Y * np.sqrt(weights)[:, None]
     total = n if weights is None else weights.sum()
@@ -26,7 +26,7 @@ def problem(n=150, d=4, alpha=1e-2, rank=None, weights=None, seed=0):
 
 def dense(problem):
     """The dual variables by one Kronecker system."""
-    term, Y = problem.separable, problem.Y
+    term, Y = problem.separable_term, problem.Y
     system = np.eye(Y.size) + np.kron(term.K, term.M) / problem.penalty
     return np.linalg.solve(system, Y.ravel()).reshape(Y.shape)
 
@@ -82,7 +82,7 @@ def test_is_tried_for_many_samples_and_few_coordinates_only(monkeypatch):
     assert columns.promising(problem(n=150, d=4))
     assert not columns.promising(problem(n=150, d=16))
     factored = problem()
-    assert not columns.promising(factored, factored.separable.factor("path"))
+    assert not columns.promising(factored, factored.separable_term.factor("path"))
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(200, 3)), rng.normal(size=(200, 2))
     tried = OperatorKernelRegressor(operator=operators.Decay(1), alpha=1e-1).fit(X, Y)

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from hilbertlearn.core.problem import Problem
 from hilbertlearn.core.solvers import solve
-from hilbertlearn.core.terms import BlockGram, Separable
+from hilbertlearn.core.terms import FeatureBlockGram, SeparableTerm
 from hilbertlearn.data.streams import BlockStore
 from hilbertlearn.data.streams import store as store_module
 from hilbertlearn.losses import EpsilonInsensitive, Huber, Squared
@@ -39,7 +39,7 @@ def filled(monkeypatch, kind, **options):
 def gram(root=None):
     bounds = [0, *CUTS, N]
     pairs = [(slice(a, b), Z[a:b]) for a, b in itertools.pairwise(bounds)]
-    return BlockGram(lambda: pairs, Z.shape, root)
+    return FeatureBlockGram(lambda: pairs, Z.shape, root)
 
 
 @pytest.mark.parametrize("kind", ["memory", "file", "anew"])
@@ -100,7 +100,7 @@ def test_many_rows_are_taken_in_blocks(monkeypatch):
     monkeypatch.setattr("hilbertlearn.core.terms.feature_blocks._IN_MEMORY", 3)
     rows = np.array([1, 4, 31, 33, 59])
     part = gram(np.sqrt(WEIGHTS)).take(rows)
-    assert isinstance(part, BlockGram) and part.shape == (5, R)
+    assert isinstance(part, FeatureBlockGram) and part.shape == (5, R)
     S = np.sqrt(WEIGHTS)[rows, None] * Z[rows]
     assert_allclose(part.apply(A[:5]), S @ S.T @ A[:5])
 
@@ -109,6 +109,6 @@ def test_many_rows_are_taken_in_blocks(monkeypatch):
 @pytest.mark.parametrize("loss", [Squared(), Huber(0.5), EpsilonInsensitive(0.3)], ids=str)
 def test_solvers_find_the_optimum_of_the_dense_problem(loss, operator):
     s, tol = 0.5, 1e-9
-    found = solve(Problem((Separable(gram(), operator),), A, loss, s), tol=tol, max_iter=5000)
-    dense = Problem((Separable(Z @ Z.T, operator),), A, loss, s)
+    found = solve(Problem((SeparableTerm(gram(), operator),), A, loss, s), tol=tol, max_iter=5000)
+    dense = Problem((SeparableTerm(Z @ Z.T, operator),), A, loss, s)
     assert found.converged and dense.gap(found.dual) <= 10 * tol

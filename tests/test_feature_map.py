@@ -29,7 +29,7 @@ from hilbertlearn import (
     spaces,
 )
 from hilbertlearn._utils import validation
-from hilbertlearn.core.terms import Deformed, DeformedFeatures, DeformedGram, FeatureGram, Separable
+from hilbertlearn.core.terms import DeformedFeatureKernel, DeformedGram, DeformedKernel, FeatureGram, SeparableTerm
 from hilbertlearn.data.functions import IrregularFunctions
 from hilbertlearn.selection import feature_search
 from hilbertlearn.training import samples as samples_module
@@ -186,8 +186,8 @@ def test_a_graph_on_features_is_the_dense_deformed_kernel():
     S = graph.penalty(Z, on_features=True)
     assert_allclose(S.toarray(), graph.penalty(Z @ Z.T).toarray(), atol=1e-12)
     rows, A = np.arange(0, 30, 2), rng.normal(size=(15, 2))
-    dense = DeformedGram(Deformed(Z @ Z.T, S), 0.3, rows).term_at(0.1, None)
-    thin = DeformedGram(DeformedFeatures(Z, S), 0.3, rows).term_at(0.1, None)
+    dense = DeformedGram(DeformedKernel(Z @ Z.T, S), 0.3, rows).term_for_alpha(0.1, None)
+    thin = DeformedGram(DeformedFeatureKernel(Z, S), 0.3, rows).term_for_alpha(0.1, None)
     assert_allclose(thin.apply(A), dense.apply(A), atol=1e-10)
     K = Z @ Z.T
     by_hand = K - K @ np.linalg.solve(np.eye(30) + 3 * S.toarray() @ K, 3 * S.toarray() @ K)
@@ -213,25 +213,25 @@ def test_gram_of_features_is_the_matrix():
     M = np.cov(rng.normal(size=(3, 9)))
     for use in ("once", "iterations", "path"):
         for operator in (None, M):
-            term = Separable(gram, operator)
+            term = SeparableTerm(gram, operator)
             solved = term.factor(use).solve(A, 0.7, 2.5)
             assert_allclose(0.7 * solved + K @ solved @ (np.eye(3) if operator is None else M) / 2.5, A, atol=1e-10)
     rows = np.array([1, 4, 11])
     for use in ("once", "path"):
-        every = list(Separable(gram).factor(use).left_out(A, None, root[:, None], np.array([0.1, 2.0])))
-        some = list(Separable(gram).factor(use).left_out(A, None, root[:, None], np.array([0.1, 2.0]), rows))
+        every = list(SeparableTerm(gram).factor(use).loo_residuals(A, None, root[:, None], np.array([0.1, 2.0])))
+        some = list(SeparableTerm(gram).factor(use).loo_residuals(A, None, root[:, None], np.array([0.1, 2.0]), rows))
         for one, other in zip(every, some, strict=True):
             assert_allclose(other, one[rows])
 
 
 def test_residuals_of_some_rows_are_those_of_all():
-    exact = Separable(rbf_kernel(X, gamma=GAMMA))
+    exact = SeparableTerm(rbf_kernel(X, gamma=GAMMA))
     shift, root, rows = rng.normal(size=Y.shape), rng.uniform(0.5, 2, (N, 1)), np.array([0, 7, 8, 40])
-    terms = [exact, exact.with_operator(np.cov(Y.T)), exact.observed(np.isfinite(GAPS))]
+    terms = [exact, exact.with_operator(np.cov(Y.T)), exact.with_mask(np.isfinite(GAPS))]
     for term in terms:
         for use in ("once", "path"):
-            every = term.factor(use).left_out(Y, shift, root, np.array([0.3, 1.0]))
-            some = term.factor(use).left_out(Y, shift, root, np.array([0.3, 1.0]), rows)
+            every = term.factor(use).loo_residuals(Y, shift, root, np.array([0.3, 1.0]))
+            some = term.factor(use).loo_residuals(Y, shift, root, np.array([0.3, 1.0]), rows)
             for one, other in zip(every, some, strict=True):
                 assert_allclose(other, one[rows], atol=1e-12)
 

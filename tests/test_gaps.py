@@ -11,7 +11,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor, RegularizationPathCV, kernels, losses
 from hilbertlearn.core import solvers
 from hilbertlearn.core.problem import Problem
-from hilbertlearn.core.terms import ONCE, PATH, ByPattern, DenseGram, Separable
+from hilbertlearn.core.terms import ONCE, PATH, DenseGram, PatternTerm, SeparableTerm
 from hilbertlearn.core.terms import patterns as patterns_module
 from hilbertlearn.leave_one_out import loo_residuals
 from hilbertlearn.losses import Squared
@@ -156,7 +156,7 @@ def by_refits(K, M, Y, s, center, weights):
 @pytest.mark.parametrize("penalties", [[0.1], [1e-3, 0.1, 3.0]], ids=["one", "path"])
 def test_formula_equals_dense_refits(penalties, operator, center, weighted):
     M, weights = DIAGONALS[operator], WEIGHTS if weighted else np.ones(N)
-    term = Separable(K, M).observed(MASK).scaled(np.sqrt(weights))
+    term = SeparableTerm(K, M).with_mask(MASK).scaled(np.sqrt(weights))
     found = list(loo_residuals(term, GAPS, penalties, center=center, weights=weights if weighted else None))
     assert [s for s, _ in found] == penalties
     for s, residuals in found:
@@ -264,8 +264,8 @@ def test_one_value_that_is_missing_changes_little():
 def test_the_map_is_that_of_the_observed_entries():
     A, root = rng.normal(size=(N, D)), np.sqrt(WEIGHTS)
     for M in DIAGONALS.values():
-        term = Separable(K, M).observed(MASK)
-        assert isinstance(term, ByPattern) and term.masked and term.closed_form and term.shape == (N, D)
+        term = SeparableTerm(K, M).with_mask(MASK)
+        assert isinstance(term, PatternTerm) and term.masked and term.closed_form and term.shape == (N, D)
         dense = np.kron(K, np.diag(multiples(M))) * np.multiply.outer(MASK.ravel(), MASK.ravel())
         assert_allclose(term.apply(A), (dense @ A.ravel()).reshape(N, D), atol=1e-12)
         weighted = root[:, None] * term.apply(root[:, None] * A)
@@ -275,10 +275,10 @@ def test_the_map_is_that_of_the_observed_entries():
         inside[rows] = A[rows]
         assert_allclose(term.take(rows).apply(A[rows]), term.apply(inside)[rows], atol=1e-12)
         assert term.norm >= np.linalg.eigvalsh(dense)[-1] * (1 - 1e-9)
-        assert term.scale == term.unmasked().scale
+        assert term.scale == term.without_mask().scale
         assert_allclose(term.with_gram(DenseGram(2 * K)).apply(A), 2 * term.apply(A), atol=1e-12)
         fewer = rng.random(MASK.shape) < 0.5
-        assert_array_equal(term.observed(fewer).mask, MASK & fewer)
+        assert_array_equal(term.with_mask(fewer).mask, MASK & fewer)
         seen = np.where(MASK, A, 0.0)
         assert_allclose(term.margin_gram(A), K * (seen * multiples(M) @ seen.T), atol=1e-12)
 
@@ -290,7 +290,7 @@ def test_factors_solve_the_system(use, kept, operator, monkeypatch):
     """Kept or made anew each time, where they would not fit in memory together."""
     if not kept:
         monkeypatch.setattr(patterns_module, "_HELD", 0)
-    term, R = Separable(K, DIAGONALS[operator]).observed(MASK), rng.normal(size=(N, D))
+    term, R = SeparableTerm(K, DIAGONALS[operator]).with_mask(MASK), rng.normal(size=(N, D))
     factors = term.factor(use)
     assert factors.every_penalty == (kept and use == PATH)
     for shift, penalty in ((1.0, 0.1), (0.5, 3.0)):
@@ -304,7 +304,7 @@ def test_factors_solve_the_system(use, kept, operator, monkeypatch):
 
 def test_factors_of_the_identity_serve_diagonal_operators():
     """As an alpha for each column asks for; eigenvectors are those that are there."""
-    term, R, M = Separable(K).observed(MASK), rng.normal(size=(N, D)), DIAGONALS["diagonal"]
+    term, R, M = SeparableTerm(K).with_mask(MASK), rng.normal(size=(N, D)), DIAGONALS["diagonal"]
     factors = term.factor(PATH)
     before = factors.solve(R, 1.0, 0.3)
     assert factors.with_operator(np.eye(D) + 0.1) is None and term.factor(ONCE).with_operator(M) is None
@@ -315,11 +315,11 @@ def test_factors_of_the_identity_serve_diagonal_operators():
 
 
 def test_columns_with_the_same_gaps_share_a_pattern():
-    term = Separable(K).observed(MASK)
+    term = SeparableTerm(K).with_mask(MASK)
     assert [list(pattern.columns) for pattern in term.patterns] == [[0], [1, 2], [3], [4], [5]]
     never = MASK.copy()
     never[:, 4] = False
-    term = Separable(K).observed(never)
+    term = SeparableTerm(K).with_mask(never)
     assert len(term.patterns) == 4
     R = rng.normal(size=(N, D))
     assert_allclose(term.factor().solve(R, 2.0, 0.1)[:, 4], R[:, 4] / 2)
@@ -330,11 +330,11 @@ def test_columns_with_the_same_gaps_share_a_pattern():
 def test_who_takes_gaps():
     """Operators that mix columns, and kernels in which samples without outputs have a part, do not."""
     full = np.eye(D) + 0.1
-    assert Separable(K).takes_gaps and Separable(K, DIAGONALS["diagonal"]).takes_gaps
-    assert not Separable(K, full).takes_gaps
-    mixed = Separable(K, full)
-    assert mixed.observed(MASK) is mixed is mixed.unmasked()
-    assert isinstance(Separable(K).observed(MASK).with_operator(full), Separable)
+    assert SeparableTerm(K).takes_gaps and SeparableTerm(K, DIAGONALS["diagonal"]).takes_gaps
+    assert not SeparableTerm(K, full).takes_gaps
+    mixed = SeparableTerm(K, full)
+    assert mixed.with_mask(MASK) is mixed is mixed.without_mask()
+    assert isinstance(SeparableTerm(K).with_mask(MASK).with_operator(full), SeparableTerm)
     graph = OperatorKernelRegressor(manifold=0.1, **settings()).prepare(X, GAPS)
     assert not graph.closed_form and not graph.term_at(0.1).masked
     assert not OperatorKernelRegressor(operator="learned", **settings()).prepare(X, GAPS).closed_form
@@ -352,7 +352,7 @@ def problem(n, d, share, patterns=None, M=None):
     """The squared loss with gaps; what K has does not matter to the choice."""
     mask = np.random.default_rng(0).random((n, patterns or d)) > share
     mask = mask[:, np.arange(d) % mask.shape[1]]
-    term = Separable(np.broadcast_to(1.0, (n, n)), M).observed(mask)
+    term = SeparableTerm(np.broadcast_to(1.0, (n, n)), M).with_mask(mask)
     return Problem((term,), np.zeros((n, d)), Squared(), 1.0, mask)
 
 

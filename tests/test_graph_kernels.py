@@ -18,7 +18,7 @@ from hilbertlearn import (
     operators,
     spaces,
 )
-from hilbertlearn.core.terms import Deformed, PerDirection
+from hilbertlearn.core.terms import DeformedKernel, EigenspaceTerm
 from hilbertlearn.data.graphs import laplacian, read_graph
 from hilbertlearn.kernels import Affinity, diffusion, node_kernel
 
@@ -222,27 +222,27 @@ def test_deformed_kernel_is_its_definition(gram, sparse, r):
     rows = np.array([0, 2, 3, 7, 11])
     A = RNG.normal(size=(len(rows), 2))
     for by_spectrum in (False, True):
-        kernel = Deformed(gram, SPARSE_L if sparse else L)
+        kernel = DeformedKernel(gram, SPARSE_L if sparse else L)
         if by_spectrum:
             kernel = kernel.factored()
             assert kernel.basis[1].shape[1] == np.linalg.matrix_rank(gram)
-        found = kernel.at(r, rows).K
+        found = kernel.at_ratio(r, rows).K
         expected = (gram + deformed_by_hand(gram, L, r, gram, gram))[np.ix_(rows, rows)]
         assert_allclose(found, expected, atol=2e-8)
         assert_array_equal(found, found.T)
         assert np.linalg.eigvalsh(found)[0] > -1e-9
         at_all = gram[:, rows] + deformed_by_hand(gram, L, r, gram, gram[:, rows])
-        assert_allclose(gram @ kernel.at(r, rows).expand(A), at_all @ A, atol=2e-8)
+        assert_allclose(gram @ kernel.at_ratio(r, rows).expand(A), at_all @ A, atol=2e-8)
         if gram is K:  # at new points too
             at_new = CROSS[:, rows] + deformed_by_hand(gram, L, r, CROSS, gram[:, rows])
-            assert_allclose(CROSS @ kernel.at(r, rows).expand(A), at_new @ A, atol=1e-7)
+            assert_allclose(CROSS @ kernel.at_ratio(r, rows).expand(A), at_new @ A, atol=1e-7)
 
 
 def test_deformed_kernel_remembers_nothing_wrong():
-    kernel, rows, others = Deformed(K, L), np.array([0, 1, 2]), np.array([4, 5, 6])
+    kernel, rows, others = DeformedKernel(K, L), np.array([0, 1, 2]), np.array([4, 5, 6])
     for r, own in [(1.0, rows), (2.0, rows), (2.0, others), (1.0, others), (1.0, rows)]:
         expected = (K + deformed_by_hand(K, L, r, K, K))[np.ix_(own, own)]
-        assert_allclose(kernel.at(r, own).K, expected, atol=1e-10)
+        assert_allclose(kernel.at_ratio(r, own).K, expected, atol=1e-10)
 
 
 def test_a_path_gives_the_same_models_as_single_fits():
@@ -364,7 +364,7 @@ def test_curves_point_by_point():
 
 def test_one_kernel_for_each_direction():
     grams = [np.cov(RNG.normal(size=(6, 20))) for _ in range(2)]
-    term = PerDirection(grams, [2.0, 0.5], [Q[:, :1], Q[:, 1:2]], None)
+    term = EigenspaceTerm(grams, [2.0, 0.5], [Q[:, :1], Q[:, 1:2]], None)
     dense = sum(m * np.kron(G, Q[:, [j]] @ Q[:, [j]].T) for j, (m, G) in enumerate(zip([2.0, 0.5], grams)))
     A = RNG.normal(size=(6, D))
     assert_allclose(term.apply(A).ravel(), dense @ A.ravel())

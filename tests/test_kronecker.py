@@ -11,7 +11,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from hilbertlearn import FunctionalRegressor, RegularizationPathCV, operators, spaces
 from hilbertlearn._utils.linalg import Kronecker as Product
 from hilbertlearn._utils.linalg import spectrum
-from hilbertlearn.core.terms import Separable
+from hilbertlearn.core.terms import SeparableTerm
 from hilbertlearn.losses import Huber
 from hilbertlearn.operators import Kronecker
 
@@ -85,7 +85,7 @@ def test_spectrum_is_that_of_the_dense_product():
     E = np.asarray(vectors)
     assert_allclose(E.T @ E, np.eye(12), atol=1e-12)
     assert_allclose((E * values) @ E.T, full, atol=1e-10)
-    term = Separable(K, Kronecker(parts))
+    term = SeparableTerm(K, Kronecker(parts))
     assert term.operator_norm == pytest.approx(np.linalg.norm(full, 2))
     Z = rng.normal(size=(N, 24))
     assert_allclose(term.apply(Z), (np.kron(K, full) @ Z.ravel()).reshape(Z.shape), rtol=1e-9, atol=1e-10)

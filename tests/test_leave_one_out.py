@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from sklearn.metrics.pairwise import rbf_kernel
 
 from hilbertlearn import OperatorKernelRegressor, RegularizationPathCV
-from hilbertlearn.core.terms import Separable
+from hilbertlearn.core.terms import SeparableTerm
 from hilbertlearn.leave_one_out import loo_residuals
 from hilbertlearn.links.leave_pair_out import leave_pairs_out
 
@@ -51,7 +51,7 @@ def test_formula_equals_dense_refits(operator, center, weighted):
     root = np.sqrt(weights)
     K, M = rbf_kernel(X, gamma=GAMMA), OPERATORS[operator]
     penalties = [alpha * weights.sum() for alpha in ALPHAS]
-    term = Separable(K * np.multiply.outer(root, root), M)
+    term = SeparableTerm(K * np.multiply.outer(root, root), M)
     found = list(loo_residuals(term, Y, penalties, center=center, weights=weights if weighted else None))
     assert [s for s, _ in found] == penalties
     for s, residuals in found:
@@ -63,7 +63,7 @@ def test_formula_of_many_directions_and_penalties():
     d = 12
     T = rng.normal(size=(N, d))
     K, M = rbf_kernel(X, gamma=GAMMA), np.diag(np.geomspace(1, 1e-3, d))
-    term = Separable(K * np.multiply.outer(WEIGHTS, WEIGHTS) ** 0.5, M)
+    term = SeparableTerm(K * np.multiply.outer(WEIGHTS, WEIGHTS) ** 0.5, M)
     together = list(loo_residuals(term, T, np.geomspace(1e-7, 1e2, 73), center=True, weights=WEIGHTS))
     for s, residuals in together[::9]:
         ((_, alone),) = loo_residuals(term, T, [s], center=True, weights=WEIGHTS)
@@ -75,7 +75,7 @@ def test_formula_of_many_directions_and_penalties():
 @pytest.mark.parametrize("center", [False, True])
 def test_formula_of_a_kernel_of_zeros(center):
     """Nothing is learnt: the mean of the other outputs is predicted."""
-    ((_, residuals),) = loo_residuals(Separable(np.zeros((N, N))), Y, [1.0], center=center)
+    ((_, residuals),) = loo_residuals(SeparableTerm(np.zeros((N, N))), Y, [1.0], center=center)
     others = (Y.sum(axis=0) - Y) / (N - 1)
     assert_allclose(residuals, Y - others if center else Y, atol=1e-12)
 
@@ -84,7 +84,7 @@ def test_formula_of_a_kernel_of_zeros(center):
 def test_formula_of_a_rank_deficient_kernel_with_copies(center):
     Z, T = np.r_[X[:5], X[:4]], np.r_[Y[:5], Y[5:]]  # every sample but one twice, with two outputs
     K = Z @ Z.T
-    ((s, residuals),) = loo_residuals(Separable(K), T, [0.05 * N], center=center)
+    ((s, residuals),) = loo_residuals(SeparableTerm(K), T, [0.05 * N], center=center)
     assert_allclose(residuals, by_refits(K, None, T, s, center, np.ones(N)), atol=1e-8)
 
 

@@ -23,7 +23,7 @@ from numpy.testing import assert_allclose
 from hilbertlearn import FunctionalRegressor, IrregularFunctions, OperatorKernelRegressor, losses, spaces
 from hilbertlearn.core import solvers
 from hilbertlearn.core.problem import Problem
-from hilbertlearn.core.terms import Separable
+from hilbertlearn.core.terms import SeparableTerm
 from hilbertlearn.losses import (
     Ball,
     EpsilonInsensitive,
@@ -221,7 +221,7 @@ def test_fits_of_convolutions_are_those_of_clarabel(first, second, kind):
 def test_fits_of_convolutions_of_point_values_are_those_of_clarabel(first, second):
     data, m = make(structured=True), np.array([0.3, 1.9, 0.8])
     (K, M), n = data.terms[0], len(data.Y)
-    problem = Problem((Separable(K, M),), data.Y, convolved(first, second), ALPHA * n, measure=m)
+    problem = Problem((SeparableTerm(K, M),), data.Y, convolved(first, second), ALPHA * n, measure=m)
     solution = solvers.solve(problem, tol=1e-9, max_iter=100_000)
     assert solution.converged and solution.gap <= 1e-9
     values, vectors = np.linalg.eigh(data.gram)

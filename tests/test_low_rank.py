@@ -12,8 +12,8 @@ from hilbertlearn._utils.linalg import Spectrum, spectrum
 from hilbertlearn._utils.pivoted_cholesky import expected_rank, low_rank_factor
 from hilbertlearn.core.problem import Problem
 from hilbertlearn.core.solvers import choose, solve
-from hilbertlearn.core.terms import Separable
-from hilbertlearn.core.terms.factors import Cholesky, Inverse, Spectral
+from hilbertlearn.core.terms import SeparableTerm
+from hilbertlearn.core.terms.factors import CholeskyFactors, InverseFactors, SpectralFactors
 from hilbertlearn.leave_one_out import loo_residuals
 
 EPS = np.finfo(float).eps
@@ -235,10 +235,10 @@ def test_leave_one_out_is_that_of_eigh(weighted, operator):
     K, Y = smooth(), targets()
     M = np.array([[1.0, 0.3], [0.3, 0.5]]) if operator else None
     weights = np.random.default_rng(2).uniform(0.2, 3.0, N) if weighted else None
-    term = Separable(K, M)
+    term = SeparableTerm(K, M)
     term = term if weights is None else term.scaled(np.sqrt(weights))
     penalties = np.trace(term.K) * np.geomspace(1e-11, 10, 49)
-    reference = Spectral(by_eigh(term.K, 0.0), None if M is None else spectrum(M))
+    reference = SpectralFactors(by_eigh(term.K, 0.0), None if M is None else spectrum(M))
     paths = [loo_residuals(term, Y, penalties, center=True, weights=weights, factors=f) for f in (None, reference)]
     largest = reference.inputs.values[-1]
     for (s, one), (_, other) in zip(*paths, strict=True):
@@ -263,8 +263,8 @@ def test_leave_one_out_is_as_near_to_the_truth_as_with_eigh(name):
     K = smooth(420) if name == "smooth" else (lambda X: X @ X.T)(sample(420, 5))
     penalties = np.trace(K) * np.array([1e-11, 1e-6])
     paths = [
-        [R for _, R in loo_residuals(Separable(K), Y, penalties, factors=factors)]
-        for factors in (None, Spectral(by_eigh(K)))
+        [R for _, R in loo_residuals(SeparableTerm(K), Y, penalties, factors=factors)]
+        for factors in (None, SpectralFactors(by_eigh(K)))
     ]
     for s, one, other in zip(penalties, *paths, strict=True):
         inverse = inverse_in_long_double(K + np.longdouble(s) * np.eye(420))
@@ -280,7 +280,7 @@ LOSSES = [losses.Squared(), losses.Huber(0.2), losses.EpsilonInsensitive(0.1), l
 
 def problem(loss, alpha, n=N, operator=True, weighted=False, K=None):
     K, Y = smooth(n) if K is None else K, targets(n)
-    term, root = Separable(K, np.array([[1.0, 0.3], [0.3, 0.5]]) if operator else None), None
+    term, root = SeparableTerm(K, np.array([[1.0, 0.3], [0.3, 0.5]]) if operator else None), None
     if weighted:
         root = np.sqrt(np.random.default_rng(2).uniform(0.2, 3.0, n))
         term, Y = term.scaled(root), root[:, None] * Y
@@ -294,10 +294,10 @@ def problem(loss, alpha, n=N, operator=True, weighted=False, K=None):
 def test_fits_are_those_of_eigh(loss, weighted, operator, alpha):
     p = problem(loss, alpha, operator=operator, weighted=weighted)
     use = "once" if loss.quadratic else "iterations"
-    factors, options = p.separable.factor(use), {"tol": 1e-9, "max_iter": 20_000}
-    assert isinstance(factors, Spectral) or use == "once"
+    factors, options = p.separable_term.factor(use), {"tol": 1e-9, "max_iter": 20_000}
+    assert isinstance(factors, SpectralFactors) or use == "once"
     found = solve(p, factors=factors, **options)
-    reference = Spectral(by_eigh(p.separable.K), p.separable.operator_spectrum if operator else None)
+    reference = SpectralFactors(by_eigh(p.separable_term.K), p.separable_term.operator_spectrum if operator else None)
     expected = solve(p, factors=reference, **options)
     assert found.converged and p.gap(found.dual) <= 1e-9
     assert expected.converged
@@ -308,7 +308,7 @@ def test_fits_are_those_of_eigh(loss, weighted, operator, alpha):
 
 def gap_in_long_double(p, A):
     """The relative gap from the definitions, in extended precision: ``||K|| / s`` has taken most digits of double."""
-    K, A, Y = (np.asarray(array, dtype=np.longdouble) for array in (p.separable.K, A, p.Y))
+    K, A, Y = (np.asarray(array, dtype=np.longdouble) for array in (p.separable_term.K, A, p.Y))
     F = K @ A / np.longdouble(p.penalty)
     rows, entries = np.linalg.norm(np.asarray(Y - F), axis=1), np.abs(Y - F)
     if isinstance(p.loss, losses.EpsilonInsensitive):
@@ -332,7 +332,7 @@ def gap_in_long_double(p, A):
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
 def test_fits_with_hardly_any_penalty_are_certified_in_extended_precision(loss, alpha):
     p = problem(loss, alpha, operator=False)
-    found = solve(p, factors=p.separable.factor("path"), tol=1e-7, max_iter=2000)
+    found = solve(p, factors=p.separable_term.factor("path"), tol=1e-7, max_iter=2000)
     assert found.converged
     assert p.gap(found.dual) <= 1e-7
     assert -1e-12 <= gap_in_long_double(p, found.dual) <= 1.1e-7
@@ -344,29 +344,29 @@ def test_the_inverse_is_as_good_unless_the_loss_is_sparse(loss, alpha):
     p = problem(loss, alpha, operator=False)
     if loss.sparse and alpha < 1e-11:
         pytest.skip("||K|| / s leaves the inverse four digits, and rows that are zero need more")
-    assert solve(p, factors=Inverse(p.separable), tol=1e-7, max_iter=2000).converged
+    assert solve(p, factors=InverseFactors(p.separable_term), tol=1e-7, max_iter=2000).converged
 
 
 @pytest.mark.parametrize("alpha", [1e-1, 1e-6, 1e-10])
 def test_one_system_by_eigenpairs_is_certified(alpha):
     p = problem(losses.Squared(), alpha, n=1300, operator=False)
-    assert isinstance(p.separable.factor("once"), Spectral)
+    assert isinstance(p.separable_term.factor("once"), SpectralFactors)
     found = solve(p, tol=1e-8)
     assert found.solver == "spectral" and found.converged
-    exact = solve(p, factors=Cholesky(p.separable), tol=1e-8)
+    exact = solve(p, factors=CholeskyFactors(p.separable_term), tol=1e-8)
     assert_allclose(p.fitted(found.dual), p.fitted(exact.dual), atol=1e-3 * np.abs(p.Y).max())
 
 
 def test_factors_follow_the_rank():
-    low, full = Separable(smooth(1300)), Separable(rough(1300))
-    assert all(isinstance(low.factor(use), Spectral) for use in ("once", "iterations", "path"))
-    assert isinstance(full.factor("once"), Cholesky)
-    assert isinstance(full.factor("iterations"), Inverse)
-    assert isinstance(full.factor("path"), Spectral)
-    some = Separable(rbf_kernel(sample(1300, 3), gamma=0.03))  # a rank of about n / 5
+    low, full = SeparableTerm(smooth(1300)), SeparableTerm(rough(1300))
+    assert all(isinstance(low.factor(use), SpectralFactors) for use in ("once", "iterations", "path"))
+    assert isinstance(full.factor("once"), CholeskyFactors)
+    assert isinstance(full.factor("iterations"), InverseFactors)
+    assert isinstance(full.factor("path"), SpectralFactors)
+    some = SeparableTerm(rbf_kernel(sample(1300, 3), gamma=0.03))  # a rank of about n / 5
     assert 1300 / 10 < low_rank_factor(some.K, 550).shape[1] < 1300 / 4
-    assert isinstance(some.factor("once"), Cholesky)
-    assert isinstance(some.factor("iterations"), Spectral)
+    assert isinstance(some.factor("once"), CholeskyFactors)
+    assert isinstance(some.factor("iterations"), SpectralFactors)
 
 
 def test_iterations_by_column_are_for_full_ranks():

@@ -20,10 +20,10 @@ from hilbertlearn.output_losses import (
     Hamming,
     Jaccard,
     Kendall,
-    Scaled,
+    LossMultiple,
+    LossSum,
     Spearman,
     SquaredError,
-    Sum,
     ZeroOne,
 )
 
@@ -41,7 +41,7 @@ def test_a_sum_has_the_weighted_losses_of_its_parts():
     assert [(w, type(part)) for w, part in loss.parts()] == [(1.0, Hamming), (1.5, F1), (1.0, Jaccard)]
     nested = 2 * (Hamming() + 0.25 * F1())
     assert [w for w, _ in nested.parts()] == [2.0, 0.5]
-    assert isinstance(sum([Hamming(), F1()]), Sum)
+    assert isinstance(sum([Hamming(), F1()]), LossSum)
     for number in (np.float64(0.5), np.int64(2), 0):
         assert (number * F1()).parts()[0][0] == number == (F1() * number).parts()[0][0]
 
@@ -121,7 +121,7 @@ def test_a_weight_of_zero_takes_a_loss_out():
 def test_sums_that_are_refused():
     assert_refused(lambda: -1 * F1(), ["weight", "-1"])
     assert_refused(lambda: np.nan * F1(), ["weight", "nan"])
-    assert_refused(lambda: predictor(output_loss=Scaled(F1(), -2.0)).fit(X, SETS), ["weight", "-2"])
+    assert_refused(lambda: predictor(output_loss=LossMultiple(F1(), -2.0)).fit(X, SETS), ["weight", "-2"])
     assert_refused(lambda: predictor(output_loss=Hamming() + Edit()).fit(X, SETS), ["strings"])
     for wrong in (lambda: F1() + 1, lambda: F1() + "hamming", lambda: "2" * F1(), lambda: F1() * F1()):
         with pytest.raises(TypeError):

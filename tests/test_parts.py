@@ -11,7 +11,7 @@ from hilbertlearn._utils.statistics import geometric_median, mean_rows, pointwis
 from hilbertlearn._utils.sums import same
 from hilbertlearn.core.problem import Problem
 from hilbertlearn.core.solvers import solve, splitting
-from hilbertlearn.core.terms import FeatureGram, Padded, Separable
+from hilbertlearn.core.terms import FeatureGram, PaddedTerm, SeparableTerm
 from hilbertlearn.losses import EpsilonInsensitive, EpsilonSVR, Huber, Norm, Squared
 from hilbertlearn.training import best_constant
 
@@ -42,10 +42,10 @@ def data(weighted, gaps, seed=0):
 def problem_of(rows, total, Z, Y, mask, root, loss, M=None, outside=None):
     """The problem of some rows, whose sums are those of all."""
     own = None if root is None else root[rows]
-    term = Separable(FeatureGram(Z[rows], own, total=total), M)
+    term = SeparableTerm(FeatureGram(Z[rows], own, total=total), M)
     Y = Y[rows] if root is None else Y[rows] * own[:, None]
     if outside is not None:
-        Y, term = np.column_stack([Y, outside[rows]]), Padded(term)
+        Y, term = np.column_stack([Y, outside[rows]]), PaddedTerm(term)
     return Problem((term,), Y, loss, 0.7, None if mask is None else mask[rows], own, total=total)
 
 
@@ -64,7 +64,7 @@ def test_parts_give_the_solution_of_all(name, operator, weighted, gaps):
     assert {s.n_iter for s in solved} == {whole.n_iter}
     dual = np.concatenate([s.dual for s in solved])
     assert_allclose(dual, whole.dual, rtol=0, atol=1e-8 * np.abs(whole.dual).max())
-    dense = Problem((Separable(np.asarray(problem_of(slice(None), same, *given).term.K), M),), *_rest(*given))
+    dense = Problem((SeparableTerm(np.asarray(problem_of(slice(None), same, *given).term.K), M),), *_rest(*given))
     assert dense.gap(dual) <= 1.01e-10
 
 

@@ -135,7 +135,11 @@ class Words(list):
         (OperatorKernelRegressor(linear), "kernel", "test_persistence:linear"),
         (OperatorKernelRegressor(Doubled()), "kernel", "test_persistence:Doubled"),
         (OperatorKernelRegressor([("rbf", None), (linear, None)]), "kernel[1][0]", "test_persistence:linear"),
-        (structured(output_loss=hilbertlearn.output_losses.Custom(linear)), "output_loss.", "test_persistence:linear"),
+        (
+            structured(output_loss=hilbertlearn.output_losses.CustomLoss(linear)),
+            "output_loss.",
+            "test_persistence:linear",
+        ),
         (hilbertlearn.RegularizationPathCV(vector(kernel=Doubled())), "estimator.kernel", "test_persistence:Doubled"),
     ],
 )

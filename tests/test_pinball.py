@@ -11,9 +11,9 @@ from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor
 from hilbertlearn._utils.linalg import Kronecker
 from hilbertlearn.core import solvers
 from hilbertlearn.core.problem import Problem
-from hilbertlearn.core.terms import Separable
-from hilbertlearn.losses import EpsilonSVR, Huber, InfConv, Ordered, Pinball
-from hilbertlearn.losses.pinball import falling
+from hilbertlearn.core.terms import SeparableTerm
+from hilbertlearn.losses import EpsilonSVR, Huber, InfConv, NonCrossingPinball, Pinball
+from hilbertlearn.losses.pinball import antitonic_regression
 from hilbertlearn.training import best_constant
 
 LEVELS = (0.1, 0.5, 0.8)
@@ -45,7 +45,7 @@ def test_a_measure_weighs_point_values():
 
 
 def by_clarabel(A, loss, measure, seen=None, levels=LEVELS):
-    """Projection of A on the dual box, plus the polar cone of falling residuals where `seen` is given."""
+    """Projection of A on the dual box, plus the polar cone of antitonic_regression residuals where `seen` is given."""
     n, d = A.shape
     root, taus = np.sqrt(measure), np.tile(levels, d // len(levels))
     B = cp.Variable((n, d))
@@ -69,7 +69,7 @@ def test_prox_is_the_projection(measure):
     A = rng.normal(size=(30, 6))
     assert_allclose(Pinball(LEVELS).row_prox(A, 0.7, measure), by_clarabel(A, None, measure), atol=1e-6)
     seen = rng.random((30, 2)) < 0.7
-    loss = Ordered(LEVELS, seen)
+    loss = NonCrossingPinball(LEVELS, seen)
     found = loss.row_prox(A, 0.7, measure)
     assert_allclose(found, by_clarabel(A, None, measure, seen), atol=1e-5)
     assert (loss.row_conjugate(found, measure) == 0).all()  # the projection is in the set
@@ -79,16 +79,16 @@ def test_prox_is_the_projection(measure):
 def test_falling_is_isotonic_regression():
     A = rng.normal(size=(50, 7))
     by_row = np.array([isotonic_regression(row, increasing=False).x for row in A])
-    assert_allclose(falling(A), by_row, atol=1e-12)
+    assert_allclose(antitonic_regression(A), by_row, atol=1e-12)
 
 
 def test_moreau_of_the_ordered_loss():
     """a - prox(a) are residuals in order, and <a, r> is the loss there: both sides of Fenchel's equality."""
     seen = np.ones((40, 2), dtype=bool)
-    loss, A = Ordered(LEVELS, seen), 2 * rng.normal(size=(40, 6))
+    loss, A = NonCrossingPinball(LEVELS, seen), 2 * rng.normal(size=(40, 6))
     B = loss.row_prox(A, 1.0)
     R = A - B
-    assert loss.excess(R).max() <= 1e-12
+    assert loss.violation(R).max() <= 1e-12
     assert_allclose(np.sum(B * R, axis=1), loss.row_value(R), atol=1e-10)
 
 
@@ -114,7 +114,7 @@ def random_problem(loss, n=30, d=2, alpha=1e-2, weighted=False, gaps=False, oper
     mask = np.repeat(rng.random((n, d)) < 0.7, L, axis=1) if gaps else None
     root = np.sqrt(rng.uniform(0.5, 2.0, n)) if weighted else None
     total = n if root is None else (root**2).sum()
-    term = Separable(K, M)
+    term = SeparableTerm(K, M)
     Y = Y if mask is None else np.where(mask, Y, 0.0)
     if root is not None:
         term, Y = term.scaled(root), Y * root[:, None]

@@ -59,7 +59,7 @@ class Case:
         """The problem that the fit solves, for a loss of the margin in its own variables."""
         training, loss = self.training(), as_loss(self.model.loss)
         problem = training.problem(loss, self.model.alpha, training.centre(loss))
-        return problem.margins() if loss.on_margins else problem
+        return problem.margin_problem() if loss.on_margins else problem
 
     def fit(self, **settings):
         new = type(self.model)(**{**self.model.get_params(deep=False), **settings})

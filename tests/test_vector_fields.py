@@ -14,7 +14,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV
 
 from hilbertlearn import OperatorKernelRegressor
-from hilbertlearn.core.terms import DenseGram, General, TrainingOutputs, make_term
+from hilbertlearn.core.terms import BlockTerm, DenseGram, TrainingOutputs, make_term
 from hilbertlearn.kernels import (
     CurlFree,
     DivergenceFree,
@@ -199,7 +199,7 @@ def make(kind, mask=None, weighted=False):
     term = make_term(kernel, DenseGram(blocks), None, TrainingOutputs(POINTS, np.ones(N), np.zeros(D)))
     dense = flat(blocks)
     if mask is not None:
-        term, dense = term.observed(mask), dense * np.multiply.outer(mask.ravel(), mask.ravel())
+        term, dense = term.with_mask(mask), dense * np.multiply.outer(mask.ravel(), mask.ravel())
     if weighted:
         root = np.repeat(ROOT, D)
         term, dense = term.scaled(ROOT), dense * np.multiply.outer(root, root)
@@ -218,7 +218,7 @@ def test_the_map_is_that_of_the_blocks(kind, mask, weighted):
     term, dense, kernel = make(kind, mask, weighted)
     A, Y = rng.normal(size=(2, N, D))
     blocks = dense.reshape(N, D, N, D).transpose(0, 2, 1, 3)
-    assert isinstance(term, General) and term.shape == (N, D) and term.masked == (mask is not None)
+    assert isinstance(term, BlockTerm) and term.shape == (N, D) and term.masked == (mask is not None)
     assert_allclose(term.apply(A), np.einsum("ijab,jb->ia", blocks, A), atol=1e-13)
     assert_allclose(term.margin_gram(Y), np.einsum("ia,ijab,jb->ij", Y, blocks, Y), atol=1e-12)
     assert_allclose(term.norm, np.linalg.norm(dense, 2), rtol=0.05)
@@ -238,13 +238,13 @@ def test_scale_is_the_trace_over_d():
     assert_allclose(term.scale, np.trace(dense) / D)
     constant, _, _ = make("field", MASK)
     assert_allclose(constant.scale, N)  # K(x, x) is the identity, whatever was observed
-    assert term.observed(np.zeros((N, D), dtype=bool)).scale == 0.0
+    assert term.with_mask(np.zeros((N, D), dtype=bool)).scale == 0.0
 
 
 def test_blocks_of_fields_are_not_copied():
     blocks = training_gram(CurlFree(GAMMA), POINTS)
-    assert np.shares_memory(General.of_blocks(blocks).by_entry.K, blocks)
-    assert General.of_blocks(np.array(bumpy(POINTS, POINTS))).by_entry.K.flags.c_contiguous
+    assert np.shares_memory(BlockTerm.of_blocks(blocks).by_entry.K, blocks)
+    assert BlockTerm.of_blocks(np.array(bumpy(POINTS, POINTS))).by_entry.K.flags.c_contiguous
 
 
 def test_the_gram_matrix_can_be_left_out_and_put_back():
@@ -304,7 +304,7 @@ def test_samples_left_out_by_block(kind, mask, weighted, center):
     penalties = [0.03, 0.5, 20.0]
     expected = [refit_left_out(dense, seen, Y, weights, s, center) for s in penalties]
     for use in ("once", "iterations", "path"):
-        found = list(term.factor(use).left_out(np.where(seen, root * (Y - mean), 0.0), shift, root, penalties))
+        found = list(term.factor(use).loo_residuals(np.where(seen, root * (Y - mean), 0.0), shift, root, penalties))
         assert_allclose(found, expected, atol=1e-9)
 
 
@@ -312,20 +312,20 @@ def test_samples_left_out_of_a_singular_kernel():
     """Copies of points and a rank below n d: what the others determine has no residual, nothing is lost to rounding."""
     X = np.repeat(rng.normal(size=(4, 1)), 3, axis=0) @ np.ones((1, 2))
     blocks = CurlFree(GAMMA)(X, X)
-    term, Y = General.of_blocks(blocks), rng.normal(size=(12, 2))
+    term, Y = BlockTerm.of_blocks(blocks), rng.normal(size=(12, 2))
     expected = refit_left_out(flat(blocks), np.ones((12, 2), dtype=bool), Y, np.ones(12), 1e-4, False)
     for use in ("once", "path"):
-        (found,) = term.factor(use).left_out(Y, None, np.ones((12, 1)), [1e-4])
+        (found,) = term.factor(use).loo_residuals(Y, None, np.ones((12, 1)), [1e-4])
         assert_allclose(found, expected, atol=1e-6)
 
 
 def test_many_penalties_and_samples_share_products():
     n, d = 40, 2
     X, Y = rng.normal(size=(n, d)), rng.normal(size=(n, d))
-    term = General.of_blocks(CurlFree(GAMMA)(X, X))
+    term = BlockTerm.of_blocks(CurlFree(GAMMA)(X, X))
     penalties, root = np.geomspace(1e-3, 1e3, 700), np.ones((n, 1))
-    path = list(term.factor("path").left_out(Y, 0.1 * Y, root, penalties))
-    once = term.factor().left_out(Y, 0.1 * Y, root, penalties[::99])
+    path = list(term.factor("path").loo_residuals(Y, 0.1 * Y, root, penalties))
+    once = term.factor().loo_residuals(Y, 0.1 * Y, root, penalties[::99])
     assert len(path) == 700
     assert_allclose(path[::99], list(once), atol=1e-9)
 

@@ -15,7 +15,7 @@ from .._utils.validation import check_choice, check_number
 from ..core import solvers
 from ..core.problem import Problem
 from ..core.solvers import Solution
-from ..core.terms import Separable
+from ..core.terms import SeparableTerm
 from ..leave_one_out import loo_residuals
 from ..losses import Loss
 
@@ -153,13 +153,13 @@ class Network:
 
     def resolve_loss(self, parameters):
         """Settings of the loss left to "auto" become numbers, from leave-one-out residuals of the squared loss."""
-        term = Separable(self.forward(parameters)[2][-1])
+        term = SeparableTerm(self.forward(parameters)[2][-1])
         ((_, residuals),) = loo_residuals(term, self.V, [self.alpha * len(self.V)])
         self.loss = self.loss.resolve(residuals)
 
     def evaluate(self, parameters) -> Evaluation:
         coefs, codes, grams = self.forward(parameters)
-        problem = Problem((Separable(grams[-1]),), self.V, self.loss, self.alpha * len(self.V))
+        problem = Problem((SeparableTerm(grams[-1]),), self.V, self.loss, self.alpha * len(self.V))
         solution = solvers.solve(problem, tol=_SHARPER * self.tol, max_iter=_LAST_LAYER_ITER, init=self._dual)
         self._dual = A = np.ascontiguousarray(solution.dual)
         # the squared loss has Y = c A + fitted at its optimum, which saves a product

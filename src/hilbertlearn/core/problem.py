@@ -24,7 +24,7 @@ import numpy as np
 from .._utils.linalg import dot, exact
 from .._utils.sums import kept, same
 from ..losses import Loss
-from .terms import Separable, Sum, Term
+from .terms import SeparableTerm, SumTerm, Term
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Problem:
     mask : (n, d) booleans, True where observed, or None when everything is
     root_weights : (n,) sqrt(w), or None
     measure : (d,) quadrature weights of point values, or None
-    inside : for a loss that forbids large residuals, dual variables and values of a function well within them
+    interior : for a loss that forbids large residuals, dual variables and values of a function well within them
     total : function that adds what other parts of the samples have to a sum, an array, over these samples
     """
 
@@ -51,21 +51,21 @@ class Problem:
     mask: np.ndarray | None = None
     root_weights: np.ndarray | None = None
     measure: np.ndarray | None = None
-    inside: Any = None
+    interior: Any = None
     total: Callable = same
 
     @property
     def term(self) -> Term:
         """The whole linear map."""
-        return self.terms[0] if len(self.terms) == 1 else Sum(self.terms)
+        return self.terms[0] if len(self.terms) == 1 else SumTerm(self.terms)
 
     @property
-    def separable(self) -> Separable | None:
+    def separable_term(self) -> SeparableTerm | None:
         """The only term, when it is separable: then the problem is diagonal in two eigenbases."""
         return self.term.as_separable()
 
     @property
-    def linear(self) -> bool:
+    def is_linear_system(self) -> bool:
         """Whether the optimum is that of a linear system in all entries: squared loss, no gap that a mask hides."""
         return self.loss.quadratic and (self.mask is None or self.term.masked)
 
@@ -84,23 +84,23 @@ class Problem:
         """Values (n, d) at the samples of the function whose dual variables are A."""
         return self.term.apply(A) / self.penalty
 
-    def observed(self, A):
+    def zero_missing(self, A):
         """A with zeros where nothing was observed."""
         return A if self.mask is None else np.where(self.mask, A, 0.0)
 
     @property
-    def single(self) -> bool:
+    def is_float32(self) -> bool:
         """Whether dual variables are in single precision."""
         return self.Y.dtype == np.float32
 
     @property
-    def least_gap(self) -> float:
+    def rounding_gap(self) -> float:
         """A gap that rounding of the dual variables keeps from falling further, from above; 0 in double precision.
 
         Their relative error eps moves fitted values by up to ``eps ||K|| / s``, and the gap by half the square of that;
         variables at a bound move it by as much as themselves.
         """
-        if not self.single:
+        if not self.is_float32:
             return 0.0
         eps = float(np.finfo(self.Y.dtype).eps)
         return (eps * self.term.scale / self.penalty) ** 2 + (2 * eps if np.isfinite(self.loss.bound) else 0.0)
@@ -115,7 +115,7 @@ class Problem:
 
     def prox(self, A, step):
         """Prox of ``step * sum_i g*``, on the observed entries."""
-        A = self.observed(exact(A))
+        A = self.zero_missing(exact(A))
         if self.root_weights is None:
             found = self.loss.row_prox(A, step, self.measure)
         else:
@@ -125,7 +125,7 @@ class Problem:
 
     def _admissible(self, A):
         """A in the precision of the problem; rounding must not take it beyond the loss's bound."""
-        if not self.single:
+        if not self.is_float32:
             return A
         rounded = A.astype(self.Y.dtype)
         if np.isfinite(self.loss.bound):
@@ -155,11 +155,11 @@ class Problem:
     def primal(self, A, F):
         """n times the objective (sum of weights times, with weights) at the function whose dual variables are A.
 
-        A loss that forbids large residuals is taken at a function near by that it admits, see ``admitted``.
+        A loss that forbids large residuals is taken at a function near by that it admits, see ``feasible``.
         """
         return float(self.total(np.array(self._primal_here(A, F))))
 
-    def values(self, A, F, B, quadratic) -> tuple[float, float]:
+    def primal_and_dual(self, A, F, B, quadratic) -> tuple[float, float]:
         """``primal(A, F)`` and ``dual_value(B, quadratic)``, by one sum."""
         primal, dual = self.total(np.array([self._primal_here(A, F), self._dual_here(B, quadratic)]))
         return float(primal), float(dual)
@@ -172,43 +172,43 @@ class Problem:
 
     def _primal_here(self, A, F):
         """These samples' part of ``primal``."""
-        R = self.observed(self.Y - exact(F))
+        R = self.zero_missing(self.Y - exact(F))
         norm = dot(A, F) / 2
-        if self.loss.forbids:
-            step = self._step_inside(R)
+        if self.loss.is_constrained:
+            step = self._step_to_interior(R)
             if step is None:
                 return np.inf
             if step > 0:
-                B, G = self.inside
-                R = (1 - step) * R + step * self.observed(self.Y - G)
+                B, G = self.interior
+                R = (1 - step) * R + step * self.zero_missing(self.Y - G)
                 square = (1 - step) ** 2 * dot(A, F) + 2 * step * (1 - step) * dot(A, G) + step**2 * dot(B, G)
                 norm = square / 2
         return self._sum(self.loss.row_value, R) + norm
 
-    def admitted(self, A):
+    def feasible(self, A):
         """Dual variables of the function that ``primal`` is taken at: A, or a step from it towards ``inside``."""
-        step = self._step_inside(self.observed(self.Y - self.fitted(A)))
-        return A if not step else (1 - step) * A + step * self.inside[0]
+        step = self._step_to_interior(self.zero_missing(self.Y - self.fitted(A)))
+        return A if not step else (1 - step) * A + step * self.interior[0]
 
-    def _step_inside(self, R):
+    def _step_to_interior(self, R):
         """How far to go from residuals R to those inside until the loss admits them; None when that is not known."""
-        excess = self._excess(R)
+        excess = self._violation(R)
         beyond = excess > 0
         if not beyond.any():
             return 0.0
-        if self.inside is None:
+        if self.interior is None:
             return None
-        within = self._excess(self.observed(self.Y - self.inside[1]))
+        within = self._violation(self.zero_missing(self.Y - self.interior[1]))
         return np.divide(excess, excess - within, out=np.zeros_like(excess), where=beyond).max()
 
-    def _excess(self, R):
-        """What the loss forbids of residuals R (n, d), as they are before the weights."""
-        return self.loss.excess(R if self.root_weights is None else R / self.root_weights[:, None])
+    def _violation(self, R):
+        """How much residuals R (n, d), without the weights, violate the constraints of the loss."""
+        return self.loss.violation(R if self.root_weights is None else R / self.root_weights[:, None])
 
     def objective(self, A):
         """``primal`` at the function with dual variables A, also for losses of the margin."""
         if self.loss.on_margins:
-            margins, b = self.margins(), self.to_margins(A)
+            margins, b = self.margin_problem(), self.to_margins(A)
             return margins.primal(b, margins.fitted(b))
         return self.primal(A, self.fitted(A))
 
@@ -226,20 +226,22 @@ class Problem:
         F = self.fitted(A) if F is None or F.dtype != np.float64 else F
         B = A if under is None else exact(under)
         G = F if under is None else self.fitted(B)
-        return relative_gap(*self.values(A, F, B, dot(B, G)), self.floor)
+        return relative_gap(*self.primal_and_dual(A, F, B, dot(B, G)), self.floor)
 
     # ---------------------------------------------------------------- losses of the margin
 
-    def margins(self) -> Problem:
+    def margin_problem(self) -> Problem:
         """The same problem in the variables b of ``a_i = b_i z_i``, for losses of the margin (one column)."""
         gram = self.term.margin_gram(self._targets)
-        return Problem((Separable(gram),), np.zeros((len(self.Y), 1)), self.loss, self.penalty, None, self.root_weights)
+        return Problem(
+            (SeparableTerm(gram),), np.zeros((len(self.Y), 1)), self.loss, self.penalty, None, self.root_weights
+        )
 
     @property
     def _targets(self):
         """What margins are taken with, z_i (n, d): the outputs, unless the loss says otherwise."""
         Y = self.Y if self.root_weights is None else self.Y / self.root_weights[:, None]
-        return self.observed(self.loss.targets_of(Y))
+        return self.zero_missing(self.loss.margin_targets(Y))
 
     def from_margins(self, b):
         """Dual variables A (n, d) from b (n, 1)."""

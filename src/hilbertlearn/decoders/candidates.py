@@ -33,7 +33,7 @@ def best_outputs(W, Y, score, pool=None):
 
 def classes(W, Y, loss):
     """Outputs (m,) of the smallest weighted loss among all that the loss knows of, exact for any weights."""
-    pool = loss.everything(Y)
+    pool = loss.all_outputs(Y)
     return take(pool, best_outputs(-W, Y, loss, pool))
 
 

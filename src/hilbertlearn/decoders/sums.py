@@ -17,7 +17,7 @@ def decode(decoders, W, Y, loss):
     decoders : functions ``(W, Y, loss) -> outputs`` by their names; a part whose decoder is not among them proposes
         nothing. Never worse than the best of Y or of what any part's decoder finds.
     """
-    pool = loss.everything(Y)
+    pool = loss.all_outputs(Y)
     at = best_outputs(-W, Y, loss, pool)
     best = [pool[i] for i in at]
     values = weighted_losses(W, take(pool, at), Y, loss)

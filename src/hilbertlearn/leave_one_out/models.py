@@ -39,7 +39,7 @@ class LeaveOneOutModels:
 
         G : (m, N) kernel values, or features, that predictions are made from
         """
-        return factors.changed(G, self.residuals, self.shift, self.root, self.penalty, rows)
+        return factors.loo_changes(G, self.residuals, self.shift, self.root, self.penalty, rows)
 
     def pairs(self, factors: Factors, rows):
         """Residuals (b, n, d) of every sample j under the model without j and without each of the samples `rows`.
@@ -49,7 +49,7 @@ class LeaveOneOutModels:
         own, center = self.root[:, 0] ** 2, self.shift is not None
         targets, _, _ = centred_targets(self.Y, center, self.smoothed, own)
         shifts = _shifts_of_pairs(self.Y, own, self.smoothed, rows) if center else None
-        found = factors.pairs_left_out(targets, shifts, self.root, self.penalty, rows)
+        found = factors.pairwise_loo_residuals(targets, shifts, self.root, self.penalty, rows)
         return np.where(np.isnan(self.Y), np.nan, found)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .._utils.linalg import Spectrum
-from ..core.terms import left_out_of_rows
+from ..core.terms import loo_residuals_from_spectrum
 from ..training import MomentProblem
 
 KEPT = 2000  # rows
@@ -99,7 +99,7 @@ def loo_residuals_from_moments(problem: MomentProblem, rows: Reservoir, penaltie
             rotation = V / np.sqrt(values)
             gamma, E = (np.ones(1), None) if operator is None else operator
             coefficients = rotation.T @ (block.P if E is None else block.P @ E)
-            path = left_out_of_rows(
+            path = loo_residuals_from_spectrum(
                 Spectrum(values, root * (rows.Z @ rotation)),
                 gamma,
                 E,

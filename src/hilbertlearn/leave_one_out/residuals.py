@@ -39,13 +39,13 @@ def loo_residuals(
         factors = term.factor(ONCE if len(penalties) == 1 else PATH)
     gone = np.isnan(Y) if rows is None else np.isnan(Y[rows])
     for s, residuals in zip(
-        penalties, factors.left_out(targets, shift, root, np.asarray(penalties, dtype=float), rows)
+        penalties, factors.loo_residuals(targets, shift, root, np.asarray(penalties, dtype=float), rows)
     ):
         yield float(s), np.where(gone, np.nan, residuals) if gone.any() else residuals
 
 
 def centred_targets(Y, center, smoothed, weights):
-    """Targets (n, d) and what they change by (n, d) when sample i is left out, as ``Factors.left_out`` takes them."""
+    """Targets (n, d) and what they change by (n, d) when sample i is left out, for ``Factors.loo_residuals``."""
     own = np.ones(len(Y)) if weights is None else weights
     root = np.sqrt(own)[:, None]
     mean, shift = np.zeros(Y.shape[1]), None

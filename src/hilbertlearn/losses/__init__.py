@@ -6,7 +6,7 @@ from .._utils.validation import check_choice
 from .base import Loss
 from .convolution import InfConv
 from .margin import Hinge
-from .pinball import Ordered, Pinball, check_levels
+from .pinball import NonCrossingPinball, Pinball, check_levels
 from .pnorm import EpsilonInsensitive, Huber
 from .radial import Ball, EpsilonSVR, ExpNorm, LogNorm, Norm, PowerNorm, Squared
 
@@ -21,7 +21,7 @@ __all__ = [
     "LogNorm",
     "Loss",
     "Norm",
-    "Ordered",
+    "NonCrossingPinball",
     "Pinball",
     "PowerNorm",
     "Squared",

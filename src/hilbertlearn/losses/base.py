@@ -49,7 +49,9 @@ class Loss(BaseEstimator):
     curvature = 0.0  # c of the conjugate's quadratic part
     quadratic = False  # True: the conjugate is half the squared norm and no more, so that the problem is linear
     sparse = False  # True: small residuals give dual rows that are exactly zero
-    tapers = False  # True: dual variable over residual falls as residuals grow, it grows no faster than a square
+    decreasing_weight = (
+        False  # True: dual variable over residual falls as residuals grow, it grows no faster than a square
+    )
     symmetric = True  # False: a residual and its negative cost differently, so that squared errors say less of a fit
     largest_residual = np.inf  # the loss is infinite beyond this norm
     bound = np.inf  # on the norm of a dual row; finite for losses that grow linearly, and these resist outliers
@@ -78,19 +80,19 @@ class Loss(BaseEstimator):
         """Raise a ValueError where the loss does not go with outputs of d columns."""
 
     @property
-    def forbids(self):
-        """Whether some residuals cost infinitely much, see ``excess``."""
+    def is_constrained(self):
+        """Whether some residuals cost infinitely much, see ``violation``."""
         return bool(np.isfinite(self.largest_residual))
 
-    def excess(self, R):
-        """How far residuals R (n, d) are beyond what a loss that forbids some admits, (n, k); at most 0 inside."""
+    def violation(self, R):
+        """By how much residuals R (n, d) violate the constraints of the loss, (n, k); at most 0 where they are met."""
         return row_norms(R)[:, None] - self.largest_residual
 
     def best_constant(self, Y, weights):
         """The constant (d,) of smallest loss for outputs (n, d), NaN where not observed; None without a formula."""
         return None
 
-    def targets_of(self, Y):
+    def margin_targets(self, Y):
         """What margins are taken with, z_i (n, d), from coordinates Y (n, d); for losses of the margin."""
         return Y
 

@@ -51,7 +51,7 @@ class Hinge(Loss):
         if self.targets is not None and not callable(self.targets):
             raise TypeError(f"Hinge: targets must be a function of coordinates (n, d) or None, got {self.targets!r}")
 
-    def targets_of(self, Y):
+    def margin_targets(self, Y):
         if self.targets is None:
             return Y
         Z = np.asarray(self.targets(Y), dtype=float)

@@ -120,7 +120,7 @@ class Pinball(Loss):
         return out
 
 
-class Ordered(Pinball):
+class NonCrossingPinball(Pinball):
     """The pinball loss of the samples of one problem, infinite where quantiles of an output cross.
 
     Residuals ``r_j = y - q_j`` of an output fall along its levels where quantiles q_j rise. That cone C has the
@@ -142,12 +142,12 @@ class Ordered(Pinball):
     --------
     >>> import numpy as np
     >>> from hilbertlearn import losses
-    >>> loss = losses.Ordered([0.1, 0.9], seen=np.ones((2, 1), dtype=bool))
+    >>> loss = losses.NonCrossingPinball([0.1, 0.9], seen=np.ones((2, 1), dtype=bool))
     >>> loss.row_value(np.array([[1.0, -1.0], [-1.0, 1.0]]))  # the second sample's quantiles cross
     array([0.2, inf])
     """
 
-    forbids = True
+    is_constrained = True
 
     def __init__(self, levels, seen):
         super().__init__(levels)
@@ -163,7 +163,7 @@ class Ordered(Pinball):
 
     def row_value(self, R, measure=None):
         whole = np.where(np.repeat(self.seen, len(self.taus), axis=1), R, 0.0)
-        beyond = self.excess(R).max(axis=1, initial=0.0) > _FORGIVEN * max(1.0, float(np.abs(R).max(initial=0.0)))
+        beyond = self.violation(R).max(axis=1, initial=0.0) > _FORGIVEN * max(1.0, float(np.abs(R).max(initial=0.0)))
         return np.where(beyond, np.inf, super().row_value(whole, measure))
 
     def row_conjugate(self, A, measure=None):
@@ -178,7 +178,7 @@ class Ordered(Pinball):
         """
         root = self._by_level(np.broadcast_to(_root(measure, A), A.shape)) * self.seen[:, :, None]
         blocks = self._by_level(A)
-        fallen = falling(blocks - root * (self.taus - 0.5))
+        fallen = antitonic_regression(blocks - root * (self.taus - 0.5))
         kept = np.sign(fallen) * np.maximum(np.abs(fallen) - root / 2, 0.0)
         return (blocks - kept).reshape(A.shape)
 
@@ -187,7 +187,7 @@ class Ordered(Pinball):
         root = self._by_level(np.broadcast_to(_root(measure, A), A.shape)) * self.seen[:, :, None]
         blocks = self._by_level(A)
         linear = root * (self.taus - 0.5)
-        fallen = falling(blocks - linear)
+        fallen = antitonic_regression(blocks - linear)
         on = (np.abs(fallen) <= root / 2) & self.seen[:, :, None]  # residuals are zero
         # a run of tied residuals begins where they fall
         tied = np.zeros(on.shape, dtype=bool)
@@ -199,7 +199,7 @@ class Ordered(Pinball):
         directions = np.vstack([unit[columns], unit[later] - unit[later - 1]])
         return known, np.concatenate([rows, more]), directions
 
-    def excess(self, R):
+    def violation(self, R):
         """How much residuals (n, d L) rise between neighbouring levels, (n, d (L - 1)): by so much quantiles cross."""
         rises = np.diff(self._by_level(R), axis=2).reshape(len(R), -1)
         return rises - _ROUNDING * np.abs(R).max(initial=0.0)
@@ -207,13 +207,13 @@ class Ordered(Pinball):
     def saturated(self, A, measure=None):
         return super().saturated(A, measure) & np.repeat(self.seen, len(self.taus), axis=1)
 
-    def upwards(self, d):
+    def increasing_row(self, d):
         """Row (d,) of values that rise from level to level, those of the ends of a mean zero."""
         number = len(self.taus)
         return np.tile(np.linspace(-1.0, 1.0, number) if number > 1 else np.zeros(1), d // number)
 
 
-def falling(A):
+def antitonic_regression(A):
     """The nearest A (..., L) whose last axis does not rise: isotonic regression, by maxima of minima of means."""
     number = A.shape[-1]
     sums = np.concatenate([np.zeros((*A.shape[:-1], 1)), np.cumsum(-A, axis=-1)], axis=-1)

@@ -80,7 +80,7 @@ class Huber(_PNormLoss):
         return self.p == 1
 
     @property
-    def tapers(self):
+    def decreasing_weight(self):
         return self.p in (1, 2)
 
     @property

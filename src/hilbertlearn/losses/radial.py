@@ -65,7 +65,7 @@ class Norm(_Scaled):
     array([1., 1., 1., 1.])
     """
 
-    tapers = True
+    decreasing_weight = True
 
     def value(self, r):
         return self.scale * r
@@ -115,7 +115,7 @@ class PowerNorm(Loss):
         check_positive(self, "eta", above=1)
 
     @property
-    def tapers(self):
+    def decreasing_weight(self):
         return self.eta <= 2
 
     def value(self, r):

@@ -392,7 +392,7 @@ class KernelMachine(FitCallbacksMixin, FittedMachine):
             remedy = "raise alpha, which is at the limit of rounding," if direct else "raise max_iter"
             if solution.stopped:
                 remedy = "a callback has stopped it: let it go on,"
-            elif found.problem.single and solution.gap <= found.problem.least_gap:
+            elif found.problem.is_float32 and solution.gap <= found.problem.rounding_gap:
                 remedy = "it is what float32 reaches with this alpha: set precision='refined', raise alpha,"
             messages.append(
                 f"gap {solution.gap:.1e} > tol {self.tol:.1e} after {solution.n_iter} iterations; {remedy} or tol"

@@ -17,7 +17,7 @@ from .._utils.fitting import continued, where
 from .._utils.naming import unnamed_in_errors
 from .._utils.statistics import mean_rows
 from .._utils.validation import warn
-from ..core.terms import BlockGram
+from ..core.terms import FeatureBlockGram
 from ..data import streams
 from ..data.streams import Batch, Source
 from ..data.streams.base import checked_weights, joined_batches, with_rows
@@ -290,7 +290,7 @@ class InBatches(KernelMachine):
                 for block in self._counted_blocks(begun, batch):
                     store.append(block.Z)
                     blocks.append(replace(block, Z=None))
-            training = _training(decided, blocks, BlockGram(store.blocks, store.shape))
+            training = _training(decided, blocks, FeatureBlockGram(store.blocks, store.shape))
             never = np.isnan(training.Y).all(axis=0)
             self.warn_unobserved(training.space, training.space.unobserved_outputs(never))
             total = float(training.weights.sum())

@@ -13,16 +13,16 @@ from sklearn.utils.validation import _num_samples
 from .._utils.blocks import row_blocks
 from ..core.terms import (
     ITERATIONS,
-    Deformed,
-    DeformedFeatures,
+    DeformedFeatureKernel,
     DeformedGram,
+    DeformedKernel,
     DenseGram,
     Factors,
     FeatureGram,
     Gram,
     Term,
-    merged,
-    summed,
+    merge_terms,
+    sum_grams,
 )
 from ..leave_one_out import LeaveOneOutModels, loo_residuals
 from ..losses import Loss
@@ -163,13 +163,13 @@ class State(Expansion):
         # samples are left out in double precision
         X = left.X if on_features else self.X_fit.astype(float) if is_single(self.X_fit) else self.X_fit
         values = [kernel(X) for kernel in (left.kernels if on_features else self.kernels)]
-        gram: Gram = summed(FeatureGram(Z) if on_features else DenseGram(Z) for Z in values)
+        gram: Gram = sum_grams(FeatureGram(Z) if on_features else DenseGram(Z) for Z in values)
         if left.penalty is not None:
-            deformed = (DeformedFeatures if on_features else Deformed)(values[0], left.penalty)
+            deformed = (DeformedFeatureKernel if on_features else DeformedKernel)(values[0], left.penalty)
             gram = DeformedGram(deformed, left.manifold, left.own)
-        term = left.term.with_gram(gram).at(self.alpha)
+        term = left.term.with_gram(gram).for_alpha(self.alpha)
         if left.Y is not None and not np.isfinite(left.Y).all():
-            term = term.observed(np.isfinite(left.Y))
+            term = term.with_mask(np.isfinite(left.Y))
         return term if (left.weights == 1).all() else term.scaled(np.sqrt(left.weights))
 
     def loo_residuals(self):
@@ -300,7 +300,7 @@ class LeftOut:
         if found.training.X is None:
             return None
         terms = [term.unsampled for term in found.training.terms]
-        term = terms[0] if len(terms) == 1 else merged(terms)
+        term = terms[0] if len(terms) == 1 else merge_terms(terms)
         return cls._made(found.training, term, None) if term is not None and term.closed_form else None
 
     @classmethod
@@ -361,14 +361,14 @@ def _made_from(found: Fit):
         kernel, samples, columns, C = training.kernels[0].folded(coefficients[0])
         return (kernel,), samples, columns, [C]
     kept = np.arange(len(training.columns))
-    if found.loss.sparse and found.problem.separable is not None and not training.depends_on_alpha:
+    if found.loss.sparse and found.problem.separable_term is not None and not training.depends_on_alpha:
         kept = np.flatnonzero(coefficients[0].any(axis=1))  # prediction needs the samples in use only
     samples = take_samples(training.X, kept, training.kernels)
     return training.kernels, samples, training.columns[kept], [np.ascontiguousarray(C[kept]) for C in coefficients]
 
 
 def _precision(found: Fit) -> str:
-    if found.problem.single:
+    if found.problem.is_float32:
         return "float32"
     return "refined" if found.training.grams[0].refines else "float64"
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from .._utils.validation import check_choice
-from .base import OutputLoss, Scaled, Sum
+from .base import LossMultiple, LossSum, OutputLoss
 from .costs import CostMatrix, Hierarchy
 from .directions import Diffusion
 from .histograms import Chi2, Hellinger, Wasserstein1d
 from .margins import Hinge, Logistic
-from .objects import Custom, Edit, KernelLoss, ZeroOne
+from .objects import CustomLoss, Edit, KernelLoss, ZeroOne
 from .rankings import Kendall, Rank, Spearman
 from .robust import L2L1, Cauchy, Fair, GemanMcClure
 from .scalars import Absolute, EpsilonAbsolute, Huber, Pinball, SquaredError
@@ -19,7 +19,7 @@ __all__ = [
     "Cauchy",
     "Chi2",
     "CostMatrix",
-    "Custom",
+    "CustomLoss",
     "Diffusion",
     "Edit",
     "EpsilonAbsolute",
@@ -39,10 +39,10 @@ __all__ = [
     "OutputLoss",
     "Pinball",
     "Rank",
-    "Scaled",
+    "LossMultiple",
     "Spearman",
     "SquaredError",
-    "Sum",
+    "LossSum",
     "Wasserstein1d",
     "ZeroOne",
 ]
@@ -89,4 +89,4 @@ def as_output_loss(loss) -> OutputLoss:
         raise TypeError(
             f"output_loss must be a name, an object of output_losses or a callable (Z, Y) -> matrix, got {loss!r}"
         )
-    return Custom(loss)
+    return CustomLoss(loss)

@@ -62,7 +62,7 @@ class OutputLoss(BaseEstimator):
         """Outputs from canonical ones, in the form of others, ``like``, as they came."""
         return outputs
 
-    def everything(self, outputs):
+    def all_outputs(self, outputs):
         """All canonical outputs that the loss knows of; where it knows of none, those given."""
         return outputs
 
@@ -79,13 +79,13 @@ class OutputLoss(BaseEstimator):
         return [(1.0, self)]
 
     def __add__(self, other):
-        return Sum(self, other) if isinstance(other, OutputLoss) else NotImplemented
+        return LossSum(self, other) if isinstance(other, OutputLoss) else NotImplemented
 
     def __radd__(self, other):
         return self if isinstance(other, Real) and other == 0 else NotImplemented  # where ``sum`` starts
 
     def __mul__(self, weight):
-        return Scaled(self, _weight(weight)) if isinstance(weight, Real) else NotImplemented
+        return LossMultiple(self, _weight(weight)) if isinstance(weight, Real) else NotImplemented
 
     __rmul__ = __mul__
 
@@ -110,10 +110,10 @@ class _Combined(OutputLoss):
             part.check_predictions(outputs)
         return outputs
 
-    def everything(self, outputs):
+    def all_outputs(self, outputs):
         for _, part in self.parts():
             if part.classes(outputs) is not None:
-                return part.restore(part.everything(part.check(outputs)), outputs)
+                return part.restore(part.all_outputs(part.check(outputs)), outputs)
         return outputs
 
     def classes(self, outputs):
@@ -124,7 +124,7 @@ class _Combined(OutputLoss):
         return sum(weight * part(part.check_predictions(Z), part.check(Y)) for weight, part in self.parts())
 
 
-class Sum(_Combined):
+class LossSum(_Combined):
     """``f(z, y) + g(z, y)``; written ``f + g``.
 
     Parameters
@@ -152,13 +152,13 @@ class Sum(_Combined):
         self.f, self.g = f, g
 
     def resolve(self, outputs):
-        return Sum(self.f.resolve(outputs), self.g.resolve(outputs))
+        return LossSum(self.f.resolve(outputs), self.g.resolve(outputs))
 
     def parts(self):
         return [*self.f.parts(), *self.g.parts()]
 
 
-class Scaled(_Combined):
+class LossMultiple(_Combined):
     """``weight f(z, y)``; written ``weight * f``.
 
     Parameters
@@ -186,7 +186,7 @@ class Scaled(_Combined):
         self.f, self.weight = f, weight
 
     def resolve(self, outputs):
-        return Scaled(self.f.resolve(outputs), _weight(self.weight))
+        return LossMultiple(self.f.resolve(outputs), _weight(self.weight))
 
     def parts(self):
         weight = _weight(self.weight)

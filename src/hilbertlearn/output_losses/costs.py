@@ -63,7 +63,7 @@ class CostMatrix(OutputLoss):
         labels = self.table(self.labels)[1]
         return outputs if labels is None else [labels[i] for i in outputs]
 
-    def everything(self, outputs):
+    def all_outputs(self, outputs):
         return np.arange(len(self.table(self.labels)[0]))
 
     def classes(self, outputs):
@@ -141,8 +141,8 @@ class Hierarchy(OutputLoss):
     def restore(self, outputs, like):
         return self.resolve(like).restore(outputs, like)
 
-    def everything(self, outputs):
-        return self.resolve(outputs).everything(outputs)
+    def all_outputs(self, outputs):
+        return self.resolve(outputs).all_outputs(outputs)
 
     def classes(self, outputs):
         return self.resolve(outputs).classes(outputs)

@@ -57,7 +57,7 @@ class ZeroOne(OutputLoss):
             positions(outputs, list(self.labels), "the labels of ZeroOne")
         return outputs
 
-    def everything(self, outputs):
+    def all_outputs(self, outputs):
         return outputs if self.labels is None else list(self.labels)
 
     def classes(self, outputs):
@@ -155,7 +155,7 @@ class Edit(OutputLoss):
         return np.array([_distances(_codes(z), padded, lengths) for z in Z], dtype=float).reshape(len(Z), len(Y))
 
 
-class Custom(OutputLoss):
+class CustomLoss(OutputLoss):
     """A loss given by a function of two lists of outputs.
 
     Parameters
@@ -171,9 +171,11 @@ class Custom(OutputLoss):
     --------
     >>> import numpy as np
     >>> from hilbertlearn import StructuredPredictor, output_losses
-    >>> hours = output_losses.Custom(lambda Z, Y: np.abs((np.subtract.outer(Z, Y) + 12) % 24 - 12))  # around the clock
+    >>> def hours(Z, Y):  # around the clock
+    ...     return np.abs((np.subtract.outer(Z, Y) + 12) % 24 - 12)
     >>> X, y = np.zeros((4, 1)), np.array([22, 23, 1, 0])
-    >>> StructuredPredictor(output_loss=hours, gamma=1.0, alpha=1e-6).fit(X, y).predict([[0.0]])
+    >>> loss = output_losses.CustomLoss(hours)
+    >>> StructuredPredictor(output_loss=loss, gamma=1.0, alpha=1e-6).fit(X, y).predict([[0.0]])
     array([23])
     """
 

@@ -9,7 +9,7 @@ import scipy.sparse
 from sklearn.utils.validation import _num_samples
 
 from ..core.problem import Problem
-from ..losses import Ordered
+from ..losses import NonCrossingPinball
 from ..machine.state import State, spread
 from ..training import Fit, Samples, Training, build
 
@@ -29,7 +29,9 @@ def fit_in_order(training: Training, loss, alpha, options, points=None) -> Fit:
     root = whole.root_weights
     terms = [term if root is None else term.scaled(root) for term in ([whole.term] if whole.term else whole.terms)]
     Y = Y if root is None else Y * root[:, None]
-    problem = Problem(tuple(terms), Y, Ordered(loss.levels, seen), float(alpha) * total, None, root, whole.measure)
+    problem = Problem(
+        tuple(terms), Y, NonCrossingPinball(loss.levels, seen), float(alpha) * total, None, root, whole.measure
+    )
     return Fit(whole, problem, options.solve(problem, alpha, None, None), float(alpha), center)
 
 
@@ -61,7 +63,7 @@ def with_points(training: Training, points) -> Training:
 def state_in_order(found: Fit) -> State:
     """The state of such a fit: what is said of samples is said of those given, coefficients are of points too."""
     problem, loss, training = found.problem, found.loss, found.training
-    assert isinstance(loss, Ordered)
+    assert isinstance(loss, NonCrossingPinball)
     seen, root = np.repeat(loss.seen, len(loss.taus), axis=1), found.root
     own = loss.seen.any(axis=1)
     n = training.n_samples - int((~own).sum())

@@ -293,7 +293,7 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, OnGrid, KernelMachine)
 
     def make_state(self, found: Fit) -> State:
         """What is kept of a fit: arrays of samples have those given, without points that hold quantiles in order."""
-        return state_in_order(found) if found.loss.forbids else State.of(found)
+        return state_in_order(found) if found.loss.is_constrained else State.of(found)
 
     def _held_at(self, X):
         """Checked inputs at which quantiles are held in order beside the samples; None for none."""

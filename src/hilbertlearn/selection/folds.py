@@ -35,7 +35,7 @@ def own_error(training: Training, found: Fit, test, loss: Loss | None = None):
     values = found.coordinates_at(training.cross(test, found.training))
     residuals, weights = space.residuals(y, values), training.weights[test]
     if loss.on_margins:
-        targets = np.where(np.isnan(residuals), 0.0, loss.targets_of(np.nan_to_num(residuals + values)))
+        targets = np.where(np.isnan(residuals), 0.0, loss.margin_targets(np.nan_to_num(residuals + values)))
         return 2 * float(np.average(loss.row_value(-np.sum(targets * values, axis=1)[:, None]), weights=weights))
     rows = full_rows(loss, space, y, np.nan_to_num(residuals))
     floor = loss.row_value(np.zeros_like(rows[:1]), space.measure)

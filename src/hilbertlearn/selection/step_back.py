@@ -47,7 +47,7 @@ def is_final(found: Fit) -> bool:
     function.
     """
     solution, problem = found.solution, found.problem
-    rounded = problem.single and solution.gap <= problem.least_gap
+    rounded = problem.is_float32 and solution.gap <= problem.rounding_gap
     return solution.converged or solution.stopped or rounded or bool(np.isfinite(found.loss.largest_residual))
 
 

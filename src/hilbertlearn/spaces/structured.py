@@ -197,7 +197,7 @@ class WeightSpace(Space):
     @cached_property
     def losses(self):
         """Losses (p, c) of predicting each output that the loss knows of, else each of these, where these are true."""
-        return np.asarray(self.loss(self.loss.everything(self.outputs), self.outputs), dtype=float)
+        return np.asarray(self.loss(self.loss.all_outputs(self.outputs), self.outputs), dtype=float)
 
     def held_out_errors(self, Y, residuals):
         return expected_losses((Y - residuals) @ self.losses.T, self.losses[:, np.argmax(Y, axis=1)].T)

@@ -12,7 +12,7 @@ from .._utils.validation import warn
 from ..core.problem import Problem, relative_gap
 from ..core.solvers import splitting
 from ..core.solvers.anderson import Anderson
-from ..core.terms import Constant
+from ..core.terms import ConstantTerm
 
 _TOL = 1e-9  # of the certificate, and of the constant relative to the spread of the outputs
 _TOLD = 1e-3  # beyond which it is said
@@ -52,11 +52,11 @@ def _minimiser(Y, weights, loss, measure, outside, total):
     if loss.quadratic or np.isfinite(loss.largest_residual):
         return mean
     # where steps are as small as the bound on dual variables, begin near the end
-    origin = mean if loss.tapers or np.isinf(loss.bound) else geometric_median(Y, weights, total)
+    origin = mean if loss.decreasing_weight or np.isinf(loss.bound) else geometric_median(Y, weights, total)
     mask, targets, d = np.isfinite(Y), np.nan_to_num(Y - origin), Y.shape[1]
     if outside is not None:
         targets, mask = np.column_stack([targets, outside]), np.column_stack([mask, np.ones(len(Y), dtype=bool)])
-    term, root = Constant(np.sqrt(weights)[:, None] * mask, d, total), np.sqrt(weights)
+    term, root = ConstantTerm(np.sqrt(weights)[:, None] * mask, d, total), np.sqrt(weights)
     mask = None if mask.all() else mask
     problem = Problem((term,), root[:, None] * targets, loss, 1.0, mask, root, measure, total=total)
     squares, number = total(np.array([np.sum(targets**2), targets.size]))
@@ -64,7 +64,7 @@ def _minimiser(Y, weights, loss, measure, outside, total):
         certificate = _Certificate(problem, term, np.sqrt(squares / number))
         certificate(np.zeros_like(targets), term.root * np.append(mean - origin, np.zeros(targets.shape[1] - d)))
         certificate.value = 0.0
-        if certificate.size > 0 and (loss.tapers or (loss.curvature > 0 and (loss.by_row or loss.by_entry))):
+        if certificate.size > 0 and (loss.decreasing_weight or (loss.curvature > 0 and (loss.by_row or loss.by_entry))):
             _descend(problem, term, certificate)
         elif certificate.size > 0:
             splitting.solve(problem, tol=_TOL, max_iter=_MAX_ITER, certificate=certificate)
@@ -140,7 +140,7 @@ def _section(problem, term, certificate, largest):
 def _descend(problem, term, certificate):
     """Accelerated steps of majorisation: c times the mean dual variable of the residuals.
 
-    For a loss that tapers, the parabola through a residual that lies above it has the curvature dual variable /
+    With decreasing weight the parabola through a residual that lies above it has the curvature dual variable /
     residual, and longer steps are safe. A loss that has no gradient everywhere is made smooth, to rounding.
     """
     loss, Y = problem.loss, problem.Y
@@ -149,12 +149,12 @@ def _descend(problem, term, certificate):
     constant, accelerated = np.zeros(Y.shape[1]), Anderson((Y.shape[1],))
     for iteration in range(_MAX_ITER):
         F = term.root * constant
-        R = problem.observed(Y - F)
+        R = problem.zero_missing(Y - F)
         A = problem.prox(R / c, 1 / c)
         if iteration % _CHECK_EVERY == 0 and certificate(A, F) <= _TOL:
             return
         step = c * term.constant(A)
-        if loss.tapers:
+        if loss.decreasing_weight:
             size, dual = (row_norms(R)[:, None], row_norms(A)[:, None]) if loss.by_row else (R, A)
             curvature = c * term.constant(term.root * np.divide(dual, size, out=np.ones_like(dual), where=size != 0))
             step[: term.free] /= np.maximum(curvature[: term.free], np.finfo(float).tiny)

@@ -14,20 +14,20 @@ from .._utils.statistics import mean_rows
 from ..core.problem import Problem
 from ..core.terms import (
     PATH,
-    Deformed,
-    DeformedFeatures,
+    DeformedFeatureKernel,
     DeformedGram,
+    DeformedKernel,
     Factors,
     FeatureGram,
-    Padded,
     PaddedFactors,
-    Sampled,
+    PaddedTerm,
+    SampledTerm,
     Term,
     TrainingOutputs,
     kernels_in_memory,
     make_gram,
     make_term,
-    merged,
+    merge_terms,
 )
 from ..spaces import Space
 from .constant import best_constant
@@ -63,7 +63,7 @@ class Training(Samples):
     @cached_property
     def term(self) -> Term | None:
         """The whole map where it is one term: the only one, or several without an operator."""
-        return self.terms[0] if len(self.terms) == 1 else merged(self.terms)
+        return self.terms[0] if len(self.terms) == 1 else merge_terms(self.terms)
 
     @property
     def closed_form(self) -> bool:
@@ -98,8 +98,8 @@ class Training(Samples):
     def term_at(self, alpha) -> Term:
         """The map of the only kernel for that alpha, on what was observed if gaps have a closed form, and weighted."""
         assert self.term is not None
-        term = self.term.at(alpha)
-        term = term.observed(self.mask) if self.mask is not None and self.closed_form else term
+        term = self.term.for_alpha(alpha)
+        term = term.with_mask(self.mask) if self.mask is not None and self.closed_form else term
         return term if self.root_weights is None else term.scaled(self.root_weights)
 
     def problem(self, loss, alpha, center) -> Problem:
@@ -109,11 +109,11 @@ class Training(Samples):
         pushed = known if encoded.sampling is None else encoded.sampling.push(known)
         Y = np.nan_to_num(self.Y - pushed)
         if self.term is not None:  # of other losses than the squared one the prox takes the gaps
-            terms = [self.term_at(alpha) if loss.quadratic else self.term_at(alpha).unmasked()]
+            terms = [self.term_at(alpha) if loss.quadratic else self.term_at(alpha).without_mask()]
         else:
             terms = [term if root is None else term.scaled(root) for term in self.terms]
         if self.pads(loss):
-            Y, terms = np.column_stack([Y, encoded.outside]), [Padded(term) for term in terms]
+            Y, terms = np.column_stack([Y, encoded.outside]), [PaddedTerm(term) for term in terms]
         Y = (Y if root is None else Y * root[:, None]).astype(self.grams[0].dtype, copy=False)
         return Problem(tuple(terms), Y, loss, float(alpha * self.weights.sum()), self.mask, root, self.measure)
 
@@ -262,7 +262,7 @@ def build(samples: Samples, chosen, values=None) -> Training:
         K = kernel.training(samples.X) if values is None else values[i]
         if graph is not None:
             penalty = kernels.smoothness(graph, K, samples.columns, kernel.on_features)
-            deformed = (DeformedFeatures if kernel.on_features else Deformed)(K, penalty)
+            deformed = (DeformedFeatureKernel if kernel.on_features else DeformedKernel)(K, penalty)
             grams.append(DeformedGram(deformed, float(recipe.manifold), samples.labelled_indices))
         else:
             grams.append(FeatureGram(K) if kernel.on_features else _gram(recipe, kernel, K))
@@ -295,7 +295,7 @@ def make_terms(recipe, grams, encoded: Encoded, weights):
     terms = [
         make_term(kernel, gram, operator, outputs) for (kernel, operator), gram in zip(recipe.pairs, grams, strict=True)
     ]
-    return tuple(terms if encoded.sampling is None else [Sampled(term, encoded.sampling) for term in terms])
+    return tuple(terms if encoded.sampling is None else [SampledTerm(term, encoded.sampling) for term in terms])
 
 
 def _check_directions(recipe, samples):

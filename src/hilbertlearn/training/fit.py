@@ -83,7 +83,7 @@ class Fit:
         problem, dual = self.problem, self.solution.dual
         if self.loss.quadratic:  # the dual variables are the residuals
             return self.loss.curvature * dual / self.root
-        return problem.observed(problem.Y - problem.fitted(dual)) / self.root
+        return problem.zero_missing(problem.Y - problem.fitted(dual)) / self.root
 
     def outlier_scores(self):
         """Sizes (n,) of residuals, or (n, d) of each point for a loss of points, over their median; 0 if not seen."""

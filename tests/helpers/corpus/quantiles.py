@@ -28,7 +28,7 @@ CASES = {
     ),
     "three levels": case(),
     "levels that share nothing": case(coupling=np.inf),
-    "in order": Case(quantiles(non_crossing=True), X, NUMBERS, NEW, uses=("losses.Ordered",), **_ITERATED),
+    "in order": Case(quantiles(non_crossing=True), X, NUMBERS, NEW, uses=("losses.NonCrossingPinball",), **_ITERATED),
     "vectors, covariance": case(VECTORS, levels=(0.3, 0.7), operator="covariance"),
     "vectors, gaps": case(GAPS, levels=(0.3, 0.7), operator=None),
     "curves": case(CURVES[:, ::2], levels=(0.3, 0.7), grid=T[::2], operator=None, alpha=0.1),

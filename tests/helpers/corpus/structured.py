@@ -106,7 +106,7 @@ CASES = {
         needs=("networkx",),
     ),
     "KernelLoss": case(WORDS, output_losses.KernelLoss(kernels.NGrams(2)), _SCORED),
-    "Custom": case(SETS, output_losses.Custom(symmetric_difference), _SCORED),
+    "CustomLoss": case(SETS, output_losses.CustomLoss(symmetric_difference), _SCORED),
     "sum of losses": case(LABEL_SETS, output_losses.Hamming() + 0.5 * output_losses.F1(), _SCORED),
     "decoder of a user": case(WORDS, "zero_one", decoder=most_weight),
     "output kernel, gaussian decoder": Case(

@@ -17,7 +17,7 @@ import dataclasses
 import numpy as np
 
 from . import active_rows, box_qp, columns, conjugate_gradient, proximal_gradient, proximal_newton, spectral, splitting
-from .interior import admitted, inside
+from .feasibility import find_interior, make_feasible
 from .solution import Solution
 
 SOLVERS = {
@@ -56,17 +56,17 @@ def _candidates(problem, method, factors):
 def solve(problem, method="auto", *, tol=1e-6, max_iter=1000, init=None, callback=None, factors=None) -> Solution:
     """The dual optimum by the named method, or by the cheapest that suits the problem."""
     if problem.loss.on_margins:  # the factors are of another map
-        margins = problem.margins()
+        margins = problem.margin_problem()
         start = None if init is None else problem.to_margins(init)
         solution = _solve(margins, method, tol=tol, max_iter=max_iter, init=start, callback=callback, factors=None)
         return dataclasses.replace(solution, dual=problem.from_margins(solution.dual))
-    if problem.loss.forbids:
+    if problem.loss.is_constrained:
         factors = problem.term.factor("path") if factors is None else factors
-        problem = dataclasses.replace(problem, inside=inside(problem, factors))
-    hard = problem.inside is not None  # some of the tolerance is for the step inside
+        problem = dataclasses.replace(problem, interior=find_interior(problem, factors))
+    hard = problem.interior is not None  # some of the tolerance is for the step inside
     options = {"tol": tol / 2 if hard else tol, "max_iter": max_iter, "init": init, "callback": callback}
     solution = _solve(problem, method, factors=factors, **options)
-    return admitted(problem, solution, tol) if hard else solution
+    return make_feasible(problem, solution, tol) if hard else solution
 
 
 def _solve(problem, method, *, factors, **options):

@@ -14,8 +14,8 @@ _FEW = 0.4  # fraction of nonzero rows up to which it pays to leave out the othe
 
 
 def suits(problem):
-    """A loss that leaves rows at zero and forbids no residual, M = I."""
-    term, soft = problem.separable, np.isinf(problem.loss.largest_residual)
+    """A loss that leaves rows at zero and is_constrained no residual, M = I."""
+    term, soft = problem.separable_term, np.isinf(problem.loss.largest_residual)
     return problem.loss.sparse and soft and term is not None and term.M is None
 
 
@@ -44,7 +44,7 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
         )
         dual = np.zeros_like(problem.Y)
         dual[rows] = part.dual
-        fitted = problem.separable.apply_from(rows, part.dual) / problem.penalty
+        fitted = problem.separable_term.apply_from(rows, part.dual) / problem.penalty
         gap = problem.gap(dual, fitted)
         solution = _after(solution, Solution(dual, gap, part.n_iter, gap <= tol, [gap], stopped=part.stopped))
         joining = np.setdiff1d(_nonzero(problem.prox(problem.Y - fitted, 1.0)), rows)

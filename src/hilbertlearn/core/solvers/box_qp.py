@@ -6,7 +6,7 @@ import numpy as np
 
 from ..._utils.linalg import transposed_times
 from . import interior_point
-from .solution import Solution, Told
+from .solution import IterationMonitor, Solution
 
 _SMALL = 400  # samples up to which an interior-point method is as fast
 _COARSE = 1e-3  # gap of the problem with half of the samples
@@ -34,14 +34,14 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
     the start, or from the same problem with half of the samples; exchanges then settle it, and an interior-point method
     does where they go round in circles.
     """
-    Q = problem.separable.gram.dense() / problem.penalty
+    Q = problem.separable_term.gram.dense() / problem.penalty
     top = np.ones(len(Q)) if problem.root_weights is None else problem.root_weights
     b = np.clip(top if init is None else init[:, 0], 0.0, top)
 
     def gap(b, Qb):
         return problem.gap(b[:, None], Qb[:, None])
 
-    told = Told(callback)
+    told = IterationMonitor(callback)
     options = {"tol": tol, "max_iter": max_iter, "callback": told}
     least = gap(b, transposed_times(Q, b))
     history = [least]
@@ -57,7 +57,7 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
 
 def _from_half(problem, top):
     """Which samples (n,), (n,) are guessed to be at 0 and at the top: by their margins when half of them are fitted."""
-    K = problem.separable.gram.dense()
+    K = problem.separable_term.gram.dense()
     rows = np.sort(np.random.default_rng(0).permutation(len(K))[: len(K) // 2])
     part = problem.take(rows, share=float((top[rows] ** 2).sum() / (top**2).sum()))
     b = solve(part, tol=_COARSE).dual[:, 0]

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..._utils.linalg import dot, exact
 from .conjugate_gradient import relative_residual_gap
-from .solution import Solution, Told
+from .solution import IterationMonitor, Solution
 
 _LARGE = 1500  # samples below which an eigendecomposition takes no time, and is exact
 _WORTH = 20  # iterations that must fit in half the time of an eigendecomposition for the attempt to be made
@@ -20,7 +20,7 @@ _FALLS = 0.5  # the share that is left of a gap then, at most
 def affordable(problem):
     """Iterations that take half the time of an eigendecomposition of K (7.5 n^3 operations, 2 n^2 d an iteration)."""
     n, d = problem.Y.shape
-    return int(2 * n / d) if not problem.separable.expands else 0  # features have few eigenpairs
+    return int(2 * n / d) if not problem.separable_term.expands else 0  # features have few eigenpairs
 
 
 def promising(problem, factors=None):
@@ -30,7 +30,7 @@ def promising(problem, factors=None):
 
 def suits(problem):
     """The squared loss of a separable term with an operator, everything observed."""
-    return problem.linear and problem.separable is not None and problem.separable.M is not None
+    return problem.is_linear_system and problem.separable_term is not None and problem.separable_term.M is not None
 
 
 def cost(problem, factors):
@@ -47,19 +47,19 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
     what they stand for, and iterations begin again while that makes the gap smaller.
     """
     found = _iterate(problem, tol, max_iter, init, callback)
-    for _ in range(_FRESH if problem.single else 0):
+    for _ in range(_FRESH if problem.is_float32 else 0):
         left = 0 if found.stopped else min(affordable(problem), max_iter) - found.n_iter
         if found.converged or left <= 0 or found.history[-2] > tol:  # the last but one is of the recursion
             break
         more = _iterate(problem, tol, left, found.dual, callback)
         if more.gap > _FALLS * found.gap:  # it is rounding, which eigenvectors do not help
-            return replace(found, gave_up=found.gap > problem.least_gap)
+            return replace(found, gave_up=found.gap > problem.rounding_gap)
         found = replace(more, n_iter=found.n_iter + more.n_iter, history=[*found.history, *more.history])
     return found
 
 
 def _iterate(problem, tol, max_iter, init, callback) -> Solution:
-    c, term = problem.loss.curvature, problem.separable
+    c, term = problem.loss.curvature, problem.separable_term
     gamma, E = term.operator_spectrum
     weights, T = gamma / problem.penalty, problem.Y @ E
     A = np.zeros_like(T) if init is None else init @ E
@@ -67,10 +67,10 @@ def _iterate(problem, tol, max_iter, init, callback) -> Solution:
     direction, square = residual.copy(), np.einsum("ij,ij->j", residual, residual)
     limit = min(affordable(problem), max_iter)
     # directions that M drops have the fitted value 0 and cost their whole square
-    whole = problem.single and E.shape[0] == E.shape[1]
+    whole = problem.is_float32 and E.shape[0] == E.shape[1]
     outside = 0.0 if whole else max(dot(problem.Y, problem.Y) - dot(T, T), 0.0) / (2 * c)
     history = [relative_residual_gap(A, residual, T, c, outside)]
-    iteration, told = 0, Told(callback)
+    iteration, told = 0, IterationMonitor(callback)
     while history[-1] > tol / 2 and iteration < limit:
         iteration += 1
         image = term.gram.apply(direction) * weights + c * direction

@@ -9,7 +9,7 @@ import numpy as np
 from ..._utils.linalg import dot
 from ..problem import relative_gap
 from . import splitting
-from .solution import Solution, Told
+from .solution import IterationMonitor, Solution
 
 
 def suits(problem):
@@ -28,23 +28,23 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
 
     For the squared loss the duality gap is half the squared residual over c, so each iteration has its certificate.
     """
-    c, Y = problem.loss.curvature, problem.observed(problem.Y)
+    c, Y = problem.loss.curvature, problem.zero_missing(problem.Y)
     own = problem.term.krylov()
     if own is not None:
         return _by_own_iterations(own, problem, tol, max_iter, init, callback)
     step = factors or problem.term.preconditioner()
 
     def multiply(A):
-        return c * A + problem.observed(problem.fitted(A))
+        return c * A + problem.zero_missing(problem.fitted(A))
 
     def precondition(R):
-        return R if step is None else problem.observed(step.solve(R, c, problem.penalty))
+        return R if step is None else problem.zero_missing(step.solve(R, c, problem.penalty))
 
-    A = np.zeros_like(Y) if init is None else problem.observed(init)
+    A = np.zeros_like(Y) if init is None else problem.zero_missing(init)
     residual = Y - multiply(A) if init is not None else Y.copy()
     history = [relative_residual_gap(A, residual, Y, c)]
     conjugate = precondition(residual)
-    direction, rate, told = conjugate, np.vdot(residual, conjugate), Told(callback)
+    direction, rate, told = conjugate, np.vdot(residual, conjugate), IterationMonitor(callback)
     for iteration in range(1, max_iter + 1):
         if told.stopped or history[-1] <= tol:
             return replace(_finished(problem, A, iteration - 1, tol, history), stopped=told.stopped)
@@ -77,10 +77,10 @@ def _finished(problem, A, n_iter, tol, history):
 
 def _by_own_iterations(system, problem, tol, max_iter, init, callback):
     """The term's own iterations, more accurate until the gap is within tol."""
-    c, T = problem.loss.curvature, problem.observed(problem.Y)
+    c, T = problem.loss.curvature, problem.zero_missing(problem.Y)
     if init is not None:
         system.start(init, problem.penalty)
-    error, history, told = np.sqrt(tol), [], Told(callback)
+    error, history, told = np.sqrt(tol), [], IterationMonitor(callback)
     while True:
         dual = system.solve(T, c, problem.penalty, error=error, max_iter=max_iter - system.n_iter)
         history.append(problem.gap(dual))

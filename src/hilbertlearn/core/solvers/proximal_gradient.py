@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .solution import Solution, Told
+from .solution import IterationMonitor, Solution
 
 
 def suits(problem):
@@ -27,7 +27,7 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
     F = problem.fitted(Z)
     V, FV, momentum = Z, F, 1.0
     lipschitz = problem.lipschitz
-    history, told = [problem.gap(Z, F)], Told(callback)
+    history, told = [problem.gap(Z, F)], IterationMonitor(callback)
     for iteration in range(1, max_iter + 1):
         if told.stopped or history[-1] <= tol:
             return Solution(Z, history[-1], iteration - 1, history[-1] <= tol, history, stopped=told.stopped)

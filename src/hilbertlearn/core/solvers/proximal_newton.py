@@ -16,7 +16,7 @@ from ..._utils.linalg import cholesky, cholesky_solve, dot
 from ..._utils.sums import same
 from ..problem import Problem, relative_gap
 from . import splitting
-from .solution import Solution, Told
+from .solution import IterationMonitor, Solution
 
 _LARGEST = 1500  # unknowns of a system
 _BEGIN = 30  # steps of splitting
@@ -33,9 +33,14 @@ _RIDGES = (1e-15, 1e-13, 1e-11, 1e-9)  # added to the diagonal of a system, rela
 
 def suits(problem: Problem) -> bool:
     """Losses that know their faces, kernels ``k(x, z) M`` in double precision, all samples in one place."""
-    if not hasattr(problem.loss, "face") or problem.separable is None or problem.single or problem.total is not same:
+    if (
+        not hasattr(problem.loss, "face")
+        or problem.separable_term is None
+        or problem.is_float32
+        or problem.total is not same
+    ):
         return False
-    return not problem.separable.gram.depends_on_alpha
+    return not problem.separable_term.gram.depends_on_alpha
 
 
 def cost(problem: Problem, factors) -> float:
@@ -56,7 +61,7 @@ def solve(problem: Problem, *, tol=1e-6, max_iter=1000, init=None, callback=None
     C, F = A, problem.fitted(A)
     best = _Best(problem, A, F)
     sigma, inner, large = _first_sigma(problem, A, F), 0, 0
-    last, told = _LAST * sigma, Told(callback)
+    last, told = _LAST * sigma, IterationMonitor(callback)
     for iteration in range(start.n_iter + 1, max_iter + 1):
         if sigma > last:  # rounding keeps the gap from falling
             return best.solution(iteration, False, history)
@@ -84,7 +89,7 @@ def solve(problem: Problem, *, tol=1e-6, max_iter=1000, init=None, callback=None
 
 def _first_sigma(problem: Problem, A, F) -> float:
     """Such that a tenth of the dual variables is free at first, by the sizes of residuals."""
-    sizes = np.abs(problem.observed(problem.Y - F))
+    sizes = np.abs(problem.zero_missing(problem.Y - F))
     if problem.measure is not None:
         sizes = sizes / np.sqrt(problem.measure)
     if problem.root_weights is not None:
@@ -139,7 +144,7 @@ class _Point:
         """With its gap, which takes a product with the kernel."""
         dual, value = _envelope(problem, A, sigma, C, F)
         G = problem.fitted(dual)
-        primal, dual_value = problem.values(dual, G, dual, dot(dual, G))
+        primal, dual_value = problem.primal_and_dual(dual, G, dual, dot(dual, G))
         left, apart = max(dot(C - dual, F - G), 0.0) / 2, dual - A
         gap = relative_gap(primal, dual_value, problem.floor)
         return cls(problem, A, sigma, C, F, dual, value, gap, left, dot(apart, apart) / (2 * sigma), primal, dual_value)
@@ -161,11 +166,11 @@ def _envelope(problem: Problem, A, sigma, C, F):
 def _newton(problem: Problem, at: _Point):
     """Direction (n, d) of coefficients, its values, and the slope along it; None where the system is too large."""
     root = 1.0 if problem.root_weights is None else problem.root_weights[:, None]
-    fixed, rows, V = problem.loss.face(problem.observed(at.argument) / root, problem.measure, problem.mask)
+    fixed, rows, V = problem.loss.face(problem.zero_missing(at.argument) / root, problem.measure, problem.mask)
     if len(rows) > _LARGEST:
         return None
-    new = problem.observed(fixed * root)
-    G, term = problem.fitted(new), problem.separable
+    new = problem.zero_missing(fixed * root)
+    G, term = problem.fitted(new), problem.separable_term
     if len(rows) and term is not None:
         between = (V if term.M is None else V @ term.M) @ V.T
         S = term.gram.take(rows).dense() * between / problem.penalty

@@ -23,7 +23,7 @@ class Solution:
     stopped: bool = False  # by the one who was told of its iterations
 
 
-class Told:
+class IterationMonitor:
     """A callback (iteration, gap) that may be None, and remembers whether it has asked to stop."""
 
     def __init__(self, callback):

@@ -10,7 +10,7 @@ _REFINEMENTS = 3
 
 def suits(problem):
     """A linear system whose map can be inverted."""
-    return problem.linear and problem.term.inversion == "direct"
+    return problem.is_linear_system and problem.term.inversion == "direct"
 
 
 def cost(problem, factors):
@@ -27,22 +27,22 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
     Eigenbases lose about ||K|| / s digits, and each refinement with the same factors wins some back; residuals are
     computed in double precision, so that dual variables in single are as near to the optimum as these can be.
     """
-    c, Y = problem.loss.curvature, problem.observed(problem.Y)
+    c, Y = problem.loss.curvature, problem.zero_missing(problem.Y)
     factors = problem.term.factor("once") if factors is None else factors
     A, W = factors.solve_expanded(Y, c, problem.penalty)
     A = exact(A)
     F = factors.fitted(problem, A)
     history, best = [problem.gap(A, F)], (A, W)
     while history[-1] > tol and len(history) <= _REFINEMENTS:
-        change, more = factors.solve_expanded(problem.observed(Y - c * A - F), c, problem.penalty)
+        change, more = factors.solve_expanded(problem.zero_missing(Y - c * A - F), c, problem.penalty)
         A, W = exact((A + change).astype(Y.dtype, copy=False)), None if W is None else W + more
         F = factors.fitted(problem, A)
         history.append(problem.gap(A, F))
         if history[-1] == min(history):
             best = A, W
-    A, W = best if problem.single else (A, W)
+    A, W = best if problem.is_float32 else (A, W)
     A = A.astype(Y.dtype, copy=False)
-    gap = min(history) if problem.single else history[-1]
+    gap = min(history) if problem.is_float32 else history[-1]
     if callback is not None:
         callback(len(history), gap)
     return Solution(A, gap, len(history), gap <= tol, history, expansion=W)

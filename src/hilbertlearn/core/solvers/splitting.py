@@ -7,7 +7,7 @@ import numpy as np
 from ..._utils.linalg import dot, exact
 from ..problem import relative_gap
 from .anderson import Anderson
-from .solution import Solution, Told
+from .solution import IterationMonitor, Solution
 
 _RELAXATION = 1.6
 _BALANCE_EVERY = 15
@@ -29,7 +29,7 @@ def suits(problem):
 def cost(problem, factors):
     """The factors, and some sixty steps with them; twenty for the squared loss, whose gaps are all that a prox sees."""
     n, d = problem.Y.shape
-    term, steps = problem.term.unmasked(), 20 if problem.loss.quadratic else 60
+    term, steps = problem.term.without_mask(), 20 if problem.loss.quadratic else 60
     made, step = term.factor_cost(n, "iterations"), 2 * term.step_cost(n, d)
     if term.iterates:  # one matrix between all values, or iterations in each step
         values = (6 * term.factor_cost(n)) ** (1 / 3)
@@ -47,17 +47,17 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
     """
     c, Y = problem.loss.curvature, problem.Y
     # gaps are the prox's, and may as well be missing from the map: one factor then serves all columns
-    factors = problem.term.unmasked().factor("iterations") if factors is None else factors.unmasked()
+    factors = problem.term.without_mask().factor("iterations") if factors is None else factors.without_mask()
     rho = 1.5 if c > 0 else _start(problem)
     W = np.zeros_like(Y)
     if init is not None:  # at the optimum rho (W - Z) is minus the gradient of the smooth part at Z
         Z = problem.prox(init, _ADMIT)
-        W = Z + problem.observed(Y - c * Z - problem.fitted(Z)) / rho
+        W = Z + problem.zero_missing(Y - c * Z - problem.fitted(Z)) / rho
     accelerated = Anderson(Y.shape, Y.dtype, problem.total)
     history: list[float] = []
-    best, stalled, least = None, 0, problem.least_gap if certificate is None else 0.0
+    best, stalled, least = None, 0, problem.rounding_gap if certificate is None else 0.0
     refining, lowest = False, np.inf
-    fraction, last_check, previous, told = 1.0, 0, W, Told(callback)
+    fraction, last_check, previous, told = 1.0, 0, W, IterationMonitor(callback)
     for iteration in range(1, max_iter + 1):
         Z = problem.prox(W, 1 / rho)
         R = Y + rho * (2 * Z - W)
@@ -65,7 +65,7 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
         X = _refined(problem, factors, X, R, c + rho) if refining else X
         F = R - (c + rho) * X  # fitted values of X
         quadratic = 2 * dot(Z, F) - dot(X, F)
-        primal, dual = problem.values(X, F, Z, quadratic)
+        primal, dual = problem.primal_and_dual(X, F, Z, quadratic)
         distance = relative_gap(primal, dual, problem.floor)
         known = distance > (_ROUNDED if least else _ROUNDED_DOUBLE)
         every = _CHECK_AT_LEAST_EVERY if known else _CHECK_THEN_EVERY
@@ -102,7 +102,7 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
 def _refined(problem, factors, X, R, shift):
     """A linear step in single precision, nearer to the solution by a residual in double."""
     whole = exact(X)
-    rest = R - shift * whole - problem.term.unmasked().apply(whole) / problem.penalty
+    rest = R - shift * whole - problem.term.without_mask().apply(whole) / problem.penalty
     return (whole + factors.solve(rest, shift, problem.penalty)).astype(X.dtype)
 
 

@@ -34,7 +34,7 @@ class Term(ABC):
     """The map of an operator-valued kernel on the dual variables of n samples."""
 
     closed_form = False  # whether samples can be left out by a formula
-    influences = False  # whether its factors say what that changes elsewhere, see ``Factors.changed``
+    influences = False  # whether its factors say what that changes elsewhere, see ``Factors.loo_changes``
     masked = False  # whether the map itself leaves out what was not observed
     takes_gaps = False  # whether ``observed`` makes it do so
     expands = False  # whether predictions are made from more samples than have dual variables, see ``expand``
@@ -55,7 +55,7 @@ class Term(ABC):
     def predictor(self, C):
         """The function ``kernel values with the samples -> values (m, d)`` whose coefficients are C (n, d)."""
 
-    def at(self, alpha) -> Term:
+    def for_alpha(self, alpha) -> Term:
         """The map for that alpha: a graph's penalty changes the kernel with it."""
         return self
 
@@ -72,11 +72,11 @@ class Term(ABC):
         """Coefficients (N, d) of the kernel at the N samples that predictions are made from."""
         return C
 
-    def observed(self, mask) -> Term:
+    def with_mask(self, mask) -> Term:
         """The map on the observed entries alone, where it can take the place of a mask."""
         return self
 
-    def unmasked(self) -> Term:
+    def without_mask(self) -> Term:
         """The map on all entries where ``factor`` is cheaper for it: a prox under a mask keeps the others at zero."""
         return self
 
@@ -169,15 +169,15 @@ class Factors(ABC):
         """Factors for that shift and penalty alone that hold nothing else."""
         return self
 
-    def unmasked(self) -> Factors:
-        """Those of ``Term.unmasked``."""
+    def without_mask(self) -> Factors:
+        """Those of ``Term.without_mask``."""
         return self
 
     def fitted(self, problem, A):
         """Fitted values of A, by the BLAS that the factors came from."""
         return problem.fitted(A)
 
-    def left_out(self, T, shift, root, penalties, rows=None):
+    def loo_residuals(self, T, shift, root, penalties, rows=None):
         """Yield residuals (n, d) for each penalty, of samples left out one at a time, with the penalty held fixed.
 
         T : (n, d) targets, multiplied by ``root``
@@ -193,19 +193,19 @@ class Factors(ABC):
         Yields W (m, n), or its columns `rows`, and ``W @ root`` (m,): predictions are W @ T for targets T (n, r_M).
 
         G : (m, N) kernel values, or features, that predictions are made from, not scaled
-        root, rows : as in ``left_out``
+        root, rows : as in ``loo_residuals``
         """
         raise TypeError(f"{type(self).__name__} does not say how predictions depend on the targets")
 
-    def changed(self, G, residuals, shift, root, penalty, rows=None):
+    def loo_changes(self, G, residuals, shift, root, penalty, rows=None):
         """What predictions at m points change by when samples are left out one at a time, (m, n, d) or at `rows`.
 
         Without sample i the model is that of all with its target replaced by its prediction without it, around the
         constant that moves by ``shift``: ``shift_i (1 - W root) - W_i root_i residual_i``, in each direction of M.
 
         G, root, penalty : as in ``influence``
-        residuals : (n, d) those of ``left_out``, NaN where not observed
-        shift, rows : as in ``left_out``
+        residuals : (n, d) those of ``loo_residuals``, NaN where not observed
+        shift, rows : as in ``loo_residuals``
         """
         own = slice(None) if rows is None else rows
         pulled, E = root[own] * np.nan_to_num(residuals[own]), self.output_basis
@@ -227,19 +227,19 @@ class Factors(ABC):
             out += moved
         return out
 
-    def leftover(self, penalty, rows):
+    def residual_map(self, penalty, rows):
         """What is left of targets by the fit, ``t (K + t)^-1`` with t = s / eigenvalue, one pair for each one of M.
 
         Yields its rows (b, n) there, and its diagonal (n,).
         """
         raise TypeError(f"{type(self).__name__} does not say what is left of targets")
 
-    def pairs_left_out(self, T, shifts, root, penalty, rows):
+    def pairwise_loo_residuals(self, T, shifts, root, penalty, rows):
         """Residuals (b, n, d) of every sample j left out together with each of the samples `rows`; NaN for itself.
 
-        With H = ``leftover`` and e = H T what remains of i and j is H_ij^-1 times e_ij, a system of two unknowns.
+        With H = ``residual_map`` and e = H T what remains of i and j is H_ij^-1 times e_ij, a system of two unknowns.
 
-        T, root : as in ``left_out``
+        T, root : as in ``loo_residuals``
         shifts : (b, n, d) what the targets of the others change by, None for nothing
         """
         E, b = self.output_basis, len(rows)
@@ -250,7 +250,7 @@ class Factors(ABC):
         ones = ones if E is None else ones @ E
         moved = None if shifts is None else shifts if E is None else _rotated(shifts, E)
         out = np.empty((b, *left.shape))
-        for g, (H, diagonal) in enumerate(self.leftover(penalty, rows)):
+        for g, (H, diagonal) in enumerate(self.residual_map(penalty, rows)):
             own = slice(None) if E is None else slice(g, g + 1)
             determinant = diagonal[rows][:, None] * diagonal - H**2
             determinant[np.arange(b), rows] = np.nan
@@ -279,7 +279,7 @@ def _rotated(values, E):
     return (values.reshape(-1, values.shape[-1]) @ E).reshape(*values.shape[:-1], -1)
 
 
-class Sum(Term):
+class SumTerm(Term):
     """The sum of several terms."""
 
     def __init__(self, terms):
@@ -289,7 +289,7 @@ class Sum(Term):
         return sum(term.apply(A) for term in self.terms)
 
     def scaled(self, root_weights):
-        return Sum(term.scaled(root_weights) for term in self.terms)
+        return SumTerm(term.scaled(root_weights) for term in self.terms)
 
     def predictor(self, C):
         raise TypeError("each term of a sum has a predictor, of its own kernel's values")
@@ -298,14 +298,14 @@ class Sum(Term):
         return sum(term.margin_gram(Y) for term in self.terms)
 
     def take(self, rows):
-        return Sum(term.take(rows) for term in self.terms)
+        return SumTerm(term.take(rows) for term in self.terms)
 
     def preconditioner(self):
         """Factors of the separable term nearest to the sum of the separable ones."""
-        from .separable import nearest
+        from .separable import nearest_separable
 
         parts = [part for term in self.terms if (part := term.as_separable()) is not None]
-        return nearest(parts).factor(ITERATIONS) if parts else None
+        return nearest_separable(parts).factor(ITERATIONS) if parts else None
 
     @property
     def norm(self):

@@ -17,10 +17,10 @@ from ..._utils.linalg import eigenspaces, spectrum
 from ..._utils.pivoted_cholesky import pivoted_cholesky
 from ..._utils.validation import copies_in_memory
 from .base import Term
-from .directions import PerDirection
+from .eigenspaces import EigenspaceTerm
 from .features import FeatureGram
 from .gram import DenseGram, Gram
-from .separable import Separable
+from .separable import SeparableTerm
 
 _DEPENDENT = 1e-12  # what is left of k(x, x), relative to the largest, when a sample adds nothing to the others
 _PER_KERNEL, _BESIDE = 3, 5  # matrices: a deformed kernel, its multiple and factor; K, S, the basis and its making
@@ -29,7 +29,7 @@ _LU_ERROR = 1e-8  # of predictions, relative to the outputs, beyond which the sl
 
 
 @dataclass(frozen=True)
-class Deformed:
+class DeformedKernel:
     """The kernel k~ between N samples, for every ratio r.
 
     K : (N, N) Gram matrix of k
@@ -41,7 +41,7 @@ class Deformed:
     S: Any
     basis: Any = None
 
-    def factored(self) -> Deformed:
+    def factored(self) -> DeformedKernel:
         """The same with a basis that serves every r, from factors of K = C C' and of C' S C; one LU serves one r."""
         if self.basis is not None:
             return self
@@ -69,33 +69,33 @@ class Deformed:
 
     def undeformed(self, rows) -> Gram:
         """What expands coefficients without a penalty."""
-        return AtRatio(None, self, 0.0, rows)
+        return FixedRatioGram(None, self, 0.0, rows)
 
     def most(self, labelled) -> float:
         """How many deformed kernels between so many samples fit in memory, 1 or more."""
         return kernels_in_memory(labelled, len(self.K))
 
-    def prepared(self, alpha, error) -> Deformed:
+    def prepared(self, alpha, error) -> DeformedKernel:
         """Itself, or with a basis: slower than one LU, whose errors a small alpha would blow up."""
         return self.factored() if error * self.diagonal.max() > _LU_ERROR * alpha else self
 
-    def at(self, r, rows) -> Gram:
+    def at_ratio(self, r, rows) -> Gram:
         """The kernel for one ratio, between some of the samples."""
         if self.basis is not None:
             values, B = self.basis
             half = B[rows] / np.sqrt(1 + r * values)
-            return AtRatio(half @ half.T, self, r, rows)
+            return FixedRatioGram(half @ half.T, self, r, rows)
         # all samples with these: (I + r K S)^-1 K[:, rows], nothing is subtracted
         system = np.ascontiguousarray(self.S @ self.K)  # its transpose K S is the Fortran array that LAPACK factors
         system *= r
         system.flat[:: len(system) + 1] += 1.0
         factor = scipy.linalg.lu_factor(system.T, overwrite_a=True, check_finite=False)
         columns = scipy.linalg.lu_solve(factor, self.K[:, rows], check_finite=False)
-        return AtRatio((columns[rows] + columns[rows].T) / 2, self, r, rows, columns)
+        return FixedRatioGram((columns[rows] + columns[rows].T) / 2, self, r, rows, columns)
 
 
 @dataclass(frozen=True)
-class DeformedFeatures(Deformed):
+class DeformedFeatureKernel(DeformedKernel):
     """The kernel ``Z (I + r Z'SZ)^-1 Z'`` between N samples, for every ratio r.
 
     K : (N, r) the features Z in place of the Gram matrix
@@ -125,24 +125,24 @@ class DeformedFeatures(Deformed):
     def prepared(self, alpha, error):
         return self.factored()
 
-    def at(self, r, rows):
+    def at_ratio(self, r, rows):
         values, U, V = self.factored().basis
         left = 1 / np.sqrt(1 + r * values)
         return FeatureGram(U[rows] * left, back=V * left)
 
 
-class AtRatio(DenseGram):
+class FixedRatioGram(DenseGram):
     """The deformed kernel between labelled samples for one ratio; predictions are made from all samples."""
 
     expands = True
     separates = False
 
-    def __init__(self, K, kernel: Deformed, r, rows, columns=None, root=None):
+    def __init__(self, K, kernel: DeformedKernel, r, rows, columns=None, root=None):
         super().__init__(K, root)
         self.kernel, self.r, self.rows, self.columns = kernel, r, rows, columns
 
     def _with(self, K, root):
-        return AtRatio(K, self.kernel, self.r, self.rows, self.columns, root)
+        return FixedRatioGram(K, self.kernel, self.r, self.rows, self.columns, root)
 
     def expand(self, C):
         out = np.zeros((len(self.kernel.K), C.shape[1]))
@@ -156,12 +156,12 @@ class AtRatio(DenseGram):
 
 
 class DeformedGram(Gram):
-    """Labelled samples under the deformed kernel, which depends on alpha: ``term_at`` gives it, the rest is about k."""
+    """Labelled samples under the deformed kernel, which depends on alpha; see ``term_for_alpha``."""
 
     depends_on_alpha = True
     separates = False
 
-    def __init__(self, kernel: Deformed, beta, rows, root_weights=None):
+    def __init__(self, kernel: DeformedKernel, beta, rows, root_weights=None):
         self.kernel, self.beta, self.rows, self.root = kernel, beta, rows, root_weights
 
     def factored(self):
@@ -169,7 +169,7 @@ class DeformedGram(Gram):
         return DeformedGram(self.kernel.factored(), self.beta, self.rows, self.root)
 
     def dense(self):
-        raise TypeError("the deformed kernel depends on alpha; ask for term_at(alpha)")
+        raise TypeError("the deformed kernel depends on alpha; ask for term_for_alpha(alpha)")
 
     def apply(self, A):
         return self.dense() @ A
@@ -208,7 +208,7 @@ class DeformedGram(Gram):
         """Relative error to expect of the deformed kernel in its eigenbasis."""
         return np.finfo(float).eps * (self.beta * self.kernel.scale / float(alpha))
 
-    def term_at(self, alpha, M):
+    def term_for_alpha(self, alpha, M):
         if not np.isfinite(self.rounding(alpha)):
             raise ValueError(
                 f"manifold={self.beta:g} is too large beside alpha={alpha:g}; lower manifold, or raise alpha"
@@ -216,13 +216,15 @@ class DeformedGram(Gram):
         kernel, r = self.kernel, self.beta / alpha
         kernel = kernel.prepared(alpha, self.rounding(alpha)) if M is None else kernel.factored()
         if M is None:
-            term: Term = Separable(kernel.at(r, self.rows))
+            term: Term = SeparableTerm(kernel.at_ratio(r, self.rows))
         else:
             most = kernel.most(len(self.rows))
-            shared, error = grouped(eigenspaces(spectrum(M)), r * float(kernel.basis[0].max(initial=0.0)), most)
-            grams = [kernel.at(r * middle, self.rows) for middle, _, _ in shared]
+            shared, error = group_eigenspaces(
+                eigenspaces(spectrum(M)), r * float(kernel.basis[0].max(initial=0.0)), most
+            )
+            grams = [kernel.at_ratio(r * middle, self.rows) for middle, _, _ in shared]
             values, vectors = [value for _, value, _ in shared], [E for _, _, E in shared]
-            term = PerDirection(grams, values, vectors, M, kernel.undeformed(self.rows), error)
+            term = EigenspaceTerm(grams, values, vectors, M, kernel.undeformed(self.rows), error)
         return term if self.root is None else term.scaled(self.root)
 
 
@@ -231,7 +233,7 @@ def kernels_in_memory(labelled, samples) -> float:
     return max((copies_in_memory(labelled) - _BESIDE * (samples / labelled) ** 2) / _PER_KERNEL, 1.0)
 
 
-def grouped(spaces, scale, most):
+def group_eigenspaces(spaces, scale, most):
     """Eigenspaces (eigenvalue, vectors) that share a kernel, at most so many, and a bound on its relative error.
 
     The kernel of eigenvalue m has eigenvalues ``m / (1 + r m s)``, s from 0 to ``scale / r``. With another m0 in the

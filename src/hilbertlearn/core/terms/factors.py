@@ -27,7 +27,7 @@ _BLOCK_COLUMNS = 1000  # of the products that several penalties share
 
 
 @dataclass(frozen=True)
-class Spectral(Factors):
+class SpectralFactors(Factors):
     """Eigenpairs of K and of M (None for the identity); those below rounding are left out."""
 
     inputs: Spectrum
@@ -37,7 +37,9 @@ class Spectral(Factors):
 
     def with_operator(self, M):
         """The same with another operator."""
-        return Spectral(self.inputs, None if M is None else operator_spectrum(in_dtype(M, self.inputs.vectors.dtype)))
+        return SpectralFactors(
+            self.inputs, None if M is None else operator_spectrum(in_dtype(M, self.inputs.vectors.dtype))
+        )
 
     def solve(self, R, shift, penalty):
         Q, E, eigenvalues = self.inputs.vectors, self._E, self._eigenvalues
@@ -60,14 +62,14 @@ class Spectral(Factors):
     def _E(self):
         return None if self.operator is None else self.operator.vectors
 
-    def left_out(self, T, shift, root, penalties, rows=None):
+    def loo_residuals(self, T, shift, root, penalties, rows=None):
         (lam, Q), E = self.inputs, self._E
         coefficients, ones = Q.T @ (T if E is None else T @ E), Q.T @ root[:, 0]
         whole = Q.shape[1] == len(T)
         if rows is not None:
             Q, T, root, shift = Q[rows], T[rows], root[rows], None if shift is None else shift[rows]
         inputs = Spectrum(lam, Q)
-        return left_out_of_rows(inputs, self._gamma, E, T, shift, root, penalties, coefficients, ones, whole)
+        return loo_residuals_from_spectrum(inputs, self._gamma, E, T, shift, root, penalties, coefficients, ones, whole)
 
     @property
     def output_basis(self):
@@ -86,11 +88,11 @@ class Spectral(Factors):
             W = scaled @ right.T
             yield (W, scaled @ ones) if free is None else (W + free / t, scaled @ ones + total / t)
 
-    def leftover(self, penalty, rows):
-        return leftover_of(self.inputs, penalty / self._gamma, rows)
+    def residual_map(self, penalty, rows):
+        return residual_maps_from_spectrum(self.inputs, penalty / self._gamma, rows)
 
 
-def leftover_of(inputs: Spectrum, ratios, rows):
+def residual_maps_from_spectrum(inputs: Spectrum, ratios, rows):
     """``t (K + t)^-1`` for each t, rows (b, n) and diagonal (n,), from eigenpairs of K; the rest is left whole."""
     lam, Q = inputs
     free, unspanned = 0.0, 0.0
@@ -103,7 +105,7 @@ def leftover_of(inputs: Spectrum, ratios, rows):
         yield (Q[rows] * share) @ Q.T + free, Q**2 @ share + unspanned
 
 
-def left_out_of_rows(inputs: Spectrum, gamma, E, T, shift, root, penalties, coefficients, ones, whole):
+def loo_residuals_from_spectrum(inputs: Spectrum, gamma, E, T, shift, root, penalties, coefficients, ones, whole):
     """Residuals of some rows, each left out of all samples: in the eigenbasis of M, residual / (1 - leverage).
 
     Brouard et al. 2016, section 4, for every M. Both are formed from what is left of each eigenvalue, not as
@@ -111,7 +113,7 @@ def left_out_of_rows(inputs: Spectrum, gamma, E, T, shift, root, penalties, coef
 
     inputs : eigenvalues of K (r,), and these rows of its eigenvectors
     gamma, E : eigenvalues and eigenvectors of M, ones and None for the identity
-    T, shift, root : as in ``Factors.left_out``, in these rows
+    T, shift, root : as in ``Factors.loo_residuals``, in these rows
     coefficients, ones : (r, d) and (r,) those of the targets, in the eigenbasis of M, and of the roots of all samples
     whole : whether the eigenvectors span everything
     """
@@ -125,8 +127,8 @@ def left_out_of_rows(inputs: Spectrum, gamma, E, T, shift, root, penalties, coef
     outside = None if whole else targets - Q @ coefficients
     free = 0.0 if whole else (root[:, 0] - Q @ ones)[:, None, None]
     unspanned = 0.0 if whole else np.maximum(1 - np.einsum("ij,ij->i", Q, Q), 0.0)[:, None, None]
-    left = SmoothInPenalty(Q**2, lam, ratios)
-    of_ones = SmoothInPenalty(Q * ones, lam, ratios) if shift is not None else None
+    left = PenaltyInterpolator(Q**2, lam, ratios)
+    of_ones = PenaltyInterpolator(Q * ones, lam, ratios) if shift is not None else None
     block, columns = max(1, _BLOCK_COLUMNS // max(targets.shape[1], 1)), targets.shape[1]
     for start in range(0, len(penalties), block):
         t = ratios[start : start + block]  # (b, r_M); b penalties share one product
@@ -147,7 +149,7 @@ def left_out_of_rows(inputs: Spectrum, gamma, E, T, shift, root, penalties, coef
                 yield rest + (residuals[:, i] - rest @ E) @ E.T
 
 
-class SmoothInPenalty:
+class PenaltyInterpolator:
     """``P @ (t / (lam + t))`` for many t, P (n, r): an analytic function of log t.
 
     Chebyshev interpolation in log t is exact to rounding with six nodes a unit of log t (the poles are at distance pi
@@ -181,7 +183,7 @@ class SmoothInPenalty:
         return (self.values @ weights.T).reshape(len(self.P), *t.shape)
 
 
-class _Shifted(Factors):
+class _ShiftedFactors(Factors):
     """For M = I: what comes of the Cholesky factor of ``K + s shift I``, renewed when shift or penalty change."""
 
     def __init__(self, term):
@@ -220,12 +222,12 @@ class _Shifted(Factors):
     def _solved(self, R):
         """``(K + s shift I)^-1 R``; R may be overwritten."""
 
-    def left_out(self, T, shift, root, penalties, rows=None):
+    def loo_residuals(self, T, shift, root, penalties, rows=None):
         """From the inverse of ``K + s I`` for each penalty."""
         for i, s in enumerate(penalties):
             inverse = self._inverse(s)
             if inverse is None:
-                yield from self.term.factor(PATH).left_out(T, shift, root, penalties[i:], rows)
+                yield from self.term.factor(PATH).loo_residuals(T, shift, root, penalties[i:], rows)
                 return
             residuals = s * (inverse @ T - (0.0 if shift is None else shift * (inverse @ root)))
             residuals /= root * np.maximum(s * np.diag(inverse)[:, None], _EPS)
@@ -236,7 +238,7 @@ class _Shifted(Factors):
         return shifted_inverse(self.term.K, s)
 
 
-class Cholesky(_Shifted):
+class CholeskyFactors(_ShiftedFactors):
     """The factor itself: for a system or a few."""
 
     def _made(self, factor):
@@ -249,7 +251,7 @@ class Cholesky(_Shifted):
         return symmetric_product(self.term.K, A, 1 / problem.penalty)
 
 
-class Inverse(_Shifted):
+class InverseFactors(_ShiftedFactors):
     """The inverse, so that a solution is one product by numpy: for the iterations of a solver.
 
     Triangular solves by scipy in a loop with numpy's products are far slower: the two bring a BLAS each, and the idle
@@ -274,10 +276,10 @@ class Inverse(_Shifted):
         W = (G * root[:, 0]) @ self._factor
         yield W if rows is None else W[:, rows], W @ root[:, 0]
 
-    def leftover(self, penalty, rows):
+    def residual_map(self, penalty, rows):
         self._renew(penalty)
         if self._instead is not None:
-            yield from self._instead.leftover(penalty, rows)
+            yield from self._instead.residual_map(penalty, rows)
             return
         yield penalty * self._factor[rows], penalty * self._factor.diagonal()
 

@@ -18,7 +18,7 @@ from .features import FeatureGram, same
 _IN_MEMORY = 2**25  # entries of features of some rows that are taken together
 
 
-class BlockGram(FeatureGram):
+class FeatureBlockGram(FeatureGram):
     """``D Z Z' D`` for features Z (n, r) in blocks, and D = diag(root), None for the identity.
 
     blocks : function that returns an iterable of pairs (slice, Z of these rows), which are good until the next
@@ -30,7 +30,7 @@ class BlockGram(FeatureGram):
         self.blocks, self.shape, self.root, self.back, self.total = blocks, shape, root, back, total
 
     def _with_root(self, root):
-        return BlockGram(self.blocks, self.shape, root, self.back, self.total)
+        return FeatureBlockGram(self.blocks, self.shape, root, self.back, self.total)
 
     def _scaled_blocks(self):
         """Pairs (rows, ``D Z`` there)."""
@@ -73,7 +73,7 @@ class BlockGram(FeatureGram):
         rows = np.arange(self.shape[0])[rows]
         root = None if self.root is None else self.root[rows]
         if (np.diff(rows) > 0).all() and len(rows) * self.shape[1] > _IN_MEMORY:
-            return BlockGram(lambda: self._part(rows), (len(rows), self.shape[1]), root, self.back, self.total)
+            return FeatureBlockGram(lambda: self._part(rows), (len(rows), self.shape[1]), root, self.back, self.total)
         order = np.argsort(rows, kind="stable")
         parts = [Z.copy() for _, Z in self._part(rows[order])]
         Z = np.empty((len(rows), self.shape[1]))

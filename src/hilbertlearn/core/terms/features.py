@@ -16,7 +16,7 @@ from ..._utils.linalg import Spectrum, cholesky, cholesky_solve, full_spectrum, 
 from ..._utils.sums import kept, same
 from ..._utils.validation import check_memory
 from .base import ONCE, Factors
-from .factors import left_out_of_rows, leftover_of
+from .factors import loo_residuals_from_spectrum, residual_maps_from_spectrum
 from .gram import DenseGram, Gram
 
 _BLOCK = 2**22  # entries of features that are scaled or rotated at a time
@@ -121,8 +121,8 @@ class FeatureGram(Gram):
     def factor(self, term, use):
         operator = None if term.M is None else term.operator_spectrum
         if use == ONCE and operator is None:
-            return FeatureCholesky(self)
-        return FeatureSpectral(self, full_spectrum(self.moment), operator)
+            return FeatureCholeskyFactors(self)
+        return FeatureSpectralFactors(self, full_spectrum(self.moment), operator)
 
     def factor_cost(self, term, n, use):
         """``Z'Z`` and its factors."""
@@ -148,7 +148,7 @@ class FeatureGram(Gram):
         return weights if self.root is None else weights * self.root**2
 
 
-class FeatureSpectral(Factors):
+class FeatureSpectralFactors(Factors):
     """Eigenpairs of ``Z'Z`` and of M (None for the identity): every penalty, shift and operator."""
 
     every_penalty = True
@@ -157,7 +157,7 @@ class FeatureSpectral(Factors):
         self.gram, self.pairs, self.operator = gram, pairs, operator
 
     def with_operator(self, M):
-        return FeatureSpectral(self.gram, self.pairs, None if M is None else spectrum(M))
+        return FeatureSpectralFactors(self.gram, self.pairs, None if M is None else spectrum(M))
 
     @property
     def _gamma(self):
@@ -190,8 +190,8 @@ class FeatureSpectral(Factors):
         change = self.pairs.vectors @ (C * self._gamma)
         return (R - self.gram.push(change if self._E is None else change @ self._E.T)) / shift
 
-    def left_out(self, T, shift, root, penalties, rows=None):
-        """As ``Spectral``, whose eigenvectors ``D Z V / sqrt(values)`` are made for some rows at a time."""
+    def loo_residuals(self, T, shift, root, penalties, rows=None):
+        """As ``SpectralFactors``, whose eigenvectors ``D Z V / sqrt(values)`` are made for some rows at a time."""
         (values, V), E, gram = self.pairs, self._E, self.gram
         rotation = V / np.sqrt(values)
         coefficients = rotation.T @ gram.pull(T if E is None else T @ E)
@@ -206,7 +206,7 @@ class FeatureSpectral(Factors):
                 own = rows[part]
                 Q, moved = gram.take(own).push(rotation), None if shift is None else shift[own]
                 inputs = Spectrum(values, Q)
-                path = left_out_of_rows(
+                path = loo_residuals_from_spectrum(
                     inputs, self._gamma, E, T[own], moved, root[own], some, coefficients, ones, whole
                 )
                 for k, residuals in enumerate(path):
@@ -227,13 +227,13 @@ class FeatureSpectral(Factors):
             scaled = left / (values + t)
             yield scaled @ right.T, scaled @ ones
 
-    def leftover(self, penalty, rows):
+    def residual_map(self, penalty, rows):
         values, V = self.pairs
         inputs = Spectrum(values, self.gram.push(V / np.sqrt(values)))
-        return leftover_of(inputs, penalty / self._gamma, rows)
+        return residual_maps_from_spectrum(inputs, penalty / self._gamma, rows)
 
 
-class FeatureCholesky(Factors):
+class FeatureCholeskyFactors(Factors):
     """For M = I: the Cholesky factor of ``Z'Z + s shift I``, for a system or a few."""
 
     def __init__(self, gram: FeatureGram):
@@ -254,16 +254,16 @@ class FeatureCholesky(Factors):
 
     @kept
     def _spectral(self):
-        return FeatureSpectral(self.gram, full_spectrum(self.gram.moment))
+        return FeatureSpectralFactors(self.gram, full_spectrum(self.gram.moment))
 
-    def left_out(self, T, shift, root, penalties, rows=None):
-        return self._spectral.left_out(T, shift, root, penalties, rows)
+    def loo_residuals(self, T, shift, root, penalties, rows=None):
+        return self._spectral.loo_residuals(T, shift, root, penalties, rows)
 
     def influence(self, G, root, penalty, rows=None):
         return self._spectral.influence(G, root, penalty, rows)
 
-    def leftover(self, penalty, rows):
-        return self._spectral.leftover(penalty, rows)
+    def residual_map(self, penalty, rows):
+        return self._spectral.residual_map(penalty, rows)
 
     def with_operator(self, M):
         return None if M is None else self._spectral.with_operator(M)

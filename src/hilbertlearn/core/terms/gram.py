@@ -11,7 +11,7 @@ from scipy.sparse.linalg import eigsh
 from ..._utils.linalg import Spectrum, exact, full_spectrum, low_rank_spectrum, product, spectrum
 from ..._utils.pivoted_cholesky import expected_rank
 from .base import ITERATIONS, ONCE, PATH, Factors, Term, dense_factor_cost
-from .factors import Cholesky, Inverse, Spectral
+from .factors import CholeskyFactors, InverseFactors, SpectralFactors
 
 _LOW_RANK = {ONCE: 1 / 10, ITERATIONS: 1 / 4, PATH: 1 / 2}  # ranks, relative to n, up to which few eigenpairs pay
 _SMALL = 50  # samples up to which the norm of a Gram matrix is computed, not estimated
@@ -66,7 +66,7 @@ class Gram(ABC):
         """Eigenpairs above rounding."""
 
     refines = False  # whether factors are made in single precision, and refined in double
-    depends_on_alpha = False  # see ``term_at``
+    depends_on_alpha = False  # see ``term_for_alpha``
     expands = False  # whether predictions are made from others than these samples, see ``expand``
     separates = True  # whether a part of the samples has a part of these values, so that columns may have gaps
 
@@ -119,11 +119,11 @@ class Gram(ABC):
         """Relative error to expect of the kernel for that alpha."""
         return 0.0
 
-    def term_at(self, alpha, M) -> Term:
+    def term_for_alpha(self, alpha, M) -> Term:
         """The term with operator M for that alpha."""
-        from .separable import Separable
+        from .separable import SeparableTerm
 
-        return Separable(self, M)
+        return SeparableTerm(self, M)
 
     def expand(self, C):
         """Coefficients of the kernel at the samples that predictions are made from."""
@@ -179,15 +179,15 @@ class DenseGram(Gram):
     def factor(self, term, use):
         use = use if term.M is None else PATH
         if self.refines:
-            from .refined import Refined
+            from .refined import RefinedFactors
 
-            return Refined(term, use)
+            return RefinedFactors(term, use)
         K = self.dense()
         pairs = low_rank_spectrum(K, _LOW_RANK[use])
         if pairs is None and use != PATH:
-            return Inverse(term) if use == ITERATIONS else Cholesky(term)
+            return InverseFactors(term) if use == ITERATIONS else CholeskyFactors(term)
         pairs = full_spectrum(K) if pairs is None else pairs
-        return Spectral(pairs, None if term.M is None else term.operator_spectrum)
+        return SpectralFactors(pairs, None if term.M is None else term.operator_spectrum)
 
     def factor_cost(self, term, n, use):
         """A few eigenpairs cost less: at the speed of products with few columns, which iterations have, about n r^2."""

@@ -10,7 +10,7 @@ from ..._utils.sums import kept, same
 from .base import Factors, Term
 
 
-class Constant(Term):
+class ConstantTerm(Term):
     """The kernel 1 without a penalty, whose functions are constants: dual variables must sum to zero.
 
     root : (n, d) square roots of the sample weights, zero where nothing was observed
@@ -38,7 +38,7 @@ class Constant(Term):
         raise TypeError("without a penalty the fitted values are not a function of dual variables")
 
     def scaled(self, root_weights):
-        return Constant(self.root * root_weights[:, None], self.free, self.total)
+        return ConstantTerm(self.root * root_weights[:, None], self.free, self.total)
 
     def predictor(self, C):
         raise TypeError("a constant needs no kernel values")
@@ -49,14 +49,14 @@ class Constant(Term):
 
 @dataclass(frozen=True)
 class _ConstantFactors(Factors):
-    term: Constant
+    term: ConstantTerm
     every_penalty = True
 
     def solve(self, R, shift, penalty):
         return (R - self.term.root * self.term.constant(R)) / shift
 
 
-class Padded(Term):
+class PaddedTerm(Term):
     """A term on all columns but the last, where its functions are zero.
 
     The last column holds the norm of what an output has outside its space: a loss of the norm of a whole residual sees
@@ -82,7 +82,7 @@ class Padded(Term):
         return _padded(self.term.apply(A[:, :-1]), 0.0)
 
     def scaled(self, root_weights):
-        return Padded(self.term.scaled(root_weights))
+        return PaddedTerm(self.term.scaled(root_weights))
 
     def predictor(self, C):
         return self.term.predictor(C)
@@ -94,7 +94,7 @@ class Padded(Term):
         return self.term.expand(C)
 
     def take(self, rows):
-        return Padded(self.term.take(rows))
+        return PaddedTerm(self.term.take(rows))
 
     def factor(self, use="once"):
         inner = self.term.factor(use)

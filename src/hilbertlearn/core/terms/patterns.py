@@ -13,14 +13,14 @@ from functools import cached_property
 import numpy as np
 
 from .base import ITERATIONS, ONCE, PATH, Factors, Term
-from .separable import Separable
+from .separable import SeparableTerm
 
 _HELD = 2**25  # entries of factors of all patterns, 256 MB, up to which they are kept
 _GATHERED = 60  # multiply-adds in whose time one kernel value of a pattern is copied
 
 
 @dataclass(frozen=True)
-class Pattern:
+class MissingPattern:
     """Columns that were observed in the same rows."""
 
     rows: np.ndarray  # (n_p,)
@@ -32,7 +32,7 @@ class Pattern:
         return np.ix_(self.rows, self.columns)
 
 
-class ByPattern(Term):
+class PatternTerm(Term):
     """The map ``A -> K A M`` on the observed entries, M diagonal or None for the identity; it is zero on the others.
 
     whole : the same map on all entries
@@ -45,7 +45,7 @@ class ByPattern(Term):
     takes_gaps = True
     inversion = "direct"
 
-    def __init__(self, whole: Separable, mask):
+    def __init__(self, whole: SeparableTerm, mask):
         self.whole, self.mask = whole, mask
 
     @property
@@ -79,50 +79,50 @@ class ByPattern(Term):
         return self.whole.predictor(C)
 
     def scaled(self, root_weights):
-        return ByPattern(self.whole.scaled(root_weights), self.mask)
+        return PatternTerm(self.whole.scaled(root_weights), self.mask)
 
     def take(self, rows):
-        return ByPattern(self.whole.take(rows), self.mask[rows])
+        return PatternTerm(self.whole.take(rows), self.mask[rows])
 
-    def observed(self, mask):
-        return ByPattern(self.whole, self.mask & mask)
+    def with_mask(self, mask):
+        return PatternTerm(self.whole, self.mask & mask)
 
-    def unmasked(self):
+    def without_mask(self):
         return self.whole
 
     def with_operator(self, M):
-        return self.whole.with_operator(M).observed(self.mask)
+        return self.whole.with_operator(M).with_mask(self.mask)
 
     def with_gram(self, gram):
-        return ByPattern(self.whole.with_gram(gram), self.mask)
+        return PatternTerm(self.whole.with_gram(gram), self.mask)
 
     def margin_gram(self, Y):
         return self.whole.margin_gram(np.where(self.mask, Y, 0.0))
 
     @cached_property
-    def patterns(self) -> list[Pattern]:
+    def patterns(self) -> list[MissingPattern]:
         """In the order of their first column; columns that were never observed have none."""
         columns: dict[bytes, list[int]] = {}
         for j, seen in enumerate(self.mask.T):
             columns.setdefault(seen.tobytes(), []).append(j)
-        groups = [Pattern(np.flatnonzero(self.mask[:, js[0]]), np.array(js)) for js in columns.values()]
+        groups = [MissingPattern(np.flatnonzero(self.mask[:, js[0]]), np.array(js)) for js in columns.values()]
         return [pattern for pattern in groups if len(pattern.rows)]
 
-    def part(self, pattern: Pattern) -> Separable:
+    def part(self, pattern: MissingPattern) -> SeparableTerm:
         """The map of one pattern, with as many columns as it has."""
         gram = self.whole.gram if len(pattern.rows) == len(self.mask) else self.whole.gram.take(pattern.rows)
         multiple = self.multiple(pattern)
         if multiple is None:
-            return Separable(gram, np.diag(np.diagonal(self.M)[pattern.columns]))
-        return Separable(gram if multiple == 1 else gram.scaled(np.full(len(pattern.rows), np.sqrt(multiple))))
+            return SeparableTerm(gram, np.diag(np.diagonal(self.M)[pattern.columns]))
+        return SeparableTerm(gram if multiple == 1 else gram.scaled(np.full(len(pattern.rows), np.sqrt(multiple))))
 
-    def values_of(self, pattern: Pattern, G):
+    def values_of(self, pattern: MissingPattern, G):
         """What ``part`` has in place of kernel values, or features, G (m, N) that predictions are made from."""
         multiple = self.multiple(pattern)
         multiple = 1.0 if multiple is None else multiple
         return G * np.sqrt(multiple) if self.whole.expands else G[:, pattern.rows] * multiple
 
-    def multiple(self, pattern: Pattern) -> float | None:
+    def multiple(self, pattern: MissingPattern) -> float | None:
         """The number that M is on a pattern's columns, None for several: K times a number needs no eigenvectors."""
         values = np.ones(1) if self.M is None else np.diagonal(self.M)[pattern.columns]
         return max(float(values[0]), 0.0) if (values == values[0]).all() else None
@@ -150,11 +150,11 @@ class ByPattern(Term):
 class PatternFactors(Factors):
     """Factors for every pattern, made when they are first asked for; those of a path are kept if they are not too many.
 
-    Losses that are not squared have no use for them: their gaps are the prox's, and ``unmasked`` is one factor for all
-    columns. So nothing is made before it is known who asks.
+    Only the squared loss needs them: for other losses the prox masks entries, and the factors of ``without_mask`` serve
+    all columns. So they are computed on first use.
     """
 
-    def __init__(self, term: ByPattern, use):
+    def __init__(self, term: PatternTerm, use):
         self.term, self.use = term, use
         entries = sum(term.whole.gram.factor_entries(len(pattern.rows)) for pattern in term.patterns)
         self.held = entries <= _HELD
@@ -165,7 +165,7 @@ class PatternFactors(Factors):
     def every_penalty(self):
         return self.held and self.use == PATH
 
-    def unmasked(self):
+    def without_mask(self):
         if self._whole is None:
             self._whole = self.term.whole.factor(self.use)
         return self._whole
@@ -187,7 +187,7 @@ class PatternFactors(Factors):
         if part is not None:
             return part
         if len(pattern.rows) == len(self.term.mask) and self.term.M is None:
-            part = self.unmasked()
+            part = self.without_mask()
         else:
             part = self.term.part(pattern).factor(self.use if self.held else use)
         if self.held:
@@ -211,7 +211,7 @@ class PatternFactors(Factors):
             W[:, pattern.columns] = own if multiple is None else own / np.sqrt(multiple)
         return X, W
 
-    def left_out(self, T, shift, root, penalties, rows=None):
+    def loo_residuals(self, T, shift, root, penalties, rows=None):
         """Each pattern leaves out its own samples; residuals of entries that were not observed are zero.
 
         One pattern after the other for all penalties, so that those that are not kept are made once.
@@ -223,12 +223,12 @@ class PatternFactors(Factors):
             at, moved = pattern.index, None if shift is None else shift[pattern.index]
             own, where, here = np.intersect1d(pattern.rows, wanted, assume_unique=True, return_indices=True)
             some = None if len(own) == len(pattern.rows) else where
-            paths = self._part(number, use).left_out(T[at], moved, root[pattern.rows], penalties, some)
+            paths = self._part(number, use).loo_residuals(T[at], moved, root[pattern.rows], penalties, some)
             for out, found in zip(residuals, paths, strict=True):
                 out[np.ix_(here, pattern.columns)] = found
         yield from residuals
 
-    def changed(self, G, residuals, shift, root, penalty, rows=None):
+    def loo_changes(self, G, residuals, shift, root, penalty, rows=None):
         """A column changes when a sample is left out that it was observed in."""
         wanted = np.arange(len(root)) if rows is None else np.asarray(rows)
         out = np.zeros((len(G), len(wanted), residuals.shape[1]))
@@ -238,11 +238,11 @@ class PatternFactors(Factors):
             some = None if len(own) == len(pattern.rows) else where
             values = self.term.values_of(pattern, G)
             part = self._part(number, ITERATIONS)
-            change = part.changed(values, residuals[at], moved, root[pattern.rows], penalty, some)
+            change = part.loo_changes(values, residuals[at], moved, root[pattern.rows], penalty, some)
             out[:, here[:, None], pattern.columns] = change
         return out
 
-    def pairs_left_out(self, T, shifts, root, penalty, rows):
+    def pairwise_loo_residuals(self, T, shifts, root, penalty, rows):
         """Of a column that a sample was not observed in, leaving it out changes nothing."""
         rows = np.asarray(rows)
         out = np.full((len(rows), *T.shape), np.nan)
@@ -259,9 +259,9 @@ class PatternFactors(Factors):
                 moved = None if shifts is None else shifts[cube]
                 if there:
                     places = np.searchsorted(pattern.rows, rows[first])
-                    out[cube] = part.pairs_left_out(T[at], moved, own, penalty, places)
+                    out[cube] = part.pairwise_loo_residuals(T[at], moved, own, penalty, places)
                 else:
                     alone = None if moved is None else moved[0]
-                    (found,) = part.left_out(T[at], alone, own, np.array([penalty]))
+                    (found,) = part.loo_residuals(T[at], alone, own, np.array([penalty]))
                     out[cube] = found
         return out

@@ -10,9 +10,9 @@ from ..._utils.validation import check_symmetric_psd
 from ...kernels import OutputBuilt
 from ...kernels.output_built import Families
 from .base import Term
-from .build import make_gram, make_term
+from .factory import make_gram, make_term
 from .gram import DenseGram
-from .separable import Separable
+from .separable import SeparableTerm
 
 
 @make_term.register
@@ -20,17 +20,17 @@ def _(kernel: OutputBuilt, gram, operator, outputs):
     centred = np.nan_to_num(outputs.coordinates - outputs.center)
     M = kernel.operator(centred, outputs.weights)
     if M is not None:
-        return Separable(gram, M)
+        return SeparableTerm(gram, M)
     values, mu, parts = gram.dense(), kernel.mixture(centred, outputs.weights), kernel.parts(centred)
     if kernel.families is None or kernel.form == "iii":  # k(s, x_i) is any function there, not only a kernel
-        return RankOneTerms(kernel.form, values, parts, mu if mu.ndim == 1 else (mu + mu.T) / 2)
+        return RankOneTerm(kernel.form, values, parts, mu if mu.ndim == 1 else (mu + mu.T) / 2)
     if kernel.form in ("i", "iv"):
         for l, K in enumerate(values.reshape(*values.shape[:2], -1).transpose(2, 0, 1)):
             check_symmetric_psd(K, f"OutputBuilt: families: kernel number {l}", "give positive definite kernels")
-    return FamilyTerms(kernel.form, values, parts, mu)
+    return FamilyTerm(kernel.form, values, parts, mu)
 
 
-class RankOneTerms(Term):
+class RankOneTerm(Term):
     """Forms i, iii, iv and vi of ``kernels.OutputBuilt`` as a map on dual variables.
 
     G : (n, n) kernel values
@@ -121,7 +121,7 @@ def _(kernel: Families, K):
     return FamilyGram(K)
 
 
-class FamilyTerms(RankOneTerms):
+class FamilyTerm(RankOneTerm):
     """The map of ``sum_l mu_l k_l(s, t) z_l (x) z_l`` with families of the user, one member l a sample or a pair.
 
     G : for forms i and iv values (n, n, n) and (n, n, n, n) of k_l, for form vi (n, n, n) of f_l with

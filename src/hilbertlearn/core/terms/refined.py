@@ -7,7 +7,7 @@ import numpy as np
 from ..._utils.linalg import exact
 from .base import PATH, Factors
 from .gram import DenseGram
-from .separable import Separable
+from .separable import SeparableTerm
 
 _EPS = np.finfo(float).eps
 _REFINED = 1e-10  # residual of a refined solution, relative to the right-hand side
@@ -25,14 +25,14 @@ class RefinedGram(DenseGram):
         return RefinedGram(K, root)
 
 
-class Refined(Factors):
+class RefinedFactors(Factors):
     """Factors in single precision of a term whose Gram matrix is double, and solutions refined with products in double.
 
     Each refinement multiplies the error by about ``||K|| / s`` roundings of single precision (Higham 2002, chapter 12);
     where that is not a contraction, factors in double precision take the place of these.
     """
 
-    def __init__(self, term: Separable, use):
+    def __init__(self, term: SeparableTerm, use):
         self.term, self.use = term, use
         self._single: Factors | None = None
         self._double: Factors | None = None
@@ -46,7 +46,7 @@ class Refined(Factors):
     def double(self) -> Factors:
         """The factors in double precision."""
         if self._double is None:
-            self._double = Separable(self.term.gram.in_precision("float64"), self.term.M).factor(self.use)
+            self._double = SeparableTerm(self.term.gram.in_precision("float64"), self.term.M).factor(self.use)
         return self._double
 
     def with_operator(self, M):
@@ -57,7 +57,7 @@ class Refined(Factors):
         if not self._contracts or condition > _HOPELESS:
             return self.double.solve(R, shift, penalty)
         if self._single is None:
-            self._single = Separable(self.term.gram.in_precision("float32"), self.term.M).factor(self.use)
+            self._single = SeparableTerm(self.term.gram.in_precision("float32"), self.term.M).factor(self.use)
         X, rest, size = np.zeros_like(R), R, float(np.abs(R).max(initial=0.0))
         # products in double precision have their rounding too
         wanted = size * max(_REFINED, 4 * _EPS * condition)
@@ -75,5 +75,5 @@ class Refined(Factors):
         self._single, self._contracts = None, False
         return self.double.solve(R, shift, penalty)
 
-    def left_out(self, T, shift, root, penalties, rows=None):
-        return self.double.left_out(T, shift, root, penalties, rows)
+    def loo_residuals(self, T, shift, root, penalties, rows=None):
+        return self.double.loo_residuals(T, shift, root, penalties, rows)

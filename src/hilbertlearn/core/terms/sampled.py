@@ -8,12 +8,12 @@ from functools import cached_property
 import numpy as np
 
 from .base import Factors, Term
-from .separable import Separable
+from .separable import SeparableTerm
 
 _FEW = 5000  # values: their Gram matrix takes 200 MB, its factorisation as long as some hundred iterations
 
 
-class Sampled(Term):
+class SampledTerm(Term):
     """A separable term seen through a sampling: ``B -> S (K (S' B) M)`` on values (n, m) at each sample's points."""
 
     masked = True
@@ -53,14 +53,14 @@ class Sampled(Term):
         return self.term.expand(C)
 
     def scaled(self, root_weights):
-        return Sampled(self.term.scaled(root_weights), self.sampling)
+        return SampledTerm(self.term.scaled(root_weights), self.sampling)
 
     def take(self, rows):
-        return Sampled(self.term.take(rows), self.sampling.take(rows))
+        return SampledTerm(self.term.take(rows), self.sampling.take(rows))
 
     def factor(self, use="once"):
         if self.inversion == "direct":
-            return Scattered(self.sampling.observed, self.by_value.factor(use))
+            return ScatteredFactors(self.sampling.observed, self.by_value.factor(use))
         return self.krylov()
 
     def factor_cost(self, n, use="once"):
@@ -71,15 +71,15 @@ class Sampled(Term):
         return self.inversion is not None
 
     def krylov(self):
-        return Krylov(self) if self.iterates else None
+        return KrylovFactors(self) if self.iterates else None
 
     @cached_property
-    def by_value(self) -> Separable:
+    def by_value(self) -> SeparableTerm:
         """The same map on the observed values (N, 1), as one Gram matrix between them, (N, N); shared by a path."""
         R, samples = self.sampling.seen, np.flatnonzero(self.sampling.observed) // self.sampling.m
         gram = R @ R.T if self.M is None else (R @ self.M) @ R.T
         gram *= self.term.K[np.ix_(samples, samples)]
-        return Separable(gram)
+        return SeparableTerm(gram)
 
     @cached_property
     def norm(self) -> float:
@@ -91,7 +91,7 @@ class Sampled(Term):
 
 
 @dataclass(frozen=True)
-class Scattered(Factors):
+class ScatteredFactors(Factors):
     """Factors of a map on some entries of (n, m), flattened; on the others the map is zero."""
 
     seen: np.ndarray  # (n m,) which entries
@@ -107,7 +107,7 @@ class Scattered(Factors):
         return X.reshape(R.shape)
 
 
-class Krylov(Factors):
+class KrylovFactors(Factors):
     """Solves ``shift X + S K S' X M / s = R`` for values X, R (n, m) by conjugate gradients from the last solution.
 
     With ``P = sqrt(K x M / s)`` in the eigenbases of K and M, ``X = (R - S P U) / shift`` where U (r_K, r_M) solves
@@ -115,7 +115,7 @@ class Krylov(Factors):
     sample replaced by their mean, which is diagonal in known bases.
     """
 
-    def __init__(self, term: Sampled):
+    def __init__(self, term: SampledTerm):
         inner, self.sampling = term.term, term.sampling
         self.values, self.Q = inner.gram.spectrum()
         if inner.M is None:

@@ -14,7 +14,7 @@ from .factors import operator_spectrum
 from .gram import Gram, as_gram
 
 
-class Separable(Term):
+class SeparableTerm(Term):
     """The map ``A -> K A M`` of the kernel k(x, z) M; ``M=None`` is the identity."""
 
     closed_form = True
@@ -40,10 +40,10 @@ class Separable(Term):
             return False
         return self.M is None or (isinstance(self.M, np.ndarray) and not (self.M - np.diag(self.M.diagonal())).any())
 
-    def observed(self, mask):
-        from .patterns import ByPattern
+    def with_mask(self, mask):
+        from .patterns import PatternTerm
 
-        return ByPattern(self, mask) if self.takes_gaps else self
+        return PatternTerm(self, mask) if self.takes_gaps else self
 
     def apply(self, A):
         return self.gram.apply(A if self.M is None else A @ self.M)
@@ -56,25 +56,25 @@ class Separable(Term):
         return LinearPredictor(C if self.M is None else C @ self.M)
 
     def scaled(self, root_weights):
-        return Separable(self.gram.scaled(root_weights), self.M)
+        return SeparableTerm(self.gram.scaled(root_weights), self.M)
 
     def take(self, rows):
-        return Separable(self.gram.take(rows), self.M)
+        return SeparableTerm(self.gram.take(rows), self.M)
 
-    def at(self, alpha):
-        return self.gram.term_at(alpha, self.M)
+    def for_alpha(self, alpha):
+        return self.gram.term_for_alpha(alpha, self.M)
 
     def expand(self, C):
         return self.gram.expand(C)
 
     def with_gram(self, gram):
-        return Separable(gram, self.M)
+        return SeparableTerm(gram, self.M)
 
     def weights_from(self, penalty):
         return self.gram.weights_from(penalty)
 
     def with_operator(self, M):
-        return Separable(self.gram, M)
+        return SeparableTerm(self.gram, M)
 
     def margin_gram(self, Y):
         return self.K * (Y @ Y.T if self.M is None else Y @ self.M @ Y.T)
@@ -109,7 +109,7 @@ class Separable(Term):
         return float(self.gram.diagonal.sum()) * self.operator_norm
 
 
-def nearest(terms) -> Separable:
+def nearest_separable(terms) -> SeparableTerm:
     """The separable term nearest to a sum of separable ones in Frobenius norm.
 
     It is ``(sum_t a_t K_t) (x) (sum_t b_t M_t)`` with (a, b) the leading singular pair of a T x T matrix (Van Loan &
@@ -124,19 +124,19 @@ def nearest(terms) -> Separable:
     left, values, right = np.linalg.svd(root_k @ root_m)
     a = np.abs(scipy.linalg.lstsq(root_k, left[:, 0] * values[0])[0])
     b = np.abs(scipy.linalg.lstsq(root_m, right[0])[0])
-    gram = summed(one.times(weight) for weight, one in zip(a, grams, strict=True))
+    gram = sum_grams(one.times(weight) for weight, one in zip(a, grams, strict=True))
     M = sum(weight * S for weight, S in zip(b, outputs, strict=True))
-    return Separable(gram, None if all(t.M is None for t in terms) and d == 1 else M)
+    return SeparableTerm(gram, None if all(t.M is None for t in terms) and d == 1 else M)
 
 
-def summed(grams) -> Gram:
+def sum_grams(grams) -> Gram:
     """The sum of several kernels."""
     return reduce(lambda one, other: one.plus(other), grams)
 
 
-def merged(terms) -> Separable | None:
+def merge_terms(terms) -> SeparableTerm | None:
     """One term in place of a sum of them that have no operator, None where some have."""
     parts = [term.as_separable() for term in terms]
     if any(part is None or part.M is not None or part.gram.depends_on_alpha for part in parts):
         return None
-    return Separable(summed(part.gram for part in parts))
+    return SeparableTerm(sum_grams(part.gram for part in parts))

@@ -12,7 +12,7 @@ from sklearn.utils.validation import _num_samples
 
 from ...core.problem import Problem
 from ...core.solvers import splitting
-from ...core.terms import FeatureGram, Padded, Separable
+from ...core.terms import FeatureGram, PaddedTerm, SeparableTerm
 from ...data.streams.base import Batch, checked_weights
 from ...features import FeatureMap
 from ...losses import Loss
@@ -89,10 +89,10 @@ def solve_part(batches, total, job: Job) -> Solved:
         center = space.smoothed(best_constant(Y, weights, loss, measure, outside, total)[None])[0]
     root = None if (weights == 1).all() else np.sqrt(weights)
     mask, targets = np.isfinite(Y), np.nan_to_num(Y - center)
-    term: Any = Separable(FeatureGram(Z, root, total=total), job.M)
+    term: Any = SeparableTerm(FeatureGram(Z, root, total=total), job.M)
     if outside is not None:
         targets, mask = np.column_stack([targets, outside]), np.column_stack([mask, np.ones(len(mask), dtype=bool)])
-        term = Padded(term)
+        term = PaddedTerm(term)
     problem = Problem(
         (term,),
         targets if root is None else targets * root[:, None],

@@ -159,14 +159,14 @@ def _from_features(parts: Bilinear, name, sharp):
 def _matrix(loss: OutputLoss, given):
     """Losses (p, c) on a finite list of outputs."""
     if given is None:
-        every = loss.everything(None)
+        every = loss.all_outputs(None)
         if every is None:
             raise ValueError(
                 f"output_loss={loss!r} has no constant without the outputs there may be; give outputs=, a list of them"
             )
         given = every
     given = take(given, distinct(given)[0])
-    return np.asarray(loss(loss.everything(given), given), dtype=float)
+    return np.asarray(loss(loss.all_outputs(given), given), dtype=float)
 
 
 def _from_matrix(D, name, sharp):

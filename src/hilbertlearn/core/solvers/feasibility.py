@@ -14,7 +14,7 @@ _APART = 1e-3  # difference between neighbouring quantiles, relative to outputs,
 _DEEP = 0.5  # share of the largest residual admitted at which the search is over
 
 
-def inside(problem, factors):
+def find_interior(problem, factors):
     """Dual variables and values of a function well within what the loss admits, or None."""
     found = _near_outputs if np.isfinite(problem.loss.largest_residual) else _spread
     return found(problem, factors)
@@ -26,16 +26,16 @@ def _spread(problem, factors):
     The function that is nearest to values that rise with the level, times what makes them as far apart as outputs are.
     """
     zero = np.zeros_like(problem.Y)
-    apart = -problem.loss.excess(problem.Y)
+    apart = -problem.loss.violation(problem.Y)
     size = float(np.abs(problem.Y).max(initial=0.0)) or 1.0
     if apart.size == 0 or apart.min() > _APART * size:
         return zero, zero
     root = np.ones((len(zero), 1)) if problem.root_weights is None else problem.root_weights[:, None]
-    targets = root * problem.loss.upwards(problem.Y.shape[1])
+    targets = root * problem.loss.increasing_row(problem.Y.shape[1])
     for shift in problem.term.norm * np.logspace(0, -10, 11) if problem.term.norm > 0 else ():
         B = factors.solve(targets, 1.0, shift)
         G = problem.term.apply(B) / shift
-        if problem.loss.excess(G / root).min() > _APART:
+        if problem.loss.violation(G / root).min() > _APART:
             return B * (size * problem.penalty / shift), G * size
     return zero, zero
 
@@ -55,7 +55,7 @@ def _near_outputs(problem, factors):
         else:
             B = factors.solve(problem.Y, 1.0, shift)
         G = problem.term.apply(B) / shift
-        reach = np.max(row_norms(problem.observed(problem.Y - G)) / radius)
+        reach = np.max(row_norms(problem.zero_missing(problem.Y - G)) / radius)
         if reach < best:
             best, found = reach, (B * (problem.penalty / shift), G)
         if best <= _DEEP:
@@ -63,23 +63,23 @@ def _near_outputs(problem, factors):
     return found
 
 
-def admitted(problem, solution, tol):
+def make_feasible(problem, solution, tol):
     """The solution with a function that the constraint admits, and the gap of that function.
 
     Sparse like the dual variables where a function of their samples alone keeps the gap within the tolerance.
     """
-    starts, rows = [problem.inside], np.flatnonzero(solution.dual.any(axis=1))
+    starts, rows = [problem.interior], np.flatnonzero(solution.dual.any(axis=1))
     some = np.isfinite(problem.loss.largest_residual) and 0 < len(rows) < len(problem.Y)
-    if some and problem.separable is not None:
+    if some and problem.separable_term is not None:
         part = problem.take(rows)
-        found = inside(part, part.term.factor("path"))
+        found = find_interior(part, part.term.factor("path"))
         if found is not None:
             B = np.zeros_like(problem.Y)
             B[rows] = found[0]
             starts.insert(0, (B, problem.fitted(B)))
     for start in starts:
-        near = dataclasses.replace(problem, inside=start)
-        function = near.admitted(solution.dual if solution.function is None else solution.function)
+        near = dataclasses.replace(problem, interior=start)
+        function = near.feasible(solution.dual if solution.function is None else solution.function)
         gap = near.gap(function)
         if np.isinf(problem.loss.largest_residual):  # dual variables of the solver may certify it better
             gap = min(gap, near.gap(function, under=solution.dual))

@@ -9,10 +9,10 @@ import numpy as np
 
 from .base import Factors, Term
 from .gram import as_gram
-from .separable import Separable
+from .separable import SeparableTerm
 
 
-class PerDirection(Term):
+class EigenspaceTerm(Term):
     """The map ``A -> sum_j m_j K_j A E_j E_j'``: in the eigenspaces of the operator it is a scalar kernel.
 
     grams : list of K_j, Gram matrices (n, n)
@@ -47,7 +47,7 @@ class PerDirection(Term):
 
     def _with(self, grams):
         values = [1.0 if part.M is None else part.M.diagonal() for part in self.parts]
-        return PerDirection(grams, values, self.vectors, self.M, self.dropped, self.error)
+        return EigenspaceTerm(grams, values, self.vectors, self.M, self.dropped, self.error)
 
     def expand(self, C):
         rest = C - sum(C @ E @ E.T for E in self.vectors)
@@ -58,7 +58,7 @@ class PerDirection(Term):
         return sum(part.margin_gram(Y @ E) for part, E in zip(self.parts, self.vectors, strict=True))
 
     def factor(self, use="once"):
-        return Directions(self.vectors, [part.factor(use) for part in self.parts])
+        return EigenspaceFactors(self.vectors, [part.factor(use) for part in self.parts])
 
     @cached_property
     def norm(self) -> float:
@@ -67,11 +67,11 @@ class PerDirection(Term):
 
 def _part(gram, value):
     """The map in one eigenspace, or in several with a kernel in common."""
-    return Separable(gram.times(value)) if np.ndim(value) == 0 else Separable(gram, np.diag(value))
+    return SeparableTerm(gram.times(value)) if np.ndim(value) == 0 else SeparableTerm(gram, np.diag(value))
 
 
 @dataclass(frozen=True)
-class Directions(Factors):
+class EigenspaceFactors(Factors):
     """Factors of its own in each eigenspace of the operator; in those it drops, the map is zero."""
 
     vectors: list
@@ -88,11 +88,11 @@ class Directions(Factors):
             out += (part.solve(T, shift, penalty) - T / shift) @ E.T
         return out
 
-    def left_out(self, T, shift, root, penalties, rows=None):
+    def loo_residuals(self, T, shift, root, penalties, rows=None):
         rest = T / root - (0.0 if shift is None else shift)
         rest = rest if rows is None else rest[rows]
         paths = [
-            part.left_out(T @ E, None if shift is None else shift @ E, root, penalties, rows)
+            part.loo_residuals(T @ E, None if shift is None else shift @ E, root, penalties, rows)
             for E, part in zip(self.vectors, self.parts, strict=True)
         ]
         for _ in penalties:

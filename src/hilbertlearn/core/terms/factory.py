@@ -11,7 +11,7 @@ import numpy as np
 from ... import operators
 from .base import Term
 from .gram import DenseGram, Gram
-from .separable import Separable
+from .separable import SeparableTerm
 
 
 @dataclass(frozen=True)
@@ -34,4 +34,4 @@ def make_gram(kernel, K) -> Gram:
 def make_term(kernel, gram: Gram, operator, outputs: TrainingOutputs) -> Term:
     """The term of a kernel with Gram matrix `gram` and the setting `operator`; other kinds of kernels register."""
     M = operators.operator_matrix(operator, outputs.coordinates, outputs.weights, outputs.functions)
-    return Separable(gram, M)
+    return SeparableTerm(gram, M)

@@ -11,17 +11,17 @@ import scipy.sparse
 from ..._utils.linalg import shifted_inverse
 from ...kernels import OperatorValued
 from .base import ONCE, PATH, Term
-from .build import make_term
-from .factors import Spectral
-from .sampled import Scattered
-from .separable import Separable
+from .factors import SpectralFactors
+from .factory import make_term
+from .sampled import ScatteredFactors
+from .separable import SeparableTerm
 
 _EPS = np.finfo(float).eps
 _BLOCK_COLUMNS = 1000  # of the products that several penalties share
 _BLOCK_ENTRIES = 2**22  # of products of eigenvectors: 32 MB
 
 
-class General(Term):
+class BlockTerm(Term):
     """The map ``A -> sum_j K_ij a_j`` of blocks ``K_ij`` (d, d), on the entries of A (n, d) that were observed.
 
     by_entry : the same map on columns (N, 1), N = n d, or as many as were observed, in the order of ``A.ravel()``
@@ -33,7 +33,7 @@ class General(Term):
     takes_gaps = True
     inversion = "direct"
 
-    def __init__(self, by_entry: Separable, shape, seen=None):
+    def __init__(self, by_entry: SeparableTerm, shape, seen=None):
         self.by_entry, self._shape, self.masked = by_entry, shape, seen is not None
         self.seen = np.ones(shape[0] * shape[1], dtype=bool) if seen is None else seen
 
@@ -41,7 +41,7 @@ class General(Term):
     def of_blocks(cls, blocks):
         """The map of blocks (n, n, d, d), not copied if they are in memory as (n, d, n, d)."""
         n, d = blocks.shape[1:3]
-        return cls(Separable(np.ascontiguousarray(blocks.swapaxes(1, 2).reshape(n * d, n * d))), (n, d))
+        return cls(SeparableTerm(np.ascontiguousarray(blocks.swapaxes(1, 2).reshape(n * d, n * d))), (n, d))
 
     @property
     def shape(self):
@@ -66,7 +66,7 @@ class General(Term):
         return BlockPredictor(C)
 
     def with_gram(self, gram):
-        return General(Separable(None), self.shape) if gram is None else General.of_blocks(gram.dense())
+        return BlockTerm(SeparableTerm(None), self.shape) if gram is None else BlockTerm.of_blocks(gram.dense())
 
     def scaled(self, root_weights):
         root = np.repeat(root_weights, self.shape[1])[self.seen]
@@ -80,11 +80,11 @@ class General(Term):
         return self._with(self.by_entry.take(kept), (len(entries) // d, d), seen)
 
     def _with(self, by_entry, shape, seen):
-        return General(by_entry, shape, seen if self.masked else None)
+        return BlockTerm(by_entry, shape, seen if self.masked else None)
 
-    def observed(self, mask):
+    def with_mask(self, mask):
         seen = mask.ravel() & self.seen
-        return General(self.by_entry.take(seen[self.seen]), self.shape, seen)
+        return BlockTerm(self.by_entry.take(seen[self.seen]), self.shape, seen)
 
     def margin_gram(self, Y):
         n, d = self.shape
@@ -93,7 +93,9 @@ class General(Term):
         return rows @ (rows @ self.by_entry.K).T
 
     def factor(self, use=ONCE):
-        return (BySpectrum if use == PATH else ByInverse)(self.seen, self.by_entry.factor(use), self)
+        return (BlockSpectralFactors if use == PATH else BlockInverseFactors)(
+            self.seen, self.by_entry.factor(use), self
+        )
 
 
 class BlockPredictor:
@@ -115,19 +117,19 @@ def _(kernel: OperatorValued, gram, operator, outputs):
             f"kernel: the values of {type(kernel).__name__} are matrices ({d}, {d}), but the outputs have {wanted} "
             "coordinates; give a kernel with as many (those of vector fields have one for each column of X)"
         )
-    return General.of_blocks(gram.dense())
+    return BlockTerm.of_blocks(gram.dense())
 
 
 # ---------------------------------------------------------------- factors
 
 
 @dataclass(frozen=True)
-class _Blocks(Scattered):
+class _BlockFactors(ScatteredFactors):
     """Factors of the matrix between entries, which a sample leaves with all of its own at once."""
 
-    term: General
+    term: BlockTerm
 
-    def left_out(self, T, shift, root, penalties, rows=None):
+    def loo_residuals(self, T, shift, root, penalties, rows=None):
         """``G_ii^-1 (G t)_i`` with ``G = (K + s I)^-1``, its blocks (d, d), and t the targets of the other samples.
 
         Solving for all entries but those of sample i is the block form of residual / (1 - leverage) (Brouard et al.
@@ -150,7 +152,7 @@ class _Blocks(Scattered):
         """For each penalty s ``s G sides`` (n d, c) and blocks (n, d, d) of s G, the identity in what was not seen."""
 
 
-class ByInverse(_Blocks):
+class BlockInverseFactors(_BlockFactors):
     """From the inverse for each penalty."""
 
     def _reduced(self, sides, penalties):
@@ -167,10 +169,10 @@ class ByInverse(_Blocks):
             yield rest, np.where(both, s * inverse[entry[:, :, None], entry[:, None, :]], np.eye(seen.shape[1]))
 
 
-class BySpectrum(_Blocks):
+class BlockSpectralFactors(_BlockFactors):
     """From the eigenvectors Q for every penalty: ``s G = I - Q diag(lam / (lam + s)) Q'``."""
 
-    inner: Spectral
+    inner: SpectralFactors
 
     def _reduced(self, sides, penalties):
         (n, d), lam = self.term.shape, self.inner.inputs.values
