@@ -7,7 +7,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from hilbertlearn import StructuredPredictor, kernels
 from hilbertlearn import output_losses as ol
-from hilbertlearn.data.objects import distinct
 
 rng = np.random.default_rng(0)
 N, M = 20, 12
@@ -21,6 +20,9 @@ class Molecule:
         self.bits = np.asarray(bits)
 
 
+OUTPUTS = [Molecule(np.r_[True, rng.random(24) < 0.5]) for _ in range(N)]
+
+
 class Counted:
     """A similarity of molecules that counts its calls."""
 
@@ -30,9 +32,6 @@ class Counted:
     def __call__(self, a, b):
         self.calls += 1
         return float((a.bits & b.bits).sum() / (a.bits | b.bits).sum())
-
-
-OUTPUTS = [Molecule(np.r_[True, rng.random(24) < 0.5]) for _ in range(N)]
 
 
 def models(function):
@@ -95,20 +94,6 @@ def test_blocks_of_candidates(monkeypatch):
     found = model.predict_topk(NEW, 3, candidates_per_query=lists, return_indices=True)
     for a, b in zip(expected, found):
         assert all(map(np.allclose, a, b))
-
-
-@pytest.mark.parametrize("shape", [(40, 3), (40, 2, 2), (1, 1), (500, 1)])
-def test_distinct_rows(shape):
-    rows = rng.integers(0, 2, size=shape) * rng.choice([-1.0, 1.0], size=shape)  # -0.0 too
-    rows[0] = np.nan
-    first, group = distinct(rows)
-    keys = [repr(np.where(row == 0, 0, row).tolist()) for row in rows]
-    expected = list(dict.fromkeys(keys))
-    assert [keys[i] for i in first] == expected and (np.diff(first) > 0).all()
-    assert [expected[i] for i in group] == keys
-
-
-# ---------------------------------------------------------------- other kinds
 
 
 @pytest.mark.parametrize(

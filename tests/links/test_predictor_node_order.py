@@ -5,39 +5,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+from helpers.link_order import KNOWN, NEW, ORDER, L, N, X, assert_same
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.metrics.pairwise import rbf_kernel
 
 from hilbertlearn import LinkPredictor, kernels
-from hilbertlearn.kernels import input_ranks
-
-L, N = 34, 40  # nodes of which links are known, and all
-RNG = np.random.default_rng(5)
-X = RNG.normal(size=(N, 2))
-A = (np.linalg.norm(X[:, None] - X, axis=2) < 0.8).astype(float)
-np.fill_diagonal(A, 0.0)
-A[3], A[:, 3], A[8], A[:, 8] = 0.0, 0.0, 0.0, 0.0  # two nodes alone
-KNOWN = A[:L, :L]
-ORDER = np.r_[RNG.permutation(L), L + RNG.permutation(N - L)]
-NEW = RNG.normal(size=(5, 2))
-
-
-def assert_same(model, again, order, new=NEW, new_again=NEW):
-    """Scores, links and settings of a model and of another whose node k is node order[k] of the first."""
-    known = order[order < L] if len(order) > L else order
-    every = np.ix_(order, order)
-    off = ~np.eye(len(order), dtype=bool)
-    assert_allclose(again.pair_scores()[off], model.pair_scores()[every][off], atol=1e-8)
-    assert_array_equal(again.predict_links().toarray(), model.predict_links().toarray()[every])
-    assert {key: pytest.approx(value, abs=1e-8) for key, value in again.thresholds_.items()} == model.thresholds_
-    if model.has_features:
-        assert again.left_out_score_ == pytest.approx(model.left_out_score_, abs=1e-12)
-        assert_allclose(again.decision_function(new_again), model.decision_function(new)[:, known], atol=1e-8)
-        assert_array_equal(again.known_, model.known_)
-        V, again_V = model.embedding_[known], again.embedding_
-        assert_allclose(again_V @ again_V.T, V @ V.T, atol=1e-8)
-
 
 SETTINGS = {
     "": {},
@@ -60,25 +33,6 @@ def test_permuted_nodes(settings):
     assert_same(model, LinkPredictor(**settings).fit(X[ORDER], KNOWN[np.ix_(known, known)]), ORDER)
 
 
-@pytest.fixture
-def low_limits(monkeypatch):
-    """Numbers of nodes and pairs beyond which some are drawn."""
-    monkeypatch.setattr("hilbertlearn.links.selection._ALL", 20)
-    monkeypatch.setattr("hilbertlearn.links.selection._MOST_IN_FOLDS", 20)
-    monkeypatch.setattr("hilbertlearn.links.folds._MANY_NODES", 20)
-    monkeypatch.setattr("hilbertlearn.links.folds._MOST", 50)
-    monkeypatch.setattr("hilbertlearn.links.folds._ENOUGH", {"known": 10, "new": 5})
-    monkeypatch.setattr("hilbertlearn.links.rate_search._STAGES", ((15, None), (25, ((0, -1), (0, 1)))))
-    monkeypatch.setattr("hilbertlearn.links.rate_search._LINKS", 5)
-
-
-@pytest.mark.parametrize("settings", [{"gamma": "auto"}, {"loss": "huber"}, {"manifold": 0.1}], ids=str)
-def test_permuted_nodes_of_which_some_are_drawn(settings, low_limits):
-    model = LinkPredictor(**settings).fit(X, KNOWN)
-    known = ORDER[:L]
-    assert_same(model, LinkPredictor(**settings).fit(X[ORDER], KNOWN[np.ix_(known, known)]), ORDER)
-
-
 GRAPHS = {
     "links alone": KNOWN,
     "weights": KNOWN * np.add.outer(np.arange(L), np.arange(L)),
@@ -94,12 +48,6 @@ def test_permuted_graphs_without_features(name):
     order = np.random.default_rng(1).permutation(len(W))
     again = LinkPredictor().fit(None, W[np.ix_(order, order)])
     assert_same(LinkPredictor().fit(None, W), again, order)
-
-
-def test_permuted_graphs_of_which_some_pairs_are_drawn(low_limits):
-    order = np.random.default_rng(1).permutation(L)
-    again = LinkPredictor().fit(None, KNOWN[np.ix_(order, order)])
-    assert_same(LinkPredictor().fit(None, KNOWN), again, order)
 
 
 def test_hidden_pairs():
@@ -160,31 +108,3 @@ def test_names_and_pairs_are_in_the_order_of_the_rows():
     assert_allclose(model.pair_scores(NEW, "known"), scores, atol=1e-12)
     assert_array_equal(model.predict(NEW), scores.argmax(axis=1))
     assert_array_equal(model.predict_links(NEW, "known").toarray(), scores >= model.thresholds_["mixed"])
-
-
-# ---------------------------------------------------------------- ranks of inputs
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda rows: X.round()[rows],
-        lambda rows: np.where(X > 1, np.nan, X.round())[rows],
-        lambda rows: scipy.sparse.csr_array(X.round()[rows]),
-        lambda rows: [str(x) for x in X.round()[rows, 0]],
-        lambda rows: [(int(x), "ab"[int(y > 0)]) for x, y in X[rows]],
-        lambda rows: [np.arange(int(2 + abs(x))) for x in X[rows, 0]],
-        lambda rows: [object() for _ in rows],
-    ],
-    ids=["rows", "gaps", "sparse", "texts", "tuples", "arrays", "objects"],
-)
-def test_ranks_of_inputs(make):
-    ranks = input_ranks(make(np.arange(N)))
-    assert_array_equal(input_ranks(make(ORDER)), ranks[ORDER])
-    assert_array_equal(np.unique(ranks), np.arange(ranks.max() + 1))
-
-
-def test_equal_inputs_have_equal_ranks():
-    rows = X.round()
-    ranks = input_ranks(rows)
-    assert_array_equal(ranks[:, None] == ranks, (rows[:, None] == rows).all(axis=2))

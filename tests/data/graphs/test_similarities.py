@@ -34,9 +34,6 @@ def off(S):
     return S[~np.eye(len(S), dtype=bool)]
 
 
-# ---------------------------------------------------------------- one by one
-
-
 @pytest.mark.parametrize("graph", GRAPHS.values(), ids=GRAPHS)
 @pytest.mark.parametrize(
     "name, index",
@@ -94,9 +91,6 @@ def test_katz_is_the_sum_over_paths():
     assert_allclose(off(whole("katz", A)), off(total), atol=1e-12)
 
 
-# ---------------------------------------------------------------- all of them
-
-
 @pytest.mark.parametrize("name", STRUCTURE)
 def test_blocks_and_entries_agree(name):
     A = scipy.sparse.csr_array(matrix(GRAPHS["random"]))
@@ -108,9 +102,6 @@ def test_blocks_and_entries_agree(name):
     assert_allclose(product.block(slice(5, 9), slice(20, 40)), S[5:9, 20:], atol=1e-12)
     assert product.block(slice(3, 3), slice(0, 4)).shape == (0, 4)
     assert product.at(i[:0], j[:0]).shape == (0,)
-
-
-# ---------------------------------------------------------------- weights of links
 
 
 def common_neighbours(W, factor):
@@ -202,9 +193,6 @@ def test_relative_weights():
     assert relative_weights(scipy.sparse.csr_array((3, 3))).nnz == 0
 
 
-# ---------------------------------------------------------------- nodes
-
-
 @pytest.mark.parametrize("name", STRUCTURE)
 def test_order_of_nodes_does_not_matter(name):
     A, order = matrix(CLUB), np.random.default_rng(0).permutation(34)
@@ -241,9 +229,6 @@ def test_complete_graphs_by_hand():
     assert_allclose(off(whole("resource_allocation", A)), 4 / 5)
     assert_allclose(off(whole("three_paths", A)), 21 / 125)  # walks of three links between two nodes
     assert_allclose(off(whole("katz", A)), off(dense_katz(A)))
-
-
-# ---------------------------------------------------------------- many nodes
 
 
 @pytest.fixture(scope="module")

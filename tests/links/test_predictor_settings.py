@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.linalg
+from helpers.link_settings import ALPHA, EVERY, GAMMA, K_Y, KNOWN, NEW, A, K, N, X, alone
 from helpers.refusals import assert_refused
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import NotFittedError
@@ -17,27 +17,10 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.metrics.pairwise import cosine_similarity, rbf_kernel
 
 from hilbertlearn import LinkPredictor
-from hilbertlearn.data.graphs import STRUCTURE
 from hilbertlearn.graphs import Pairs
 
-N, KNOWN, GAMMA, ALPHA = 28, 21, 5.0, 0.02
-RNG = np.random.default_rng(6)
-X, NEW = RNG.uniform(size=(N, 2)), RNG.uniform(size=(4, 2))
-EVERY = rbf_kernel(X, gamma=GAMMA)
-K, CROSS = EVERY[:KNOWN, :KNOWN], rbf_kernel(NEW, X[:KNOWN], gamma=GAMMA)
-LINKS = ((np.linalg.norm(X[:, None] - X, axis=2) < 0.25) & ~np.eye(N, dtype=bool)).astype(float)
-A = LINKS[:KNOWN, :KNOWN]
 UPPER = np.triu_indices(KNOWN, 1)
-K_Y = scipy.linalg.expm(A - np.diag(A.sum(axis=1)))
 METRICS = {"roc_auc": roc_auc_score, "average_precision": average_precision_score}
-
-
-def alone(**settings):
-    plain = {"gamma": GAMMA, "alpha": ALPHA, "similarities": None, "cosine": False}
-    return LinkPredictor(**{**plain, **settings})
-
-
-# ---------------------------------------------------------------- criterion
 
 
 def one_left_out(alpha, center=False):
@@ -81,48 +64,6 @@ def test_alpha_by_nodes_left_out():
 def test_criteria_differ():
     by_pairs, by_nodes = (alone(criterion=name).fit(X, A).left_out_score_ for name in ("pairs", "nodes"))
     assert by_nodes > by_pairs + 1e-4  # what is predicted for one has seen the other
-
-
-# ---------------------------------------------------------------- known embeddings
-
-
-@pytest.mark.parametrize("cosine", [False, True])
-def test_scores_with_known_embeddings(cosine):
-    model = alone(score_with="known", cosine=cosine).fit(X, A)
-    V = model.embedding_
-    assert_allclose(V @ V.T, K_Y, atol=1e-10)
-    weights = np.linalg.solve(K + ALPHA * KNOWN * np.eye(KNOWN), V)
-    H, new, last = K @ weights, CROSS @ weights, EVERY[KNOWN:, :KNOWN] @ weights
-    compare = cosine_similarity if cosine else (lambda U, W: U @ W.T)
-    assert_allclose(model.decision_function(NEW), compare(new, V), atol=1e-9)
-    expected = np.zeros((N, N))
-    expected[:KNOWN, :KNOWN] = (compare(H, V) + compare(V, H)) / 2
-    expected[KNOWN:, :KNOWN] = compare(last, V)
-    expected[:KNOWN, KNOWN:] = compare(last, V).T
-    expected[KNOWN:, KNOWN:] = compare(last, last)
-    assert_allclose(model.pair_scores(), expected, atol=1e-9)
-    assert_allclose(model.pair_scores(X), expected, atol=1e-9)
-    assert_allclose(model.pair_scores(NEW), compare(new, new), atol=1e-9)
-    i, j = np.nonzero(~np.eye(N, dtype=bool))
-    pairs = list(zip(i.tolist(), j.tolist(), strict=True))
-    assert_allclose(model.decision_function(pairs), expected[i, j], atol=1e-9)
-
-
-def test_which_scores_are_combined():
-    names = {
-        ("auto", "auto"): {"predicted", "predicted, cosine", "known", "known, cosine"},
-        ("auto", True): {"predicted, cosine", "known, cosine"},
-        ("predicted", "auto"): {"predicted", "predicted, cosine"},
-        ("known", False): {"known"},
-    }
-    for (score_with, cosine), expected in names.items():
-        model = LinkPredictor(similarities="learnt", score_with=score_with, cosine=cosine).fit(X, A)
-        assert set(model.weights_["known"]) == set(model.weights_["mixed"]) == expected
-        own = {name.replace("known", "predicted") for name in expected}
-        assert set(model.weights_["new"]) == own
-
-
-# ---------------------------------------------------------------- what is left to the data
 
 
 SIDE = X[:KNOWN, 0] < 0.5
@@ -185,40 +126,6 @@ def test_rank_of_the_output_kernel(rank):
         best = (vectors[:, -kept:] * values[-kept:]) @ vectors[:, -kept:].T
         assert_allclose(model.embedding_ @ model.embedding_.T, best, atol=1e-9)
     assert np.isfinite(LinkPredictor(rank=rank).fit(X, A).pair_scores()).all()
-
-
-@pytest.mark.parametrize(
-    "names",
-    [*STRUCTURE, "attributes", "learnt", ["adamic_adar", "attributes"], ("katz", "learnt"), ["attributes", "learnt"]],
-    ids=str,
-)
-def test_some_similarities(names):
-    model = LinkPredictor(similarities=names).fit(X[:KNOWN], A)
-    wanted = {names} if isinstance(names, str) else set(names)
-    own = {name.split(",")[0] for name in model.weights_["known"]}
-    learnt = {"predicted", "known"} if "learnt" in wanted else set()
-    assert own == (wanted - {"learnt"}) | learnt
-    assert np.isfinite(model.pair_scores()).all()
-    if wanted <= set(STRUCTURE):
-        assert set(model.weights_) == set(model.thresholds_) == {"known"}
-        for ask in (lambda: model.pair_scores(NEW), lambda: model.decision_function(NEW), lambda: model.predict(NEW)):
-            assert_refused(ask, ["without known links", "features", "similarities", "'learnt'"])
-        assert_refused(lambda: LinkPredictor(similarities=names).fit(X, A).pair_scores(), ["without known links"])
-    else:
-        assert set(model.weights_) == {"known", "mixed", "new"}
-        assert not set(STRUCTURE) & (set(model.weights_["mixed"]) | set(model.weights_["new"]))
-        assert np.isfinite(model.pair_scores(NEW)).all() and np.isfinite(model.decision_function(NEW)).all()
-
-
-def test_of_a_gram_matrix_pairs_of_new_nodes_have_no_attributes():
-    model = LinkPredictor("precomputed", similarities="attributes").fit(K, A)
-    named = LinkPredictor(gamma=GAMMA, similarities="attributes").fit(X[:KNOWN], A)
-    assert_allclose(model.decision_function(CROSS), named.decision_function(NEW), atol=1e-6)
-    assert set(model.weights_) == {"known", "mixed"}
-    assert_refused(lambda: model.pair_scores(CROSS), ["precomputed kernel", "'learnt'"])
-
-
-# ---------------------------------------------------------------- little to learn from
 
 
 @pytest.mark.parametrize("n", [3, 4, 5, 6, 8])
@@ -291,9 +198,6 @@ def test_no_warning_without_need():
     assert not said
 
 
-# ---------------------------------------------------------------- limits
-
-
 @pytest.mark.parametrize("name, value", [("beta", 0.0), ("beta", 1e12), ("gamma", 1e-12), ("gamma", 1e12)])
 @pytest.mark.parametrize("alpha", [1e-15, 1e15, "auto"])
 def test_settings_at_their_limits(name, value, alpha):
@@ -313,8 +217,6 @@ def test_a_node_that_is_there_twice_has_the_same_scores():
     scores = LinkPredictor().fit(X[twice], A[np.ix_(twice, twice)]).pair_scores()
     assert_allclose(scores[0, 1:KNOWN], scores[KNOWN, 1:KNOWN], atol=1e-8)
 
-
-# ---------------------------------------------------------------- refused
 
 ONE = np.zeros((KNOWN, KNOWN))
 ONE[0, 1] = ONE[1, 0] = 1.0
@@ -369,8 +271,6 @@ def test_refused_after_fit():
     with pytest.raises(NotFittedError):
         LinkPredictor().decision_function([(0, 1)])
 
-
-# ---------------------------------------------------------------- state
 
 MODELS = {
     "all": lambda: LinkPredictor().fit(X, A),

@@ -1,4 +1,4 @@
-"""-1 among integer labels is no label in semi-supervised learning, as scikit-learn has it."""
+"""Integers that stand for no label in semi-supervised learning, and those that are classes."""
 
 import warnings
 
@@ -10,7 +10,6 @@ from sklearn.base import clone
 from sklearn.semi_supervised import LabelSpreading
 
 from hilbertlearn import RegularizationPathCV, StructuredPredictor
-from hilbertlearn.data.objects import unlabelled
 from hilbertlearn.output_losses import CostMatrix, ZeroOne
 
 RNG = np.random.default_rng(0)
@@ -81,24 +80,3 @@ def test_numbers_are_no_labels(loss):
         warnings.simplefilter("error")
         model = clone(MODEL).set_params(output_loss=loss).fit(X, LABELS)
     assert model.predict(X).min() < 0
-
-
-@pytest.mark.parametrize(
-    ("labels", "expected"),
-    [
-        ([0, 1, -1], [0, 0, 1]),
-        ([0, 0, -1], [0, 0, 0]),
-        ([0, 1, -2, -1], [0, 0, 0, 0]),
-        (np.array([0, None, 3, -1], dtype=object), [0, 0, 0, 1]),
-        ([0.0, np.nan, 3.0, -1.0], [0, 0, 0, 1]),
-        ([0.0, 3.0, -1.0], [0, 0, 0]),
-        ([0.5, np.nan, 3.0, -1.0], [0, 0, 0, 0]),
-        (np.array(["0", "1", "-1"]), [0, 0, 0]),
-        (np.array(["a", 1, -1], dtype=object), [0, 0, 0]),
-        (np.array([True, False]), [0, 0]),
-        ([-1, -1], [0, 0]),
-        ([], []),
-    ],
-)
-def test_unlabelled(labels, expected):
-    assert unlabelled(labels).tolist() == [bool(one) for one in expected]

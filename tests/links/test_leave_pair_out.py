@@ -5,19 +5,21 @@ import itertools
 import numpy as np
 import pytest
 import scipy.linalg
-from mpmath import mp
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics.pairwise import euclidean_distances, rbf_kernel
 from sklearn.preprocessing import KernelCenterer
 
 from hilbertlearn import LinkPredictor
-from hilbertlearn._utils.linalg import shifted_inverse
 from hilbertlearn.links.leave_node_out import leave_nodes_out
 from hilbertlearn.links.leave_pair_out import leave_pairs_out
 from hilbertlearn.metrics import link_average_precision, link_roc_auc
 
 BOTH = pytest.mark.parametrize("center", [False, True])
 LONG, TINY = np.longdouble, 1e-300
+
+
+def noise(n, d=3, seed=0):
+    return np.random.default_rng(seed).normal(size=(n, d))
 
 
 def long_solve(A, B):
@@ -60,13 +62,6 @@ def check(K, Y, penalty, center=False, rtol=1e-9):
     assert (abs(squares - exact_squares) <= rtol * exact_squares + TINY).all()
     assert (abs(products - exact_products) <= rtol * np.sqrt(exact_squares * exact_squares.T) + TINY).all()
     assert_array_equal(products, products.T)
-
-
-def noise(n, d=3, seed=0):
-    return np.random.default_rng(seed).normal(size=(n, d))
-
-
-# ---------------------------------------------------------------- nearly diagonal
 
 
 @BOTH
@@ -120,27 +115,6 @@ def test_a_sample_alone(center):
 def test_nothing_is_predicted_by_the_identity():
     for penalty in (1e-12, 1.0, 1e12):
         assert_array_equal(leave_pairs_out(np.eye(6), noise(6), penalty), 0)
-
-
-@pytest.mark.parametrize("size", [1e-8, 1e-20])
-@pytest.mark.parametrize("penalty", [1e-6, 1.0, 1e6])
-def test_inverse_of_a_nearly_diagonal_matrix(size, penalty):
-    """What the above rests on: entries off the diagonal are precise relative to themselves, here to second order."""
-    E = size * (0.5 + np.random.default_rng(0).random((200, 200)))
-    E = np.triu(E, 1) + np.triu(E, 1).T
-    expected = (E @ E / (1 + penalty) - E) / (1 + penalty) ** 2
-    off = ~np.eye(200, dtype=bool)
-    assert_allclose(shifted_inverse(np.eye(200) + E, penalty)[off], expected[off], rtol=1e-11)
-
-
-def test_inverse_of_a_kernel_of_a_large_gamma():
-    K = rbf_kernel(noise(12), gamma=5.0)
-    with mp.workdps(60):
-        exact = (mp.matrix(K.tolist()) + mp.mpf(0.01) * mp.eye(12)) ** -1
-        assert_allclose(shifted_inverse(K, 0.01), np.array(exact.tolist(), dtype=float), rtol=1e-12)
-
-
-# ---------------------------------------------------------------- ordinary
 
 
 @BOTH
@@ -205,9 +179,6 @@ def test_more_pairs_than_are_taken_at_a_time():
     assert not squares.diagonal().any()
 
 
-# ---------------------------------------------------------------- few samples
-
-
 @BOTH
 @pytest.mark.parametrize("n", [1, 2])
 def test_of_two_nothing_is_left(n, center):
@@ -235,9 +206,6 @@ def test_of_few_some_are_left(n, gamma, center):
     check(rbf_kernel(noise(n), gamma=gamma), noise(n, seed=1), 0.1, center)
 
 
-# ---------------------------------------------------------------- centred Gram matrices
-
-
 @pytest.mark.parametrize("penalty", [1e-4, 1.0, 1e4])
 @pytest.mark.parametrize("gamma", [0.1, 1.0, 3.0])
 def test_centred_kernels(gamma, penalty):
@@ -258,9 +226,6 @@ def test_centred_kernels_that_were_diagonal_to_rounding(penalty):
     E = noise(30, 30)
     K = KernelCenterer().fit_transform(np.eye(30) + 1e-20 * (E + E.T))
     assert_array_equal(leave_pairs_out(K, noise(30) - noise(30).mean(axis=0), penalty, center=True), 0)
-
-
-# ---------------------------------------------------------------- links by chance
 
 
 def chance(n, share, n_features=50, seed=0):
@@ -326,9 +291,6 @@ def test_link_predictor_finds_nothing_in_links_by_chance(share, center):
     X, W = rng.normal(size=(150, 50)), np.triu(rng.random((150, 150)) < share, 1).astype(float)
     model = LinkPredictor(gamma="auto", scoring="average_precision", center=center).fit(X, W + W.T)
     assert model.left_out_score_ < 0.05
-
-
-# ---------------------------------------------------------------- what the links' scores are
 
 
 GRAMS = {

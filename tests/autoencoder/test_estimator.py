@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse
+from helpers.autoencoder_data import LOSSES, X, coordinates, moved, rng
 from helpers.estimator_checks import assert_checks_pass, in_one_line
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
@@ -21,16 +22,7 @@ from hilbertlearn import kernels, losses
 from hilbertlearn.autoencoder.estimator import KernelAutoencoder
 from hilbertlearn.autoencoder.layers import Network, descend, start
 
-rng = np.random.default_rng(0)
-ANGLE = np.sort(rng.uniform(0, 5, 40))
-X = np.column_stack([np.cos(ANGLE), np.sin(ANGLE), ANGLE / 3]) + 0.02 * rng.normal(size=(40, 3))
 NEW = X[::3] + 0.05
-LOSSES = {
-    "squared": losses.Squared(),
-    "huber": losses.Huber(0.3),
-    "insensitive": losses.EpsilonInsensitive(0.3),
-    "svr": losses.EpsilonSVR(0.3),
-}
 
 
 @pytest.mark.parametrize(
@@ -38,40 +30,6 @@ LOSSES = {
 )
 def test_estimator_checks(estimator):
     assert_checks_pass(estimator)
-
-
-def coordinates(K):
-    """V with K = V V', by the eigendecomposition."""
-    values, vectors = np.linalg.eigh(K)
-    return vectors * np.sqrt(np.maximum(values, 0))
-
-
-def moved(arrays, which, step):
-    """The arrays, one of them moved by a step."""
-    return [A + step if i == which else A for i, A in enumerate(arrays)]
-
-
-# ---------------------------------------------------------------- the gradient
-
-
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("sizes", [(3,), (4, 2), (4, 2, 3)], ids=str)
-@pytest.mark.parametrize(
-    ("name", "params"), [("rbf", None), ("linear", None), ("polynomial", None), ("poly", {"degree": 2, "coef0": 0.5})]
-)
-def test_gradient_equals_finite_differences(name, params, sizes, loss):
-    V = coordinates(rbf_kernel(X[:12], gamma=0.5))
-    parameters, roots, inner = start(V, sizes, name, 0.3, params)
-    noise = np.random.default_rng(1)
-    parameters = [U * 0.7 + 0.1 * noise.normal(size=U.shape) for U in parameters]
-    network = Network(V, roots, inner, LOSSES[loss], alpha=0.05, tol=1e-11)
-    found = network.evaluate(parameters)
-    assert found.solution.gap < 1e-11
-    for layer, gradient in enumerate(found.gradients):
-        direction = noise.normal(size=gradient.shape)
-        ahead, behind = (network.evaluate(moved(parameters, layer, h * direction)).value for h in (1e-5, -1e-5))
-        expected = (ahead - behind) / 2e-5
-        assert np.vdot(gradient, direction) == pytest.approx(expected, rel=2e-4, abs=1e-6 * np.linalg.norm(gradient))
 
 
 def objective_by_hand(W, C, V, gamma, alpha, loss_of_norm):
@@ -101,9 +59,6 @@ def test_solution_is_a_stationary_point_of_the_objective_of_both_layers(loss, by
             ends = (moved(at, which, h * direction) for h in (1e-4, -1e-4))
             slope = np.subtract(*(objective_by_hand(*end, V, 2.0, 0.01, by_hand) for end in ends)) / 2e-4
             assert abs(slope) < 1e-4 * model.objective_path_[-1]
-
-
-# ---------------------------------------------------------------- the last layer
 
 
 CONJUGATES = {  # of losses with curvature 1: what is added to half the squared norm, by the norm of a row
@@ -153,9 +108,6 @@ def test_small_residuals_leave_samples_out():
     assert not model.inverse_transform(model.codes_).any()  # all samples are shorter than epsilon
 
 
-# ---------------------------------------------------------------- against closed forms
-
-
 @pytest.mark.parametrize("alpha", [1e-9, 0.05])
 def test_linear_kernels_shrink_principal_components(alpha):
     # codes <x, a u_j>, reconstruction a u_j: mu/2 (1 - a^2)^2 + alpha a^2 is smallest at a^2 = 1 - alpha / mu
@@ -182,25 +134,10 @@ def test_reconstructs_as_well_as_principal_components_from_any_start():
     assert (np.diff(path) <= 0).all()
 
 
-def test_start_is_kernel_principal_components():
-    K = rbf_kernel(X, gamma=0.5)
-    values, vectors = np.linalg.eigh(K)
-    parameters, roots, inner = start(coordinates(K), (3, 2), "rbf", 0.8, None)
-    codes = coordinates(K) @ parameters[0]
-    expected = vectors[:, :-4:-1] * np.sqrt(values[:-4:-1])
-    assert_allclose(np.abs(codes), np.abs(expected), atol=1e-8)
-    inner_values, inner_vectors = np.linalg.eigh(rbf_kernel(codes, gamma=0.8))
-    second = inner[0].gram(codes) @ roots[1] @ parameters[1]
-    assert_allclose(np.abs(second), np.abs(inner_vectors[:, :-3:-1] * np.sqrt(inner_values[:-3:-1])), atol=1e-5)
-
-
 def test_one_code_follows_a_curve_where_one_principal_component_cannot():
     model = KernelAutoencoder(1, gamma=0.5, alpha=1e-4, max_iter=2000).fit(X)
     values = np.linalg.eigvalsh(rbf_kernel(X, gamma=0.5))
     assert model.reconstruction_error_ < 0.2 * values[:-1].sum() / len(X)
-
-
-# ---------------------------------------------------------------- the descent
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -211,33 +148,6 @@ def test_objective_never_increases(loss, inner):
         model = KernelAutoencoder((4, 2), inner_kernel=inner, loss=LOSSES[loss], max_iter=12).fit(X)
     path = model.objective_path_
     assert len(path) == model.n_iter_ + 1 and (np.diff(path) <= 0).all() and path[-1] < path[0]
-
-
-@pytest.mark.parametrize("degree", [2, 5])
-def test_steps_into_rounding_are_taken_back(degree, monkeypatch):
-    refused, evaluate = [], Network.evaluate
-
-    def counted(self, parameters):
-        try:
-            return evaluate(self, parameters)
-        except ValueError as error:
-            refused.append(str(error))
-            raise
-
-    monkeypatch.setattr(Network, "evaluate", counted)
-    params = {"degree": degree}
-    with pytest.warns(ConvergenceWarning, match="raise max_iter"):
-        model = KernelAutoencoder((8, 2, 8), inner_kernel="poly", inner_params=params, alpha=1e-4, max_iter=20).fit(X)
-    assert refused and "lower inner_gamma or the degree" in refused[0]
-    assert np.isfinite(model.objective_path_).all() and (np.diff(model.objective_path_) <= 0).all()
-    assert len(model.objective_path_) == 21 and model.objective_path_[-1] > 0
-
-
-@pytest.mark.parametrize("gamma", [1.0, 5.0])
-def test_a_start_of_nothing_but_rounding_is_refused(gamma):
-    model = KernelAutoencoder((8, 2, 8), inner_kernel="poly", inner_gamma=gamma, inner_params={"degree": 5})
-    with pytest.raises(ValueError, match=r"inner_kernel: .*; lower inner_gamma"):
-        model.fit(X)
 
 
 def test_nothing_is_random():
@@ -273,9 +183,6 @@ def test_verbose_prints_the_objective(capsys):
 def test_says_when_the_descent_was_cut_short():
     with pytest.warns(ConvergenceWarning, match="after 2 iterations; raise max_iter or tol"):
         KernelAutoencoder(2, alpha=1e-4, max_iter=2).fit(X)
-
-
-# ---------------------------------------------------------------- codes and back
 
 
 @pytest.mark.parametrize("sizes", [2, (5, 2), (2, 5), (5, 1, 1, 4)], ids=str)
@@ -357,9 +264,6 @@ def test_small_and_odd_data():
     assert_allclose(single.reconstruction_error_, KernelAutoencoder(2).fit(X).reconstruction_error_, rtol=1e-3)
 
 
-# ---------------------------------------------------------------- tools
-
-
 def test_grid_search_pipeline_pickle_and_names():
     model = KernelAutoencoder(2, loss=losses.EpsilonInsensitive(0.1), tol=1e-3)
     grid = {"n_components": [1, 2], "loss__epsilon": [0.05, 0.3]}
@@ -381,9 +285,6 @@ def test_settings_changed_after_a_fit_change_nothing():
     with pytest.raises(ValueError, match="alpha"):
         model.set_params(alpha=-1.0).fit(X)
     assert_array_equal(model.transform(NEW), before)
-
-
-# ---------------------------------------------------------------- bad input
 
 
 @pytest.mark.parametrize(

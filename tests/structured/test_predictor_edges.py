@@ -2,50 +2,21 @@
 
 import numpy as np
 import pytest
+from helpers.structured_edges import NEW, NUMBERS, VECTORS, M, N, X, predictor, ridge_weights
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics.pairwise import rbf_kernel
 
-from hilbertlearn import StructuredPredictor, kernels, losses, operators
+from hilbertlearn import kernels, operators
 from hilbertlearn import output_losses as ol
-from hilbertlearn.data.objects import distinct
 from hilbertlearn.spaces import OutputKernel
 
-rng = np.random.default_rng(0)
-N, M, GAMMA, ALPHA = 40, 15, 0.3, 0.01
-X, NEW = rng.normal(size=(N, 2)), rng.normal(size=(M, 2))
-VECTORS = np.c_[X[:, 0] + X[:, 1], np.sin(2 * X[:, 0]), X[:, 1] ** 2] + 0.1 * rng.normal(size=(N, 3))
-NUMBERS = VECTORS[:, 0]
 LABELS = np.digitize(VECTORS[:, 0], [-1, 0, 1]) + 3
 SEQUENCES = [tuple(range(label - 2)) for label in LABELS]
 
 
-def predictor(**settings):
-    return StructuredPredictor(**{"gamma": GAMMA, "alpha": ALPHA, **settings})
-
-
-def ridge_weights(rows=slice(None), weights=None):
-    A = X[rows]
-    w = np.ones(len(A)) if weights is None else weights[rows]
-    S = rbf_kernel(A, gamma=GAMMA) + ALPHA * w.sum() * np.diag(1 / w)
-    return np.linalg.solve(S, rbf_kernel(A, NEW, gamma=GAMMA)).T
-
-
 def fold_loss(Z, Y):
     return np.array([[float(z != y) for y in Y] for z in Z])
-
-
-@pytest.mark.parametrize("rank", [None, 4])
-def test_norms_of_candidates_outside_the_span_of_the_training_outputs(rank):
-    # k(z, z) = 1 for all z, though its part in the span is small for candidates far away
-    kernel = OutputKernel(kernels.Named("rbf", 1.0), rank=rank)
-    model = predictor(output_kernel=kernel).fit(X, VECTORS)
-    pool = np.r_[VECTORS[::4] + 0.3, VECTORS[::8] + 100.0]
-    V = model.space_.encode(VECTORS)
-    inner = ridge_weights() @ V @ model.space_.encode(pool).T
-    assert_array_equal(model.predict(NEW, pool), pool[inner.argmax(axis=1)])
-    _, scores = model.predict_topk(NEW, len(pool), pool)
-    assert_allclose(scores, np.sort(2 * inner - 1, axis=1)[:, ::-1], atol=1e-8)
 
 
 def test_numbers_that_are_integers_are_not_cut():
@@ -64,16 +35,6 @@ def test_candidates_unlike_the_training_outputs_are_not_cut():
     assert set(predictor().fit(X, np.array(["aa", "bb"] * 20)).predict(NEW, ["aaaa", "bbbb"])) <= {"aaaa", "bbbb"}
     found, _ = predictor(output_kernel="rbf").fit(X, LABELS.astype(np.int8)).predict_topk(NEW, 2, [3.5, 300.0])
     assert set(found[0]) == {3.5, 300.0}
-
-
-@pytest.mark.parametrize("loss", ["hinge", "logistic"])
-def test_scores_of_margin_losses(loss):
-    y = np.where(NUMBERS > 0, 1.0, -1.0)
-    model = predictor(output_loss=loss, alpha=0.5).fit(X, y)
-    z = model.predict(X)
-    value = np.maximum(0, 1 - z * y) if loss == "hinge" else np.log1p(np.exp(-z * y))
-    assert model.score(X, y) == pytest.approx(-value.mean())
-    assert set(model.predict(NEW, candidates=[-0.5, 0.5])) <= {-0.5, 0.5}
 
 
 def test_samples_of_weight_zero_with_outputs_of_their_own():
@@ -97,17 +58,6 @@ def test_sequences_of_one_length_by_chance():
     assert set(predictor(output_loss=fold_loss).fit(X, SEQUENCES).predict(NEW, pool)) <= set(pool)
 
 
-def test_outputs_of_nested_lists_are_told_apart():
-    first, group = distinct([[["a"], ["b", str(i % 3)]] for i in range(6)])
-    assert first.tolist() == [0, 1, 2] and group.tolist() == [0, 1, 2, 0, 1, 2]
-    objects = [{"a": i} for i in range(3)]
-    assert distinct([*objects, objects[0]])[1].tolist() == [0, 1, 2, 0]
-
-
-def test_zero_has_no_sign():
-    assert distinct(np.array([[0.0, 1.0], [-0.0, 1.0]]))[1].tolist() == [0, 0]
-
-
 def test_refit_leaves_nothing_behind():
     model = predictor(output_kernel="rbf", regressor=LinearRegression()).fit(X, VECTORS)
     changes = {"regressor": None, "output_kernel": None, "output_loss": "squared"}
@@ -115,12 +65,6 @@ def test_refit_leaves_nothing_behind():
     assert_array_equal(model.predict(NEW), predictor(output_loss="squared").fit(X, VECTORS).predict(NEW))
     general = predictor(solver="spectral").fit(X, NUMBERS)
     assert general.set_params(solver="auto").fit(X[:20], NUMBERS[:20]).dual_coef_.shape == (20, 20)
-
-
-def test_weights_when_outputs_are_the_same_to_the_loss_only():
-    model = predictor(output_kernel="linear", output_loss="kendall", loss=losses.Huber(0.3)).fit(X, VECTORS)
-    V = model.space_.encode(VECTORS)
-    assert_allclose(model.weights(NEW) @ V, model.coordinates(NEW), atol=1e-8)
 
 
 def test_labels_with_none():
