@@ -98,7 +98,7 @@ def on_gram(space, operator="auto", irregular="exact", solver="auto"):
 
 def random_features(X, frequency, gamma):
     """Random Fourier features (n, 300) of the Fourier coefficients of input curves."""
-    coefficients = spaces.function_space(spaces.Fourier(2 * frequency + 1), X).complete(X)
+    coefficients = spaces.function_space(spaces.Fourier(2 * frequency + 1), X).encode_filled(X)
     return RBFSampler(gamma=gamma, n_components=300, random_state=0).fit_transform(coefficients)
 
 

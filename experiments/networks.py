@@ -32,7 +32,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.metrics.pairwise import cosine_similarity, euclidean_distances
 
 from hilbertlearn import LinkPredictor
-from hilbertlearn.data.graphs import structural
+from hilbertlearn.data.graphs import structural_similarity
 from hilbertlearn.datasets import load_cora, load_facebook_ego, load_nips_coauthorship
 from hilbertlearn.metrics import link_average_precision, link_roc_auc
 
@@ -86,7 +86,7 @@ def of_known(X, A, hidden):
     scores = {OURS: LinkPredictor().fit(X, W).pair_scores()}
     seconds = time.perf_counter() - start
     seen = scipy.sparse.csr_array(np.nan_to_num(W))
-    scores |= {name: structural(name, seen).block(slice(None), slice(None)) for name in BY_GRAPH}
+    scores |= {name: structural_similarity(name, seen).block(slice(None), slice(None)) for name in BY_GRAPH}
     scores |= {"cosine": cosine_similarity(seen + scipy.sparse.eye_array(len(W)))} if X is None else raw(X)
     return scores, seconds
 

@@ -10,7 +10,7 @@ from sklearn.model_selection import KFold, ShuffleSplit
 from hilbertlearn import ConformalPredictor, FunctionalRegressor, datasets
 from hilbertlearn.baselines import SplitConformalBand
 from hilbertlearn.conformal import scores
-from hilbertlearn.data.functions import IrregularFunctions, linear_between
+from hilbertlearn.data.functions import IrregularFunctions, interpolate_linear
 
 LEVEL = 0.8
 METHODS = ["jackknife+", "cv+", "split"]
@@ -55,12 +55,12 @@ def test_linear_between_points():
     grid, points = np.sort(rng.uniform(size=7)), rng.uniform(-0.2, 1.2, size=20)
     values = rng.normal(size=(3, 7, 2))
     expected = [[np.interp(points, grid, values[i, :, j]) for j in range(2)] for i in range(3)]
-    assert_allclose(linear_between(values, grid, points, axis=1), np.moveaxis(expected, 1, 2))
-    assert_array_equal(linear_between(values, grid, grid, axis=1), values)
-    constant = linear_between(values[:, :1], grid[:1], points, axis=1)
+    assert_allclose(interpolate_linear(values, grid, points, axis=1), np.moveaxis(expected, 1, 2))
+    assert_array_equal(interpolate_linear(values, grid, grid, axis=1), values)
+    constant = interpolate_linear(values[:, :1], grid[:1], points, axis=1)
     assert_allclose(constant, np.repeat(values[:, :1], 20, axis=1))
     values[0, 3, 0] = np.nan
-    assert_array_equal(np.isnan(linear_between(values, grid, grid, axis=1)), np.isnan(values))
+    assert_array_equal(np.isnan(interpolate_linear(values, grid, grid, axis=1)), np.isnan(values))
 
 
 # ---------------------------------------------------------------- modulations
@@ -252,7 +252,7 @@ def test_containers_come_back():
     assert_allclose(band.mean_width(), plain.mean_width())
     assert_array_equal(band.contains(skfda.FDataGrid(TRUE, GRID)), plain.contains(TRUE))
     finer = np.linspace(0, 1, 17)  # curves that are linear between the points are in as on the points
-    between = linear_between(TRUE, GRID, finer)
+    between = interpolate_linear(TRUE, GRID, finer)
     assert (band.contains(skfda.FDataGrid(between, finer)) <= band.contains(TRUE)).all()
     several = model.fit(X, skfda.FDataGrid(np.stack([Y, 2 * Y], axis=-1), GRID)).predict_band(QUERIES)
     assert several.upper.data_matrix.shape == (40, 9, 2)
@@ -302,9 +302,9 @@ def test_other_grids_and_gaps():
     model = ConformalPredictor(MODEL, "split", LEVEL, random_state=0).fit(X, gaps)
     band, finer = model.predict_band(QUERIES), np.linspace(0, 1, 33)
     other = model.predict_band(QUERIES, grid=finer)
-    assert_allclose(other.upper, linear_between(band.upper, GRID, finer), atol=1e-12)
-    assert_array_equal(other.contains(linear_between(band.upper, GRID, finer) - 1e-9), True)
-    assert not other.contains(linear_between(band.upper, GRID, finer) + 1e-9).any()
+    assert_allclose(other.upper, interpolate_linear(band.upper, GRID, finer), atol=1e-12)
+    assert_array_equal(other.contains(interpolate_linear(band.upper, GRID, finer) - 1e-9), True)
+    assert not other.contains(interpolate_linear(band.upper, GRID, finer) + 1e-9).any()
     T = TRUE.copy()
     T[:, 5:] = np.nan
     assert_array_equal(band.contains(T), within(band, T))

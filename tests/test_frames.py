@@ -84,7 +84,7 @@ def test_missing_text_is_none(dtype):
 def test_numbers_keep_their_kind():
     assert values_of(pd.DataFrame({"a": [1, 2], "b": [3, 4]})).dtype.kind == "i"
     assert values_of(pd.Series([True, False], dtype="boolean")).dtype == bool
-    assert values_of(A) is A and FrameForm.of(A) is None and FrameForm.of(A.tolist()) is None
+    assert values_of(A) is A and FrameForm.from_outputs(A) is None and FrameForm.from_outputs(A.tolist()) is None
 
 
 # ---------------------------------------------------------------- vectors

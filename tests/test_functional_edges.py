@@ -54,7 +54,7 @@ def test_the_centre_of_irregular_curves_is_near_their_mean(space, points):
     y = IrregularFunctions(own, [np.sin(4 * (p + a)) for p, a in zip(own, x)], (0, 1))
     t = np.linspace(0, 1, 201)
     model = FunctionalRegressor(space=space, alpha=1e-5).fit(x, y)
-    mean = model.space_.mean_at((t,))
+    mean = model.space_.evaluate_mean((t,))
     assert np.abs(mean).max() < 2
     truth = np.sin(4 * (t + x))
     assert np.mean((model.predict(x, grid=t).to_array() - truth) ** 2) < 0.02

@@ -12,7 +12,15 @@ from sklearn.utils import _safe_indexing, indexable, resample, shuffle
 from sklearn.utils.validation import _num_samples
 
 from hilbertlearn import FunctionalRegressor, IrregularFunctions, kernels
-from hilbertlearn.data.functions import Curves, fill_gaps, interpolated, quadrature, read_functions, sampled, to_unit
+from hilbertlearn.data.functions import (
+    GridFunctions,
+    curves_on_grid,
+    fill_gaps,
+    interpolate_curves,
+    quadrature,
+    read_functions,
+    to_unit,
+)
 
 rng = np.random.default_rng(8)
 N, M = 11, 9
@@ -153,9 +161,9 @@ def test_interpolation_is_numpys():
     orders = [rng.permutation(len(p)) for p in POINTS]
     mixed = IrregularFunctions([p[o] for p, o in zip(POINTS, orders)], [v[o] for v, o in zip(VALUES, orders)], (1, 6))
     expected = [np.interp(axis, p, v) for p, v in zip(POINTS, VALUES)]
-    assert_allclose(interpolated(mixed, axis)[..., 0], expected)
+    assert_allclose(interpolate_curves(mixed, axis)[..., 0], expected)
     gaps = IrregularFunctions([[1.0, 2.0, 4.0]], [[0.0, np.nan, 3.0]])
-    assert_allclose(interpolated(gaps, np.array([1, 2, 3, 4.0]))[0, :, 0], [0, 1, 2, 3])
+    assert_allclose(interpolate_curves(gaps, np.array([1, 2, 3, 4.0]))[0, :, 0], [0, 1, 2, 3])
 
 
 def test_gaps_are_filled_along_each_curve():
@@ -181,13 +189,13 @@ def test_gaps_of_two_variables_are_filled():
 
 
 def test_sampled_curves():
-    on_default = sampled(CURVES)
+    on_default = curves_on_grid(CURVES)
     axis = np.linspace(1, 6, 101)
     assert_allclose(on_default.axes[0], axis)
     assert_allclose(on_default.values[..., 0], [np.interp(axis, p, v) for p, v in zip(POINTS, VALUES)])
-    coarse = sampled(CURVES, np.array([2.0, 4.0]))
+    coarse = curves_on_grid(CURVES, np.array([2.0, 4.0]))
     assert_allclose(coarse.values[..., 0], [np.interp([2, 4], p, v) for p, v in zip(POINTS, VALUES)])
-    assert isinstance(coarse, Curves) and sampled(Y, T).values.shape == (N, M, 1)
+    assert isinstance(coarse, GridFunctions) and curves_on_grid(Y, T).values.shape == (N, M, 1)
 
 
 def test_quadrature_is_the_trapezoid_rule_over_the_length():

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from hilbertlearn.leave_one_out import Reservoir, loo_residuals_from_moments
 from hilbertlearn.selection import select_alpha
-from hilbertlearn.spaces import Vector
+from hilbertlearn.spaces import VectorSpace
 from hilbertlearn.training import MomentProblem, Moments, alpha_grid
 from hilbertlearn.training.moments import MOST_PATTERNS
 
@@ -212,7 +212,7 @@ def test_few_rows_left_out_of_no_more_features_than_rows():
 def test_alpha_is_the_best_of_the_grid_by_refits():
     problem = MomentProblem(moments_of(Z, Y))
     kept = Reservoir.empty(R, D).seen(Z, Y, None)
-    alpha, trials = select_alpha(problem, kept, Vector())
+    alpha, trials = select_alpha(problem, kept, VectorSpace())
     spread = Y.std(axis=0)
 
     def error(alpha):

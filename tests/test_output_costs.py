@@ -115,7 +115,7 @@ def test_chosen_settings_see_all_labels():
     inputs = rng.normal(size=(30, 2))
     model = predictor(alpha="auto", gamma="auto", output_loss=CostMatrix(C)).fit(inputs, y)
     assert (model.predict(inputs) == 2).all()
-    errors = model.space_.held_out_errors(np.eye(2)[y], np.eye(2)[y] - [0.5, 0.5])  # each weighs one half
+    errors = model.space_.sample_errors(np.eye(2)[y], np.eye(2)[y] - [0.5, 0.5])  # each weighs one half
     assert_allclose(errors, 0.1, atol=0.02)  # 0.5, were it not among the predictions
 
 

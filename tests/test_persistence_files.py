@@ -316,7 +316,7 @@ def test_fields_that_a_dataclass_has_not(file):
         {"is": "tuple", "of": [[0]]},
         {"is": "dict", "of": [1]},
         {"is": "dict", "of": [[0], 1]},
-        {"is": "object", "class": "data.Objects", "of": {}},
+        {"is": "object", "class": "data.ObjectList", "of": {}},
         {"is": "object", "class": "losses.Huber", "of": []},
         {"is": "array", "of": ["model.json"]},
         {"is": "array", "of": ["arrays/999.npy"]},

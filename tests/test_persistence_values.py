@@ -15,7 +15,7 @@ from sklearn.model_selection import KFold, ShuffleSplit
 import hilbertlearn
 from hilbertlearn import IrregularFunctions, kernels, load, losses, operators, output_losses, save, spaces
 from hilbertlearn._utils.linalg import Spectrum
-from hilbertlearn.data.objects import Objects
+from hilbertlearn.data.objects import ObjectList
 
 # ---------------------------------------------------------------- values
 
@@ -72,7 +72,7 @@ VALUES = [
     np.dtype(object),
     np.float32,
     float,
-    Objects(["a", (1, 2)]),
+    ObjectList(["a", (1, 2)]),
     Spectrum(1, "b"),
     np.log1p,
 ]

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.interpolate import make_smoothing_spline
 
 from hilbertlearn import FunctionalRegressor, IrregularFunctions, losses
-from hilbertlearn.spaces.smoothing import best_penalty, noise_variance, smoothed
+from hilbertlearn.spaces.smoothing import best_penalty, noise_variance, smooth_rows
 
 rng = np.random.default_rng(0)
 T = np.linspace(0, 1, 60)
@@ -33,7 +33,7 @@ def rough(curve):
 def test_splines_are_those_of_scipy(penalty):
     points = np.sort(rng.uniform(size=25))
     weights, values = rng.uniform(0.5, 2, size=25), rng.normal(size=(2, 3, 25))
-    found = smoothed(values, points, weights, penalty)
+    found = smooth_rows(values, points, weights, penalty)
     for i, j in np.ndindex(2, 3):
         expected = make_smoothing_spline(points, values[i, j], weights, lam=penalty)(points)
         assert_allclose(found[i, j], expected, atol=1e-8)
@@ -41,11 +41,11 @@ def test_splines_are_those_of_scipy(penalty):
 
 def test_limits_of_the_penalty():
     values = rng.normal(size=(4, 60))
-    assert smoothed(values, T, np.ones(60), 0.0) is values
-    assert_allclose(smoothed(values, T, np.ones(60), 1e-15), values, atol=1e-6)
+    assert smooth_rows(values, T, np.ones(60), 0.0) is values
+    assert_allclose(smooth_rows(values, T, np.ones(60), 1e-15), values, atol=1e-6)
     line = np.polynomial.Polynomial.fit(T, values[0], 1)(T)
-    assert_allclose(smoothed(values[:1], T, np.ones(60), 1e8)[0], line, atol=1e-6)
-    assert_allclose(smoothed(values[:, :2], T[:2], np.ones(2), 1.0), values[:, :2])
+    assert_allclose(smooth_rows(values[:1], T, np.ones(60), 1e8)[0], line, atol=1e-6)
+    assert_allclose(smooth_rows(values[:, :2], T[:2], np.ones(2), 1.0), values[:, :2])
 
 
 def test_the_estimated_error_is_unbiased():
@@ -53,7 +53,7 @@ def test_the_estimated_error_is_unbiased():
     quadrature, tried = np.full(60, 1 / 60), np.geomspace(1e-9, 1, 37)
 
     def smooth(rows, penalty):
-        return smoothed(rows, T, quadrature, penalty)
+        return smooth_rows(rows, T, quadrature, penalty)
 
     regret = []
     for _ in range(40):
@@ -119,7 +119,7 @@ def test_leave_one_out_stays_exact(weights):
     M = np.asarray(model.operator_)
     for i in range(12):
         rows = np.delete(np.arange(12), i)
-        centre = space.smoothed((w[rows] @ V[rows] / w[rows].sum())[None])[0]
+        centre = space.smooth_means((w[rows] @ V[rows] / w[rows].sum())[None])[0]
         K = np.exp(-((X[rows] - X[rows].T) ** 2))
         system = np.kron(K, M) + 0.1 * total * np.kron(np.diag(1 / w[rows]), np.eye(60))
         dual = np.linalg.solve(system, (V[rows] - centre).ravel()).reshape(11, 60)

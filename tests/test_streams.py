@@ -233,7 +233,7 @@ def test_columns_of_words_and_files_without_rows(tmp_path):
 
 def test_weights_in_every_form_and_what_they_may_not_be():
     for given, wanted in ((None, np.ones(3)), (2, [2, 2, 2]), ([[1], [0], [2]], [1, 0, 2]), (np.zeros(3), [0, 0, 0])):
-        assert_array_equal(streams.base.checked_weights(given, 3), wanted)
+        assert_array_equal(streams.base.check_batch_weights(given, 3), wanted)
     for given in ([1, 2], np.ones((3, 2)), [1, -1, 1], [1, np.nan, 1], [1, np.inf, 1]):
         with pytest.raises(ValueError, match="sample_weight must"):
-            streams.base.checked_weights(given, 3)
+            streams.base.check_batch_weights(given, 3)

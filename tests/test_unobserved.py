@@ -18,7 +18,7 @@ from hilbertlearn import (
     report,
     spaces,
 )
-from hilbertlearn.spaces.smoothing import interpolated_mean
+from hilbertlearn.spaces.smoothing import interpolate_mean
 
 N, LEVEL = 30, 20.0
 T = np.linspace(0, 1, 12)
@@ -179,7 +179,7 @@ def test_interpolation_of_polynomials_and_constants():
     values = np.stack([np.ones(101), fine, np.sin(3 * fine)])[..., None]
     gone = values.copy()
     gone[:, 40:44] = np.nan
-    found = interpolated_mean(gone, [fine])
+    found = interpolate_mean(gone, [fine])
     assert_allclose(found[:2], values[:2], atol=1e-9)  # constants and lines are reproduced inside
     assert np.abs(found[2] - values[2]).max() < 1e-3
 
@@ -187,12 +187,12 @@ def test_interpolation_of_polynomials_and_constants():
 def test_interpolation_is_bounded_beyond_the_ends():
     fine = np.linspace(0, 1, 101)
     line = np.where(fine < 0.3, 5 * fine, np.nan)[None, :, None]
-    found = interpolated_mean(line, [fine])[0, :, 0]
+    found = interpolate_mean(line, [fine])[0, :, 0]
     slope, last = 5.0, 5 * 0.29
     assert (np.diff(found) >= -1e-9).all() and found[-1] <= last + slope / 10 + 1e-6  # over the length 1 / 10
     alone = np.full((1, 101, 1), np.nan)
     alone[0, 7] = 3.0
-    assert_allclose(interpolated_mean(alone, [fine]), 3.0)
+    assert_allclose(interpolate_mean(alone, [fine]), 3.0)
 
 
 def test_interpolation_is_linear_and_leaves_what_is_there():
@@ -200,11 +200,11 @@ def test_interpolation_is_linear_and_leaves_what_is_there():
     values[:, 2, 3, 0] = values[:, 5, :, 1] = np.nan
     values[2] = 2 * values[0] - values[1]
     axes = [np.linspace(0, 1, 6), np.sort(rng.uniform(size=7))]
-    found = interpolated_mean(values, axes)
+    found = interpolate_mean(values, axes)
     assert_allclose(found[2], 2 * found[0] - found[1], atol=1e-9)
     assert_allclose(found[np.isfinite(values)], values[np.isfinite(values)])
     values[..., 1] = np.nan
-    assert np.isnan(interpolated_mean(values, axes)[..., 1]).all()
+    assert np.isnan(interpolate_mean(values, axes)[..., 1]).all()
 
 
 # ---------------------------------------------------------------- curves and outputs that are never seen

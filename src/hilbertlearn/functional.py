@@ -14,7 +14,7 @@ from ._utils.linalg import Kronecker
 from ._utils.statistics import pointwise_median
 from .core.terms import LinearPredictor
 from .data.frames import points_of
-from .data.functions import IrregularFunctions, brings_points, check_grids, read_functions, read_training
+from .data.functions import IrregularFunctions, check_grids, has_points, read_functions, read_training
 from .kernels import brings_operator
 from .losses import Squared
 from .machine.batch_state import StreamState
@@ -275,7 +275,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, OnGrid, InBlocks):
             true = IrregularFunctions(true.points, values, true.domain)
             both = (
                 predicted,
-                [self.space_.mean_at(self.space_.units((own,))) for own in true.points],
+                [self.space_.evaluate_mean(self.space_.to_unit_cube((own,))) for own in true.points],
             )
             error, total = (
                 integrated_squared_error(
@@ -286,7 +286,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, OnGrid, InBlocks):
                 for f in both
             )
         else:
-            mean = np.broadcast_to(self.space_.mean_at(self.space_.units(true.axes)), true.values.shape)
+            mean = np.broadcast_to(self.space_.evaluate_mean(self.space_.to_unit_cube(true.axes)), true.values.shape)
             predicted = self._values(checked, true.axes)
             seen = self.with_predictions(true.values, np.isnan(predicted))
             error, total = (integrated_squared_error(seen, f, true.axes, sample_weight) for f in (predicted, mean))
@@ -296,7 +296,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, OnGrid, InBlocks):
 
     def grids_of(self, y):
         """The grids of functions y to be compared with predictions; None where these bring points of their own."""
-        if brings_points(y) or (self.grid is None and points_of(y) is not None):
+        if has_points(y) or (self.grid is None and points_of(y) is not None):
             return None
         irregular = self.space_.layout.kind in ("IrregularFunctions", "FDataIrregular")
         if irregular and not self.space_.given_grid and np.ndim(y) > 1:
@@ -306,14 +306,14 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, OnGrid, InBlocks):
 
     def _values(self, X, axes):
         """Values (n, m_1, ..., m_k, p) on a product grid."""
-        units, shape = self.space_.units(axes), (*(len(axis) for axis in axes), self.space_.n_curves)
+        units, shape = self.space_.to_unit_cube(axes), (*(len(axis) for axis in axes), self.space_.n_curves)
         out, right = np.empty((_num_samples(X), *shape)), None
         for rows, some in self._blocks(X, math.prod(shape)):
             parts = list(self._parts(some))
             right = [self._right(integral, units) for _, integral in parts] if right is None else right
             values = sum(part @ own for (part, _), own in zip(parts, right, strict=True))
             out[rows] = values.reshape(-1, *shape)
-        out += self.space_.origin_at(units)
+        out += self.space_.evaluate_origin(units)
         return out
 
     def _blocks(self, X, points=0):
@@ -332,9 +332,9 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, OnGrid, InBlocks):
         for rows, some in self._blocks(X):
             parts = list(self._parts(some))
             for i, own in enumerate(points[rows]):
-                units = self.space_.units((own,))
+                units = self.space_.to_unit_cube((own,))
                 values = sum(part[i : i + 1] @ self._right(integral, units) for part, integral in parts)
-                out.append(values.reshape(len(own), self.space_.n_curves) + self.space_.origin_at(units))
+                out.append(values.reshape(len(own), self.space_.n_curves) + self.space_.evaluate_origin(units))
         return out
 
     def _parts(self, X):
@@ -354,7 +354,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, OnGrid, InBlocks):
         if integral is None:
             return self.space_.basis(units)
         operator, between_curves = integral
-        return Kronecker([*self.space_.extended(operator, units).factors[:-1], between_curves])
+        return Kronecker([*self.space_.evaluate_integral(operator, units).factors[:-1], between_curves])
 
 
 def _as_names(grid, points):

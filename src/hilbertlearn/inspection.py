@@ -227,13 +227,16 @@ def point_residuals(state: State):
     seen: Any = state.inspected
     space: Any = state.space
     rows = forces(state) if seen.residuals is None else seen.residuals
-    if seen.places is not None:
-        return [(points, own[: len(points)] / root) for own, (points, root) in zip(rows, seen.places, strict=True)]
+    if seen.observation_points is not None:
+        return [
+            (points, own[: len(points)] / root)
+            for own, (points, root) in zip(rows, seen.observation_points, strict=True)
+        ]
     if seen.residuals is None and state.left_out is not None:
         rows = np.where(np.isfinite(state.left_out.Y), rows, np.nan)
     points = np.stack(np.meshgrid(*space.grids, indexing="ij"), axis=-1).reshape(-1, len(space.grids))
-    values = space.on_grid(rows)
-    values = (values if seen.beyond is None else values + seen.beyond).reshape(len(rows), -1)
+    values = space.evaluate_on_grid(rows)
+    values = (values if seen.outside_values is None else values + seen.outside_values).reshape(len(rows), -1)
     points = np.repeat(points, values.shape[1] // len(points), axis=0)  # curves, and levels of quantiles, of a sample
     return [(points[np.isfinite(own)], own[np.isfinite(own)]) for own in values]
 

@@ -11,7 +11,7 @@ from .kernels import brings_operator
 from .machine.on_workers import InBlocks
 from .metrics import r2_score
 from .operators import is_from_outputs
-from .spaces import Metric, Vector, read_vectors, spread_of
+from .spaces import MetricVectorSpace, VectorSpace, output_scales, read_vectors
 
 
 class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
@@ -174,8 +174,8 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
     def output_space(self, y, sample_weight):
         scale, one = self._spread(y, sample_weight), y.ndim == 1
         if self.output_metric is None:
-            return Vector(one, scale)
-        return Metric.of(y, self.output_metric, sample_weight, scale)
+            return VectorSpace(one, scale)
+        return MetricVectorSpace.from_outputs(y, self.output_metric, sample_weight, scale)
 
     def _spread(self, y, sample_weight):
         """What outputs are divided by (d,), None for nothing."""
@@ -188,7 +188,7 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
             made = any(is_from_outputs(operator) for operator in (self.output_metric, *(pair[1] for pair in pairs)))
             # what an operator says of the outputs is in their units, unless it is made of them
             scaled = rows.shape[1] > 1 and not loss.on_margins and (made or (loss.needs_residuals and not own))
-        return spread_of(rows, sample_weight, robust=not loss.quadratic) if scaled else None
+        return output_scales(rows, sample_weight, robust=not loss.quadratic) if scaled else None
 
     def score(self, X, y, sample_weight=None):
         """Mean R2 over outputs, at the observed entries of y."""

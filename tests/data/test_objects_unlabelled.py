@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hilbertlearn.data.objects import unlabelled
+from hilbertlearn.data.objects import unlabelled_mask
 
 
 @pytest.mark.parametrize(
@@ -24,4 +24,4 @@ from hilbertlearn.data.objects import unlabelled
     ],
 )
 def test_unlabelled(labels, expected):
-    assert unlabelled(labels).tolist() == [bool(one) for one in expected]
+    assert unlabelled_mask(labels).tolist() == [bool(one) for one in expected]

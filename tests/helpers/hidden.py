@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from hilbertlearn.data.functions import IrregularFunctions, brings_points, read_functions
-from hilbertlearn.data.objects import plain, read_outputs
+from hilbertlearn.data.functions import IrregularFunctions, has_points, read_functions
+from hilbertlearn.data.objects import read_outputs, to_array_or_list
 
 
 def hidden(y, rows):
@@ -12,12 +12,12 @@ def hidden(y, rows):
         values = np.array(y.data_matrix, dtype=float)
         values[rows] = np.nan
         return y.copy(data_matrix=values)
-    if brings_points(y):
+    if has_points(y):
         curves, _ = read_functions(y)
         gone = np.isin(np.arange(len(curves)), rows)
         left = [np.full_like(v, np.nan) if out else v for v, out in zip(curves.values, gone, strict=True)]
         return IrregularFunctions(curves.points, left, curves.domain)
-    y = plain(y)
+    y = to_array_or_list(y)
     if isinstance(y, list):
         numbers, _ = read_outputs(y)
         y = numbers if isinstance(numbers, np.ndarray) and numbers.ndim > 1 else y  # a list of rows

@@ -12,7 +12,7 @@ from sklearn.metrics import f1_score, precision_recall_curve
 from sklearn.metrics.pairwise import rbf_kernel
 
 from hilbertlearn import LinkPredictor
-from hilbertlearn.data.graphs import structural
+from hilbertlearn.data.graphs import structural_similarity
 from hilbertlearn.links.folds import PairExamples
 
 K = rbf_kernel(X, gamma=GAMMA)
@@ -60,7 +60,9 @@ def by_hand_known(model):
         V = diffusion_root(W)
         H = ridge(K, np.arange(N), V)
         matrices = {
-            "adamic_adar": structural("adamic_adar", scipy.sparse.csr_array(W)).block(slice(0, N), slice(0, N)),
+            "adamic_adar": structural_similarity("adamic_adar", scipy.sparse.csr_array(W)).block(
+                slice(0, N), slice(0, N)
+            ),
             "katz": np.linalg.inv(np.eye(N) - 0.5 / np.linalg.eigvalsh(W)[-1] * W),
             "attributes": K,
             "predicted": H @ H.T,

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
-from ..data.objects import distinct, joined, plain, read_outputs, take
+from ..data.objects import concatenate_outputs, distinct, read_outputs, take, to_array_or_list
 from ..decoders.candidates import best_first
 from ..structured.candidate_pools import read_candidates, read_lists
 from .candidate_scores import CandidateScore, Gap, Loss, Objective
@@ -125,7 +125,7 @@ class CandidateCalibration:
     def _held_shared(self, outputs):
         """Scores (n,) of the samples' outputs among shared candidates, distinct ones, and themselves."""
         models, c = self.models, len(outputs)
-        together = joined([outputs, models.outputs])
+        together = concatenate_outputs([outputs, models.outputs])
         first, group = distinct(canonical(self.rules, together))
         every, own = take(together, first), group[c:]
         sizes = np.empty(len(own))
@@ -154,7 +154,7 @@ class CandidateCalibration:
         """Where the distinct candidates of a sample left out are in its list, and its output among them."""
         assert self.lists is not None
         pool = self.lists[i]
-        first, group = distinct(canonical(self.rules, joined([pool, take(self.models.outputs, [i])])))
+        first, group = distinct(canonical(self.rules, concatenate_outputs([pool, take(self.models.outputs, [i])])))
         if first[group[-1]] == len(pool):
             raise ValueError(
                 f"candidates_per_query: the output of sample {self.models.rows[i]} is not among its candidates; add it "
@@ -260,7 +260,7 @@ def all_candidates(rules, items):
     if rules.decoder in _SEARCHED:
         seen = take(items, distinct(canonical(rules, items))[0])
         classes = None if rules.loss is None else rules.loss.classes(seen)
-        return seen if classes is None else read_candidates(plain(classes), rules.outputs, "candidates")
+        return seen if classes is None else read_candidates(to_array_or_list(classes), rules.outputs, "candidates")
     listed = all_outputs(rules.loss, rules.references) if isinstance(rules.decoder, str) else None
     return None if listed is None else rules.loss.parts()[0][1].restore(listed, rules.outputs)
 

@@ -26,7 +26,7 @@ from sklearn.utils.parallel import delayed
 from .._utils.progress import Progress, propagate_callbacks, run_jobs
 from .._utils.validation import check_choice
 from ..data.graphs import Pairs, is_networkx, node_attributes, row_names
-from ..data.graphs.names import as_names, find
+from ..data.graphs.names import as_names, find_positions
 from ..links import LinkPredictor
 from ..model_selection import EdgeSplit
 from .levels import rank, samples_needed
@@ -178,7 +178,7 @@ class LinkCalibration:
         first, second = np.nonzero(np.triu(asked, k=1))
         if not len(first):
             return self.pairs[np.flatnonzero(self.pairs.linked == 0)]
-        return self.pairs.at(first, second)
+        return self.pairs.with_pairs(first, second)
 
 
 def _are_pairs(X, model):
@@ -277,7 +277,7 @@ class PartnerSets(Sequence):
     def contains(self, pairs):
         """Which pairs (node, partner), by names, are in the sets, (k,); ``graphs.Pairs`` of nodes of fit will do."""
         names = pairs.names.tolist() if isinstance(pairs, Pairs) else list(pairs)
-        places = find(as_names([node for node, _ in names], "pairs"), self.nodes) if names else []
+        places = find_positions(as_names([node for node, _ in names], "pairs"), self.nodes) if names else []
         return np.array(
             [place >= 0 and partner in self.sets[place] for place, (_, partner) in zip(places, names, strict=True)],
             dtype=bool,

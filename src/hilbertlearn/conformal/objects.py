@@ -18,7 +18,7 @@ from sklearn.utils.validation import _num_samples
 
 from .._utils.blocks import row_blocks
 from .._utils.progress import Progress, propagate_callbacks, run_jobs
-from ..data.objects import Outputs, read_outputs, take
+from ..data.objects import StructuredOutputs, read_outputs, take
 from ..structured import StructuredPredictor
 from ..structured.state import OutputRules
 from .wrapped import fitted, innermost, is_searched, learn_from_inputs
@@ -34,7 +34,7 @@ class ObjectData:
 
     X: Any
     y: Any
-    outputs: Outputs  # y as it is read
+    outputs: StructuredOutputs  # y as it is read
     sample_weight: np.ndarray | None  # (N,)
     rows: np.ndarray  # (n,) the samples that count: of positive weight, and with a known output
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..data.functions import linear_between
+from ..data.functions import interpolate_linear
 
 _ROUNDING = 64 * np.finfo(float).eps  # of predictions, relative to outputs
 
@@ -139,7 +139,7 @@ class AtOwnPoints:
 
     def _at(self, points, rows):
         """Values (..., m_i, p) at points of rows (..., d)."""
-        return linear_between(rows.reshape(*rows.shape[:-1], len(self.axis), -1), self.axis, points, axis=-2)
+        return interpolate_linear(rows.reshape(*rows.shape[:-1], len(self.axis), -1), self.axis, points, axis=-2)
 
     @property
     def _curves(self):

@@ -11,14 +11,14 @@ from sklearn.utils import check_array
 from ..data.frames import FrameForm, numbers_of, points_of
 from ..data.functions import (
     DEFAULT_POINTS,
-    Curves,
+    GridFunctions,
     IrregularFunctions,
     Layout,
     as_axes,
-    brings_points,
     check_grids,
     check_inside,
-    linear_between,
+    has_points,
+    interpolate_linear,
     quadrature,
     read_axes,
     read_functions,
@@ -49,12 +49,12 @@ class OutputForm:
     @classmethod
     def of(cls, y, grid=None) -> OutputForm:
         """grid : setting of the estimator that says where arrays have their points, and irregular functions a grid"""
-        if not brings_points(y):
+        if not has_points(y):
             shape = _numbers(y).shape[1:]
             axes, origins = _axes_of(points_of(y), grid, shape)
-            return cls(shape, FrameForm.of(y), axes=axes, origins=origins)
+            return cls(shape, FrameForm.from_outputs(y), axes=axes, origins=origins)
         data, layout = read_functions(y)
-        if isinstance(data, Curves):
+        if isinstance(data, GridFunctions):
             return cls(data.values.shape[1:], None, layout, data.axes, data.domain, origins=layout.origins)
         low, high = data.domain
         even = np.linspace(low, high, DEFAULT_POINTS if low < high else 1)
@@ -70,7 +70,7 @@ class OutputForm:
 
     def rows(self, y):
         """Outputs on the points of the training ones, or predictions, as rows (n, d), NaN where not observed."""
-        if not brings_points(y):
+        if not has_points(y):
             if self.frame is not None:
                 self.frame.check(y)
             values = _numbers(y)
@@ -86,7 +86,7 @@ class OutputForm:
 
     def seen(self, y) -> Rows | AtOwnPoints:
         """What was seen of outputs: on the points of the training ones, or anywhere in their domain."""
-        if not brings_points(y):
+        if not has_points(y):
             return Rows(self.rows(y))
         data, _ = read_functions(y, origins=self.origins)
         if isinstance(data, IrregularFunctions):
@@ -97,7 +97,7 @@ class OutputForm:
 
     def seen_on(self, y, axes) -> Rows | AtOwnPoints:
         """The same, where an array y is on other grids than the training outputs."""
-        if brings_points(y) or len(axes) != 1:
+        if has_points(y) or len(axes) != 1:
             return self.seen(y)
         values = _numbers(y)
         if values.ndim < 2 or values.shape[1] != len(axes[0]):
@@ -143,7 +143,7 @@ class OutputForm:
         def move(rows):
             values = rows.reshape(*rows.shape[:-1], *sizes, -1)
             for k, (axis, points) in enumerate(zip(old, new, strict=True)):
-                values = linear_between(values, axis, points, axis=k - len(old) - 1)
+                values = interpolate_linear(values, axis, points, axis=k - len(old) - 1)
             return values.reshape(*rows.shape[:-1], -1)
 
         return replace(self, shape=(*(len(axis) for axis in new), *rest), axes=new, frame=None), move

@@ -13,7 +13,7 @@ from sklearn.utils.validation import _check_sample_weight, _num_samples
 
 from .._utils.naming import unnamed_in_errors
 from .._utils.progress import Progress, propagate_callbacks
-from ..data.objects import Outputs, take
+from ..data.objects import StructuredOutputs, take
 from ..links import LinkPredictor
 from ..structured import StructuredPredictor
 from .candidate_scores import as_candidate_score
@@ -116,7 +116,7 @@ class SetPredictor:
     def _objects(self, X, y, sample_weight) -> ObjectData:
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
-        X, outputs = indexable(X)[0], Outputs.of(y)
+        X, outputs = indexable(X)[0], StructuredOutputs.from_y(y)
         n = _num_samples(X)
         if len(outputs) != n:
             raise ValueError(f"X and y must have as many samples, got inconsistent numbers {n} and {len(outputs)}")

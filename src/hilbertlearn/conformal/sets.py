@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
-from ..data.objects import distinct, in_form, joined, read_outputs, take
+from ..data.objects import concatenate_outputs, distinct, read_outputs, restore_form, take
 from ..structured.state import OutputRules
 from .enumerated import as_metric, ball_sizes, from_metric
 from .levels import conforms, upper_ends
@@ -72,7 +72,7 @@ class CandidateSets(Sequence):
     def of(cls, rules, found, conforms=None):
         """found : for each query its members as they were read, or None, their places, and their p-values"""
         members, indices, p_values = ([one[part] for one in found] for part in range(3))
-        sets = [None if some is None else in_form(some, rules.form) for some in members]
+        sets = [None if some is None else restore_form(some, rules.form) for some in members]
         return cls(sets, indices, p_values, rules, members, conforms)
 
     @property
@@ -87,7 +87,7 @@ class CandidateSets(Sequence):
         outputs = _read(self.rules, y, len(self))
         if self.conforms is not None:
             return self.conforms(outputs)
-        together = joined([*self.members, outputs])
+        together = concatenate_outputs([*self.members, outputs])
         _, group = distinct(canonical(self.rules, together))
         ends = np.cumsum(self.sizes)
         own = group[ends[-1] if len(ends) else 0 :]

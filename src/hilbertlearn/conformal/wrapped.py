@@ -15,7 +15,7 @@ from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples
 
 from .._utils.fitting import weight_arguments
-from ..data.functions import brings_points
+from ..data.functions import has_points
 from ..losses import as_loss
 from ..machine.base import KernelMachine
 from ..model_selection import RegularizationPathCV
@@ -161,7 +161,7 @@ def grid_of(estimator):
 
 def of_functions(estimator, y) -> bool:
     """Whether outputs are functions: a container of them, or an estimator that has a grid for them."""
-    return brings_points(y) or bool(_grids_of(estimator))
+    return has_points(y) or bool(_grids_of(estimator))
 
 
 def _grids_of(estimator):

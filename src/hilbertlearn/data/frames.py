@@ -97,7 +97,7 @@ def numbers_of(y):
     raise ValueError(f"{', '.join(map(repr, odd))} holds no numbers; leave it out, or turn it into numbers first")
 
 
-def whole_dtype(y):
+def integer_dtype(y):
     """The dtype of known values if they are integers or booleans, also where some are missing; None otherwise."""
     known = (column.dropna() if _of_pandas(column) else column.drop_nulls() for column in columns_of(y))
     dtypes = [column_values(column).dtype for column in known]
@@ -138,7 +138,7 @@ class FrameForm:
     index: Any  # of pandas' objects
 
     @classmethod
-    def of(cls, y) -> FrameForm | None:
+    def from_outputs(cls, y) -> FrameForm | None:
         """None for outputs that are no data frame or series."""
         if not is_framed(y):
             return None

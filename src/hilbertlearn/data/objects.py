@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from .frames import is_framed, is_missing, values_of, whole_dtype
+from .frames import integer_dtype, is_framed, is_missing, values_of
 
 _ROWS = 4096  # compared at once
 NO_LABEL = -1  # of scikit-learn's semi-supervised estimators
 _NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
 
 
-class Objects(list):
+class ObjectList(list):
     """A list of objects that numpy takes as such: scikit-learn joins the predictions of folds by it."""
 
     def __array__(self, dtype=None, copy=None):
@@ -30,18 +30,18 @@ class Objects(list):
 
 
 @dataclass(frozen=True)
-class Outputs:
+class StructuredOutputs:
     """Outputs as they were read: reading them again costs nothing."""
 
     items: Any  # an array of numbers, or a list
     known: np.ndarray  # (n,) booleans
     form: tuple  # in which predictions are given back, see ``form_of``
-    whole: Any = None  # all known items that were read, of which these may be some: folds have the labels of all
+    all_known: Any = None  # all known items that were read, of which these may be some: folds have the labels of all
     no_label: Any = None  # the label that stands for none, if there is one
 
     @classmethod
-    def of(cls, y):
-        if isinstance(y, Outputs):
+    def from_y(cls, y):
+        if isinstance(y, StructuredOutputs):
             return y
         items, known = read_outputs(y)
         return cls(items, known, form_of(y), take(items, np.flatnonzero(known)))
@@ -59,9 +59,9 @@ def read_outputs(y, like=None):
     Numbers become a float array (n,) or (n, d), anything else a list. Unknown outputs are None, NaN, or rows of NaN.
     If ``like``, outputs read before, are a list, these are one too; if they are rows, tuples of numbers are rows too.
     """
-    if isinstance(y, Outputs):
+    if isinstance(y, StructuredOutputs):
         return y.items, y.known
-    y = plain(y)
+    y = to_array_or_list(y)
     if isinstance(y, list):
         known = np.array([not is_missing(item) for item in y], dtype=bool)
         rows = (list, tuple) if isinstance(like, np.ndarray) else (list,)
@@ -81,7 +81,7 @@ def read_outputs(y, like=None):
     return y, np.array([item is not None for item in y], dtype=bool)
 
 
-def plain(y):
+def to_array_or_list(y):
     """Outputs from any container as an array of numbers or strings, or a list."""
     if isinstance(y, list):
         return list(y)
@@ -103,7 +103,7 @@ def take(outputs, rows):
     return outputs[rows] if isinstance(outputs, np.ndarray) else [outputs[i] for i in rows]
 
 
-def joined(parts):
+def concatenate_outputs(parts):
     """Outputs in parts, arrays or lists, as one."""
     if len(parts) == 1:
         return parts[0]
@@ -181,7 +181,7 @@ def nan_for_missing(y):
     return np.array([np.nan if is_missing(item) else item for item in array.flat], dtype=object).reshape(array.shape)
 
 
-def unlabelled(labels):
+def unlabelled_mask(labels):
     """Mask (n,) of integer labels that stand for none: NO_LABEL beside two others or more, none of them negative.
 
     So scikit-learn's semi-supervised estimators have it; of -1 and 1 both are labels. Missing ones are no integers.
@@ -208,12 +208,12 @@ def form_of(y):
     ("list", None), ("objects", None) for an array of them, ("array", dtype of integers, None for floats), or such a
     dtype with "tuples" for tuples of numbers, "csr_array" or "csr_matrix".
     """
-    whole = whole_dtype(y) if is_framed(y) else None
+    whole = integer_dtype(y) if is_framed(y) else None
     if whole is not None:
         return "array", whole
     if scipy.sparse.issparse(y):
         return "csr_array" if isinstance(y, scipy.sparse.sparray) else "csr_matrix", _whole_dtype(y)
-    given, items = hasattr(y, "__array__") and not isinstance(y, list), plain(y)
+    given, items = hasattr(y, "__array__") and not isinstance(y, list), to_array_or_list(y)
     if isinstance(items, list):
         items = [item for item in items if item is not None]
     array = items if isinstance(items, np.ndarray) else as_numbers(items)
@@ -225,16 +225,16 @@ def form_of(y):
     return ("list", None) if rows is None else ("tuples", _whole_dtype(rows))
 
 
-def in_form(outputs, form, discrete=True):
+def restore_form(outputs, form, discrete=True):
     """Outputs in the form of the training ones; integers stay integers where the decoder chose among outputs."""
     kind, dtype = form
     if kind == "tuples" and isinstance(outputs, np.ndarray):
         outputs = map(tuple, _as_integers(outputs, dtype if discrete else None).tolist())
     if kind in ("list", "tuples"):
         outputs = list(outputs)
-        return Objects(outputs) if any(map(_is_opened_by_numpy, outputs)) else outputs
+        return ObjectList(outputs) if any(map(_is_opened_by_numpy, outputs)) else outputs
     if kind == "objects":
-        return np.asarray(Objects(outputs))
+        return np.asarray(ObjectList(outputs))
     rows = _as_integers(np.asarray(outputs), dtype if discrete else None)
     return rows if kind == "array" else getattr(scipy.sparse, kind)(rows)
 

@@ -132,10 +132,10 @@ def read_points(points, origin=None):
             return np.asarray(points, dtype=float), None
         found = days(times, first_date(times)), first_date(times)
     own, first = found
-    return since(own, first, origin)
+    return change_origin(own, first, origin)
 
 
-def since(points, first, origin):
+def change_origin(points, first, origin):
     """Points in days since one origin as points since another, and this; unchanged where either is None."""
     if first is None or origin is None:
         return points, first

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, clone
 
 from .._utils.validation import check_choice, check_number
 from ..data.frames import is_frame, is_framed, values_of
-from ..data.functions import brings_points, non_negative
+from ..data.functions import has_points, non_negative
 from .family import is_searched, named, with_settings
 from .gram import POSITIVE, PRECOMPUTED, InputKernel, brings_operator, check_kernel, has_gamma, median_rate
 from .ranks import spread_rows
@@ -193,7 +193,7 @@ class Part:
         table = X.take(found)
         if getattr(self.kernel.kernel, "reads_columns", False):
             return table
-        functions = [brings_points(column) for column in table.columns]
+        functions = [has_points(column) for column in table.columns]
         if any(functions):
             if len(functions) > 1:
                 raise ValueError(f"{self.what} has functions beside other columns; give them a part of their own")
@@ -394,7 +394,7 @@ def _categories(X):
     if isinstance(X, np.ndarray) and X.ndim == 1:
         return [X]
     columns = Table.of(X).columns
-    if any(map(brings_points, columns)):
+    if any(map(has_points, columns)):
         raise ValueError("Categorical: columns must be categories, got functions; use kernels.L2() for these")
     return columns
 

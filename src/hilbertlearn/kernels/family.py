@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import scipy.sparse
 from sklearn.base import BaseEstimator
 
-from ..data.functions import brings_points
+from ..data.functions import has_points
 from .functional import L2, IntegratedKernel
 from .gram import CURVE_NAMES, InputKernel, scalar
 from .objects import Named, of_objects
@@ -78,7 +78,7 @@ def alternatives(kernel, gamma, X):
     if isinstance(kernel, str) and kernel == "auto":
         if not isinstance(gamma, str) or gamma != "auto":
             return ["rbf"]
-        if (brings_points(X) or getattr(X, "ndim", 2) == 3) and getattr(X, "dim_domain", 1) == 1:
+        if (has_points(X) or getattr(X, "ndim", 2) == 3) and getattr(X, "dim_domain", 1) == 1:
             return [L2(shape=shape) for shape in _CURVES]
         return list(_SPARSE if scipy.sparse.issparse(X) else _ROWS)
     if not isinstance(kernel, Best):

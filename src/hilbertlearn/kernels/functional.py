@@ -22,7 +22,7 @@ from sklearn.utils import gen_batches
 
 from .._utils.naming import unnamed_in_errors
 from .._utils.validation import check_choice, check_number
-from ..data.functions import fill_gaps, quadrature, same_points, sampled
+from ..data.functions import curves_on_grid, fill_gaps, quadrature, same_points
 from .gram import gram, median_rate, resolve_gamma
 from .stationary import MATERN, Bandwidth
 
@@ -355,7 +355,7 @@ def _pair(X, Z, grid):
 
 def _read(X, grid, name):
     """Values (n, m, channels) with gaps filled, and points (m,), of curves in any container."""
-    curves = sampled(X, grid, name)
+    curves = curves_on_grid(X, grid, name)
     empty = np.argwhere(np.isnan(curves.values).all(axis=1))
     if len(empty):
         i, l = empty[0]

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse
 
 from ..data.frames import column_values, columns_of, is_frame, is_missing, item_values
-from ..data.functions import brings_points
+from ..data.functions import has_points
 
 
 class Table:
@@ -65,14 +65,14 @@ class Table:
 
     def row_keys(self):
         """A hashable key for each sample, equal for equal samples; functions are equal to themselves only."""
-        every = [np.arange(len(one)) if brings_points(one) else codes(one) for one in self.columns]
+        every = [np.arange(len(one)) if has_points(one) else codes(one) for one in self.columns]
         return list(zip(*every))
 
 
 def _read(column):
     """Values of a series: numbers, objects, or the functions that it contains."""
     array = getattr(column, "array", None)  # of pandas
-    return array if brings_points(array) else column_values(column)
+    return array if has_points(array) else column_values(column)
 
 
 def codes(values):

@@ -64,7 +64,7 @@ def centred_targets(Y, center, smoothed, weights):
 def loo_residual_path(training: Training, alphas, factors: Factors | None = None, rows=None):
     """For each alpha the leave-one-out residuals (n, d) of the squared loss, or those of some rows."""
     weights = None if training.root_weights is None else training.weights
-    options: dict = {"center": training.recipe.center, "smoothed": training.space.smoothed, "weights": weights}
+    options: dict = {"center": training.recipe.center, "smoothed": training.space.smooth_means, "weights": weights}
     options["rows"] = rows
     total = training.weights.sum()
     if training.depends_on_alpha:  # a kernel for each alpha

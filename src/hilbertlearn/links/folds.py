@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse
 
 from .._utils.threads import side_by_side
-from ..data.graphs import structural
+from ..data.graphs import structural_similarity
 from ..metrics import best_f1_threshold
 from .combination import Combination, learn_combination
 from .pair_scores import ATTRIBUTES, COSINE, KNOWN, PREDICTED, ScoreMatrix, embedded
@@ -50,7 +50,7 @@ class PairExamples:
 
 def structures(names, W, *others) -> list[Any]:
     """Similarities by a graph W, by name, and what other functions return; side by side where nodes are many."""
-    jobs = [*others, *(partial(structural, name, W) for name in names)]  # the others take longer
+    jobs = [*others, *(partial(structural_similarity, name, W) for name in names)]  # the others take longer
     found = list((side_by_side if W.shape[0] > _MANY_NODES else map)(_called, jobs))
     return [dict(zip(names, found[len(others) :], strict=True)), *found[: len(others)]]
 

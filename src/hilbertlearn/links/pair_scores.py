@@ -13,7 +13,7 @@ from sklearn.utils.validation import _num_samples
 
 from .._utils.blocks import numbers_at_once, row_blocks
 from .._utils.linalg import unit_rows
-from ..data.graphs import KnownGraph, Product
+from ..data.graphs import FactoredMatrix, KnownGraph
 from ..kernels import InputKernel, is_precomputed
 
 ATTRIBUTES, PREDICTED, KNOWN, COSINE = "attributes", "predicted", "known", ", cosine"
@@ -101,11 +101,11 @@ def embedded(H, G, V=None, W=None, used=None) -> dict[str, Any]:
         if used is not None and not {PREDICTED + end, KNOWN + end} & {*used}:
             continue
         h, g, v, w = map(_unit, (H, G, V, W)) if end else (H, G, V, W)
-        scores[PREDICTED + end] = Product(h, g.T)
+        scores[PREDICTED + end] = FactoredMatrix(h, g.T)
         if v is not None:
-            scores[KNOWN + end] = Product(np.hstack([h, v]) / 2, np.hstack([w, g]).T)
+            scores[KNOWN + end] = FactoredMatrix(np.hstack([h, v]) / 2, np.hstack([w, g]).T)
         elif w is not None:
-            scores[KNOWN + end] = Product(h, w.T)
+            scores[KNOWN + end] = FactoredMatrix(h, w.T)
     return scores
 
 

@@ -14,10 +14,10 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from .._utils.facts import Facts, WithFacts
 from .._utils.naming import unnamed_in_errors
 from .._utils.validation import check_choice, check_memory, check_number
-from ..data.functions import brings_points
+from ..data.functions import has_points
 from ..data.graphs import Pairs, is_networkx, row_names
 from ..data.graphs.edges import edge_columns, edges_of
-from ..data.graphs.names import as_names, find, some
+from ..data.graphs.names import abbreviate, as_names, find_positions
 from ..machine.dates import date_facts
 from ..machine.inputs import check_inputs
 from ..machine.state import blocks_of
@@ -275,13 +275,15 @@ class LinkPredictionMixin(WithFacts, LinkEstimator):
                 return None
             names = columns[:2]
         known = self._learnt.nodes.names[self._learnt.nodes.order]
-        places = tuple(find(side, known) for side in names)
+        places = tuple(find_positions(side, known) for side in names)
         strange = np.concatenate([side[place < 0] for side, place in zip(names, places, strict=True)])
         if len(strange):
-            raise ValueError(f"X has nodes that fit did not see: {some(strange)}; give names of nodes_")
+            raise ValueError(f"X has nodes that fit did not see: {abbreviate(strange)}; give names of nodes_")
         same = places[0] == places[1]
         if same.any():
-            raise ValueError(f"X has pairs of a node with itself, {some(names[0][same])}; give pairs of two nodes")
+            raise ValueError(
+                f"X has pairs of a node with itself, {abbreviate(names[0][same])}; give pairs of two nodes"
+            )
         return places
 
     def _check_X(self, X, in_order=True):
@@ -307,7 +309,7 @@ def _are_no_rows(X):
     """Whether X is one number or name, a list of them, or a graph, but no rows of numbers or curves."""
     if isinstance(X, (list, tuple)):
         return not any(isinstance(row, (list, tuple)) or getattr(row, "ndim", 0) for row in X)
-    return is_networkx(X) or (np.ndim(X) < 2 and not brings_points(X) and not hasattr(X, "parts"))
+    return is_networkx(X) or (np.ndim(X) < 2 and not has_points(X) and not hasattr(X, "parts"))
 
 
 @dataclass(frozen=True)

@@ -172,14 +172,14 @@ class KernelMachine(FitCallbacksMixin, FittedMachine):
     def read_whole(self, X, y, sample_weight=None) -> Samples:
         """As ``read``, for the samples of a whole fit: a warning names outputs that none of them has."""
         samples = self.read(X, y, sample_weight)
-        self.warn_unobserved(samples.space, samples.space.unobserved(samples.y[samples.rows]))
+        self.warn_unobserved(samples.space, samples.space.unobserved_mask(samples.y[samples.rows]))
         return samples
 
     def warn_unobserved(self, space, mask):
         """Name outputs that no sample of a fit has observed, by a mask of theirs or None."""
         if mask is not None and mask.any():
             centred = self.regressor is not None or (bool(self.center) and not self._loss().on_margins)
-            warn(f"y: {space.unobserved_text(mask, getattr(self._frame_, 'names', None), centred)}")
+            warn(f"y: {space.unobserved_message(mask, getattr(self._frame_, 'names', None), centred)}")
 
     def read(self, X, y, sample_weight=None, output_space=None) -> Samples:
         """Check everything that can be checked cheaply, then read inputs and outputs.
@@ -311,7 +311,7 @@ class KernelMachine(FitCallbacksMixin, FittedMachine):
         weights = np.ones(n)
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        self._frame_ = FrameForm.of(y)
+        self._frame_ = FrameForm.from_outputs(y)
         self._index_ = index
         return X, weights
 
@@ -360,10 +360,10 @@ class KernelMachine(FitCallbacksMixin, FittedMachine):
             )
         y = self.read_outputs(y)
         space = self.output_space(y, weights)
-        Y = space.complete(y)
+        Y = space.encode_filled(y)
         rows = counting(weights, Y)
         known = weights @ np.isfinite(Y) > 0
-        self.warn_unobserved(space, space.unobserved(y[np.flatnonzero(weights > 0)]))
+        self.warn_unobserved(space, space.unobserved_mask(y[np.flatnonzero(weights > 0)]))
         Y = np.where(np.isfinite(Y), Y, mean_rows(Y, weights))[:, known]  # a curve that a sample does not have
         model, given = clone(self.regressor), None if sample_weight is None else weights[rows]
         options = weight_arguments(model, given, self, "regressor")

@@ -20,10 +20,10 @@ from .._utils.validation import warn
 from ..core.terms import FeatureBlockGram
 from ..data import streams
 from ..data.streams import Batch, Source
-from ..data.streams.base import checked_weights, joined_batches, with_rows
+from ..data.streams.base import check_batch_weights, concatenate_batches, nonempty_batches
 from ..leave_one_out import Reservoir
 from ..losses import as_loss
-from ..spaces import Vector
+from ..spaces import VectorSpace
 from ..training import Encoded, Moments, Training, make_terms, scheduled
 from ..training.moments import is_diagonal
 from .base import KernelMachine
@@ -128,7 +128,7 @@ class InBatches(KernelMachine):
         exact = isinstance(self.feature_map, str) and source.n_rows is not None and source.n_rows <= _EXACT
         mapped = isinstance(X, np.memmap) and self._is_better_whole(source)
         if self.feature_map is None or self.regressor is not None or exact or mapped:
-            self._learn(*(joined_batches(list(source)) if source.n_rows is None else source.sample(source.n_rows)))
+            self._learn(*(concatenate_batches(list(source)) if source.n_rows is None else source.sample(source.n_rows)))
         else:
             self._learn_source(source)
 
@@ -155,15 +155,15 @@ class InBatches(KernelMachine):
         """Some rows decide; then one pass for the squared loss, and several for others."""
         self._refuse_other_settings()
         number = self._sample_size()
-        batches: Iterable[Batch] = with_rows(source) if source.repeatable else ()
+        batches: Iterable[Batch] = nonempty_batches(source) if source.repeatable else ()
         if source.repeatable:
             first = source.sample(number)
         else:  # the first rows must do
             head: list[Batch] = []
-            rest = with_rows(source)
+            rest = nonempty_batches(source)
             while sum(_num_samples(batch.X) for batch in head) < number and (batch := next(rest, None)) is not None:
                 head.append(batch)
-            first, batches = joined_batches(head), itertools.chain(head, rest)
+            first, batches = concatenate_batches(head), itertools.chain(head, rest)
         begun = self._begin(first)
         decided = begun.decided
         if decided.loss.quadratic and operators.as_learned(decided.recipe.pairs[0][1]) is None:
@@ -172,7 +172,7 @@ class InBatches(KernelMachine):
             if not (mixed and source.repeatable):
                 self._solve_moments()
                 return
-            self._accumulated_, batches = None, with_rows(source)  # gaps that an operator mixes have no formula
+            self._accumulated_, batches = None, nonempty_batches(source)  # gaps that an operator mixes have no formula
         self._solve_by_passes(begun, source, batches)
 
     def _sample_size(self):
@@ -235,11 +235,11 @@ class InBatches(KernelMachine):
                 f"X and y must have as many samples, got inconsistent numbers {n} and {_num_samples(batch.y)}"
             )
         if batch.sample_weight is not None:
-            weights = checked_weights(batch.sample_weight, n)
+            weights = check_batch_weights(batch.sample_weight, n)
         self._check_order(batch.y)
         y = self.read_outputs(batch.y)
         width = y.shape[1] if isinstance(y, np.ndarray) and y.ndim == 2 else d
-        Y = space.encode(y) if width == d or not isinstance(space, Vector) else np.empty((n, width))
+        Y = space.encode(y) if width == d or not isinstance(space, VectorSpace) else np.empty((n, width))
         if Y.shape[1] != d or space.sampling(y) is not None:
             raise ValueError(
                 f"y: a batch has {Y.shape[1]} outputs a sample, and the first had {d}; give the same outputs each time"
@@ -282,7 +282,7 @@ class InBatches(KernelMachine):
         decided = begun.decided
 
         def again():
-            return (block.Z for batch in with_rows(source) for block in self._counted_blocks(begun, batch))
+            return (block.Z for batch in nonempty_batches(source) for block in self._counted_blocks(begun, batch))
 
         blocks: list[_Block] = []
         with streams.BlockStore(again if source.repeatable else None, source.n_rows) as store:
@@ -311,7 +311,7 @@ class InBatches(KernelMachine):
     def _counted_blocks(self, begun: Accumulated, batch: Batch):
         """Rows of a batch that count, a block at a time."""
         X, y, Y, weights = self._checked(begun, batch)
-        weights, outside = np.ones(len(Y)) if weights is None else weights, begun.decided.space.outside(y)
+        weights, outside = np.ones(len(Y)) if weights is None else weights, begun.decided.space.outside_norms(y)
         counts = (weights > 0) & np.isfinite(Y).any(axis=1)
         for part, Z in begun.decided.kernel.map.blocks(X):
             own = counts[part]

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._utils.facts import Facts
 from ..data.frames import column_values, columns_of, is_frame, with_columns
-from ..data.functions import IrregularFunctions, brings_points
+from ..data.functions import IrregularFunctions, has_points
 from ..data.times import as_times, date_text, days, first_date
 
 _FEW = 3  # names of columns in a fact
@@ -56,7 +56,7 @@ def _few(names):
 def _curves(X, origins, reset):
     if reset and X.origin is not None:
         origins["X"] = X.origin
-    return X.since(origins.get("X"))
+    return X.with_origin(origins.get("X"))
 
 
 def _frame(X, origins, reset):
@@ -92,7 +92,7 @@ def _rows(X, origins, reset, single, names):
 def _times(column):
     """Dates or durations (n,) of a column, None for others."""
     known = getattr(getattr(column, "dtype", None), "kind", "") in ("b", "i", "u", "f")
-    return None if known or brings_points(getattr(column, "array", None)) else as_times(column)
+    return None if known or has_points(getattr(column, "array", None)) else as_times(column)
 
 
 def _refuse_numbers(column, name, origins):

@@ -8,7 +8,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from ..data.frames import check_collected, is_frame, is_framed, item_values, values_of
-from ..data.functions import as_curves, brings_points, read_functions, same_points, sampled
+from ..data.functions import as_curves, curves_on_grid, has_points, read_functions, same_points
 from ..data.objects import as_numbers, kind_of
 from ..data.times import points_in
 from ..kernels import Table
@@ -37,7 +37,7 @@ def check_inputs(estimator, X, kernels, reset, like=None, dtype=np.float64):
     if any(by_columns) and all(by_columns):
         X = with_days(estimator, X, reset)
         return _columns(estimator, X, reset, all(getattr(kernel, "by_name", False) for kernel in kernels))
-    if brings_points(X):
+    if has_points(X):
         X = as_curves(X)
     X = with_days(estimator, X, reset, single=any(isinstance(kernel, str) for kernel in kernels))
     if is_framed(X) and not is_frame(X):  # not to be asked for by labels
@@ -65,7 +65,7 @@ def check_inputs(estimator, X, kernels, reset, like=None, dtype=np.float64):
 def _rows(estimator, X, kernels, reset, dtype):
     """Rows of numbers, for kernels by name; curves are the rows of their values."""
     _refuse_objects(X)
-    if brings_points(X):
+    if has_points(X):
         X = _values_of_curves(estimator, X, reset)
         if np.isnan(X).any():
             raise ValueError(
@@ -186,7 +186,7 @@ def _example(X):
     table = Table.of(X)
     kinds: dict = {"numbers": [], "functions": [], "others": []}
     for name, column in zip(table.names, table.columns, strict=True):
-        functions = brings_points(column)
+        functions = has_points(column)
         kinds["functions" if functions else "others" if column.dtype == object else "numbers"].append(name)
     if len(kinds["numbers"]) == len(table.names):
         return None
@@ -211,7 +211,7 @@ def _are_dates(column):
 
 def _values_of_curves(estimator, X, reset):
     """Values of curves on a grid, which at predict must be that of fit."""
-    curves = sampled(X) if not hasattr(X, "data_matrix") else read_functions(X, name="X")[0]
+    curves = curves_on_grid(X) if not hasattr(X, "data_matrix") else read_functions(X, name="X")[0]
     if reset:
         estimator.X_axes_ = curves.axes
     known = getattr(estimator, "X_axes_", curves.axes)

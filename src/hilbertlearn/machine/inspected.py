@@ -24,10 +24,14 @@ class Inspected:
     held_back: np.ndarray  # (n,) share of the residual that a loss with a bound left out
     residuals: Any = None  # (n, m) as the loss sees them, NaN where not observed; None where they are dual variables
     force: Any = None  # (n,) weights of iteratively reweighted least squares at the optimum; None for ones
-    places: Any = None  # for each sample (points, roots of their weights), where functions have points of their own
+    observation_points: Any = (
+        None  # for each sample (points, roots of their weights), where functions have points of their own
+    )
     sampling: Any = None  # from coordinates to residuals, where these are values
     pulls: Any = None  # (n, d) dual variables in coordinates, where coefficients are of other samples too (a graph)
-    beyond: Any = None  # (n, m_1, ..., p) what functions have outside their basis, on the grid; None for nothing
+    outside_values: Any = (
+        None  # (n, m_1, ..., p) what functions have outside their basis, on the grid; None for nothing
+    )
     left: Any = None  # what the kernel between the samples is made from; None where there is no formula
 
     @classmethod
@@ -36,7 +40,7 @@ class Inspected:
         training, problem, loss = found.training, found.problem, found.loss
         shared = {"rows": training.rows, "weights": training.weights}
         if training.y is not None:  # rows in pieces are not held
-            shared["beyond"] = training.space.beyond(training.y[training.rows])
+            shared["outside_values"] = training.space.outside_values(training.y[training.rows])
         if training.depends_on_alpha:
             shared["pulls"] = found.sample_coefficients * (problem.penalty / training.weights)[:, None]
         A = found.solution.dual / found.root
@@ -56,7 +60,9 @@ class Inspected:
             held_back=np.minimum(held, 1.0),
             residuals=R[:, :width] if mask is None else np.where(mask, R[:, :width], np.nan),
             force=None if loss.quadratic and mask is None else _force(loss, A, R, share, problem.measure),
-            places=None if sampling is None else training.space.places(training.y[training.rows]),
+            observation_points=None
+            if sampling is None
+            else training.space.observation_points(training.y[training.rows]),
             sampling=sampling,
             left=left,
             **shared,

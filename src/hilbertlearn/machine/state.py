@@ -27,7 +27,7 @@ from ..core.terms import (
 from ..leave_one_out import LeaveOneOutModels, loo_residuals
 from ..losses import Loss
 from ..selection import Approximation
-from ..spaces import Smoothed, Space
+from ..spaces import MeanSmoother, Space
 from ..training import Fit, is_single, take_samples
 from .inspected import Inspected
 
@@ -188,7 +188,7 @@ class State(Expansion):
             left.Y,
             [penalty],
             center=left.centered,
-            smoothed=self.space.smoothed,
+            smoothed=self.space.smooth_means,
             weights=weights,
         )
         return residuals
@@ -207,7 +207,7 @@ class State(Expansion):
                 "models without one sample have a formula for the squared loss and one (kernel, operator) term without "
                 "a graph, with missing outputs if the operator is diagonal; fit copies of the estimator to folds"
             )
-        options: dict = {"center": left.centered, "smoothed": Smoothed(self.space), "weights": left.weights}
+        options: dict = {"center": left.centered, "smoothed": MeanSmoother(self.space), "weights": left.weights}
         if factors is None:
             factors = self.training_term().factor(ITERATIONS)
         return ModelsWithoutOne(

@@ -7,7 +7,7 @@ from functools import reduce
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight
 
-from ..data.functions import IrregularFunctions, own_quadrature, quadrature, read_functions, same_points
+from ..data.functions import IrregularFunctions, quadrature, read_functions, same_points, scattered_quadrature
 
 
 def functional_mse(Y_true, Y_pred, grid=None, sample_weight=None):
@@ -185,4 +185,4 @@ def _integral_weights(axes, seen):
     if len(axes) > 1:
         weights = reduce(np.multiply.outer, map(quadrature, axes)).ravel()[seen]
         return weights / weights.sum()
-    return own_quadrature(axes[0][seen])
+    return scattered_quadrature(axes[0][seen])

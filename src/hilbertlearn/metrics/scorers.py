@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.metrics import get_scorer
 
-from ..data.functions import IrregularFunctions, brings_points, read_functions, same_points
+from ..data.functions import IrregularFunctions, has_points, read_functions, same_points
 
 
 class FunctionalScorer(BaseEstimator):
@@ -60,7 +60,7 @@ class FunctionalScorer(BaseEstimator):
 
 def _table(functions, name):
     """Axes, None if they are not known, and values (n, m) at all points and of all curves."""
-    if not brings_points(functions):
+    if not has_points(functions):
         values = np.asarray(functions, dtype=float)
         return None, values.reshape(len(values), -1)
     data, _ = read_functions(functions, name=name)

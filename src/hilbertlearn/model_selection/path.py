@@ -246,7 +246,7 @@ class RegularizationPathCV(FitCallbacksMixin, WithFacts, MetaEstimatorMixin, Bas
         data, space = training.merge_duplicates(), training.space
         residuals = loo_residual_path(data, alphas, factors if data is training else None)
         if self.scoring is None:
-            return np.stack([space.held_out_errors(data.Y, r) for r in residuals], axis=1)[:, :, None], data.weights
+            return np.stack([space.sample_errors(data.Y, r) for r in residuals], axis=1)[:, :, None], data.weights
         scorer = self._scorer(base, training)
         groups = np.array_split(np.arange(len(data.Y)), max(1, min(_SCORED_GROUPS, len(data.Y) // 2)))
         errors = np.empty((len(groups), len(alphas)))

@@ -49,9 +49,9 @@ class PerAxis(BaseEstimator):
             raise ValueError("operator=PerAxis acts on functions of a variable; use FunctionalRegressor")
         factors = []
         for k, axis in enumerate([*space.axes, None]):
-            along, repeats = space.unfolded(Y, k), len(Y) and math.prod(space.sizes) // space.sizes[k]
+            along, repeats = space.unfold(Y, k), len(Y) and math.prod(space.sizes) // space.sizes[k]
             own = np.repeat(np.ones(len(Y)) if weights is None else weights, repeats)
-            setting, part = (self.curves, None) if axis is None else (self.domain, space.only(k))
+            setting, part = (self.curves, None) if axis is None else (self.domain, space.restrict_to_axis(k))
             if as_learned(setting) is not None:
                 raise ValueError("PerAxis: Learned is for all coordinates at once; use operator=Learned()")
             if axis is None and isinstance(setting, (Integral, PerAxis)):

@@ -46,7 +46,7 @@ def operator_matrix(operator, Y, weights=None, space=None, name="operator"):
     if operator is None:
         return None
     if isinstance(operator, str) and operator == "auto" and space is not None:
-        M = kronecker([*(axis.own_operator for axis in space.axes), None], space.sizes)
+        M = kronecker([*(axis.default_operator for axis in space.axes), None], space.sizes)
     elif isinstance(operator, str):
         M = named_operator(operator, name, () if space is None else ("auto",)).matrix(Y, weights, space)
     elif isinstance(operator, type):
@@ -86,7 +86,7 @@ def _given(operator, space, name):
     shape = (axis.n_atoms, axis.n_atoms)
     if M.shape != shape:
         raise ValueError(f"operator must have shape {shape}, one row an atom or a point of the grid, got {M.shape}")
-    return axis.lifted(M)
+    return axis.operator_from_atoms(M)
 
 
 def _checked(M, name):

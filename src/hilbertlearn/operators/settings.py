@@ -281,7 +281,9 @@ class Decay(BaseEstimator):
         check_number(self.rate, "Decay: rate", strict=False)
         if space is None:
             return self._diagonal(Y.shape[1])
-        return kronecker([*(axis.lifted(self._diagonal(axis.n_atoms)) for axis in space.axes), None], space.sizes)
+        return kronecker(
+            [*(axis.operator_from_atoms(self._diagonal(axis.n_atoms)) for axis in space.axes), None], space.sizes
+        )
 
     def _diagonal(self, size):
         return np.diag((1.0 + np.arange(size)) ** -self.rate)

@@ -6,7 +6,7 @@ from itertools import cycle
 
 import numpy as np
 
-from ..data.functions import IrregularFunctions, brings_points, read_functions
+from ..data.functions import IrregularFunctions, has_points, read_functions
 from .axes import BLACK, CYCLE, axes_of, chosen_rows, tidy
 from .bands import plot_band
 
@@ -84,9 +84,9 @@ def plot_curves(
 
 def _read(curves, grid, name):
     """``Curves`` of one variable, or ``IrregularFunctions``."""
-    if isinstance(curves, (list, tuple, np.ndarray)) and np.ndim(curves) == 1 and not brings_points(curves):
+    if isinstance(curves, (list, tuple, np.ndarray)) and np.ndim(curves) == 1 and not has_points(curves):
         curves = np.asarray(curves)[None]
-    data, _ = read_functions(curves, None if brings_points(curves) else grid, name)
+    data, _ = read_functions(curves, None if has_points(curves) else grid, name)
     if not isinstance(data, IrregularFunctions) and len(data.axes) != 1:
         raise ValueError(f"{name} must be functions of one variable, got {len(data.axes)}; draw slices of them")
     return data

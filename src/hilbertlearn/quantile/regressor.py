@@ -17,7 +17,7 @@ from .._utils.facts import short
 from .._utils.fitting import blank, store
 from .._utils.progress import Progress
 from .._utils.validation import check_choice, check_number
-from ..data.functions import IrregularFunctions, Layout, brings_points, read_functions, read_training
+from ..data.functions import IrregularFunctions, Layout, has_points, read_functions, read_training
 from ..losses import Pinball
 from ..machine.base import KernelMachine
 from ..machine.fitted import OnGrid
@@ -25,7 +25,7 @@ from ..machine.inputs import check_inputs
 from ..machine.state import State
 from ..metrics import d2_pinball
 from ..operators import Integral, as_learned
-from ..spaces import FunctionSpace, Vector, function_space, read_vectors, spread_of
+from ..spaces import FunctionSpace, VectorSpace, function_space, output_scales, read_vectors
 from ..training import Fit, best_constant
 from .independent_outputs import SideBySide, unknown_output
 from .non_crossing import fit_in_order, state_in_order
@@ -199,7 +199,7 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, OnGrid, KernelMachine)
         return super().fit(X, y, sample_weight)
 
     def read(self, X, y, sample_weight=None, output_space=None):
-        self._functions_ = self.grid is not None or brings_points(y)
+        self._functions_ = self.grid is not None or has_points(y)
         self._rearranged_ = isinstance(self.non_crossing, str)
         return super().read(X, y, sample_weight, output_space)
 
@@ -216,7 +216,7 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, OnGrid, KernelMachine)
     def output_space(self, y, sample_weight):
         if not self._functions_:
             rows = y[:, None] if y.ndim == 1 else y
-            return Vector(y.ndim == 1, spread_of(rows, sample_weight, robust=True) if self.scale else None)
+            return VectorSpace(y.ndim == 1, output_scales(rows, sample_weight, robust=True) if self.scale else None)
         smooth = self.center == "auto"
         return function_space("grid", y, sample_weight=sample_weight, centre=self._centre, smooth=smooth)
 
@@ -227,7 +227,7 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, OnGrid, KernelMachine)
     # ---------------------------------------------------------------- fit
 
     def _learn(self, X, y, sample_weight):
-        self._functions_ = self.grid is not None or brings_points(y)
+        self._functions_ = self.grid is not None or has_points(y)
         self._rearranged_ = isinstance(self.non_crossing, str)
         automatic = isinstance(self.operator, str) and self.operator == "auto"
         if y is None or self._functions_ or not automatic:
@@ -240,7 +240,7 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, OnGrid, KernelMachine)
         observed = weights @ np.isfinite(rows) > 0
         if not observed.any():
             return super()._learn(X, y, sample_weight)  # which says so
-        self.warn_unobserved(Vector(), ~observed)
+        self.warn_unobserved(VectorSpace(), ~observed)
         models, progress = {int(j): copy.copy(self) for j in np.flatnonzero(observed)}, self.options().progress
         with progress.task("outputs", "output", len(models), has_subtasks=True) as task:
             for number, model in models.items():
@@ -255,7 +255,7 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, OnGrid, KernelMachine)
             coupling[number] = model.coupling_
         unknown = unknown_output(first.state_)
         states = [models[j].state_ if known else unknown for j, known in enumerate(observed)]
-        space = replace(first.space_, base=Vector(False, scales if self.scale else None))
+        space = replace(first.space_, base=VectorSpace(False, scales if self.scale else None))
         self.state_ = SideBySide(parts=tuple(states), space=space, n_samples=len(rows))
         self.coupling_ = coupling
 
@@ -343,7 +343,7 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, OnGrid, KernelMachine)
     def _curves(self, y):
         """Values of curves y on the training grid."""
         base = self.space_.base
-        data, _ = read_functions(y, None if brings_points(y) else base.grids, origins=base.layout.origins)
+        data, _ = read_functions(y, None if has_points(y) else base.grids, origins=base.layout.origins)
         return data.values
 
     def score(self, X, y, sample_weight=None):

@@ -40,12 +40,12 @@ class Criterion:
 
     def spread(self, data: Samples):
         """What errors of each output are relative to (d,), None where those of samples count."""
-        return None if self.loss is not None else data.space.spread(data.Y, data.weights)
+        return None if self.loss is not None else data.space.coordinate_scales(data.Y, data.weights)
 
     def errors(self, data: Samples, residuals):
         """Errors (n,) of samples."""
         if self.loss is None:
-            return data.space.held_out_errors(data.Y, residuals)
+            return data.space.sample_errors(data.Y, residuals)
         rows = np.nan_to_num(data.encoded.whole(residuals, self.loss))
         floor = self.loss.row_value(np.zeros_like(rows[:1]), data.measure)
         return 2 * (self.loss.row_value(rows, data.measure) - floor)

@@ -153,7 +153,12 @@ def _judged(training: Training, loss: Loss, alpha, guess) -> tuple[Any, float]:
 
     For a loss with a bound under the weights of its residuals left out, see ``choice``.
     """
-    if not training.closed_form or loss.on_margins or not training.space.judges or training.Y.shape[1] > _WIDE:
+    if (
+        not training.closed_form
+        or loss.on_margins
+        or not training.space.residuals_are_errors
+        or training.Y.shape[1] > _WIDE
+    ):
         return None, 1.0
     alphas = training.alphas() if isinstance(alpha, str) else [float(alpha)]
     judged = int(min(_JUDGED, max(_FEWEST, _ENTRIES / training.Y.shape[1])))

@@ -44,7 +44,7 @@ def own_error(training: Training, found: Fit, test, loss: Loss | None = None):
 
 def full_rows(loss, space, y, residuals):
     """Residuals (n, d) with what the outputs have outside their space, where the loss sees it."""
-    outside = None if loss.quadratic else space.outside(y)
+    outside = None if loss.quadratic else space.outside_norms(y)
     return residuals if outside is None else np.column_stack([residuals, outside])
 
 

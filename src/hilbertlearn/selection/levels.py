@@ -12,7 +12,7 @@ from .. import kernels
 from .._utils.progress import StopSearch, Task
 from ..losses import Pinball, Squared
 from ..operators import BetweenLevels
-from ..spaces import Levels
+from ..spaces import QuantileSpace
 from ..training import Fit, Options, Samples, Training, build
 from .automatic import Selection, in_units_of_signs, select, select_alpha_by_output, selection_subsample
 from .folds import Folds
@@ -34,17 +34,17 @@ class SpaceOfLevels:
     axis: bool
 
     def __call__(self, y, weights):
-        return Levels(self.space(y, weights), self.n_levels, self.axis)
+        return QuantileSpace(self.space(y, weights), self.n_levels, self.axis)
 
 
 def with_levels(training: Training, loss: Pinball, coupling, axis=True) -> Training:
     """Training data of outputs as those of their quantiles: a column for each output and level."""
     levels, recipe = loss.taus, training.recipe
-    if isinstance(training.space, Levels):
+    if isinstance(training.space, QuantileSpace):
         space, inner = training.space, recipe.space
         pairs = [(kernel, BetweenLevels(one.operator, levels, coupling)) for kernel, one in recipe.pairs]
     else:
-        space, inner = Levels(training.space, len(levels), axis), SpaceOfLevels(recipe.space, len(levels), axis)
+        space, inner = QuantileSpace(training.space, len(levels), axis), SpaceOfLevels(recipe.space, len(levels), axis)
         pairs = [(kernel, BetweenLevels(operator, levels, coupling)) for kernel, operator in recipe.pairs]
     recipe = replace(recipe, pairs=pairs, space=inner)
     return replace(training, recipe=recipe).with_space(space)
@@ -101,7 +101,7 @@ def select_levels(samples: Samples, loss: Pinball, alpha, coupling, axis, option
 def _is_apart(base: Selection) -> bool:
     """Whether outputs have nothing in common but the kernel, so that each may have an alpha of its own."""
     training = base.training
-    several = training.space.spread(training.Y, training.weights) is not None
+    several = training.space.coordinate_scales(training.Y, training.weights) is not None
     return several and training.closed_form and training.term is not None and training.term.M is None
 
 

@@ -146,10 +146,10 @@ def make_surrogate(samples: Samples) -> Samples:
     recipe, encoded = samples.recipe, samples.encoded
     gaps = samples.mask is not None and encoded.sampling is None and samples.measure is not None
     if encoded.sampling is not None or gaps:
-        Y = samples.space.complete(samples.y[samples.rows])
+        Y = samples.space.encode_filled(samples.y[samples.rows])
         Y = np.where(np.isfinite(Y), Y, mean_rows(Y, samples.weights))
         encoded = replace(encoded, Y=Y, sampling=None, coordinates=Y)
-    compact = encoded.space.compact()
+    compact = encoded.space.compress()
     if compact is not encoded.space:
         encoded = Encoded.of(compact, samples.y[samples.rows])
     pairs = recipe.pairs

@@ -15,7 +15,7 @@ from ..core.terms import FeatureGram
 from ..features import FeatureKernel, Landmarks, fitted_map
 from ..leave_one_out import Reservoir, loo_residuals_from_moments
 from ..losses import Loss
-from ..spaces import Given, Space
+from ..spaces import FixedSpace, Space
 from ..training import MomentProblem, Moments, Options, Recipe, Samples, alpha_grid, make_terms, scheduled
 from ..training.moments import MOST_PATTERNS, Solved, is_diagonal
 from .automatic import select
@@ -88,7 +88,7 @@ def select_stream_settings(samples: Samples, loss: Loss, alpha, options: Options
             choice = select(samples, loss, alpha, options, trusted=True)
             penalty, trials = choice.alpha * float(samples.weights.sum()), choice.trials
     kernel = replace(kernel, map=kernel.map.detached())
-    recipe = replace(recipe, space=Given(samples.space))
+    recipe = replace(recipe, space=FixedSpace(samples.space))
     penalty, bounds = penalty if automatic else None, automatic_bounds(loss_setting, loss)
     return StreamSettings(kernel, samples.space, M, loss, recipe, penalty, trials, approximation, bounds)
 
@@ -101,7 +101,7 @@ def solve_moments(
     rows : function that returns some of the rows, which choose alpha where it is "auto", each left out of the model of
         all
     """
-    problem = MomentProblem(moments, decided.M, decided.recipe.center, decided.space.smoothed)
+    problem = MomentProblem(moments, decided.M, decided.recipe.center, decided.space.smooth_means)
     alpha = scheduled(alpha, moments.n_rows)
     if not isinstance(alpha, str):
         return problem.solve(float(alpha), tol), decided.trials

@@ -31,7 +31,7 @@ class Atoms:
 
 
 @dataclass(frozen=True, eq=False)
-class Trigonometric:
+class TrigonometricFunctions:
     """Atoms of Fourier's order: 0 the constant, 2l - 1 the cosine and 2l the sine of frequency l."""
 
     order: np.ndarray
@@ -90,7 +90,7 @@ class Wavelets:
 
 
 @dataclass(frozen=True, eq=False)
-class Interpolated:
+class LinearInterpolants:
     """Functions with values (n_atoms, m) on a grid (m,): linear between its points, constant beyond."""
 
     grid: np.ndarray
@@ -113,7 +113,7 @@ class Eigenfunctions:
 
 
 @dataclass(frozen=True, eq=False)
-class OnUnit:
+class RescaledBasis:
     """The functions of a scikit-fda basis over sizes (n_atoms, 1), its domain laid on [0, 1], ends for ends."""
 
     basis: Any
@@ -125,7 +125,7 @@ class OnUnit:
 
 
 @dataclass(frozen=True, eq=False)
-class Stacked:
+class AtomUnion:
     """The atoms of several, one after the other."""
 
     parts: list
@@ -135,7 +135,7 @@ class Stacked:
 
 
 @dataclass(frozen=True, eq=False)
-class Checked:
+class CallableAtoms:
     """A user's function ``points (p,) -> (n_atoms, p)``, whose values are checked."""
 
     function: Callable

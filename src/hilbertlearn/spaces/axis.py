@@ -26,7 +26,7 @@ class GridAxis:
         self.operator = operator
 
     @property
-    def own_operator(self):
+    def default_operator(self):
         return self.integral(self.operator.gram)
 
     def encode(self, values):
@@ -45,11 +45,11 @@ class GridAxis:
         """Matrix (d, d) of the integral operator of a kernel."""
         return self.root[:, None] * gram(self.points, self.points) * self.root
 
-    def extended(self, gram, points):
+    def evaluate_integral(self, gram, points):
         """Matrix (d, p) that takes coordinates of f to values of its integral against the kernel at points."""
         return self.root[:, None] * gram(self.points, points)
 
-    def lifted(self, B):
+    def operator_from_atoms(self, B):
         return B
 
 
@@ -81,19 +81,19 @@ class BasisAxis:
                 raise ValueError("space: every atom of the dictionary is zero on the grid; give other atoms")
             self.to_basis = (E / np.sqrt(g)).T  # (d, k)
             self.from_atoms = (E * np.sqrt(g)).T  # (d, k), coefficients of atoms -> coordinates
-        self.on_grid = self.basis(points)
-        self.analysis = self.on_grid * quadrature
-        self.size = len(self.on_grid)
+        self.grid_values = self.basis(points)
+        self.analysis = self.grid_values * quadrature
+        self.size = len(self.grid_values)
 
     @property
-    def own_operator(self):
-        return self.lifted(np.diag(self.atoms.scale_weights))
+    def default_operator(self):
+        return self.operator_from_atoms(np.diag(self.atoms.scale_weights))
 
     def encode(self, values):
         return values @ self.analysis.T
 
     def decode(self, coordinates):
-        return coordinates @ self.on_grid
+        return coordinates @ self.grid_values
 
     def basis(self, points):
         values = self.atoms(points)
@@ -102,6 +102,6 @@ class BasisAxis:
     def integral(self, gram):
         return self.analysis @ gram(self.points, self.points) @ self.analysis.T
 
-    def lifted(self, B):
+    def operator_from_atoms(self, B):
         """Operator (d, d) on coordinates from one on coefficients of atoms (k, k)."""
         return B if self.from_atoms is None else self.from_atoms @ B @ self.from_atoms.T

@@ -36,7 +36,7 @@ class Space:
     array([[1., 1.]])
     """
 
-    judges = True  # whether residuals in coordinates say how good predictions are
+    residuals_are_errors = True  # whether residuals in coordinates say how good predictions are
     decodes = True  # whether ``decode`` gives outputs, without a decoder
 
     @property
@@ -65,11 +65,11 @@ class Space:
         """The map from coordinates to what ``encode`` gives when that is something else; None otherwise."""
         return None
 
-    def places(self, y):
+    def observation_points(self, y):
         """Where the observed values of each sample are, for functions under a sampling; None otherwise."""
         return None
 
-    def beyond(self, y):
+    def outside_values(self, y):
         """What functions have outside their space, as values on their grid; None where there is nothing."""
         return None
 
@@ -77,38 +77,38 @@ class Space:
         """What is left of outputs after predicted coordinates (n, d): the loss is a function of these rows."""
         return self.encode(y) - coordinates
 
-    def outside(self, y):
+    def outside_norms(self, y):
         """Norms (n,) of what outputs have beside their coordinates, where losses are to see it; None otherwise."""
         return None
 
-    def encode_whole(self, y):
+    def encode_with_outside(self, y):
         """Coordinates (n, d) of outputs as ``encode`` gives them, and what ``outside`` does."""
-        return self.encode(y), self.outside(y)
+        return self.encode(y), self.outside_norms(y)
 
-    def complete_outside(self, y):
+    def filled_outside_norms(self, y):
         """As ``outside``, of outputs whose gaps are filled as ``complete`` does."""
-        return self.outside(y)
+        return self.outside_norms(y)
 
-    def held_out_errors(self, Y, residuals):
+    def sample_errors(self, Y, residuals):
         """Error (n,) of each sample whose coordinates are Y (n, d) and whose residuals, held out, are given."""
         return np.nansum(residuals**2, axis=1)
 
-    def compact(self) -> Space:
+    def compress(self) -> Space:
         """A space of fewer coordinates, linear in these, with the same held-out errors; itself where there is none."""
         return self
 
-    def spread(self, Y, weights):
+    def coordinate_scales(self, Y, weights):
         """Standard deviations (d,) of coordinates Y (n, d) that are outputs of their own kind each; None otherwise."""
         return None
 
-    def smoothed(self, means):
+    def smooth_means(self, means):
         """Means (n, d) of coordinates as models are fitted around: without the noise that the space does not allow.
 
         NaN is a mean of nothing, in the same columns of all rows. Spaces that relate coordinates interpolate it.
         """
         return means
 
-    def unobserved(self, y):
+    def unobserved_mask(self, y):
         """Which numbers of an output, as a mask of its shape, no sample of y has; None for outputs of other kinds."""
         return None
 
@@ -116,14 +116,14 @@ class Space:
         """The same mask from that (d,) of the coordinates that no sample has; None for outputs of other kinds."""
         return None
 
-    def unobserved_text(self, mask, names, center):
+    def unobserved_message(self, mask, names, center):
         """What to say about numbers of an output that no sample has, by their mask; "" for nothing.
 
         names : of the columns of a data frame, or None; center : whether models are fitted around a constant
         """
         return ""
 
-    def complete(self, y):
+    def encode_filled(self, y):
         """Coordinates (n, d) with gaps filled, for models that cannot have any."""
         return self.encode(y)
 
@@ -132,23 +132,23 @@ class Space:
         return 1.0
 
 
-def predicted_unobserved(center):
+def unobserved_remedy(center):
     """What is predicted for an output that no sample has, and what to do."""
     return f"and is predicted {'as NaN' if center else 'around 0 (center=False)'}; leave it out"
 
 
 @dataclass(frozen=True, eq=False)
-class Smoothed:
+class MeanSmoother:
     """The method ``smoothed`` of a space as an object that models can keep."""
 
     space: Space
 
     def __call__(self, means):
-        return self.space.smoothed(means)
+        return self.space.smooth_means(means)
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class FixedSpace:
     """The space of any outputs and weights where it is decided: always the same."""
 
     space: Space

@@ -17,7 +17,18 @@ from .._utils.linalg import spectrum
 from .._utils.statistics import covariance
 from .._utils.validation import check_choice, check_number
 from ..data.functions import check_basis, is_basis
-from .atoms import Atoms, Bumps, Checked, Interpolated, OnUnit, Splines, Stacked, Trigonometric, Wavelets, translates
+from .atoms import (
+    Atoms,
+    AtomUnion,
+    Bumps,
+    CallableAtoms,
+    LinearInterpolants,
+    RescaledBasis,
+    Splines,
+    TrigonometricFunctions,
+    Wavelets,
+    translates,
+)
 
 
 class Fourier(BaseEstimator):
@@ -59,7 +70,7 @@ class Fourier(BaseEstimator):
         check_number(self.n_components, "Fourier: n_components", integer=True)
         check_number(self.rate, "Fourier: rate", strict=False)
         order = np.arange(self.n_components) + (0 if self.constant else 1)
-        return Atoms(Trigonometric(order), (1.0 + (order + 1) // 2) ** -self.rate)
+        return Atoms(TrigonometricFunctions(order), (1.0 + (order + 1) // 2) ** -self.rate)
 
 
 class BSpline(BaseEstimator):
@@ -217,24 +228,24 @@ class PrincipalComponents(BaseEstimator):
         atoms = vectors.T[::-1][: self.n_components] / root
         if not len(atoms):  # curves that do not vary are their mean, and any atom does
             atoms = np.ones((1, seen.sum()))
-        return Atoms(Interpolated(grid[seen], atoms), np.ones(len(atoms)), around_mean=True)
+        return Atoms(LinearInterpolants(grid[seen], atoms), np.ones(len(atoms)), around_mean=True)
 
 
-class _Function(BaseEstimator):
+class _CallableBasis(BaseEstimator):
     """The atoms of a callable ``points (p,) -> (n_atoms, p)``."""
 
     def __init__(self, function):
         self.function = function
 
     def atoms(self, grid, quadrature, curves=None, sample_weight=None):
-        function = Checked(self.function)
+        function = CallableAtoms(self.function)
         number = len(function(grid))
         if not number:
             raise ValueError("basis: the callable returned no atoms; return at least one row")
         return Atoms(function, np.ones(number))
 
 
-class _ScikitFda(BaseEstimator):
+class _ScikitFdaBasis(BaseEstimator):
     """The functions of a scikit-fda basis, its domain laid on that of the outputs, scaled to norm 1.
 
     Bouche et al. 2021 assume a normed dictionary (assumption 3.3), and powers of points far from 0 need it.
@@ -245,11 +256,11 @@ class _ScikitFda(BaseEstimator):
 
     def atoms(self, grid, quadrature, curves=None, sample_weight=None):
         check_basis(self.basis, "basis")
-        sizes = np.sqrt(OnUnit(self.basis, 1.0)(grid) ** 2 @ quadrature)
-        return Atoms(OnUnit(self.basis, np.where(sizes > 0, sizes, 1.0)[:, None]), np.ones(len(sizes)))
+        sizes = np.sqrt(RescaledBasis(self.basis, 1.0)(grid) ** 2 @ quadrature)
+        return Atoms(RescaledBasis(self.basis, np.where(sizes > 0, sizes, 1.0)[:, None]), np.ones(len(sizes)))
 
 
-class _Union(BaseEstimator):
+class _BasisUnion(BaseEstimator):
     """The atoms of several bases, one after the other."""
 
     def __init__(self, bases):
@@ -258,7 +269,7 @@ class _Union(BaseEstimator):
     def atoms(self, grid, quadrature, curves=None, sample_weight=None):
         parts = [basis.atoms(grid, quadrature, curves, sample_weight) for basis in self.bases]
         scale_weights = np.concatenate([part.scale_weights for part in parts])
-        return Atoms(Stacked(parts), scale_weights, any(part.around_mean for part in parts))
+        return Atoms(AtomUnion(parts), scale_weights, any(part.around_mean for part in parts))
 
 
 BASES = {"fourier": Fourier, "bspline": BSpline, "wavelet": Wavelet, "principal_components": PrincipalComponents}
@@ -275,11 +286,11 @@ def as_basis(basis):
     if isinstance(basis, list | tuple):
         if not len(basis):
             raise ValueError("basis is an empty list; give at least one basis, for example ['fourier']")
-        return _Union([as_basis(part) for part in basis])
+        return _BasisUnion([as_basis(part) for part in basis])
     if is_basis(basis):
-        return _ScikitFda(basis)
+        return _ScikitFdaBasis(basis)
     if callable(basis):
-        return _Function(basis)
+        return _CallableBasis(basis)
     raise TypeError(
         f"basis must be one of the names {', '.join(map(repr, BASES))}, an object such as Fourier(10), a basis of "
         f"scikit-fda, a callable points -> (n_atoms, n_points), or a list of these, got {type(basis).__name__}"

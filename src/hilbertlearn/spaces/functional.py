@@ -16,20 +16,20 @@ from ..data.functions import (
     Layout,
     check_inside,
     fill_gaps,
+    interpolate_curves,
     interpolate_rows,
-    interpolated,
-    own_quadrature,
     read_functions,
     read_training,
-    resampled,
+    resample_curves,
     same_points,
+    scattered_quadrature,
     to_unit,
 )
 from ..operators import Integral, Kronecker
-from .base import Space, predicted_unobserved
+from .base import Space, unobserved_remedy
 from .sampling import Sampling, block_sampling
 from .settings import as_space, space_of_basis
-from .smoothing import best_penalty, interpolated_mean, mean_variances, noise_variance, smoothed
+from .smoothing import best_penalty, interpolate_mean, mean_variances, noise_variance, smooth_rows
 
 _ROUNDING = 1e-12
 AVERAGES = ("projected", "projected_trapezoid")  # inner products by averages over the points, plain or by quadrature
@@ -107,7 +107,7 @@ class FunctionSpace(Space):
         share = weights.reshape(*values.shape[1:-1], 1) * np.isfinite(values)
         total = share.sum(axis=points, keepdims=True)
         share = share / np.where(total > 0, total, np.nan)  # a curve that is not seen has no coordinates
-        sums = [lambda rows, axis=axis: rows @ axis.on_grid.T for axis in self.axes]
+        sums = [lambda rows, axis=axis: rows @ axis.grid_values.T for axis in self.axes]
         return _mapped(np.nan_to_num(values) * share, sums).reshape(len(values), self._d)
 
     def sampling(self, y) -> Sampling | None:
@@ -115,7 +115,7 @@ class FunctionSpace(Space):
             return None
         return block_sampling([B for B, _ in self._observed(self.read(y))], self._d)
 
-    def outside(self, y):
+    def outside_norms(self, y):
         """Norms (n,) of what curves have outside the basis, which the loss sees beside their projections.
 
         None on a grid, for projected residuals, and where values are what the loss is of.
@@ -125,18 +125,18 @@ class FunctionSpace(Space):
         data = self.read(y)
         return None if self._partial(data) else self._outside(data.values)
 
-    def beyond(self, y):
+    def outside_values(self, y):
         """What curves have outside the basis, values (n, m_1, ..., m_k, p) on the grid; None as for ``outside``."""
         if self.sampled or all(axis.pointwise for axis in self.axes):
             return None
         data = self.read(y)
-        return None if self._partial(data) else data.values - self._origin - self.on_grid(self.encode(y))
+        return None if self._partial(data) else data.values - self._origin - self.evaluate_on_grid(self.encode(y))
 
     def filled_share(self, y):
         data = self.read(y)
         return 1.0 if isinstance(data, IrregularFunctions) else float(np.isnan(data.values).mean())
 
-    def complete_outside(self, y):
+    def filled_outside_norms(self, y):
         if self.projected or all(axis.pointwise for axis in self.axes):
             return None
         return self._outside(self._complete(y))
@@ -157,7 +157,7 @@ class FunctionSpace(Space):
         observed = zip(self._observed(data), coordinates, strict=True)
         return _padded([values - _combined(B, own) for (B, values), own in observed])
 
-    def complete(self, y):
+    def encode_filled(self, y):
         """Coordinates (n, d) with gaps filled by linear interpolation along each curve; NaN for curves not seen."""
         return self._coordinates(self._complete(y))
 
@@ -165,21 +165,21 @@ class FunctionSpace(Space):
         """Values (n, m_1, ..., m_k, p) on the training grid with gaps filled."""
         data = self.read(y)
         if isinstance(data, IrregularFunctions):
-            return interpolated(data, self.grids[0])
+            return interpolate_curves(data, self.grids[0])
         return fill_gaps(data.values, data.axes)
 
-    def smoothed(self, means):
+    def smooth_means(self, means):
         """Means (n, d) as splines on a grid, also at points without any; in a basis they are as smooth as it is."""
         if not all(axis.pointwise for axis in self.axes) or not (self.roughness or np.isnan(means).any()):
             return means
-        whole = self._interpolated(self.on_grid(means))
+        whole = self._interpolated(self.evaluate_on_grid(means))
         return self._coordinates(_splines(whole, self.axes, self.roughness))
 
     def _interpolated(self, means):
         """Means (n, m_1, ..., m_k, p) on the grid, NaN interpolated."""
-        return interpolated_mean(means, [axis.points for axis in self.axes])
+        return interpolate_mean(means, [axis.points for axis in self.axes])
 
-    def unobserved(self, y):
+    def unobserved_mask(self, y):
         data = self.read(y)
         if not isinstance(data, IrregularFunctions):
             return np.isnan(data.values).all(axis=0)
@@ -193,10 +193,10 @@ class FunctionSpace(Space):
         points = tuple(range(mask.ndim - 1))
         return np.broadcast_to(mask.all(axis=points), (*map(len, self.grids), self.n_curves))
 
-    def unobserved_text(self, mask, names, center):
+    def unobserved_message(self, mask, names, center):
         never, said = mask.all(axis=tuple(range(mask.ndim - 1))), []
         if never.any():
-            said.append(f"curve {listed(np.flatnonzero(never))} has no observed value, {predicted_unobserved(center)}")
+            said.append(f"curve {listed(np.flatnonzero(never))} has no observed value, {unobserved_remedy(center)}")
         points = [self._place(index, names) for index in np.argwhere(mask & ~never)]
         if points:
             how = f"deviations by the operator from {'an interpolated mean curve' if center else '0 (center=False)'}"
@@ -271,21 +271,21 @@ class FunctionSpace(Space):
             return [self._seen(on_grid, values, self._point_weights) for values in curves]
         cuts = np.cumsum([len(points) for points in data.points])[:-1]
         units = to_unit(np.concatenate(data.points) if len(data) else np.empty(0), self.domain[0])
-        origin = np.broadcast_to(self.origin_at((units,)), (len(units), self.n_curves))
+        origin = np.broadcast_to(self.evaluate_origin((units,)), (len(units), self.n_curves))
         parts = zip(np.split(self.axes[0].basis(units).T, cuts), data.values, np.split(origin, cuts), strict=True)
-        weighed = own_quadrature if self.irregular == "projected_trapezoid" else np.ones_like
+        weighed = scattered_quadrature if self.irregular == "projected_trapezoid" else np.ones_like
         weights = [weighed(points) for points in data.points]
         return [
             self._seen(B, values.reshape(part.shape) - part, own)
             for (B, values, part), own in zip(parts, weights, strict=True)
         ]
 
-    def places(self, y):
+    def observation_points(self, y):
         """For each sample the points (m_i, k) of its observed values, in the order of ``encode``, and roots (m_i,) of
         the weights that they are multiplied by there; k variables."""
         data = self.read(y)
         if isinstance(data, IrregularFunctions):
-            weighed = own_quadrature if self.irregular == "projected_trapezoid" else np.ones_like
+            weighed = scattered_quadrature if self.irregular == "projected_trapezoid" else np.ones_like
             given = [(p[:, None], v.reshape(len(p), -1), weighed(p)) for p, v in zip(data.points, data.values)]
         else:
             points = np.stack(np.meshgrid(*self.grids, indexing="ij"), axis=-1).reshape(-1, len(self.grids))
@@ -308,20 +308,22 @@ class FunctionSpace(Space):
 
     def decode(self, coordinates):
         """Functions on the training grid, in the container of the training outputs."""
-        return self.layout.whole(self.on_grid(coordinates) + self._origin, self.grids, self.domain)
+        return self.layout.wrap_training_grid(
+            self.evaluate_on_grid(coordinates) + self._origin, self.grids, self.domain
+        )
 
     def decode_differences(self, coordinates):
-        return self.layout.whole(self.on_grid(coordinates), self.grids, self.domain)
+        return self.layout.wrap_training_grid(self.evaluate_on_grid(coordinates), self.grids, self.domain)
 
-    def on_grid(self, coordinates):
+    def evaluate_on_grid(self, coordinates):
         """Values (n, m_1, ..., m_k, p) of combinations of the basis."""
         return _mapped(coordinates.reshape(len(coordinates), *self.sizes), [axis.decode for axis in self.axes])
 
-    def origin_at(self, units):
+    def evaluate_origin(self, units):
         """Values of the origin on a product of unit grids; 0 if there is none."""
         return 0.0 if self.origin is None else self._between(self.origin, units)
 
-    def mean_at(self, units):
+    def evaluate_mean(self, units):
         """Values (p_1, ..., p_k, p) of the mean training function on a product of unit grids."""
         return self._between(self.mean, units)
 
@@ -333,7 +335,7 @@ class FunctionSpace(Space):
             values = np.moveaxis(at.reshape(*np.delete(values.shape, k), len(points)), -1, k)
         return values
 
-    def units(self, grids):
+    def to_unit_cube(self, grids):
         """Points of the unit cube, axis by axis, for grids in the units of the domain."""
         if len(grids) != len(self.domain):
             number = len(self.domain)
@@ -351,18 +353,18 @@ class FunctionSpace(Space):
         """Values of the basis functions on a product of unit grids: a matrix (d, number of points times curves)."""
         return Kronecker([*(axis.basis(u) for axis, u in zip(self.axes, units, strict=True)), self.n_curves])
 
-    def extended(self, operator: Integral, units):
+    def evaluate_integral(self, operator: Integral, units):
         """As ``basis``, for functions in the range of an integral operator, before it is applied."""
-        factors = (axis.extended(operator.gram, u) for axis, u in zip(self.axes, units, strict=True))
+        factors = (axis.evaluate_integral(operator.gram, u) for axis, u in zip(self.axes, units, strict=True))
         return Kronecker([*factors, self.n_curves])
 
     # ---------------------------------------------------------------- axis by axis
 
-    def unfolded(self, Y, k):
+    def unfold(self, Y, k):
         """Coordinates Y (n, d) with axis k as columns, everything else as rows."""
         return np.moveaxis(Y.reshape(len(Y), *self.sizes), k + 1, -1).reshape(-1, self.sizes[k])
 
-    def only(self, k):
+    def restrict_to_axis(self, k):
         """The space of functions of variable k alone."""
         return replace(self, axes=(self.axes[k],), grids=(self.grids[k],), domain=(self.domain[k],), n_curves=1)
 
@@ -389,7 +391,7 @@ def _mapped(values, maps):
 
 def _splines(values, axes, penalty):
     """Values (n, m_1, ..., m_k, p) smoothed along each axis."""
-    return _mapped(values, [lambda rows, a=axis: smoothed(rows, a.points, a.quadrature, penalty) for axis in axes])
+    return _mapped(values, [lambda rows, a=axis: smooth_rows(rows, a.points, a.quadrature, penalty) for axis in axes])
 
 
 def _roughness(values, weights, middle, space):
@@ -436,7 +438,7 @@ def function_space(
     if not len(data):
         raise ValueError("y has no curve; give at least one")
     if isinstance(data, IrregularFunctions):
-        curves, grid = resampled(data, grid, "the prediction"), None
+        curves, grid = resample_curves(data, grid, "the prediction"), None
         check_inside(curves.axes[0], data.domain, "grid")
     else:
         curves = data
@@ -457,7 +459,7 @@ def function_space(
         layout,
         grids if layout.named_points else grid,
         irregular=irregular,
-        mean=interpolated_mean(mean, [axis.points for axis in axes])[0],
+        mean=interpolate_mean(mean, [axis.points for axis in axes])[0],
         given_grid=given_grid,
     )
     if projected and isinstance(data, IrregularFunctions) and space.pointwise:
@@ -473,7 +475,7 @@ def function_space(
         space = replace(space, roughness=_roughness(values, weights, middle, space))
     if around_mean:
         whole = _splines(middle, axes, space.roughness)
-        outside = np.nan_to_num(whole - space.on_grid(space._coordinates(whole)))[
+        outside = np.nan_to_num(whole - space.evaluate_on_grid(space._coordinates(whole)))[
             0
         ]  # NaN of a curve that is never seen
         if np.abs(outside).max(initial=0.0) > _ROUNDING * np.nanmax(np.abs(whole), initial=0.0):

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, clone
 
 from .._utils.linalg import spectrum
 from .._utils.validation import check_choice, check_number
-from ..data.functions import gauss, non_negative, quadrature
+from ..data.functions import gauss_quadrature, non_negative, quadrature
 from ..operators import Integral
 from .atoms import Atoms, Eigenfunctions
 from .axis import BasisAxis, GridAxis
@@ -173,7 +173,7 @@ def space_of_basis(space, basis):
     weights = getattr(setting, "weights", None)
     if not isinstance(weights, str) or weights != "trapezoid":
         return setting
-    return clone(setting).set_params(weights=gauss(basis)[1])
+    return clone(setting).set_params(weights=gauss_quadrature(basis)[1])
 
 
 _NAMES = {"grid": Grid, "eigen": Eigen, **BASES}

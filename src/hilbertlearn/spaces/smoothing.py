@@ -19,7 +19,7 @@ _MEDIAN_SQUARE = 0.4549  # of a standard normal number
 _TENSION = 10.0  # inverse length, on the unit interval, beyond which gaps are straight; ``operators.Integral()`` has it
 
 
-def smoothed(values, points, weights, penalty):
+def smooth_rows(values, points, weights, penalty):
     """Rows g of ``min sum_j w_j (values_j - g(t_j))^2 + penalty int g''^2`` for values (..., m) at points t (m,).
 
     Reinsch's algorithm (Green & Silverman 1994, section 2.3.3): a system with five diagonals in the second derivatives.
@@ -45,7 +45,7 @@ def smoothed(values, points, weights, penalty):
     return (rows - penalty * inverse * moved).reshape(values.shape)
 
 
-def interpolated_mean(values, axes):
+def interpolate_mean(values, axes):
     """Values (n, m_1, ..., m_k, p) with NaN, at the same points of all n, interpolated; NaN where a function has none.
 
     A spline in tension: of all values at these points those of the smallest ``int g''^2 + tension^2 int g'^2``, summed

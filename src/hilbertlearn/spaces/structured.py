@@ -133,7 +133,7 @@ class KernelSpace(Space):
     kernel: Any
     pivots: Any  # outputs
     factor: np.ndarray  # (d, d), lower
-    whole: bool = True  # whether the training outputs are in the span of the pivots
+    is_complete: bool = True  # whether the training outputs are in the span of the pivots
     rules: Any = None  # what an estimator knows of the outputs beside
     decodes = False
 
@@ -144,12 +144,12 @@ class KernelSpace(Space):
             out[known] = self.coordinates(take(outputs, np.flatnonzero(known)))
         return out
 
-    def outside(self, y):
-        return self.encode_whole(y)[1]
+    def outside_norms(self, y):
+        return self.encode_with_outside(y)[1]
 
-    def encode_whole(self, y):
+    def encode_with_outside(self, y):
         V = self.encode(y)
-        if self.whole:
+        if self.is_complete:
             return V, None
         outputs, known = read_outputs(y, like=self.pivots)
         norms, left = np.zeros(len(known)), np.zeros(len(known))
@@ -199,10 +199,10 @@ class WeightSpace(Space):
         """Losses (p, c) of predicting each output that the loss knows of, else each of these, where these are true."""
         return np.asarray(self.loss(self.loss.all_outputs(self.outputs), self.outputs), dtype=float)
 
-    def held_out_errors(self, Y, residuals):
+    def sample_errors(self, Y, residuals):
         return expected_losses((Y - residuals) @ self.losses.T, self.losses[:, np.argmax(Y, axis=1)].T)
 
-    def compact(self):
+    def compress(self):
         factors = _low_rank(self.losses)
         return self if factors is None else LossSpace(self, *factors)
 
@@ -220,7 +220,7 @@ class LossSpace(Space):
         number = self.weights.numbers(y)
         return np.where(number[:, None] >= 0, self.right.T[number], np.nan)
 
-    def held_out_errors(self, Y, residuals):
+    def sample_errors(self, Y, residuals):
         return expected_losses((Y - residuals) @ self.left.T, Y @ self.left.T)
 
 
@@ -259,7 +259,7 @@ def _low_rank(L):
 class ProbeSpace(WeightSpace):
     """Random combinations of the unit vectors of ``WeightSpace``: their duality gap stands for that of all."""
 
-    judges = False
+    residuals_are_errors = False
 
     def encode(self, y):
         probes, number = np.random.default_rng(0).normal(size=(len(self.outputs), _PROBES)), self.rules.groups

@@ -11,16 +11,16 @@ from .._utils.linalg import spectrum
 from .._utils.statistics import mean_rows, pointwise_median
 from .._utils.validation import listed
 from ..data.frames import check_collected, numbers_of
-from ..data.functions import brings_points, rows_of_none
+from ..data.functions import has_points, rows_of_none
 from ..data.objects import nan_for_missing
 from ..operators import as_learned, operator_matrix
-from .base import Space, predicted_unobserved
+from .base import Space, unobserved_remedy
 
 _RANK = 1e-12  # eigenvalues of a metric, relative to the largest, that count as zero
 
 
 @dataclass(frozen=True)
-class Vector(Space):
+class VectorSpace(Space):
     """Real vectors, NaN where not observed; a 1-D array is one output and comes back as 1-D."""
 
     one_output: bool = False
@@ -41,24 +41,24 @@ class Vector(Space):
         values = coordinates if self.scale is None else coordinates * self.scale
         return values[:, 0] if self.one_output else values
 
-    def spread(self, Y, weights):
-        return spread_of(Y, weights) if Y.shape[1] > 1 else None
+    def coordinate_scales(self, Y, weights):
+        return output_scales(Y, weights) if Y.shape[1] > 1 else None
 
-    def unobserved(self, y):
+    def unobserved_mask(self, y):
         y = read_vectors(y)
         return np.atleast_1d(np.isnan(y).all(axis=0))
 
     def unobserved_outputs(self, columns):
         return columns
 
-    def unobserved_text(self, mask, names, center):
+    def unobserved_message(self, mask, names, center):
         given = names is not None and len(names) == len(mask) and not self.one_output
         outputs = [repr(names[j]) if given else j for j in np.flatnonzero(mask)]
-        return f"output {listed(outputs)} has no observed value, {predicted_unobserved(center)}" if outputs else ""
+        return f"output {listed(outputs)} has no observed value, {unobserved_remedy(center)}" if outputs else ""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Metric(Vector):
+class MetricVectorSpace(VectorSpace):
     """Real vectors with the inner product ``y' A z``: coordinates are ``A^1/2 y``.
 
     Model 1 of Brouard et al. 2016, section 5.2. Entries are mixed, so that vectors are known whole or not at all.
@@ -71,16 +71,16 @@ class Metric(Vector):
     def pointwise(self):
         return False
 
-    def spread(self, Y, weights):
+    def coordinate_scales(self, Y, weights):
         return None  # entries are mixed
 
     def unobserved_outputs(self, columns):
         return None  # vectors are known whole
 
     @classmethod
-    def of(cls, y, metric, sample_weight, scale=None):
+    def from_outputs(cls, y, metric, sample_weight, scale=None):
         """The space of outputs y (n, d), or (n,); metric as ``operators.operator_matrix`` takes it."""
-        plain = Vector(read_vectors(y).ndim == 1, scale)
+        plain = VectorSpace(read_vectors(y).ndim == 1, scale)
         Y = plain.encode(y)
         seen = np.isfinite(Y)
         known = seen.any(axis=1) & (sample_weight > 0)
@@ -104,7 +104,7 @@ class Metric(Vector):
         return super().decode(coordinates @ self.inverse)
 
 
-def spread_of(y, sample_weight, robust=False):
+def output_scales(y, sample_weight, robust=False):
     """Standard deviations (d,) of outputs (n, d), NaN where not observed, 1 where there is none.
 
     robust : those of a normal sample with the same mean distance from the median, which outliers move less
@@ -120,7 +120,7 @@ def read_vectors(y, name="y"):
     """Outputs (n,) or (n, d) as floats, NaN where not observed."""
     if isinstance(y, np.ndarray) and y.dtype == np.float64 and 0 < y.ndim <= 2 and y.size and not np.isinf(y).any():
         return y
-    if brings_points(y):
+    if has_points(y):
         raise ValueError(
             f"{name} must be numbers of shape (n,) or (n, d), got a {type(y).__name__}; use FunctionalRegressor"
         )

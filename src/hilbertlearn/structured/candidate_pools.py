@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._utils.blocks import row_blocks
-from ..data.objects import distinct, kind_of, plain, read_outputs, take
+from ..data.objects import distinct, kind_of, read_outputs, take, to_array_or_list
 from ..decoders.candidates import best_first, top_k, top_k_of_lists
 
 _BLOCK_ENTRIES = 2**23  # of the features of candidates held at once, 64 MB; larger blocks gain nothing
@@ -75,7 +75,7 @@ def read_candidates(candidates, outputs, name):
         raise ValueError(
             f"{name} must be a list of outputs, got a single {type(candidates).__name__}; put it in a list"
         )
-    items, known = read_outputs(plain(candidates), like=outputs)
+    items, known = read_outputs(to_array_or_list(candidates), like=outputs)
     if not len(known) or not known.all():
         seen = "some that are not" if len(known) else "none"
         raise ValueError(f"{name} must be known outputs, at least one, got {seen}")
@@ -96,7 +96,7 @@ def read_candidates(candidates, outputs, name):
 
 def read_lists(candidates, outputs, m):
     """The candidates of each of m queries, one after the other in a pool, and their numbers (m,)."""
-    candidates = list(candidates) if isinstance(candidates, (list, tuple)) else plain(candidates)
+    candidates = list(candidates) if isinstance(candidates, (list, tuple)) else to_array_or_list(candidates)
     if len(candidates) != m:
         raise ValueError(
             f"candidates_per_query: {len(candidates)} lists for {m} queries; give one a query, or one for all as "

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from .._utils.fitting import snapshot
-from ..data.objects import Outputs, distinct, read_outputs, take
+from ..data.objects import StructuredOutputs, distinct, read_outputs, take
 from ..output_losses import as_output_loss
 from ..spaces import OutputKernel
 
@@ -17,7 +17,7 @@ _REMEDY = (
 )
 
 
-def known_outputs(y: Outputs, output_kernel, output_loss) -> Outputs:
+def known_outputs(y: StructuredOutputs, output_kernel, output_loss) -> StructuredOutputs:
     """All labels of an output loss, or the landmarks of an output kernel, in the form of outputs y of a first batch.
 
     Raises where coordinates would depend on all outputs, which come later.
@@ -51,4 +51,4 @@ def _labels(y, output_loss):
 
 
 def _in_form(y, items):
-    return replace(y, items=items, known=np.ones(len(items), dtype=bool), whole=items)
+    return replace(y, items=items, known=np.ones(len(items), dtype=bool), all_known=items)

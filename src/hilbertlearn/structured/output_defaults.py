@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import kernels
 from .._utils.validation import warn
-from ..data.objects import NO_LABEL, distinct, unlabelled
+from ..data.objects import NO_LABEL, distinct, unlabelled_mask
 from ..output_losses import as_output_loss
 
 _RECURRING = 0.5  # distinct strings a sample up to which they are labels and not texts
@@ -47,7 +47,7 @@ def without_label(y, output_kernel, output_loss):
     if output_kernel is not None or kind != "array" or dtype is None or dtype.kind == "b" or y.items.ndim != 1:
         return y
     rows = np.flatnonzero(y.known)
-    none = rows[unlabelled(y.items[rows].astype(int))]
+    none = rows[unlabelled_mask(y.items[rows].astype(int))]
     others = y.items[np.setdiff1d(rows, none)]
     classes = _classes("zero_one" if output_loss is None else output_loss, others) if len(none) else None
     if classes is None or NO_LABEL in list(classes):
@@ -58,7 +58,7 @@ def without_label(y, output_kernel, output_loss):
     )
     items, known = y.items.copy(), y.known.copy()
     items[none], known[none] = np.nan, False
-    return replace(y, items=items, known=known, whole=others, no_label=NO_LABEL)
+    return replace(y, items=items, known=known, all_known=others, no_label=NO_LABEL)
 
 
 def _classes(output_loss, outputs):

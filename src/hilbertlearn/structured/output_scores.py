@@ -12,7 +12,7 @@ from sklearn.utils.validation import _num_samples
 
 from .._utils.blocks import working_memory
 from .._utils.naming import unnamed_in_errors
-from ..data.objects import as_numbers, distinct, in_form
+from ..data.objects import as_numbers, distinct, restore_form
 from ..machine.state import State, blocks_of
 from ..spaces import WeightSpace
 from .candidate_pools import CandidatePool, read_candidates
@@ -146,7 +146,7 @@ def _as_array(classes, form):
     if all(isinstance(item, str) for item in classes):
         return np.array(classes)
     numbers = as_numbers(classes)
-    return in_form(classes, ("objects", None)) if numbers is None else in_form(numbers, ("array", form[1]))
+    return restore_form(classes, ("objects", None)) if numbers is None else restore_form(numbers, ("array", form[1]))
 
 
 def _pseudo_inverse(V):

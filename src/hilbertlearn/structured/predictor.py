@@ -14,7 +14,7 @@ from .. import decoders, kernels
 from .._utils.fitting import snapshot, store
 from .._utils.validation import check_choice, check_number
 from ..core.terms import ONCE
-from ..data.objects import Outputs, distinct, in_form, joined, read_outputs, take
+from ..data.objects import StructuredOutputs, concatenate_outputs, distinct, read_outputs, restore_form, take
 from ..data.streams import is_source
 from ..machine.distributed import by_blocks, is_dask
 from ..machine.fitted import learnt
@@ -168,9 +168,9 @@ class StructuredPredictor(OutputScores, InBlocks):
     # ---------------------------------------------------------------- fit
 
     def read_outputs(self, y):
-        if isinstance(y, Outputs) or not self.manifold:
-            return Outputs.of(y)
-        return without_label(Outputs.of(y), self.output_kernel, self.output_loss)
+        if isinstance(y, StructuredOutputs) or not self.manifold:
+            return StructuredOutputs.from_y(y)
+        return without_label(StructuredOutputs.from_y(y), self.output_kernel, self.output_loss)
 
     def output_space(self, y, sample_weight):
         return self._space(y, sample_weight, probed=False)
@@ -223,8 +223,8 @@ class StructuredPredictor(OutputScores, InBlocks):
         """The output kernel and loss in use, by the settings or by what all the outputs are."""
         kernel, loss = self.output_kernel, self.output_loss
         if kernel is None and loss is None:
-            kernel, loss = default_rule(y.whole, y.form, bool(self._needs_kernel()), gaps=not y.known.all())
-        return snapshot(kernel), None if loss is None else snapshot(as_output_loss(loss)).resolve(y.whole)
+            kernel, loss = default_rule(y.all_known, y.form, bool(self._needs_kernel()), gaps=not y.known.all())
+        return snapshot(kernel), None if loss is None else snapshot(as_output_loss(loss)).resolve(y.all_known)
 
     def _output_kernel(self, kernel):
         """The setting of the output kernel with its rank."""
@@ -303,7 +303,7 @@ class StructuredPredictor(OutputScores, InBlocks):
         weights = found.coordinates_at(training.cross(test, found.training))
         y = training.y[training.rows[test]]
         rules = found.training.space.rules
-        decoded = in_form(decoding(rules)(weights), rules.form, discrete=is_discrete(rules))
+        decoded = restore_form(decoding(rules)(weights), rules.form, discrete=is_discrete(rules))
         predicted, _ = read_outputs(decoded, like=rules.outputs)
         return float(np.average(rules.pairwise_losses(predicted, y.items), weights=training.weights[test]))
 
@@ -357,10 +357,10 @@ class StructuredPredictor(OutputScores, InBlocks):
         chosen = rules.decoder == "candidates" and (rules.loss is None or len(rules.outputs) > _FEW)
         if candidates is not None or candidates_per_query is not None or chosen:
             best, *_ = self._best(X, candidates, candidates_per_query, 1)
-            return self.framed(in_form([outputs[0] for outputs in best], rules.form), given)
+            return self.framed(restore_form([outputs[0] for outputs in best], rules.form), given)
         weights, decode = self._weighing(), decoding(rules)
-        found = joined([decode(weights(part)) for _, part in self._queries(X)])
-        return self.framed(in_form(found, rules.form, discrete=is_discrete(rules)), given)
+        found = concatenate_outputs([decode(weights(part)) for _, part in self._queries(X)])
+        return self.framed(restore_form(found, rules.form, discrete=is_discrete(rules)), given)
 
     def predict_topk(self, X, k, candidates=None, candidates_per_query=None, return_indices=False):
         """The k best candidates for each of X, best first: m collections of outputs, and m arrays of their scores.
@@ -385,7 +385,7 @@ class StructuredPredictor(OutputScores, InBlocks):
         rules = self.space_.rules
         candidates = rules.candidates if candidates is None and candidates_per_query is None else candidates
         best, scores, indices = self._best(X, candidates, candidates_per_query, k)
-        found = [in_form(outputs, rules.form) for outputs in best]
+        found = [restore_form(outputs, rules.form) for outputs in best]
         return (found, scores, indices) if return_indices else (found, scores)
 
     def best_candidates(self, X, candidates, k):

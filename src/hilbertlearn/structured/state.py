@@ -11,7 +11,7 @@ import numpy as np
 from .. import kernels
 from .._utils.linalg import row_norms
 from ..core.terms import ONCE, Factors
-from ..data.objects import plain, take
+from ..data.objects import take, to_array_or_list
 from ..machine.state import State, spread
 from ..output_losses import KernelLoss
 from ..spaces import WeightSpace
@@ -42,7 +42,7 @@ class OutputRules:
     @property
     def pool(self):
         """Outputs, as they come, that are searched where nothing else is said: all classes in order, or those seen."""
-        return self.outputs if self.classes is None else plain(self.classes)
+        return self.outputs if self.classes is None else to_array_or_list(self.classes)
 
     @property
     def classes(self):

@@ -93,7 +93,7 @@ class Training(Samples):
             return np.zeros(self.encoded.coordinates.shape[1])
         encoded = self.encoded
         best = best_constant(encoded.coordinates, self.weights, loss, self.measure, encoded.outside)
-        return self.space.smoothed(best[None])[0]
+        return self.space.smooth_means(best[None])[0]
 
     def term_at(self, alpha) -> Term:
         """The map of the only kernel for that alpha, on what was observed if gaps have a closed form, and weighted."""

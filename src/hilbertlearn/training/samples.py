@@ -56,9 +56,9 @@ class Encoded:
         """Outputs y, as read, in a space."""
         sampling = space.sampling(y)
         if sampling is None:
-            Y, outside = space.encode_whole(y)
+            Y, outside = space.encode_with_outside(y)
             return cls(space=space, Y=Y, sampling=None, coordinates=Y, outside=outside)
-        Y, complete, outside = space.encode(y), space.complete(y), space.complete_outside(y)
+        Y, complete, outside = space.encode(y), space.encode_filled(y), space.filled_outside_norms(y)
         return cls(space=space, Y=Y, sampling=sampling, coordinates=complete, outside=outside)
 
     def whole(self, residuals, loss):

@@ -9,7 +9,7 @@ import scipy.sparse
 from numpy.testing import assert_allclose, assert_array_equal
 
 from hilbertlearn import LinkPredictor
-from hilbertlearn.data.graphs import STRUCTURE, relative_weights, structural
+from hilbertlearn.data.graphs import STRUCTURE, relative_weights, structural_similarity
 
 CLUB = nx.karate_club_graph()
 GRAPHS = {
@@ -27,7 +27,7 @@ def matrix(graph):
 
 def whole(name, A):
     n = A.shape[0]
-    return structural(name, scipy.sparse.csr_array(A)).block(slice(0, n), slice(0, n))
+    return structural_similarity(name, scipy.sparse.csr_array(A)).block(slice(0, n), slice(0, n))
 
 
 def off(S):
@@ -94,7 +94,7 @@ def test_katz_is_the_sum_over_paths():
 @pytest.mark.parametrize("name", STRUCTURE)
 def test_blocks_and_entries_agree(name):
     A = scipy.sparse.csr_array(matrix(GRAPHS["random"]))
-    S, product = whole(name, A), structural(name, A)
+    S, product = whole(name, A), structural_similarity(name, A)
     assert_allclose(S, S.T, atol=1e-12)
     rng = np.random.default_rng(0)
     i, j = rng.integers(40, size=(2, 300))
@@ -162,7 +162,7 @@ def test_weighted_similarities_are_their_definitions(name):
     assert_allclose(off(whole(name, before)), off(expected), atol=1e-10)
     assert_array_equal(before.toarray(), W)  # nothing is changed
     i, j = np.triu_indices(len(W), 1)
-    assert_allclose(structural(name, before).at(i, j), expected[i, j], atol=1e-10)
+    assert_allclose(structural_similarity(name, before).at(i, j), expected[i, j], atol=1e-10)
     assert np.abs(off(whole(name, (W > 0).astype(float)) - expected)).max() > 0.01  # they do count
 
 
@@ -215,7 +215,7 @@ DEGENERATE = {
 @pytest.mark.parametrize("name", STRUCTURE)
 def test_degenerate_graphs(name, A):
     n = A.shape[0]
-    product = structural(name, scipy.sparse.csr_array(A))
+    product = structural_similarity(name, scipy.sparse.csr_array(A))
     S = product.block(slice(0, min(n, 20)), slice(0, n))
     assert S.shape == (min(n, 20), n) and np.isfinite(S).all()
     assert np.isfinite(product.at(np.zeros(1, dtype=int), np.full(1, n - 1))).all()
@@ -265,12 +265,12 @@ def test_the_same_at_each_call(many):
     A = scipy.sparse.csr_array(many[0])
     for name in STRUCTURE:
         i = np.arange(1000)
-        assert_array_equal(structural(name, A).at(i, i + 7), structural(name, A).at(i, i + 7))
+        assert_array_equal(structural_similarity(name, A).at(i, i + 7), structural_similarity(name, A).at(i, i + 7))
 
 
 def test_unknown_names():
     with pytest.raises(ValueError, match="jaccard"):
-        structural("jaccard", scipy.sparse.csr_array(matrix(CLUB)))
+        structural_similarity("jaccard", scipy.sparse.csr_array(matrix(CLUB)))
 
 
 @pytest.mark.parametrize("name", STRUCTURE)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...data.functions import IrregularFunctions, brings_points, read_functions
+from ...data.functions import IrregularFunctions, has_points, read_functions
 from ...metrics import integrated_squared_error
 from .charts import NUMBERS, POINTS, VIEWS, Axis, Chart, Series, View, drawn, spread_out
 from .coverage import along_curve, of_bands
@@ -96,7 +96,7 @@ def grids_of(model, y):
     """Grids that y does not bring along."""
     if hasattr(model.machine, "grids_of"):
         return model.machine.grids_of(y)
-    return None if brings_points(y) else model.space.grids
+    return None if has_points(y) else model.space.grids
 
 
 def judge_curves(model, X, y, names, targets) -> Judged:

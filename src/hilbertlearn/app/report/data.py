@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse
 
 from ...data.frames import column_values, columns_of, is_framed, is_missing
-from ...data.functions import IrregularFunctions, as_curves, brings_points
+from ...data.functions import IrregularFunctions, as_curves, has_points
 from ...data.graphs import Pairs, is_networkx
 from .parts import Meter, Table
 from .text import NONE, count, few, number, percent
@@ -25,7 +25,7 @@ def in_words(X) -> str:
         return f"the known links of {count(len(X.nodes), 'node')}{features}"
     if is_networkx(X):
         return f"a network of {count(len(X), 'node')}"
-    if brings_points(X):
+    if has_points(X):
         return "curves"
     shape: tuple = getattr(X, "shape", ())
     if len(shape) == 3:
@@ -92,7 +92,7 @@ def _columns(X):
     """Columns of a data frame or an array (n, d), None for anything else."""
     if isinstance(X, Pairs):
         X = X.X
-    if X is None or is_networkx(X) or brings_points(X) or scipy.sparse.issparse(X):
+    if X is None or is_networkx(X) or has_points(X) or scipy.sparse.issparse(X):
         return None
     if is_framed(X):
         return [column_values(one) for one in columns_of(X)]
@@ -107,7 +107,7 @@ def _columns(X):
 
 def missing_inputs(X) -> float | None:
     """Share of the entries of inputs that is missing; None where inputs have no entries."""
-    if X is not None and not isinstance(X, Pairs) and not is_networkx(X) and brings_points(X):
+    if X is not None and not isinstance(X, Pairs) and not is_networkx(X) and has_points(X):
         curves = as_curves(X)
         values = curves.values if isinstance(curves, IrregularFunctions) else [curves.data_matrix]
         return _share([np.isnan(np.asarray(one, dtype=float)) for one in values])

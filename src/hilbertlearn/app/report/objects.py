@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ... import metrics
-from ...data.objects import distinct, joined, read_outputs, take
+from ...data.objects import concatenate_outputs, distinct, read_outputs, take
 from .charts import Axis, Chart, View, edges_of, histogram, spread_out
 from .coverage import of_sets
 from .parts import NOTHING_TRUE, Judged, Meter, Part, Table, Tile
@@ -171,7 +171,7 @@ def _loss_name(rules):
 
 def exactly(true, predicted) -> float:
     """Share of outputs that were predicted exactly."""
-    _, group = distinct(joined([true, predicted]))
+    _, group = distinct(concatenate_outputs([true, predicted]))
     return float(np.mean(group[: len(true)] == group[len(true) :]))
 
 

@@ -13,7 +13,7 @@ def is_basis(value):
     return hasattr(value, "n_basis") and hasattr(value, "domain_range") and callable(value)
 
 
-def in_basis(Y):
+def is_expansion(Y):
     """Whether Y are functions by their coefficients in such a basis: scikit-fda's FDataBasis."""
     return hasattr(Y, "coefficients") and is_basis(getattr(Y, "basis", None))
 
@@ -33,7 +33,7 @@ def atom_values(basis, points):
     return np.asarray(basis(np.asarray(points, dtype=float)), dtype=float).reshape(basis.n_basis, len(points))
 
 
-def gauss(basis):
+def gauss_quadrature(basis):
     """Points (m,) of the domain, increasing, and weights (m,) of sum 1 that integrate products of basis functions.
 
     Gauss's rule between the knots of splines, and between as many even steps as there are functions of other bases.
@@ -46,9 +46,9 @@ def gauss(basis):
     return points.ravel(), np.multiply.outer(steps / steps.sum(), weights / 2).ravel()
 
 
-def coefficients(basis, values):
+def fit_coefficients(basis, values):
     """Coefficients (n, k) of the combinations of basis functions nearest in L2 to values (n, m) at Gauss's points."""
-    points, weights = gauss(basis)
+    points, weights = gauss_quadrature(basis)
     atoms = atom_values(basis, points) * np.sqrt(weights)
     sizes = np.linalg.norm(atoms, axis=1)
     sizes[sizes == 0] = 1.0
@@ -57,9 +57,9 @@ def coefficients(basis, values):
     return found.T / sizes
 
 
-def evaluated(X, name="X"):
+def evaluate_expansion(X, name="X"):
     """Functions in a basis as scikit-fda's FDataGrid at even steps of their domain; anything else as it is."""
-    if not in_basis(X):
+    if not is_expansion(X):
         return X
     if getattr(X.basis, "dim_domain", 1) != 1:
         raise ValueError(f"{name} must be functions of one variable, or their values at points, {name}.to_grid(points)")

@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.utils import check_array
 
 from ..frames import numbers_of, points_of
-from ..times import as_date, as_times, date_text, days, first_date, read_points, since
-from .bases import atom_values, check_basis, coefficients, evaluated, gauss, in_basis
-from .points import as_axes, check_grids, check_inside, read_axes, same_points, through
+from ..times import as_date, as_times, change_origin, date_text, days, first_date, read_points
+from .bases import atom_values, check_basis, evaluate_expansion, fit_coefficients, gauss_quadrature, is_expansion
+from .points import as_axes, check_grids, check_inside, interpolate_observed, read_axes, same_points
 
 DEFAULT_POINTS = 101  # of the grid that curves without a common one are put on
 
@@ -122,12 +122,12 @@ class IrregularFunctions:
         points, values = [self.points[i] for i in rows], [self.values[i] for i in rows]
         return IrregularFunctions(points, values, self.domain, self.origin)
 
-    def since(self, origin):
+    def with_origin(self, origin):
         """The same curves with another origin of their dates; as they are where points are no dates, or it is None."""
         if self.origin is None or origin is None or self.origin == origin:
             return self
-        points = [since(own, self.origin, origin)[0] for own in self.points]
-        domain = since(np.array(self.domain), self.origin, origin)[0]
+        points = [change_origin(own, self.origin, origin)[0] for own in self.points]
+        domain = change_origin(np.array(self.domain), self.origin, origin)[0]
         return IrregularFunctions(points, self.values, domain, origin)
 
     def to_array(self):
@@ -160,7 +160,7 @@ def _in_days(points, origin):
 
 
 @dataclass(frozen=True)
-class Curves:
+class GridFunctions:
     """Functions on one grid: values (n, m_1, ..., m_k, p), NaN where not observed, for p functions of k variables."""
 
     values: np.ndarray
@@ -171,7 +171,7 @@ class Curves:
         return len(self.values)
 
     def __getitem__(self, rows):
-        return Curves(self.values[rows], self.axes, self.domain)
+        return GridFunctions(self.values[rows], self.axes, self.domain)
 
 
 @dataclass(frozen=True)
@@ -190,13 +190,13 @@ class Layout:
         """Grids behind a setting of where to predict."""
         return as_axes(grid, self.origins)
 
-    def whole(self, values, axes, domain):
+    def wrap_training_grid(self, values, axes, domain):
         """Values on the training grid in the form of the training outputs; in a basis where these were."""
         if self.kind != "FDataBasis":
             return self.wrap(values, axes, domain)
         from skfda import FDataBasis
 
-        return self._form(FDataBasis(self.basis, coefficients(self.basis, values[..., 0]), **self.names))
+        return self._form(FDataBasis(self.basis, fit_coefficients(self.basis, values[..., 0]), **self.names))
 
     def wrap(self, values, axes, domain):
         """Values (n, m_1, ..., m_k, p) on the product grid of axes, in the form of the training outputs."""
@@ -237,27 +237,27 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class Functions:
+class FunctionOutputs:
     """Functions as they were read, with how they were handed over: reading them again costs nothing."""
 
-    data: Curves | IrregularFunctions
+    data: GridFunctions | IrregularFunctions
     layout: Layout
 
     def __len__(self):
         return len(self.data)
 
     def __getitem__(self, rows):
-        return Functions(self.data[rows], self.layout)
+        return FunctionOutputs(self.data[rows], self.layout)
 
 
-def brings_points(Y):
+def has_points(Y):
     """Whether Y is a container of functions that knows their points, ours or scikit-fda's, or a list of single ones."""
     return _is_container(Y) or _singles(Y) is not None
 
 
 def _is_container(Y):
     named = hasattr(Y, "data_matrix") or hasattr(Y, "start_indices")
-    return isinstance(Y, IrregularFunctions) or named or in_basis(Y)
+    return isinstance(Y, IrregularFunctions) or named or is_expansion(Y)
 
 
 def _singles(Y):
@@ -267,7 +267,7 @@ def _singles(Y):
     return list(Y) if isinstance(Y, (list, tuple)) and len(Y) and all(map(_is_container, Y)) else None
 
 
-def joined(Y, name="y"):
+def merge_containers(Y, name="y"):
     """One container from a list of single functions, irregular if their grids differ; anything else as it is."""
     singles = _singles(Y)
     if singles is None:
@@ -282,7 +282,7 @@ def joined(Y, name="y"):
     if not isinstance(first, IrregularFunctions) and all(_alike(first, y) for y in singles[1:]):
         return first.concatenate(*singles[1:]) if len(singles) > 1 else first
     own = [_read_single(y, name) for y in singles]
-    own = [curve.since(own[0].origin) for curve in own]
+    own = [curve.with_origin(own[0].origin) for curve in own]
     ends = np.array([curve.domain for curve in own])
     points, values = [curve.points[0] for curve in own], [curve.values[0] for curve in own]
     return IrregularFunctions(points, values, (ends[:, 0].min(), ends[:, 1].max()), own[0].origin)
@@ -292,7 +292,7 @@ def _alike(first, other):
     """Whether two containers of scikit-fda can be one: of the same kind, on the same grid or in the same basis."""
     if type(first) is not type(other) or first.dim_codomain != other.dim_codomain:
         return False
-    if in_basis(first):
+    if is_expansion(first):
         return first.basis == other.basis
     pairs = [(first.domain_range, other.domain_range)]
     if hasattr(first, "data_matrix"):
@@ -305,7 +305,7 @@ def _read_single(Y, name) -> IrregularFunctions:
     data, _ = read_functions(Y, None, name)
     if isinstance(data, IrregularFunctions):
         return data
-    if in_basis(Y) or len(data.axes) != 1:
+    if is_expansion(Y) or len(data.axes) != 1:
         raise ValueError(f"{name}: functions of a list must be in one basis, or values on one grid if of two variables")
     values = data.values[0]
     return IrregularFunctions([data.axes[0]], [values[:, 0] if values.shape[1] == 1 else values], data.domain[0])
@@ -313,18 +313,18 @@ def _read_single(Y, name) -> IrregularFunctions:
 
 def as_curves(X, name="X"):
     """Inputs as one container of values at points: a list joined, functions in a basis evaluated at even steps."""
-    return evaluated(joined(X, name), name)
+    return evaluate_expansion(merge_containers(X, name), name)
 
 
-def read_training(Y, grid) -> Functions:
+def read_training(Y, grid) -> FunctionOutputs:
     """Training outputs as they are read; a grid says nothing of irregular ones, but where to predict them."""
-    if isinstance(Y, Functions):
+    if isinstance(Y, FunctionOutputs):
         return Y
-    one = joined(Y)
-    if in_basis(one) and grid is not None:
+    one = merge_containers(Y)
+    if is_expansion(one) and grid is not None:
         raise ValueError("grid must be None for functions in a basis; or give their values there, y.to_grid(grid)")
     irregular = isinstance(one, IrregularFunctions) or hasattr(one, "start_indices")
-    return Functions(*read_functions(Y, None if irregular else grid))
+    return FunctionOutputs(*read_functions(Y, None if irregular else grid))
 
 
 def rows_of_none(Y):
@@ -343,18 +343,18 @@ def read_functions(Y, grid=None, name="y", origins=None):
     origins : of dates, those of the training outputs, a tuple with one for each variable; None for their own
     """
     first = origins[0] if origins else None
-    if isinstance(Y, Functions):
+    if isinstance(Y, FunctionOutputs):
         return Y.data, Y.layout
     singles = _singles(Y)
     if singles is not None:
-        data, layout = read_functions(joined(Y, name), grid, name, origins)
+        data, layout = read_functions(merge_containers(Y, name), grid, name, origins)
         if hasattr(singles[0], "data_matrix"):  # whether or not they share a grid
             layout = Layout("FDataGrid", names=_names(singles[0]))
         return data, replace(layout, listed=True)
     if isinstance(Y, IrregularFunctions):
-        Y = Y.since(first)
+        Y = Y.with_origin(first)
         return Y, Layout("IrregularFunctions", origins=() if Y.origin is None else (Y.origin,))
-    if in_basis(Y):
+    if is_expansion(Y):
         return _read_basis(Y, grid, name)
     if hasattr(Y, "data_matrix"):
         axes: tuple = tuple(np.asarray(axis, dtype=float) for axis in Y.grid_points)
@@ -366,7 +366,7 @@ def read_functions(Y, grid=None, name="y", origins=None):
             raise ValueError(f"grid must be None or equal to the grid_points that {name} brings along")
         if np.isinf(matrix).any():
             raise ValueError(f"{name} contains infinity; use NaN for points that were not observed")
-        return Curves(matrix, axes, domain), Layout("FDataGrid", names=_names(Y))
+        return GridFunctions(matrix, axes, domain), Layout("FDataGrid", names=_names(Y))
     if hasattr(Y, "start_indices"):
         if Y.dim_domain != 1:
             raise ValueError(f"{name}: irregular functions must have one variable, got {Y.dim_domain}; use a FDataGrid")
@@ -392,7 +392,7 @@ def read_functions(Y, grid=None, name="y", origins=None):
     if named is not None:
         points, own = named
         _check_increase(Y, points, name)
-        points, own = since(points, own, first)
+        points, own = change_origin(points, own, first)
         axes, origins = (points,), (own,)
     else:
         axes, origins = _axes_of(grid, array, name, origins)
@@ -400,7 +400,7 @@ def read_functions(Y, grid=None, name="y", origins=None):
     domain = tuple((axis[0], axis[-1]) for axis in axes)
     origins = origins if any(origin is not None for origin in origins) else ()
     layout = Layout("array", ndim=array.ndim, named_points=named is not None, origins=origins)
-    return Curves(values, axes, domain), layout
+    return GridFunctions(values, axes, domain), layout
 
 
 def _check_increase(Y, points, name):
@@ -429,30 +429,30 @@ def _some(names):
 def _read_basis(Y, grid, name):
     """Functions in a basis at the points of a grid, by default at some whose quadrature is exact for it."""
     check_basis(Y.basis, name)
-    (points,) = (gauss(Y.basis)[0],) if grid is None else as_axes(grid)
+    (points,) = (gauss_quadrature(Y.basis)[0],) if grid is None else as_axes(grid)
     check_inside(points, Y.basis.domain_range[0], "grid")
     given = np.asarray(Y.coefficients, dtype=float)
     if np.isinf(given).any():
         raise ValueError(f"{name} contains infinity; use NaN for functions that were not observed")
     values = given @ atom_values(Y.basis, points)
     domain = tuple((float(low), float(high)) for low, high in Y.basis.domain_range)
-    return Curves(values[..., None], (points,), domain), Layout("FDataBasis", names=_names(Y), basis=Y.basis)
+    return GridFunctions(values[..., None], (points,), domain), Layout("FDataBasis", names=_names(Y), basis=Y.basis)
 
 
-def sampled(X, grid=None, name="X") -> Curves:
+def curves_on_grid(X, grid=None, name="X") -> GridFunctions:
     """Input curves of one variable on a common grid, values (n, m, channels), for kernels.
 
     Curves with points of their own are interpolated linearly on 101 points of their domain.
     """
-    curves, _ = read_functions(evaluated(X, name), grid, name)
+    curves, _ = read_functions(evaluate_expansion(X, name), grid, name)
     if isinstance(curves, IrregularFunctions):
-        return resampled(curves, grid, name)
+        return resample_curves(curves, grid, name)
     if len(curves.axes) != 1:
         raise ValueError(f"{name} must be functions of one variable for this kernel, got {len(curves.axes)}")
     return curves
 
 
-def resampled(curves: IrregularFunctions, grid, name) -> Curves:
+def resample_curves(curves: IrregularFunctions, grid, name) -> GridFunctions:
     """Irregular curves interpolated on a grid (m,), by default on 101 points of their domain."""
     low, high = curves.domain
     even = (np.linspace(low, high, DEFAULT_POINTS if low < high else 1),)
@@ -460,16 +460,16 @@ def resampled(curves: IrregularFunctions, grid, name) -> Curves:
     if len(axes) != 1:
         raise ValueError(f"grid must be one increasing array of points for irregular curves, got {len(axes)}")
     check_grids(axes, [axes[0].size], name)
-    return Curves(interpolated(curves, axes[0]), axes, (curves.domain,))
+    return GridFunctions(interpolate_curves(curves, axes[0]), axes, (curves.domain,))
 
 
-def interpolated(curves: IrregularFunctions, axis):
+def interpolate_curves(curves: IrregularFunctions, axis):
     """Linear interpolation (n, m, p) of irregular curves at the points of axis; constant beyond their ends."""
     out = np.empty((len(curves), len(axis), curves.n_curves))
     for rows, points, values in zip(out, curves.points, curves.values, strict=True):
         order = np.argsort(points)
         for column, value in zip(rows.T, values.reshape(len(points), curves.n_curves)[order].T, strict=True):
-            column[:] = through(points[order], value, axis)
+            column[:] = interpolate_observed(points[order], value, axis)
     return out
 
 

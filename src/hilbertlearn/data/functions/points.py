@@ -35,7 +35,7 @@ def quadrature(points, weights="trapezoid", name="weights"):
     return weights / weights.sum()
 
 
-def own_quadrature(points):
+def scattered_quadrature(points):
     """Weights (m,), of sum 1, of the trapezoid rule at points (m,) in any order, from the first to the last.
 
     Points that are all the same count equally.
@@ -122,7 +122,7 @@ def same_points(a, b):
     return a.shape == b.shape and bool((np.abs(a - b) <= slack).all())
 
 
-def through(points, values, at):
+def interpolate_observed(points, values, at):
     """Linear interpolation through the finite values at increasing points; NaN if there is none."""
     seen = np.isfinite(values)
     return np.interp(at, points[seen], values[seen]) if seen.any() else np.full(len(at), np.nan)
@@ -133,7 +133,7 @@ def interpolate_rows(axis, rows, points):
     return np.array([np.interp(points, axis, row) for row in rows]).reshape(len(rows), len(points))
 
 
-def linear_between(values, grid, points, axis=-1):
+def interpolate_linear(values, grid, points, axis=-1):
     """Values at points (p,) of functions with values on an increasing grid (m,) along an axis: linear, constant beyond.
 
     NaN at a point of the grid are NaN from its neighbours on.
@@ -163,5 +163,5 @@ def fill_gaps(values, axes):
         for index in np.argwhere(np.isnan(lines).any(axis=-1)):
             line = lines[tuple(index)]
             gaps = np.isnan(line)
-            line[gaps] = through(axis, line, axis[gaps])
+            line[gaps] = interpolate_observed(axis, line, axis[gaps])
     return values

@@ -6,6 +6,6 @@ from .known import KnownGraph, read_known_graph
 from .names import row_names
 from .order import canonical_order, combined_ranks
 from .pairs import Pairs
-from .similarities import STRUCTURE, Product, structural
+from .similarities import STRUCTURE, FactoredMatrix, structural_similarity
 
 __all__ = ["Pairs"]

@@ -7,7 +7,7 @@ import scipy.sparse
 
 from ..frames import column_values, columns_of, is_frame, is_missing
 from .adjacency import check_finite
-from .names import as_names, find, ordered, some
+from .names import abbreviate, as_names, find_positions, sort_names
 
 _LENGTHS = (2, 3)  # of (u, v) and (u, v, weight)
 
@@ -64,17 +64,17 @@ def _named(columns, name):
 
 def edge_positions(first, second, nodes, name, owner, remedy):
     """Positions (m,) and (m,) of the ends of edges among the nodes (l,) of the owner."""
-    ends = find(first, nodes), find(second, nodes)
+    ends = find_positions(first, nodes), find_positions(second, nodes)
     strange = [names[place < 0] for names, place in zip((first, second), ends, strict=True)]
     if any(map(len, strange)):
         names = as_names([*strange[0], *strange[1]], name)
-        raise ValueError(f"{name} has nodes that {owner} does not have: {some(names)}; {remedy}")
+        raise ValueError(f"{name} has nodes that {owner} does not have: {abbreviate(names)}; {remedy}")
     return ends
 
 
 def nodes_of(first, second):
     """The nodes of edges, sorted where they can be, else in the order in which they appear."""
-    return ordered(as_names([*first, *second], "y") if first.dtype != second.dtype else np.r_[first, second])
+    return sort_names(as_names([*first, *second], "y") if first.dtype != second.dtype else np.r_[first, second])
 
 
 def edge_weights(first, second, weights, nodes, name):

@@ -9,7 +9,7 @@ import scipy.sparse
 
 from ..frames import is_frame, values_of
 from .edges import edge_columns, edge_positions
-from .names import as_names, check_distinct, find, some
+from .names import abbreviate, as_names, check_distinct, find_positions
 
 
 def read_hidden(hidden, names, size, name):
@@ -30,7 +30,7 @@ def read_hidden(hidden, names, size, name):
         )
     check_distinct(names, "the index of X")
     first, second, _ = pairs
-    i, j = edge_positions(first, second, names, name, "the graph", f"hide pairs of its nodes {some(names)}")
+    i, j = edge_positions(first, second, names, name, "the graph", f"hide pairs of its nodes {abbreviate(names)}")
     return mask_of(i, j, size)
 
 
@@ -60,11 +60,11 @@ def _is_pair(pair):
 
 def _mask_by_name(frame, names, name):
     own, values = as_names(frame.index, name), values_of(frame)
-    place = find(names, own)
+    place = find_positions(names, own)
     if len(own) != len(names) or (place < 0).any():
         raise ValueError(
-            f"{name} must be a mask of booleans whose index and columns are the graph's nodes, {some(names)}, got a "
-            f"data frame of shape {frame.shape} with {some(own)}"
+            f"{name} must be a mask of booleans whose index and columns are the graph's nodes, {abbreviate(names)}, "
+            f"got a data frame of shape {frame.shape} with {abbreviate(own)}"
         )
     return checked_mask(scipy.sparse.csr_array(values[np.ix_(place, place)]), name)
 

@@ -10,11 +10,11 @@ import scipy.sparse
 from sklearn.utils import column_or_1d
 
 from ..frames import is_frame, is_framed, values_of
-from ..objects import nan_for_missing, unlabelled
+from ..objects import nan_for_missing, unlabelled_mask
 from .adjacency import check_weights, groups_graph, is_networkx, networkx_weights, relative_weights
 from .edges import edge_columns, edge_positions, edge_weights, nodes_of
 from .hidden import check_some_known, checked_mask, mask_of_rows, names_of_square, read_hidden, union
-from .names import are_numbers, as_names, check_distinct, find, some
+from .names import abbreviate, are_numbers, as_names, check_distinct, find_positions
 
 _REMEDY = "name the rows of X by pd.DataFrame(X, index=names), or give the matrix nx.to_numpy_array(G, nodelist=names)"
 
@@ -40,7 +40,9 @@ class KnownGraph:
 
     def take(self, nodes):
         """The graph of some of its nodes, by position."""
-        adjacency, hidden = (scipy.sparse.csr_array(some[nodes][:, nodes]) for some in (self.adjacency, self.hidden))
+        adjacency, hidden = (
+            scipy.sparse.csr_array(matrix[nodes][:, nodes]) for matrix in (self.adjacency, self.hidden)
+        )
         adjacency.sort_indices()
         return KnownGraph(adjacency, hidden, self.nodes[nodes], self.rows[nodes])
 
@@ -56,7 +58,7 @@ class KnownGraph:
 
 
 @dataclass(frozen=True)
-class _Read:
+class _GraphInput:
     """A graph as it came: weights, what is hidden, and the names of its rows, None if these are the first of X."""
 
     weights: Any
@@ -127,14 +129,14 @@ def _rows(read, size, name, nodes):
 def _matched(names, nodes, name):
     """Positions of names among those of the rows of X."""
     check_distinct(nodes, "the index of X")
-    rows = find(names, nodes)
+    rows = find_positions(names, nodes)
     if (rows < 0).any():
-        raise ValueError(f"{name} has nodes that X does not have: {some(names[rows < 0])}; {_remedy(nodes)}")
+        raise ValueError(f"{name} has nodes that X does not have: {abbreviate(names[rows < 0])}; {_remedy(nodes)}")
     return rows
 
 
 def _remedy(nodes):
-    rows = f"numbered from 0 to {len(nodes) - 1}" if are_numbers(nodes) else f"named {some(nodes)}"
+    rows = f"numbered from 0 to {len(nodes) - 1}" if are_numbers(nodes) else f"named {abbreviate(nodes)}"
     return f"its rows are {rows}: {_REMEDY}"
 
 
@@ -144,7 +146,7 @@ def _remedy(nodes):
 def _read(graph, name, nodes):
     """The graph as it came, in the order in which a mask of hidden pairs is given."""
     if isinstance(graph, KnownGraph):
-        return _Read(graph.adjacency.copy(), graph.hidden, graph.nodes)
+        return _GraphInput(graph.adjacency.copy(), graph.hidden, graph.nodes)
     if is_frame(graph):
         return _read_frame(graph, name, nodes)
     if is_networkx(graph):
@@ -159,7 +161,7 @@ def _read_networkx(graph, name, nodes):
     names = as_names(graph, name)
     by = names if nodes is None else _matched(names, nodes, name)
     names = names if by.dtype == object else names[np.argsort(by)]
-    return _Read(scipy.sparse.csr_array(networkx_weights(graph, name, names.tolist())), names=names)
+    return _GraphInput(scipy.sparse.csr_array(networkx_weights(graph, name, names.tolist())), names=names)
 
 
 def _read_frame(frame, name, nodes):
@@ -168,13 +170,13 @@ def _read_frame(frame, name, nodes):
     names = names_of_square(frame, name)
     if names is not None:
         weights, hidden = _matrix(values_of(frame), name)
-        return _Read(weights, hidden, names)
+        return _GraphInput(weights, hidden, names)
     if width == 1:
         return _read_groups(frame, name)
     if width in (2, 3):
         return _read_edges(edge_columns(frame, name), name, nodes)
     if n == width and not hasattr(frame, "index"):
-        return _Read(*_matrix(values_of(frame), name))
+        return _GraphInput(*_matrix(values_of(frame), name))
     raise ValueError(
         f"{name} is a data frame of shape {frame.shape} whose index and columns are not the same names; give them to a "
         "square one by set_index or columns=, an edge list of 2 or 3 columns, or to_numpy() if row i is that of X"
@@ -189,7 +191,7 @@ def _read_edges(edges, name, nodes):
         check_distinct(nodes, "the index of X")
         names = nodes
     i, j = edge_positions(first, second, names, name, "X", _remedy(names))
-    return _Read(edge_weights(i, j, weights, names, name), names=names)
+    return _GraphInput(edge_weights(i, j, weights, names, name), names=names)
 
 
 def _read_sparse(graph, name):
@@ -197,10 +199,10 @@ def _read_sparse(graph, name):
     W.sum_duplicates()
     unknown = np.isnan(W.data)
     if not unknown.any() or W.shape[0] != W.shape[1]:
-        return _Read(W)
+        return _GraphInput(W)
     hidden = scipy.sparse.csr_array((unknown.copy(), W.indices.copy(), W.indptr.copy()), shape=W.shape)
     W.data[unknown] = 0.0
-    return _Read(W, checked_mask(hidden, name))
+    return _GraphInput(W, checked_mask(hidden, name))
 
 
 def _read_array(graph, name, nodes):
@@ -216,7 +218,7 @@ def _read_array(graph, name, nodes):
     if array.dtype.kind in "US" and isinstance(graph, list) and all(len(edge) == 2 for edge in graph):
         array = [tuple(edge) for edge in graph]  # numpy has made text of numbers beside it
     edges = edge_columns(array, name)
-    return _Read(*_matrix(array, name)) if edges is None else _read_edges(edges, name, nodes)
+    return _GraphInput(*_matrix(array, name)) if edges is None else _read_edges(edges, name, nodes)
 
 
 def _matrix(array, name):
@@ -252,9 +254,9 @@ def _read_groups(groups, name):
     labels = column_or_1d(values_of(groups), warn=not is_frame(groups)) if np.size(groups) else np.empty(0)
     if not len(labels):
         raise ValueError(f"{name} has no nodes; give at least one")
-    alone = unlabelled(labels)
+    alone = unlabelled_mask(labels)
     if not alone.any():
-        return _Read(groups_graph(labels, name))
+        return _GraphInput(groups_graph(labels, name))
     every, nodes = np.arange(len(labels), dtype=np.int32), np.flatnonzero(alone)
     hidden = mask_of_rows([np.delete(every, i) if none else nodes for i, none in enumerate(alone)])
-    return _Read(groups_graph(labels, name), hidden)
+    return _GraphInput(groups_graph(labels, name), hidden)

@@ -38,7 +38,7 @@ def row_names(X):
     return range(_num_samples(X))
 
 
-def ordered(names):
+def sort_names(names):
     """Distinct names, sorted where they can be, else in the order in which they appear."""
     if names.dtype != object:
         return np.unique(names)
@@ -58,7 +58,7 @@ def check_distinct(names, what):
         raise ValueError(f"{what} has the name {twice[0]!r} more than once; give each node a name of its own")
 
 
-def find(wanted, names):
+def find_positions(wanted, names):
     """Positions (k,) of the wanted names among distinct ones, -1 where there is none."""
     if wanted.dtype == object or names.dtype == object:
         place = {item: i for i, item in enumerate(names.tolist())}
@@ -77,7 +77,7 @@ def are_numbers(names):
     return names.dtype != object and np.array_equal(names, np.arange(len(names)))
 
 
-def some(names):
+def abbreviate(names):
     """A few names for an error."""
     distinct = list(dict.fromkeys(names.tolist()))
     rest = len(distinct) - _SHOWN

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse
 import scipy.sparse.csgraph
 
-from .names import find, ordered
+from .names import find_positions, sort_names
 
 _ROUNDS = 1000  # of refinement at most: half the length of the longest path needs as many
 _SPLITS = 50  # of nodes that are alike; each costs a refinement
@@ -36,7 +36,7 @@ def canonical_order(graph, features):
     ranks = _refined(np.unique(np.diff(graph.hidden.indptr), return_inverse=True)[1], W, np.zeros_like(weights))
     for key in (_strengths(W), features):
         ranks = _refined(combined_ranks(ranks, np.unique(key, return_inverse=True)[1]), W, weights)
-    by_name = np.argsort(find(ordered(graph.nodes), graph.nodes))
+    by_name = np.argsort(find_positions(sort_names(graph.nodes), graph.nodes))
     if not _all_differ(ranks):
         ranks = _split(_refined(_apart(ranks, graph, by_name), W, weights), W, weights, by_name)
     order = np.lexsort((by_name, ranks))

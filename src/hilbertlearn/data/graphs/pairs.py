@@ -104,7 +104,7 @@ class Pairs:
         taken.first, taken.second, taken.weights = self.first[key], self.second[key], self.weights[key]
         return taken
 
-    def at(self, first, second) -> Pairs:
+    def with_pairs(self, first, second) -> Pairs:
         """Other pairs of the same nodes, by positions (m,), of which nothing is known: they have no weight."""
         taken = copy.copy(self)
         taken.first, taken.second, taken.weights = first, second, np.zeros(len(first))

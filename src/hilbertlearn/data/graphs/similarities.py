@@ -30,7 +30,7 @@ _CHEAPER = 64  # times as many entries of a product of matrices are as quick as 
 
 
 @dataclass(frozen=True)
-class Product:
+class FactoredMatrix:
     """A matrix (m, p) as the product of two, dense or sparse, of which single rows and entries are formed."""
 
     left: Any  # (m, r)
@@ -58,10 +58,10 @@ class Product:
 
 
 @dataclass(frozen=True)
-class Sum:
+class FactoredSum:
     """A sum of such matrices."""
 
-    parts: tuple[Product, ...]
+    parts: tuple[FactoredMatrix, ...]
 
     def block(self, rows, columns):
         return sum(part.block(rows, columns) for part in self.parts)
@@ -86,10 +86,10 @@ def resource_allocation(links):
 def _common(links, factors):
     """``sum_z factor_z (w_xz + w_zy) / 2`` over the common neighbours z of x and y (Lü and Zhou 2010, section 3)."""
     if (links.data == 1).all():
-        return Product(scipy.sparse.csr_array(links * factors[None, :]), links)
+        return FactoredMatrix(scipy.sparse.csr_array(links * factors[None, :]), links)
     pattern = scipy.sparse.csr_array(links > 0, dtype=float)
     left = scipy.sparse.hstack([links * factors[None, :], pattern * factors[None, :]]) / 2
-    return Product(scipy.sparse.csr_array(left), scipy.sparse.csr_array(scipy.sparse.vstack([pattern, links])))
+    return FactoredMatrix(scipy.sparse.csr_array(left), scipy.sparse.csr_array(scipy.sparse.vstack([pattern, links])))
 
 
 def preferential_attachment(links):
@@ -99,7 +99,7 @@ def preferential_attachment(links):
     """
     sizes = np.log1p(_strengths(links))
     ones = np.ones_like(sizes)
-    return Product(np.column_stack([sizes, ones]), np.stack([ones, sizes]))
+    return FactoredMatrix(np.column_stack([sizes, ones]), np.stack([ones, sizes]))
 
 
 def three_paths(links):
@@ -109,7 +109,7 @@ def three_paths(links):
     are between two kinds of nodes, these have no neighbours in common but such paths.
     """
     steps = _normalised(links)
-    return Product(scipy.sparse.csr_array(steps @ steps), steps)
+    return FactoredMatrix(scipy.sparse.csr_array(steps @ steps), steps)
 
 
 def katz(links):
@@ -135,11 +135,11 @@ def _paths(A, c, factor=1.0):
     values, vectors = _leading(A)
     x = c * values
     if A.shape[0] <= _EXACT:
-        return Product(vectors * (factor * x / (1 - x)), vectors.T)
-    short = Product(
+        return FactoredMatrix(vectors * (factor * x / (1 - x)), vectors.T)
+    short = FactoredMatrix(
         scipy.sparse.csr_array(factor * c * A), scipy.sparse.csr_array(scipy.sparse.eye_array(A.shape[0]) + c * A)
     )
-    return Sum((short, Product(vectors * (factor * x**3 / (1 - x)), vectors.T)))
+    return FactoredSum((short, FactoredMatrix(vectors * (factor * x**3 / (1 - x)), vectors.T)))
 
 
 STRUCTURE: dict[str, Callable] = {
@@ -152,7 +152,7 @@ STRUCTURE: dict[str, Callable] = {
 }
 
 
-def structural(name, W) -> Product | Sum:
+def structural_similarity(name, W) -> FactoredMatrix | FactoredSum:
     """A similarity of all pairs of nodes of a graph, in which the weights of links count.
 
     W : (l, l) sparse, relative to an average link, whose weight is 1: ``relative_weights``. The strength of a node is

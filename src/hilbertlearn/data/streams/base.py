@@ -110,15 +110,15 @@ class Source(ABC):
             bound = np.inf if len(joined) <= number else np.partition(joined, number - 1)[number - 1]
             if len(keys) and keys.max() > bound:
                 kept = np.flatnonzero(keys <= bound)
-                parts, keys = [joined_batches(parts).take(kept)], keys[kept]
+                parts, keys = [concatenate_batches(parts).take(kept)], keys[kept]
             near = np.flatnonzero(own <= bound)
             if len(near):
                 parts.append(batch.take(near))
                 keys = np.concatenate([keys, own[near]])
-        return joined_batches(parts)
+        return concatenate_batches(parts)
 
 
-def checked_weights(weights, number) -> np.ndarray:
+def check_batch_weights(weights, number) -> np.ndarray:
     """Weights of so many rows as floats (b,): from (b,), a column (b, 1), or a number for all, which is 1 for None.
 
     All may be zero, in a batch that is not the only one.
@@ -135,14 +135,14 @@ def checked_weights(weights, number) -> np.ndarray:
     return values
 
 
-def with_rows(batches) -> Iterator[Batch]:
+def nonempty_batches(batches) -> Iterator[Batch]:
     """Those of the batches that are not empty."""
     return (batch for batch in batches if _num_samples(batch.X))
 
 
-def joined_batches(parts) -> Batch:
+def concatenate_batches(parts) -> Batch:
     """Batches, one after another, as one."""
-    parts = list(with_rows(parts))
+    parts = list(nonempty_batches(parts))
     if not parts:
         raise ValueError("the source has no rows; give at least one batch with samples")
     if len(parts) == 1:
@@ -150,10 +150,10 @@ def joined_batches(parts) -> Batch:
     X, y, weights = zip(*parts, strict=True)
     if any(w is None for w in weights) and not all(w is None for w in weights):
         weights = tuple(np.ones(_num_samples(x)) if w is None else w for x, w in zip(X, weights, strict=True))
-    return Batch(joined_rows(X, "X"), joined_rows(y, "y"), joined_rows(weights, "sample_weight"))
+    return Batch(concatenate_rows(X, "X"), concatenate_rows(y, "y"), concatenate_rows(weights, "sample_weight"))
 
 
-def joined_rows(parts, name):
+def concatenate_rows(parts, name):
     """Rows of several parts, one after another, in the form that these have; None where they are None.
 
     name : what they are called
@@ -161,7 +161,7 @@ def joined_rows(parts, name):
     if parts[0] is None:
         return None
     if all(is_framed(part) for part in parts):
-        return _joined_frames(parts, name)
+        return _concatenate_frames(parts, name)
     if all(isinstance(part, list) for part in parts):
         return [item for part in parts for item in part]
     if any(scipy.sparse.issparse(part) for part in parts):
@@ -174,7 +174,7 @@ def joined_rows(parts, name):
     return np.concatenate(parts)
 
 
-def _joined_frames(parts, name):
+def _concatenate_frames(parts, name):
     """Data frames or series, which must have the same columns in the same order."""
     if is_frame(parts[0]):
         wanted = list(parts[0].columns)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ..._utils.validation import check_number
-from .base import Batch, Source, batch_rows, joined_batches
+from .base import Batch, Source, batch_rows, concatenate_batches
 
 
 class ParquetSource(Source):
@@ -28,7 +28,7 @@ class ParquetSource(Source):
             _check_columns(path, schema, [*self.features, *others])
         self.n_rows = sum(self._open(path).metadata.num_rows for path in self.paths)
         if not self.n_rows:
-            raise ValueError(f"{_told(self.paths)} has no rows; give at least one sample")
+            raise ValueError(f"{_describe_paths(self.paths)} has no rows; give at least one sample")
         self.batch_size = batch_rows(len(self.features), batch_size)
 
     def __iter__(self):
@@ -53,7 +53,7 @@ class ParquetSource(Source):
                 if len(own):
                     parts.append(self._batch(file.read_row_group(group, columns=self._columns).take(own)))
                 first += size
-        return joined_batches(parts)
+        return concatenate_batches(parts)
 
     @property
     def _columns(self):
@@ -145,7 +145,7 @@ def _files(path) -> list[Path]:
     return paths
 
 
-def _told(paths):
+def _describe_paths(paths):
     return repr(str(paths[0])) + (f" and {len(paths) - 1} more" if len(paths) > 1 else "")
 
 

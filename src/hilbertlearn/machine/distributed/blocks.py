@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from ...data.streams.base import Batch, joined_batches
+from ...data.streams.base import Batch, concatenate_batches
 from . import run
 
 
@@ -114,7 +114,7 @@ class Blocks:
         ends = np.cumsum(self.lengths)
         own = np.searchsorted(ends, rows, side="right")
         taken = {int(k): rows[own == k] - (ends[k] - self.lengths[k]) for k in np.unique(own)}
-        return joined_batches(self.each(_taken, taken))
+        return concatenate_batches(self.each(_taken, taken))
 
 
 def of_each_block(collection, function, shared) -> list:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import _num_samples
 from ...core.problem import Problem
 from ...core.solvers import splitting
 from ...core.terms import FeatureGram, PaddedTerm, SeparableTerm
-from ...data.streams.base import Batch, checked_weights
+from ...data.streams.base import Batch, check_batch_weights
 from ...features import FeatureMap
 from ...losses import Loss
 from ...spaces import Space
@@ -39,7 +39,7 @@ class Reader:
                 "y: functions at points of their own, or with gaps in a space that is no grid, are not fitted in "
                 "blocks; set irregular='projected', or fill the gaps"
             )
-        weights = checked_weights(batch.sample_weight, len(encoded.Y))
+        weights = check_batch_weights(batch.sample_weight, len(encoded.Y))
         rows = np.flatnonzero((weights > 0) & np.isfinite(encoded.Y).any(axis=1))
         X = self.inputs(batch.X)
         if len(rows) < len(weights):
@@ -86,7 +86,7 @@ def solve_part(batches, total, job: Job) -> Solved:
     assert penalty is not None
     center = np.zeros(Y.shape[1])
     if job.center:
-        center = space.smoothed(best_constant(Y, weights, loss, measure, outside, total)[None])[0]
+        center = space.smooth_means(best_constant(Y, weights, loss, measure, outside, total)[None])[0]
     root = None if (weights == 1).all() else np.sqrt(weights)
     mask, targets = np.isfinite(Y), np.nan_to_num(Y - center)
     term: Any = SeparableTerm(FeatureGram(Z, root, total=total), job.M)

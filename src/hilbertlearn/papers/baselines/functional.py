@@ -18,7 +18,7 @@ from ..._utils.fitting import snapshot, store, transactional
 from ..._utils.naming import unnamed_in_errors
 from ..._utils.statistics import mean_rows
 from ..._utils.validation import check_number
-from ...data.functions import brings_points
+from ...data.functions import has_points
 from ...functional import FunctionalRegressor
 from ...machine.state import Expansion
 from ...operators import Integral
@@ -88,7 +88,7 @@ class FunctionalNadarayaWatson(FunctionalRegressor):
         X, weights = self._read(X, y, sample_weight)
         y = self.read_outputs(y)
         space = function_space("grid", y, grid=self.grid, sample_weight=weights)
-        filled = space.complete(y)
+        filled = space.encode_filled(y)
         Y = filled if space.sampled else space.encode(y)
         rows = counting(weights, Y)
         self.curves_ = Y = np.where(np.isfinite(Y[rows]).any(axis=0), Y[rows], filled[rows])
@@ -165,7 +165,7 @@ class _NamedSetting(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def _inputs(self, X):
         """X as ``build()`` takes it: without a kernel it is curves, (n, m) or (n, m, channels) if in a plain array."""
-        if hasattr(self, "kernel") or brings_points(X) or hasattr(X, "iloc"):
+        if hasattr(self, "kernel") or has_points(X) or hasattr(X, "iloc"):
             return X
         return check_array(X, dtype=np.float64, order="C", allow_nd=True, ensure_all_finite="allow-nan", input_name="X")
 
@@ -417,7 +417,7 @@ class FourierFeatureRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         y = np.asarray(y, dtype=float)
         weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
         self.space_ = function_space(snapshot(self.basis), X, grid=self.grid, sample_weight=weights)
-        coefficients = self.space_.complete(X)
+        coefficients = self.space_.encode_filled(X)
         gamma = kernels.resolve_gamma("rbf", self.gamma, coefficients, weights)
         self.sampler_ = RBFSampler(gamma=gamma, n_components=self.n_features, random_state=self.random_state)
         features = self.sampler_.fit_transform(coefficients)
@@ -428,4 +428,4 @@ class FourierFeatureRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def predict(self, X):
         """Vectors predicted for X, of the shape of the training ones."""
         check_is_fitted(self)
-        return self.ridge_.predict(self.sampler_.transform(self.space_.complete(X))) + self.center_
+        return self.ridge_.predict(self.sampler_.transform(self.space_.encode_filled(X))) + self.center_

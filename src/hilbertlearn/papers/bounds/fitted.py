@@ -89,7 +89,7 @@ class Fitted:
 
     def _seen(self, rows):
         seen = self.state.counted.rows
-        outside = self.state.space.outside(self._read)
+        outside = self.state.space.outside_norms(self._read)
         rows = rows if outside is None else np.column_stack([rows, outside])
         return np.nan_to_num(rows[seen])
 

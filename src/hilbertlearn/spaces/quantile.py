@@ -10,7 +10,7 @@ from .base import Space
 
 
 @dataclass(frozen=True)
-class Levels(Space):
+class QuantileSpace(Space):
     """Coordinates (n, d L) of quantiles: those of a space, L times each, levels beside each other.
 
     An output is encoded as L copies of itself, which is what residuals of its quantiles are taken from; decoded are the
@@ -50,21 +50,21 @@ class Levels(Space):
         levels = [np.asarray(self.base.decode_differences(part)) for part in self._parts(coordinates)]
         return np.stack(levels, axis=-1) if self.axis else levels[0]
 
-    def on_grid(self, coordinates):
+    def evaluate_on_grid(self, coordinates):
         """Values (n, ..., p, L) of functions on the grid, levels last."""
-        return np.stack([self.base.on_grid(part) for part in self._parts(coordinates)], axis=-1)  # type: ignore[attr-defined]
+        return np.stack([self.base.evaluate_on_grid(part) for part in self._parts(coordinates)], axis=-1)  # type: ignore[attr-defined]
 
-    def smoothed(self, means):
+    def smooth_means(self, means):
         """Smooth quantiles of each level; what smoothing makes cross is sorted."""
-        smooth = np.stack([self.base.smoothed(part) for part in self._parts(means)], axis=2)
+        smooth = np.stack([self.base.smooth_means(part) for part in self._parts(means)], axis=2)
         return np.sort(smooth, axis=2).reshape(means.shape)
 
-    def spread(self, Y, weights):
-        spread = self.base.spread(Y[:, :: self.n_levels], weights)
+    def coordinate_scales(self, Y, weights):
+        spread = self.base.coordinate_scales(Y[:, :: self.n_levels], weights)
         return None if spread is None else np.repeat(spread, self.n_levels)
 
-    def complete(self, y):
-        return np.repeat(self.base.complete(y), self.n_levels, axis=1)
+    def encode_filled(self, y):
+        return np.repeat(self.base.encode_filled(y), self.n_levels, axis=1)
 
     def _parts(self, coordinates):
         """Coordinates (n, d) of each level."""
