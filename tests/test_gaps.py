@@ -265,7 +265,8 @@ def test_the_map_is_that_of_the_observed_entries():
     A, root = rng.normal(size=(N, D)), np.sqrt(WEIGHTS)
     for M in DIAGONALS.values():
         term = SeparableTerm(K, M).with_mask(MASK)
-        assert isinstance(term, PatternTerm) and term.masked and term.closed_form and term.shape == (N, D)
+        assert isinstance(term, PatternTerm) and term.loo_formula == "models" and term.shape == (N, D)
+        assert_array_equal(term.observed_entries, MASK)
         dense = np.kron(K, np.diag(multiples(M))) * np.multiply.outer(MASK.ravel(), MASK.ravel())
         assert_allclose(term.apply(A), (dense @ A.ravel()).reshape(N, D), atol=1e-12)
         weighted = root[:, None] * term.apply(root[:, None] * A)
@@ -330,13 +331,13 @@ def test_columns_with_the_same_gaps_share_a_pattern():
 def test_who_takes_gaps():
     """Operators that mix columns, and kernels in which samples without outputs have a part, do not."""
     full = np.eye(D) + 0.1
-    assert SeparableTerm(K).takes_gaps and SeparableTerm(K, DIAGONALS["diagonal"]).takes_gaps
-    assert not SeparableTerm(K, full).takes_gaps
+    assert SeparableTerm(K).takes_mask() and SeparableTerm(K, DIAGONALS["diagonal"]).takes_mask()
+    assert not SeparableTerm(K, full).takes_mask()
     mixed = SeparableTerm(K, full)
     assert mixed.with_mask(MASK) is mixed is mixed.without_mask()
     assert isinstance(SeparableTerm(K).with_mask(MASK).with_operator(full), SeparableTerm)
     graph = OperatorKernelRegressor(manifold=0.1, **settings()).prepare(X, GAPS)
-    assert not graph.closed_form and not graph.term_at(0.1).masked
+    assert not graph.closed_form and not graph.term_at(0.1).takes_mask()
     assert not OperatorKernelRegressor(operator="learned", **settings()).prepare(X, GAPS).closed_form
 
 

@@ -218,7 +218,11 @@ def test_the_map_is_that_of_the_blocks(kind, mask, weighted):
     term, dense, kernel = make(kind, mask, weighted)
     A, Y = rng.normal(size=(2, N, D))
     blocks = dense.reshape(N, D, N, D).transpose(0, 2, 1, 3)
-    assert isinstance(term, BlockTerm) and term.shape == (N, D) and term.masked == (mask is not None)
+    assert (
+        isinstance(term, BlockTerm)
+        and term.shape == (N, D)
+        and (term.observed_entries is not None) == (mask is not None)
+    )
     assert_allclose(term.apply(A), np.einsum("ijab,jb->ia", blocks, A), atol=1e-13)
     assert_allclose(term.margin_gram(Y), np.einsum("ia,ijab,jb->ij", Y, blocks, Y), atol=1e-12)
     assert_allclose(term.norm, np.linalg.norm(dense, 2), rtol=0.05)
@@ -229,7 +233,7 @@ def test_the_map_is_that_of_the_blocks(kind, mask, weighted):
     for some in (rows, np.isin(np.arange(N), rows)):
         chosen = np.arange(N)[some]
         taken, part = term.take(some), blocks[np.ix_(chosen, chosen)]
-        assert taken.shape == (4, D) and taken.masked == term.masked
+        assert taken.shape == (4, D) and (taken.observed_entries is None) == (term.observed_entries is None)
         assert_allclose(taken.apply(A[chosen]), np.einsum("ijab,jb->ia", part, A[chosen]), atol=1e-13)
 
 

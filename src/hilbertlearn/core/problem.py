@@ -67,7 +67,7 @@ class Problem:
     @property
     def is_linear_system(self) -> bool:
         """Whether the optimum is that of a linear system in all entries: squared loss, no gap that a mask hides."""
-        return self.loss.quadratic and (self.mask is None or self.term.masked)
+        return self.loss.quadratic and (self.mask is None or self.term.observed_entries is not None)
 
     def take(self, rows, share=1.0) -> Problem:
         """The problem of some samples: the dual variables of the others are held at zero; share : of the penalty."""

@@ -197,7 +197,7 @@ class State(Expansion):
     def leaves_one_out(self) -> bool:
         """Whether all models without one sample have a formula, see ``without_one``."""
         left = self.left_out
-        return left is not None and left.penalty is None and left.term.influences and len(left.rows) > 1
+        return left is not None and left.penalty is None and left.term.loo_formula == "models" and len(left.rows) > 1
 
     def without_one(self, factors: Factors | None = None) -> ModelsWithoutOne:
         """All models without one sample each, from one factorisation: that of the fit where it is given."""
@@ -301,7 +301,7 @@ class LeftOut:
             return None
         terms = [term.unsampled for term in found.training.terms]
         term = terms[0] if len(terms) == 1 else merge_terms(terms)
-        return cls._made(found.training, term, None) if term is not None and term.closed_form else None
+        return cls._made(found.training, term, None) if term is not None and term.loo_formula is not None else None
 
     @classmethod
     def _made(cls, training, term, Y):

@@ -211,6 +211,7 @@ FORMER: dict[str, str] = {
 
 # attributes of classes in files of earlier versions: names now; they hold for subclasses too
 FORMER_ATTRIBUTES: dict[str, dict[str, str]] = {
+    "core.EigenspaceTerm": {"error": "_error"},
     "data.StructuredOutputs": {"whole": "all_known"},
     "machine.Inspected": {"beyond": "outside_values", "places": "observation_points"},
     "spaces.BasisAxis": {"on_grid": "grid_values"},

@@ -69,7 +69,7 @@ class Selection:
         double = training.recipe.precision == "float64" or training.on_features
         if self.factors is not None or not (self.loss.quadratic and double and training.closed_form):
             return self
-        if training.depends_on_alpha or training.term is None or not training.term.influences:
+        if training.depends_on_alpha or training.term is None or training.term.loo_formula != "models":
             return self
         return replace(self, factors=training.term_at(self.alpha).factor(ITERATIONS))
 

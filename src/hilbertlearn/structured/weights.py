@@ -32,8 +32,8 @@ class RidgeWeights:
             direct = kernel.matrix(term.weights_from(penalty))
             return cls(None, penalty, root, data.centered, direct=direct)
         factors, n = term.factor(ONCE) if factors is None else factors, len(data.weights)
-        lift = term.expand(np.eye(n)) if term.expands else None
-        return cls(factors.detached(1.0, penalty), penalty, np.sqrt(data.weights), data.centered, lift)
+        detached = factors.detached(1.0, penalty)
+        return cls(detached, penalty, np.sqrt(data.weights), data.centered, term.expansion_matrix(n))
 
     def __call__(self, G):
         """Weights (m, n) of the samples."""

@@ -68,9 +68,9 @@ class Training(Samples):
     @property
     def closed_form(self) -> bool:
         """Whether leave-one-out residuals of the squared loss have a formula."""
-        if self.term is None or self.learns is not None or not self.term.closed_form:
+        if self.term is None or self.learns is not None or self.term.loo_formula is None:
             return False
-        return self.mask is None or self.term.takes_gaps
+        return self.mask is None or self.term.takes_mask()
 
     @property
     def on_features(self) -> bool:
@@ -135,7 +135,7 @@ class Training(Samples):
 
     def prepared(self, alphas) -> tuple[Training, Any]:
         """The same data, and factors, for which every further alpha costs little."""
-        if len(alphas) < 2 or self.term is None or not self.term.closed_form:
+        if len(alphas) < 2 or self.term is None or self.term.loo_formula is None:
             return self, None
         if self.depends_on_alpha:
             gram = self.grams[0].factored()

@@ -20,7 +20,7 @@ _FALLS = 0.5  # the share that is left of a gap then, at most
 def affordable(problem):
     """Iterations that take half the time of an eigendecomposition of K (7.5 n^3 operations, 2 n^2 d an iteration)."""
     n, d = problem.Y.shape
-    return int(2 * n / d) if not problem.separable_term.expands else 0  # features have few eigenpairs
+    return int(2 * n / d) if not problem.separable_term.gram.expands else 0  # features have few eigenpairs
 
 
 def promising(problem, factors=None):

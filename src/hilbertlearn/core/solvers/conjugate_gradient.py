@@ -20,7 +20,8 @@ def suits(problem):
 def cost(problem, factors):
     """With gaps up to 20 times as many iterations as the splitting has; with functions at points of their own, few."""
     n, d = problem.Y.shape
-    return 500 * n**2 * d if problem.term.iterates else 20 * splitting.cost(problem, factors)
+    krylov = problem.term.krylov_cost(n, d)
+    return 20 * splitting.cost(problem, factors) if krylov is None else krylov
 
 
 def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors=None) -> Solution:

@@ -29,12 +29,9 @@ def suits(problem):
 def cost(problem, factors):
     """The factors, and some sixty steps with them; twenty for the squared loss, whose gaps are all that a prox sees."""
     n, d = problem.Y.shape
-    term, steps = problem.term.without_mask(), 20 if problem.loss.quadratic else 60
-    made, step = term.factor_cost(n, "iterations"), 2 * term.step_cost(n, d)
-    if term.iterates:  # one matrix between all values, or iterations in each step
-        values = (6 * term.factor_cost(n)) ** (1 / 3)
-        made, step = (0.5 * values**3, values**2) if term.inversion == "direct" else (made, 100 * n**2 * d)
-    return (0.0 if factors is not None else made) + steps * step
+    factorisation, step = problem.term.without_mask().iteration_costs(n, d)
+    steps = 20 if problem.loss.quadratic else 60
+    return (0.0 if factors is not None else factorisation) + steps * step
 
 
 def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors=None, certificate=None) -> Solution:

@@ -33,15 +33,9 @@ class LinearPredictor:
 class Term(ABC):
     """The map of an operator-valued kernel on the dual variables of n samples."""
 
-    closed_form = False  # whether samples can be left out by a formula
-    influences = False  # whether its factors say what that changes elsewhere, see ``Factors.loo_changes``
-    masked = False  # whether the map itself leaves out what was not observed
-    takes_gaps = False  # whether ``observed`` makes it do so
-    expands = False  # whether predictions are made from more samples than have dual variables, see ``expand``
-    iterates = False  # whether ``krylov`` gives something
+    M = None  # the output operator (d, d), None for the identity or where there is none
     inversion: str | None = None  # how ``shift X + map(X) / s = R`` is solved: "direct", "iterative" or not at all
-    M = None  # the output operator (d, d) where there is one beside the identity
-    error = 0.0  # bound on the relative error of the kernel, where one stands for several
+    loo_formula: str | None = None  # what its factors give in closed form: leave-one-out "residuals", or whole "models"
 
     @abstractmethod
     def apply(self, A):
@@ -72,13 +66,31 @@ class Term(ABC):
         """Coefficients (N, d) of the kernel at the N samples that predictions are made from."""
         return C
 
+    def expansion_matrix(self, n):
+        """The matrix (N, n) of ``expand``, None for the identity."""
+        return None
+
+    def takes_mask(self) -> bool:
+        """Whether ``with_mask`` restricts the map, so that the problem needs no mask."""
+        return False
+
     def with_mask(self, mask) -> Term:
-        """The map on the observed entries alone, where it can take the place of a mask."""
+        """The map restricted to the observed entries if ``takes_mask``, else itself."""
         return self
 
     def without_mask(self) -> Term:
         """The map on all entries where ``factor`` is cheaper for it: a prox under a mask keeps the others at zero."""
         return self
+
+    @property
+    def observed_entries(self):
+        """The entries (n, d) that the map is restricted to, as booleans; None for all."""
+        return None
+
+    @property
+    def error(self) -> float:
+        """Bound on the relative error of the kernel; positive where one kernel replaces several."""
+        return 0.0
 
     def with_operator(self, M) -> Term:
         """The same kernel of the inputs with another operator."""
@@ -112,8 +124,16 @@ class Term(ABC):
         """About how many multiply-adds a product with the map takes, or half a solution by its factors."""
         return 2.0 * n**2 * d
 
+    def iteration_costs(self, n, d) -> tuple[float, float]:
+        """Multiply-adds of the factors for the iterations of a solver, and of one linear step with them."""
+        return self.factor_cost(n, ITERATIONS), 2 * self.step_cost(n, d)
+
     def krylov(self):
-        """Conjugate gradients of its own for linear systems, None for the common ones."""
+        """Conjugate gradients made for this map, None where the general ones serve."""
+        return None
+
+    def krylov_cost(self, n, d) -> float | None:
+        """Multiply-adds of ``krylov``, None without it."""
         return None
 
     def preconditioner(self) -> Factors | None:

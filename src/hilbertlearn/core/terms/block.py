@@ -29,9 +29,7 @@ class BlockTerm(Term):
     seen : (n d,) which entries were observed, None for all; on the others the map is zero
     """
 
-    closed_form = True
-    takes_gaps = True
-    inversion = "direct"
+    inversion, loo_formula = "direct", "residuals"
 
     def __init__(self, by_entry: SeparableTerm, shape, seen=None):
         self.by_entry, self._shape, self.masked = by_entry, shape, seen is not None
@@ -46,6 +44,13 @@ class BlockTerm(Term):
     @property
     def shape(self):
         return self._shape
+
+    def takes_mask(self):
+        return True
+
+    @property
+    def observed_entries(self):
+        return self.seen.reshape(self.shape) if self.masked else None
 
     @property
     def norm(self) -> float:

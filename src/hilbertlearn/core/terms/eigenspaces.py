@@ -23,12 +23,15 @@ class EigenspaceTerm(Term):
     error : bound on the relative error of kernels that are shared
     """
 
-    closed_form = True
-    inversion = "direct"
+    inversion, loo_formula = "direct", "residuals"
 
     def __init__(self, grams, values, vectors, M, dropped=None, error=0.0):
-        self.vectors, self.M, self.dropped, self.error = vectors, M, dropped, error
+        self.vectors, self.M, self.dropped, self._error = vectors, M, dropped, error
         self.parts = [_part(as_gram(K), m) for m, K in zip(values, grams, strict=True)]
+
+    @property
+    def error(self):
+        return self._error
 
     def apply(self, A):
         out = np.zeros_like(A)
@@ -47,7 +50,7 @@ class EigenspaceTerm(Term):
 
     def _with(self, grams):
         values = [1.0 if part.M is None else part.M.diagonal() for part in self.parts]
-        return EigenspaceTerm(grams, values, self.vectors, self.M, self.dropped, self.error)
+        return EigenspaceTerm(grams, values, self.vectors, self.M, self.dropped, self._error)
 
     def expand(self, C):
         rest = C - sum(C @ E @ E.T for E in self.vectors)

@@ -39,11 +39,7 @@ class PatternTerm(Term):
     mask : (n, d) booleans, True where observed
     """
 
-    closed_form = True
-    influences = True
-    masked = True
-    takes_gaps = True
-    inversion = "direct"
+    inversion, loo_formula = "direct", "models"
 
     def __init__(self, whole: SeparableTerm, mask):
         self.whole, self.mask = whole, mask
@@ -65,12 +61,18 @@ class PatternTerm(Term):
     def scale(self) -> float:
         return self.whole.scale
 
-    @property
-    def expands(self):
-        return self.whole.expands
-
     def expand(self, C):
         return self.whole.expand(C)
+
+    def expansion_matrix(self, n):
+        return self.whole.expansion_matrix(n)
+
+    def takes_mask(self):
+        return True
+
+    @property
+    def observed_entries(self):
+        return self.mask
 
     def apply(self, A):
         return np.where(self.mask, self.whole.apply(np.where(self.mask, A, 0.0)), 0.0)
@@ -120,7 +122,7 @@ class PatternTerm(Term):
         """What ``part`` has in place of kernel values, or features, G (m, N) that predictions are made from."""
         multiple = self.multiple(pattern)
         multiple = 1.0 if multiple is None else multiple
-        return G * np.sqrt(multiple) if self.whole.expands else G[:, pattern.rows] * multiple
+        return G * np.sqrt(multiple) if self.whole.gram.expands else G[:, pattern.rows] * multiple
 
     def multiple(self, pattern: MissingPattern) -> float | None:
         """The number that M is on a pattern's columns, None for several: K times a number needs no eigenvectors."""
@@ -173,7 +175,7 @@ class PatternFactors(Factors):
     def with_operator(self, M):
         """With a diagonal operator in place of the identity eigenvectors of all patterns stay what they are."""
         term = self.term.with_operator(M)
-        if not term.masked or self.term.M is not None or not self.every_penalty:
+        if term.observed_entries is None or self.term.M is not None or not self.every_penalty:
             return None
         new = PatternFactors(term, self.use)
         new._whole = None if self._whole is None else self._whole.with_operator(M)

@@ -16,8 +16,6 @@ _FEW = 5000  # values: their Gram matrix takes 200 MB, its factorisation as long
 class SampledTerm(Term):
     """A separable term seen through a sampling: ``B -> S (K (S' B) M)`` on values (n, m) at each sample's points."""
 
-    masked = True
-
     def __init__(self, term, sampling):
         self.term, self.sampling = term, sampling
 
@@ -46,11 +44,14 @@ class SampledTerm(Term):
         return self.sampling.pull(A)
 
     @property
-    def expands(self):
-        return self.term.expands
+    def observed_entries(self):
+        return self.sampling.observed
 
     def expand(self, C):
         return self.term.expand(C)
+
+    def expansion_matrix(self, n):
+        return self.term.expansion_matrix(n)
 
     def scaled(self, root_weights):
         return SampledTerm(self.term.scaled(root_weights), self.sampling)
@@ -66,12 +67,19 @@ class SampledTerm(Term):
     def factor_cost(self, n, use="once"):
         return float(self.sampling.observed.sum()) ** 3 / 6  # of the Gram matrix between values
 
-    @property
-    def iterates(self):
-        return self.inversion is not None
+    def iteration_costs(self, n, d):
+        """One matrix between all values, or conjugate gradients, about 50 iterations of 2 n^2 d, in each step."""
+        if self.inversion is None:
+            return super().iteration_costs(n, d)
+        values = float(self.sampling.observed.sum())
+        return (values**3 / 2, values**2) if self.inversion == "direct" else (values**3 / 6, 100.0 * n**2 * d)
 
     def krylov(self):
-        return KrylovFactors(self) if self.iterates else None
+        return None if self.inversion is None else KrylovFactors(self)
+
+    def krylov_cost(self, n, d):
+        """About 250 iterations of 2 n^2 d."""
+        return None if self.inversion is None else 500.0 * n**2 * d
 
     @cached_property
     def by_value(self) -> SeparableTerm:

@@ -17,9 +17,7 @@ from .gram import Gram, as_gram
 class SeparableTerm(Term):
     """The map ``A -> K A M`` of the kernel k(x, z) M; ``M=None`` is the identity."""
 
-    closed_form = True
-    influences = True
-    inversion = "direct"
+    inversion, loo_formula = "direct", "models"
 
     def __init__(self, K, M=None):
         self.gram = as_gram(K)
@@ -29,12 +27,7 @@ class SeparableTerm(Term):
     def K(self):
         return self.gram.dense()
 
-    @property
-    def expands(self):
-        return self.gram.expands
-
-    @property
-    def takes_gaps(self):
+    def takes_mask(self):
         """Where columns do not mix, each is a problem of the samples it was observed in."""
         if not self.gram.separates:  # the samples not observed are part of the kernel
             return False
@@ -43,7 +36,7 @@ class SeparableTerm(Term):
     def with_mask(self, mask):
         from .patterns import PatternTerm
 
-        return PatternTerm(self, mask) if self.takes_gaps else self
+        return PatternTerm(self, mask) if self.takes_mask() else self
 
     def apply(self, A):
         return self.gram.apply(A if self.M is None else A @ self.M)
@@ -66,6 +59,9 @@ class SeparableTerm(Term):
 
     def expand(self, C):
         return self.gram.expand(C)
+
+    def expansion_matrix(self, n):
+        return self.gram.expand(np.eye(n)) if self.gram.expands else None
 
     def with_gram(self, gram):
         return SeparableTerm(gram, self.M)
