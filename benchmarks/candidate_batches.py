@@ -31,7 +31,7 @@ def objects(queries, each, pool, n):
     rng = np.random.default_rng(0)
     draw = [Fingerprint(rng.choice(1024, size=40, replace=False)) for _ in range(pool + n)]
     count = Counted()
-    model = StructuredPredictor("rbf", alpha=1e-3, output_kernel=kernels.Pairwise(count))
+    model = StructuredPredictor("rbf", alpha=1e-3, output_kernel=kernels.PairwiseKernel(count))
     model.fit(rng.normal(size=(n, 5)), draw[pool:])
     order = rng.permutation(np.arange(queries * each) % pool).reshape(queries, each)
     lists = [[draw[i] for i in own] for own in order]

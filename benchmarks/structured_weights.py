@@ -20,7 +20,7 @@ def main(n=2000, queries=10, n_labels=5, repeats=30):
     X, new = rng.normal(size=(n, 10)), rng.normal(size=(queries, 10))
     y = np.digitize(np.sin(X @ rng.normal(size=10)), np.linspace(-0.8, 0.8, n_labels - 1))
     model = StructuredPredictor(
-        gamma=GAMMA, alpha=ALPHA, output_kernel=kernels.Named("rbf", 1.0), output_loss="zero_one"
+        gamma=GAMMA, alpha=ALPHA, output_kernel=kernels.NamedKernel("rbf", 1.0), output_loss="zero_one"
     ).fit(X, y)
     K = kernels.gram("rbf", X, gamma=GAMMA)
     K.flat[:: n + 1] += ALPHA * n

@@ -17,7 +17,7 @@ def main(n=500, d=3, repeats=9):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, d))
     Y = -2 * X * np.exp(-np.einsum("ij,ij->i", X, X))[:, None] + 0.1 * rng.normal(size=(n, d))  # a gradient and noise
-    kernel = kernels.CurlFree(GAMMA)
+    kernel = kernels.CurlFreeKernel(GAMMA)
     model = OperatorKernelRegressor(kernel, alpha=ALPHA, center=False)
 
     def system():
@@ -30,7 +30,7 @@ def main(n=500, d=3, repeats=9):
 
     t_fit, t_reference = best_of(lambda: model.fit(X, Y), reference, repeats=repeats)
     expected = np.linalg.solve(system(), Y.ravel()).reshape(n, d)
-    report("vector_fields", "kernels.CurlFree + scipy.linalg.cholesky", ratio=t_fit / t_reference, at_most=1.3,
+    report("vector_fields", "kernels.CurlFreeKernel + scipy.linalg.cholesky", ratio=t_fit / t_reference, at_most=1.3,
            seconds=t_fit, gap=model.dual_gap_, difference=float(np.abs(model.dual_coef_ - expected).max()))  # fmt: skip
 
 

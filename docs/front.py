@@ -57,7 +57,7 @@ def fields(ax):
     rng = np.random.default_rng(1)
     X = rng.uniform(-1.5, 1.5, size=(40, 2))
     flow = np.column_stack([np.cos(2 * X[:, 1]), np.sin(2 * X[:, 0])])
-    model = OperatorKernelRegressor(kernels.DivergenceFree()).fit(X, flow + 0.1 * rng.normal(size=(40, 2)))
+    model = OperatorKernelRegressor(kernels.DivergenceFreeKernel()).fit(X, flow + 0.1 * rng.normal(size=(40, 2)))
     axis = np.linspace(-1.5, 1.5, 40)
     U, V = model.predict(np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)).T.reshape(2, 40, 40)
     ax.streamplot(axis, axis, U, V, color=COOL, density=0.7, linewidth=0.8, arrowsize=0.8)

@@ -68,7 +68,7 @@ def strings():
     train, test = seen[:400], np.concatenate([seen[400:], np.flatnonzero(new)])
     y, every = [words[i] for i in train], [f"{i:02d}" for i in range(100)]
     characters = np.array([list(word) for word in y])
-    by_place = StructuredPredictor(output_kernel=kernels.Pairwise(equal_places), candidates=every)
+    by_place = StructuredPredictor(output_kernel=kernels.PairwiseKernel(equal_places), candidates=every)
     models = {
         "StructuredPredictor, all strings": lambda: by_place.fit(X[train], y).predict(X[test]),
         "StructuredPredictor()": lambda: StructuredPredictor().fit(X[train], y).predict(X[test]),

@@ -53,7 +53,7 @@ def field(ax):
 
     rng = np.random.default_rng(1)
     X = rng.uniform(-1.5, 1.5, size=(40, 2))
-    model = OperatorKernelRegressor(kernels.DivergenceFree()).fit(X, flow(X) + 0.1 * rng.normal(size=(40, 2)))
+    model = OperatorKernelRegressor(kernels.DivergenceFreeKernel()).fit(X, flow(X) + 0.1 * rng.normal(size=(40, 2)))
     axis = np.linspace(-1.5, 1.5, 40)
     at = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
     U, V = model.predict(at).T.reshape(2, 40, 40)

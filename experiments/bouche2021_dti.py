@@ -116,7 +116,7 @@ def candidates_of(X, quick):
         inputs = list(product((5, 10, 20, 40), (0.03, 0.1, 0.3, 1.0, 3.0)))
         widths = list(product((0.01, 0.025, 0.05, 0.1), (0.03, 0.06, 0.1), (0.01, 0.05, 0.1), (15, 30)))
     features = {setting: random_features(X, setting[0], setting[1] / typical) for setting in inputs}
-    additive = {pair: kernels.Additive(*pair)(X, X) for pair in dict.fromkeys(width[:2] for width in widths)}
+    additive = {pair: kernels.AdditiveKernel(*pair)(X, X) for pair in dict.fromkeys(width[:2] for width in widths)}
     return {
         "KE": [np.exp(-D / variance) for variance in np.linspace(0.02, 1, 5 if quick else 20)],
         "3BE": [(on_gram(spaces.Fourier(2 * f + 1), None), Z @ Z.T) for Z in features.values() for f in out],

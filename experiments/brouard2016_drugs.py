@@ -26,7 +26,7 @@ from common import arguments, figures_of, progress, save_figure, smaller, table,
 
 from hilbertlearn import OperatorKernelRegressor, kernels
 from hilbertlearn.datasets import load_nci60_drugs
-from hilbertlearn.operators import Learned, TaskGraph
+from hilbertlearn.operators import LearnedOperator, TaskGraph
 
 LINES = 50  # with the fewest gaps: 651 molecules were measured against all of these, 235 against 59
 SHARES = (0.05, 0.1, 0.2)
@@ -73,7 +73,7 @@ def settings(model, mu, gamma):
         return {**plain, "output_metric": TaskGraph(mu=mu, form="similarity", gamma=gamma)}
     if model == "model 2":
         return {**plain, "operator": TaskGraph(mu=mu, gamma=gamma)}
-    return {**plain, "operator": Learned() if model == "learnt operator" else None}
+    return {**plain, "operator": LearnedOperator() if model == "learnt operator" else None}
 
 
 def errors(predicted, Y, A=None):

@@ -75,7 +75,7 @@ def chosen(X, Y, output_gamma, seed):
 
 
 def models(parameters, output_gamma):
-    output_kernel = kernels.Named("rbf", output_gamma)
+    output_kernel = kernels.NamedKernel("rbf", output_gamma)
     gamma, alpha = parameters["hellinger"]
     yield "hellinger", StructuredPredictor(gamma=gamma, alpha=alpha, output_loss="hellinger")
     gamma, alpha = parameters["gaussian"]

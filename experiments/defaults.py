@@ -111,7 +111,7 @@ def ours(case, settings, name):
 
 
 def settings_of(text):
-    """Settings from "name=value,name=value"; values are numbers, objects such as Metric (of kernels), or words."""
+    """Settings from "name=value,name=value"; values are numbers, objects such as MetricKernel, or words."""
     return {name: value_of(name, value) for name, value in (pair.split("=") for pair in text.split(","))}
 
 

@@ -78,7 +78,7 @@ def test_automatic_settings_are_not_spoilt_by_outliers():
     truth = np.c_[-Z[:, 1], Z[:, 0]] * np.exp(-2 * (Z**2).sum(axis=1))[:, None]
     T = truth[:40] + 0.02 * rng.normal(size=(40, 2))
     T[:5] = 3 * rng.normal(size=(5, 2))
-    for settings in ({"kernel": kernels.DivergenceFree(gamma=1.0)}, {"gamma": 1.0}):
+    for settings in ({"kernel": kernels.DivergenceFreeKernel(gamma=1.0)}, {"gamma": 1.0}):
         for alpha in (1e-3, 1e-2):
             fitted = OperatorKernelRegressor(loss="huber", alpha=alpha, **settings).fit(Z[:40], T)
             assert fitted.score(Z[40:], truth[40:]) > 0.9
@@ -190,18 +190,18 @@ def test_automatic_alpha_of_a_loss_with_negative_values():
 
 
 @pytest.mark.parametrize("form", ["ii", "iii"])
-def test_gram_matrix_inside_an_output_built_kernel(form):
+def test_gram_matrix_inside_an_output_tensor_kernel(form):
     K = rbf_kernel(X, gamma=GAMMA)
-    given = OperatorKernelRegressor(kernels.OutputBuilt(form, "precomputed"), tol=1e-10).fit(K, Y)
-    computed = OperatorKernelRegressor(kernels.OutputBuilt(form), gamma=GAMMA, tol=1e-10).fit(X, Y)
+    given = OperatorKernelRegressor(kernels.OutputTensorKernel(form, "precomputed"), tol=1e-10).fit(K, Y)
+    computed = OperatorKernelRegressor(kernels.OutputTensorKernel(form), gamma=GAMMA, tol=1e-10).fit(X, Y)
     assert given.alpha_ == pytest.approx(computed.alpha_)
     assert_allclose(given.predict(K), computed.predict(X), atol=1e-4)
 
 
 @pytest.mark.parametrize("form", ["i", "iii", "vi"])
-def test_default_alphas_of_output_built_kernels_do_not_tell_weights_from_copies(form):
+def test_default_alphas_of_output_tensor_kernels_do_not_tell_weights_from_copies(form):
     times = np.arange(N) % 3 + 1
-    settings = {"kernel": kernels.OutputBuilt(form), "gamma": GAMMA}
+    settings = {"kernel": kernels.OutputTensorKernel(form), "gamma": GAMMA}
     weighted = OperatorKernelRegressor(**settings).prepare(X, Y, times)
     repeated = OperatorKernelRegressor(**settings).prepare(X.repeat(times, axis=0), Y.repeat(times, axis=0))
     assert_allclose(weighted.alphas(), repeated.alphas(), rtol=0.02)

@@ -70,7 +70,10 @@ CASES = {
     "robust of an object": (RobustNadarayaWatson(Gaussian(), output_loss=output_losses.Huber(0.1)), CURVES[:, 0]),
     "robust of curves": (RobustNadarayaWatson(kernels.L2()), CURVES[:, 0]),
     "dependency": (KernelDependencyEstimation(output_kernel=kernels.NGrams(2), n_components=4), WORDS),
-    "dependency of an object": (KernelDependencyEstimation(Gaussian(), output_kernel=kernels.Named("rbf")), CURVES),
+    "dependency of an object": (
+        KernelDependencyEstimation(Gaussian(), output_kernel=kernels.NamedKernel("rbf")),
+        CURVES,
+    ),
     "dependency of curves": (KernelDependencyEstimation(kernels.L2(), output_kernel=Gaussian()), CURVES),
     "svm": (StructuredSVM(random_state=0, alpha=0.1), SETS),
     "linear ranker": (PairwiseRanker(), RATINGS),

@@ -19,7 +19,17 @@ from hilbertlearn import (
     StructuredPredictor,
     kernels,
 )
-from hilbertlearn.kernels import L2, Categorical, Columns, Matern, Named, NGrams, Pairwise, Precomputed, Table
+from hilbertlearn.kernels import (
+    L2,
+    CategoricalKernel,
+    Columns,
+    InputTable,
+    Matern,
+    NamedKernel,
+    NGrams,
+    PairwiseKernel,
+    PrecomputedKernel,
+)
 from hilbertlearn.selection import learnt_kernel
 from hilbertlearn.selection.criterion import Criterion
 from hilbertlearn.selection.search import families_of, search
@@ -65,9 +75,9 @@ def median_gamma(A):
 
 
 PARTS = [
-    (Named("rbf", 0.7), SCALARS),
-    (Categorical(0.5), "region"),
-    (Categorical(0.25), ["region", "level"]),
+    (NamedKernel("rbf", 0.7), SCALARS),
+    (CategoricalKernel(0.5), "region"),
+    (CategoricalKernel(0.25), ["region", "level"]),
     (L2(2.0), CURVE_NAMES),
 ]
 
@@ -83,7 +93,11 @@ def by_hand(rows, columns):
 
 # ---------------------------------------------------------------- values
 
-FORMS = {"pandas": lambda frame: frame, "polars": lambda frame: pl.DataFrame(frame.to_dict("list")), "table": Table.of}
+FORMS = {
+    "pandas": lambda frame: frame,
+    "polars": lambda frame: pl.DataFrame(frame.to_dict("list")),
+    "table": InputTable.of,
+}
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -105,7 +119,7 @@ def test_weights():
 
 
 def test_columns_inside_columns():
-    inner = Columns([PARTS[0], (Categorical(0.5), "region")], "product")
+    inner = Columns([PARTS[0], (CategoricalKernel(0.5), "region")], "product")
     kernel = Columns([(inner, ["region", "size", "age"]), PARTS[3]])
     a, b, _, d = by_hand(np.arange(N), np.arange(N))
     assert_allclose(kernel(X, X), a * b + d)
@@ -115,7 +129,9 @@ def test_columns_inside_columns():
 
 def test_columns_of_arrays_are_numbers():
     values = np.c_[NUMBERS, LEVEL]
-    kernel = Columns([(Named("rbf", 0.7), [0, 1]), (Categorical(0.5), -1), (Named("rbf", 0.1), slice(1, None))])
+    kernel = Columns(
+        [(NamedKernel("rbf", 0.7), [0, 1]), (CategoricalKernel(0.5), -1), (NamedKernel("rbf", 0.1), slice(1, None))]
+    )
     expected = rbf(NUMBERS, NUMBERS, 0.7) + alike(LEVEL, LEVEL, np.exp(-0.5)) + rbf(values[:, 1:], values[:, 1:], 0.1)
     for inputs in (values, values.astype(object), values.tolist()):
         assert_allclose(kernel(inputs, inputs), expected)
@@ -124,16 +140,16 @@ def test_columns_of_arrays_are_numbers():
 
 
 def test_slices_of_names_have_both_ends():
-    kernel = Columns([(L2(2.0), slice("t0", "t8")), (Named("rbf", 0.7), slice(None, "size"))])
+    kernel = Columns([(L2(2.0), slice("t0", "t8")), (NamedKernel("rbf", 0.7), slice(None, "size"))])
     assert_allclose(kernel(X, X), l2(CURVES, CURVES, 2.0) + rbf(NUMBERS, NUMBERS, 0.7))
-    assert_allclose(Columns([(Named("rbf", 0.7), slice(0, 2))])(X, X), rbf(NUMBERS, NUMBERS, 0.7))
+    assert_allclose(Columns([(NamedKernel("rbf", 0.7), slice(0, 2))])(X, X), rbf(NUMBERS, NUMBERS, 0.7))
 
 
 def test_names_that_are_numbers():
     frame = pd.DataFrame(NUMBERS, columns=[1, 0])
-    assert_allclose(Columns([(Named("rbf", 0.7), [1])])(frame, frame), rbf(NUMBERS[:, :1], NUMBERS[:, :1], 0.7))
+    assert_allclose(Columns([(NamedKernel("rbf", 0.7), [1])])(frame, frame), rbf(NUMBERS[:, :1], NUMBERS[:, :1], 0.7))
     mixed = pd.concat([X[["age"]], pd.DataFrame(CURVES, columns=T)], axis=1)
-    kernel = Columns([(Named("rbf", 0.7), "age"), (L2(2.0), slice(0.0, 1.0))])
+    kernel = Columns([(NamedKernel("rbf", 0.7), "age"), (L2(2.0), slice(0.0, 1.0))])
     model = OperatorKernelRegressor(kernel, alpha=0.1).fit(mixed, Y)
     G = rbf(NUMBERS[:, :1], NUMBERS[:, :1], 0.7) + l2(CURVES, CURVES, 2.0)
     expected = OperatorKernelRegressor("precomputed", alpha=0.1).fit(G, Y)
@@ -146,7 +162,12 @@ def test_kernels_of_single_objects():
     matrix = rng.normal(size=(N, N))
     matrix = matrix @ matrix.T
     kernel = Columns(
-        [(NGrams(2), "text"), (NGrams(2), ["text"]), (Precomputed(matrix), "number"), (Pairwise(same), "text")]
+        [
+            (NGrams(2), "text"),
+            (NGrams(2), ["text"]),
+            (PrecomputedKernel(matrix), "number"),
+            (PairwiseKernel(same), "text"),
+        ]
     )
     words = REGION.tolist()
     expected = 2 * NGrams(2)(words, words) + matrix + alike(REGION, REGION, 0.0)
@@ -178,7 +199,12 @@ def test_functions_of_scikit_fda_in_a_column():
 
 def test_each_part_has_the_median_of_its_own_columns():
     kernel = Columns(
-        [("rbf", SCALARS), (Named("rbf", "median"), ["age"]), (Named("rbf", 3.0), "size"), ("linear", "age")]
+        [
+            ("rbf", SCALARS),
+            (NamedKernel("rbf", "median"), ["age"]),
+            (NamedKernel("rbf", 3.0), "size"),
+            ("linear", "age"),
+        ]
     )
     found = kernel.resolve(X).gamma
     assert_allclose(found[:3], [median_gamma(NUMBERS), median_gamma(NUMBERS[:, :1]), 3.0])
@@ -188,7 +214,7 @@ def test_each_part_has_the_median_of_its_own_columns():
 def test_weights_of_samples_reach_the_parts():
     weights = rng.integers(1, 3, size=N)
     repeated = X.loc[np.repeat(np.arange(N), weights)]
-    parts = [("rbf", SCALARS), (Categorical(), ["region", "level"])]
+    parts = [("rbf", SCALARS), (CategoricalKernel(), ["region", "level"])]
     assert_allclose(Columns(parts).resolve(X, weights).gamma, Columns(parts).resolve(repeated).gamma)
 
 
@@ -201,7 +227,7 @@ def test_linear_parts_are_centred_at_the_training_inputs():
 
 
 def test_rates_that_are_left_to_the_data_are_searched_together():
-    parts = [("rbf", SCALARS), (Categorical(), "region"), (Named("rbf", 3.0), "size"), (L2(), CURVE_NAMES)]
+    parts = [("rbf", SCALARS), (CategoricalKernel(), "region"), (NamedKernel("rbf", 3.0), "size"), (L2(), CURVE_NAMES)]
     kernel = Columns(parts, n_rounds=0)
     assert kernel.searched and not Columns(PARTS).searched
     start = kernel.resolve(X)
@@ -236,19 +262,19 @@ def test_rates_are_searched_one_by_one_in_rounds():
         return inputs, np.sin(12 * inputs["a"]) * (1 + inputs["b"]) + 0.1 * draw.normal(size=n)
 
     (train, y), (test, true) = data(120), data(500)
-    parts = [("rbf", "a"), ("rbf", "b"), (Categorical(), "c")]
+    parts = [("rbf", "a"), ("rbf", "b"), (CategoricalKernel(), "c")]
     together, alone = (OperatorKernelRegressor(Columns(parts, "product", n_rounds=n)).fit(train, y) for n in (0, 3))
     assert alone.score(test, true) > max(together.score(test, true) + 0.2, 0.8)
     start = np.array(Columns(parts, "product").resolve(train).gamma)
     ratios = np.array(alone.gamma_) / start
     assert ratios[0] > 4 * ratios[1:].max()
     assert alone.search_results_["error"].min() < together.search_results_["error"].min()
-    fixed = Columns([(Named("rbf", 3.0), "a"), ("rbf", "b"), (Categorical(), "c")], "product")
+    fixed = Columns([(NamedKernel("rbf", 3.0), "a"), ("rbf", "b"), (CategoricalKernel(), "c")], "product")
     assert OperatorKernelRegressor(fixed).fit(train, y).gamma_[0] == 3.0
 
 
 def test_repeated_samples_are_weights():
-    kernel = Columns([("rbf", SCALARS), (Categorical(), ["region", "level"])])
+    kernel = Columns([("rbf", SCALARS), (CategoricalKernel(), ["region", "level"])])
     weights = rng.integers(1, 3, size=N)
     rows = np.repeat(np.arange(N), weights)
     model = OperatorKernelRegressor(kernel).fit(X, Y, sample_weight=weights)
@@ -261,7 +287,9 @@ def test_repeated_samples_are_weights():
 
 
 def test_settings_of_parts():
-    kernel = Columns([(Named("rbf", 1.0), "age"), ("linear", "size"), (Columns([(Matern(), ["level"])]), ["level"])])
+    kernel = Columns(
+        [(NamedKernel("rbf", 1.0), "age"), ("linear", "size"), (Columns([(Matern(), ["level"])]), ["level"])]
+    )
     params = kernel.get_params()
     assert params["0__gamma"] == 1.0 and params["1"] == "linear" and params["2__0__nu"] == 1.5
     copy = clone(kernel).set_params(**{"0__gamma": 2.0, "1": "rbf", "2__0__nu": 0.5, "combine": "product"})
@@ -272,15 +300,15 @@ def test_settings_of_parts():
     assert both.parts[0][0].nu == 2.5
     with pytest.raises(ValueError, match="Invalid parameter"):
         clone(kernel).set_params(**{"7": "rbf"})
-    assert "Named" in repr(kernel)
+    assert "NamedKernel" in repr(kernel)
 
 
 def test_settings_of_parts_by_name():
     model = OperatorKernelRegressor(Columns([("rbf", SCALARS), ("l2", CURVE_NAMES), ("poly", "age")]), alpha=0.1)
     own = clone(model).set_params(kernel__0__gamma=2.0, kernel__1__gamma=0.5)
-    assert repr(own.kernel.parts[0][0]) == "Named(gamma=2.0)" and own.kernel.parts[1][0].gamma == 0.5
+    assert repr(own.kernel.parts[0][0]) == "NamedKernel(gamma=2.0)" and own.kernel.parts[1][0].gamma == 0.5
     assert [part[0] for part in model.kernel.parts] == ["rbf", "l2", "poly"]
-    parts = [(Named("rbf", 2.0), SCALARS), (L2(0.5), CURVE_NAMES), ("poly", "age")]
+    parts = [(NamedKernel("rbf", 2.0), SCALARS), (L2(0.5), CURVE_NAMES), ("poly", "age")]
     expected = clone(model).set_params(kernel=Columns(parts)).fit(X, Y)
     pd.testing.assert_frame_equal(own.fit(X, Y).predict(X), expected.predict(X))
     assert clone(model).set_params(kernel__2="matern32", kernel__2__gamma=3.0).kernel.parts[2][0].gamma == 3.0
@@ -289,18 +317,18 @@ def test_settings_of_parts_by_name():
 
 
 def test_grid_search():
-    model = OperatorKernelRegressor(Columns([(Named("rbf", 1.0), SCALARS), ("linear", "age")]), alpha=0.1)
+    model = OperatorKernelRegressor(Columns([(NamedKernel("rbf", 1.0), SCALARS), ("linear", "age")]), alpha=0.1)
     settings = {"kernel__0__gamma": [1e-3, 1.0], "kernel__weights": [None, [1.0, 0.1]]}
     search = GridSearchCV(model, settings, cv=3).fit(X, Y)
     for params, score in zip(search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True):
-        own = Columns([(Named("rbf", params["kernel__0__gamma"]), SCALARS), ("linear", "age")])
+        own = Columns([(NamedKernel("rbf", params["kernel__0__gamma"]), SCALARS), ("linear", "age")])
         own.weights = params["kernel__weights"]
         assert cross_val_score(clone(model).set_params(kernel=own), X, Y, cv=3).mean() == pytest.approx(score)
     assert len(set(search.cv_results_["mean_test_score"])) == 4
 
 
 def test_settings_that_change_after_fit_do_not_reach_the_model():
-    kernel = Columns([(Named("rbf", 1.0), SCALARS)])
+    kernel = Columns([(NamedKernel("rbf", 1.0), SCALARS)])
     model = OperatorKernelRegressor(kernel, alpha=0.1).fit(X, Y)
     before = model.predict(X)
     kernel.set_params(**{"0__gamma": 50.0})
@@ -309,7 +337,7 @@ def test_settings_that_change_after_fit_do_not_reach_the_model():
 
 # ---------------------------------------------------------------- estimators
 
-KERNEL = Columns([("rbf", SCALARS), (Categorical(), ["region"]), (L2(), CURVE_NAMES)], "sum")
+KERNEL = Columns([("rbf", SCALARS), (CategoricalKernel(), ["region"]), (L2(), CURVE_NAMES)], "sum")
 
 
 def test_columns_may_come_in_any_order():
@@ -356,7 +384,7 @@ def test_paths_and_semi_supervision():
     assert list(path.predict(X).columns) == ["u", "v"]
     folds = RegularizationPathCV(OperatorKernelRegressor(KERNEL.resolve(X)), alphas=[1e-3, 1e-1], cv=3).fit(X, Y)
     assert np.isfinite(folds.errors_).all()
-    terms = [(Columns([("rbf", SCALARS)]), None), (Categorical(0.5), np.ones((2, 2)))]
+    terms = [(Columns([("rbf", SCALARS)]), None), (CategoricalKernel(0.5), np.ones((2, 2)))]
     summed = OperatorKernelRegressor(terms, alpha=0.1).fit(X[[*SCALARS, "region"]], Y)
     assert np.isfinite(summed.predict(X[[*SCALARS, "region"]])).all(axis=None)
 
@@ -386,8 +414,10 @@ def test_rounds_under_a_graph_leave_out_the_samples_with_outputs():
 def test_categories():
     x, z = np.array(["a", "b", "a"]), np.array(["c", "a", "c"])
     rho = np.exp(-0.7)
-    assert_allclose(Categorical(0.7)(x, z), [[rho, 1, rho], [rho, rho, rho], [rho, 1, rho]])
-    assert_allclose(Categorical(0.7)(z, z), [[1, rho, 1], [rho, 1, rho], [1, rho, 1]])  # new ones are like themselves
+    assert_allclose(CategoricalKernel(0.7)(x, z), [[rho, 1, rho], [rho, rho, rho], [rho, 1, rho]])
+    assert_allclose(
+        CategoricalKernel(0.7)(z, z), [[1, rho, 1], [rho, 1, rho], [1, rho, 1]]
+    )  # new ones are like themselves
 
 
 def test_missing_is_a_category():
@@ -397,14 +427,14 @@ def test_missing_is_a_category():
     columns += [pd.Series([pd.NA, 1, pd.NA, 2], dtype=dtype) for dtype in ("Int64", "Float64", object)]
     columns += [np.array([np.nan, 1.0, np.nan, 2.0]), [None, "a", np.nan, "b"], pl.Series([None, "a", None, "b"])]
     for x in columns:
-        assert_allclose(Categorical(1.0)(x, x), expected)
+        assert_allclose(CategoricalKernel(1.0)(x, x), expected)
         if hasattr(x, "to_frame"):
-            assert_allclose(Categorical(1.0)(x.to_frame(), x.to_frame()), expected)
+            assert_allclose(CategoricalKernel(1.0)(x.to_frame(), x.to_frame()), expected)
 
 
 def test_numbers_are_equal_whatever_their_type():
     ints, floats = np.array([1, 2]), np.array([2.0, np.nan])
-    assert_allclose(Categorical(1.0)(ints, floats), [[np.exp(-1)] * 2, [1, np.exp(-1)]])
+    assert_allclose(CategoricalKernel(1.0)(ints, floats), [[np.exp(-1)] * 2, [1, np.exp(-1)]])
 
 
 @pytest.mark.parametrize("combine", ["product", "mean"])
@@ -413,36 +443,36 @@ def test_several_columns_of_categories(combine):
     rho = np.exp(-0.4)
     both = [alike(REGION, REGION, rho), alike(LEVEL, LEVEL, rho)]
     expected = both[0] * both[1] if combine == "product" else (both[0] + both[1]) / 2
-    for x in (frame, frame.to_numpy(), frame.to_numpy().tolist(), Table.of(frame)):
-        G = Categorical(0.4, combine)(x, x)
+    for x in (frame, frame.to_numpy(), frame.to_numpy().tolist(), InputTable.of(frame)):
+        G = CategoricalKernel(0.4, combine)(x, x)
         assert_allclose(G, expected)
     assert np.linalg.eigvalsh(G).min() > -1e-12
 
 
 def test_the_rate_of_categories():
-    assert Categorical().resolve(REGION).gamma == 1.0
-    assert Categorical(combine="mean").resolve(X[["region", "level"]]).gamma == 1.0
+    assert CategoricalKernel().resolve(REGION).gamma == 1.0
+    assert CategoricalKernel(combine="mean").resolve(X[["region", "level"]]).gamma == 1.0
     many = rng.integers(2, size=(N, 9))
     differ = (many[:, None] != many[None]).sum(axis=2)[np.triu_indices(N, 1)]
-    assert Categorical("median").resolve(many).gamma == pytest.approx(1 / np.median(differ[differ > 0]))
-    assert Categorical(2.0).with_rate(3.0).gamma == 6.0
+    assert CategoricalKernel("median").resolve(many).gamma == pytest.approx(1 / np.median(differ[differ > 0]))
+    assert CategoricalKernel(2.0).with_rate(3.0).gamma == 6.0
 
 
 @pytest.mark.parametrize("combine", ["product", "mean"])
 def test_categories_alone(combine):
-    model = OperatorKernelRegressor(Categorical(combine=combine)).fit(X[["region"]], Y)
+    model = OperatorKernelRegressor(CategoricalKernel(combine=combine)).fit(X[["region"]], Y)
     means = Y.groupby(X["region"]).mean()
     east = model.predict(pd.DataFrame({"region": ["east", "nowhere", None]}))
     assert abs(east["u"].iloc[0] - means["u"]["east"]) < 0.3  # means of the groups, shrunk
     assert_allclose(east.iloc[1], east.iloc[2])  # neither was seen
     for x in (REGION, REGION.tolist(), REGION[:, None], X["region"], pl.Series("region", REGION)):
-        found = OperatorKernelRegressor(Categorical(combine=combine), alpha=model.alpha_).fit(x, Y).predict(x)
+        found = OperatorKernelRegressor(CategoricalKernel(combine=combine), alpha=model.alpha_).fit(x, Y).predict(x)
         assert found.shape == Y.shape
 
 
 def test_unlike_categories_share_nothing_at_large_rates():
     alpha = 0.01
-    model = OperatorKernelRegressor(Categorical(700.0), alpha=alpha, center=False).fit(X["region"].to_numpy(), Y)
+    model = OperatorKernelRegressor(CategoricalKernel(700.0), alpha=alpha, center=False).fit(X["region"].to_numpy(), Y)
     found = model.predict(np.array(["north", "elsewhere"], dtype=object))
     rows = Y[REGION == "north"]
     assert_allclose(found.iloc[0], rows.sum() / (len(rows) + alpha * N))
@@ -465,10 +495,10 @@ def test_unlike_categories_share_nothing_at_large_rates():
         (Columns([("rbf", "age", 1)]), "list of"),
         (Columns([("nonsense", "age")]), "unknown name 'nonsense'"),
         (Columns([("precomputed", "age")]), "cannot be 'precomputed'"),
-        (Columns([(kernels.CurlFree(), SCALARS)]), "values are numbers"),
+        (Columns([(kernels.CurlFreeKernel(), SCALARS)]), "values are numbers"),
         (
             Columns([("rbf", ["age", "region"])]),
-            "takes numbers, which 'region' does not hold; give kernels.Categorical",
+            "takes numbers, which 'region' does not hold; give kernels.CategoricalKernel",
         ),
         (Columns([("rbf", "age")], combine="mean"), "combine: unknown name 'mean'"),
         (Columns([("rbf", "age")], weights=[1, 2]), "weights must be 1 number"),
@@ -476,8 +506,8 @@ def test_unlike_categories_share_nothing_at_large_rates():
         (Columns([("rbf", "age")], weights=[0]), "not all of them 0"),
         (Columns([("rbf", "age")], n_rounds=-1), "n_rounds must be an integer >= 0"),
         (Columns([("rbf", "age")], "product", weights=[1]), "weights are of a sum"),
-        (Categorical(-1.0), "Categorical: gamma must be a finite number > 0"),
-        (Categorical(combine="sum"), "combine: unknown name 'sum'"),
+        (CategoricalKernel(-1.0), "CategoricalKernel: gamma must be a finite number > 0"),
+        (CategoricalKernel(combine="sum"), "combine: unknown name 'sum'"),
     ],
 )
 def test_bad_settings(kernel, match):
@@ -486,14 +516,14 @@ def test_bad_settings(kernel, match):
 
 
 def test_bad_kernels():
-    with pytest.raises(TypeError, match=r"part 0 is a class; pass Categorical\(\)"):
-        OperatorKernelRegressor(Columns([(Categorical, "age")])).fit(X, Y)
+    with pytest.raises(TypeError, match=r"part 0 is a class; pass CategoricalKernel\(\)"):
+        OperatorKernelRegressor(Columns([(CategoricalKernel, "age")])).fit(X, Y)
     with pytest.raises(TypeError, match="kernel must be"):
         OperatorKernelRegressor(Columns([(3, "age")])).fit(X, Y)
     with pytest.raises(ValueError, match="not a number yet; call resolve"):
         Columns([("rbf", "age")])(X, X)
     with pytest.raises(ValueError, match="not a number yet; call resolve"):
-        Categorical()(REGION, REGION)
+        CategoricalKernel()(REGION, REGION)
 
 
 def test_bad_inputs():
@@ -509,7 +539,7 @@ def test_bad_inputs():
     with pytest.raises(ValueError, match=r"NaN or infinity in its columns \['age'\]; fill"):
         OperatorKernelRegressor(Columns([("rbf", "age")])).fit(X.assign(age=[np.nan, *NUMBERS[1:, 0]]), Y)
     with pytest.raises(ValueError, match="can be hashed, got list"):
-        OperatorKernelRegressor(Categorical()).fit(pd.DataFrame({"a": [[1]] * N}), Y)
+        OperatorKernelRegressor(CategoricalKernel()).fit(pd.DataFrame({"a": [[1]] * N}), Y)
     with pytest.raises(ValueError, match="regressor takes rows of numbers"):
         FunctionalRegressor(KERNEL, regressor=DummyRegressor()).fit(X, CURVES)
     with pytest.raises(ValueError, match="put each into"):
@@ -531,7 +561,7 @@ def test_text_without_a_kernel_for_it_is_an_error_with_an_example(estimator, for
     with pytest.raises(ValueError, match="The columns 'region' are not numbers") as error:
         estimator().fit(inputs, Y.to_numpy())
     example = str(error.value).split("kernel=")[1]
-    assert example == "kernels.Columns([('rbf', ['age', 'size']), (kernels.Categorical(), ['region'])])"
+    assert example == "kernels.Columns([('rbf', ['age', 'size']), (kernels.CategoricalKernel(), ['region'])])"
     kernel = eval(example, {"kernels": kernels})
     assert estimator(kernel, alpha=0.1).fit(inputs, Y.to_numpy()).predict(inputs).shape == Y.shape
 
@@ -556,7 +586,7 @@ def test_diabetes():
     numbers = [name for name in X.columns if name != "sex"]
     X[numbers] = (X[numbers] - X[numbers].mean()) / X[numbers].std()
     train, test, y_train, y_test = train_test_split(X, y, random_state=0)
-    kernel = Columns([("rbf", numbers), ("linear", numbers), (Categorical(), "sex")])
+    kernel = Columns([("rbf", numbers), ("linear", numbers), (CategoricalKernel(), "sex")])
     model = OperatorKernelRegressor(kernel, alpha=0.1).fit(train, y_train)
     assert model.predict(test).index.equals(test.index)
     # the same by hand: gamma from the median, the linear part around the mean, rho = 1 / e
@@ -575,11 +605,11 @@ def test_diabetes():
 
 
 def test_tables():
-    table = Table.of(X[["age", "region"]])
+    table = InputTable.of(X[["age", "region"]])
     assert table.shape == (N, 2) and len(table[:5]) == 5 and len(table[[1, 2], ...]) == 2 and len(table[3]) == 1
     assert_array_equal(table[[4, 2]].columns[1], REGION[[4, 2]])
     assert "age" in repr(table)
-    keys = Table.of(pd.DataFrame({"a": [1.0, np.nan, np.nan, 1.0], "b": ["x", None, None, "y"]})).row_keys()
+    keys = InputTable.of(pd.DataFrame({"a": [1.0, np.nan, np.nan, 1.0], "b": ["x", None, None, "y"]})).row_keys()
     assert keys[1] == keys[2] and len(set(keys)) == 3
 
 

@@ -201,7 +201,7 @@ def test_functions_of_a_batch_learn_from_it(name):
 def test_functions_of_a_batch_as_feature_map(name):
     X, Y, _ = noisy(24)
     steps = FunctionTransformer({**BATCHES, **ROWS}[name])
-    for feature_map in (steps, features.Transformed(steps)):
+    for feature_map in (steps, features.TransformerFeatures(steps)):
         estimator = OperatorKernelRegressor(feature_map=feature_map, alpha=1e-2)
         model = ConformalPredictor(estimator, "jackknife+", level=0.8).fit(X, Y)
         assert model.closed_form_ == (name in ROWS)

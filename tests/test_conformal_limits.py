@@ -77,5 +77,7 @@ def test_objects_that_look_like_numbers_reach_the_kernel_as_they_are(method):
         assert isinstance(one, tuple) and isinstance(other, tuple)
         return np.exp(-0.3 * ((one[0] - other[0]) ** 2 + (one[1] - other[1]) ** 2))
 
-    model = ConformalPredictor(OperatorKernelRegressor(kernels.Pairwise(alike), alpha=1e-3), method, random_state=0)
+    model = ConformalPredictor(
+        OperatorKernelRegressor(kernels.PairwiseKernel(alike), alpha=1e-3), method, random_state=0
+    )
     assert_allclose(model.fit(pairs, Y).predict_interval(new), intervals(method), atol=1e-7)

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics.pairwise import rbf_kernel
 
 from hilbertlearn import OperatorKernelRegressor, QuantileRegressor, StructuredPredictor
-from hilbertlearn.kernels import Categorical, input_ranks
+from hilbertlearn.kernels import CategoricalKernel, input_ranks
 from hilbertlearn.kernels.ranks import spread_rows
 from hilbertlearn.selection import draws
 
@@ -34,7 +34,7 @@ INPUTS = {
     "repeated inputs": (np.round(X), {}),
     "constant inputs": (np.ones((N, 1)), {}),
     "sparse": (scipy.sparse.csr_array(np.where(X > 0.5, X, 0.0)), {}),
-    "frame": (pd.DataFrame({"word": WORDS, "x": X[:, 0]}), {"kernel": Categorical()}),
+    "frame": (pd.DataFrame({"word": WORDS, "x": X[:, 0]}), {"kernel": CategoricalKernel()}),
     "objects": (
         [{"x": x} for x in X[:, 0]],
         {"kernel": lambda A, B: np.array([[a["x"] * b["x"] for b in B] for a in A])},

@@ -239,7 +239,7 @@ def test_terms_add_up():
 @pytest.mark.parametrize("form", ["i", "ii", "iii", "iv", "v", "vi"])
 @pytest.mark.parametrize("loss", ["squared", "huber"])
 def test_kernels_built_from_outputs(form, loss):
-    fitted = OperatorKernelRegressor(kernels.OutputBuilt(form), gamma="median", loss=loss, alpha=1e-4).fit(X, Y)
+    fitted = OperatorKernelRegressor(kernels.OutputTensorKernel(form), gamma="median", loss=loss, alpha=1e-4).fit(X, Y)
     assert fitted.dual_gap_ <= fitted.tol
     assert fitted.score(X, Y) > 0.3
     assert fitted.predict(NEW).shape == (len(NEW), D)

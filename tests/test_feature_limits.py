@@ -81,6 +81,6 @@ def test_objects_that_look_like_numbers():
         assert isinstance(one, tuple) and isinstance(other, tuple)
         return np.exp(-0.3 * ((one[0] - other[0]) ** 2 + (one[1] - other[1]) ** 2))
 
-    by_pairs = OperatorKernelRegressor(kernels.Pairwise(alike), alpha=1e-3, feature_map=15).fit(pairs, Y)
+    by_pairs = OperatorKernelRegressor(kernels.PairwiseKernel(alike), alpha=1e-3, feature_map=15).fit(pairs, Y)
     exact = OperatorKernelRegressor("rbf", gamma=0.3, alpha=1e-3, feature_map=None).fit(X[:, :2], Y)
     assert np.abs(by_pairs.predict(pairs) - exact.predict(X[:, :2])).mean() < 0.1

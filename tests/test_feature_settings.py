@@ -20,7 +20,7 @@ SPECTRAL = [
     kernels.InputKernel("matern32", gamma=0.2),
     kernels.InputKernel("matern52", gamma=0.2),
     kernels.InputKernel(kernels.Matern(nu=4.0, gamma=0.2)),
-    kernels.InputKernel(kernels.Named("rbf", gamma=0.2)),
+    kernels.InputKernel(kernels.NamedKernel("rbf", gamma=0.2)),
 ]
 
 
@@ -97,7 +97,7 @@ def test_random_features_refuse_what_they_cannot_take():
     ],
 )
 def test_transformers_give_their_features(transformer):
-    fitted = features.Transformed(transformer).fit(RBF, X)
+    fitted = features.TransformerFeatures(transformer).fit(RBF, X)
     expected = clone(transformer).fit(X).transform(X)
     expected = expected.toarray() if scipy.sparse.issparse(expected) else expected
     assert fitted.n_components == expected.shape[1]
@@ -110,7 +110,7 @@ def test_transformers_give_their_features(transformer):
 
 
 def test_settings_of_a_transformer_are_searched():
-    setting = clone(features.Transformed(Nystroem(n_components=7))).set_params(transformer__n_components=3)
+    setting = clone(features.TransformerFeatures(Nystroem(n_components=7))).set_params(transformer__n_components=3)
     assert setting.fit(RBF, X).n_components == 3
 
 
@@ -141,7 +141,7 @@ class Odd(BaseEstimator):
 )
 def test_what_transformers_must_not_return(function, message):
     with pytest.raises(ValueError, match=message):
-        features.Transformed(Odd(function)).fit(RBF, X)(X)
+        features.TransformerFeatures(Odd(function)).fit(RBF, X)(X)
 
 
 # ---------------------------------------------------------------- the setting
@@ -151,10 +151,10 @@ def test_short_forms():
     assert features.as_feature_map(None) is None
     made = features.as_feature_map(np.int64(300))
     assert isinstance(made, features.Landmarks) and made.n_components == 300
-    for setting in (features.Landmarks(3), features.RandomFeatures(4), features.Transformed(Nystroem())):
+    for setting in (features.Landmarks(3), features.RandomFeatures(4), features.TransformerFeatures(Nystroem())):
         assert features.as_feature_map(setting) is setting
     wrapped = features.as_feature_map(Nystroem(n_components=4))
-    assert isinstance(wrapped, features.Transformed) and wrapped.transformer.n_components == 4
+    assert isinstance(wrapped, features.TransformerFeatures) and wrapped.transformer.n_components == 4
 
 
 @pytest.mark.parametrize(
@@ -176,6 +176,6 @@ def test_other_settings_are_refused(setting, error, message):
 
 def test_a_class_is_no_transformer():
     with pytest.raises(TypeError, match=r"pass Nystroem\(\)"):
-        features.Transformed(Nystroem).fit(RBF, X)
+        features.TransformerFeatures(Nystroem).fit(RBF, X)
     with pytest.raises(TypeError, match="must have fit and transform"):
-        features.Transformed("nystroem").fit(RBF, X)
+        features.TransformerFeatures("nystroem").fit(RBF, X)

@@ -8,7 +8,7 @@ import scipy.sparse
 from scipy.linalg import pinvh
 
 from hilbertlearn import features, kernels
-from hilbertlearn.features.selection import METHODS
+from hilbertlearn.features.landmark_selection import METHODS
 
 RBF = kernels.InputKernel("rbf", gamma=0.15)
 
@@ -27,12 +27,12 @@ def table(n=80, seed=2):
     cells = np.empty((n, 3), dtype=object)
     cells[:, 0], cells[:, 1] = rng.normal(size=n), rng.normal(size=n)
     cells[:, 2] = rng.choice(["north", "south"], size=n)
-    return kernels.Table.of(cells, names=["a", "b", "c"])
+    return kernels.InputTable.of(cells, names=["a", "b", "c"])
 
 
 def columns_kernel(X):
     return kernels.InputKernel.of(
-        kernels.Columns([("rbf", ["a", "b"]), (kernels.Categorical(), "c")], combine="product"), "auto", None, X
+        kernels.Columns([("rbf", ["a", "b"]), (kernels.CategoricalKernel(), "c")], combine="product"), "auto", None, X
     )
 
 
@@ -313,7 +313,7 @@ def test_a_fitted_map_does_not_change():
         (features.Landmarks(0), RBF, rows(), "Landmarks: n_components must be an integer > 0"),
         (features.Landmarks(9, "pivot"), RBF, rows(), "unknown name 'pivot', did you mean 'pivoted'"),
         (features.Landmarks(9), kernels.InputKernel("precomputed"), rows(), r"Gram matrix \(n, n\)"),
-        (features.Landmarks(9), kernels.InputKernel(kernels.CurlFree(gamma=1.0)), rows(), "values are numbers"),
+        (features.Landmarks(9), kernels.InputKernel(kernels.CurlFreeKernel(gamma=1.0)), rows(), "values are numbers"),
         (features.Landmarks(40), kernels.InputKernel("precomputed"), -np.eye(40), "not positive semi-definite"),
     ],
 )

@@ -9,7 +9,7 @@ from hilbertlearn.data import streams
 from hilbertlearn.data.streams import store
 from hilbertlearn.features import Landmarks, RandomFeatures
 from hilbertlearn.losses import EpsilonInsensitive, Huber
-from hilbertlearn.operators import Learned
+from hilbertlearn.operators import LearnedOperator
 
 N, P, D = 300, 3, 3
 rng = np.random.default_rng(0)
@@ -123,7 +123,9 @@ def test_gaps_that_an_operator_mixes_take_several_passes():
         model(**settings).fit(batches(Y=GAPS))
 
 
-@pytest.mark.parametrize(("operator", "y"), [(ROOT @ ROOT.T + np.eye(D), GAPS), (Learned(), Y)], ids=["gaps", "learnt"])
+@pytest.mark.parametrize(
+    ("operator", "y"), [(ROOT @ ROOT.T + np.eye(D), GAPS), (LearnedOperator(), Y)], ids=["gaps", "learnt"]
+)
 def test_alpha_of_the_squared_loss_where_it_takes_passes(operator, y):
     """The sample that chooses alpha is all rows, so that the choice is that of the fit in memory."""
     settings = {"operator": operator, "alpha": "auto", "scale": False}
@@ -136,7 +138,7 @@ def test_alpha_of_the_squared_loss_where_it_takes_passes(operator, y):
 
 
 def test_an_operator_that_is_learnt():
-    settings = {"operator": Learned(), "scale": False}
+    settings = {"operator": LearnedOperator(), "scale": False}
     wanted, found = (
         model(**settings).fit(*arguments) for arguments in ((X, Y), (streams.from_arrays(X, Y, batch_size=50),))
     )

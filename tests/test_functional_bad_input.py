@@ -171,8 +171,8 @@ def test_inputs():
         ({"operator": "smooth"}, ["operator", "'smooth'", "'integral'", "'decay'", "'covariance'", "'identity'"]),
         ({"operator": np.eye(3)}, ["operator", "(8, 8)", "point of the grid", "(3, 3)"]),
         ({"operator": np.eye(8), "space": spaces.Fourier(3)}, ["operator", "(3, 3)", "atom", "(8, 8)"]),
-        ({"operator": operators.PerAxis(curves=np.eye(3))}, ["operator", "(1, 1)", "(3, 3)"]),
-        ({"operator": operators.PerAxis(domain=np.eye(3))}, ["operator", "(8, 8)", "(3, 3)"]),
+        ({"operator": operators.AxisProduct(curves=np.eye(3))}, ["operator", "(1, 1)", "(3, 3)"]),
+        ({"operator": operators.AxisProduct(domain=np.eye(3))}, ["operator", "(8, 8)", "(3, 3)"]),
         ({"operator": -np.eye(M)}, ["operator", "not positive semi-definite", "hilbertlearn.operators"]),
         ({"operator": operators.Integral("gauss")}, ["kernel", "'gauss'", "rbf", "laplacian"]),
         ({"operator": operators.Integral(gamma=0)}, ["Integral: gamma", "> 0", "got 0"]),
@@ -217,7 +217,7 @@ def test_irregular_outputs_ask_for_more():
     assert_refused(lambda: regressor(solver="columns").fit(X, CURVES), refused)
 
 
-@pytest.mark.parametrize("operator", [operators.PerAxis(), operators.Integral(), "integral"])
+@pytest.mark.parametrize("operator", [operators.AxisProduct(), operators.Integral(), "integral"])
 def test_operators_on_functions_need_functions(operator):
     model = OperatorKernelRegressor(operator=operator)
     assert_refused(lambda: model.fit(X, Y), ["operator", "functions of a variable", "use FunctionalRegressor"])

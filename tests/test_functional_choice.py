@@ -82,7 +82,9 @@ def test_centre_from_very_few_points_stays_among_the_values():
 
 @pytest.mark.parametrize("center", [True, False])
 def test_alpha_of_several_curves_without_a_centre(center):
-    model = FunctionalRegressor(gamma=1.0, operator=operators.PerAxis(curves=np.eye(2)), center=center).fit(X, SEVERAL)
+    model = FunctionalRegressor(gamma=1.0, operator=operators.AxisProduct(curves=np.eye(2)), center=center).fit(
+        X, SEVERAL
+    )
     assert errors(model) < 0.1
 
 

@@ -112,10 +112,10 @@ def test_grid_functions_of_two_variables():
 def test_grid_functions_with_several_values():
     values = rng.normal(size=(N, M, 2))
     names = {"coordinate_names": ("x", "y")}
-    model = regressor(operator=operators.PerAxis(curves="covariance")).fit(X, fdata_grid(values, **names))
+    model = regressor(operator=operators.AxisProduct(curves="covariance")).fit(X, fdata_grid(values, **names))
     found = model.predict(X)
     assert_names(found, names)
-    expected = regressor(operator=operators.PerAxis(curves="covariance"), grid=T).fit(X, values)
+    expected = regressor(operator=operators.AxisProduct(curves="covariance"), grid=T).fit(X, values)
     assert_allclose(found.data_matrix, expected.predict(X))
     own = model.predict(X[:2], grid=[[2.0, 3.0], [4.5]])
     assert_names(own, names)
@@ -174,7 +174,7 @@ def test_inputs_of_a_named_kernel(kernel):
     assert_allclose(regressor(kernel=kernel).fit(irregular, Y).predict(irregular[:4]), expected)
 
 
-@pytest.mark.parametrize("kernel", [kernels.L2, kernels.IntegratedKernel, kernels.ChannelSum, kernels.Additive])
+@pytest.mark.parametrize("kernel", [kernels.L2, kernels.IntegratedKernel, kernels.ChannelSum, kernels.AdditiveKernel])
 def test_inputs_of_a_kernel_of_curves(kernel):
     functions, irregular = fdata_grid(INPUTS), fdata_irregular(POINTS, VALUES, domain_range=(1, 6))
     expected = regressor(kernel=kernel(grid=T)).fit(INPUTS, Y).predict(INPUTS[:4])

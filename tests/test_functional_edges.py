@@ -250,9 +250,9 @@ def test_settings(settings, y, words, kind):
     assert_refused(lambda: regressor(**settings).fit(X, y), words, kind)
 
 
-def test_output_built_kernels_bring_their_operator():
-    found = regressor(kernel=kernels.OutputBuilt()).fit(X, Y).predict(X)
-    assert_allclose(found, regressor(kernel=kernels.OutputBuilt(), operator=None).fit(X, Y).predict(X))
+def test_output_tensor_kernels_bring_their_operator():
+    found = regressor(kernel=kernels.OutputTensorKernel()).fit(X, Y).predict(X)
+    assert_allclose(found, regressor(kernel=kernels.OutputTensorKernel(), operator=None).fit(X, Y).predict(X))
 
 
 def test_vectors_do_not_take_functions():

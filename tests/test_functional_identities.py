@@ -156,15 +156,15 @@ def test_units_of_irregular_functions_do_not_matter():
 SETTINGS = {
     "integral": {"operator": operators.Integral("rbf", 5.0)},
     "identity": {"operator": None},
-    "per axis": {"operator": operators.PerAxis(operators.Integral("laplacian", 3.0))},
-    "per axis, no domain": {"operator": operators.PerAxis(None)},
+    "per axis": {"operator": operators.AxisProduct(operators.Integral("laplacian", 3.0))},
+    "per axis, no domain": {"operator": operators.AxisProduct(None)},
     "sum": {"kernel": [("rbf", "auto"), ("laplacian", operators.Integral("rbf", 5.0)), ("linear", None)]},
     "eigen": {"space": "eigen"},
     "fourier": {"space": spaces.Fourier(6)},
     "components": {"space": spaces.PrincipalComponents(3)},
     "robust": {"loss": Huber(0.2, p=1)},
-    "built from outputs": {"kernel": kernels.OutputBuilt("iii")},
-    "mixed": {"kernel": [("rbf", "auto"), (kernels.OutputBuilt("ii"), None)]},
+    "built from outputs": {"kernel": kernels.OutputTensorKernel("iii")},
+    "mixed": {"kernel": [("rbf", "auto"), (kernels.OutputTensorKernel("ii"), None)]},
 }
 
 

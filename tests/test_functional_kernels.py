@@ -8,7 +8,7 @@ from scipy.integrate import dblquad, quad, trapezoid
 from sklearn.base import clone
 
 from hilbertlearn.data.functions import IrregularFunctions
-from hilbertlearn.kernels import L2, Additive, ChannelSum, IntegratedKernel, gram, training_gram
+from hilbertlearn.kernels import L2, AdditiveKernel, ChannelSum, IntegratedKernel, gram, training_gram
 
 rng = np.random.default_rng(5)
 GRID = np.sort(np.r_[0.0, rng.uniform(0, 1, 7), 1.0])
@@ -22,9 +22,9 @@ KERNELS = [
     IntegratedKernel("rbf", 0.3, grid=GRID),
     ChannelSum(1.5, SCALES, grid=GRID),
     ChannelSum([0.5, 1.0, 2.0], SCALES, grid=GRID),
-    Additive(0.2, 1.3, grid=GRID),
+    AdditiveKernel(0.2, 1.3, grid=GRID),
 ]
-UNRESOLVED = [L2(), IntegratedKernel("laplacian"), IntegratedKernel("rbf"), ChannelSum(), Additive()]
+UNRESOLVED = [L2(), IntegratedKernel("laplacian"), IntegratedKernel("rbf"), ChannelSum(), AdditiveKernel()]
 
 
 def ids(parameter):
@@ -85,7 +85,7 @@ def test_values_by_hand(kernel):
             lambda x, z: np.exp(-quad(lambda t: (x(t) - z(t)) ** 2, 0, 1)[0] / (0.25 * 3)),
         ),
         (
-            Additive(0.3, 0.6),
+            AdditiveKernel(0.3, 0.6),
             lambda x, z: dblquad(
                 lambda s, t: np.exp(-(((s - t) / 0.3) ** 2) - ((x(s) - z(t)) / 0.6) ** 2), 0, 1, 0, 1, epsabs=1e-6
             )[0],
@@ -107,7 +107,7 @@ def test_gram_is_symmetric_positive_and_exact_on_the_diagonal(kernel):
     G = kernel(curves, curves)
     assert_allclose(G, G.T, rtol=1e-12)
     assert np.linalg.eigvalsh(G)[0] > -1e-12 * np.trace(G)
-    if isinstance(kernel, Additive):
+    if isinstance(kernel, AdditiveKernel):
         assert_allclose(np.diag(G), [by_hand(kernel, x, x) for x in curves], rtol=1e-9)
     else:
         assert_array_equal(np.diag(G), 3.0 if isinstance(kernel, ChannelSum) else 1.0)
@@ -154,7 +154,7 @@ def test_containers_give_the_same_gram(kernel):
     assert_allclose(kernel(grids[0], Z), expected, rtol=1e-12)
 
 
-ONE_CHANNEL = [L2(0.7), IntegratedKernel("laplacian", 0.8), ChannelSum(1.0, 2.0), Additive(0.2, 1.3)]
+ONE_CHANNEL = [L2(0.7), IntegratedKernel("laplacian", 0.8), ChannelSum(1.0, 2.0), AdditiveKernel(0.2, 1.3)]
 
 
 @pytest.mark.parametrize("kernel", ONE_CHANNEL, ids=ids)
@@ -233,7 +233,7 @@ COUNTS = np.array([1, *[2] * 7, 1])  # the trapezoid rule on an even grid: inner
     [
         (IntegratedKernel("laplacian"), lambda d: np.abs(d).sum(axis=1), lambda k: 1 / k.gamma),
         (IntegratedKernel("rbf"), lambda d: (d**2).sum(axis=1), lambda k: 1 / (2 * k.gamma)),
-        (Additive(), lambda d: (d**2).sum(axis=1), lambda k: k.bandwidth_values**2 / 2),
+        (AdditiveKernel(), lambda d: (d**2).sum(axis=1), lambda k: k.bandwidth_values**2 / 2),
     ],
     ids=["laplacian", "rbf", "additive"],
 )
@@ -314,9 +314,9 @@ def test_settings_clone_and_change(kernel):
         (ChannelSum("wide", 1.0), ["ChannelSum: bandwidth", "wide"]),
         (ChannelSum(1.0, "test"), ["ChannelSum: scales", "test", "training"]),
         (ChannelSum(1.0, [1.0, -2.0, 1.0]), ["ChannelSum: scales", "-2.0"]),
-        (Additive(0.0, 1.0), ["Additive: bandwidth_points", "0.0"]),
-        (Additive("median", 1.0), ["Additive: bandwidth_points", "median"]),
-        (Additive(1.0, np.inf), ["Additive: bandwidth_values", "inf"]),
+        (AdditiveKernel(0.0, 1.0), ["AdditiveKernel: bandwidth_points", "0.0"]),
+        (AdditiveKernel("median", 1.0), ["AdditiveKernel: bandwidth_points", "median"]),
+        (AdditiveKernel(1.0, np.inf), ["AdditiveKernel: bandwidth_values", "inf"]),
     ],
     ids=ids,
 )

@@ -574,7 +574,7 @@ def test_kernels_of_curves_by_name(name, kernel, gamma):
     terms = model(kernel=[(name, None), (name, "integral")], gamma=gamma).fit(x, Y)
     objects = model(kernel=[(kernel(gamma=gamma), None), (kernel(gamma=gamma), "integral")]).fit(x, Y)
     assert_allclose(terms.predict(x), objects.predict(x), atol=1e-6)
-    best = FunctionalRegressor(kernels.Best([name, kernels.L2(shape="linear")]), alpha=1e-3).fit(x, Y)
+    best = FunctionalRegressor(kernels.KernelSearch([name, kernels.L2(shape="linear")]), alpha=1e-3).fit(x, Y)
     assert np.isfinite(best.predict(x)).all()
 
 

@@ -315,7 +315,7 @@ def test_lists_and_frames():
 
 AXIS = np.linspace(1, 6, 101)
 SAMPLED = np.array([np.interp(AXIS, p, v) for p, v in zip(POINTS, VALUES)])
-CURVE_KERNELS = [kernels.L2, kernels.IntegratedKernel, kernels.ChannelSum, kernels.Additive]
+CURVE_KERNELS = [kernels.L2, kernels.IntegratedKernel, kernels.ChannelSum, kernels.AdditiveKernel]
 
 
 def test_irregular_inputs_of_a_named_kernel():

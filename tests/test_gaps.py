@@ -373,7 +373,7 @@ def test_few_patterns_are_factored_and_many_are_not():
 def test_vector_fields_with_gaps_are_as_before():
     fields = Y[:, :2].copy()
     fields[3, 1] = np.nan
-    model = OperatorKernelRegressor(kernels.CurlFree(GAMMA), alpha=ALPHA).fit(X, fields)
+    model = OperatorKernelRegressor(kernels.CurlFreeKernel(GAMMA), alpha=ALPHA).fit(X, fields)
     assert model.solver_ == "spectral" and np.isfinite(model.loo_residuals()).sum() == 2 * N - 1
 
 

@@ -338,7 +338,10 @@ SPACES = {
     "eigenspace": (CURVES, {"space": spaces.Eigen(n_components=6)}),
     "grid": (CURVES, {}),
     "two curves": (PAIRS, {}),
-    "related curves": (PAIRS, {"operator": operators.PerAxis(operators.Integral(), curves=[[2.0, 0.5], [0.5, 1.0]])}),
+    "related curves": (
+        PAIRS,
+        {"operator": operators.AxisProduct(operators.Integral(), curves=[[2.0, 0.5], [0.5, 1.0]])},
+    ),
 }
 
 

@@ -32,7 +32,7 @@ from scipy.interpolate import BSpline
 
 from hilbertlearn import FunctionalRegressor, operators, spaces
 from hilbertlearn.data.functions import IrregularFunctions
-from hilbertlearn.kernels import OutputBuilt
+from hilbertlearn.kernels import OutputTensorKernel
 from hilbertlearn.losses import Ball, EpsilonInsensitive, Huber
 
 FINE = np.linspace(0, 1, 33)
@@ -177,7 +177,7 @@ def test_two_curves_at_points_of_their_own(name):
 
     new = np.array([(t, l) for t in FINE for l in (0, 1)])
     expected = ridge(seen, both, new).reshape(len(NEW), len(FINE), 2)
-    model = fit(IrregularFunctions(POINTS, values, (0, 1)), space=space, operator=operators.PerAxis(curves=C))
+    model = fit(IrregularFunctions(POINTS, values, (0, 1)), space=space, operator=operators.AxisProduct(curves=C))
     assert_allclose(model.predict(NEW, FINE).values, expected, rtol=1e-4, atol=2e-5)
 
 
@@ -277,7 +277,7 @@ def test_losses_that_need_whole_functions_refuse_points(loss):
 
 @pytest.mark.parametrize("form", ["i", "ii", "iii", "iv", "v", "vi"])
 def test_kernels_built_from_outputs_take_irregular_functions(form):
-    model = fit(OWN, kernel=OutputBuilt(form), operator=None, space=spaces.Fourier(5), tol=1e-6)
+    model = fit(OWN, kernel=OutputTensorKernel(form), operator=None, space=spaces.Fourier(5), tol=1e-6)
     assert model.dual_gap_ <= 1e-6
 
 

@@ -121,13 +121,13 @@ def test_the_end_of_the_grid_is_told():
 
 
 def test_kernels_to_choose_from():
-    best = kernels.Best(["linear", kernels.Matern(2.5), "poly"])
+    best = kernels.KernelSearch(["linear", kernels.Matern(2.5), "poly"])
     model = OperatorKernelRegressor(best).fit(X, Y)
     assert {str(kernel).split("(")[0] for kernel in model.search_results_["kernel"]} == {"linear", "Matern", "poly"}
-    with pytest.raises(ValueError, match=r"Best: kernels is empty"):
-        OperatorKernelRegressor(kernels.Best([])).fit(X, Y)
+    with pytest.raises(ValueError, match=r"KernelSearch: kernels is empty"):
+        OperatorKernelRegressor(kernels.KernelSearch([])).fit(X, Y)
     with pytest.raises(ValueError, match="unknown name 'gaussian'"):
-        OperatorKernelRegressor(kernels.Best(["gaussian"])).fit(X, Y)
+        OperatorKernelRegressor(kernels.KernelSearch(["gaussian"])).fit(X, Y)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_kernels_to_choose_from():
         kernels.L2(),
         kernels.IntegratedKernel(),
         kernels.ChannelSum("auto"),
-        kernels.Additive(),
+        kernels.AdditiveKernel(),
         kernels.L2(shape="matern12"),
     ],
     ids=str,

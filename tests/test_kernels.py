@@ -15,8 +15,8 @@ from hilbertlearn import OperatorKernelRegressor
 from hilbertlearn.core.terms import DenseGram, TrainingOutputs, make_gram, make_term
 from hilbertlearn.kernels import (
     InputKernel,
-    OutputBuilt,
-    Pairwise,
+    OutputTensorKernel,
+    PairwiseKernel,
     Tanimoto,
     check_kernel,
     gram,
@@ -127,7 +127,7 @@ def test_callables_gaussian_process_kernels_and_precomputed():
 
 
 def test_check_kernel_accepts_what_can_be_called():
-    for kernel in ("rbf", "precomputed", Tanimoto(), Pairwise(max), RBF(), lambda X, Z: X @ Z.T):
+    for kernel in ("rbf", "precomputed", Tanimoto(), PairwiseKernel(max), RBF(), lambda X, Z: X @ Z.T):
         check_kernel(kernel)
 
 
@@ -168,7 +168,7 @@ def test_pairwise_evaluates_one_pair_at_a_time_and_half_of_a_symmetric_matrix():
         return len(set(a) & set(b))
 
     words, others = ["abc", "bcd", "xyz"], ["a", "cx"]
-    kernel = Pairwise(shared)
+    kernel = PairwiseKernel(shared)
     assert_allclose(kernel(words, others), [[1, 1], [0, 1], [0, 1]])
     assert len(calls) == 6
     calls.clear()
@@ -177,9 +177,9 @@ def test_pairwise_evaluates_one_pair_at_a_time_and_half_of_a_symmetric_matrix():
 
 
 def test_kernel_objects_are_settings():
-    for kernel in (Tanimoto(), Pairwise(max), OutputBuilt("iii", kernel=Tanimoto())):
+    for kernel in (Tanimoto(), PairwiseKernel(max), OutputTensorKernel("iii", kernel=Tanimoto())):
         assert clone(kernel).get_params().keys() == kernel.get_params().keys()
-    assert OutputBuilt("iii", kernel=RBF(2.0)).get_params()["kernel__length_scale"] == 2.0
+    assert OutputTensorKernel("iii", kernel=RBF(2.0)).get_params()["kernel__length_scale"] == 2.0
 
 
 # ---------------------------------------------------------------- training Gram
@@ -229,7 +229,7 @@ def operator_kernel(form, k_st, k_s, k_t, Y, mu):
 
 @pytest.mark.parametrize("uniform", [True, False])
 @pytest.mark.parametrize("form", ["i", "ii", "iii", "iv", "v", "vi"])
-def test_output_built_kernels_by_definition(form, uniform):
+def test_output_tensor_kernels_by_definition(form, uniform):
     n, d, m = 5, 2, 3
     P, T = X[:n], Z[:m]
     Y, A = rng.normal(size=(n, d)), rng.normal(size=(n, d))
@@ -237,7 +237,7 @@ def test_output_built_kernels_by_definition(form, uniform):
     shape = (n, n) if pairwise else (n,)
     mu = np.full(shape, n ** -len(shape)) if uniform else rng.random(shape)
     G, H = rbf_kernel(P), rbf_kernel(T, P)
-    kernel = OutputBuilt(form, weights=None if uniform else lambda outputs: mu)
+    kernel = OutputTensorKernel(form, weights=None if uniform else lambda outputs: mu)
     blocks = [[operator_kernel(form, G[s, t], G[s], G[t], Y, mu) for t in range(n)] for s in range(n)]
     at_new = [[operator_kernel(form, H[s, t], H[s], G[t], Y, mu) for t in range(n)] for s in range(m)]
     if form in ("ii", "v"):
@@ -273,7 +273,7 @@ def test_pairs_of_weighted_outputs_by_definition(form):
     Y, A, mu, nu = rng.normal(size=(n, d)), rng.normal(size=(n, d)), rng.random((n, n)), rng.random(n)
     G, H = rbf_kernel(X[:n]), rbf_kernel(Z[:m], X[:n])
     seen = []
-    kernel = OutputBuilt(form, weights=lambda outputs: mu, nu=lambda outputs: (seen.append(outputs), nu)[1])
+    kernel = OutputTensorKernel(form, weights=lambda outputs: mu, nu=lambda outputs: (seen.append(outputs), nu)[1])
     parts = nu[:, None] * Y  # z_ij = nu_i y_i + nu_j y_j
     blocks = [[operator_kernel(form, G[s, t], G[s], G[t], parts, mu) for t in range(n)] for s in range(n)]
     at_new = [[operator_kernel(form, H[s, t], H[s], G[t], parts, mu) for t in range(n)] for s in range(m)]
@@ -334,7 +334,7 @@ def test_families_of_the_user_by_definition(form):
     Y, A, nu = rng.normal(size=(n, d)), rng.normal(size=(n, d)), rng.random(n)
     mu = rng.random((n, n) if pairwise else n)
     families = FAMILIES[form]
-    kernel = OutputBuilt(form, weights=lambda outputs: mu, nu=(lambda outputs: nu) if pairwise else None)
+    kernel = OutputTensorKernel(form, weights=lambda outputs: mu, nu=(lambda outputs: nu) if pairwise else None)
     kernel.set_params(families=families).validate()
     inputs = InputKernel.of(kernel.scalar, "median", None, P)
     values = make_gram(inputs.kernel, inputs.training(P))
@@ -363,9 +363,9 @@ def test_families_equal_to_the_default_ones(form):
     n = 6
     P, Y, A = X[:n], rng.normal(size=(n, 2)), rng.normal(size=(n, 2))
     outputs = TrainingOutputs(Y, rng.uniform(0.5, 2, n), np.zeros(2))
-    kernel = OutputBuilt(form)
+    kernel = OutputTensorKernel(form)
     expected = make_term(kernel, DenseGram(rbf_kernel(P)), None, outputs)
-    kernel = OutputBuilt(form, families=localised)
+    kernel = OutputTensorKernel(form, families=localised)
     term = make_term(kernel, DenseGram(training_gram(kernel.scalar, P)), None, outputs)
     assert_allclose(term.apply(A), expected.apply(A))
     assert_allclose(term.margin_gram(Y), expected.margin_gram(Y))
@@ -374,15 +374,15 @@ def test_families_equal_to_the_default_ones(form):
 
 def test_kernels_built_from_outputs_refuse():
     with pytest.raises(ValueError, match="nu is for the pairwise forms iv, v, vi, not 'i'"):
-        OutputBuilt("i", nu=lambda Y: np.ones(len(Y))).validate()
+        OutputTensorKernel("i", nu=lambda Y: np.ones(len(Y))).validate()
     with pytest.raises(ValueError, match="form 'ii' has one kernel and no families; give it as kernel"):
-        OutputBuilt("ii", families=bandwidths).validate()
+        OutputTensorKernel("ii", families=bandwidths).validate()
     for nu in (lambda Y: 2 * np.ones(len(Y)), lambda Y: np.ones(3)):
         with pytest.raises(ValueError, match=r"nu must return numbers in \[0, 1\] of shape \(15,\)"):
-            OutputBuilt("v", nu=nu).operator(np.ones((15, 2)), np.ones(15))
+            OutputTensorKernel("v", nu=nu).operator(np.ones((15, 2)), np.ones(15))
     with pytest.raises(ValueError, match=r"families must return shape \(15, 15, 15\) for form 'i', got \(15, 15\)"):
-        training_gram(OutputBuilt("i", families=waves).scalar, X)
-    kernel = OutputBuilt("i", families=lambda S, X: -bandwidths(S, X))
+        training_gram(OutputTensorKernel("i", families=waves).scalar, X)
+    kernel = OutputTensorKernel("i", families=lambda S, X: -bandwidths(S, X))
     values = make_gram(kernel.scalar, training_gram(kernel.scalar, X))
     with pytest.raises(ValueError, match="families: kernel number 0 is not positive semi-definite"):
         make_term(kernel, values, None, TrainingOutputs(X, np.ones(15), np.zeros(4)))
@@ -392,7 +392,7 @@ def test_kernels_built_from_outputs_refuse():
 def test_models_with_families(form):
     n, s = 12, 0.6
     P, Y = X[:n], X[:n, :2] ** 2 - 1
-    kernel = OutputBuilt(form, families=FAMILIES[form])
+    kernel = OutputTensorKernel(form, families=FAMILIES[form])
     share = np.full(n, 1 / n)
     mu = np.multiply.outer(share, share) if form in ("iv", "vi") else share
     K, at_new = (family_kernel(form, FAMILIES[form], S, P, P, Y, mu, np.ones(n)) for S in (P, Z))

@@ -63,7 +63,7 @@ def test_bit_vectors_of_rdkit():
     for row in BITS:
         vectors.append(data.ExplicitBitVect(40))
         vectors[-1].SetBitsFromList(np.flatnonzero(row).tolist())
-    kernel = kernels.Pairwise(data.TanimotoSimilarity)
+    kernel = kernels.PairwiseKernel(data.TanimotoSimilarity)
     assert_allclose(kernel(vectors, vectors[:3]), by_hand(BITS, BITS[:3]))
     assert_allclose(kernels.Tanimoto()(vectors, vectors[:3]), by_hand(BITS, BITS[:3]))
     expected = model(kernel="tanimoto").fit(BITS, NUMBERS).predict(BITS[:4])
@@ -72,7 +72,9 @@ def test_bit_vectors_of_rdkit():
     found = StructuredPredictor(output_kernel=kernel, **settings).fit(X, vectors).predict(X)
     rows = StructuredPredictor(output_kernel="tanimoto", **settings).fit(X, BITS).predict(X)
     assert_array_equal([list(vector) for vector in found], rows)
-    assert_refused(lambda: model().fit(vectors, NUMBERS), ["X holds objects", "ExplicitBitVect", "kernels.Pairwise"])
+    assert_refused(
+        lambda: model().fit(vectors, NUMBERS), ["X holds objects", "ExplicitBitVect", "kernels.PairwiseKernel"]
+    )
 
 
 @pytest.mark.parametrize("container", [list, np.array, lambda words: np.array(words, dtype=object)])
@@ -82,7 +84,7 @@ def test_ngrams_by_name(container):
     assert_allclose(by_name.predict(container(WORDS[:4])), by_object.predict(container(WORDS[:4])))
     terms = model(kernel=[("ngrams", None)]).fit(container(WORDS), NUMBERS)
     assert_allclose(terms.predict(container(WORDS[:4])), by_object.predict(container(WORDS[:4])))
-    best = model(kernel=kernels.Best(["ngrams", kernels.NGrams(1)])).fit(container(WORDS), NUMBERS)
+    best = model(kernel=kernels.KernelSearch(["ngrams", kernels.NGrams(1)])).fit(container(WORDS), NUMBERS)
     assert isinstance(best.kernel_, kernels.NGrams)
 
 
@@ -116,10 +118,10 @@ class Thing:
         ({}, [(1, 2)] * N, ["y", "of tuple", "np.array(y)"]),
         ({"output_kernel": "ngrams"}, ["a", 1] * (N // 2), ["NGrams", "strings", "int"]),
         ({"output_kernel": "rbf"}, [[1.0], "a"] * (N // 2), ["output_kernel", "mix of list and str", "NGrams"]),
-        ({"output_kernel": "rbf"}, [Thing(), Thing()] * (N // 2), ["output_kernel", "Thing", "kernels.Pairwise"]),
+        ({"output_kernel": "rbf"}, [Thing(), Thing()] * (N // 2), ["output_kernel", "Thing", "kernels.PairwiseKernel"]),
         ({"output_kernel": "rbf"}, [[1.0], [1.0, 2.0]] * (N // 2), ["output_kernel", "several lengths"]),
         ({"output_kernel": "tanimoto"}, [[1, 0], [1, 0, 1]] * (N // 2), ["Tanimoto", "bits", "2 and 3"]),
-        ({"output_kernel": "tanimoto"}, [Thing(), Thing()] * (N // 2), ["Tanimoto", "Thing", "kernels.Pairwise"]),
+        ({"output_kernel": "tanimoto"}, [Thing(), Thing()] * (N // 2), ["Tanimoto", "Thing", "kernels.PairwiseKernel"]),
         ({"output_kernel": "tanimoto"}, np.arange(N), ["Tanimoto", "rows of bits", "(24,)"]),
         ({"output_loss": "edit"}, ["a", 1] * (N // 2), ["strings", "int"]),
     ],
@@ -136,22 +138,27 @@ def test_inputs_that_are_objects():
     networkx = pytest.importorskip("networkx")
     graphs = [networkx.path_graph(3) for _ in range(N)]
     for things in (graphs, [Thing() for _ in range(N)], [{1, 2}] * N, [{"a": 1}] * N):
-        assert_refused(lambda things=things: model().fit(things, NUMBERS), ["X", type(things[0]).__name__, "Pairwise"])
+        assert_refused(
+            lambda things=things: model().fit(things, NUMBERS), ["X", type(things[0]).__name__, "PairwiseKernel"]
+        )
 
 
 @pytest.mark.parametrize(
     "kernel",
     [
-        *(kernels.Named(name, 0.5) for name in ("rbf", "laplacian", "matern32", "linear", "poly", "cosine", "sigmoid")),
+        *(
+            kernels.NamedKernel(name, 0.5)
+            for name in ("rbf", "laplacian", "matern32", "linear", "poly", "cosine", "sigmoid")
+        ),
         kernels.Matern(0.7, 0.5),
         kernels.TanimotoGaussian(0.7),
         kernels.Tanimoto(),
-        kernels.Precomputed(np.arange(900.0).reshape(30, 30)),
+        kernels.PrecomputedKernel(np.arange(900.0).reshape(30, 30)),
     ],
     ids=str,
 )
 def test_values_at_the_samples_themselves(kernel):
     X = np.abs(np.random.default_rng(0).normal(size=(30, 4))).round(1)
     X[3] = 0.0
-    X = np.arange(30)[::-1] if isinstance(kernel, kernels.Precomputed) else X
+    X = np.arange(30)[::-1] if isinstance(kernel, kernels.PrecomputedKernel) else X
     assert_allclose(kernels.diagonal(kernel, X), np.diag(kernel(X, X)), rtol=1e-12)

@@ -99,7 +99,7 @@ def test_several_curves_are_one_kernel_of_points_and_curves(between_curves):
     Y = several()
     operator = operators.Integral("rbf", 6.0)
     if between_curves is not None:
-        operator = operators.PerAxis(operator, between_curves)
+        operator = operators.AxisProduct(operator, between_curves)
     B = np.eye(3) if between_curves is None else between_curves
     model = fit(Y, grid=UNEVEN, operator=operator)
     G, G_new = (np.kron(gauss(6.0)(t, UNEVEN), B) for t in (UNEVEN, FINE))
@@ -133,7 +133,7 @@ def test_huber_fit_of_several_curves(p):
     else:
         losses = cp.sum(cp.huber(cp.norm(cp.multiply(R, np.sqrt(q)[None]), axis=1), kappa)) / 2
     solve(losses / N + ALPHA / 2 * cp.sum_squares(u), [])
-    model = fit(Y, grid=UNEVEN, operator=operators.PerAxis(curves=C), loss=Huber(kappa, p), tol=1e-10)
+    model = fit(Y, grid=UNEVEN, operator=operators.AxisProduct(curves=C), loss=Huber(kappa, p), tol=1e-10)
     assert_allclose(model.predict(X).reshape(N, -1), (root @ u.value).reshape(N, -1), atol=2e-4)
     assert model.saturated_.shape == ((N, len(UNEVEN), 3) if p == 1 else (N,))
 
@@ -142,7 +142,7 @@ def test_covariance_between_curves():
     """Of all values of two curves at the same points, weighted by the quadrature."""
     Y, q = several(), trapezoid(UNEVEN)
     weight = np.linspace(0.5, 2, N)
-    operator = operators.PerAxis(curves=operators.Covariance(shrinkage=0.2))
+    operator = operators.AxisProduct(curves=operators.Covariance(shrinkage=0.2))
     model = FunctionalRegressor(**SHARED, grid=UNEVEN, operator=operator).fit(X, Y, weight)
     rows = (Y * np.sqrt(q)[:, None]).reshape(-1, 3)  # coordinates
     S3 = np.cov(rows.T, aweights=np.repeat(weight, len(q)), bias=True)
@@ -165,7 +165,10 @@ def test_covariance_between_curves():
 
 def test_sum_of_terms_on_several_curves():
     Y = several()
-    terms = [("rbf", operators.PerAxis(operators.Integral("rbf", 6.0), C)), ("linear", operators.Integral("rbf", 2.0))]
+    terms = [
+        ("rbf", operators.AxisProduct(operators.Integral("rbf", 6.0), C)),
+        ("linear", operators.Integral("rbf", 2.0)),
+    ]
     model = fit(Y, grid=UNEVEN, kernel=terms, operator=None, tol=1e-10)
     parts = [(K, K_NEW, 6.0, C), (X @ X.T, NEW @ X.T, 2.0, np.eye(3))]
     gram = sum(np.kron(k, np.kron(gauss(g)(UNEVEN, UNEVEN), B)) for k, _, g, B in parts)
@@ -225,7 +228,7 @@ def test_dictionary_of_two_variables():
 
 def test_operator_on_each_axis_of_two_variables():
     Y = surfaces()
-    model = fit(Y, grid=(S, UNEVEN), operator=operators.PerAxis(operators.Covariance(0.3)))
+    model = fit(Y, grid=(S, UNEVEN), operator=operators.AxisProduct(operators.Covariance(0.3)))
     roots = np.sqrt(np.outer(trapezoid(S), trapezoid(UNEVEN)))
     Z = Y * roots
     parts = []
@@ -245,7 +248,7 @@ def test_operator_on_each_axis_of_two_variables():
 def test_leave_one_out_with_several_curves(space, center):
     """alpha times the number of samples is held fixed when one is left out."""
     Y = several()
-    settings = {"grid": UNEVEN, "operator": operators.PerAxis(curves=C), "center": center}
+    settings = {"grid": UNEVEN, "operator": operators.AxisProduct(curves=C), "center": center}
     settings["space"] = "grid" if space == "grid" else spaces.Fourier(5, rate=2.0)
     residuals = fit(Y, **settings).loo_residuals()
     assert residuals.shape == Y.shape
@@ -269,7 +272,7 @@ def _waves():
 def test_path_chooses_alpha_by_leaving_out_whole_samples():
     Y, alphas = several(), np.geomspace(1e-5, 1, 6)
     q = np.repeat(trapezoid(UNEVEN), 3)
-    operator = operators.PerAxis(curves=C)
+    operator = operators.AxisProduct(curves=C)
     search = RegularizationPathCV(
         FunctionalRegressor(gamma=GAMMA, grid=UNEVEN, operator=operator, center=False), alphas=alphas
     ).fit(X, Y)

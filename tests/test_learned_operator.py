@@ -1,4 +1,4 @@
-"""The operator learnt with the function (``operators.Learned``) against the convex problem in both.
+"""The operator learnt with the function (``operators.LearnedOperator``) against the convex problem in both.
 
 Given the function, ``tr(M^-1 S)`` over M of trace d is smallest at ``d S^1/2 / tr S^1/2``, with value
 ``(tr S^1/2)^2 / d``. With values ``H = K^1/2 U`` at the samples S is U'U, so the problem in both is convex,
@@ -41,7 +41,7 @@ from test_multitask import (
 
 from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor, RegularizationPathCV, operators
 from hilbertlearn.data.functions import IrregularFunctions
-from hilbertlearn.operators import Learned, PerAxis, TaskGraph
+from hilbertlearn.operators import AxisProduct, LearnedOperator, TaskGraph
 
 ALPHA, BETA = 0.03, 0.15
 LOSSES = {
@@ -133,7 +133,7 @@ def random_operators(rng, number, near=None):
 @with_losses
 def test_objective_never_increases_and_is_the_problem_s(name, case):
     hand, case = LOSSES[name], CASES[case]
-    model = case.fit(hand.loss, Learned(max_iter=8, tol=0))
+    model = case.fit(hand.loss, LearnedOperator(max_iter=8, tol=0))
     objectives = model.objectives_
     assert len(objectives) > 3 and (np.diff(objectives) <= 0).all()
     assert objectives[0] == pytest.approx(case.objective(hand, case.fit(hand.loss, None)), rel=1e-6)
@@ -157,7 +157,7 @@ def test_objective_never_increases_and_is_the_problem_s(name, case):
 def test_function_and_operator_are_the_joint_optimum(name, case):
     hand, case = LOSSES[name], CASES[case]
     best, values = case.best(hand)
-    model = case.fit(hand.loss, Learned(max_iter=300, tol=1e-8))
+    model = case.fit(hand.loss, LearnedOperator(max_iter=300, tol=1e-8))
     assert model.objectives_[-1] == pytest.approx(best, rel=1e-5)
     assert_allclose(model.predict(X), values, atol=0.02)
 
@@ -166,7 +166,7 @@ def test_function_and_operator_are_the_joint_optimum(name, case):
 @pytest.mark.parametrize("name", ["squared", "huber"])
 def test_given_the_operator_the_function_is_the_optimum(name, case):
     hand, case = LOSSES[name], CASES[case]
-    model = case.fit(hand.loss, Learned(max_iter=4))
+    model = case.fit(hand.loss, LearnedOperator(max_iter=4))
     again = case.fit(hand.loss, model.operator_)
     assert model.dual_gap_ <= 1e-10
     assert_allclose(model.predict(NEW), again.predict(NEW), atol=1e-4)
@@ -183,7 +183,7 @@ def test_given_the_operator_the_function_is_the_optimum(name, case):
 @pytest.mark.parametrize("case", ["plain", "gaps", "manifold"])
 def test_given_the_function_no_other_operator_is_better(case):
     hand, case, rng = LOSSES["squared"], CASES[case], np.random.default_rng(0)
-    model = case.fit(hand.loss, Learned(max_iter=100, tol=1e-9))
+    model = case.fit(hand.loss, LearnedOperator(max_iter=100, tol=1e-9))
     S, M = inner_products(model), model.operator_
     reached = np.trace(np.linalg.pinv(M, rcond=1e-10, hermitian=True) @ S)
     assert reached == pytest.approx(np.sqrt(np.maximum(np.linalg.eigvalsh(S), 0)).sum() ** 2 / D, rel=1e-3)
@@ -196,12 +196,12 @@ def test_best_operator_of_inner_products():
     for rank in (1, 2, D):
         B = rng.normal(size=(rank, D))
         S = B.T @ B
-        M = Learned.best(S)
+        M = LearnedOperator.best(S)
         assert np.trace(M) == pytest.approx(D) and np.linalg.matrix_rank(M, tol=1e-6) == rank
         reached = np.trace(np.linalg.pinv(M, rcond=1e-6, hermitian=True) @ S)
         assert reached == pytest.approx(np.linalg.svd(B, compute_uv=False).sum() ** 2 / D)
         assert all(np.trace(np.linalg.solve(P, S)) > reached for P in random_operators(rng, 60))
-    assert Learned.best(np.zeros((D, D))) is None
+    assert LearnedOperator.best(np.zeros((D, D))) is None
 
 
 def test_constant_outputs_leave_the_identity():
@@ -212,8 +212,8 @@ def test_constant_outputs_leave_the_identity():
 
 def test_names_and_lists_of_one_term():
     named = CASES["plain"].fit("squared", "learned")
-    assert_array_equal(named.predict(NEW), CASES["plain"].fit("squared", Learned()).predict(NEW))
-    one = OperatorKernelRegressor([("rbf", Learned())], alpha=ALPHA, scale=False, **PLAIN).fit(X, Y)
+    assert_array_equal(named.predict(NEW), CASES["plain"].fit("squared", LearnedOperator()).predict(NEW))
+    one = OperatorKernelRegressor([("rbf", LearnedOperator())], alpha=ALPHA, scale=False, **PLAIN).fit(X, Y)
     assert_allclose(one.predict(NEW), named.predict(NEW), atol=1e-8)
 
 
@@ -229,7 +229,7 @@ def planted(n, d=20, noise=1.0):
 def test_planted_structure_is_found():
     inputs, T, new, clean, B = planted(60)
     found = {}
-    for operator in (None, Learned(tol=1e-3)):
+    for operator in (None, LearnedOperator(tol=1e-3)):
         model = OperatorKernelRegressor(gamma="median", operator=operator, scale=False).fit(inputs, T)
         found[operator is None] = np.mean((model.predict(new) - clean) ** 2)
     assert found[False] < 0.8 * found[True]
@@ -243,7 +243,7 @@ def test_planted_structure_is_found():
 
 def test_operator_is_learnt_for_curves_on_a_grid():
     inputs, T, *_ = planted(40)
-    model = FunctionalRegressor(operator=Learned(), alpha=0.01).fit(inputs, T)
+    model = FunctionalRegressor(operator=LearnedOperator(), alpha=0.01).fit(inputs, T)
     assert (np.diff(model.objectives_) <= 0).all() and len(model.objectives_) > 2
     assert np.trace(model.operator_) == pytest.approx(T.shape[1])
 
@@ -253,7 +253,7 @@ def test_operator_is_learnt_for_curves_on_a_grid():
 
 def test_path_uses_folds():
     alphas = [0.01, 0.1]
-    model = OperatorKernelRegressor(operator=Learned(), scale=False, **PLAIN)
+    model = OperatorKernelRegressor(operator=LearnedOperator(), scale=False, **PLAIN)
     path = RegularizationPathCV(model, alphas).fit(X[ROWS], Y[ROWS])
     expected = np.zeros((5, 2))
     for row, (train, test) in zip(expected, KFold(5).split(ROWS)):
@@ -269,7 +269,7 @@ def test_path_uses_folds():
 
 
 def test_leave_one_out_is_refused():
-    learns = OperatorKernelRegressor(operator=Learned())
+    learns = OperatorKernelRegressor(operator=LearnedOperator())
     assert_refused(lambda: RegularizationPathCV(learns, cv="loo").fit(X[ROWS], Y[ROWS]), ["cv='loo'", "cv=5"])
     assert_refused(learns.fit(X[ROWS], Y[ROWS]).loo_residuals, ["closed form", "cv=5"])
 
@@ -277,7 +277,7 @@ def test_leave_one_out_is_refused():
 @pytest.mark.parametrize("settings", [{}, {"manifold": 0.1}], ids=["supervised", "semi-supervised"])
 def test_alpha_is_chosen_by_folds(settings):
     T = Y[:, :3]
-    model = OperatorKernelRegressor(operator=Learned(max_iter=3), gamma="median", **settings).fit(X, T)
+    model = OperatorKernelRegressor(operator=LearnedOperator(max_iter=3), gamma="median", **settings).fit(X, T)
     by_number = clone(model).set_params(alpha=model.alpha_, loss=model.loss_).fit(X, T)
     assert_allclose(by_number.predict(NEW), model.predict(NEW), atol=1e-6)
     assert model.dual_gap_ <= 1e-6 and (np.diff(model.objectives_) <= 0).all()
@@ -286,7 +286,7 @@ def test_alpha_is_chosen_by_folds(settings):
 @pytest.mark.parametrize(
     "settings",
     [
-        {"operator": Learned(max_iter=7, tol=1e-3)},
+        {"operator": LearnedOperator(max_iter=7, tol=1e-3)},
         {"operator": TaskGraph(mu=0.3)},
         {"output_metric": TaskGraph(mu=0.3, form="similarity")},
     ],
@@ -300,14 +300,14 @@ def test_clone_pickle_and_search(settings):
     assert_array_equal(copied.fit(X, Y).predict(NEW), expected)
     assert_array_equal(pickle.loads(pickle.dumps(model)).predict(NEW), expected)
     (name, setting), number = next(iter(settings.items())), 3
-    parameter = "max_iter" if isinstance(setting, Learned) else "mu"
+    parameter = "max_iter" if isinstance(setting, LearnedOperator) else "mu"
     changed = clone(model).set_params(**{f"{name}__{parameter}": number if parameter == "max_iter" else 0.9})
     assert changed.get_params()[f"{name}__{parameter}"] != model.get_params()[f"{name}__{parameter}"]
     assert np.isfinite(changed.fit(X, Y).predict(NEW)).all()
 
 
 def test_refitting_with_another_operator_forgets_the_rounds():
-    model = regressor(operator=Learned()).fit(X, Y)
+    model = regressor(operator=LearnedOperator()).fit(X, Y)
     assert hasattr(model, "objectives_")
     assert not hasattr(model.set_params(operator=None).fit(X, Y), "objectives_")
 
@@ -315,10 +315,10 @@ def test_refitting_with_another_operator_forgets_the_rounds():
 @pytest.mark.parametrize(
     "operator, words",
     [
-        (Learned(max_iter=0), ["Learned: max_iter", "0"]),
-        (Learned(max_iter=2.5), ["Learned: max_iter", "2.5"]),
-        (Learned(tol=-1e-3), ["Learned: tol", "-0.001"]),
-        (Learned(tol=np.nan), ["Learned: tol", "nan"]),
+        (LearnedOperator(max_iter=0), ["LearnedOperator: max_iter", "0"]),
+        (LearnedOperator(max_iter=2.5), ["LearnedOperator: max_iter", "2.5"]),
+        (LearnedOperator(tol=-1e-3), ["LearnedOperator: tol", "-0.001"]),
+        (LearnedOperator(tol=np.nan), ["LearnedOperator: tol", "nan"]),
     ],
 )
 @with_manifold
@@ -327,17 +327,21 @@ def test_bad_settings_of_learning(operator, words, lambda_2):
 
 
 def test_learning_is_refused_where_it_has_no_meaning():
-    terms = [("rbf", Learned()), ("laplacian", None)]
-    assert_refused(lambda: OperatorKernelRegressor(terms).fit(X, TRUTH), ["operator", "Learned", "single kernel"])
-    assert_refused(lambda: OperatorKernelRegressor(operator=Learned).fit(X, TRUTH), ["Learned()"], TypeError)
+    terms = [("rbf", LearnedOperator()), ("laplacian", None)]
+    assert_refused(
+        lambda: OperatorKernelRegressor(terms).fit(X, TRUTH), ["operator", "LearnedOperator", "single kernel"]
+    )
+    assert_refused(
+        lambda: OperatorKernelRegressor(operator=LearnedOperator).fit(X, TRUTH), ["LearnedOperator()"], TypeError
+    )
     points = [np.sort(RNG.random(5 + i % 3)) for i in range(N)]
     curves = IrregularFunctions(points, [np.sin(3 * t) for t in points], (0, 1))
-    model = FunctionalRegressor(operator=Learned(), space="fourier")
-    assert_refused(lambda: model.fit(X, curves), ["operator", "Learned", "irregular='projected'"])
+    model = FunctionalRegressor(operator=LearnedOperator(), space="fourier")
+    assert_refused(lambda: model.fit(X, curves), ["operator", "LearnedOperator", "irregular='projected'"])
 
 
 def test_operator_of_a_name_is_known():
-    assert operators.as_learned("learned").get_params() == Learned().get_params()
+    assert operators.as_learned("learned").get_params() == LearnedOperator().get_params()
     assert operators.as_learned("covariance") is None and operators.as_learned(None) is None
 
 
@@ -347,7 +351,7 @@ def test_joint_optimum_also_where_it_drops_a_direction(name, case):
     """Blocks in turn alone stop up to 2.6e-3 (relative) above it for the Huber losses."""
     hand, case = LOSSES[name], CASES[case]
     best, _ = case.best(hand)
-    model = case.fit(hand.loss, Learned(max_iter=60, tol=1e-6))
+    model = case.fit(hand.loss, LearnedOperator(max_iter=60, tol=1e-6))
     assert model.objectives_[-1] == pytest.approx(best, rel=1e-4)
     # the certificate: tr(M C'KC) is the largest that an operator of trace d can make it
     C = model.dual_coef_
@@ -360,7 +364,7 @@ def test_joint_optimum_also_where_it_drops_a_direction(name, case):
 @pytest.mark.parametrize("manifold", [0.0, 0.05])
 def test_objective_of_the_hinge(alpha, manifold):
     settings = {"loss": "hinge", "alpha": alpha, "gamma": GAMMA, "tol": 1e-9, "graph": GRAPH, "manifold": manifold}
-    model = OperatorKernelRegressor(operator=Learned(10, 0), **settings).fit(X, TRUTH)
+    model = OperatorKernelRegressor(operator=LearnedOperator(10, 0), **settings).fit(X, TRUTH)
     C, M = model.dual_coef_, np.eye(D) if model.operator_ is None else model.operator_
     F = K @ C @ M
     L = np.diag(GRAPH.sum(axis=1)) - GRAPH
@@ -370,14 +374,16 @@ def test_objective_of_the_hinge(alpha, manifold):
     assert model.objectives_[-1] < 0.99 * model.objectives_[0]
 
 
-@pytest.mark.parametrize("metric", ["learned", Learned()], ids=["name", "object"])
+@pytest.mark.parametrize("metric", ["learned", LearnedOperator()], ids=["name", "object"])
 def test_a_metric_is_not_learnt(metric):
     model = OperatorKernelRegressor(output_metric=metric, alpha=0.1)
-    assert_refused(lambda: model.fit(X, TRUTH), ["output_metric", "Learned"])
+    assert_refused(lambda: model.fit(X, TRUTH), ["output_metric", "LearnedOperator"])
 
 
-@pytest.mark.parametrize("operator", [PerAxis(None, curves=Learned()), PerAxis("learned")], ids=["curves", "domain"])
+@pytest.mark.parametrize(
+    "operator", [AxisProduct(None, curves=LearnedOperator()), AxisProduct("learned")], ids=["curves", "domain"]
+)
 def test_learning_one_axis_is_refused(operator):
     curves = np.random.default_rng(0).normal(size=(len(X), 6, 2))
     model = FunctionalRegressor(operator=operator, alpha=0.1)
-    assert_refused(lambda: model.fit(X, curves), ["PerAxis", "Learned"])
+    assert_refused(lambda: model.fit(X, curves), ["AxisProduct", "LearnedOperator"])

@@ -9,7 +9,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from hilbertlearn import OperatorKernelRegressor
 from hilbertlearn._utils import validation
 from hilbertlearn.core.terms import kernels_in_memory
-from hilbertlearn.operators import Learned
+from hilbertlearn.operators import LearnedOperator
 
 N, KNOWN, TASKS, ALPHA, BETA = 40, 15, 59, 1e-2, 0.3
 RNG = np.random.default_rng(0)
@@ -69,7 +69,7 @@ def test_kernels_are_shared_where_memory_is_short(kernels, expected, monkeypatch
 
 
 def test_learnt_operators_of_59_tasks(monkeypatch):
-    model = regressor(operator=Learned())
+    model = regressor(operator=LearnedOperator())
     assert model.fit(X, Y).manifold_error_ == 0
     monkeypatch.setattr(validation, "_physical_memory", lambda: memory_for(20))
     with pytest.raises(ValueError, match="59 eigenvalues, each with a kernel of its own, and memory is for 20; use"):

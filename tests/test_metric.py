@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_friedman1
 
 from hilbertlearn import OperatorKernelRegressor, kernels
-from hilbertlearn.kernels import InputKernel, Metric, gram, resolve_gamma
+from hilbertlearn.kernels import InputKernel, MetricKernel, gram, resolve_gamma
 
 MODULE = importlib.import_module("hilbertlearn.kernels.metric")
 BASES = ["rbf", "matern12", "matern32", "matern52"]
@@ -29,7 +29,7 @@ SPARSE = [scipy.sparse.csr_matrix, scipy.sparse.csr_array, scipy.sparse.coo_matr
 
 
 def made(base="rbf", which="full", gamma=GAMMA, **settings):
-    return Metric(base, diagonal=which == "diagonal", gamma=gamma, metric=METRICS[which], **settings)
+    return MetricKernel(base, diagonal=which == "diagonal", gamma=gamma, metric=METRICS[which], **settings)
 
 
 def matrix(which):
@@ -47,7 +47,7 @@ def ridge(kernel, X, Y, alpha):
 
 @pytest.mark.parametrize("base", BASES)
 def test_without_a_metric_it_is_the_kernel_by_name(base):
-    kernel = Metric(base, gamma=GAMMA)
+    kernel = MetricKernel(base, gamma=GAMMA)
     assert_allclose(kernel(X, Z), gram(base, X, Z, gamma=GAMMA), rtol=1e-12)
     assert_allclose(kernel(X, X), gram(base, X, gamma=GAMMA), rtol=1e-12)
     assert_allclose(kernel(X[:, 0], Z[:, 0]), gram(base, X[:, :1], Z[:, :1], gamma=GAMMA), rtol=1e-12)
@@ -73,7 +73,7 @@ def test_gram_matrices_are_symmetric_and_positive(base, which):
     assert_array_equal(K, K.T)
     assert_array_equal(np.diag(K), 1.0)
     assert np.linalg.eigvalsh(K)[0] > -1e-12
-    assert Metric.positive_definite
+    assert MetricKernel.positive_definite
 
 
 @pytest.mark.parametrize("as_sparse", SPARSE)
@@ -115,7 +115,7 @@ def test_gamma_is_that_of_transformed_rows(gamma, which):
 
 
 def test_settings_are_those_of_an_estimator():
-    kernel = Metric()
+    kernel = MetricKernel()
     assert kernel.get_params() == {"base": "rbf", "n_rounds": 5, "diagonal": False, "gamma": "auto", "metric": None}
     copied = clone(made("matern52", n_rounds=5))
     assert copied.get_params()["n_rounds"] == 5
@@ -134,11 +134,11 @@ def test_the_function_of_the_same_name_stays():
 
 def test_an_estimator_takes_it():
     y = np.sin(X[:, 0])
-    kernel = Metric("matern32", n_rounds=0, gamma=0.2)
+    kernel = MetricKernel("matern32", n_rounds=0, gamma=0.2)
     model = OperatorKernelRegressor(kernel=kernel, alpha=1e-3).fit(X, y)
     named = OperatorKernelRegressor(kernel="matern32", gamma=0.2, alpha=1e-3).fit(X, y)
     assert_allclose(model.predict(Z), named.predict(Z), rtol=1e-8)
-    searched = OperatorKernelRegressor(kernel=Metric("matern32", n_rounds=0)).fit(X, y)
+    searched = OperatorKernelRegressor(kernel=MetricKernel("matern32", n_rounds=0)).fit(X, y)
     named = OperatorKernelRegressor(kernel="matern32").fit(X, y)
     assert_allclose(searched.predict(Z), named.predict(Z), rtol=1e-6)
 
@@ -251,7 +251,7 @@ def test_it_finds_the_direction_that_counts(base):
     rows, direction = own.normal(size=(150, 6)), np.array([2.0, -1, 0, 0, 1, 0]) / np.sqrt(6)
     along = rows @ direction
     Y = np.c_[np.tanh(2 * along), along]
-    kernel = Metric(base).resolve(rows)
+    kernel = MetricKernel(base).resolve(rows)
     for _ in range(2):
         kernel = kernel.relearnt(rows, ridge(kernel, rows, Y, 1e-4)).resolve(rows)
     assert np.trace(kernel.metric) == pytest.approx(6)
@@ -264,7 +264,7 @@ def test_weights_find_the_inputs_that_count(base):
     own = np.random.default_rng(4)
     rows = own.normal(size=(150, 6))
     y = np.sin(rows[:, 1]) + rows[:, 4]
-    kernel = Metric(base, diagonal=True).resolve(rows)
+    kernel = MetricKernel(base, diagonal=True).resolve(rows)
     for _ in range(2):
         kernel = kernel.relearnt(rows, ridge(kernel, rows, y, 1e-4)).resolve(rows)
     assert kernel.metric.shape == (6,)
@@ -283,8 +283,8 @@ def test_of_a_constant_nothing_is_learnt(base, which):
     assert_array_equal(kernel.relearnt(copies, C).metric, wanted)
     assert kernel.relearnt(copies, C).resolve(copies).gamma == 1.0
     assert_array_equal(made(base, which).relearnt(Z[:1], C[:1]).metric, wanted)
-    assert_array_equal(Metric(base, diagonal=True, gamma=1.0).relearnt(Z[:1], C[:1]).metric, np.ones(3))
-    nothing = Metric(base, gamma=1.0, metric=np.zeros((3, 3)))
+    assert_array_equal(MetricKernel(base, diagonal=True, gamma=1.0).relearnt(Z[:1], C[:1]).metric, np.ones(3))
+    nothing = MetricKernel(base, gamma=1.0, metric=np.zeros((3, 3)))
     assert_array_equal(nothing(X, Z), 1.0)
     assert_array_equal(nothing.relearnt(Z, C).metric, 0.0)
 
@@ -316,7 +316,7 @@ def test_of_many_samples_some_are_averaged_over(monkeypatch):
 
 def recursion(X, y, queries, alpha, n_rounds, **settings):
     """Predictions of the fit before the first round and after each, and the last metric."""
-    kernel, mean, predictions = Metric(gamma="median", **settings).resolve(X), y.mean(), []
+    kernel, mean, predictions = MetricKernel(gamma="median", **settings).resolve(X), y.mean(), []
     for step in range(n_rounds + 1):
         coefficients = ridge(kernel, X, y - mean, alpha)
         predictions.append(kernel(queries, X) @ coefficients + mean)
@@ -345,28 +345,28 @@ def test_irrelevant_inputs_are_left_out(diagonal, share, draw):
 # ---------------------------------------------------------------- bad input
 
 BAD = {
-    "base": ({"base": "laplacian"}, ["Metric: base", "'laplacian'", "'matern12'"]),
-    "negative rounds": ({"n_rounds": -1}, ["Metric: n_rounds", "integer >= 0", "-1"]),
-    "half a round": ({"n_rounds": 1.5}, ["Metric: n_rounds", "integer >= 0", "1.5"]),
-    "diagonal": ({"diagonal": "yes"}, ["Metric: diagonal", "True or False", "'yes'"]),
-    "gamma": ({"gamma": 0.0}, ["Metric: gamma", "> 0", "'median'"]),
-    "weights for a matrix": ({"metric": WEIGHTS}, ["Metric: metric", "(p, p)", "(3,)", "diagonal=True"]),
-    "a matrix for weights": ({"metric": np.eye(3), "diagonal": True}, ["Metric: metric", "(p,)", "(3, 3)"]),
-    "not square": ({"metric": np.ones((3, 2))}, ["Metric: metric", "square", "(3, 2)"]),
-    "not symmetric": ({"metric": changed(np.eye(3), 1.0, (0, 1))}, ["Metric: metric", "not symmetric", "None"]),
-    "not positive": ({"metric": changed(np.eye(3), -1.0)}, ["Metric: metric", "positive semi-definite", "-1"]),
-    "infinite": ({"metric": changed(np.eye(3), np.inf)}, ["Metric: metric", "infinity"]),
-    "negative weights": ({"metric": [1, -1, 1], "diagonal": True}, ["Metric: metric", ">= 0", "-1", "give 0"]),
-    "unknown weights": ({"metric": [1, np.nan, 1], "diagonal": True}, ["Metric: metric", "finite"]),
-    "no numbers": ({"metric": "identity"}, ["Metric: metric", "array of numbers", "str"]),
-    "sparse": ({"metric": scipy.sparse.eye_array(3)}, ["Metric: metric", "dense"]),
+    "base": ({"base": "laplacian"}, ["MetricKernel: base", "'laplacian'", "'matern12'"]),
+    "negative rounds": ({"n_rounds": -1}, ["MetricKernel: n_rounds", "integer >= 0", "-1"]),
+    "half a round": ({"n_rounds": 1.5}, ["MetricKernel: n_rounds", "integer >= 0", "1.5"]),
+    "diagonal": ({"diagonal": "yes"}, ["MetricKernel: diagonal", "True or False", "'yes'"]),
+    "gamma": ({"gamma": 0.0}, ["MetricKernel: gamma", "> 0", "'median'"]),
+    "weights for a matrix": ({"metric": WEIGHTS}, ["MetricKernel: metric", "(p, p)", "(3,)", "diagonal=True"]),
+    "a matrix for weights": ({"metric": np.eye(3), "diagonal": True}, ["MetricKernel: metric", "(p,)", "(3, 3)"]),
+    "not square": ({"metric": np.ones((3, 2))}, ["MetricKernel: metric", "square", "(3, 2)"]),
+    "not symmetric": ({"metric": changed(np.eye(3), 1.0, (0, 1))}, ["MetricKernel: metric", "not symmetric", "None"]),
+    "not positive": ({"metric": changed(np.eye(3), -1.0)}, ["MetricKernel: metric", "positive semi-definite", "-1"]),
+    "infinite": ({"metric": changed(np.eye(3), np.inf)}, ["MetricKernel: metric", "infinity"]),
+    "negative weights": ({"metric": [1, -1, 1], "diagonal": True}, ["MetricKernel: metric", ">= 0", "-1", "give 0"]),
+    "unknown weights": ({"metric": [1, np.nan, 1], "diagonal": True}, ["MetricKernel: metric", "finite"]),
+    "no numbers": ({"metric": "identity"}, ["MetricKernel: metric", "array of numbers", "str"]),
+    "sparse": ({"metric": scipy.sparse.eye_array(3)}, ["MetricKernel: metric", "dense"]),
 }
 
 
 @pytest.mark.parametrize("case", BAD)
 def test_bad_settings(case):
     settings, words = BAD[case]
-    kernel = Metric(**{"gamma": 1.0, **settings})
+    kernel = MetricKernel(**{"gamma": 1.0, **settings})
     for action in (
         kernel.validate,
         lambda: kernel(X, Z),
@@ -381,7 +381,7 @@ def test_bad_settings(case):
 @pytest.mark.parametrize("which", ["full", "diagonal"])
 def test_another_number_of_columns(which):
     kernel = made(which=which)
-    words = ["Metric: X has 2 columns", "metric is for 3 inputs", "metric=None"]
+    words = ["MetricKernel: X has 2 columns", "metric is for 3 inputs", "metric=None"]
     for action in (
         lambda: kernel(X[:, :2], X[:, :2]),
         lambda: kernel.resolve(X[:, :2]),
@@ -389,26 +389,26 @@ def test_another_number_of_columns(which):
         lambda: kernel.relearnt(X[:, :2], X),
     ):
         assert_refused(action, words)
-    assert_refused(lambda: kernel.gradients(X[:, :2], Z[:, :2], C), ["Metric: Z has 2 columns"])
-    assert_refused(lambda: kernel(X, Z[:, :2]), ["Metric: Z has 2 columns and X has 3"])
-    assert_refused(lambda: kernel.gradients(X[:, :2], Z, C), ["Metric: x has 2 columns and Z has 3"])
+    assert_refused(lambda: kernel.gradients(X[:, :2], Z[:, :2], C), ["MetricKernel: Z has 2 columns"])
+    assert_refused(lambda: kernel(X, Z[:, :2]), ["MetricKernel: Z has 2 columns and X has 3"])
+    assert_refused(lambda: kernel.gradients(X[:, :2], Z, C), ["MetricKernel: x has 2 columns and Z has 3"])
 
 
 def test_bad_data():
     kernel = made()
-    assert_refused(lambda: kernel(X[None], Z), ["Metric: X", "rows of numbers", "(1, 14, 3)"])
-    assert_refused(lambda: kernel(X, ["a", "b"]), ["Metric: Z", "rows of numbers", "list"])
+    assert_refused(lambda: kernel(X[None], Z), ["MetricKernel: X", "rows of numbers", "(1, 14, 3)"])
+    assert_refused(lambda: kernel(X, ["a", "b"]), ["MetricKernel: Z", "rows of numbers", "list"])
     assert_refused(lambda: kernel(changed(X, np.nan), Z), ["X contains NaN"])
     assert_refused(lambda: kernel(1e200 * X, Z), ["X is too large", "StandardScaler"])
-    assert_refused(lambda: kernel.gradients(X, Z, C[:4]), ["Metric: C", "9 samples", "(4, 3)"])
-    assert_refused(lambda: kernel.relearnt(Z, changed(C, np.nan)), ["Metric: C contains NaN"])
+    assert_refused(lambda: kernel.gradients(X, Z, C[:4]), ["MetricKernel: C", "9 samples", "(4, 3)"])
+    assert_refused(lambda: kernel.relearnt(Z, changed(C, np.nan)), ["MetricKernel: C contains NaN"])
     for weights in ([1, 2], np.zeros(9), -np.ones(9), changed(np.ones(9), np.nan, 0)):
-        assert_refused(lambda weights=weights: kernel.relearnt(Z, C, weights), ["Metric: sample_weight", "9"])
-    assert_refused(lambda: kernel.relearnt(Z, C, gamma="best"), ["Metric: gamma", "'best'"])
+        assert_refused(lambda weights=weights: kernel.relearnt(Z, C, weights), ["MetricKernel: sample_weight", "9"])
+    assert_refused(lambda: kernel.relearnt(Z, C, gamma="best"), ["MetricKernel: gamma", "'best'"])
 
 
 def test_gamma_must_be_a_number_by_now():
-    kernel, words = Metric(), ["Metric: gamma='auto'", "resolve(X)"]
+    kernel, words = MetricKernel(), ["MetricKernel: gamma='auto'", "resolve(X)"]
     assert_refused(lambda: kernel(X, Z), words)
     assert_refused(lambda: kernel.gradients(X, Z, C), words)
     assert_refused(lambda: kernel.relearnt(Z, C), words)

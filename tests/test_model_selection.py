@@ -291,7 +291,7 @@ def test_array_likes_without_indexing(outputs):
 def test_words():
     words = ["".join(rng.choice(list("abcde"), 5)) for _ in range(N)]
     counts = np.array([word.count("a") for word in words], dtype=float)
-    kernel = kernels.Pairwise(lambda a, b: sum(a.count(c) * b.count(c) for c in "abcde"))
+    kernel = kernels.PairwiseKernel(lambda a, b: sum(a.count(c) * b.count(c) for c in "abcde"))
     for cv in ("loo", 3):
         path = RegularizationPathCV(OperatorKernelRegressor(kernel), cv=cv).fit(words, counts)
         assert_allclose(path.predict(["aaaab", "bcdee"]), [4, 0], atol=0.1)

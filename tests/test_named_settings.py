@@ -52,7 +52,7 @@ FIXED = {"alpha": 0.1, "gamma": 0.5, "kernel": "rbf"}
             StructuredPredictor(output_kernel="rbf"),
             "output_kernel",
             {"output_kernel__gamma": 3.0},
-            kernels.Named("rbf", 3.0),
+            kernels.NamedKernel("rbf", 3.0),
         ),
         (LinkPredictor(loss="huber"), "loss", {"loss__kappa": 0.1}, losses.Huber(0.1)),
         (KernelAutoencoder(loss="huber"), "loss", {"loss__kappa": 0.1}, losses.Huber(0.1)),

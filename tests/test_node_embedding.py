@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.preprocessing import KernelCenterer
 
 from hilbertlearn.kernels import node_embedding, node_kernel
-from hilbertlearn.kernels.embedding import Components
+from hilbertlearn.kernels.embedding import ConnectedComponents
 
 KERNELS = pytest.mark.parametrize("kernel", ["diffusion", "normalized_laplacian"])
 
@@ -46,7 +46,7 @@ def error(V, K):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_inner_products_are_the_kernel(kernel, beta, weighted):
     W = network(weighted=weighted)
-    assert Components(W).number > 5
+    assert ConnectedComponents(W).number > 5
     V = node_embedding(kernel, W, beta, rank=None)
     assert_allclose(V @ V.T, node_kernel(kernel, W, beta), atol=1e-9)
     assert_allclose(V.T @ V, np.diag((V**2).sum(axis=0)), atol=1e-9)  # eigenvectors
@@ -122,7 +122,7 @@ def test_nodes_of_small_components_have_zeros_when_columns_are_few(kernel):
 def test_what_many_nodes_have_by_default():
     W = large(1200)
     V = node_embedding("diffusion", W)
-    assert V.shape == (1200, Components(W).number + 400)
+    assert V.shape == (1200, ConnectedComponents(W).number + 400)
     assert V.any(axis=1).all()
     L = np.diag(np.asarray(W.sum(axis=1))) - W.toarray()
     values = -np.log((V**2).sum(axis=0))
@@ -132,7 +132,7 @@ def test_what_many_nodes_have_by_default():
 def test_many_components_leave_nothing_to_gain():
     W = scipy.sparse.block_diag([network(60, 50, seed) for seed in range(35)], format="csr")
     V = node_embedding("diffusion", W)
-    assert Components(W).number > W.shape[0] / 4
+    assert ConnectedComponents(W).number > W.shape[0] / 4
     for part in (slice(0, 60), slice(2040, 2100)):
         assert_allclose(V[part] @ V[part].T, node_kernel("diffusion", W[part][:, part]), atol=1e-9)
     assert abs(V[:60] @ V[60:].T).max() == 0

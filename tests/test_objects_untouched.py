@@ -129,8 +129,8 @@ def output_settings(seen):
     return {
         "loss": {"output_loss": seen.losses},
         "kernel": {"output_kernel": seen.gram},
-        "pairwise kernel": {"output_kernel": kernels.Pairwise(seen.similarity)},
-        "loss of a kernel": {"output_loss": ol.KernelLoss(kernels.Pairwise(seen.similarity))},
+        "pairwise kernel": {"output_kernel": kernels.PairwiseKernel(seen.similarity)},
+        "loss of a kernel": {"output_loss": ol.KernelLoss(kernels.PairwiseKernel(seen.similarity))},
         "both": {"output_kernel": seen.gram, "output_loss": seen.losses},
     }
 
@@ -159,14 +159,14 @@ def test_outputs(objects, by, alpha):
 @pytest.mark.parametrize("container", [list, tuple])
 def test_inputs(objects, container):
     seen = Seen(objects)
-    for kernel in (kernels.Pairwise(seen.similarity), seen.gram):
+    for kernel in (kernels.PairwiseKernel(seen.similarity), seen.gram):
         model = OperatorKernelRegressor(kernel, alpha=1e-8)
         for _ in range(2):
             found = model.fit(container(objects), np.arange(N)).predict(container(objects))
             assert np.allclose(found, np.arange(N), atol=1e-4)
         model.predict(objects[:1])
         clone(OperatorKernelRegressor(kernel)).fit(objects, np.arange(N))
-    labels = StructuredPredictor(kernels.Pairwise(seen.similarity), alpha=1e-8).fit(objects, np.arange(N))
+    labels = StructuredPredictor(kernels.PairwiseKernel(seen.similarity), alpha=1e-8).fit(objects, np.arange(N))
     assert labels.predict(objects).tolist() == list(range(N))
 
 
@@ -209,7 +209,9 @@ def test_series_of_objects_as_inputs():
     pd = pytest.importorskip("pandas")
     objects = [Record(i) for i in range(N)]
     series = pd.Series(objects, index=np.arange(N) + 100)
-    model = OperatorKernelRegressor(kernels.Pairwise(Seen(objects).similarity), alpha=1e-8).fit(series, np.arange(N))
+    model = OperatorKernelRegressor(kernels.PairwiseKernel(Seen(objects).similarity), alpha=1e-8).fit(
+        series, np.arange(N)
+    )
     assert np.allclose(model.predict(series.iloc[3:5]), [3, 4], atol=1e-4)
 
 
@@ -231,7 +233,7 @@ def test_rows_of_numbers(rows):
     found = model.predict(PLACES[:3])
     assert isinstance(found, np.ndarray) and np.allclose(found, [[0, 1], [1, 0], [2, 2]], atol=0.1)
     inputs = []
-    kernel = kernels.Pairwise(lambda a, b: inputs.append(a) or float(np.exp(-np.sum((a - b) ** 2))))
+    kernel = kernels.PairwiseKernel(lambda a, b: inputs.append(a) or float(np.exp(-np.sum((a - b) ** 2))))
     OperatorKernelRegressor(kernel).fit(list(rows), [0.0, 1.0, 2.0])
     assert all(isinstance(row, np.ndarray) and row.shape == (2,) for row in inputs)
 

@@ -179,7 +179,7 @@ def common_letters_of_lists(A, B):
     return np.array([[common_letters(a, b) for b in B] for a in A])
 
 
-@pytest.mark.parametrize("kernel", [common_letters_of_lists, kernels.Pairwise(common_letters)])
+@pytest.mark.parametrize("kernel", [common_letters_of_lists, kernels.PairwiseKernel(common_letters)])
 @pytest.mark.parametrize("container", [list, tuple, np.array, lambda words: np.array(words, dtype=object)])
 def test_words(kernel, container):
     lengths = np.array([len(word) for word in WORDS], dtype=float)
@@ -197,7 +197,7 @@ def test_words(kernel, container):
 
 def test_objects_of_unequal_length():
     curves = [rng.normal(size=n) for n in rng.integers(3, 9, N)]
-    kernel = kernels.Pairwise(lambda a, b: a[0] * b[0] + len(a) * len(b))
+    kernel = kernels.PairwiseKernel(lambda a, b: a[0] * b[0] + len(a) * len(b))
     assert_finite(OperatorKernelRegressor(kernel).fit(curves, Y), curves, Y)
 
 

@@ -60,7 +60,7 @@ def test_between_the_points_too_and_with_robust_losses():
 def test_more_samples_than_are_looked_at():
     many = rng.uniform(-1, 1, size=(700, 1))
     y = np.sin(4 * T + 2 * many) + 0.3 * rng.normal(size=(700, 40))
-    model = FunctionalRegressor(kernels.Best(["rbf", "linear"])).fit(many, y)
+    model = FunctionalRegressor(kernels.KernelSearch(["rbf", "linear"])).fit(many, y)
     assert_allclose(
         model.predict(many), fixed(model, operators.Integral("rbf", 100.0)).fit(many, y).predict(many), atol=1e-5
     )

@@ -33,7 +33,7 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
 from hilbertlearn import OperatorKernelRegressor
-from hilbertlearn.kernels import OutputBuilt
+from hilbertlearn.kernels import OutputTensorKernel
 from hilbertlearn.losses import Ball, EpsilonInsensitive, EpsilonSVR, Hinge, Huber, InfConv, Norm, PowerNorm, Squared
 
 pytestmark = pytest.mark.filterwarnings("error::sklearn.exceptions.ConvergenceWarning")
@@ -290,7 +290,7 @@ def test_two_terms_with_one_operator_are_one_term_with_the_sum_of_kernels():
 # ------------------------------------------------------------------ kernels built from the outputs
 
 
-def output_built(form, S, T, X, Y, mu):
+def output_tensor(form, S, T, X, Y, mu):
     """The operator-valued kernel between points S and T, block by block, from the table of the six forms."""
 
     def k(a, b):
@@ -322,16 +322,16 @@ def uneven_pairs(Y):
 
 @flag("weights", ["uniform", "own"])
 @flag("form", ["i", "ii", "iii", "iv", "v", "vi"])
-def test_output_built_kernels_are_the_dense_ones(form, weights):
+def test_output_tensor_kernels_are_the_dense_ones(form, weights):
     rng = np.random.default_rng(8)
     n, pairs = 6, form in ("iv", "v", "vi")
     X, Y, new = rng.normal(size=(n, 2)), rng.normal(size=(n, D)) + 0.5, rng.normal(size=(4, 2))
     own = (uneven_pairs if pairs else uneven) if weights == "own" else None
-    kernel = OutputBuilt(form, weights=own)
+    kernel = OutputTensorKernel(form, weights=own)
 
     def dense(outputs, S):
         uniform = np.full((n, n) if pairs else n, 1 / n**2 if pairs else 1 / n)
-        return output_built(form, S, X, X, outputs, uniform if own is None else own(outputs))
+        return output_tensor(form, S, X, X, outputs, uniform if own is None else own(outputs))
 
     # squared loss, outputs centred by their mean: a linear system
     centred = Y - Y.mean(axis=0)
@@ -358,7 +358,7 @@ def test_output_built_kernels_are_the_dense_ones(form, weights):
 
 
 @flag("form", ["i", "ii", "iii", "iv", "v", "vi"])
-def test_output_built_kernels_in_sums_with_weights_and_margins(form):
+def test_output_tensor_kernels_in_sums_with_weights_and_margins(form):
     """As one of two terms, with sample weights and gaps in the outputs, for a residual and a margin loss."""
     rng = np.random.default_rng(9)
     n, pairs = 6, form in ("iv", "v", "vi")
@@ -368,8 +368,8 @@ def test_output_built_kernels_in_sums_with_weights_and_margins(form):
     share = weights / weights.sum()
     mu = np.outer(share, share) if pairs else share
     K = laplacian_kernel(X, gamma=GAMMA)
-    data = Data(X, Y, weights, [], {"kernel": [(OutputBuilt(form), None), ("laplacian", M)]})
-    data.gram = output_built(form, X, X, X, outputs, mu) + np.kron(K, M)
+    data = Data(X, Y, weights, [], {"kernel": [(OutputTensorKernel(form), None), ("laplacian", M)]})
+    data.gram = output_tensor(form, X, X, X, outputs, mu) + np.kron(K, M)
     for name in ("huber-1", "squared-hinge", "hinge"):
         hand = LOSSES[name]
         model = fit(data, hand.loss)

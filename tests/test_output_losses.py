@@ -93,7 +93,7 @@ def test_kernel_loss_of_objects_and_callables():
     words = ["abc", "ab", "", "cab", "zz"]
     shared = lambda z, y: 3 * len(set(z) & set(y)) + 1.0  # noqa: E731
     matrix = lambda Z, Y: by_pairs(shared, Z, Y)  # noqa: E731
-    for kernel in (kernels.Pairwise(shared), matrix):
+    for kernel in (kernels.PairwiseKernel(shared), matrix):
         assert_pairs(KernelLoss(kernel), squared_feature_distance(shared), words, words[::-1])
     Z = rng.integers(0, 2, size=(4, 6)).astype(float)
     tanimoto = lambda z, y: z @ y / (z @ z + y @ y - z @ y)  # noqa: E731

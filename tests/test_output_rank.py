@@ -16,12 +16,12 @@ TEXTS = [f"{a}{b}{c}" for a in "abcd" for b in "efg" for c in "hijk"][:N]
 RBF = rbf_kernel(VECTORS, gamma=0.5)
 
 KERNELS = {
-    "name": (kernels.Named("rbf", 0.5), VECTORS, RBF),
+    "name": (kernels.NamedKernel("rbf", 0.5), VECTORS, RBF),
     "Gram matrix": (RBF, np.arange(N), RBF),
     "callable on a list": (intersections, OBJECTS, intersections(OBJECTS, OBJECTS)),
     "object": (kernels.NGrams(2), TEXTS, kernels.NGrams(2)(TEXTS, TEXTS)),
     "function of two": (
-        kernels.Pairwise(lambda a, b: (1 + len(set(a) & set(b))) ** 2),
+        kernels.PairwiseKernel(lambda a, b: (1 + len(set(a) & set(b))) ** 2),
         TEXTS,
         np.array([[(1.0 + len(set(a) & set(b))) ** 2 for b in TEXTS] for a in TEXTS]),
     ),
@@ -55,7 +55,7 @@ def test_coordinates_are_those_of_the_projection_on_the_landmarks(kind, rank):
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("kernel", ["all", "polynomial"])
 def test_enough_landmarks_are_the_exact_fit(loss, kernel):
-    kernel = kernels.Named("rbf", 0.5) if kernel == "all" else (lambda A, B: polynomial_kernel(A, B, degree=2))
+    kernel = kernels.NamedKernel("rbf", 0.5) if kernel == "all" else (lambda A, B: polynomial_kernel(A, B, degree=2))
     settings = {"output_kernel": kernel, "loss": LOSSES[loss], "tol": 1e-13}
     exact = predictor(**settings).fit(X, VECTORS)
     rank = N if exact.coordinates(NEW).shape[1] == N else 12  # quadratic polynomials of three variables: 10
@@ -70,7 +70,9 @@ def test_enough_landmarks_are_the_exact_fit(loss, kernel):
 def test_losses_see_what_outputs_have_outside_the_span(loss):
     # one more column that the operator, and so every function, is zero in
     settings = {"gamma": 0.3, "alpha": 0.01, "loss": LOSSES[loss], "tol": 1e-12}
-    model = StructuredPredictor("rbf", output_kernel=kernels.Named("rbf", 0.5), rank=5, **settings).fit(X, VECTORS)
+    model = StructuredPredictor("rbf", output_kernel=kernels.NamedKernel("rbf", 0.5), rank=5, **settings).fit(
+        X, VECTORS
+    )
     V = model.encode(VECTORS)
     outside = np.sqrt(np.maximum(1 - (V**2).sum(axis=1), 0.0))
     assert (outside > 0.1).mean() > 0.5
@@ -86,9 +88,9 @@ def test_losses_see_what_outputs_have_outside_the_span(loss):
 def test_outputs_that_are_not_known_have_nothing_outside():
     y = VECTORS.copy()
     y[3] = np.nan
-    model = predictor(output_kernel=kernels.Named("rbf", 0.5), rank=5, loss=LOSSES["huber"]).fit(X, y)
+    model = predictor(output_kernel=kernels.NamedKernel("rbf", 0.5), rank=5, loss=LOSSES["huber"]).fit(X, y)
     rest = np.delete(np.arange(N), 3)
-    same = predictor(output_kernel=kernels.Named("rbf", 0.5), rank=5, loss=LOSSES["huber"], alpha=0.01)
+    same = predictor(output_kernel=kernels.NamedKernel("rbf", 0.5), rank=5, loss=LOSSES["huber"], alpha=0.01)
     assert_allclose(model.coordinates(NEW), same.fit(X[rest], y[rest]).coordinates(NEW), atol=1e-6)
 
 
@@ -153,11 +155,11 @@ def test_auto_is_exact_for_few_outputs_and_leaves_a_hundredth_of_many(monkeypatc
     many = np.random.default_rng(0).normal(size=(400, 2))
     monkeypatch.setattr("hilbertlearn.spaces.structured._FEW", 399)
     weights = np.random.default_rng(1).uniform(size=400)
-    space = OutputKernel(kernels.Named("rbf", 0.5), rank="auto").space(many, weights)
+    space = OutputKernel(kernels.NamedKernel("rbf", 0.5), rank="auto").space(many, weights)
     left = 1 - (space.encode(many) ** 2).sum(axis=1)
     assert 0 < weights @ left <= 0.01 * weights.sum() and len(space.factor) < 200
     monkeypatch.setattr("hilbertlearn.spaces.structured._MOST_LANDMARKS", 7)
-    assert len(OutputKernel(kernels.Named("rbf", 0.5), rank="auto").space(many).factor) == 7
+    assert len(OutputKernel(kernels.NamedKernel("rbf", 0.5), rank="auto").space(many).factor) == 7
 
 
 def test_refusals():

@@ -15,7 +15,7 @@ from sklearn.kernel_approximation import RBFSampler
 
 from hilbertlearn import FunctionalRegressor, LinkPredictor, OperatorKernelRegressor, streams
 from hilbertlearn.features import Landmarks, RandomFeatures
-from hilbertlearn.operators import Covariance, Learned
+from hilbertlearn.operators import Covariance, LearnedOperator
 
 N, P, D = 200, 3, 3
 rng = np.random.default_rng(0)
@@ -240,9 +240,9 @@ def test_settings_inside_objects_are_compared_too():
         one.partial_fit(X[100:], Y[100:])
 
 
-@pytest.mark.parametrize("operator", ["learned", Learned()], ids=str)
+@pytest.mark.parametrize("operator", ["learned", LearnedOperator()], ids=str)
 def test_an_operator_that_takes_passes_is_refused(operator):
-    with pytest.raises(ValueError, match=r"Learned takes several passes.*fit\(source\)"):
+    with pytest.raises(ValueError, match=r"LearnedOperator takes several passes.*fit\(source\)"):
         model(operator=operator).partial_fit(X, Y)
 
 

@@ -188,7 +188,7 @@ def test_partial_functions(tmp_path):
         losses.InfConv(losses.Huber(0.4, 1), losses.Squared()),
         2.0 * output_losses.Absolute() + output_losses.Huber(0.2),
         kernels.Columns([("rbf", ["a"]), (kernels.Categorical(), "b")]),
-        operators.PerAxis(curves=operators.Covariance(0.3)),
+        operators.AxisProduct(curves=operators.Covariance(0.3)),
         spaces.Dictionary(["fourier", spaces.BSpline(4)]),
         RBF(1.5) + WhiteKernel(0.1),
         KFold(3, shuffle=True, random_state=0),

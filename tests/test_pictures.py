@@ -240,7 +240,7 @@ def test_models_without_coefficients_of_samples_are_refused():
 
 
 def test_importances_are_bars_from_the_largest():
-    model = OperatorKernelRegressor(kernels.Metric(n_rounds=2), alpha=1e-3).fit(X, CURVES[:, 3])
+    model = OperatorKernelRegressor(kernels.MetricKernel(n_rounds=2), alpha=1e-3).fit(X, CURVES[:, 3])
     diagonal = np.diag(model.metric_)
     ax = plotting.plot_importances(model, names=["b", "a"])
     assert_allclose([bar.get_width() for bar in ax.patches], np.sort(diagonal)[::-1])
@@ -272,7 +272,7 @@ def test_importances_of_nothing_are_refused(model, settings, error, message):
 
 def test_models_without_a_metric_are_refused():
     plain = OperatorKernelRegressor("rbf", gamma=1.0, alpha=0.1).fit(X, CURVES[:, 0])
-    with pytest.raises(TypeError, match=r"learnt no metric; fit it with kernel=kernels.Metric\(\)"):
+    with pytest.raises(TypeError, match=r"learnt no metric; fit it with kernel=kernels.MetricKernel\(\)"):
         plotting.plot_importances(plain)
 
 

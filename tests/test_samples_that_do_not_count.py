@@ -71,7 +71,7 @@ def test_strings_with_a_loss_left_to_the_data(loss):
 
 def test_kernels_of_fields_and_kernels_of_outputs_do_not_go_together():
     with pytest.raises(ValueError, match="scalar kernel"):
-        StructuredPredictor(kernels.CurlFree(), output_kernel="linear", alpha=0.1).fit(X, X)
+        StructuredPredictor(kernels.CurlFreeKernel(), output_kernel="linear", alpha=0.1).fit(X, X)
 
 
 def test_scores_of_labels_by_a_path_are_scores_of_labels():

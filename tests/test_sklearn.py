@@ -107,7 +107,7 @@ MODELS = {
     "nested": nested(),
     "sparse": OperatorKernelRegressor(loss=losses.EpsilonInsensitive(1.0), alpha=0.01),
     "terms": OperatorKernelRegressor([("rbf", None), ("linear", operators.Decay())], alpha=0.01),
-    "output built": OperatorKernelRegressor(kernels.OutputBuilt("iii"), alpha=0.01),
+    "output built": OperatorKernelRegressor(kernels.OutputTensorKernel("iii"), alpha=0.01),
     "path": RegularizationPathCV(OperatorKernelRegressor(loss="huber"), [1e-3, 1e-2], cv=2),
     "structured": StructuredPredictor(output_kernel="rbf", output_loss="squared", loss="huber", alpha=0.01),
     "loss trick": StructuredPredictor(alpha=0.01),

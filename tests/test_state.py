@@ -126,15 +126,15 @@ CASES = {
         vector(kernel=[(Gaussian(0.2), operators.Covariance(0.3)), (kernels.L2(0.1), None), ("linear", ROOT @ ROOT.T)]),
         VECTORS,
     ),
-    "vector, built from outputs": (vector(kernel=kernels.OutputBuilt("iii", Gaussian(), weights=halves)), VECTORS),
-    "vector, built by name": (vector(kernel=kernels.OutputBuilt("v"), gamma=0.1), VECTORS),
-    "vector, field": (vector(kernel=kernels.CurlFree()), VECTORS),
-    "vector, two fields": (vector(kernel=[(kernels.Helmholtz(0.4), None), ("rbf", None)], gamma=0.2), VECTORS),
+    "vector, output tensors": (vector(kernel=kernels.OutputTensorKernel("iii", Gaussian(), weights=halves)), VECTORS),
+    "vector, built by name": (vector(kernel=kernels.OutputTensorKernel("v"), gamma=0.1), VECTORS),
+    "vector, field": (vector(kernel=kernels.CurlFreeKernel()), VECTORS),
+    "vector, two fields": (vector(kernel=[(kernels.HelmholtzKernel(0.4), None), ("rbf", None)], gamma=0.2), VECTORS),
     "vector, graph": (vector(graph=kernels.Affinity(5), manifold=0.3), UNKNOWN),
     "vector, graph and operator": (vector(manifold=0.3, operator=operators.TaskGraph(), kernel=Gaussian()), UNKNOWN),
     "vector, given graph": (vector(graph=GRAPH.astype(float), manifold=0.1, loss=losses.EpsilonSVR(0.1)), UNKNOWN),
     "vector, metric": (vector(output_metric=operators.TaskGraph(mu=0.4, form="similarity")), VECTORS),
-    "vector, learnt operator": (vector(operator=operators.Learned(max_iter=30, tol=0.05)), VECTORS),
+    "vector, learnt operator": (vector(operator=operators.LearnedOperator(max_iter=30, tol=0.05)), VECTORS),
     "vector, hinge": (vector(loss=losses.Hinge(targets=half)), SIGNS),
     "vector, convolution": (vector(loss=losses.InfConv(losses.Huber(0.4, 1), losses.Squared())), VECTORS),
     "vector, ball": (vector(loss=losses.Ball(0.5)), VECTORS),
@@ -155,7 +155,7 @@ CASES = {
     "functions, gaps": (functional(loss=losses.Huber(0.1, p=1)), HOLES),
     "functions, several": (
         functional(
-            space=spaces.Eigen(n_components=4), operator=operators.PerAxis(curves=operators.Covariance(0.3))
+            space=spaces.Eigen(n_components=4), operator=operators.AxisProduct(curves=operators.Covariance(0.3))
         ),
         PAIRS,
     ),
@@ -167,7 +167,7 @@ CASES = {
     "functions, components": (functional(space=spaces.PrincipalComponents(3), loss="huber"), CURVES),
     "functions, irregular": (functional(loss=losses.EpsilonSVR(0.05), grid=T), IRREGULAR),
     "functions, projected": (functional(space=spaces.Fourier(4), irregular="projected"), IRREGULAR),
-    "functions of curves": (functional(kernel=kernels.Additive(), operator=None), CURVES),
+    "functions of curves": (functional(kernel=kernels.AdditiveKernel(), operator=None), CURVES),
     "functions, terms": (
         functional(kernel=[(kernels.L2(), operators.Integral(gamma=3.0)), (kernels.ChannelSum(), None)]),
         CURVES,
@@ -184,12 +184,12 @@ CASES = {
         WORDS,
     ),
     "objects, kernel of vectors": (
-        structured(output_kernel=spaces.OutputKernel(kernels.Named("rbf", 0.5)), decoder="gaussian"),
+        structured(output_kernel=spaces.OutputKernel(kernels.NamedKernel("rbf", 0.5)), decoder="gaussian"),
         VECTORS,
     ),
     "objects, kernel and margins": (structured(output_kernel="linear", loss="hinge", **polynomial()), SETS),
     "objects, kernel and operator": (
-        structured(output_kernel=kernels.Named("rbf", 0.5), operator=operators.Decay(0.5)),
+        structured(output_kernel=kernels.NamedKernel("rbf", 0.5), operator=operators.Decay(0.5)),
         VECTORS,
     ),
     "objects, kernel and graph": (structured(output_kernel=Gaussian(), manifold=0.2), UNKNOWN),
@@ -199,11 +199,11 @@ CASES = {
     "objects, own loss": (structured(output_loss=SetLoss()), OBJECTS),
     "objects, both": (structured(output_kernel=Common(), output_loss=SetLoss(2.0), gamma=0.2), OBJECTS),
     "objects, both, robust": (
-        structured(output_kernel=kernels.Named("rbf", 2.0), output_loss=output_losses.Pinball(0.4), loss="huber"),
+        structured(output_kernel=kernels.NamedKernel("rbf", 2.0), output_loss=output_losses.Pinball(0.4), loss="huber"),
         NUMBERS,
     ),
     "objects, both, graph": (
-        structured(output_kernel=kernels.Named("rbf", 2.0), output_loss="absolute", manifold=0.1),
+        structured(output_kernel=kernels.NamedKernel("rbf", 2.0), output_loss="absolute", manifold=0.1),
         np.where(np.arange(N) % 5 == 1, np.nan, NUMBERS),
     ),
     "objects, regressor": (structured(output_kernel=Common(), regressor=Ridge(0.2)), OBJECTS),

@@ -16,15 +16,15 @@ from hilbertlearn import OperatorKernelRegressor
 from hilbertlearn.data.functions import quadrature
 from hilbertlearn.kernels import (
     L2,
-    Additive,
+    AdditiveKernel,
     ChannelSum,
-    CurlFree,
-    DivergenceFree,
-    Helmholtz,
+    CurlFreeKernel,
+    DivergenceFreeKernel,
+    HelmholtzKernel,
     InputKernel,
     IntegratedKernel,
     Matern,
-    Named,
+    NamedKernel,
     TanimotoGaussian,
     centred_linear,
     check_kernel,
@@ -239,16 +239,16 @@ POINTS = rng.normal(size=(10, 2))
 # kernel with "auto", inputs, the setting, the power of the rate, what it resolves as, the default
 RATED = [
     (Matern(1.5, "auto"), X, "gamma", 1, "median", "auto"),
-    (Named("laplacian", "auto"), X, "gamma", 1, "median", "median"),
+    (NamedKernel("laplacian", "auto"), X, "gamma", 1, "median", "median"),
     (TanimotoGaussian("auto"), BITS, "gamma", 1, 1.0, 1.0),
     (L2("auto"), CURVES, "gamma", 1, "median", "auto"),
     (L2("auto", shape="matern32"), CURVES, "gamma", 1, "median", "auto"),
     (IntegratedKernel("laplacian", "auto"), CURVES, "gamma", 1, "median", "auto"),
     (ChannelSum("auto"), CURVES, "bandwidth", -0.5, 1.0, 1.0),
-    (Additive(0.2, "auto"), CURVES, "bandwidth_values", -0.5, "median", "auto"),
-    (CurlFree("auto"), POINTS, "gamma", 1, "median", "median"),
-    (DivergenceFree("auto"), POINTS, "gamma", 1, "median", "median"),
-    (Helmholtz(0.3, "auto"), POINTS, "gamma", 1, "median", "median"),
+    (AdditiveKernel(0.2, "auto"), CURVES, "bandwidth_values", -0.5, "median", "auto"),
+    (CurlFreeKernel("auto"), POINTS, "gamma", 1, "median", "median"),
+    (DivergenceFreeKernel("auto"), POINTS, "gamma", 1, "median", "median"),
+    (HelmholtzKernel(0.3, "auto"), POINTS, "gamma", 1, "median", "median"),
 ]
 
 
@@ -288,7 +288,7 @@ def test_bandwidths_of_channels_share_a_rate():
 
 
 def test_kernels_without_a_rate_are_not_searched():
-    for kernel in (L2("auto", shape="linear"), Named("linear", "auto")):
+    for kernel in (L2("auto", shape="linear"), NamedKernel("linear", "auto")):
         inputs = CURVES if isinstance(kernel, L2) else X
         assert not kernel.searched
         resolved = kernel.resolve(inputs)
@@ -391,7 +391,7 @@ def test_only_products_have_an_origin_and_only_when_asked():
         (L2(1.0, shape="gaussian"), ["L2: shape", "'gaussian'", "'rbf'", "'matern32'", "'linear'"]),
         (L2("scale"), ["L2: gamma", "'scale'", "'median'", "'auto'"]),
         (TanimotoGaussian("median"), ["TanimotoGaussian: gamma", "'median'", "'auto'"]),
-        (Helmholtz(0.5, "mean"), ["Helmholtz: gamma", "'mean'", "'auto'"]),
+        (HelmholtzKernel(0.5, "mean"), ["HelmholtzKernel: gamma", "'mean'", "'auto'"]),
     ],
 )
 def test_bad_settings_are_refused(kernel, words):
@@ -401,7 +401,7 @@ def test_bad_settings_are_refused(kernel, words):
 
 
 def test_bad_words_and_inputs_are_refused():
-    assert_refused(lambda: Named("rbf", "mean").resolve(X), ["gamma", "'mean'", "'auto'"])
+    assert_refused(lambda: NamedKernel("rbf", "mean").resolve(X), ["gamma", "'mean'", "'auto'"])
     assert_refused(lambda: ChannelSum("wide").resolve(CURVES), ["ChannelSum: bandwidth", "'wide'", "'auto'"])
     assert_refused(lambda: Matern(1.5, 1.0)(["a", "b"], ["a"]), ["Matern: X", "numbers", "str"])
     assert_allclose(profile("matern", distances("rbf", X), 1.0), profile("matern32", distances("rbf", X), 1.0))

@@ -175,7 +175,12 @@ def vector_field():
     X = rng.uniform(-1, 1, size=(360, 2))
     truth = np.c_[-X[:, 1], X[:, 0]] * np.exp(-2 * (X**2).sum(axis=1))[:, None]
     Y = truth[:60] + 0.03 * rng.normal(size=(60, 2))
-    return OperatorKernelRegressor(kernels.DivergenceFree(gamma=1.0)), X[:60], Y, root_mean_square(X[60:], truth[60:])
+    return (
+        OperatorKernelRegressor(kernels.DivergenceFreeKernel(gamma=1.0)),
+        X[:60],
+        Y,
+        root_mean_square(X[60:], truth[60:]),
+    )
 
 
 @problem

@@ -74,7 +74,7 @@ def test_nadaraya_watson_refuses():
 
 
 def test_kernel_dependency_estimation_is_kernel_pca_then_ridge_then_the_nearest():
-    output_kernel = kernels.Named("rbf", 0.5)
+    output_kernel = kernels.NamedKernel("rbf", 0.5)
     model = KernelDependencyEstimation(gamma=0.3, output_kernel=output_kernel, n_components=4, alpha=0.01).fit(X, Z)
     pca = KernelPCA(4, kernel="rbf", gamma=0.5).fit(Z)
     dual = np.linalg.solve(rbf_kernel(X, gamma=0.3) + 0.12 * np.eye(12), pca.transform(Z))

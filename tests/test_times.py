@@ -95,11 +95,13 @@ def test_dates_beside_numbers_and_text():
         machine().fit(frame[["a", "day"]], y).predict(frame[["a", "day"]]),
         machine().fit(plain[["a", "day"]], y).predict(plain[["a", "day"]]),
     )
-    kernel = kernels.Columns([("rbf", ["a", "day"]), (kernels.Categorical(), "kind")])
+    kernel = kernels.Columns([("rbf", ["a", "day"]), (kernels.CategoricalKernel(), "kind")])
     models = [OperatorKernelRegressor(kernel, alpha=1e-3).fit(one, y) for one in (frame, plain)]
     assert_allclose(models[0].predict(frame[["kind", "day", "a"]]), models[1].predict(plain))
     assert "day in days since 2020-02-20" in models[0].summary()
-    found = OperatorKernelRegressor(kernels.Categorical(gamma=1.0), alpha=1e-3).fit(frame.to_numpy(), y)  # of objects
+    found = OperatorKernelRegressor(kernels.CategoricalKernel(gamma=1.0), alpha=1e-3).fit(
+        frame.to_numpy(), y
+    )  # of objects
     assert_allclose(found.X_fit_.columns[1].astype(float), DAYS)
 
 

@@ -16,18 +16,18 @@ from sklearn.model_selection import GridSearchCV
 from hilbertlearn import OperatorKernelRegressor
 from hilbertlearn.core.terms import BlockTerm, DenseGram, TrainingOutputs, make_term
 from hilbertlearn.kernels import (
-    CurlFree,
-    DivergenceFree,
-    Helmholtz,
+    CurlFreeKernel,
+    DivergenceFreeKernel,
+    HelmholtzKernel,
     InputKernel,
-    OperatorValued,
+    OperatorValuedKernel,
     gram,
     resolve_gamma,
     training_gram,
 )
 
 GAMMA = 0.4
-FIELDS = [CurlFree(GAMMA), DivergenceFree(GAMMA), Helmholtz(0.3, GAMMA)]
+FIELDS = [CurlFreeKernel(GAMMA), DivergenceFreeKernel(GAMMA), HelmholtzKernel(0.3, GAMMA)]
 rng = np.random.default_rng(0)
 
 
@@ -63,13 +63,13 @@ def test_kernels_are_second_derivatives_of_a_gaussian(d):
     Z[0] = X[0]
     H = np.array([[hessian(x, z) for z in Z] for x in X])
     curl_free = -H / (2 * GAMMA)
-    assert_allclose(CurlFree(GAMMA)(X, Z), curl_free, atol=1e-5)
+    assert_allclose(CurlFreeKernel(GAMMA)(X, Z), curl_free, atol=1e-5)
     if d > 1:
         traces = np.trace(H, axis1=2, axis2=3)[:, :, None, None]
         divergence_free = (H - traces * np.eye(d)) / (2 * GAMMA * (d - 1))
-        assert_allclose(DivergenceFree(GAMMA)(X, Z), divergence_free, atol=1e-5)
-        assert_allclose(Helmholtz(0.3, GAMMA)(X, Z), 0.3 * curl_free + 0.7 * divergence_free, atol=1e-5)
-        assert_allclose(Helmholtz(1 / d, GAMMA)(X, Z)[:, :, 0, 1], 0, atol=1e-15)  # no tie between outputs
+        assert_allclose(DivergenceFreeKernel(GAMMA)(X, Z), divergence_free, atol=1e-5)
+        assert_allclose(HelmholtzKernel(0.3, GAMMA)(X, Z), 0.3 * curl_free + 0.7 * divergence_free, atol=1e-5)
+        assert_allclose(HelmholtzKernel(1 / d, GAMMA)(X, Z)[:, :, 0, 1], 0, atol=1e-15)  # no tie between outputs
 
 
 @pytest.mark.parametrize("kernel", FIELDS, ids=name)
@@ -99,57 +99,65 @@ def test_fields_have_no_curl_or_no_divergence(d):
 
         return np.stack([field(X + e) - field(X - e) for e in step * np.eye(d)], axis=2) / (2 * step)
 
-    J = jacobian(CurlFree(GAMMA))
+    J = jacobian(CurlFreeKernel(GAMMA))
     assert np.abs(J - J.transpose(0, 2, 1)).max() < 1e-6 * np.abs(J).max()
-    J = jacobian(DivergenceFree(GAMMA))
+    J = jacobian(DivergenceFreeKernel(GAMMA))
     assert np.abs(np.trace(J, axis1=1, axis2=2)).max() < 1e-6 * np.abs(J).max()
     assert np.abs(J - J.transpose(0, 2, 1)).max() > 0.1 * np.abs(J).max()
 
 
 def test_gamma_comes_from_the_training_inputs():
     X, w = rng.normal(size=(30, 2)), rng.uniform(0.5, 2, 30)
-    for kernel in (CurlFree(), DivergenceFree(), Helmholtz(0.2)):
+    for kernel in (CurlFreeKernel(), DivergenceFreeKernel(), HelmholtzKernel(0.2)):
         resolved = kernel.resolve(X, w)
         assert resolved.gamma == resolve_gamma("rbf", "median", X, w)
         assert kernel.gamma == "median" and type(resolved) is type(kernel)
         assert InputKernel.of(kernel, "median", None, X, w).kernel.gamma == resolved.gamma
         with pytest.raises(ValueError, match=r"gamma='median' is not a number yet; call resolve\(X\)"):
             kernel(X, X)
-    assert Helmholtz(0.2).resolve(X).share == 0.2
-    assert Helmholtz(0.2, "scale").resolve(X).gamma == resolve_gamma("rbf", "scale", X)
-    assert set(CurlFree().get_params()) == {"gamma"} and set(Helmholtz().get_params()) == {"share", "gamma"}
-    assert clone(Helmholtz(0.2, 3.0)).get_params() == {"share": 0.2, "gamma": 3.0}
+    assert HelmholtzKernel(0.2).resolve(X).share == 0.2
+    assert HelmholtzKernel(0.2, "scale").resolve(X).gamma == resolve_gamma("rbf", "scale", X)
+    assert set(CurlFreeKernel().get_params()) == {"gamma"} and set(HelmholtzKernel().get_params()) == {"share", "gamma"}
+    assert clone(HelmholtzKernel(0.2, 3.0)).get_params() == {"share": 0.2, "gamma": 3.0}
 
 
 @pytest.mark.parametrize("good", [list, np.float32, lambda X: (10 * X).astype(int)])
 def test_points_of_any_kind_of_numbers(good):
     X = np.round(rng.normal(size=(5, 2)), 1)
     X = np.array(X, dtype=np.float32).astype(float)
-    expected = CurlFree(GAMMA)(np.array(good(X), dtype=float), X)
-    assert_allclose(CurlFree(GAMMA)(good(X) if good is not np.float32 else X.astype(good), X), expected)
+    expected = CurlFreeKernel(GAMMA)(np.array(good(X), dtype=float), X)
+    assert_allclose(CurlFreeKernel(GAMMA)(good(X) if good is not np.float32 else X.astype(good), X), expected)
 
 
 @pytest.mark.parametrize(
     ("kernel", "X", "words"),
     [
-        (CurlFree(GAMMA), np.ones(3), ["CurlFree", "X", "(n, d)", "shape (3,)"]),
-        (CurlFree(GAMMA), np.ones((3, 2, 2)), ["(n, d)", "shape (3, 2, 2)"]),
-        (CurlFree(GAMMA), ["a", "b"], ["numbers", "list"]),
-        (CurlFree(GAMMA), scipy.sparse.eye_array(3, format="csr"), ["dense", "csr_array"]),
-        (CurlFree(GAMMA), 1e200 * np.ones((3, 2)), ["too large", "scale X"]),
-        (DivergenceFree(GAMMA), np.ones((3, 1)), ["one column", "constant", "kernels.CurlFree"]),
-        (Helmholtz(0.5, GAMMA), np.ones((3, 1)), ["one column", "constant", "kernels.CurlFree"]),
-        (CurlFree(-1.0), np.ones((3, 2)), ["CurlFree: gamma", "> 0", "'median'", "-1.0"]),
-        (CurlFree("mean"), np.ones((3, 2)), ["CurlFree: gamma", "'mean'"]),
-        (Helmholtz(1.5, GAMMA), np.ones((3, 2)), ["Helmholtz: share", "[0, 1]", "1.5"]),
-        (Helmholtz(-0.5, GAMMA), np.ones((3, 2)), ["Helmholtz: share", "-0.5"]),
-        (OperatorValued(lambda X, Z: np.ones((3, 3))), np.ones((3, 2)), ["(n, m, d, d)", "got shape (3, 3)"]),
-        (OperatorValued(lambda X, Z: np.ones((3, 3, 2, 1))), np.ones((3, 2)), ["square", "got shape (3, 3, 2, 1)"]),
-        (OperatorValued(lambda X, Z: np.ones((3, 2, 2, 2))), np.ones((3, 2)), ["(3, 3, 2, 2)", "(3, 2, 2, 2)"]),
-        (OperatorValued(lambda X, Z: -CurlFree(GAMMA)(X, Z)), rng.normal(size=(3, 2)), ["not positive semi-definite"]),
-        (OperatorValued(lambda X, Z: np.full((3, 3, 2, 2), np.nan)), np.ones((3, 2)), ["NaN or infinity"]),
+        (CurlFreeKernel(GAMMA), np.ones(3), ["CurlFreeKernel", "X", "(n, d)", "shape (3,)"]),
+        (CurlFreeKernel(GAMMA), np.ones((3, 2, 2)), ["(n, d)", "shape (3, 2, 2)"]),
+        (CurlFreeKernel(GAMMA), ["a", "b"], ["numbers", "list"]),
+        (CurlFreeKernel(GAMMA), scipy.sparse.eye_array(3, format="csr"), ["dense", "csr_array"]),
+        (CurlFreeKernel(GAMMA), 1e200 * np.ones((3, 2)), ["too large", "scale X"]),
+        (DivergenceFreeKernel(GAMMA), np.ones((3, 1)), ["one column", "constant", "kernels.CurlFreeKernel"]),
+        (HelmholtzKernel(0.5, GAMMA), np.ones((3, 1)), ["one column", "constant", "kernels.CurlFreeKernel"]),
+        (CurlFreeKernel(-1.0), np.ones((3, 2)), ["CurlFreeKernel: gamma", "> 0", "'median'", "-1.0"]),
+        (CurlFreeKernel("mean"), np.ones((3, 2)), ["CurlFreeKernel: gamma", "'mean'"]),
+        (HelmholtzKernel(1.5, GAMMA), np.ones((3, 2)), ["HelmholtzKernel: share", "[0, 1]", "1.5"]),
+        (HelmholtzKernel(-0.5, GAMMA), np.ones((3, 2)), ["HelmholtzKernel: share", "-0.5"]),
+        (OperatorValuedKernel(lambda X, Z: np.ones((3, 3))), np.ones((3, 2)), ["(n, m, d, d)", "got shape (3, 3)"]),
         (
-            OperatorValued(lambda X, Z: rbf_kernel(X)[:, :, None, None] * [[1.0, 2.0], [0.0, 1.0]]),
+            OperatorValuedKernel(lambda X, Z: np.ones((3, 3, 2, 1))),
+            np.ones((3, 2)),
+            ["square", "got shape (3, 3, 2, 1)"],
+        ),
+        (OperatorValuedKernel(lambda X, Z: np.ones((3, 2, 2, 2))), np.ones((3, 2)), ["(3, 3, 2, 2)", "(3, 2, 2, 2)"]),
+        (
+            OperatorValuedKernel(lambda X, Z: -CurlFreeKernel(GAMMA)(X, Z)),
+            rng.normal(size=(3, 2)),
+            ["not positive semi-definite"],
+        ),
+        (OperatorValuedKernel(lambda X, Z: np.full((3, 3, 2, 2), np.nan)), np.ones((3, 2)), ["NaN or infinity"]),
+        (
+            OperatorValuedKernel(lambda X, Z: rbf_kernel(X)[:, :, None, None] * [[1.0, 2.0], [0.0, 1.0]]),
             rng.normal(size=(3, 2)),
             ["not symmetric"],
         ),
@@ -165,9 +173,9 @@ def test_kernels_refuse(kernel, X, words):
 
 def test_points_of_two_dimensions_are_refused():
     with pytest.raises(ValueError, match="same dimension, got 2 and 3"):
-        CurlFree(GAMMA)(np.ones((3, 2)), np.ones((4, 3)))
-    with pytest.raises(TypeError, match="OperatorValued: function must be a callable"):
-        OperatorValued("rbf").validate()
+        CurlFreeKernel(GAMMA)(np.ones((3, 2)), np.ones((4, 3)))
+    with pytest.raises(TypeError, match="OperatorValuedKernel: function must be a callable"):
+        OperatorValuedKernel("rbf").validate()
 
 
 # ---------------------------------------------------------------- the term
@@ -189,7 +197,7 @@ def bumpy(X, Z):
     return rbf_kernel(X, Z, gamma=GAMMA)[:, :, None, None] * np.einsum("ial,jbl->ijab", factors(X), factors(Z))
 
 
-KERNELS = {"field": Helmholtz(0.3, GAMMA), "function": OperatorValued(bumpy)}
+KERNELS = {"field": HelmholtzKernel(0.3, GAMMA), "function": OperatorValuedKernel(bumpy)}
 
 
 def make(kind, mask=None, weighted=False):
@@ -246,7 +254,7 @@ def test_scale_is_the_trace_over_d():
 
 
 def test_blocks_of_fields_are_not_copied():
-    blocks = training_gram(CurlFree(GAMMA), POINTS)
+    blocks = training_gram(CurlFreeKernel(GAMMA), POINTS)
     assert np.shares_memory(BlockTerm.of_blocks(blocks).by_entry.K, blocks)
     assert BlockTerm.of_blocks(np.array(bumpy(POINTS, POINTS))).by_entry.K.flags.c_contiguous
 
@@ -315,7 +323,7 @@ def test_samples_left_out_by_block(kind, mask, weighted, center):
 def test_samples_left_out_of_a_singular_kernel():
     """Copies of points and a rank below n d: what the others determine has no residual, nothing is lost to rounding."""
     X = np.repeat(rng.normal(size=(4, 1)), 3, axis=0) @ np.ones((1, 2))
-    blocks = CurlFree(GAMMA)(X, X)
+    blocks = CurlFreeKernel(GAMMA)(X, X)
     term, Y = BlockTerm.of_blocks(blocks), rng.normal(size=(12, 2))
     expected = refit_left_out(flat(blocks), np.ones((12, 2), dtype=bool), Y, np.ones(12), 1e-4, False)
     for use in ("once", "path"):
@@ -326,7 +334,7 @@ def test_samples_left_out_of_a_singular_kernel():
 def test_many_penalties_and_samples_share_products():
     n, d = 40, 2
     X, Y = rng.normal(size=(n, d)), rng.normal(size=(n, d))
-    term = BlockTerm.of_blocks(CurlFree(GAMMA)(X, X))
+    term = BlockTerm.of_blocks(CurlFreeKernel(GAMMA)(X, X))
     penalties, root = np.geomspace(1e-3, 1e3, 700), np.ones((n, 1))
     path = list(term.factor("path").loo_residuals(Y, 0.1 * Y, root, penalties))
     once = term.factor().loo_residuals(Y, 0.1 * Y, root, penalties[::99])
@@ -335,10 +343,12 @@ def test_many_penalties_and_samples_share_products():
 
 
 def test_outputs_must_have_as_many_coordinates_as_the_blocks():
-    values = DenseGram(training_gram(CurlFree(GAMMA), POINTS))
+    values = DenseGram(training_gram(CurlFreeKernel(GAMMA), POINTS))
     outputs = TrainingOutputs(np.ones((N, 2)), np.ones(N), np.zeros(2))
-    with pytest.raises(ValueError, match=r"CurlFree are matrices \(3, 3\), but the outputs have 2 coordinates.*X"):
-        make_term(CurlFree(GAMMA), values, None, outputs)
+    with pytest.raises(
+        ValueError, match=r"CurlFreeKernel are matrices \(3, 3\), but the outputs have 2 coordinates.*X"
+    ):
+        make_term(CurlFreeKernel(GAMMA), values, None, outputs)
 
 
 # ---------------------------------------------------------------- the model
@@ -378,7 +388,7 @@ def test_ridge_regression_is_one_dense_system(kernel, V, weights, center):
 
 def test_a_separable_kernel_as_an_operator_valued_one():
     M = np.array([[2.0, 0.5], [0.5, 1.0]])
-    as_blocks = OperatorValued(lambda X, Z: rbf_kernel(X, Z, gamma=GAMMA)[:, :, None, None] * M)
+    as_blocks = OperatorValuedKernel(lambda X, Z: rbf_kernel(X, Z, gamma=GAMMA)[:, :, None, None] * M)
     for loss in ("squared", "huber", "hinge"):
         given = OperatorKernelRegressor("rbf", gamma=GAMMA, operator=M, alpha=0.02, loss=loss, tol=1e-9).fit(X, V)
         found = OperatorKernelRegressor(as_blocks, alpha=0.02, loss=given.loss_, tol=1e-9).fit(X, V)
@@ -391,16 +401,16 @@ def test_a_separable_kernel_as_an_operator_valued_one():
 
 
 def test_sums_of_fields():
-    both = [(CurlFree(GAMMA), None), (DivergenceFree(GAMMA), None)]
+    both = [(CurlFreeKernel(GAMMA), None), (DivergenceFreeKernel(GAMMA), None)]
     summed = OperatorKernelRegressor(both, alpha=0.02, tol=1e-12).fit(X, V)
-    assert_allclose(summed.predict(X_NEW), ridge(Helmholtz(0.5, GAMMA), V, None, 0.01, True), atol=1e-5)
+    assert_allclose(summed.predict(X_NEW), ridge(HelmholtzKernel(0.5, GAMMA), V, None, 0.01, True), atol=1e-5)
 
 
 @pytest.mark.parametrize("loss", ["huber-2", "huber-1", "epsilon-2", "svr"])
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["", "weights"])
 @pytest.mark.parametrize("V", [V, V_GAPS], ids=["", "gaps"])
 def test_other_losses_reach_the_optimum(loss, V, weights):
-    hand, kernel = LOSSES[loss], CurlFree(GAMMA)
+    hand, kernel = LOSSES[loss], CurlFreeKernel(GAMMA)
     labelled = np.isfinite(V).any(axis=1)
     w = (np.ones(len(V)) if weights is None else weights)[labelled]
     P, T = X[labelled], V[labelled]
@@ -421,7 +431,7 @@ def test_other_losses_reach_the_optimum(loss, V, weights):
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["", "weights"])
 @pytest.mark.parametrize("V", [V, V_GAPS], ids=["", "gaps"])
 def test_leave_one_out_is_that_of_refits(V, weights, center):
-    settings = {"kernel": Helmholtz(0.7, GAMMA), "center": center}
+    settings = {"kernel": HelmholtzKernel(0.7, GAMMA), "center": center}
     w = np.ones(len(V)) if weights is None else weights
     total = w[np.isfinite(V).any(axis=1)].sum()
     model = OperatorKernelRegressor(alpha=0.02, **settings).fit(X, V, weights)
@@ -435,11 +445,11 @@ def test_leave_one_out_is_that_of_refits(V, weights, center):
 
 @pytest.mark.parametrize("V", [V, V_GAPS], ids=["", "gaps"])
 def test_alpha_is_chosen_by_leave_one_out(V):
-    model = OperatorKernelRegressor(DivergenceFree()).fit(X, V)
+    model = OperatorKernelRegressor(DivergenceFreeKernel()).fit(X, V)
     gamma = resolve_gamma("rbf", "median", X[np.isfinite(V).any(axis=1)])
 
     def error(alpha):
-        again = OperatorKernelRegressor(DivergenceFree(gamma), alpha=alpha).fit(X, V)
+        again = OperatorKernelRegressor(DivergenceFreeKernel(gamma), alpha=alpha).fit(X, V)
         return np.nanmean(again.loo_residuals() ** 2)
 
     assert error(model.alpha_) <= min(error(model.alpha_ * f) for f in (10**-0.5, 10**-0.25, 10**0.25, 10**0.5)) + 1e-12
@@ -448,8 +458,10 @@ def test_alpha_is_chosen_by_leave_one_out(V):
 
 def test_weights_are_repetitions():
     counts = rng.integers(1, 4, len(X))
-    weighted = OperatorKernelRegressor(Helmholtz()).fit(X, V_GAPS, counts.astype(float))
-    repeated = OperatorKernelRegressor(Helmholtz()).fit(np.repeat(X, counts, axis=0), np.repeat(V_GAPS, counts, axis=0))
+    weighted = OperatorKernelRegressor(HelmholtzKernel()).fit(X, V_GAPS, counts.astype(float))
+    repeated = OperatorKernelRegressor(HelmholtzKernel()).fit(
+        np.repeat(X, counts, axis=0), np.repeat(V_GAPS, counts, axis=0)
+    )
     assert repeated.alpha_ == pytest.approx(weighted.alpha_)
     assert_allclose(repeated.predict(X_NEW), weighted.predict(X_NEW), atol=1e-6)
 
@@ -457,14 +469,16 @@ def test_weights_are_repetitions():
 def test_robust_losses_choose_alpha_and_kappa():
     outliers = V.copy()
     outliers[::8] += 10.0
-    model = OperatorKernelRegressor(CurlFree(), loss="huber").fit(X, outliers)
+    model = OperatorKernelRegressor(CurlFreeKernel(), loss="huber").fit(X, outliers)
     assert model.alpha_ > 0 and model.loss_.kappa > 0
     assert model.saturated_[::8].all()
 
 
 def test_a_divergence_free_model_knows_flows_better():
-    assert OperatorKernelRegressor(DivergenceFree()).fit(X, V).score(X_NEW, field(X_NEW)) > 0.9
-    swirl, gradient = (OperatorKernelRegressor(kernel).fit(X, V) for kernel in (DivergenceFree(), CurlFree()))
+    assert OperatorKernelRegressor(DivergenceFreeKernel()).fit(X, V).score(X_NEW, field(X_NEW)) > 0.9
+    swirl, gradient = (
+        OperatorKernelRegressor(kernel).fit(X, V) for kernel in (DivergenceFreeKernel(), CurlFreeKernel())
+    )
     assert np.nansum(swirl.loo_residuals() ** 2) < 0.5 * np.nansum(gradient.loo_residuals() ** 2)
 
 
@@ -473,7 +487,7 @@ def field(X):
 
 
 def test_models_are_scikit_learn_estimators():
-    model = OperatorKernelRegressor(Helmholtz(0.3), alpha=0.01).fit(X, V)
+    model = OperatorKernelRegressor(HelmholtzKernel(0.3), alpha=0.01).fit(X, V)
     again = pickle.loads(pickle.dumps(model))
     assert_allclose(again.predict(X_NEW), model.predict(X_NEW))
     assert_allclose(again.loo_residuals(), model.loo_residuals())
@@ -481,19 +495,19 @@ def test_models_are_scikit_learn_estimators():
     model.kernel.set_params(gamma=100.0)  # settings that change later do not reach what was learnt
     assert_allclose(model.predict(X_NEW), again.predict(X_NEW))
     grid = {"kernel__gamma": [0.01, 0.3, 10.0], "kernel__share": [0.0, 0.5, 1.0]}
-    search = GridSearchCV(OperatorKernelRegressor(Helmholtz(), alpha=1e-3), grid, cv=3).fit(X, V)
+    search = GridSearchCV(OperatorKernelRegressor(HelmholtzKernel(), alpha=1e-3), grid, cv=3).fit(X, V)
     assert search.best_params_ == {"kernel__gamma": 0.3, "kernel__share": 0.0}
     assert search.best_estimator_.predict(X_NEW).shape == X_NEW.shape
 
 
 def test_refusals_of_the_model():
     with pytest.raises(ValueError, match=r"matrices \(2, 2\), but the outputs have 3 coordinates"):
-        OperatorKernelRegressor(CurlFree()).fit(X, np.c_[V, V[:, :1]])
-    with pytest.raises(ValueError, match=r"operator must be None with kernels.CurlFree, which brings its own"):
-        OperatorKernelRegressor(CurlFree(), operator=np.eye(2)).fit(X, V)
+        OperatorKernelRegressor(CurlFreeKernel()).fit(X, np.c_[V, V[:, :1]])
+    with pytest.raises(ValueError, match=r"operator must be None with kernels.CurlFreeKernel, which brings its own"):
+        OperatorKernelRegressor(CurlFreeKernel(), operator=np.eye(2)).fit(X, V)
     with pytest.raises(ValueError, match="dense array of numbers"):
-        OperatorKernelRegressor(CurlFree()).fit(scipy.sparse.csr_array(X), V)
-    with pytest.raises(ValueError, match="CurlFree: gamma must be"):
-        OperatorKernelRegressor(CurlFree(gamma=0.0)).fit(X, V)
+        OperatorKernelRegressor(CurlFreeKernel()).fit(scipy.sparse.csr_array(X), V)
+    with pytest.raises(ValueError, match="CurlFreeKernel: gamma must be"):
+        OperatorKernelRegressor(CurlFreeKernel(gamma=0.0)).fit(X, V)
     with pytest.raises(ValueError, match="manifold"):
-        OperatorKernelRegressor(CurlFree(), manifold=1.0).fit(X, V)
+        OperatorKernelRegressor(CurlFreeKernel(), manifold=1.0).fit(X, V)

@@ -75,7 +75,7 @@ def vector_fields():
     places, arrows = places[60:80], arrows[60:80]
     grid = np.stack(np.meshgrid(*2 * [np.linspace(-1, 1, 13)]), axis=-1).reshape(-1, 2)
     plain = OperatorKernelRegressor("rbf").fit(places, arrows).predict(grid)
-    ours = OperatorKernelRegressor(kernels.DivergenceFree(gamma="auto")).fit(places, arrows).predict(grid)
+    ours = OperatorKernelRegressor(kernels.DivergenceFreeKernel(gamma="auto")).fit(places, arrows).predict(grid)
     figure, [axes] = new_figure(3, width=3.3, height=3.4)
     titles = ("truth, and 20 arrows", "each component by itself", "a flow without sources")
     for axis, field, title in zip(axes, (current(grid), plain, ours), titles, strict=True):

@@ -23,7 +23,7 @@ from .machine.fitted import OnGrid, learnt
 from .machine.on_workers import InBlocks
 from .machine.state import Expansion, State, blocks_of
 from .metrics import integrated_squared_error
-from .operators import Integral, PerAxis
+from .operators import AxisProduct, Integral
 from .spaces import Grid, function_space
 from .spaces.settings import as_space
 from .training import best_constant
@@ -94,7 +94,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, OnGrid, InBlocks):
         dictionary, and where predictions are made by default (None: 101 points).
     operator : "auto" for the space's own: ``operators.Integral("laplacian", 10)`` on a grid, eigenvalues or weights of
         the atoms otherwise; with ``kernel="auto"`` that, or the smooth ``Integral("rbf", 100)`` if it has the smaller
-        held-out error. Else an operator as in ``OperatorKernelRegressor``, or ``operators.PerAxis``
+        held-out error. Else an operator as in ``OperatorKernelRegressor``, or ``operators.AxisProduct``
     loss : str or object of ``hilbertlearn.losses``; p other than 2 acts on point values and needs ``space="grid"``
     alpha : float, "auto", "n^-1/2" or "n^-1/4", as in ``OperatorKernelRegressor``
     center : "auto" or bool
@@ -371,7 +371,7 @@ def _integral(kernel, operator, M, space):
     if not space.pointwise or brings_operator(kernel):
         return None
     between_curves = space.n_curves
-    if isinstance(operator, PerAxis):
+    if isinstance(operator, AxisProduct):
         operator, between_curves = operator.domain, M.factors[-1]
     if isinstance(operator, str) and operator in ("auto", "integral"):
         operator = space.axes[0].operator if operator == "auto" else Integral()

@@ -34,8 +34,8 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
     kernel : str, callable, object of ``hilbertlearn.kernels``, Gaussian-process kernel or list
         A name of scikit-learn's ``pairwise_kernels``, "matern12", "matern32" (or "matern") or "matern52", a callable
         ``(X, Z) -> Gram``, ``"precomputed"``, or a list of ``(kernel, operator)`` terms that add up. "auto" is the best
-        of "rbf", "matern32", "matern12", "laplacian" and "linear", chosen as gamma is; ``kernels.Best`` takes other
-        lists.
+        of "rbf", "matern32", "matern12", "laplacian" and "linear", chosen as gamma is; ``kernels.KernelSearch`` takes
+        other lists.
     gamma : float, "auto", "median" or "scale"
         Coefficient of named kernels. "auto": chosen with alpha, from 2^-11 to 2^9 times the median rule's, by
         leave-one-out errors of the squared loss (of 500 samples, then of up to 2000 around the best). "median": the
@@ -43,8 +43,8 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
     kernel_params : dict or None
         Further parameters of a named kernel, such as ``degree``.
     operator : (d, d) array, object or name of ``hilbertlearn.operators``, or None
-        Positive semi-definite output operator M; None is the identity, ``operators.Learned()`` is found with the
-        function.
+        Positive semi-definite output operator M; None is the identity, ``operators.LearnedOperator()`` is found with
+        the function.
     output_metric : (d, d) array, object of ``hilbertlearn.operators`` or None
         Inner product of the outputs that the loss is measured by; None is the usual one.
     loss : str or object of ``hilbertlearn.losses``
@@ -113,7 +113,7 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
     saturated_ : samples (n,), or points (n, d) for p = 1, held at the loss's bound: the candidates for outliers
     screened_ : indices of the samples that losses with "auto" found plainly wrong, and gave next to no weight
     outlier_scores_ : residual sizes of samples, or points, relative to their median
-    objectives_ : of each round of ``operators.Learned``
+    objectives_ : of each round of ``operators.LearnedOperator``
     metric_ : (n_features, n_features) of ``kernels.Metric``, the importance of inputs on its diagonal
     space_ : the space of the outputs
     X_fit_ : the samples predictions are made from

@@ -242,7 +242,7 @@ def test_other_kernels_and_inputs():
     assert_allclose(model.transform(words[::2]), model.codes_[::2], atol=1e-9)
     own = KernelAutoencoder(2, kernel=lambda A, B: rbf_kernel(A, B, gamma=0.5)).fit(X)
     assert_allclose(own.codes_, KernelAutoencoder(2, gamma=0.5).fit(X).codes_, atol=1e-5)
-    resolved = KernelAutoencoder(2, kernel=kernels.Named("rbf", "median")).fit(X)
+    resolved = KernelAutoencoder(2, kernel=kernels.NamedKernel("rbf", "median")).fit(X)
     assert_allclose(resolved.codes_, KernelAutoencoder(2).fit(X).codes_, atol=1e-5)
 
 

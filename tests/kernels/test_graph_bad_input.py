@@ -45,7 +45,7 @@ def test_a_graph_without_links_has_no_penalty():
         ({"graph": Affinity(smoother=("iterated", 0))}, ["('iterated', k): k", "0"]),
         ({"graph": Affinity(smoother=("diffusion", -1.0))}, ["('diffusion', t): t", "-1.0"]),
         ({"kernel": [("rbf", None), ("linear", None)]}, ["manifold", "one kernel", "manifold=0"]),
-        ({"kernel": kernels.OutputBuilt("iii")}, ["manifold", "one kernel", "manifold=0"]),
+        ({"kernel": kernels.OutputTensorKernel("iii")}, ["manifold", "one kernel", "manifold=0"]),
     ],
     ids=str,
 )

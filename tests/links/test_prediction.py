@@ -96,7 +96,7 @@ FEATURES = {
     "sparse": ("rbf", lambda: scipy.sparse.csr_array(POINTS)),
     "polars": ("rbf", lambda: polars.DataFrame(POINTS, schema=["x", "y"])),
     "precomputed": ("precomputed", lambda: np.exp(-abs(POINTS[:, :1] - POINTS[:, 0]))),
-    "columns": (kernels.Columns([("rbf", ["x", "y"]), (kernels.Categorical(), ["kind"])]), table),
+    "columns": (kernels.Columns([("rbf", ["x", "y"]), (kernels.CategoricalKernel(), ["kind"])]), table),
     "curves": (kernels.L2(), curves),
     "texts": (letters, lambda: ["abcde"[int(5 * x) :] + "fgh"[: int(3 * y)] for x, y in POINTS]),
 }

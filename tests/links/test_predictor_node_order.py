@@ -74,7 +74,7 @@ def table(rows):
 FEATURES = {
     "sparse": ("rbf", lambda rows: scipy.sparse.csr_array(X[rows])),
     "precomputed": ("precomputed", lambda rows: rbf_kernel(X)[np.ix_(rows, rows)]),
-    "columns": (kernels.Columns([("rbf", ["x", "y"]), (kernels.Categorical(), ["kind"])]), table),
+    "columns": (kernels.Columns([("rbf", ["x", "y"]), (kernels.CategoricalKernel(), ["kind"])]), table),
     "texts": (kernels.NGrams(), texts),
 }
 

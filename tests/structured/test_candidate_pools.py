@@ -35,7 +35,7 @@ class Counted:
 
 
 def models(function):
-    kernel = kernels.Pairwise(function)
+    kernel = kernels.PairwiseKernel(function)
     yield StructuredPredictor("rbf", gamma=0.5, alpha=1e-2, output_kernel=kernel)
     yield StructuredPredictor("rbf", gamma=0.5, alpha=1e-2, output_loss=ol.KernelLoss(kernel))
 
@@ -108,7 +108,12 @@ def test_blocks_of_candidates(monkeypatch):
         ({}, ["ab", "b"] * (N // 2), "ab", ["single str", "list"]),
         ({"output_loss": "zero_one"}, [{1}, {2}] * (N // 2), [1, 2], ["training outputs, set", "got int"]),
         ({"output_loss": "zero_one"}, [(1, 2), (3,)] * (N // 2), ["ab"], ["training outputs, tuple", "got str"]),
-        ({"output_kernel": kernels.Pairwise(Counted())}, OUTPUTS, ["CCO"], ["training outputs, Molecule", "got str"]),
+        (
+            {"output_kernel": kernels.PairwiseKernel(Counted())},
+            OUTPUTS,
+            ["CCO"],
+            ["training outputs, Molecule", "got str"],
+        ),
     ],
 )
 def test_candidates_of_another_kind(settings, y, candidates, words):

@@ -26,9 +26,9 @@ POOLS = {
     "bits": (rng.random((300, 12)) < 0.2).astype(int),
 }
 MODELS = {
-    "output kernel": ("vectors", {"output_kernel": kernels.Named("rbf", 0.5)}, VECTORS),
-    "many copies": ("vectors that recur", {"output_kernel": kernels.Named("rbf", 0.5)}, VECTORS),
-    "rank": ("vectors", {"output_kernel": kernels.Named("rbf", 0.5), "rank": 10}, VECTORS),
+    "output kernel": ("vectors", {"output_kernel": kernels.NamedKernel("rbf", 0.5)}, VECTORS),
+    "many copies": ("vectors that recur", {"output_kernel": kernels.NamedKernel("rbf", 0.5)}, VECTORS),
+    "rank": ("vectors", {"output_kernel": kernels.NamedKernel("rbf", 0.5), "rank": 10}, VECTORS),
     "hinge": ("vectors", {"output_kernel": "rbf", "loss": losses.Hinge()}, VECTORS),
     "words": ("words", {"output_kernel": "ngrams"}, WORDS),
     "loss": ("bits", {"output_loss": "jaccard"}, BITS),

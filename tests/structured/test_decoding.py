@@ -83,7 +83,7 @@ def test_predictions_are_no_worse_than_any_enumerated_output(loss, y, outputs, d
 
 
 def test_gaussian_preimage_is_no_worse_than_training_outputs():
-    model = predictor(output_kernel=kernels.Named("rbf", 0.5), decoder="gaussian").fit(X, VECTORS)
+    model = predictor(output_kernel=kernels.NamedKernel("rbf", 0.5), decoder="gaussian").fit(X, VECTORS)
     Z = model.predict(NEW)
     W = ridge_weights()
     gained = np.einsum("qi,qi->q", W, rbf_kernel(Z, VECTORS, gamma=0.5)) - (

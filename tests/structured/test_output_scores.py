@@ -12,7 +12,7 @@ from hilbertlearn.spaces import OutputKernel
 @pytest.mark.parametrize("rank", [None, 4])
 def test_norms_of_candidates_outside_the_span_of_the_training_outputs(rank):
     # k(z, z) = 1 for all z, though its part in the span is small for candidates far away
-    kernel = OutputKernel(kernels.Named("rbf", 1.0), rank=rank)
+    kernel = OutputKernel(kernels.NamedKernel("rbf", 1.0), rank=rank)
     model = predictor(output_kernel=kernel).fit(X, VECTORS)
     pool = np.r_[VECTORS[::4] + 0.3, VECTORS[::8] + 100.0]
     V = model.space_.encode(VECTORS)

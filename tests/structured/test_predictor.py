@@ -36,7 +36,7 @@ from hilbertlearn import output_losses as ol
 
 def test_distances_of_a_normalised_kernel_are_output_kernel_regression():
     by_loss = predictor(output_loss=ol.KernelLoss("rbf", gamma=0.7), candidates=VECTORS)
-    by_kernel = predictor(output_kernel=kernels.Named("rbf", 0.7))
+    by_kernel = predictor(output_kernel=kernels.NamedKernel("rbf", 0.7))
     candidates = np.r_[VECTORS, VECTORS + 0.2]
     # distances also count sum(w) k(z, z) once: constant for a normalised kernel
     for pool in (None, VECTORS[::3]):
@@ -97,7 +97,7 @@ def test_robust_fit_decoded_by_an_output_loss():
 @pytest.mark.parametrize("center", [False, True])
 def test_nearest_candidate_in_the_kernel_space(name, function, center):
     y = VECTORS * np.linspace(0.2, 4, N)[:, None]  # norms differ
-    model = predictor(output_kernel=kernels.Named(name, 0.5), center=center).fit(X, y)
+    model = predictor(output_kernel=kernels.NamedKernel(name, 0.5), center=center).fit(X, y)
     W = ridge_weights()
     if center:
         W = W + np.outer(1 - W.sum(axis=1), np.ones(N) / N)

@@ -117,7 +117,7 @@ def test_array_of_lists():
 
 
 def test_gaussian_decoder_of_numbers_and_of_a_loss():
-    model = predictor(output_kernel=kernels.Named("rbf", 0.5), decoder="gaussian").fit(X, NUMBERS)
+    model = predictor(output_kernel=kernels.NamedKernel("rbf", 0.5), decoder="gaussian").fit(X, NUMBERS)
     grid = np.linspace(-5, 5, 2001)
     W = ridge_weights()
     z = model.predict(NEW)
@@ -126,7 +126,7 @@ def test_gaussian_decoder_of_numbers_and_of_a_loss():
         z.shape == (M,)
         and (found >= (W @ rbf_kernel(NUMBERS[:, None], grid[:, None], gamma=0.5)).max(axis=1) - 1e-4).all()
     )
-    by_kernel = predictor(output_kernel=kernels.Named("rbf", 0.5), decoder="gaussian").fit(X, VECTORS)
+    by_kernel = predictor(output_kernel=kernels.NamedKernel("rbf", 0.5), decoder="gaussian").fit(X, VECTORS)
     by_loss = predictor(output_loss=ol.KernelLoss("rbf", gamma=0.5), decoder="gaussian").fit(X, VECTORS)
     assert_allclose(by_loss.predict(NEW), by_kernel.predict(NEW), atol=1e-5)
 
@@ -140,7 +140,7 @@ def test_summary_of_the_quick_fit():
     ("settings", "y", "words"),
     [
         ({"kernel": [("rbf", operators.Decay())], "output_loss": "absolute"}, NUMBERS, "operator=None"),
-        ({"kernel": kernels.OutputBuilt("iii"), "output_loss": "absolute"}, NUMBERS, "operator=None"),
+        ({"kernel": kernels.OutputTensorKernel("iii"), "output_loss": "absolute"}, NUMBERS, "operator=None"),
         ({"output_kernel": "precomputed"}, LABELS, "Gram matrix itself"),
         ({"output_kernel": "rbf"}, ["a", "b"] * 20, "output_kernel.*rows of numbers.*str"),
         ({"decoder": "mean", "candidates": VECTORS[:3]}, VECTORS, "takes no candidates"),

@@ -47,7 +47,7 @@ OUTPUT_KERNELS = [
 @pytest.mark.parametrize(("name", "function"), OUTPUT_KERNELS, ids=lambda value: str(value)[:9])
 def test_coordinates_have_the_kernel_as_inner_product(name, function):
     repeated = np.r_[VECTORS, VECTORS[:7]]
-    space = OutputKernel(kernels.Named(name, 0.5)).space(repeated)
+    space = OutputKernel(kernels.NamedKernel(name, 0.5)).space(repeated)
     V = space.encode(repeated)
     K = function(repeated, repeated)
     assert_allclose(V @ V.T, K, atol=1e-8)
@@ -61,12 +61,12 @@ def test_coordinates_have_the_kernel_as_inner_product(name, function):
 
 @pytest.mark.parametrize("rank", [1, 5, 12])
 def test_rank_gives_the_approximation_of_nystroem(rank):
-    space = OutputKernel(kernels.Named("rbf", 0.5), rank=rank).space(VECTORS)
+    space = OutputKernel(kernels.NamedKernel("rbf", 0.5), rank=rank).space(VECTORS)
     V, pivots = space.encode(VECTORS), space.pivots
     assert V.shape == (N, rank)
     C = rbf_kernel(VECTORS, pivots, gamma=0.5)
     assert_allclose(V @ V.T, C @ np.linalg.solve(rbf_kernel(pivots, gamma=0.5), C.T), atol=1e-8)
-    model = predictor(output_kernel=OutputKernel(kernels.Named("rbf", 0.5), rank=rank)).fit(X, VECTORS)
+    model = predictor(output_kernel=OutputKernel(kernels.NamedKernel("rbf", 0.5), rank=rank)).fit(X, VECTORS)
     assert_allclose(model.coordinates(NEW), ridge_weights() @ V, atol=1e-8)
 
 
@@ -75,12 +75,12 @@ def test_gamma_of_an_output_kernel_is_the_median_rule():
     assert set(LABELS) == {3, 4, 5, 6} and 0.5 / 4 <= model.output_kernel_.gamma <= 0.5
     odd = predictor(output_kernel="rbf").fit(X, np.where(LABELS == 3, 4, LABELS))  # three: 1, 1, 4
     assert odd.output_kernel_.gamma == pytest.approx(0.5)
-    assert predictor(output_kernel=kernels.Named("rbf", 2.0)).fit(X, NUMBERS).output_kernel_.gamma == 2.0
+    assert predictor(output_kernel=kernels.NamedKernel("rbf", 2.0)).fit(X, NUMBERS).output_kernel_.gamma == 2.0
 
 
 def test_gram_matrix_with_row_numbers_as_outputs():
     K, ids = rbf_kernel(VECTORS, gamma=0.5), np.arange(N)
-    by_number, by_name = predictor(output_kernel=K), predictor(output_kernel=kernels.Named("rbf", 0.5))
+    by_number, by_name = predictor(output_kernel=K), predictor(output_kernel=kernels.NamedKernel("rbf", 0.5))
     found = by_number.fit(X, ids).predict(NEW)
     assert found.dtype == ids.dtype
     assert_array_equal(VECTORS[found], by_name.fit(X, VECTORS).predict(NEW))
@@ -157,8 +157,8 @@ def test_folds(settings, y):
 @pytest.mark.parametrize("name", ["linear", "rbf"])
 def test_trees_on_coordinates(name):
     trees = ExtraTreesRegressor(5, random_state=0)
-    model = StructuredPredictor(output_kernel=kernels.Named(name, 0.5), regressor=trees).fit(X, VECTORS)
-    V = OutputKernel(kernels.Named(name, 0.5)).space(VECTORS).encode(VECTORS)
+    model = StructuredPredictor(output_kernel=kernels.NamedKernel(name, 0.5), regressor=trees).fit(X, VECTORS)
+    V = OutputKernel(kernels.NamedKernel(name, 0.5)).space(VECTORS).encode(VECTORS)
     H = clone(trees).fit(X, V).predict(NEW)
     squares = ((H[:, None] - V) ** 2).sum(axis=2)
     assert_array_equal(model.predict(NEW), VECTORS[squares.argmin(axis=1)])
@@ -178,7 +178,7 @@ def test_trees_on_coordinates(name):
         (predictor(), STRINGS, {"alpha": [1e-3, 10.0], "output_kernel": [kernels.NGrams(1), kernels.NGrams(2)]}),
         (predictor(output_kernel=kernels.NGrams()), STRINGS, {"output_kernel__n": [1, 4]}),
         (predictor(output_kernel=kernels.TanimotoGaussian()), SETS.tolist(), {"output_kernel__gamma": [0.1, 9.0]}),
-        (predictor(output_kernel=kernels.Named("rbf")), VECTORS.tolist(), {"output_kernel__gamma": [0.01, 9.0]}),
+        (predictor(output_kernel=kernels.NamedKernel("rbf")), VECTORS.tolist(), {"output_kernel__gamma": [0.01, 9.0]}),
         (predictor(output_loss=ol.Huber()), NUMBERS.tolist(), {"output_loss__delta": [0.1, 5.0]}),
     ],
 )
@@ -206,7 +206,7 @@ FORMS = {
     "sets": (predictor(output_loss=jaccard), OBJECTS),
     "array of sets": (predictor(output_loss=jaccard), np.array(OBJECTS)),
     "dictionaries": (
-        predictor(output_kernel=kernels.Pairwise(lambda z, y: np.exp(-abs(z["a"] - y["a"])))),
+        predictor(output_kernel=kernels.PairwiseKernel(lambda z, y: np.exp(-abs(z["a"] - y["a"])))),
         [{"a": v} for v in NUMBERS],
     ),
 }

@@ -112,5 +112,5 @@ def test_ridge_with_both_has_the_weights_of_the_loss_trick():
     # its coordinates are V'w; where outputs are independent no other weights of the distinct ones have these
     group = np.unique(np.round(NUMBERS), return_inverse=True)[1]
     one_hot = np.eye(group.max() + 1)[group]
-    both = predictor(output_kernel=kernels.Named("rbf", 1.0), output_loss="absolute").fit(X, group)
+    both = predictor(output_kernel=kernels.NamedKernel("rbf", 1.0), output_loss="absolute").fit(X, group)
     assert_allclose(both.weights(NEW) @ one_hot, ridge_weights() @ one_hot, atol=1e-8)

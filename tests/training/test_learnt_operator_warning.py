@@ -17,8 +17,8 @@ Y = np.c_[X[:, 0], np.sin(X[:, 1])]
 
 
 def test_an_operator_that_did_not_converge_is_reported():
-    with pytest.warns(ConvergenceWarning, match=r"Learned.*max_iter"):
-        OperatorKernelRegressor(operator=operators.Learned(max_iter=1), alpha=0.01).fit(X, Y)
+    with pytest.warns(ConvergenceWarning, match=r"LearnedOperator.*max_iter"):
+        OperatorKernelRegressor(operator=operators.LearnedOperator(max_iter=1), alpha=0.01).fit(X, Y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        OperatorKernelRegressor(operator=operators.Learned(), alpha=0.01).fit(X, Y)
+        OperatorKernelRegressor(operator=operators.LearnedOperator(), alpha=0.01).fit(X, Y)

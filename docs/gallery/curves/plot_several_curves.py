@@ -47,9 +47,9 @@ seen[::2, :, 1] = np.nan
 smooth = operators.Integral("rbf", 10.0)
 models = {
     "curves related": FunctionalRegressor(
-        "rbf", grid=times, operator=operators.PerAxis(smooth, operators.Covariance())
+        "rbf", grid=times, operator=operators.AxisProduct(smooth, operators.Covariance())
     ),
-    "each for itself": FunctionalRegressor("rbf", grid=times, operator=operators.PerAxis(smooth)),
+    "each for itself": FunctionalRegressor("rbf", grid=times, operator=operators.AxisProduct(smooth)),
 }
 predicted = {name: model.fit(X[:60], seen).predict(X[60:]) for name, model in models.items()}
 neighbours = KNeighborsRegressor(4, weights="distance").fit(X[:60], noisy.reshape(60, -1))

@@ -31,7 +31,7 @@ measured = flow(places) + 0.15 * rng.normal(size=places.shape)
 
 models = {
     "two outputs, no tie": OperatorKernelRegressor("rbf"),
-    "divergence-free kernel": OperatorKernelRegressor(kernels.DivergenceFree(gamma="auto")),
+    "divergence-free kernel": OperatorKernelRegressor(kernels.DivergenceFreeKernel(gamma="auto")),
 }
 axes = np.linspace(-3, 3, 37), np.linspace(-2, 2, 25)
 grid = np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 2)
@@ -55,7 +55,10 @@ plt.show()
 
 # %%
 # The colours are divergences: the first model invents springs and drains, the second cannot. The flow has no curl
-# either: ``kernels.CurlFree`` is for such fields, and ``kernels.Helmholtz`` for sums of both kinds.
+# either: ``kernels.CurlFreeKernel`` is for such fields, and ``kernels.HelmholtzKernel`` for sums of both kinds.
 
-for name, kernel in (("curl-free", kernels.CurlFree(gamma="auto")), ("Helmholtz", kernels.Helmholtz(gamma="auto"))):
+for name, kernel in (
+    ("curl-free", kernels.CurlFreeKernel(gamma="auto")),
+    ("Helmholtz", kernels.HelmholtzKernel(gamma="auto")),
+):
     print(f"{name:10} error {error_of(OperatorKernelRegressor(kernel).fit(places, measured)):.3f}")

@@ -2,8 +2,8 @@
 Which inputs count?
 ===================
 
-Friedman's first function depends on five of its ten inputs. ``kernels.Metric`` learns a distance in which the others
-have no length, so that they no longer disturb; what it has learnt is at the same time the importance of each input.
+Friedman's first function depends on five of its ten inputs. ``kernels.MetricKernel`` learns a distance in which the
+others have no length, so that they no longer disturb. The learnt distance is also the importance of each input.
 """
 
 # %%
@@ -18,7 +18,7 @@ from hilbertlearn import OperatorKernelRegressor, kernels, plotting
 
 X, y = make_friedman1(n_samples=700, noise=1.0, random_state=0)
 models = {
-    "learnt distance": OperatorKernelRegressor(kernels.Metric()),
+    "learnt distance": OperatorKernelRegressor(kernels.MetricKernel()),
     "plain kernel": OperatorKernelRegressor("rbf"),
     "extra trees": ExtraTreesRegressor(300, random_state=0),
 }
@@ -49,7 +49,7 @@ plt.show()
 images, digits = load_digits(return_X_y=True)
 kept = np.isin(digits, (3, 8))
 images, label = images[kept] / 16, (digits[kept] == 8).astype(float)
-model = OperatorKernelRegressor(kernels.Metric(diagonal=True)).fit(images[:200], label[:200])
+model = OperatorKernelRegressor(kernels.MetricKernel(diagonal=True)).fit(images[:200], label[:200])
 right = (model.predict(images[200:]) > 0.5) == label[200:]
 print(f"{right.mean():.1%} of {len(right)} new images are told apart")
 

@@ -28,13 +28,13 @@ seen[rng.random(seen.shape) < 0.7] = np.nan
 
 # %%
 # ``TaskGraph`` measures how similar outputs are and smooths over the graph of them; it knows no negative relation.
-# ``Learned`` finds the operator that fits best, together with the function: signs, sizes and all.
+# ``LearnedOperator`` finds the operator that fits best, together with the function: signs, sizes and all.
 
 settings = {
     "each for itself": None,
     "TaskGraph()": operators.TaskGraph(),
     "Covariance()": operators.Covariance(),
-    "Learned()": operators.Learned(),
+    "LearnedOperator()": operators.LearnedOperator(),
 }
 alphas = np.geomspace(1e-4, 1e-2, 7)
 figure, (left, middle, right) = plt.subplots(1, 3, figsize=(11.5, 3.4), width_ratios=[1, 1, 1.4], layout="constrained")
@@ -57,5 +57,5 @@ plt.show()
 
 # %%
 # The learnt operator has found groups and signs from readings of which 70 % are missing. ``alpha="auto"`` chooses the
-# penalty too, by folds where there are gaps and an operator, which takes half a minute for ``Learned()``; a number is
-# given here so that all four are seen over the whole range.
+# penalty too, by folds where there are gaps and an operator, which takes half a minute for
+# ``LearnedOperator()``; a number is given here so that all four are seen over the whole range.

@@ -37,7 +37,7 @@ def equal_places(one, other):
 # classifiers can take whole strings for classes, or each character by itself.
 
 every = [f"{i:03d}" for i in range(1000)]
-model = StructuredPredictor("rbf", output_kernel=kernels.Pairwise(equal_places), candidates=every)
+model = StructuredPredictor("rbf", output_kernel=kernels.PairwiseKernel(equal_places), candidates=every)
 predicted = {"string kernel, all strings": np.array(model.fit(X[train], strings[train].tolist()).predict(X[test]))}
 nearest = [np.argmin(np.linalg.norm(X[train] - x, axis=1)) for x in X[test]]
 predicted["nearest string"] = strings[train][nearest]

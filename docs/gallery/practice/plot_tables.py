@@ -32,7 +32,7 @@ Y.loc[Y.index[::3], "s5"] = np.nan
 # One kernel of the numbers times one of the category, or the usual columns of zeros and ones. Trees take no gaps:
 # they get the complete outputs.
 
-kernel = kernels.Columns([("rbf", numbers), (kernels.Categorical(), "sex")])
+kernel = kernels.Columns([("rbf", numbers), (kernels.CategoricalKernel(), "sex")])
 encoded = make_column_transformer((StandardScaler(), numbers), (OneHotEncoder(), ["sex"]))
 models = {
     "kernels.Columns": OperatorKernelRegressor(kernel),

@@ -7,14 +7,14 @@ Settings objects say how, fitted maps are frozen.
 """
 
 from .base import FeatureMap
-from .kernel import FeatureKernel, OfTransformer, fitted_map
+from .kernel import FeatureKernel, TransformerKernel, fitted_map
 from .landmarks import LandmarkMap, Landmarks
 from .random import RandomFeatures, RandomMap
 from .settings import as_feature_map
-from .transformed import Transformed, TransformedMap
+from .transformer import TransformerFeatures, TransformerMap
 
 __all__ = [
     "Landmarks",
     "RandomFeatures",
-    "Transformed",
+    "TransformerFeatures",
 ]

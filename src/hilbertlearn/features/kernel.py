@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 
 from ..kernels import InputKernel
 from .base import FeatureMap
-from .transformed import Transformed, TransformedMap
+from .transformer import TransformerFeatures, TransformerMap
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +66,7 @@ class FeatureKernel:
         return self.folded(W)[3]
 
 
-class OfTransformer(BaseEstimator):
+class TransformerKernel(BaseEstimator):
     """The kernel ``<z(x), z(x')>`` of the features that a transformer makes, fitted to the training inputs.
 
     It takes whatever inputs the transformer does, frames and texts too.
@@ -79,19 +79,19 @@ class OfTransformer(BaseEstimator):
         self.transformer = transformer
 
     def validate(self):
-        Transformed(self.transformer).validate()
+        TransformerFeatures(self.transformer).validate()
 
     def resolve(self, X, weights=None):
-        return FittedTransformer(Transformed(self.transformer).fit(InputKernel("linear"), X))
+        return FittedTransformerKernel(TransformerFeatures(self.transformer).fit(InputKernel("linear"), X))
 
 
-class FittedTransformer:
+class FittedTransformerKernel:
     """The same, fitted."""
 
     reads_anything = True
     positive_definite = True
 
-    def __init__(self, map: TransformedMap):
+    def __init__(self, map: TransformerMap):
         self.map = map
 
     def __call__(self, X, Z):
@@ -108,4 +108,4 @@ class FittedTransformer:
 
 def fitted_map(setting: Any, kernel: InputKernel, X, weights=None) -> FeatureMap:
     """The feature map of a setting for a kernel; a transformer's kernel brings its own."""
-    return kernel.kernel.map if isinstance(kernel.kernel, FittedTransformer) else setting.fit(kernel, X, weights)
+    return kernel.kernel.map if isinstance(kernel.kernel, FittedTransformerKernel) else setting.fit(kernel, X, weights)

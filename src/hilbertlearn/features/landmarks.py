@@ -23,7 +23,7 @@ from .._utils.pivoted_cholesky import independent_root
 from .._utils.validation import check_choice, check_number
 from ..kernels import InputKernel
 from .base import FeatureMap, by_rows, checked
-from .selection import METHODS, Candidates
+from .landmark_selection import METHODS, LandmarkCandidates
 
 
 class Landmarks(BaseEstimator):
@@ -80,7 +80,7 @@ class Landmarks(BaseEstimator):
         X = by_rows(X)
         if self.points is not None:
             return of_points(kernel, _checked_points(self.points, kernel, X))
-        candidates = Candidates.of(kernel, X, weights)
+        candidates = LandmarkCandidates.of(kernel, X, weights)
         first = np.empty(0, dtype=int) if start is None else start.columns
         if start is not None and len(first) >= self.n_components:
             return start.head(self.n_components)
@@ -119,7 +119,7 @@ def _checked_points(points, kernel, X):
 
 def of_points(kernel, points) -> LandmarkMap:
     """The map of landmarks that are none of the samples, without those that depend on others to rounding."""
-    candidates = Candidates.of(kernel, points, None)
+    candidates = LandmarkCandidates.of(kernel, points, None)
     return _fitted(candidates, np.arange(candidates.n)).detached()
 
 

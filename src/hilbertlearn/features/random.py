@@ -75,7 +75,7 @@ def _spectrum(kernel):
     inner, gamma = kernel.kernel, kernel.gamma
     if isinstance(inner, kernels.Matern):
         return float(inner.nu), inner.gamma
-    if isinstance(inner, kernels.Named):
+    if isinstance(inner, kernels.NamedKernel):
         inner, gamma = inner.name, inner.gamma
     if not isinstance(inner, str) or inner not in _NU:
         raise ValueError(

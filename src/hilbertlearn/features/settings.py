@@ -6,19 +6,19 @@ import numbers
 
 from .landmarks import Landmarks
 from .random import RandomFeatures
-from .transformed import Transformed
+from .transformer import TransformerFeatures
 
 
 def as_feature_map(setting):
     """The settings object behind ``feature_map``: an integer is a number of landmarks; None stays None.
 
-    Any scikit-learn transformer or pipeline is wrapped in ``Transformed``.
+    Any scikit-learn transformer or pipeline is wrapped in ``TransformerFeatures``.
     """
     known = (
         "None, a number of landmarks, features.Landmarks(), features.RandomFeatures(), or a transformer of "
         "scikit-learn such as Nystroem()"
     )
-    if setting is None or isinstance(setting, (Landmarks, RandomFeatures, Transformed)):
+    if setting is None or isinstance(setting, (Landmarks, RandomFeatures, TransformerFeatures)):
         return setting
     if isinstance(setting, type):
         raise TypeError(f"feature_map must be an object, got the class {setting.__name__}; pass {setting.__name__}()")
@@ -27,6 +27,6 @@ def as_feature_map(setting):
             raise ValueError(f"feature_map: the number of landmarks must be > 0, got {setting}")
         return Landmarks(int(setting))
     if hasattr(setting, "fit") and hasattr(setting, "transform"):
-        return Transformed(setting)
+        return TransformerFeatures(setting)
     error = ValueError if isinstance(setting, (str, numbers.Number)) else TypeError
     raise error(f"feature_map must be {known}, got {setting!r}")

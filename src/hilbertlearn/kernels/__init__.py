@@ -1,9 +1,9 @@
 """Kernels: functions of two lists of inputs that return a Gram matrix."""
 
-from .columns import Categorical, ColumnKernels, Columns
+from .columns import CategoricalKernel, Columns, ResolvedColumns
 from .embedding import node_embedding
-from .family import Best, Family, SharedDistances, alternatives, is_fixed, is_searched, named
-from .functional import L2, Additive, ChannelSum, IntegratedKernel
+from .family import KernelFamily, KernelSearch, SharedDistances, alternatives, is_fixed, is_searched, named
+from .functional import L2, AdditiveKernel, ChannelSum, IntegratedKernel
 from .gram import (
     InputKernel,
     brings_operator,
@@ -20,44 +20,44 @@ from .gram import (
     training_gram,
 )
 from .graph import Affinity, as_graph, diffusion, makes_penalty, node_kernel, smoothness
-from .metric import Metric
+from .metric import MetricKernel
 from .objects import (
     Matern,
-    Named,
+    NamedKernel,
     NGrams,
-    Pairwise,
-    Precomputed,
+    PairwiseKernel,
+    PrecomputedKernel,
     Tanimoto,
     TanimotoGaussian,
     as_output_kernel,
     of_objects,
 )
-from .output_built import OutputBuilt
+from .output_tensor import OutputTensorKernel
 from .ranks import input_ranks
 from .stationary import MOVABLE, distances, metric, profile, slope
-from .tables import Table
-from .vector_fields import CurlFree, DivergenceFree, Helmholtz, OperatorValued
+from .tables import InputTable
+from .vector_fields import CurlFreeKernel, DivergenceFreeKernel, HelmholtzKernel, OperatorValuedKernel
 
 __all__ = [
-    "Additive",
+    "AdditiveKernel",
     "Affinity",
-    "Best",
-    "Categorical",
+    "KernelSearch",
+    "CategoricalKernel",
     "ChannelSum",
     "Columns",
-    "CurlFree",
-    "DivergenceFree",
-    "Helmholtz",
+    "CurlFreeKernel",
+    "DivergenceFreeKernel",
+    "HelmholtzKernel",
     "IntegratedKernel",
     "L2",
     "Matern",
-    "Metric",
+    "MetricKernel",
     "NGrams",
-    "Named",
-    "OperatorValued",
-    "OutputBuilt",
-    "Pairwise",
-    "Precomputed",
+    "NamedKernel",
+    "OperatorValuedKernel",
+    "OutputTensorKernel",
+    "PairwiseKernel",
+    "PrecomputedKernel",
     "Tanimoto",
     "TanimotoGaussian",
     "node_embedding",

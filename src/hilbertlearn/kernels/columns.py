@@ -14,8 +14,8 @@ from ..data.functions import has_points, non_negative
 from .family import is_searched, named, with_settings
 from .gram import POSITIVE, PRECOMPUTED, InputKernel, brings_operator, check_kernel, has_gamma, median_rate
 from .ranks import spread_rows
-from .stationary import Bandwidth, unresolved
-from .tables import Table, codes, is_single, names_of, positions
+from .stationary import BandwidthMixin, unresolved
+from .tables import InputTable, codes, is_single, names_of, positions
 
 _COMBINE = ("sum", "product")
 _RULES = ("median", "auto")
@@ -56,7 +56,7 @@ class Columns(BaseEstimator):
     >>> import pandas as pd
     >>> from hilbertlearn import kernels
     >>> X = pd.DataFrame({"age": [20.0, 30.0, 30.0], "region": ["north", "north", "south"]})
-    >>> kernel = kernels.Columns([("rbf", ["age"]), (kernels.Categorical(), "region")], combine="product")
+    >>> kernel = kernels.Columns([("rbf", ["age"]), (kernels.CategoricalKernel(), "region")], combine="product")
     >>> kernel.resolve(X)(X, X).round(2)
     array([[1.  , 0.61, 0.22],
            [0.61, 1.  , 0.37],
@@ -83,7 +83,7 @@ class Columns(BaseEstimator):
     def set_params(self, **params):
         """Set settings, kernels of parts by their number, and settings of these.
 
-        A part given by name becomes the object behind it: "rbf" and ``0__gamma=2`` is ``Named("rbf", 2)``.
+        A part given by name becomes the object behind it: "rbf" and ``0__gamma=2`` is ``NamedKernel("rbf", 2)``.
         """
         own = {name: params.pop(name) for name in super().get_params(deep=False) if name in params}
         super().set_params(**own)
@@ -140,7 +140,7 @@ class Columns(BaseEstimator):
         """The parts, with objects for names of kernels of curves and strings."""
         return [(named(kernel, "auto"), columns) for kernel, columns in self.parts]
 
-    def resolve(self, X, sample_weight=None) -> ColumnKernels:
+    def resolve(self, X, sample_weight=None) -> ResolvedColumns:
         """The kernel with numbers for all settings, each part's from its own columns."""
 
         def kernel_of(kernel, x):
@@ -154,13 +154,13 @@ class Columns(BaseEstimator):
             raise unresolved(f"Columns: gamma of {open_[0]!r}", "auto")
         return self._made(X, lambda kernel, x: InputKernel(kernel))(X, Z)
 
-    def _made(self, X, kernel_of) -> ColumnKernels:
+    def _made(self, X, kernel_of) -> ResolvedColumns:
         self.validate()
         X, parts = as_columns(X), []
         for i, ((kernel, columns), weight) in enumerate(zip(self._kernels(), self._weights(), strict=True)):
             what = f"Columns: part {i}, {kernel!r},"
             found = positions(columns, names_of(X), what)
-            one = Part(
+            one = ColumnPart(
                 what,
                 InputKernel(kernel),
                 tuple(names_of(X)[j] for j in found),
@@ -169,11 +169,11 @@ class Columns(BaseEstimator):
                 is_searched(kernel, "auto"),
             )
             parts.append(replace(one, kernel=kernel_of(kernel, one.of(X))))
-        return ColumnKernels(tuple(parts), self.combine)
+        return ResolvedColumns(tuple(parts), self.combine)
 
 
 @dataclass(frozen=True)
-class Part:
+class ColumnPart:
     """A kernel of some columns."""
 
     what: str  # it is, for errors
@@ -186,7 +186,7 @@ class Part:
     def of(self, X):
         """The columns of X, a table or an array, as the kernel takes them."""
         found = [_found(name, X, self.what) for name in self.names]
-        if not isinstance(X, Table):
+        if not isinstance(X, InputTable):
             x = X[:, found]
             self._check_numbers(x)
             return x if scipy.sparse.issparse(x) or not self._alone else x[:, 0]
@@ -215,7 +215,7 @@ class Part:
             odd = [name for name, column in zip(table.names, table.columns) if column.dtype == object]
             raise ValueError(
                 f"{self.what} takes numbers, which {', '.join(map(repr, odd))} does not hold; give "
-                "kernels.Categorical() for categories, kernels.NGrams() for text, or another kernel object"
+                "kernels.CategoricalKernel() for categories, kernels.NGrams() for text, or another kernel object"
             )
         return table.columns[0] if len(table.columns) == 1 else np.column_stack([*map(_as_objects, table.columns)])
 
@@ -231,10 +231,10 @@ class Part:
 
 
 @dataclass(frozen=True)
-class ColumnKernels(Bandwidth):
+class ResolvedColumns(BandwidthMixin):
     """``Columns`` with numbers for all settings."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[ColumnPart, ...]
     combine: str
     reads_columns = missing_points = by_name = True
 
@@ -284,7 +284,7 @@ class ColumnKernels(Bandwidth):
         return f"Columns([{', '.join(shown)}], {self.combine!r})"
 
 
-class Categorical(Bandwidth, BaseEstimator):
+class CategoricalKernel(BandwidthMixin, BaseEstimator):
     """Kernel of categories: 1 for equal ones, ``rho = exp(-gamma)`` for others, all as unlike each other.
 
     Categories are text, numbers, or any values that can be hashed; missing ones (None, NaN, pandas.NA) are a category
@@ -310,7 +310,7 @@ class Categorical(Bandwidth, BaseEstimator):
     --------
     >>> from hilbertlearn import kernels
     >>> regions = ["north", "south", "north"]
-    >>> kernels.Categorical(gamma=1.0)(regions, regions).round(2)
+    >>> kernels.CategoricalKernel(gamma=1.0)(regions, regions).round(2)
     array([[1.  , 0.37, 1.  ],
            [0.37, 1.  , 0.37],
            [1.  , 0.37, 1.  ]])
@@ -323,8 +323,8 @@ class Categorical(Bandwidth, BaseEstimator):
 
     def validate(self):
         """Raise where a setting is out of range."""
-        check_choice(self.combine, "Categorical: combine", ("product", "mean"))
-        check_number(self.gamma, "Categorical: gamma", choices=_RULES)
+        check_choice(self.combine, "CategoricalKernel: combine", ("product", "mean"))
+        check_number(self.gamma, "CategoricalKernel: gamma", choices=_RULES)
 
     def resolve(self, X, sample_weight=None):
         """The kernel with a number for gamma."""
@@ -347,10 +347,10 @@ class Categorical(Bandwidth, BaseEstimator):
     def __call__(self, X, Z):
         self.validate()
         if isinstance(self.gamma, str):
-            raise unresolved("Categorical: gamma", self.gamma)
+            raise unresolved("CategoricalKernel: gamma", self.gamma)
         x, z = _categories(X), None if Z is X else _categories(Z)
         if z is not None and len(x) != len(z):
-            raise ValueError(f"Categorical: X and Z must have the same columns, got {len(x)} and {len(z)}")
+            raise ValueError(f"CategoricalKernel: X and Z must have the same columns, got {len(x)} and {len(z)}")
         differ = _differing(x, z)
         if self.combine == "product":
             return np.exp(-self.gamma * differ)
@@ -371,9 +371,9 @@ def _settable(number, kernel, setting):
 
 
 def as_columns(X):
-    """Inputs with columns: an array or sparse matrix of numbers (n, p) as it is, anything else as a ``Table``."""
+    """Inputs with columns: an array or sparse matrix of numbers (n, p) as it is, anything else as a ``InputTable``."""
     plain = scipy.sparse.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "biuf")
-    return X if plain else Table.of(X)
+    return X if plain else InputTable.of(X)
 
 
 def _found(name, X, what):
@@ -393,9 +393,9 @@ def _categories(X):
         X = np.array([*X, None], dtype=object)[:-1]
     if isinstance(X, np.ndarray) and X.ndim == 1:
         return [X]
-    columns = Table.of(X).columns
+    columns = InputTable.of(X).columns
     if any(map(has_points, columns)):
-        raise ValueError("Categorical: columns must be categories, got functions; use kernels.L2() for these")
+        raise ValueError("CategoricalKernel: columns must be categories, got functions; use kernels.L2() for these")
     return columns
 
 

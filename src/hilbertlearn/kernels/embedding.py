@@ -89,7 +89,7 @@ def _check_kernel(kernel, beta):
 
 
 def _of_graph(kernel, W, beta, rank, random_state):
-    n, components = W.shape[0], Components(W)
+    n, components = W.shape[0], ConnectedComponents(W)
     if rank == "auto":
         rank = components.number + max(_COLUMNS, n // _SHARE, components.number)
         rank = None if n <= _EXACT or rank > n / 2 else rank
@@ -105,13 +105,13 @@ def _of_graph(kernel, W, beta, rank, random_state):
     nodes = np.flatnonzero(np.isin(components.labels, kept))
     W = W[nodes][:, nodes]
     leading = _leading if rank < len(nodes) / _DENSE else _exactly
-    found = leading(W, Components(W), normalized, root, rank, check_random_state(random_state))
+    found = leading(W, ConnectedComponents(W), normalized, root, rank, check_random_state(random_state))
     V = np.zeros((n, found.shape[1]))
     V[nodes] = found
     return V
 
 
-class Components:
+class ConnectedComponents:
     """Connected components of a graph: their number, the label (n,) of each node, and their sizes."""
 
     def __init__(self, W):

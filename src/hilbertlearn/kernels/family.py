@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from ..data.functions import has_points
 from .functional import L2, IntegratedKernel
 from .gram import CURVE_NAMES, InputKernel, scalar
-from .objects import Named, of_objects
+from .objects import NamedKernel, of_objects
 from .stationary import MATERN, distances, metric, profile
 
 _CURVES = ("rbf", "matern32", "matern12", "linear")  # shapes of kernels that are tried, smooth ones first
@@ -40,10 +40,10 @@ def named(kernel, gamma):
 def with_settings(name):
     """The object behind the name of a kernel, so that its gamma can be set; the name itself where there is none."""
     kernel = named(name, "auto")
-    return Named(kernel, "auto") if isinstance(kernel, str) and kernel in _STATIONARY else kernel
+    return NamedKernel(kernel, "auto") if isinstance(kernel, str) and kernel in _STATIONARY else kernel
 
 
-class Best(BaseEstimator):
+class KernelSearch(BaseEstimator):
     """The kernel with the smallest held-out error of several; ``kernel="auto"`` is one of these.
 
     Parameters
@@ -61,7 +61,7 @@ class Best(BaseEstimator):
     >>> from hilbertlearn import OperatorKernelRegressor, kernels
     >>> X = np.linspace(0, 1, 40)[:, None]
     >>> step = (X[:, 0] > 0.5).astype(float)
-    >>> model = OperatorKernelRegressor(kernel=kernels.Best(["rbf", "matern12"])).fit(X, step)
+    >>> model = OperatorKernelRegressor(kernel=kernels.KernelSearch(["rbf", "matern12"])).fit(X, step)
     >>> model.kernel_
     'matern12'
     """
@@ -81,10 +81,10 @@ def alternatives(kernel, gamma, X):
         if (has_points(X) or getattr(X, "ndim", 2) == 3) and getattr(X, "dim_domain", 1) == 1:
             return [L2(shape=shape) for shape in _CURVES]
         return list(_SPARSE if scipy.sparse.issparse(X) else _ROWS)
-    if not isinstance(kernel, Best):
+    if not isinstance(kernel, KernelSearch):
         return [named(kernel, gamma)]
     if not len(kernel.kernels):
-        raise ValueError("Best: kernels is empty; give at least one")
+        raise ValueError("KernelSearch: kernels is empty; give at least one")
     return [named(one, gamma) for one in kernel.kernels]
 
 
@@ -105,7 +105,7 @@ def is_fixed(kernel, gamma, resolved: InputKernel):
 
 
 @dataclass(frozen=True)
-class Family:
+class KernelFamily:
     """The kernels of a model up to a common rate; at rate 1 they are those of the median rule."""
 
     kernels: tuple[InputKernel, ...]
@@ -122,9 +122,9 @@ class Family:
     def open(self) -> bool:
         return any(self.searched)
 
-    def closed(self) -> Family:
+    def closed(self) -> KernelFamily:
         """The same kernels, whose rates are not searched."""
-        return Family(self.kernels, (False,) * len(self.kernels))
+        return KernelFamily(self.kernels, (False,) * len(self.kernels))
 
     def at(self, rate) -> tuple[InputKernel, ...]:
         """The kernels at a rate, relative to the median rule's."""

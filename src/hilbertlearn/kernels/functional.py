@@ -24,7 +24,7 @@ from .._utils.naming import unnamed_in_errors
 from .._utils.validation import check_choice, check_number
 from ..data.functions import curves_on_grid, fill_gaps, quadrature, same_points
 from .gram import gram, median_rate, resolve_gamma
-from .stationary import MATERN, Bandwidth
+from .stationary import MATERN, BandwidthMixin
 
 _METRICS = {"laplacian": "cityblock", "rbf": "sqeuclidean"}  # the distances d in exp(-gamma d), by scipy's names
 _SHAPES = ("rbf", *MATERN, "linear")  # of kernels of the L2 distance, or of the inner product
@@ -33,7 +33,7 @@ _BLOCK_ENTRIES = 2**18  # kernel values computed at once, 2 MB: they are summed 
 
 
 @unnamed_in_errors
-class CurveKernel(Bandwidth, BaseEstimator):
+class CurveKernel(BandwidthMixin, BaseEstimator):
     """What kernels on curves share: how these are read, and settings that wait for the training curves.
 
     A kernel defines ``_gram(x, z, points)`` for curves (n, m, channels) at points (m,), x is z where they are the same,
@@ -232,7 +232,7 @@ class ChannelSum(CurveKernel):
         return bandwidths**2 * _positive(scales, "ChannelSum: scales", channels)
 
 
-class Additive(CurveKernel):
+class AdditiveKernel(CurveKernel):
     """Input kernel of the kernel additive model, a double integral over the points of two curves.
 
     ``k(x, z) = ∫∫ exp(-(s - t)^2 / bandwidth_points^2) exp(-||x(s) - z(t)||^2 / bandwidth_values^2) ds dt``, whose
@@ -261,7 +261,7 @@ class Additive(CurveKernel):
     >>> import numpy as np
     >>> from hilbertlearn import kernels
     >>> X = np.sin(np.linspace(0, 6, 30) + np.array([[0.0], [0.1], [3.0]]))  # a curve, nearly the same, its negative
-    >>> kernels.Additive(bandwidth_values=1.0)(X, X).round(3)
+    >>> kernels.AdditiveKernel(bandwidth_values=1.0)(X, X).round(3)
     array([[0.157, 0.156, 0.045],
            [0.156, 0.157, 0.045],
            [0.045, 0.045, 0.157]])
@@ -273,15 +273,15 @@ class Additive(CurveKernel):
         self.bandwidth_points, self.bandwidth_values, self.grid = bandwidth_points, bandwidth_values, grid
 
     def _numbers(self, x, points, mass):
-        check_number(self.bandwidth_points, "Additive: bandwidth_points")
-        bandwidth = check_number(self.bandwidth_values, "Additive: bandwidth_values", choices=_RULES)
+        check_number(self.bandwidth_points, "AdditiveKernel: bandwidth_points")
+        bandwidth = check_number(self.bandwidth_values, "AdditiveKernel: bandwidth_values", choices=_RULES)
         if isinstance(bandwidth, str):
             bandwidth = _median_rate("rbf", x, points, mass) ** -0.5
         return {"bandwidth_values": float(bandwidth)}
 
     def _gram(self, x, z, points):
-        along = check_number(self.bandwidth_points, "Additive: bandwidth_points")
-        across = _number(self.bandwidth_values, "Additive: bandwidth_values")
+        along = check_number(self.bandwidth_points, "AdditiveKernel: bandwidth_points")
+        across = _number(self.bandwidth_values, "AdditiveKernel: bandwidth_values")
         q = quadrature(points)
         span = (points - points[0]) / (np.ptp(points) or 1.0) / along
         graphs = _graphs(x / across, span)

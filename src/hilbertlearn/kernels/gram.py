@@ -22,7 +22,7 @@ from .._utils.linalg import exact
 from .._utils.statistics import weighted_quantile
 from .._utils.validation import check_choice, check_number, check_symmetric_psd, warn
 from .ranks import spread_rows
-from .stationary import MATERN, OVERFLOW, Bandwidth, distances, profile
+from .stationary import MATERN, OVERFLOW, BandwidthMixin, distances, profile
 from .tiles import in_tiles
 
 PRECOMPUTED, TANIMOTO = "precomputed", "tanimoto"
@@ -174,7 +174,7 @@ def gram(kernel, X, Z=None, *, gamma=None, params=None, origin=None):
     if G.shape != shape:
         raise ValueError(
             f"kernel must return a matrix of shape {shape} for that many samples, got {G.shape}; "
-            "wrap a function of two single objects in kernels.Pairwise"
+            "wrap a function of two single objects in kernels.PairwiseKernel"
         )
     if not np.isfinite(G).all():
         raise ValueError("kernel returned NaN or infinity; check the samples it was given")
@@ -244,12 +244,12 @@ class InputKernel:
     @property
     def rate(self):
         """What the estimator's gamma is for a name, and the setting in its place of an object; None without one."""
-        value = getattr(self.kernel, self.kernel.rate[0]) if isinstance(self.kernel, Bandwidth) else self.gamma
+        value = getattr(self.kernel, self.kernel.rate[0]) if isinstance(self.kernel, BandwidthMixin) else self.gamma
         return None if isinstance(value, str) else value  # a word is left where the kernel makes no use of it
 
     def with_rate(self, factor) -> InputKernel:
         """The same kernel with its rate multiplied by factor."""
-        if isinstance(self.kernel, Bandwidth):
+        if isinstance(self.kernel, BandwidthMixin):
             return replace(self, kernel=self.kernel.with_rate(factor))
         return replace(self, gamma=None if self.gamma is None else self.gamma * float(factor))
 

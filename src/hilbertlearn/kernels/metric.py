@@ -4,7 +4,7 @@ Radhakrishnan, Beaglehole, Pandit & Belkin, Mechanism for feature learning in ne
 machine learning models, Science 2024: a model is fitted, the average outer product of its gradients says along which
 directions of the inputs it changes, and these directions make the distance of the next kernel.
 
-    kernel = Metric("matern12").resolve(X)
+    kernel = MetricKernel("matern12").resolve(X)
     for _ in range(kernel.n_rounds):
         C = ...  # coefficients (n, d) of the model f(x) = sum_j k(x, x_j) c_j
         kernel = kernel.relearnt(X, C).resolve(X)
@@ -20,7 +20,7 @@ from .._utils.linalg import psd_root
 from .._utils.validation import check_choice, check_number, check_symmetric_psd
 from .gram import resolve_gamma
 from .ranks import spread_rows
-from .stationary import MOVABLE, Bandwidth, distances, profile, slope, unresolved
+from .stationary import MOVABLE, BandwidthMixin, distances, profile, slope, unresolved
 
 _GAMMAS = ("median", "scale", "auto")
 # The derivative of Matérn's profile of order nu with respect to gamma D is -r times that of order nu - 1 with gamma r,
@@ -31,7 +31,7 @@ _ROWS = 1000  # samples that outer products are averaged over
 _ENTRIES = 2**21  # numbers in a block, 16 MB, of which there are some four at once
 
 
-class Metric(Bandwidth, BaseEstimator):
+class MetricKernel(BandwidthMixin, BaseEstimator):
     """``k(x, z) = profile(gamma (x - z)' metric (x - z))``: a stationary kernel of a distance that is learnt.
 
     Directions along which the output does not change shorten until the kernel no longer sees them, so that irrelevant
@@ -66,7 +66,7 @@ class Metric(Bandwidth, BaseEstimator):
     >>> import numpy as np
     >>> from hilbertlearn import OperatorKernelRegressor, kernels
     >>> X = np.random.default_rng(0).normal(size=(60, 3))
-    >>> kernel = kernels.Metric(n_rounds=3, diagonal=True)
+    >>> kernel = kernels.MetricKernel(n_rounds=3, diagonal=True)
     >>> model = OperatorKernelRegressor(kernel, alpha=1e-3).fit(X, np.sin(2 * X[:, 0]))  # the first input counts
     >>> int(np.argmax(model.kernel_.metric))
     0
@@ -83,16 +83,18 @@ class Metric(Bandwidth, BaseEstimator):
         if not hasattr(self.metric, "shape"):
             return super().__repr__(N_CHAR_MAX)
         shown = f"metric=<array {' x '.join(map(str, self.metric.shape))}>"
-        settings = super(Metric, clone(self).set_params(metric=None)).__repr__(N_CHAR_MAX)[len("Metric(") : -1]
-        return f"Metric({', '.join(filter(None, [settings, shown]))})"
+        settings = super(MetricKernel, clone(self).set_params(metric=None)).__repr__(N_CHAR_MAX)[
+            len("MetricKernel(") : -1
+        ]
+        return f"MetricKernel({', '.join(filter(None, [settings, shown]))})"
 
     def validate(self):
         """Raise where a setting is out of range, or the metric is not positive semi-definite."""
-        check_choice(self.base, "Metric: base", _BASES)
-        check_number(self.n_rounds, "Metric: n_rounds", strict=False, integer=True)
+        check_choice(self.base, "MetricKernel: base", _BASES)
+        check_number(self.n_rounds, "MetricKernel: n_rounds", strict=False, integer=True)
         if not isinstance(self.diagonal, (bool, np.bool_)):
-            raise ValueError(f"Metric: diagonal must be True or False, got {self.diagonal!r}")
-        check_number(self.gamma, "Metric: gamma", choices=_GAMMAS)
+            raise ValueError(f"MetricKernel: diagonal must be True or False, got {self.diagonal!r}")
+        check_number(self.gamma, "MetricKernel: gamma", choices=_GAMMAS)
         self._numbers()
 
     def resolve(self, X, sample_weight=None):
@@ -153,7 +155,7 @@ class Metric(Bandwidth, BaseEstimator):
             if learnt is None:
                 learnt = np.ones(p) if self.diagonal else np.eye(p)
         new = clone(self).set_params(metric=learnt, gamma=gamma)
-        check_number(new.gamma, "Metric: gamma", choices=_GAMMAS)
+        check_number(new.gamma, "MetricKernel: gamma", choices=_GAMMAS)
         return new
 
     def variants(self, X, C, sample_weight=None):
@@ -178,7 +180,7 @@ class Metric(Bandwidth, BaseEstimator):
     def _check_resolved(self):
         self.validate()
         if isinstance(self.gamma, str):
-            raise unresolved("Metric: gamma", self.gamma)
+            raise unresolved("MetricKernel: gamma", self.gamma)
 
     def _numbers(self):
         """The metric as floats, checked: (p, p), or (p,) if diagonal; None for the identity."""
@@ -188,21 +190,21 @@ class Metric(Bandwidth, BaseEstimator):
             metric = np.asarray(self.metric, dtype=float)
         except (TypeError, ValueError):  # sparse, ragged, or no numbers
             raise ValueError(
-                f"Metric: metric must be None or a dense array of numbers, got {type(self.metric).__name__}"
+                f"MetricKernel: metric must be None or a dense array of numbers, got {type(self.metric).__name__}"
             ) from None
         if metric.ndim != (1 if self.diagonal else 2):
             wanted = "weights (p,) of the inputs" if self.diagonal else "a matrix (p, p)"
             raise ValueError(
-                f"Metric: metric must be {wanted} with diagonal={self.diagonal}, got shape {metric.shape}; weights of "
-                "single inputs go with diagonal=True, matrices with diagonal=False"
+                f"MetricKernel: metric must be {wanted} with diagonal={self.diagonal}, got shape {metric.shape}; "
+                "weights of single inputs go with diagonal=True, matrices with diagonal=False"
             )
         if not self.diagonal:
             return check_symmetric_psd(
-                metric, "Metric: metric", "give a positive semi-definite matrix (p, p), or None for the identity"
+                metric, "MetricKernel: metric", "give a positive semi-definite matrix (p, p), or None for the identity"
             )
         if not (np.isfinite(metric).all() and (metric >= 0).all()):
             raise ValueError(
-                f"Metric: metric must have finite weights >= 0, got weights from {metric.min():.3g} to "
+                f"MetricKernel: metric must have finite weights >= 0, got weights from {metric.min():.3g} to "
                 f"{metric.max():.3g}; give 0 to an input that has no part"
             )
         return metric
@@ -214,8 +216,8 @@ class Metric(Bandwidth, BaseEstimator):
             return None
         if len(metric) != p:
             raise ValueError(
-                f"Metric: {name} has {p} columns, but metric is for {len(metric)} inputs, its shape is {metric.shape}; "
-                "give inputs that it was made for, or metric=None"
+                f"MetricKernel: {name} has {p} columns, but metric is for {len(metric)} inputs, its shape is "
+                f"{metric.shape}; give inputs that it was made for, or metric=None"
             )
         return np.sqrt(metric) if self.diagonal else psd_root(metric)
 
@@ -309,7 +311,7 @@ def _rows(X, name):
         rows = None
     if rows is None or rows.ndim not in (1, 2):
         seen = type(X).__name__ if rows is None else f"shape {rows.shape}"
-        raise ValueError(f"Metric: {name} must be rows of numbers (n, p), got {seen}; give it two axes")
+        raise ValueError(f"MetricKernel: {name} must be rows of numbers (n, p), got {seen}; give it two axes")
     return rows[:, None] if rows.ndim == 1 else rows
 
 
@@ -319,7 +321,9 @@ def _dense(rows):
 
 def _check_columns(seen, wanted, name, other):
     if seen != wanted:
-        raise ValueError(f"Metric: {name} has {seen} columns and {other} has {wanted}; give rows of the same inputs")
+        raise ValueError(
+            f"MetricKernel: {name} has {seen} columns and {other} has {wanted}; give rows of the same inputs"
+        )
 
 
 def _coefficients(C, n):
@@ -327,9 +331,11 @@ def _coefficients(C, n):
     C = np.asarray(C, dtype=float)
     C = C[:, None] if C.ndim == 1 else C
     if C.ndim != 2 or len(C) != n:
-        raise ValueError(f"Metric: C must have a row of coefficients for each of {n} samples, got shape {C.shape}")
+        raise ValueError(
+            f"MetricKernel: C must have a row of coefficients for each of {n} samples, got shape {C.shape}"
+        )
     if not np.isfinite(C).all():
-        raise ValueError("Metric: C contains NaN or infinity; give coefficients of a model that was fitted")
+        raise ValueError("MetricKernel: C contains NaN or infinity; give coefficients of a model that was fitted")
     return C
 
 
@@ -340,7 +346,7 @@ def _weights(sample_weight, n):
     weights = np.asarray(sample_weight, dtype=float)
     if weights.shape != (n,) or not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
         raise ValueError(
-            f"Metric: sample_weight must be {n} finite numbers >= 0, one for each sample and not all 0, got "
+            f"MetricKernel: sample_weight must be {n} finite numbers >= 0, one for each sample and not all 0, got "
             f"{sample_weight!r}"
         )
     return weights

@@ -10,7 +10,7 @@ from sklearn.metrics.pairwise import cosine_similarity
 from .._utils.validation import check_number
 from ..data.objects import kind_of
 from .gram import PRECOMPUTED, TANIMOTO, check_kernel, diagonal, gram, has_gamma, length, resolve_gamma, tanimoto
-from .stationary import Bandwidth, check_nu, distances, profile, unresolved
+from .stationary import BandwidthMixin, check_nu, distances, profile, unresolved
 
 _GAMMAS = ("median", "scale", "auto")
 
@@ -19,7 +19,8 @@ class Tanimoto(BaseEstimator):
     """``<x, z> / (||x||^2 + ||z||^2 - <x, z>)`` on rows of fingerprints (dense or sparse): shared over all set bits.
 
     Two rows of zeros are alike (1), one row of zeros is unlike any other (0). ``"tanimoto"`` is its name. For objects
-    that compare themselves, such as rdkit's bit vectors, ``Pairwise(rdkit.DataStructs.TanimotoSimilarity)`` is faster.
+    that compare themselves, such as rdkit's bit vectors,
+    ``PairwiseKernel(rdkit.DataStructs.TanimotoSimilarity)`` is faster.
 
     References
     ----------
@@ -47,7 +48,7 @@ class Tanimoto(BaseEstimator):
         return np.ones(length(X))
 
 
-class Pairwise(BaseEstimator):
+class PairwiseKernel(BaseEstimator):
     """The kernel matrix of ``function(x, z)``, a function of two single objects; X may be any list.
 
     The function is given the very objects of the list: molecules, graphs, bit vectors, tuples. Lists of numbers, of
@@ -67,7 +68,7 @@ class Pairwise(BaseEstimator):
     --------
     >>> from hilbertlearn import kernels
     >>> baskets = [{"bread", "milk"}, {"milk"}, {"wine"}]
-    >>> kernels.Pairwise(lambda a, b: len(a & b))(baskets, baskets)
+    >>> kernels.PairwiseKernel(lambda a, b: len(a & b))(baskets, baskets)
     array([[2., 1., 0.],
            [1., 1., 0.],
            [0., 0., 1.]])
@@ -91,7 +92,7 @@ class Pairwise(BaseEstimator):
         return np.array([self.function(x, x) for x in X], dtype=float)
 
 
-class Named(Bandwidth, BaseEstimator):
+class NamedKernel(BandwidthMixin, BaseEstimator):
     """A kernel by name on rows of numbers, with a gamma of its own.
 
     Parameters
@@ -110,7 +111,7 @@ class Named(Bandwidth, BaseEstimator):
     --------
     >>> from hilbertlearn import kernels
     >>> X = [[0.0], [1.0], [3.0]]
-    >>> kernel = kernels.Named("rbf").resolve(X)  # the median distance is 2
+    >>> kernel = kernels.NamedKernel("rbf").resolve(X)  # the median distance is 2
     >>> kernel.gamma
     0.125
     >>> kernel(X, X).round(2)
@@ -136,7 +137,7 @@ class Named(Bandwidth, BaseEstimator):
 
     def __call__(self, X, Z):
         if isinstance(self.gamma, str):
-            raise unresolved("Named: gamma", self.gamma)
+            raise unresolved("NamedKernel: gamma", self.gamma)
         return gram(self.name, _rows(X), _rows(Z), gamma=self.gamma)
 
     def diagonal(self, X):
@@ -144,7 +145,7 @@ class Named(Bandwidth, BaseEstimator):
         return diagonal(self.name, _rows(X), gamma=self.gamma)
 
 
-class Matern(Bandwidth, BaseEstimator):
+class Matern(BandwidthMixin, BaseEstimator):
     """Matérn's kernel of rows of numbers, dense or sparse: of functions that are smooth to a degree and not more.
 
     ``2^(1 - nu) / Gamma(nu) t^nu K_nu(t)`` with ``t = sqrt(4 nu gamma) ||x - z||``, of the length scale ``1 / sqrt(2
@@ -203,7 +204,7 @@ class Matern(Bandwidth, BaseEstimator):
         return np.ones(length(X))
 
 
-class Precomputed(BaseEstimator):
+class PrecomputedKernel(BaseEstimator):
     """Entries of a given Gram matrix: the objects are its row numbers, so that they can be split.
 
     Parameters
@@ -219,7 +220,7 @@ class Precomputed(BaseEstimator):
     --------
     >>> import numpy as np
     >>> from hilbertlearn import kernels
-    >>> kernel = kernels.Precomputed(np.array([[1.0, 0.5, 0.2], [0.5, 1.0, 0.1], [0.2, 0.1, 1.0]]))
+    >>> kernel = kernels.PrecomputedKernel(np.array([[1.0, 0.5, 0.2], [0.5, 1.0, 0.1], [0.2, 0.1, 1.0]]))
     >>> kernel([0, 2], [1])
     array([[0.5],
            [0.1]])
@@ -242,11 +243,11 @@ class Precomputed(BaseEstimator):
     def _ids(self, ids, size):
         ids = np.asarray(ids, dtype=float)
         if ids.ndim != 1 or (ids != np.floor(ids)).any() or (ids < 0).any() or (ids >= size).any():
-            raise ValueError(f"Precomputed: objects must be integers from 0 to {size - 1}, rows of the matrix")
+            raise ValueError(f"PrecomputedKernel: objects must be integers from 0 to {size - 1}, rows of the matrix")
         return ids.astype(int)
 
 
-class TanimotoGaussian(Bandwidth, BaseEstimator):
+class TanimotoGaussian(BandwidthMixin, BaseEstimator):
     """``exp(-gamma (t(x, x) + t(z, z) - 2 t(x, z)))``, t Tanimoto's kernel of fingerprints.
 
     Parameters
@@ -351,11 +352,11 @@ def as_output_kernel(kernel):
         check_kernel(kernel, "output_kernel")
         if kernel == PRECOMPUTED:
             raise ValueError("output_kernel='precomputed': give the Gram matrix itself, and its row numbers as outputs")
-        return Tanimoto() if kernel == TANIMOTO else Named(kernel)
+        return Tanimoto() if kernel == TANIMOTO else NamedKernel(kernel)
     if isinstance(kernel, np.ndarray):
         if kernel.ndim != 2 or kernel.shape[0] != kernel.shape[1]:
             raise ValueError(f"output_kernel: a matrix must be square, got shape {kernel.shape}")
-        return Precomputed(kernel)
+        return PrecomputedKernel(kernel)
     if not callable(kernel):
         raise TypeError(
             f"output_kernel must be a name, a matrix, an object or a callable (Y, Z) -> Gram, got {kernel!r}"
@@ -371,7 +372,7 @@ def _rows(X, what="output_kernel: kernels by name take"):
     except (TypeError, ValueError):
         raise ValueError(
             f"{what} rows of numbers, got {_odd_kind(X)}; give kernels.NGrams() for strings, "
-            "kernels.Pairwise(function) for other objects, or a callable (Y, Z) -> Gram"
+            "kernels.PairwiseKernel(function) for other objects, or a callable (Y, Z) -> Gram"
         ) from None
     return X[:, None] if X.ndim == 1 else X
 
@@ -385,7 +386,7 @@ def _fingerprints(X):
         seen = f"{sizes[0]} and {sizes[-1]} bits" if len(sizes) > 1 else _odd_kind(X)
         raise ValueError(
             f"Tanimoto: fingerprints must be rows of as many bits each, got {seen}; fold them to one length, or give "
-            "kernels.Pairwise(function) for objects"
+            "kernels.PairwiseKernel(function) for objects"
         ) from None
     if rows.ndim != 2:
         raise ValueError(f"Tanimoto: fingerprints must be rows of bits (n, bits), got shape {rows.shape}")

@@ -11,7 +11,7 @@ from sklearn.utils.validation import _num_samples
 
 from ..data.frames import column_values, columns_of, is_frame
 from ..data.graphs import combined_ranks
-from .tables import Table
+from .tables import InputTable
 
 
 def input_ranks(X, precomputed=False):
@@ -52,7 +52,7 @@ def _columns(X):
     n = _num_samples(X)
     if is_frame(X):
         return (column_values(column) for column in columns_of(X))
-    if isinstance(X, Table):
+    if isinstance(X, InputTable):
         return X.columns
     if scipy.sparse.issparse(X):
         return [_sparse_rows(X)]

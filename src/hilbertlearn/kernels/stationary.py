@@ -48,7 +48,7 @@ _TINY = 1e-300
 
 
 @unnamed_in_errors
-class Bandwidth:
+class BandwidthMixin:
     """What a search over bandwidths asks of a kernel whose rate is one setting, a word until ``resolve``.
 
     ``rate`` is the name of the setting and its power of the rate: 1 for gamma, -1/2 for a bandwidth. ``start`` is the

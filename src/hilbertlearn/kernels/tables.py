@@ -12,7 +12,7 @@ from ..data.frames import column_values, columns_of, is_frame, is_missing, item_
 from ..data.functions import has_points
 
 
-class Table:
+class InputTable:
     """Columns of n samples by name: arrays (n,) of numbers or of objects, or a container of n functions.
 
     Rows are taken as those of arrays are, so that scikit-learn can split it.
@@ -24,7 +24,7 @@ class Table:
     @classmethod
     def of(cls, X, names=None):
         """From a data frame, an array (n, p), or a list of rows; names of the columns where X has none."""
-        if isinstance(X, Table):
+        if isinstance(X, InputTable):
             return X
         if is_frame(X):
             return cls(X.columns, [_read(column) for column in columns_of(X)])
@@ -54,14 +54,14 @@ class Table:
     def __getitem__(self, rows):
         rows = rows[0] if isinstance(rows, tuple) else rows  # scikit-learn asks for [rows, ...]
         rows = [rows] if isinstance(rows, numbers.Integral) else rows
-        return Table(self.names, [column[rows] for column in self.columns])
+        return InputTable(self.names, [column[rows] for column in self.columns])
 
     def __repr__(self):
         return f"Table({len(self)} samples, columns {reprlib.repr(list(self.names))})"
 
     def take(self, positions):
         """Some of the columns."""
-        return Table([self.names[j] for j in positions], [self.columns[j] for j in positions])
+        return InputTable([self.names[j] for j in positions], [self.columns[j] for j in positions])
 
     def row_keys(self):
         """A hashable key for each sample, equal for equal samples; functions are equal to themselves only."""
@@ -92,7 +92,7 @@ def codes(values):
 
 def names_of(X):
     """Names of the columns of inputs, their numbers for an array; None where there are no columns."""
-    if isinstance(X, Table):
+    if isinstance(X, InputTable):
         return X.names
     return tuple(range(X.shape[1])) if getattr(X, "ndim", 0) == 2 else None
 

@@ -14,13 +14,13 @@ from sklearn.base import BaseEstimator, clone
 
 from .._utils.validation import check_number
 from .gram import resolve_gamma
-from .stationary import OVERFLOW, Bandwidth, unresolved
+from .stationary import OVERFLOW, BandwidthMixin, unresolved
 
 _BLOCK_PAIRS = 2**14  # of points, whose differences stay in the cache
 _LARGEST = 1e150  # coordinate whose square is a number
 
 
-class OperatorValued(BaseEstimator):
+class OperatorValuedKernel(BaseEstimator):
     """The kernel of a function ``(X, Z) -> blocks (n, m, d, d)``, d the number of outputs.
 
     It must be positive: ``K(x, z) = K(z, x)'``, and the (n d, n d) matrix of all blocks between samples positive
@@ -45,7 +45,7 @@ class OperatorValued(BaseEstimator):
     >>> def one_slope(X, Z):
     ...     return np.eye(2) + (X @ Z.T)[:, :, None, None] * np.ones((2, 2))
     >>> X, y = [[0.0], [1.0], [2.0]], [[0.0, 5.0], [1.0, np.nan], [2.0, np.nan]]
-    >>> model = OperatorKernelRegressor(kernels.OperatorValued(one_slope), alpha=1e-6).fit(X, y)
+    >>> model = OperatorKernelRegressor(kernels.OperatorValuedKernel(one_slope), alpha=1e-6).fit(X, y)
     >>> model.predict([[3.0]]).round(2)
     array([[3., 8.]])
     """
@@ -58,7 +58,9 @@ class OperatorValued(BaseEstimator):
     def validate(self):
         """Raise unless the function can be called."""
         if not callable(self.function):
-            raise TypeError(f"OperatorValued: function must be a callable (X, Z) -> blocks, got {self.function!r}")
+            raise TypeError(
+                f"OperatorValuedKernel: function must be a callable (X, Z) -> blocks, got {self.function!r}"
+            )
 
     def entries(self, n, d):
         """Numbers in one value, for d outputs."""
@@ -74,9 +76,10 @@ class OperatorValued(BaseEstimator):
         return blocks
 
 
-class Helmholtz(Bandwidth, OperatorValued):
-    """``share`` times ``CurlFree`` plus ``1 - share`` times ``DivergenceFree``: any smooth field is such a sum.
+class HelmholtzKernel(BandwidthMixin, OperatorValuedKernel):
+    """Weighted sum of a curl-free and a divergence-free kernel: any smooth field is the sum of two such fields.
 
+    The kernel is ``share`` times ``CurlFreeKernel`` plus ``1 - share`` times ``DivergenceFreeKernel``.
     Inputs are points (n, d), outputs vectors (n, d) at them.
 
     Parameters
@@ -99,7 +102,7 @@ class Helmholtz(Bandwidth, OperatorValued):
     >>> from hilbertlearn import OperatorKernelRegressor, kernels
     >>> X = np.random.default_rng(0).uniform(-1, 1, size=(40, 2))
     >>> wind = X + np.column_stack([-X[:, 1], X[:, 0]])  # a source and a whirl
-    >>> model = OperatorKernelRegressor(kernels.Helmholtz(0.5), alpha=1e-6).fit(X, wind)
+    >>> model = OperatorKernelRegressor(kernels.HelmholtzKernel(0.5), alpha=1e-6).fit(X, wind)
     >>> model.predict([[0.5, 0.0]]).round(2)
     array([[0.5, 0.5]])
     """
@@ -145,12 +148,12 @@ class Helmholtz(Bandwidth, OperatorValued):
         if points.shape[1] == 1 and self.share < 1:
             raise ValueError(
                 f"{type(self).__name__}: {name} has one column, but divergence-free fields on a line are constant; use "
-                "kernels.CurlFree"
+                "kernels.CurlFreeKernel"
             )
         return points
 
 
-class CurlFree(Helmholtz):
+class CurlFreeKernel(HelmholtzKernel):
     """``K(x, z) = (I - 2 gamma u u') exp(-gamma ||u||^2)``, u = x - z: gradients of functions, such as forces.
 
     It is minus the Hessian of ``exp(-gamma ||u||^2)`` over 2 gamma, which makes ``K(x, x)`` the identity.
@@ -171,7 +174,7 @@ class CurlFree(Helmholtz):
     --------
     >>> import numpy as np
     >>> from hilbertlearn import kernels
-    >>> blocks = kernels.CurlFree(gamma=0.5)(np.zeros((1, 2)), np.array([[0.0, 0.0], [1.0, 0.0]]))
+    >>> blocks = kernels.CurlFreeKernel(gamma=0.5)(np.zeros((1, 2)), np.array([[0.0, 0.0], [1.0, 0.0]]))
     >>> blocks.shape, blocks[0, 1].diagonal().round(2).tolist()
     ((1, 2, 2, 2), [0.0, 0.61])
     """
@@ -182,7 +185,7 @@ class CurlFree(Helmholtz):
         self.gamma = gamma
 
 
-class DivergenceFree(Helmholtz):
+class DivergenceFreeKernel(HelmholtzKernel):
     """``K(x, z) = (I + 2 gamma (u u' - ||u||^2 I) / (d - 1)) exp(-gamma ||u||^2)``, u = x - z: flows without sources.
 
     It is the Hessian of ``exp(-gamma ||u||^2)`` minus its trace times I, over 2 gamma (d - 1), which makes ``K(x, x)``
@@ -204,7 +207,7 @@ class DivergenceFree(Helmholtz):
     --------
     >>> import numpy as np
     >>> from hilbertlearn import kernels
-    >>> blocks = kernels.DivergenceFree(gamma=0.5)(np.zeros((1, 2)), np.array([[0.0, 0.0], [1.0, 0.0]]))
+    >>> blocks = kernels.DivergenceFreeKernel(gamma=0.5)(np.zeros((1, 2)), np.array([[0.0, 0.0], [1.0, 0.0]]))
     >>> blocks.shape, blocks[0, 1].diagonal().round(2).tolist()
     ((1, 2, 2, 2), [0.61, 0.0])
     """

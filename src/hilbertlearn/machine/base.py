@@ -331,7 +331,7 @@ class KernelMachine(FitCallbacksMixin, FittedMachine):
                     "feature_map: a transformer takes the place of one kernel of inputs; give features.Landmarks() "
                     "with kernel='precomputed' or a list of terms"
                 )
-            return [features.OfTransformer(transformer)]
+            return [features.TransformerKernel(transformer)]
         if isinstance(self.kernel, (list, tuple)):
             return [kernels.named(self.kernel, self.gamma)]
         return kernels.alternatives(self.kernel, self.gamma, X)
@@ -354,7 +354,7 @@ class KernelMachine(FitCallbacksMixin, FittedMachine):
         if self.manifold:
             raise ValueError("regressor knows no graph; set manifold=0, or regressor=None")
         X, weights = self._read(X, y, sample_weight)
-        if isinstance(X, kernels.Table):
+        if isinstance(X, kernels.InputTable):
             raise ValueError(
                 "regressor takes rows of numbers, and kernels by columns have no part in it; set kernel='rbf'"
             )

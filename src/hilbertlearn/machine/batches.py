@@ -101,8 +101,8 @@ class InBatches(KernelMachine):
         _, recipe = self._check_settings(X)
         if operators.as_learned(recipe.pairs[0][1]) is not None:
             raise ValueError(
-                "operator: Learned takes several passes over all rows, and partial_fit one; use fit(source), see "
-                "hilbertlearn.streams, or give another operator"
+                "operator: LearnedOperator takes several passes over all rows, and partial_fit one; use fit(source), "
+                "see hilbertlearn.streams, or give another operator"
             )
         if self._by_passes_:
             self._by_passes_ = False

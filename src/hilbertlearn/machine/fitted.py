@@ -73,14 +73,14 @@ class FittedMachine(WithFacts, NamedSettings):
     def metric_(self):
         metric = getattr(self.kernel_, "metric", None)
         if metric is None:
-            raise AttributeError("metric_ is that of kernels.Metric; set kernel=kernels.Metric()")
+            raise AttributeError("metric_ is that of kernels.MetricKernel; set kernel=kernels.MetricKernel()")
         return metric
 
     @property
     def objectives_(self):
         objectives = _read(self, "objectives")
         if objectives is None:
-            raise AttributeError("objectives_ are those of operators.Learned; set operator='learned'")
+            raise AttributeError("objectives_ are those of operators.LearnedOperator; set operator='learned'")
         return objectives
 
     # ---------------------------------------------------------------- predict

@@ -11,7 +11,7 @@ from ..data.frames import check_collected, is_frame, is_framed, item_values, val
 from ..data.functions import as_curves, curves_on_grid, has_points, read_functions, same_points
 from ..data.objects import as_numbers, kind_of
 from ..data.times import points_in
-from ..kernels import Table
+from ..kernels import InputTable
 from .dates import with_days
 
 _FEW = 10  # names that an example has one by one
@@ -31,8 +31,8 @@ def check_inputs(estimator, X, kernels, reset, like=None, dtype=np.float64):
     by_columns = [getattr(kernel, "reads_columns", False) for kernel in kernels]
     if any(by_columns) and not all(by_columns) and is_frame(X):
         raise ValueError(
-            "kernel: kernels beside kernels.Columns or Categorical cannot take a data frame by its columns; put each "
-            "into Columns([(kernel, names)])"
+            "kernel: kernels beside kernels.Columns or CategoricalKernel cannot take a data frame by its columns; put "
+            "each into Columns([(kernel, names)])"
         )
     if any(by_columns) and all(by_columns):
         X = with_days(estimator, X, reset)
@@ -88,16 +88,16 @@ def _rows(estimator, X, kernels, reset, dtype):
 
 
 def _columns(estimator, X, reset, by_name):
-    """Inputs by columns: numbers in an array stay one, anything else becomes a ``Table``; one column (n,) stays."""
-    if isinstance(X, Table):
+    """Inputs by columns: numbers in an array stay one, others become an ``InputTable``; one column (n,) stays."""
+    if isinstance(X, InputTable):
         return X
     if is_frame(X):
         _remember_names(estimator, X, reset)
-        return Table.of(X) if reset else _in_order(Table.of(X), estimator, by_name)
+        return InputTable.of(X) if reset else _in_order(InputTable.of(X), estimator, by_name)
     X = values_of(X)
     alone = getattr(X, "ndim", 0) == 1 or (isinstance(X, (list, tuple)) and not any(map(_is_row, X)))
     if alone and not reset and len(getattr(estimator, "X_names_", ())) == 1:  # fitted to a data frame of one column
-        return Table(estimator.X_names_, [item_values(list(X))])
+        return InputTable(estimator.X_names_, [item_values(list(X))])
     if isinstance(X, (list, tuple)) and not any(map(_is_row, X)):
         return list(X)
     if isinstance(X, (list, tuple)):
@@ -111,7 +111,7 @@ def _columns(estimator, X, reset, by_name):
     else:
         validate_data(estimator, X, reset=reset, skip_check_array=True)
     names = None if reset else getattr(estimator, "X_names_", None)  # of the data frame that it was fitted to
-    return X if names is None and X.dtype.kind == "f" else Table.of(X, names)
+    return X if names is None and X.dtype.kind == "f" else InputTable.of(X, names)
 
 
 def _in_order(table, estimator, by_name):
@@ -183,7 +183,7 @@ def _listed(names):
 
 def _example(X):
     """The kernel for a data frame with columns that are not numbers; None where all are."""
-    table = Table.of(X)
+    table = InputTable.of(X)
     kinds: dict = {"numbers": [], "functions": [], "others": []}
     for name, column in zip(table.names, table.columns, strict=True):
         functions = has_points(column)
@@ -193,7 +193,7 @@ def _example(X):
     every = f"[name for name in X.columns if name not in {kinds['functions'] + kinds['others']!r}]"
     parts = [f"('rbf', {kinds['numbers'] if len(kinds['numbers']) <= _FEW else every})"] if kinds["numbers"] else []
     parts += [f"(kernels.L2(), {name!r})" for name in kinds["functions"]]
-    parts += [f"(kernels.Categorical(), {kinds['others']!r})"] if kinds["others"] else []
+    parts += [f"(kernels.CategoricalKernel(), {kinds['others']!r})"] if kinds["others"] else []
     odd = _listed([repr(name) for name in kinds["functions"] + kinds["others"]])
     dated = [repr(name) for name, column in zip(table.names, table.columns, strict=True) if _are_dates(column)]
     dates = f" Convert the dates in {_listed(dated)}, which are text, with pandas.to_datetime." if dated else ""
@@ -240,5 +240,5 @@ def _refuse_objects(X):
         if kind not in ("number", "sequence") and not hasattr(x, "__array__") and x is not None:
             raise ValueError(
                 f"X holds objects such as {type(x).__name__}, and this kernel takes rows of numbers; use "
-                "kernel=kernels.Pairwise(function) of two objects or a callable (X, Z) -> Gram, or give an array"
+                "kernel=kernels.PairwiseKernel(function) of two objects or a callable (X, Z) -> Gram, or give an array"
             )

@@ -5,18 +5,18 @@ functions, the space behind the coordinates: it has one axis for each variable, 
 """
 
 from .._utils.linalg import Kronecker
-from .products import BetweenLevels, PerAxis
-from .reading import as_learned, is_from_outputs, named_operator, operator_matrix
-from .settings import Covariance, Decay, Identity, Integral, Learned, TaskGraph, task_similarity
+from .matrices import as_learned, is_from_outputs, named_operator, operator_matrix
+from .products import AxisProduct, LevelCoupling
+from .settings import Covariance, Decay, Identity, Integral, LearnedOperator, TaskGraph, task_similarity
 
 __all__ = [
-    "BetweenLevels",
+    "LevelCoupling",
     "Covariance",
     "Decay",
     "Identity",
     "Integral",
-    "Learned",
-    "PerAxis",
+    "LearnedOperator",
+    "AxisProduct",
     "TaskGraph",
     "task_similarity",
 ]

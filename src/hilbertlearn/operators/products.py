@@ -9,11 +9,11 @@ from sklearn.base import BaseEstimator
 
 from .._utils.linalg import Kronecker, kronecker
 from .._utils.validation import check_number
-from .reading import as_learned, operator_matrix
+from .matrices import as_learned, operator_matrix
 from .settings import Integral
 
 
-class PerAxis(BaseEstimator):
+class AxisProduct(BaseEstimator):
     """One operator on the functions' domain and another between the curves of a sample: their Kronecker product.
 
     Parameters
@@ -35,7 +35,7 @@ class PerAxis(BaseEstimator):
     >>> from hilbertlearn import FunctionalRegressor, operators
     >>> X, t = np.linspace(1, 2, 20)[:, None], np.linspace(0, 1, 15)
     >>> Y = np.stack([np.sin(X * t), np.sin(X * t) + t], axis=2)  # two curves a sample
-    >>> between = operators.PerAxis(curves=operators.Covariance())
+    >>> between = operators.AxisProduct(curves=operators.Covariance())
     >>> FunctionalRegressor(operator=between, alpha=1e-3).fit(X, Y).predict([[1.5]]).shape
     (1, 15, 2)
     """
@@ -46,21 +46,23 @@ class PerAxis(BaseEstimator):
     def matrix(self, Y, weights=None, space=None):
         """The operator for coordinates Y (n, d) in a space of functions: a Kronecker product over axes and curves."""
         if space is None:
-            raise ValueError("operator=PerAxis acts on functions of a variable; use FunctionalRegressor")
+            raise ValueError("operator=AxisProduct acts on functions of a variable; use FunctionalRegressor")
         factors = []
         for k, axis in enumerate([*space.axes, None]):
             along, repeats = space.unfold(Y, k), len(Y) and math.prod(space.sizes) // space.sizes[k]
             own = np.repeat(np.ones(len(Y)) if weights is None else weights, repeats)
             setting, part = (self.curves, None) if axis is None else (self.domain, space.restrict_to_axis(k))
             if as_learned(setting) is not None:
-                raise ValueError("PerAxis: Learned is for all coordinates at once; use operator=Learned()")
-            if axis is None and isinstance(setting, (Integral, PerAxis)):
-                raise ValueError("PerAxis: curves has no domain to integrate over; give a matrix or Covariance()")
+                raise ValueError(
+                    "AxisProduct: LearnedOperator is for all coordinates at once; use operator=LearnedOperator()"
+                )
+            if axis is None and isinstance(setting, (Integral, AxisProduct)):
+                raise ValueError("AxisProduct: curves has no domain to integrate over; give a matrix or Covariance()")
             factors.append(operator_matrix(setting, along, own, part))
         return Kronecker(size if f is None else f for f, size in zip(factors, space.sizes, strict=True))
 
 
-class BetweenLevels(BaseEstimator):
+class LevelCoupling(BaseEstimator):
     """An operator on the outputs and another between the levels of their quantiles: their Kronecker product.
 
     The levels' is ``exp(-coupling (tau_i - tau_j)^2)``: at coupling 0 quantiles of all levels are the same function up
@@ -83,7 +85,7 @@ class BetweenLevels(BaseEstimator):
     --------
     >>> import numpy as np
     >>> from hilbertlearn import operators
-    >>> between = operators.BetweenLevels(None, levels=[0.1, 0.5, 0.9], coupling=5.0)
+    >>> between = operators.LevelCoupling(None, levels=[0.1, 0.5, 0.9], coupling=5.0)
     >>> M = between.matrix(np.zeros((4, 3)))  # one output at three levels
     >>> (M @ np.eye(3)).round(2)
     array([[1.  , 0.45, 0.04],
@@ -97,7 +99,7 @@ class BetweenLevels(BaseEstimator):
     def matrix(self, Y, weights=None, space=None):
         """The operator (d L, d L) for coordinates Y (n, d L), the L levels of an output beside each other."""
         if as_learned(self.operator) is not None:
-            raise ValueError("operator: Learned does not go with quantiles; give another operator, or None")
+            raise ValueError("operator: LearnedOperator does not go with quantiles; give another operator, or None")
         levels = np.atleast_1d(np.asarray(self.levels, dtype=float))
         of_outputs = Y[:, :: len(levels)]
         M = operator_matrix(self.operator, of_outputs, weights, None if space is None else space.base)

@@ -200,7 +200,7 @@ class Covariance(BaseEstimator):
         return (1 - self.shrinkage) * S + self.shrinkage * (mean if mean > 0 else 1.0) * np.eye(len(S))
 
 
-class Learned(BaseEstimator):
+class LearnedOperator(BaseEstimator):
     """The operator that minimises the objective together with the function, among PSD ones of trace d.
 
     The two are found in turn: the function for a given operator, then the operator ``d S^1/2 / tr S^1/2`` for the
@@ -224,7 +224,7 @@ class Learned(BaseEstimator):
     >>> from hilbertlearn import OperatorKernelRegressor, operators
     >>> X = np.linspace(0, 1, 20)[:, None]
     >>> Y = np.column_stack([X, X, np.cos(9 * X)])  # two outputs are the same
-    >>> model = OperatorKernelRegressor(gamma=1.0, alpha=1e-3, operator=operators.Learned()).fit(X, Y)
+    >>> model = OperatorKernelRegressor(gamma=1.0, alpha=1e-3, operator=operators.LearnedOperator()).fit(X, Y)
     >>> model.operator_.round(1)
     array([[ 0.2,  0.2, -0.2],
            [ 0.2,  0.2, -0.2],
@@ -238,8 +238,8 @@ class Learned(BaseEstimator):
 
     def matrix(self, Y, weights=None, space=None):
         """None, the identity: where the search starts."""
-        check_number(self.max_iter, "Learned: max_iter", integer=True)
-        check_number(self.tol, "Learned: tol", strict=False)
+        check_number(self.max_iter, "LearnedOperator: max_iter", integer=True)
+        check_number(self.tol, "LearnedOperator: tol", strict=False)
         return None  # the start
 
     @staticmethod

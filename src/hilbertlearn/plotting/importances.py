@@ -10,14 +10,14 @@ from .axes import BLUE, GREY, axes_of, colour_bar, tidy
 
 
 def plot_importances(model, ax=None, *, names=None, shape=None, n_shown=20):
-    """Importances of inputs by a learnt distance, ``kernels.Metric``: bars, or an image where inputs are pixels.
+    """Importances of inputs by a learnt distance, ``kernels.MetricKernel``: bars, or an image where inputs are pixels.
 
     An importance is the mean squared derivative of the model with respect to an input, relative to the average of all
     inputs, so that 1 is what each would have if all counted the same. Inputs should be of one scale.
 
     Parameters
     ----------
-    model : estimator fitted with ``kernel=kernels.Metric()``; or a metric (p, p), or importances (p,)
+    model : estimator fitted with ``kernel=kernels.MetricKernel()``; or a metric (p, p), or importances (p,)
     ax : axes of matplotlib, optional
         None for new ones.
     names : p names of the inputs, optional
@@ -60,7 +60,9 @@ def _importances(model):
         check_is_fitted(model)
         metric = getattr(model, "metric_", None)
         if metric is None:
-            raise TypeError(f"model: {type(model).__name__} has learnt no metric; fit it with kernel=kernels.Metric()")
+            raise TypeError(
+                f"model: {type(model).__name__} has learnt no metric; fit it with kernel=kernels.MetricKernel()"
+            )
     else:
         metric = np.asarray(model, dtype=float)
     if metric.ndim not in (1, 2) or metric.shape[0] != metric.shape[-1]:

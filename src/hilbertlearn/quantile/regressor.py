@@ -170,7 +170,7 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, OnGrid, KernelMachine)
                     "give a kernel whose values are numbers"
                 )
             if as_learned(operator) is not None:
-                raise ValueError("operator: Learned does not go with quantiles; give another operator, or None")
+                raise ValueError("operator: LearnedOperator does not go with quantiles; give another operator, or None")
         return super()._check_settings(X)
 
     def _check_loss(self, loss, encoded):

@@ -11,7 +11,7 @@ import numpy as np
 from .. import kernels
 from .._utils.progress import StopSearch, Task
 from ..losses import Pinball, Squared
-from ..operators import BetweenLevels
+from ..operators import LevelCoupling
 from ..spaces import QuantileSpace
 from ..training import Fit, Options, Samples, Training, build
 from .automatic import Selection, in_units_of_signs, select, select_alpha_by_output, selection_subsample
@@ -42,10 +42,10 @@ def with_levels(training: Training, loss: Pinball, coupling, axis=True) -> Train
     levels, recipe = loss.taus, training.recipe
     if isinstance(training.space, QuantileSpace):
         space, inner = training.space, recipe.space
-        pairs = [(kernel, BetweenLevels(one.operator, levels, coupling)) for kernel, one in recipe.pairs]
+        pairs = [(kernel, LevelCoupling(one.operator, levels, coupling)) for kernel, one in recipe.pairs]
     else:
         space, inner = QuantileSpace(training.space, len(levels), axis), SpaceOfLevels(recipe.space, len(levels), axis)
-        pairs = [(kernel, BetweenLevels(operator, levels, coupling)) for kernel, operator in recipe.pairs]
+        pairs = [(kernel, LevelCoupling(operator, levels, coupling)) for kernel, operator in recipe.pairs]
     recipe = replace(recipe, pairs=pairs, space=inner)
     return replace(training, recipe=recipe).with_space(space)
 

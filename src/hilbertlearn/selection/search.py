@@ -261,13 +261,13 @@ def has_plain_kernels(samples: Samples) -> bool:
     return all(getattr(kernels.scalar(kernel), "plain", True) for kernel, _ in samples.recipe.pairs)
 
 
-def families_of(samples: Samples) -> list[tuple[Any, kernels.Family]]:
+def families_of(samples: Samples) -> list[tuple[Any, kernels.KernelFamily]]:
     """For each shape that is open the kernel, a setting, and the family of its rates for all samples."""
     recipe, out = samples.recipe, []
     for shape in recipe.shapes or [recipe.pairs[0][0]]:
         pairs = samples.with_shape(shape).recipe.pairs
         inputs = (samples.X, samples.input_weights)
-        out.append((shape, kernels.Family.of(pairs, recipe.gamma, recipe.params, *inputs, recipe.center)))
+        out.append((shape, kernels.KernelFamily.of(pairs, recipe.gamma, recipe.params, *inputs, recipe.center)))
     return out
 
 

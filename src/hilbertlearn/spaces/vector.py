@@ -90,7 +90,7 @@ class MetricVectorSpace(VectorSpace):
                 "gaps, or use operator= in place of output_metric"
             )
         if as_learned(metric) is not None:
-            raise ValueError("output_metric: Learned is an operator; use operator=Learned()")
+            raise ValueError("output_metric: LearnedOperator is an operator; use operator=LearnedOperator()")
         A = operator_matrix(metric, Y[known], sample_weight[known], name="output_metric")
         A = np.eye(Y.shape[1]) if A is None else np.asarray(A)
         values, vectors = spectrum(A, _RANK)

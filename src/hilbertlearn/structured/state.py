@@ -158,6 +158,6 @@ def is_ridge(training, loss):
 def gaussian_rate(loss, kernel):
     """gamma of the Gaussian kernel of outputs whose distances are minimised, None if there is none."""
     if loss is None:
-        return kernel.gamma if isinstance(kernel, kernels.Named) and kernel.name == "rbf" else None
+        return kernel.gamma if isinstance(kernel, kernels.NamedKernel) and kernel.name == "rbf" else None
     gaussian = isinstance(loss, KernelLoss) and isinstance(loss.kernel, str) and loss.kernel == "rbf"
     return loss.gamma if gaussian else None

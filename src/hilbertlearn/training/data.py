@@ -52,7 +52,7 @@ class Training(Samples):
         return None if (self.weights == 1).all() else np.sqrt(self.weights)
 
     @property
-    def learns(self) -> operators.Learned | None:
+    def learns(self) -> operators.LearnedOperator | None:
         """The setting of an operator that is found with the function."""
         return operators.as_learned(self.recipe.pairs[0][1])
 
@@ -289,7 +289,7 @@ def make_terms(recipe, grams, encoded: Encoded, weights):
     learned = [operators.as_learned(operator) for _, operator in recipe.pairs]
     if any(learned) and (len(learned) > 1 or encoded.sampling is not None):
         raise ValueError(
-            "operator: Learned goes with one kernel and outputs on a common grid; give a single kernel, or "
+            "operator: LearnedOperator goes with one kernel and outputs on a common grid; give a single kernel, or "
             "irregular='projected'"
         )
     terms = [

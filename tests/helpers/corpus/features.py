@@ -68,7 +68,7 @@ CASES = {
     "landmarks, pivoted": case(features.Landmarks(8, method="pivoted")),
     "landmarks, given": case(features.Landmarks(points=X[:6])),
     "random features": case(features.RandomFeatures(20), kernel="matern"),
-    "Transformed": case(features.Transformed(Nystroem(gamma=0.2, n_components=10, random_state=0))),
+    "TransformerFeatures": case(features.TransformerFeatures(Nystroem(gamma=0.2, n_components=10, random_state=0))),
     "partial_fit, alpha auto": batches(in_parts, alpha="auto"),
     "partial_fit, words": Case(
         StructuredPredictor(

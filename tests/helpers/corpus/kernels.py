@@ -55,7 +55,7 @@ def curves(kernel, inputs=INPUT_CURVES, new=NEW_CURVES):
 
 
 def built(form, **settings):
-    return Case(vector(kernels.OutputBuilt(form, **settings)), X[:12], VECTORS[:12], NEW)
+    return Case(vector(kernels.OutputTensorKernel(form, **settings)), X[:12], VECTORS[:12], NEW)
 
 
 def overlap(A, B):
@@ -80,7 +80,9 @@ def _frame():
 
 
 def _columns(combine):
-    return kernels.Columns([("rbf", ["a", "b"]), ("matern52", "c"), (kernels.Categorical(), "word")], combine=combine)
+    return kernels.Columns(
+        [("rbf", ["a", "b"]), ("matern52", "c"), (kernels.CategoricalKernel(), "word")], combine=combine
+    )
 
 
 CASES = {
@@ -89,24 +91,26 @@ CASES = {
     "chi2": positive("chi2"),
     "tanimoto": Case(vector("tanimoto"), COUNTS, VECTORS, COUNTS[:5]),
     "precomputed": Case(vector("precomputed"), _GRAM, VECTORS, rbf_kernel(NEW, X, gamma=0.2)),
-    "Precomputed": Case(vector(kernels.Precomputed(_GRAM)), np.arange(24), VECTORS, np.arange(5)),
+    "PrecomputedKernel": Case(vector(kernels.PrecomputedKernel(_GRAM)), np.arange(24), VECTORS, np.arange(5)),
     "Gaussian process": case(ConstantKernel(2.0) * RBF(1.5)),
     "Matern, chosen": chosen(kernels.Matern(2.0)),
-    "Best": chosen(kernels.Best(["rbf", "matern12", "laplacian", "linear"])),
-    "Metric": chosen(kernels.Metric(n_rounds=2)),
+    "KernelSearch": chosen(kernels.KernelSearch(["rbf", "matern12", "laplacian", "linear"])),
+    "MetricKernel": chosen(kernels.MetricKernel(n_rounds=2)),
     "two terms": case([("rbf", None), ("linear", operators.Decay())]),
     "two terms, alpha auto": case([("rbf", OPERATOR), ("polynomial", None)], alpha="auto"),
-    "CurlFree": case(kernels.CurlFree(0.2)),
-    "DivergenceFree": case(kernels.DivergenceFree(0.2)),
-    "Helmholtz": case(kernels.Helmholtz(0.3)),
-    "OperatorValued": case(kernels.OperatorValued(one_slope)),
-    **{f"OutputBuilt {form}": built(form) for form in ("i", "ii", "iii", "vi")},
+    "CurlFreeKernel": case(kernels.CurlFreeKernel(0.2)),
+    "DivergenceFreeKernel": case(kernels.DivergenceFreeKernel(0.2)),
+    "HelmholtzKernel": case(kernels.HelmholtzKernel(0.3)),
+    "OperatorValuedKernel": case(kernels.OperatorValuedKernel(one_slope)),
+    **{f"OutputTensorKernel {form}": built(form) for form in ("i", "ii", "iii", "vi")},
     "Columns, product, chosen": Case(
         lambda: vector(_columns("product"), alpha="auto"), _frame, VECTORS, _frame, needs=("pandas",)
     ),
-    "Categorical": Case(vector(kernels.Categorical()), np.array(WORDS)[:, None], VECTORS, np.array(WORDS[:5])[:, None]),
+    "CategoricalKernel": Case(
+        vector(kernels.CategoricalKernel()), np.array(WORDS)[:, None], VECTORS, np.array(WORDS[:5])[:, None]
+    ),
     "NGrams": Case(vector(kernels.NGrams(2)), WORDS, VECTORS, ["abc", "bcd", "xyz"]),
-    "Pairwise": Case(vector(kernels.Pairwise(equal_letters)), WORDS, VECTORS, ["abc", "bbd", "xyz"]),
+    "PairwiseKernel": Case(vector(kernels.PairwiseKernel(equal_letters)), WORDS, VECTORS, ["abc", "bbd", "xyz"]),
     "Tanimoto, sparse": Case(
         vector(kernels.Tanimoto()), scipy.sparse.csr_array(COUNTS), VECTORS, scipy.sparse.csr_array(COUNTS[:5])
     ),
@@ -114,7 +118,7 @@ CASES = {
     "L2 by name": curves("l2"),
     "curves auto": Case(FunctionalRegressor(grid=T), CHANNELS, CURVES, CHANNELS[:5]),
     "IntegratedKernel": curves(kernels.IntegratedKernel("rbf")),
-    "Additive": curves(kernels.Additive(0.3)),
+    "AdditiveKernel": curves(kernels.AdditiveKernel(0.3)),
     "ChannelSum": curves(kernels.ChannelSum(), CHANNELS, CHANNELS[:5]),
     "node_kernel": Case(
         LinkPredictor(gamma=0.2, alpha=0.01, output_kernel=kernels.node_kernel("normalized_laplacian", LINKS, 0.5)),

@@ -44,7 +44,7 @@ CASES = {
         vector(operators.task_similarity(VECTORS) + np.eye(3)), X, VECTORS, NEW, uses=("operators.task_similarity",)
     ),
     "Decay": case(operators.Decay(1.5)),
-    "Learned": case(operators.Learned(max_iter=5)),
-    "BetweenLevels": case(operators.BetweenLevels(None, levels=[0.2, 0.5, 0.8], coupling=2.0)),
-    "PerAxis": curves(operators.PerAxis(operators.Integral("rbf", 30.0), operators.Covariance()), SEVERAL),
+    "LearnedOperator": case(operators.LearnedOperator(max_iter=5)),
+    "LevelCoupling": case(operators.LevelCoupling(None, levels=[0.2, 0.5, 0.8], coupling=2.0)),
+    "AxisProduct": curves(operators.AxisProduct(operators.Integral("rbf", 30.0), operators.Covariance()), SEVERAL),
 }

@@ -110,7 +110,7 @@ CASES = {
     "sum of losses": case(LABEL_SETS, output_losses.Hamming() + 0.5 * output_losses.F1(), _SCORED),
     "decoder of a user": case(WORDS, "zero_one", decoder=most_weight),
     "output kernel, gaussian decoder": Case(
-        structured(output_kernel=kernels.Named("rbf", 0.3), decoder="gaussian"),
+        structured(output_kernel=kernels.NamedKernel("rbf", 0.3), decoder="gaussian"),
         X,
         VECTORS,
         NEW,

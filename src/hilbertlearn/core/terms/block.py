@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse
 
 from ..._utils.linalg import shifted_inverse
-from ...kernels import OperatorValued
+from ...kernels import OperatorValuedKernel
 from .base import ONCE, PATH, Term
 from .factors import SpectralFactors
 from .factory import make_term
@@ -115,7 +115,7 @@ class BlockPredictor:
 
 
 @make_term.register
-def _(kernel: OperatorValued, gram, operator, outputs):
+def _(kernel: OperatorValuedKernel, gram, operator, outputs):
     d, wanted = gram.dense().shape[2], outputs.coordinates.shape[1]
     if d != wanted:
         raise ValueError(

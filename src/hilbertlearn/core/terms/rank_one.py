@@ -7,8 +7,8 @@ from functools import cached_property
 import numpy as np
 
 from ..._utils.validation import check_symmetric_psd
-from ...kernels import OutputBuilt
-from ...kernels.output_built import Families
+from ...kernels import OutputTensorKernel
+from ...kernels.output_tensor import IndexedKernel
 from .base import Term
 from .factory import make_gram, make_term
 from .gram import DenseGram
@@ -16,7 +16,7 @@ from .separable import SeparableTerm
 
 
 @make_term.register
-def _(kernel: OutputBuilt, gram, operator, outputs):
+def _(kernel: OutputTensorKernel, gram, operator, outputs):
     centred = np.nan_to_num(outputs.coordinates - outputs.center)
     M = kernel.operator(centred, outputs.weights)
     if M is not None:
@@ -26,12 +26,12 @@ def _(kernel: OutputBuilt, gram, operator, outputs):
         return RankOneTerm(kernel.form, values, parts, mu if mu.ndim == 1 else (mu + mu.T) / 2)
     if kernel.form in ("i", "iv"):
         for l, K in enumerate(values.reshape(*values.shape[:2], -1).transpose(2, 0, 1)):
-            check_symmetric_psd(K, f"OutputBuilt: families: kernel number {l}", "give positive definite kernels")
+            check_symmetric_psd(K, f"OutputTensorKernel: families: kernel number {l}", "give positive definite kernels")
     return FamilyTerm(kernel.form, values, parts, mu)
 
 
 class RankOneTerm(Term):
-    """Forms i, iii, iv and vi of ``kernels.OutputBuilt`` as a map on dual variables.
+    """Forms i, iii, iv and vi of ``kernels.OutputTensorKernel`` as a map on dual variables.
 
     G : (n, n) kernel values
     Y : (n, d) outputs, or the parts of their sums
@@ -117,7 +117,7 @@ class FamilyGram(DenseGram):
 
 
 @make_gram.register
-def _(kernel: Families, K):
+def _(kernel: IndexedKernel, K):
     return FamilyGram(K)
 
 

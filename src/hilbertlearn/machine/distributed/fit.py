@@ -47,7 +47,7 @@ def check_settings(recipe, loss, solver):
     if len(recipe.pairs) > 1:
         raise ValueError("kernel: a list of terms is not fitted in blocks; give one kernel, or fit in memory")
     if operators.as_learned(recipe.pairs[0][1]) is not None:
-        raise ValueError("operator: Learned is not fitted in blocks; give another operator, or fit in memory")
+        raise ValueError("operator: LearnedOperator is not fitted in blocks; give another operator, or fit in memory")
     if solver not in _SOLVERS:
         raise ValueError(f"solver={solver!r} needs all samples at once; use 'auto', or fit in memory")
 

@@ -258,9 +258,9 @@ class KernelAdditiveRegressor(_NamedSetting):
     Parameters
     ----------
     bandwidth_points : float, default=0.1
-        Of s, as in ``kernels.Additive``.
+        Of s, as in ``kernels.AdditiveKernel``.
     bandwidth_values : float or {"median", "auto"}, default="median"
-        Of x(s), as in ``kernels.Additive``.
+        Of x(s), as in ``kernels.AdditiveKernel``.
     bandwidth_out : float, default=0.1
         Of t; the kernel is ``exp(-(t - t')^2 / bandwidth_out^2)``, the domain mapped to [0, 1].
     n_components : int, default=20
@@ -314,7 +314,7 @@ class KernelAdditiveRegressor(_NamedSetting):
         """The ``FunctionalRegressor`` with these settings, not fitted."""
         width = check_number(self.bandwidth_out, "bandwidth_out")
         return FunctionalRegressor(
-            kernels.Additive(self.bandwidth_points, self.bandwidth_values, self.input_grid),
+            kernels.AdditiveKernel(self.bandwidth_points, self.bandwidth_values, self.input_grid),
             operator=Integral("rbf", 1 / width**2),
             space=PrincipalComponents(self.n_components),
             grid=self.grid,

@@ -33,7 +33,7 @@ _ROUNDS = 5  # of moving centres; more hardly change the error
 
 
 @dataclass(frozen=True)
-class Candidates:
+class LandmarkCandidates:
     """The samples that landmarks are chosen from, and their kernel."""
 
     kernel: InputKernel
@@ -66,7 +66,7 @@ class Candidates:
         """What counts as nothing beside diagonal entries (m,)."""
         return _ROUNDING * np.finfo(self.dtype).eps * max(diagonal.max(initial=0.0), np.finfo(np.float32).tiny)
 
-    def pool(self, number, random, given) -> Pool:
+    def pool(self, number, random, given) -> LandmarkPool:
         """Candidates for a number of landmarks: those given, positions (k,), and others drawn by weight."""
         size = max(_LEAST_POOL * number, min(_POOL * number, _FACTOR_ENTRIES // number)) - len(given)
         weights = self.weights.copy()
@@ -75,14 +75,14 @@ class Candidates:
         rows = np.concatenate([given, others])
         scale = mass.sum() / max(weights[others].sum(), np.finfo(float).tiny) if len(others) else 1.0
         mass = np.concatenate([scale * self.weights[given], mass])
-        return Pool(self, rows, self.samples(rows), mass, len(given))
+        return LandmarkPool(self, rows, self.samples(rows), mass, len(given))
 
 
 @dataclass(frozen=True)
-class Pool:
+class LandmarkPool:
     """Candidates for landmarks."""
 
-    candidates: Candidates
+    candidates: LandmarkCandidates
     rows: np.ndarray  # (P,) which of the samples they are
     inputs: Any
     weights: np.ndarray  # (P,)

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._utils.linalg import Kronecker, kronecker
 from .._utils.validation import check_choice, check_symmetric_psd
-from .settings import Covariance, Decay, Identity, Integral, Learned, TaskGraph
+from .settings import Covariance, Decay, Identity, Integral, LearnedOperator, TaskGraph
 
 _NAMES: dict = {
     "identity": Identity,
@@ -14,7 +14,7 @@ _NAMES: dict = {
     "covariance": Covariance,
     "decay": Decay,
     "integral": Integral,
-    "learned": Learned,
+    "learned": LearnedOperator,
 }
 _IDENTITY_WITHIN = 1e-12  # entries of an operator this close to the identity's are taken for it: no spectrum is needed
 
@@ -22,8 +22,8 @@ _IDENTITY_WITHIN = 1e-12  # entries of an operator this close to the identity's 
 def as_learned(operator):
     """The setting of an operator that is learnt with the function, None for others."""
     if isinstance(operator, str) and operator == "learned":
-        return Learned()
-    return operator if isinstance(operator, Learned) else None
+        return LearnedOperator()
+    return operator if isinstance(operator, LearnedOperator) else None
 
 
 def is_from_outputs(operator):
@@ -80,7 +80,7 @@ def _given(operator, space, name):
     if len(space.axes) > 1 or space.sizes[-1] > 1:
         raise ValueError(
             "operator: a matrix is for one curve of one variable; for several curves use "
-            "operators.PerAxis(matrix, curves=matrix)"
+            "operators.AxisProduct(matrix, curves=matrix)"
         )
     axis = space.axes[0]
     shape = (axis.n_atoms, axis.n_atoms)

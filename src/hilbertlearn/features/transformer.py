@@ -15,7 +15,7 @@ from .base import FeatureMap, by_rows, checked
 _TRIED = 2  # samples that tell how many features there are
 
 
-class Transformed(BaseEstimator):
+class TransformerFeatures(BaseEstimator):
     """Features of any transformer or pipeline of scikit-learn, a clone of which is fitted; the kernel has no part.
 
     So the model is linear in these features: Nystroem, RBFSampler, PolynomialCountSketch, or a network's last layer.
@@ -36,7 +36,7 @@ class Transformed(BaseEstimator):
     >>> from sklearn.preprocessing import PolynomialFeatures
     >>> from hilbertlearn import OperatorKernelRegressor, features
     >>> X = np.linspace(-1, 1, 20)[:, None]
-    >>> squares = features.Transformed(PolynomialFeatures(2))
+    >>> squares = features.TransformerFeatures(PolynomialFeatures(2))
     >>> OperatorKernelRegressor(feature_map=squares, alpha=1e-9).fit(X, X[:, 0] ** 2).predict([[3.0]]).round(3)
     array([9.])
     """
@@ -52,7 +52,7 @@ class Transformed(BaseEstimator):
         if not (hasattr(self.transformer, "fit") and hasattr(self.transformer, "transform")):
             raise TypeError(f"feature_map: transformer must have fit and transform, got {self.transformer!r}")
 
-    def fit(self, kernel: InputKernel, X, weights=None) -> TransformedMap:
+    def fit(self, kernel: InputKernel, X, weights=None) -> TransformerMap:
         """The map whose transformer is fitted to X; neither the kernel nor weights reach it."""
         self.validate()
         fitted = clone(self.transformer).fit(X)
@@ -64,11 +64,11 @@ class Transformed(BaseEstimator):
                 f"{getattr(Z, 'ndim', 'no')} dimensions"
             )
         checked(Z, _num_samples(few), Z.shape[1])
-        return TransformedMap(fitted, int(Z.shape[1]))
+        return TransformerMap(fitted, int(Z.shape[1]))
 
 
 @dataclass(frozen=True, eq=False)
-class TransformedMap(FeatureMap):
+class TransformerMap(FeatureMap):
     """A fitted transformer, kept as it is."""
 
     transformer: Any

@@ -13,7 +13,7 @@ PAIRWISE = ("iv", "v", "vi")
 _AXES = {"i": 1, "iii": 0, "iv": 2, "vi": 1}  # of the values of families, beside points and training inputs
 
 
-class OutputBuilt(BaseEstimator):
+class OutputTensorKernel(BaseEstimator):
     """Kernels ``sum_i mu_i k_i(s, t) y_i (x) y_i`` over the training outputs y_i, centred, and pairwise variants.
 
     ======  =====================================================================  ==============================
@@ -63,7 +63,7 @@ class OutputBuilt(BaseEstimator):
     >>> import numpy as np
     >>> from hilbertlearn import OperatorKernelRegressor, kernels
     >>> X = np.linspace(0, 1, 20)[:, None]
-    >>> model = OperatorKernelRegressor(kernels.OutputBuilt("ii"), alpha=1e-6).fit(X, X * [1.0, 2.0])
+    >>> model = OperatorKernelRegressor(kernels.OutputTensorKernel("ii"), alpha=1e-6).fit(X, X * [1.0, 2.0])
     >>> model.predict([[0.25]]).round(2)
     array([[0.25, 0.5 ]])
     """
@@ -76,16 +76,20 @@ class OutputBuilt(BaseEstimator):
     @property
     def scalar(self):
         """The kernel that inputs are read for and whose values the term is made of."""
-        return self.kernel if self.families is None else Families(self.form, self.families)
+        return self.kernel if self.families is None else IndexedKernel(self.form, self.families)
 
     def validate(self):
         """Raise where settings are out of range, or do not go with the form."""
-        check_choice(self.form, "OutputBuilt: form", FORMS)
+        check_choice(self.form, "OutputTensorKernel: form", FORMS)
         check_kernel(self.kernel)
         if self.nu is not None and self.form not in PAIRWISE:
-            raise ValueError(f"OutputBuilt: nu is for the pairwise forms {', '.join(PAIRWISE)}, not {self.form!r}")
+            raise ValueError(
+                f"OutputTensorKernel: nu is for the pairwise forms {', '.join(PAIRWISE)}, not {self.form!r}"
+            )
         if self.families is not None and self.form not in _AXES:
-            raise ValueError(f"OutputBuilt: form {self.form!r} has one kernel and no families; give it as kernel")
+            raise ValueError(
+                f"OutputTensorKernel: form {self.form!r} has one kernel and no families; give it as kernel"
+            )
 
     def operator(self, Y, sample_weight):
         """The operator (d, d) of forms ii and v, which are separable; None for the others."""
@@ -105,7 +109,9 @@ class OutputBuilt(BaseEstimator):
             return np.multiply.outer(share, share) if pairs else share
         mu = np.asarray(self.weights(Y), dtype=float)
         if mu.shape != shape or not (mu >= 0).all():
-            raise ValueError(f"OutputBuilt: weights must return non-negative numbers of shape {shape}, got {mu.shape}")
+            raise ValueError(
+                f"OutputTensorKernel: weights must return non-negative numbers of shape {shape}, got {mu.shape}"
+            )
         return mu
 
     def parts(self, Y):
@@ -114,11 +120,11 @@ class OutputBuilt(BaseEstimator):
             return Y
         nu = np.asarray(self.nu(Y), dtype=float)
         if nu.shape != (len(Y),) or not ((nu >= 0) & (nu <= 1)).all():
-            raise ValueError(f"OutputBuilt: nu must return numbers in [0, 1] of shape {(len(Y),)}, got {nu!r}")
+            raise ValueError(f"OutputTensorKernel: nu must return numbers in [0, 1] of shape {(len(Y),)}, got {nu!r}")
         return nu[:, None] * Y
 
 
-class Families(BaseEstimator):
+class IndexedKernel(BaseEstimator):
     """Values of the user's families, more than a number for each pair of a point and a training input."""
 
     plain = False  # values are not a Gram matrix
@@ -138,6 +144,6 @@ class Families(BaseEstimator):
         shape = (length(X), n, *[n] * _AXES[self.form])
         if values.shape != shape:
             raise ValueError(
-                f"OutputBuilt: families must return shape {shape} for form {self.form!r}, got {values.shape}"
+                f"OutputTensorKernel: families must return shape {shape} for form {self.form!r}, got {values.shape}"
             )
         return values
