@@ -9,8 +9,8 @@ A source is iterated over, as often as it takes, and gives triples (X, y, sample
 from .arrays import ArraySource, from_arrays, from_npy
 from .base import Batch, Source
 from .iterables import IterableSource, from_batches
-from .matrices import as_source, is_source
 from .parquet import ParquetSource, from_parquet
+from .reading import as_source, is_source
 from .store import BlockStore
 
 __all__ = [
