@@ -38,7 +38,7 @@ import numpy as np
 from common import DATA, figures_of, progress, save_figure, smaller, table, with_error, write_csv
 from sklearn.model_selection import KFold
 
-from hilbertlearn import ConformalPredictor, FunctionalRegressor, datasets, kernels, spaces
+from hilbertlearn import ConformalPredictor, FunctionalRegressor, datasets, kernels, readers, spaces
 from hilbertlearn.baselines import SplitConformalBand
 
 LEVEL, RAISED = 0.9, 0.93
@@ -62,7 +62,7 @@ OTHERS = {
 
 
 def dti(folder, split):
-    data = datasets.load_dti(folder / "dti")
+    data = readers.load_dti(folder / "dti")
     rows = data.first_ms_visit
     X, Y = datasets.fill_gaps(data.X[rows]), data.Y[rows]
     order = np.random.RandomState(split).permutation(len(Y))
@@ -74,7 +74,7 @@ def speech(folder, split, channel):
     data = bouche2021_speech.words(folder / "speech_vt")
     order = np.random.RandomState(split).permutation(len(data.X))
     train, test = order[:N_WORDS], order[N_WORDS:]
-    words = datasets.prepare_speech(data, channel, train)
+    words = readers.prepare_speech(data, channel, train)
     kernel = kernels.ChannelSum(1.0, kernels.ChannelSum().resolve(words.X[train]).scales)
     K = kernel(words.X, words.X[train])
     model = FunctionalRegressor("precomputed", space=spaces.PrincipalComponents(30))

@@ -35,7 +35,7 @@ from sklearn.kernel_approximation import RBFSampler
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.model_selection import KFold
 
-from hilbertlearn import FunctionalRegressor, datasets, kernels, spaces
+from hilbertlearn import FunctionalRegressor, datasets, kernels, readers, spaces
 from hilbertlearn.baselines import FunctionalKernelRidge, FunctionalNadarayaWatson, KernelAdditiveRegressor
 from hilbertlearn.metrics import functional_mse
 
@@ -190,7 +190,7 @@ def quick(folder):
 
 def main():
     options = arguments(__doc__, data="dti")
-    rows = list(run(datasets.load_dti(options.data), 2 if options.quick else 20, options.quick))
+    rows = list(run(readers.load_dti(options.data), 2 if options.quick else 20, options.quick))
     name = "bouche2021_dti" + "_quick" * options.quick
     write_csv(name, rows)
     found = {method: np.array([row["mse"] for row in rows if row["method"] == method]) for method in METHODS}

@@ -29,7 +29,7 @@ from bouche2021_dti import choose, choose_bandwidth, on_gram, predict
 from common import arguments, figures_of, progress, save_figure, smaller, table, with_error, write_csv
 from sklearn.utils import Bunch
 
-from hilbertlearn import FunctionalRegressor, datasets, kernels, spaces
+from hilbertlearn import FunctionalRegressor, kernels, readers, spaces
 from hilbertlearn.baselines import FunctionalKernelRidge, FunctionalNadarayaWatson
 from hilbertlearn.metrics import functional_mse
 
@@ -51,7 +51,7 @@ IN_PAPER = ("KE", "KPL", "FKRR")
 
 def words(folder):
     """The 413 words."""
-    data = datasets.load_speech(folder)
+    data = readers.load_speech(folder)
     return Bunch(**{**data, "X": data.X[data.keep_413], "Y": data.Y[data.keep_413]})
 
 
@@ -93,7 +93,7 @@ def run(data, splits, channels, quick):
     for split, channel in progress(cases, "speech"):
         order = np.random.RandomState(split).permutation(len(data.X))
         train, test = order[:N_TRAIN], order[N_TRAIN:]
-        arrays = datasets.prepare_speech(data, channel, train)
+        arrays = readers.prepare_speech(data, channel, train)
         if split not in grams:
             grams = {split: input_grams(arrays.X, train)}
         seen = np.where(arrays.observed, arrays.Y, np.nan)

@@ -25,8 +25,8 @@ import numpy as np
 from common import arguments, figures_of, progress, save_figure, smaller, table, with_error, write_csv
 
 from hilbertlearn import OperatorKernelRegressor, kernels
-from hilbertlearn.datasets import load_nci60_drugs
 from hilbertlearn.operators import LearnedOperator, TaskGraph
+from hilbertlearn.readers import load_nci60_drugs
 
 LINES = 50  # with the fewest gaps: 651 molecules were measured against all of these, 235 against 59
 SHARES = (0.05, 0.1, 0.2)

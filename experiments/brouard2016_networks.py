@@ -41,8 +41,8 @@ from sklearn.model_selection import KFold
 from hilbertlearn import LinkPredictor, OperatorKernelRegressor, kernels
 from hilbertlearn.baselines import EMKernelCompletion, KernelMatrixRegression, NaiveLinkPredictor
 from hilbertlearn.data.graphs import laplacian
-from hilbertlearn.datasets import load_cora, load_nips_coauthorship, separate_papers, words_of_own_papers
 from hilbertlearn.metrics import link_average_precision, link_roc_auc
+from hilbertlearn.readers import load_cora, load_nips_coauthorship, separate_papers, words_of_own_papers
 
 SHARES = {"shared": (0.05, 0.1, 0.2), "own": (0.05, 0.1, 0.2), "separate": (0.2, 0.4), "Cora": (0.05, 0.1, 0.2)}
 METRICS = {"roc_auc": link_roc_auc, "average_precision": link_average_precision}

@@ -31,7 +31,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import KFold, ParameterGrid
 from sklearn.preprocessing import normalize
 
-from hilbertlearn import LinkPredictor, datasets, kernels
+from hilbertlearn import LinkPredictor, kernels, readers
 from hilbertlearn.baselines import (
     EMKernelCompletion,
     KernelCCALinks,
@@ -85,11 +85,11 @@ def annotated(features, adjacency):
 
 
 def networks(folder):
-    proteins = datasets.load_yeast_ppi(folder / "yeast_ppi")
+    proteins = readers.load_yeast_ppi(folder / "yeast_ppi")
     yield "yeast", Network(proteins.K, proteins.adjacency.toarray())
-    friends = datasets.load_facebook_ego(folder / "facebook_ego", ego=0)
+    friends = readers.load_facebook_ego(folder / "facebook_ego", ego=0)
     yield "facebook", annotated(friends.X, friends.adjacency.toarray())
-    papers = datasets.load_cora(folder / "cora")
+    papers = readers.load_cora(folder / "cora")
     degrees = np.asarray(papers.adjacency.sum(axis=0)).ravel()
     kept = np.argsort(-degrees, kind="stable")[:CORA_NODES]
     yield "cora", annotated(papers.X[kept].toarray(), papers.adjacency[kept][:, kept].toarray())

@@ -27,7 +27,7 @@ from sklearn.preprocessing import StandardScaler
 
 from hilbertlearn import ConformalPredictor, StructuredPredictor, kernels
 from hilbertlearn.conformal import sets_of_scores
-from hilbertlearn.datasets import load_metabolite_candidates, load_metabolite_fingerprints
+from hilbertlearn.readers import load_metabolite_candidates, load_metabolite_fingerprints
 
 LEVEL = 0.9
 SCORES = ("gap", "likelihood", "rank", "cumulative", "objective")

@@ -29,7 +29,7 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, cross_val_score
 
-from hilbertlearn import StructuredPredictor, datasets
+from hilbertlearn import StructuredPredictor, datasets, readers
 from hilbertlearn.baselines import PairwiseRanker
 from hilbertlearn.metrics import normalized_rank_loss
 from hilbertlearn.output_losses import Rank
@@ -56,7 +56,7 @@ LABELS = {
 def load(folder):
     """The ratings, and whether they are the original ones."""
     if (folder / "u.data").exists():
-        return datasets.load_movielens(folder), True
+        return readers.load_movielens(folder), True
     return datasets.make_movie_ratings(random_state=0), False
 
 

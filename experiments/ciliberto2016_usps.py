@@ -28,7 +28,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import KFold
 from sklearn.svm import SVC
 
-from hilbertlearn import StructuredPredictor, datasets, kernels
+from hilbertlearn import StructuredPredictor, kernels, readers
 from hilbertlearn.baselines import KernelDependencyEstimation
 from hilbertlearn.decoders.histograms import sqrt_mean
 from hilbertlearn.metrics import squared_hellinger_loss
@@ -153,7 +153,7 @@ def quick(folder):
 
 def main():
     given = arguments(__doc__, data="usps", draws=10)
-    data = datasets.load_usps(given.data)
+    data = readers.load_usps(given.data)
     draws, n_train, n_test = QUICK if given.quick else (given.draws, 1000, 5000)
     rows, shown = run(data, draws, n_train, n_test)
     name = "ciliberto2016_usps" + "_quick" * given.quick

@@ -17,7 +17,7 @@ from scipy.spatial.distance import pdist
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor, datasets, losses
+from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor, datasets, losses, readers
 from hilbertlearn.metrics import functional_mse, functional_nmse, integrated_squared_error
 
 SPOILT = ("andro", "slump", "edm", "atp7d", "scpf")
@@ -128,7 +128,7 @@ def published(found, split, paper):
 
 
 def dti(folder, quick, cache):
-    data, splits = datasets.load_dti(folder), QUICK_SPLITS if quick else 10
+    data, splits = readers.load_dti(folder), QUICK_SPLITS if quick else 10
     bouche = cache("bouche2021_dti", lambda: list(bouche2021_dti.run(data, splits, quick)))
     lambert = cache("lambert2022_dti", lambda: list(lambert2022_dti.run(data, splits, 2 if quick else 50)))
     lambert = by_method({**row, "method": f"{row['loss']}, alpha {row['alpha']:g}"} for row in lambert)
@@ -156,7 +156,7 @@ def speech(folder, quick, cache):
         for split in range(splits):
             order = np.random.RandomState(split).permutation(len(data.X))
             train, test = order[: bouche2021_speech.N_TRAIN], order[bouche2021_speech.N_TRAIN :]
-            words = datasets.prepare_speech(data, channel, train)
+            words = readers.prepare_speech(data, channel, train)
             seen = np.where(words.observed, words.Y, np.nan)
             arrays, peers = (words.X[train], words.Y[train], words.X[test], seen[test]), published(same, split, "KPL")
             yield Case(f"speech, {channel}", split, FunctionalRegressor(), *arrays, functional_mse, peers)

@@ -28,8 +28,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 
 from hilbertlearn import KernelAutoencoder, kernels
-from hilbertlearn.datasets import load_nci60_drugs
 from hilbertlearn.losses import EpsilonInsensitive, Squared
+from hilbertlearn.readers import load_nci60_drugs
 
 ALPHA, TOL, LONGEST = 1e-6, 1e-3, 200
 FIRST, LAST = "first iteration", "end of the descent"

@@ -22,9 +22,9 @@ import numpy as np
 from common import arguments, figures_of, progress, save_figure, smaller, table, with_error, write_csv
 
 from hilbertlearn import FunctionalRegressor, kernels, spaces
-from hilbertlearn.datasets import load_lip_emg
 from hilbertlearn.losses import Huber
 from hilbertlearn.metrics import integrated_squared_error
+from hilbertlearn.readers import load_lip_emg
 
 CLEAN, OUTLIERS, RATE = 32, 4, 7.0
 ALPHAS = np.geomspace(1e-8, 1e1, 37)

@@ -33,9 +33,9 @@ from common import arguments, figures_of, progress, save_figure, smaller, table,
 from sklearn.model_selection import GroupKFold
 
 from hilbertlearn import StructuredPredictor, kernels
-from hilbertlearn.datasets import load_metabolite_candidates, load_metabolite_fingerprints
 from hilbertlearn.losses import EpsilonInsensitive, Huber, Squared
 from hilbertlearn.metrics import top_k_accuracy
+from hilbertlearn.readers import load_metabolite_candidates, load_metabolite_fingerprints
 
 OUTPUT_KERNEL, TOL = kernels.TanimotoGaussian(0.72), 1e-4
 TOP = (1, 10, 20)

@@ -30,9 +30,9 @@ from common import arguments, figures_of, progress, save_figure, table, with_err
 from sklearn.model_selection import KFold
 
 from hilbertlearn import OperatorKernelRegressor, StructuredPredictor, kernels
-from hilbertlearn.datasets import load_yeast
 from hilbertlearn.losses import EpsilonInsensitive, EpsilonSVR, Huber, Squared
 from hilbertlearn.metrics import hamming_loss
+from hilbertlearn.readers import load_yeast
 
 GAMMA, TOL = 1.0, 1e-5
 RIDGE, LOSSES = "ridge", ("ridge", "ε-ridge", "Huber", "ε-SVR")

@@ -21,7 +21,7 @@ from common import arguments, figures_of, progress, save_figure, smaller, table,
 from lambert2022_common import COLOURS, NAMES, choose, sparsity
 from sklearn.metrics.pairwise import rbf_kernel
 
-from hilbertlearn import FunctionalRegressor, datasets, losses, operators, spaces
+from hilbertlearn import FunctionalRegressor, datasets, losses, operators, readers, spaces
 from hilbertlearn.metrics import functional_mse
 
 N_TRAIN = 70
@@ -101,7 +101,7 @@ def quick(folder):
 
 def main():
     options = arguments(__doc__, data="dti")
-    rows = list(run(datasets.load_dti(options.data), *(QUICK if options.quick else (10, 50))))
+    rows = list(run(readers.load_dti(options.data), *(QUICK if options.quick else (10, 50))))
     name = "lambert2022_dti" + "_quick" * options.quick
     write_csv(name, rows)
     found = {}

@@ -19,7 +19,7 @@ With outliers the squared loss often takes the largest alpha of the paper's rang
 the rate of the input kernel chosen anew, to tell robustness from a range that is too short.
 
 The names are those of the authors' program, whose first eight rows reproduce the published errors; by their values VEL,
-GLO, TTCL and TTCD are other quantities (see ``datasets.load_speech``).
+GLO, TTCL and TTCD are other quantities (see ``readers.load_speech``).
 
     python experiments/lambert2022_speech.py --data FOLDER            about 15 minutes for all tables
     python experiments/lambert2022_speech.py --data FOLDER --quick    2 splits of 1 trajectory, thinner grids
@@ -31,7 +31,7 @@ import numpy as np
 from common import arguments, figures_of, progress, save_figure, smaller, table, with_error, write_csv
 from lambert2022_common import COLOURS, NAMES, choose
 
-from hilbertlearn import FunctionalRegressor, datasets, kernels, losses, operators
+from hilbertlearn import FunctionalRegressor, datasets, kernels, losses, operators, readers
 from hilbertlearn.metrics import functional_mse
 
 N_TRAIN = 250
@@ -126,7 +126,7 @@ def run(data, splits, names, rates, kappas, epsilons):
     for split, name in progress([(split, name) for split in range(splits) for name in names], "speech"):
         order = np.random.RandomState(split).permutation(words)
         train, test = order[:N_TRAIN], order[N_TRAIN:]
-        curves = datasets.prepare_speech(data, loader.index(name), train)
+        curves = readers.prepare_speech(data, loader.index(name), train)
         if split not in shared:
             shared = {split: grams(curves.X, train, test, rates)}
         for setting, kinds in SETTINGS.items():
@@ -232,7 +232,7 @@ def main():
     options = arguments(__doc__, data="speech_vt")
     names = ["TTCL"] if options.quick else list(PAPER["clean"])
     step = 4 if options.quick else 1
-    data = datasets.load_speech(options.data)
+    data = readers.load_speech(options.data)
     rows = list(run(data, 2 if options.quick else 5, names, RATES[::step], KAPPAS[::step], EPSILONS[::step]))
     file = "lambert2022_speech" + "_quick" * options.quick
     write_csv(file, rows)

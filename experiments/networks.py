@@ -33,8 +33,8 @@ from sklearn.metrics.pairwise import cosine_similarity, euclidean_distances
 
 from hilbertlearn import LinkPredictor
 from hilbertlearn.data.graphs import structural_similarity
-from hilbertlearn.datasets import load_cora, load_facebook_ego, load_nips_coauthorship
 from hilbertlearn.metrics import link_average_precision, link_roc_auc
+from hilbertlearn.readers import load_cora, load_facebook_ego, load_nips_coauthorship
 
 SMALL = {
     "Les Misérables": networkx.les_miserables_graph,

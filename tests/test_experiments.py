@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from experiments.__main__ import NAMES, folder_of_data, main, quick
-from hilbertlearn.datasets import load_lip_emg
+from hilbertlearn.readers import load_lip_emg
 
 DOCS = Path(__file__).parents[1] / "docs"
 STORED = Path(__file__).with_name("experiments_quick.json")

@@ -56,6 +56,7 @@ __all__ = [
     "output_losses",
     "persistence",
     "plotting",
+    "readers",
     "report",
     "save",
     "spaces",
@@ -64,7 +65,7 @@ __all__ = [
 ]
 
 # fitting needs none of them
-_ON_DEMAND = ("baselines", "bounds", "datasets", "persistence", "plotting", "report", "tabular")
+_ON_DEMAND = ("baselines", "bounds", "datasets", "persistence", "plotting", "readers", "report", "tabular")
 _OF_FILES = ("load", "save")
 
 

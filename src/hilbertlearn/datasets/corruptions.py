@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils import check_array, check_random_state
 
 from .._utils.validation import check_choice, check_number
+from ..data import functions
 from .synthetic import check_share, gaussian_processes, unit_grid
 
 OUTLIER_WIDTHS = (0.01, 0.05, 1.0, 4.0)  # of the Gaussian processes that outliers are made of
@@ -193,6 +194,42 @@ def drop_points(Y, fraction, *, random_state=None):
     dropped = _some_values(Y, np.arange(len(Y)), fraction, "fraction", check_random_state(random_state))
     Y[dropped] = np.nan
     return Y, dropped
+
+
+def fill_gaps(Y, grid=None):
+    """Curves with NaN replaced by linear interpolation between observed points; constant beyond the ends.
+
+    Parameters
+    ----------
+    Y : array of shape (n, m)
+        Each row has at least one observed value.
+    grid : array of shape (m,), default=None
+        Increasing points, evenly spaced by default.
+
+    Returns
+    -------
+    Y : array of shape (n, m)
+        Without NaN.
+
+    References
+    ----------
+    - Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
+      AISTATS, appendix C.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import datasets
+    >>> datasets.fill_gaps([[np.nan, 1.0, np.nan, 3.0, np.nan]])
+    array([[1., 1., 2., 3., 3.]])
+    """
+    Y = check_array(Y, dtype=np.float64, ensure_all_finite="allow-nan", input_name="Y")
+    grid = np.arange(Y.shape[1]) if grid is None else np.asarray(grid, dtype=float)
+    functions.check_grids((grid,), Y.shape[1:], "Y")
+    empty = np.flatnonzero(np.isnan(Y).all(axis=1))
+    if len(empty):
+        raise ValueError(f"Y: row {empty[0]} has no observed value to interpolate; leave such rows out ({len(empty)})")
+    return functions.fill_gaps(Y[:, :, None], (grid,))[:, :, 0]
 
 
 def _outputs(Y, ndim=None):

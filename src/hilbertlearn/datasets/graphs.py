@@ -175,7 +175,7 @@ def kernel_pca_inputs(K, inertia=0.95):
     return vectors[:, :n_components] * np.sqrt(values[:n_components])
 
 
-def linked(rows, columns, n_nodes):
+def graph_from_edges(rows, columns, n_nodes):
     """Adjacency matrix (n_nodes, n_nodes), sparse: 1 for each rows[i] and columns[i], in either order."""
     half = scipy.sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=(n_nodes, n_nodes))
     return (half + half.T).astype(bool).astype(float)
@@ -186,7 +186,7 @@ def _network(classes, p_intra, p_inter, inertia, beta, random_state, **facts):
     rows, columns = np.triu_indices(len(classes), k=1)
     probability = np.where(classes[rows] == classes[columns], p_intra, p_inter)
     drawn = check_random_state(random_state).uniform(size=len(rows)) < probability
-    adjacency = linked(rows[drawn], columns[drawn], len(classes))
+    adjacency = graph_from_edges(rows[drawn], columns[drawn], len(classes))
     kernel = diffusion(adjacency, beta)
     X = kernel_pca_inputs(kernel, inertia)
     return Bunch(adjacency=adjacency, X=X, output_kernel=kernel, beta=beta, **facts)

@@ -1,1 +1,1 @@
-"""What belongs to the papers: the methods they compare with, and their guarantees as numbers."""
+"""The papers: methods they compare with, their guarantees as numbers, readers of their data files."""

@@ -1,4 +1,4 @@
-"""Generators of structured outputs follow their laws, readers read what was written and refuse what does not fit."""
+"""Readers of structured outputs read what was written and refuse what does not fit."""
 
 import os
 from pathlib import Path
@@ -7,146 +7,11 @@ import numpy as np
 import pytest
 from helpers.refusals import assert_refused
 from scipy import stats
-from sklearn.datasets import load_digits
 
-from hilbertlearn import datasets
-from hilbertlearn.metrics import kendall_tau, normalized_rank_loss, top_k_accuracy
+from hilbertlearn import datasets, readers
+from hilbertlearn.metrics import top_k_accuracy
 
 rng = np.random.default_rng(8)
-
-
-def assert_uniform(values, low, high):
-    assert low <= values.min() and values.max() <= high
-    assert stats.kstest(values, "uniform", (low, high - low)).pvalue > 1e-3
-
-
-# Robust regression
-
-
-def test_robust_regression_follows_its_law():
-    X, y, clean, outlier = datasets.make_robust_regression(20_000, random_state=0)
-    assert X.shape == (20_000, 1) and y.shape == clean.shape == outlier.shape == (20_000,)
-    assert_uniform(X[:, 0], -1, 1)
-    np.testing.assert_allclose(clean, np.sin(6 * np.pi * X[:, 0]))
-    assert stats.binomtest(int(outlier.sum()), 20_000, 0.1).pvalue > 1e-3
-    error = y - clean
-    assert stats.kstest(error[~outlier], "norm", (0, np.sqrt(0.1))).pvalue > 1e-3
-    assert error[outlier].var() == pytest.approx(0.1 + 3**2 / 3, rel=0.1)
-    without_noise, errors = (
-        datasets.make_robust_regression(20_000, noise_variance=0, outlier_probability=p, random_state=0) for p in (0, 1)
-    )
-    np.testing.assert_array_equal(without_noise[1], clean)  # what is drawn last changes nothing before
-    assert errors[3].all()
-    assert_uniform(errors[1] - clean, -3, 3)
-
-
-# Digits
-
-
-def test_digits_halves():
-    data, whole = datasets.digits_halves(), load_digits()
-    assert data.X.shape == data.Y.shape == (1797, 32)
-    np.testing.assert_allclose(data.X, whole.data[:, :32] / 16)
-    np.testing.assert_allclose(data.Y.sum(axis=1), 1)
-    for i in (0, 500, 1796):
-        np.testing.assert_allclose(data.Y[i], whole.images[i, 4:].ravel() / whole.images[i, 4:].sum())
-    np.testing.assert_array_equal(data.target, whole.target)
-    np.testing.assert_allclose(data.images, whole.images / 16)
-
-
-# Ratings
-
-
-@pytest.fixture(scope="module")
-def movies():
-    return datasets.make_movie_ratings(random_state=0)
-
-
-def test_ratings_have_the_shape_of_movielens(movies):
-    assert movies.Y.shape == (943, 1682) and movies.X.shape == (943, 23) and movies.genres.shape == (1682, 19)
-    rated = ~np.isnan(movies.Y)
-    assert rated.sum() == pytest.approx(100_000, rel=0.03)
-    counts = rated.sum(axis=1)
-    assert counts.min() >= 20 and counts.max() <= 841
-    assert 50 < np.median(counts) < 90 and np.median(rated.sum(axis=0)) < 50 < 300 < rated.sum(axis=0).max()
-    values, numbers = np.unique(movies.Y[rated], return_counts=True)
-    np.testing.assert_array_equal(values, [1, 2, 3, 4, 5])
-    np.testing.assert_allclose(numbers / rated.sum(), [0.06, 0.11, 0.27, 0.35, 0.21], atol=1e-3)
-    assert (movies.genres.sum(axis=1) >= 1).all() and set(np.unique(movies.genres)) == {0, 1}
-
-
-def test_features_of_users(movies):
-    np.testing.assert_allclose(movies.X[:, 0], stats.zscore(movies.age))
-    np.testing.assert_array_equal(movies.X[:, 1], movies.gender == "F")
-    assert (movies.X[:, 2:].sum(axis=1) == 1).all()
-    for user in (0, 400, 942):
-        assert movies.feature_names[2:][movies.X[user, 2:] == 1] == movies.occupation[user]
-
-
-def test_ratings_can_be_learnt(movies):
-    train, test = slice(0, 643), slice(643, None)
-    R = movies.Y[train] - np.nanmean(movies.Y[train], axis=1, keepdims=True)
-    B = ~np.isnan(R)
-    mean = np.where(B, R, 0).sum(axis=0) / (5 + B.sum(axis=0))
-    residual, X = np.where(B, R - mean, 0), movies.X
-    W = np.linalg.solve(X[train].T @ X[train] + 10 * np.eye(23), X[train].T @ residual)
-    truth, n = movies.Y[test], 300
-    chance = normalized_rank_loss(truth, rng.normal(size=truth.shape))
-    same = normalized_rank_loss(truth, np.tile(mean, (n, 1)))
-    own = normalized_rank_loss(truth, mean + X[test] @ W)
-    others = normalized_rank_loss(truth, mean + X[test][rng.permutation(n)] @ W)  # features of somebody else
-    assert own < same - 0.01 and same < chance - 0.1 and own < others - 0.01
-
-
-def test_popular_and_appealing_movies_are_rated_more(movies):
-    rated = ~np.isnan(movies.Y)
-    known = rated.sum(axis=0) > 5
-    mean = np.nanmean(movies.Y[:, known], axis=0)
-    assert stats.spearmanr(mean, rated.sum(axis=0)[known]).statistic > 0.2
-
-
-def test_small_ratings():
-    data = datasets.make_movie_ratings(10, 100, 240, random_state=1)
-    assert data.Y.shape == (10, 100) and (~np.isnan(data.Y)).sum() == 240
-    np.testing.assert_array_equal(data.Y, datasets.make_movie_ratings(10, 100, 240, random_state=1).Y)
-    assert_refused(lambda: datasets.make_movie_ratings(10, 100, 199), ["n_ratings", "200 and 250", "199"])
-    assert_refused(lambda: datasets.make_movie_ratings(10, 100, 251), ["n_ratings", "200 and 250", "251"])
-
-
-# Label rankings
-
-
-def test_label_rankings():
-    X, Y = datasets.make_label_rankings(300, n_features=4, n_labels=5, noise=0, random_state=0)
-    assert X.shape == (300, 4)
-    np.testing.assert_array_equal(np.sort(Y, axis=1), np.tile(np.arange(1, 6), (300, 1)))
-    _, noisy = datasets.make_label_rankings(300, n_features=4, n_labels=5, noise=0.3, random_state=0)
-    _, noisier = datasets.make_label_rankings(300, n_features=4, n_labels=5, noise=1e6, random_state=0)
-    assert 0.5 < kendall_tau(Y, noisy) < 0.95 and abs(kendall_tau(Y, noisier)) < 0.1
-    # neighbours rank alike
-    distances = np.linalg.norm(X[:, None] - X, axis=2) + 100 * np.eye(300)
-    assert kendall_tau(Y, Y[distances.argmin(axis=1)]) > kendall_tau(Y, Y[rng.permutation(300)]) + 0.3
-    twice = [datasets.make_label_rankings(20, random_state=3)[1] for _ in range(2)]
-    np.testing.assert_array_equal(*twice)
-
-
-@pytest.mark.parametrize(
-    ("make", "settings", "words"),
-    [
-        (datasets.make_robust_regression, {"n_samples": 0}, ["n_samples", "0"]),
-        (datasets.make_robust_regression, {"noise_variance": -1}, ["noise_variance", "-1"]),
-        (datasets.make_robust_regression, {"outlier_probability": 1.5}, ["outlier_probability", "0 and 1", "1.5"]),
-        (datasets.make_robust_regression, {"outlier_size": np.inf}, ["outlier_size", "inf"]),
-        (datasets.make_movie_ratings, {"n_users": 2.5}, ["n_users", "2.5"]),
-        (datasets.make_label_rankings, {"n_labels": 0}, ["n_labels", "0"]),
-        (datasets.make_label_rankings, {"noise": -0.1}, ["noise", "-0.1"]),
-    ],
-)
-def test_generators_refuse(make, settings, words):
-    assert_refused(lambda: make(**settings), words)
-
-
-# Readers of arrays
 
 
 def yeast_arrays():
@@ -183,25 +48,25 @@ def test_yeast(tmp_path):
     arrays = yeast_arrays()
     np.savez(tmp_path / "yeast.npz", **arrays)
     for path in (tmp_path, str(tmp_path / "yeast.npz")):
-        data = datasets.load_yeast(path)
+        data = readers.load_yeast(path)
         np.testing.assert_array_equal(data.X[data.train], arrays["X_train"])
         np.testing.assert_array_equal(data.X[~data.train], arrays["X_test"])
         np.testing.assert_array_equal(data.Y, np.r_[arrays["Y_train"], arrays["Y_test"]])
         assert list(data.label_names) == ["growth", "transport"]
     np.savez(tmp_path / "yeast.npz", **{**arrays, "Y_test": arrays["Y_test"][:1]})
-    assert_refused(lambda: datasets.load_yeast(tmp_path), ["yeast.npz", "X_test 2", "Y_test 1"])
+    assert_refused(lambda: readers.load_yeast(tmp_path), ["yeast.npz", "X_test 2", "Y_test 1"])
     np.savez(tmp_path / "yeast.npz", **{**arrays, "X_test": arrays["X_test"][:, :2]})
-    assert_refused(lambda: datasets.load_yeast(tmp_path), ["yeast.npz", "X_train and X_test", "(4, 3)", "(2, 2)"])
+    assert_refused(lambda: readers.load_yeast(tmp_path), ["yeast.npz", "X_train and X_test", "(4, 3)", "(2, 2)"])
     np.savez(tmp_path / "yeast.npz", **{**arrays, "label_names": np.array(["growth"])})
-    assert_refused(lambda: datasets.load_yeast(tmp_path), ["yeast.npz", "label_names 1", "2"])
+    assert_refused(lambda: readers.load_yeast(tmp_path), ["yeast.npz", "label_names 1", "2"])
     np.savez(tmp_path / "yeast.npz", **{**arrays, "label_names": np.array(["growth", None])})
-    assert_refused(lambda: datasets.load_yeast(tmp_path), ["yeast.npz", "allow_pickle=False"])  # runs nothing it reads
+    assert_refused(lambda: readers.load_yeast(tmp_path), ["yeast.npz", "allow_pickle=False"])  # runs nothing it reads
 
 
 def test_usps(tmp_path):
     arrays = usps_arrays()
     np.savez(tmp_path / "usps.npz", **arrays)
-    data = datasets.load_usps(tmp_path)
+    data = readers.load_usps(tmp_path)
     image = arrays["X_test_code"][1].astype(float)
     np.testing.assert_allclose(data.X[4], image[:128] / 2000)
     np.testing.assert_allclose(data.Y[4], image[128:] / image[128:].sum())
@@ -209,17 +74,17 @@ def test_usps(tmp_path):
     assert list(data.target) == [3, 1, 4, 1, 5] and list(data.train) == [True, True, True, False, False]
     arrays["X_train_code"][1, 128:] = 0
     np.savez(tmp_path / "usps.npz", **arrays)
-    assert_refused(lambda: datasets.load_usps(tmp_path), ["image 1", "lower half", "leave"])
+    assert_refused(lambda: readers.load_usps(tmp_path), ["image 1", "lower half", "leave"])
     arrays["X_train_code"][1, 128:] = -1000
     np.savez(tmp_path / "usps.npz", **arrays)
-    assert_refused(lambda: datasets.load_usps(tmp_path), ["usps.npz", "0 to 2000", "-1000"])
+    assert_refused(lambda: readers.load_usps(tmp_path), ["usps.npz", "0 to 2000", "-1000"])
 
 
 def test_metabolite_candidates(tmp_path):
     arrays, bits = candidate_arrays()
     file = tmp_path / "impact_candidates.npz"
     np.savez(file, **arrays)
-    data = datasets.load_metabolite_candidates(tmp_path)
+    data = readers.load_metabolite_candidates(tmp_path)
     for candidates, scores, rows in zip(data.candidates, data.scores, (slice(0, 2), slice(2, 6), slice(6, 7))):
         np.testing.assert_array_equal(candidates, bits[rows])
         np.testing.assert_array_equal(scores, np.arange(7)[rows])
@@ -232,26 +97,26 @@ def test_metabolite_candidates(tmp_path):
         ({"iokr_score": np.arange(3)}, ["fingerprint_packed 7", "iokr_score 3"]),
     ]:
         np.savez(file, **{**arrays, **changes})
-        assert_refused(lambda: datasets.load_metabolite_candidates(tmp_path), ["impact_candidates.npz", *words])
+        assert_refused(lambda: readers.load_metabolite_candidates(tmp_path), ["impact_candidates.npz", *words])
 
 
 def test_metabolite_fingerprints(tmp_path):
     K, Y = np.eye(3), np.array([[0, 1], [1, 1], [0, 0]], dtype=np.uint8)
     np.savez(tmp_path / "fp490.npz", K=K, Y=Y)
-    data = datasets.load_metabolite_fingerprints(tmp_path)
+    data = readers.load_metabolite_fingerprints(tmp_path)
     np.testing.assert_array_equal(data.K, K)
     np.testing.assert_array_equal(data.Y, Y)
     np.savez(tmp_path / "fp490.npz", K=K[:, :2], Y=Y)
-    assert_refused(lambda: datasets.load_metabolite_fingerprints(tmp_path), ["fp490.npz", "K 3", "columns of K 2"])
+    assert_refused(lambda: readers.load_metabolite_fingerprints(tmp_path), ["fp490.npz", "K 3", "columns of K 2"])
 
 
 @pytest.mark.parametrize(
     ("load", "file", "key"),
     [
-        (datasets.load_yeast, "yeast.npz", "Y_train"),
-        (datasets.load_usps, "usps.npz", "X_test_code"),
-        (datasets.load_metabolite_candidates, "impact_candidates.npz", "offsets"),
-        (datasets.load_metabolite_fingerprints, "fp490.npz", "K"),
+        (readers.load_yeast, "yeast.npz", "Y_train"),
+        (readers.load_usps, "usps.npz", "X_test_code"),
+        (readers.load_metabolite_candidates, "impact_candidates.npz", "offsets"),
+        (readers.load_metabolite_fingerprints, "fp490.npz", "K"),
     ],
 )
 def test_what_is_not_there(tmp_path, load, file, key):
@@ -262,8 +127,6 @@ def test_what_is_not_there(tmp_path, load, file, key):
     (tmp_path / file).write_bytes(b"not an archive")
     assert_refused(lambda: load(tmp_path), [str(tmp_path / file), ".npz", key])
 
-
-# MovieLens
 
 USERS = "1|24|M|writer|85711\n2|53|F|doctor|94043\n3|34|F|writer|T8H1N\n"
 RATED = "2\t1\t5\t881250949\n1\t1\t4\t880606923\n1\t2\t3\t891717742\n3\t2\t1\t878887116\n"
@@ -282,7 +145,7 @@ def movielens(tmp_path):
 
 
 def test_movielens(movielens):
-    data = datasets.load_movielens(movielens)
+    data = readers.load_movielens(movielens)
     np.testing.assert_array_equal(data.Y, [[4, 3], [5, np.nan], [np.nan, 1]])
     assert list(data.feature_names) == ["age", "female", "doctor", "writer"]
     np.testing.assert_allclose(data.X[:, 0], stats.zscore([24, 53, 34]))
@@ -307,17 +170,14 @@ def test_movielens(movielens):
 )
 def test_movielens_refuses(movielens, file, text, words):
     (movielens / file).write_text(text)
-    assert_refused(lambda: datasets.load_movielens(movielens), words)
+    assert_refused(lambda: readers.load_movielens(movielens), words)
 
 
 @pytest.mark.parametrize("file", ["u.user", "u.item", "u.data"])
 def test_movielens_files_are_missing(movielens, file):
     (movielens / file).unlink()
     words = [str(movielens / file), "MovieLens 100k", "u.user, u.item, u.data"]
-    assert_refused(lambda: datasets.load_movielens(movielens), words, FileNotFoundError)
-
-
-# Tables of label rankings
+    assert_refused(lambda: readers.load_movielens(movielens), words, FileNotFoundError)
 
 
 def test_label_rankings_by_order(tmp_path):
@@ -325,7 +185,7 @@ def test_label_rankings_by_order(tmp_path):
     rows = "0.5,-1,L10>L1>L2\n2,3e-2,L2>L10\n"
     for heading in ("A1,A2,ranking\n", ""):
         file.write_text(heading + rows)
-        data = datasets.load_label_rankings(file)
+        data = readers.load_label_rankings(file)
         assert list(data.label_names) == ["L1", "L2", "L10"]
         np.testing.assert_array_equal(data.X, [[0.5, -1], [2, 0.03]])
         np.testing.assert_array_equal(data.Y, [[2, 3, 1], [np.nan, 1, 2]])
@@ -340,7 +200,7 @@ def test_label_rankings_by_rank(tmp_path):
         ("2,2,3\n", ["L1", "L2", "L3"]),
     ):
         file.write_text(heading + rows)
-        data = datasets.load_label_rankings(str(file), n_labels=3)
+        data = readers.load_label_rankings(str(file), n_labels=3)
         assert list(data.label_names) == names
         np.testing.assert_array_equal(data.X, [[0.5, -1], [2, 3]])
         np.testing.assert_array_equal(data.Y, [[2, 1, 3], [3, 2, 1]])
@@ -362,16 +222,14 @@ def test_label_rankings_by_rank(tmp_path):
 def test_label_rankings_refuse(tmp_path, text, n_labels, words):
     file = tmp_path / "table.csv"
     file.write_text(text)
-    assert_refused(lambda: datasets.load_label_rankings(file, n_labels), [str(file), *words])
-    assert_refused(lambda: datasets.load_label_rankings(file, 0), ["n_labels", "integer", "0"])
+    assert_refused(lambda: readers.load_label_rankings(file, n_labels), [str(file), *words])
+    assert_refused(lambda: readers.load_label_rankings(file, 0), ["n_labels", "integer", "0"])
 
 
 def test_label_rankings_are_missing(tmp_path):
     file = tmp_path / "table.csv"
-    assert_refused(lambda: datasets.load_label_rankings(file), [str(file), "commas"], FileNotFoundError)
+    assert_refused(lambda: readers.load_label_rankings(file), [str(file), "commas"], FileNotFoundError)
 
-
-# The real files, when they are there
 
 FOLDER = os.environ.get("HILBERTLEARN_DATA")
 with_data = pytest.mark.skipif(not FOLDER, reason="HILBERTLEARN_DATA does not name the folder of the data sets")
@@ -379,7 +237,7 @@ with_data = pytest.mark.skipif(not FOLDER, reason="HILBERTLEARN_DATA does not na
 
 @with_data
 def test_real_yeast():
-    data = datasets.load_yeast(Path(FOLDER) / "yeast_multilabel")
+    data = readers.load_yeast(Path(FOLDER) / "yeast_multilabel")
     assert data.X.shape == (2417, 103) and data.Y.shape == (2417, 14) and data.train.sum() == 1500
     np.testing.assert_allclose(np.linalg.norm(data.X, axis=1), 1, atol=1e-3)
     assert data.Y.sum(axis=1).mean() == pytest.approx(4.24, abs=0.01)
@@ -387,7 +245,7 @@ def test_real_yeast():
 
 @with_data
 def test_real_usps():
-    data = datasets.load_usps(Path(FOLDER) / "usps")
+    data = readers.load_usps(Path(FOLDER) / "usps")
     assert data.X.shape == data.Y.shape == (9298, 128) and data.train.sum() == 7291
     np.testing.assert_allclose(data.Y.sum(axis=1), 1)
     counts = np.bincount(data.target[data.train])
@@ -396,7 +254,7 @@ def test_real_usps():
 
 @with_data
 def test_real_metabolite_candidates():
-    data = datasets.load_metabolite_candidates(Path(FOLDER) / "metabolite_candidates")
+    data = readers.load_metabolite_candidates(Path(FOLDER) / "metabolite_candidates")
     sizes = [len(candidates) for candidates in data.candidates]
     assert len(sizes) == 120 and min(sizes) == 2 and max(sizes) == 7705 and sum(sizes) == 139511
     assert all(candidates.shape[1] == 166 for candidates in data.candidates)
@@ -408,7 +266,7 @@ def test_real_metabolite_candidates():
 
 @with_data
 def test_real_metabolite_fingerprints():
-    data = datasets.load_metabolite_fingerprints(Path(FOLDER) / "metabolite_fp490")
+    data = readers.load_metabolite_fingerprints(Path(FOLDER) / "metabolite_fp490")
     assert data.K.shape == (490, 490) and data.Y.shape == (490, 286)
     np.testing.assert_allclose(data.K, data.K.T)
     assert data.Y.mean() == pytest.approx(0.172, abs=5e-4) and len(np.unique(data.Y, axis=0)) == 462

@@ -1,4 +1,4 @@
-"""Random networks follow their laws, readers of networks read what was written and refuse what does not fit."""
+"""Readers of networks read what was written and refuse what does not fit."""
 
 import os
 from pathlib import Path
@@ -9,11 +9,10 @@ import scipy.linalg
 import scipy.sparse
 from helpers.refusals import assert_refused
 from scipy import stats
-from sklearn.decomposition import KernelPCA
 from sklearn.metrics.pairwise import cosine_similarity
 from sklearn.utils import Bunch
 
-from hilbertlearn import datasets
+from hilbertlearn import readers
 from hilbertlearn.metrics import link_roc_auc
 
 rng = np.random.default_rng(9)
@@ -25,96 +24,6 @@ def assert_graph(adjacency, n):
     assert (A == A.T).all() and (A.diagonal() == 0).all() and set(np.unique(A)) <= {0, 1}
     assert adjacency.nnz == A.sum()
     return A
-
-
-# Generators
-
-
-def test_erdos_renyi_follows_its_law():
-    degrees = []
-    for seed in range(5):
-        A = assert_graph(datasets.make_erdos_renyi(200, 0.05, random_state=seed).adjacency, 200)
-        degrees += list(A.sum(axis=1))
-    n_links, n_pairs = int(sum(degrees) / 2), 5 * 199 * 100
-    assert stats.binomtest(n_links, n_pairs, 0.05).pvalue > 1e-3
-    # the degrees are binomial: their variance is that of independent pairs
-    assert np.var(degrees) == pytest.approx(199 * 0.05 * 0.95, rel=0.15)
-
-
-def test_classes_of_a_mixture():
-    data = datasets.make_mixture_network(400, 3, p_intra=0.1, p_inter=0.01, beta=0.1, random_state=0)
-    A = assert_graph(data.adjacency, 400)
-    assert sorted(np.bincount(data.target)) == [133, 133, 134]
-    upper = np.triu_indices(400, 1)
-    same = (data.target[:, None] == data.target)[upper]
-    for pairs, p in ((same, 0.1), (~same, 0.01)):
-        assert stats.binomtest(int(A[upper][pairs].sum()), int(pairs.sum()), p).pvalue > 1e-3
-
-
-def test_inputs_come_from_the_diffusion_kernel():
-    data = datasets.make_erdos_renyi(60, 0.1, inertia=1.0, beta=0.4, random_state=1)
-    A = data.adjacency.toarray()
-    K = scipy.linalg.expm(-0.4 * (np.diag(A.sum(axis=1)) - A))
-    np.testing.assert_allclose(data.output_kernel, K, atol=1e-12)
-    H = np.eye(60) - 1 / 60
-    np.testing.assert_allclose(data.X @ data.X.T, H @ K @ H, atol=1e-10)
-    assert data.beta == 0.4
-
-
-def test_inputs_are_those_of_kernel_pca():
-    points = rng.normal(size=(40, 5)) * [5, 3, 2, 1, 0.5] + 7
-    K = points @ points.T
-    centred = points - points.mean(axis=0)
-    shares = np.cumsum(np.linalg.svd(centred, compute_uv=False) ** 2) / (centred**2).sum()
-    for inertia in (0.2, 0.75, 0.9, shares[2], 0.999, 1.0):
-        X = datasets.kernel_pca_inputs(K, inertia)
-        q = X.shape[1]
-        assert shares[q - 1] >= inertia - 1e-9 and (q == 1 or shares[q - 2] < inertia)
-        reference = KernelPCA(q, kernel="precomputed").fit_transform(K)
-        np.testing.assert_allclose(np.abs(X), np.abs(reference), atol=1e-8)
-        np.testing.assert_allclose(X.mean(axis=0), 0, atol=1e-9)
-    assert X.shape == (40, 5)  # what is left is rounding
-
-
-@pytest.mark.parametrize(
-    ("density", "beta", "numbers"),
-    [(0.007, 1.75, (69, 100, 159)), (0.01, 0.9, (104, 145, 227)), (0.02, 0.3, (201, 274, 411))],
-)
-def test_numbers_of_components_of_the_paper(density, beta, numbers):
-    data = datasets.make_erdos_renyi(density=density, beta=beta, inertia=1.0, random_state=0)
-    variances = (data.X**2).sum(axis=0)
-    shares = np.cumsum(variances) / variances.sum()
-    for inertia, number in zip((0.75, 0.85, 0.95), numbers):  # Brouard et al. 2016, table 8
-        assert np.searchsorted(shares, inertia) + 1 == pytest.approx(number, rel=0.1)
-
-
-def test_same_seed_same_network():
-    for make in (datasets.make_erdos_renyi, datasets.make_mixture_network):
-        first, second, other = (make(50, random_state=seed) for seed in (3, 3, 4))
-        np.testing.assert_array_equal(first.X, second.X)
-        assert (first.adjacency != second.adjacency).nnz == 0 < (first.adjacency != other.adjacency).nnz
-
-
-@pytest.mark.parametrize(
-    ("make", "settings", "words"),
-    [
-        (datasets.make_erdos_renyi, {"n_nodes": 1}, ["n_nodes", "> 1", "got 1"]),
-        (datasets.make_erdos_renyi, {"n_nodes": 9, "density": 1.1}, ["density", "between 0 and 1", "1.1"]),
-        (datasets.make_erdos_renyi, {"n_nodes": 9, "inertia": 1.5}, ["inertia", "at most 1", "1.5"]),
-        (datasets.make_erdos_renyi, {"n_nodes": 9, "inertia": 0}, ["inertia", "> 0", "0"]),
-        (datasets.make_erdos_renyi, {"n_nodes": 9, "beta": -1}, ["beta", "-1"]),
-        (datasets.make_erdos_renyi, {"n_nodes": 9, "density": 1, "beta": 99}, ["K is constant"]),
-        (datasets.make_mixture_network, {"n_nodes": 9, "p_inter": -0.1}, ["p_inter", "-0.1"]),
-        (datasets.make_mixture_network, {"n_nodes": 9, "p_intra": 2}, ["p_intra", "2"]),
-        (datasets.make_mixture_network, {"n_nodes": 3, "n_classes": 4}, ["n_classes", "at most", "3", "4"]),
-        (datasets.kernel_pca_inputs, {"K": -np.eye(3)}, ["K", "positive semi-definite", "Gram"]),
-    ],
-)
-def test_generators_refuse(make, settings, words):
-    assert_refused(lambda: make(**settings), words)
-
-
-# Readers
 
 
 def parts(name, matrix):
@@ -148,7 +57,7 @@ def save_nips(folder, network, words):
 def test_nips(tmp_path):
     network, words = nips_arrays()
     save_nips(tmp_path, network, words)
-    data = datasets.load_nips_coauthorship(tmp_path)
+    data = readers.load_nips_coauthorship(tmp_path)
     np.testing.assert_array_equal(assert_graph(data.adjacency, 5), LINKS)
     np.testing.assert_array_equal(data.at_least_two_links, [True, True, True, True, False])
     np.testing.assert_array_equal(data.doc_author.toarray(), DOC_AUTHOR)
@@ -163,7 +72,7 @@ def test_nips(tmp_path):
         ({"doc_author_indices": np.full(9, 77)}, {}, ["network", "doc_author_indices", "sparse"]),
     ]:
         save_nips(tmp_path, {**network, **changed_network}, {**words, **changed_words})
-        assert_refused(lambda: datasets.load_nips_coauthorship(tmp_path), said)
+        assert_refused(lambda: readers.load_nips_coauthorship(tmp_path), said)
 
 
 def random_papers(n_papers=300, n_authors=150):
@@ -178,27 +87,27 @@ def random_papers(n_papers=300, n_authors=150):
 
 def test_each_paper_counts_for_one_author():
     data = random_papers()
-    words = datasets.words_of_own_papers(data.doc_author, data.doc_word, random_state=0).toarray()
+    words = readers.words_of_own_papers(data.doc_author, data.doc_word, random_state=0).toarray()
     np.testing.assert_array_equal(words.sum(axis=0), data.doc_word.toarray().sum(axis=0))
     assert ((words > 0).sum(axis=0)[10:] == 1).all()
     authors, papers = np.nonzero(words)
     assert (data.doc_author.toarray()[papers, authors] == 1).all()
-    other = datasets.words_of_own_papers(data.doc_author, data.doc_word, random_state=1).toarray()
+    other = readers.words_of_own_papers(data.doc_author, data.doc_word, random_state=1).toarray()
     assert (words != other).any()
 
 
 def test_as_many_authors_as_possible_have_words():
-    words = datasets.words_of_own_papers(scipy.sparse.csr_array(DOC_AUTHOR), scipy.sparse.csr_array(DOC_WORD), 0)
+    words = readers.words_of_own_papers(scipy.sparse.csr_array(DOC_AUTHOR), scipy.sparse.csr_array(DOC_WORD), 0)
     # papers 0 and 1 for authors 0 and 1 in either order, 2 for author 2, since 3 is of author 3 alone
     np.testing.assert_array_equal(words.toarray()[2:], [[0, 1, 1], [4, 0, 0], [0, 0, 0]])
     assert (words.toarray()[:2].sum(axis=1) > 0).all()
-    nobody = datasets.words_of_own_papers(scipy.sparse.csr_array((2, 3)), scipy.sparse.csr_array(np.ones((2, 4))))
+    nobody = readers.words_of_own_papers(scipy.sparse.csr_array((2, 3)), scipy.sparse.csr_array(np.ones((2, 4))))
     assert nobody.shape == (3, 4) and nobody.nnz == 0
 
 
 def test_separate_papers():
     data = random_papers()
-    part = datasets.separate_papers(data, 0.4, random_state=0)
+    part = readers.separate_papers(data, 0.4, random_state=0)
     A = assert_graph(part.adjacency, len(part.nodes))
     doc_author, inputs = data.doc_author.toarray(), part.input_papers
     links = doc_author[~inputs][:, part.nodes]
@@ -211,7 +120,7 @@ def test_separate_papers():
     assert inputs[10:][alone[10:]].all() and not inputs[:10].any()
     assert stats.binomtest(int(inputs[10:][~alone[10:]].sum()), int((~alone[10:]).sum()), 0.4).pvalue > 1e-3
     for share in (0, 1, 1.2):
-        assert_refused(lambda share=share: datasets.separate_papers(data, share), ["input_share", str(share)])
+        assert_refused(lambda share=share: readers.separate_papers(data, share), ["input_share", str(share)])
 
 
 def cora_arrays():
@@ -224,7 +133,7 @@ def test_cora(tmp_path):
     arrays, words = cora_arrays()
     np.savez(tmp_path / "cora.npz", **arrays)
     for path in (tmp_path, str(tmp_path / "cora.npz")):
-        data = datasets.load_cora(path)
+        data = readers.load_cora(path)
         np.testing.assert_array_equal(data.X.toarray(), words)
         np.testing.assert_array_equal(
             assert_graph(data.adjacency, 4), [[0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 0]]
@@ -241,10 +150,10 @@ def test_cora(tmp_path):
         ({"words_indptr": np.array([0, 1])}, ["words_indptr", "sparse"]),
     ]:
         np.savez(tmp_path / "cora.npz", **{**arrays, **changes})
-        assert_refused(lambda: datasets.load_cora(tmp_path), ["cora.npz", *said])
+        assert_refused(lambda: readers.load_cora(tmp_path), ["cora.npz", *said])
     both_ways = np.array([[0, 1], [1, 0], [0, 1]])
     np.savez(tmp_path / "cora.npz", **{**arrays, "edges": both_ways})
-    assert assert_graph(datasets.load_cora(tmp_path).adjacency, 4).sum() == 2
+    assert assert_graph(readers.load_cora(tmp_path).adjacency, 4).sum() == 2
 
 
 def test_facebook(tmp_path):
@@ -252,15 +161,15 @@ def test_facebook(tmp_path):
     arrays = {"node_id": np.array([7, 8, 9]), "features": features, "feature_names": np.array(["birth", "work"])}
     np.savez(tmp_path / "ego5.npz", **arrays, edges=np.array([[0, 2]]))
     np.savez(tmp_path / "ego0.npz", **arrays, edges=np.zeros((0, 2), dtype=int))
-    data = datasets.load_facebook_ego(tmp_path, ego=5)
+    data = readers.load_facebook_ego(tmp_path, ego=5)
     np.testing.assert_array_equal(data.X, features)
     np.testing.assert_array_equal(assert_graph(data.adjacency, 3), [[0, 0, 1], [0, 0, 0], [1, 0, 0]])
     assert list(data.node_id) == [7, 8, 9] and list(data.feature_names) == ["birth", "work"]
-    assert datasets.load_facebook_ego(tmp_path).adjacency.nnz == 0
+    assert readers.load_facebook_ego(tmp_path).adjacency.nnz == 0
     np.savez(tmp_path / "ego0.npz", **{**arrays, "feature_names": np.array(["birth"])}, edges=np.array([[0, 2]]))
-    assert_refused(lambda: datasets.load_facebook_ego(tmp_path), ["ego0.npz", "feature_names 1"])
-    assert_refused(lambda: datasets.load_facebook_ego(tmp_path, 6), ["ego6.npz"], FileNotFoundError)
-    assert_refused(lambda: datasets.load_facebook_ego(tmp_path, "0"), ["ego", "'0'"])
+    assert_refused(lambda: readers.load_facebook_ego(tmp_path), ["ego0.npz", "feature_names 1"])
+    assert_refused(lambda: readers.load_facebook_ego(tmp_path, 6), ["ego6.npz"], FileNotFoundError)
+    assert_refused(lambda: readers.load_facebook_ego(tmp_path, "0"), ["ego", "'0'"])
 
 
 def test_yeast_ppi(tmp_path):
@@ -268,7 +177,7 @@ def test_yeast_ppi(tmp_path):
     arrays = {"protein": np.array(["p", "q", "r"]), "adjacency": A, "K": np.eye(3) + 0.1}
     file = tmp_path / "yamanishi150_kegg.npz"
     np.savez(file, **arrays)
-    data = datasets.load_yeast_ppi(tmp_path)
+    data = readers.load_yeast_ppi(tmp_path)
     np.testing.assert_array_equal(assert_graph(data.adjacency, 3), A)
     np.testing.assert_array_equal(data.K, arrays["K"])
     assert list(data.proteins) == ["p", "q", "r"]
@@ -279,7 +188,7 @@ def test_yeast_ppi(tmp_path):
         ({"adjacency": np.eye(3, dtype=int)}, ["adjacency", "node 0 with itself"]),
     ]:
         np.savez(file, **{**arrays, **changes})
-        assert_refused(lambda: datasets.load_yeast_ppi(tmp_path), [file.name, *said])
+        assert_refused(lambda: readers.load_yeast_ppi(tmp_path), [file.name, *said])
 
 
 def test_nci60(tmp_path):
@@ -290,7 +199,7 @@ def test_nci60(tmp_path):
     arrays |= {"activity_z": activity, **parts("path6", paths)}
     file = tmp_path / "nci60_1k.npz"
     np.savez(file, **arrays)
-    data = datasets.load_nci60_drugs(tmp_path)
+    data = readers.load_nci60_drugs(tmp_path)
     np.testing.assert_array_equal(data.paths.toarray(), paths)
     np.testing.assert_array_equal(data.activity, activity)
     assert (
@@ -302,17 +211,17 @@ def test_nci60(tmp_path):
         ({"smiles": np.array(["C", "CC", None])}, ["allow_pickle=False"]),  # runs nothing it reads
     ]:
         np.savez(file, **{**arrays, **changes})
-        assert_refused(lambda: datasets.load_nci60_drugs(tmp_path), [file.name, *said])
+        assert_refused(lambda: readers.load_nci60_drugs(tmp_path), [file.name, *said])
 
 
 @pytest.mark.parametrize(
     ("load", "file", "key"),
     [
-        (datasets.load_nips_coauthorship, "nips1_17_network.npz", "doc_author_indptr"),
-        (datasets.load_cora, "cora.npz", "words_data"),
-        (datasets.load_facebook_ego, "ego0.npz", "features"),
-        (datasets.load_yeast_ppi, "yamanishi150_kegg.npz", "adjacency"),
-        (datasets.load_nci60_drugs, "nci60_1k.npz", "path6_shape"),
+        (readers.load_nips_coauthorship, "nips1_17_network.npz", "doc_author_indptr"),
+        (readers.load_cora, "cora.npz", "words_data"),
+        (readers.load_facebook_ego, "ego0.npz", "features"),
+        (readers.load_yeast_ppi, "yamanishi150_kegg.npz", "adjacency"),
+        (readers.load_nci60_drugs, "nci60_1k.npz", "path6_shape"),
     ],
 )
 def test_what_is_not_there(tmp_path, load, file, key):
@@ -322,8 +231,6 @@ def test_what_is_not_there(tmp_path, load, file, key):
     assert_refused(lambda: load(tmp_path), [str(tmp_path / file), key, "something"])
 
 
-# The real files, when they are there
-
 FOLDER = os.environ.get("HILBERTLEARN_DATA")
 with_data = pytest.mark.skipif(not FOLDER, reason="HILBERTLEARN_DATA does not name the folder of the data sets")
 
@@ -331,7 +238,7 @@ with_data = pytest.mark.skipif(not FOLDER, reason="HILBERTLEARN_DATA does not na
 @with_data
 def test_real_nips():
     folder = Path(FOLDER) / "nips_coauthorship"
-    data = datasets.load_nips_coauthorship(folder)
+    data = readers.load_nips_coauthorship(folder)
     assert assert_graph(data.adjacency, 2865).sum() == 2 * 4733 and data.doc_word.shape == (2484, 14036)
     kept = np.flatnonzero(data.at_least_two_links)
     assert len(kept) == 2026 and data.adjacency[kept][:, kept].nnz / (2026 * 2025) == pytest.approx(0.00204, abs=5e-6)
@@ -340,14 +247,14 @@ def test_real_nips():
     worded = kept[data.author_word[kept].sum(axis=1) > 0]
     all_words = cosine_similarity(data.author_word[worded])
     assert link_roc_auc(data.adjacency[worded][:, worded], all_words) == pytest.approx(0.983, abs=5e-4)
-    part = datasets.separate_papers(data, random_state=0)
+    part = readers.separate_papers(data, random_state=0)
     assert 450 < len(part.nodes) < 550 and 400 < part.adjacency.nnz / 2 < 600
     assert 0.65 < link_roc_auc(part.adjacency, cosine_similarity(part.X)) < 0.75
 
 
 @with_data
 def test_real_cora():
-    data = datasets.load_cora(Path(FOLDER) / "cora")
+    data = readers.load_cora(Path(FOLDER) / "cora")
     assert data.X.shape == (2708, 1433) and len(np.unique(data.target)) == 7
     assert assert_graph(data.adjacency, 2708).sum() == 2 * 5278
 
@@ -355,20 +262,20 @@ def test_real_cora():
 @with_data
 def test_real_facebook():
     for ego, shape, n_links in ((0, (347, 224), 2519), (107, (1045, 576), 26749)):
-        data = datasets.load_facebook_ego(Path(FOLDER) / "facebook_ego", ego)
+        data = readers.load_facebook_ego(Path(FOLDER) / "facebook_ego", ego)
         assert data.X.shape == shape and assert_graph(data.adjacency, shape[0]).sum() == 2 * n_links
 
 
 @with_data
 def test_real_yeast_ppi():
-    data = datasets.load_yeast_ppi(Path(FOLDER) / "yeast_ppi")
+    data = readers.load_yeast_ppi(Path(FOLDER) / "yeast_ppi")
     assert assert_graph(data.adjacency, 150).sum() == 2 * 168
     assert np.linalg.eigvalsh(data.K).min() > 0
 
 
 @with_data
 def test_real_nci60():
-    data = datasets.load_nci60_drugs(Path(FOLDER) / "nci60_drugs")
+    data = readers.load_nci60_drugs(Path(FOLDER) / "nci60_drugs")
     missing = np.isnan(data.activity)
     assert data.activity.shape == (1068, 60) and data.paths.shape == (1068, 11964) and set(data.paths.data) == {1}
     assert (~missing.any(axis=1)).sum() == 16 and missing.mean() == pytest.approx(0.05, abs=0.001)

@@ -9,9 +9,9 @@ import scipy.sparse
 from scipy.sparse.csgraph import maximum_bipartite_matching
 from sklearn.utils import Bunch, check_random_state
 
-from .._utils.validation import check_number
-from ._files import check_sizes, read_arrays
-from .graphs import linked
+from ..._utils.validation import check_number
+from ...datasets.graphs import graph_from_edges
+from .files import check_sizes, read_arrays
 
 
 def load_nips_coauthorship(path):
@@ -52,7 +52,7 @@ def load_nips_coauthorship(path):
     >>> from pathlib import Path
     >>> import numpy as np
     >>> import scipy.sparse
-    >>> from hilbertlearn import datasets
+    >>> from hilbertlearn import readers
     >>> folder = Path(tempfile.mkdtemp())
     >>> def parts(name, matrix):  # of a sparse matrix
     ...     matrix = scipy.sparse.csr_array(matrix)
@@ -61,7 +61,7 @@ def load_nips_coauthorship(path):
     >>> np.savez(folder / "nips1_17_network.npz", **facts, **parts("doc_author", [[1, 1]]))
     >>> words = {"vocabulary": np.array(["kernel", "loss"]), **parts("doc_word", [[2, 1]])}
     >>> np.savez(folder / "nips0_12_abstract_words.npz", **words)
-    >>> data = datasets.load_nips_coauthorship(folder)
+    >>> data = readers.load_nips_coauthorship(folder)
     >>> data.adjacency.toarray().tolist(), data.author_word.toarray().tolist()
     ([[0.0, 1.0], [1.0, 0.0]], [[2.0, 1.0], [2.0, 1.0]])
     """
@@ -113,9 +113,9 @@ def words_of_own_papers(doc_author, doc_word, random_state=None):
     Examples
     --------
     >>> import numpy as np
-    >>> from hilbertlearn import datasets
+    >>> from hilbertlearn import readers
     >>> doc_author = np.array([[1, 1], [1, 0]])  # a paper of both authors, and one of the first alone
-    >>> datasets.words_of_own_papers(doc_author, np.array([[5, 0], [0, 7]]), random_state=0).toarray().tolist()
+    >>> readers.words_of_own_papers(doc_author, np.array([[5, 0], [0, 7]]), random_state=0).toarray().tolist()
     [[0.0, 7.0], [5.0, 0.0]]
     """
     rng = check_random_state(random_state)
@@ -171,10 +171,10 @@ def separate_papers(data, input_share=0.5, *, random_state=None):
     >>> import numpy as np
     >>> import scipy.sparse
     >>> from sklearn.utils import Bunch
-    >>> from hilbertlearn import datasets
+    >>> from hilbertlearn import readers
     >>> doc_author = scipy.sparse.csr_array(np.vstack([[[1.0, 1.0, 0.0], [0.0, 1.0, 1.0]], np.eye(3)]))
     >>> doc_word = scipy.sparse.csr_array(np.vstack([np.zeros((2, 3)), np.eye(3)]))
-    >>> data = datasets.separate_papers(Bunch(doc_author=doc_author, doc_word=doc_word), random_state=0)
+    >>> data = readers.separate_papers(Bunch(doc_author=doc_author, doc_word=doc_word), random_state=0)
     >>> data.adjacency.toarray().tolist(), data.X.toarray().tolist()
     ([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]], [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     """
@@ -221,12 +221,12 @@ def load_cora(path):
     >>> from pathlib import Path
     >>> import numpy as np
     >>> import scipy.sparse
-    >>> from hilbertlearn import datasets
+    >>> from hilbertlearn import readers
     >>> folder = Path(tempfile.mkdtemp())
     >>> words = scipy.sparse.csr_array(np.eye(3))  # three papers of a word each, made up
     >>> parts = {f"words_{part}": getattr(words, part) for part in ("data", "indices", "indptr", "shape")}
     >>> np.savez(folder / "cora.npz", edges=np.array([[0, 1]]), label=np.array([0, 0, 1]), **parts)
-    >>> data = datasets.load_cora(folder)
+    >>> data = readers.load_cora(folder)
     >>> data.adjacency.toarray().tolist(), data.X.shape, data.target.tolist()
     ([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]], (3, 3), [0, 0, 1])
     """
@@ -265,11 +265,11 @@ def load_facebook_ego(path, ego=0):
     >>> import tempfile
     >>> from pathlib import Path
     >>> import numpy as np
-    >>> from hilbertlearn import datasets
+    >>> from hilbertlearn import readers
     >>> folder = Path(tempfile.mkdtemp())
     >>> facts = {"node_id": np.array([7, 8, 9]), "feature_names": np.array(["town", "school"])}  # made up
     >>> np.savez(folder / "ego0.npz", features=np.eye(3)[:, :2], edges=np.array([[0, 1], [1, 2]]), **facts)
-    >>> data = datasets.load_facebook_ego(folder, ego=0)
+    >>> data = readers.load_facebook_ego(folder, ego=0)
     >>> data.X.shape, data.adjacency.toarray().tolist()
     ((3, 2), [[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
     """
@@ -308,11 +308,11 @@ def load_yeast_ppi(path):
     >>> import tempfile
     >>> from pathlib import Path
     >>> import numpy as np
-    >>> from hilbertlearn import datasets
+    >>> from hilbertlearn import readers
     >>> folder = Path(tempfile.mkdtemp())
     >>> links = np.array([[0, 1], [1, 0]])  # two proteins, made up
     >>> np.savez(folder / "yamanishi150_kegg.npz", protein=np.array(["YAL1", "YAL2"]), adjacency=links, K=np.eye(2))
-    >>> data = datasets.load_yeast_ppi(folder)
+    >>> data = readers.load_yeast_ppi(folder)
     >>> data.K.shape, data.adjacency.toarray().tolist(), data.proteins.tolist()
     ((2, 2), [[0.0, 1.0], [1.0, 0.0]], ['YAL1', 'YAL2'])
     """
@@ -359,13 +359,13 @@ def load_nci60_drugs(path):
     >>> from pathlib import Path
     >>> import numpy as np
     >>> import scipy.sparse
-    >>> from hilbertlearn import datasets
+    >>> from hilbertlearn import readers
     >>> folder = Path(tempfile.mkdtemp())
     >>> paths = scipy.sparse.csr_array(np.eye(2))  # two molecules, made up
     >>> parts = {f"path6_{part}": getattr(paths, part) for part in ("data", "indices", "indptr", "shape")}
     >>> facts = {"nsc": np.array([1, 2]), "smiles": np.array(["CC", "CO"]), "cell_line": np.array(["ME:MDA-N"])}
     >>> np.savez(folder / "nci60_1k.npz", activity_z=np.array([[0.5], [np.nan]]), **facts, **parts)
-    >>> data = datasets.load_nci60_drugs(folder)
+    >>> data = readers.load_nci60_drugs(folder)
     >>> data.paths.shape, data.activity.shape, data.cell_lines.tolist()
     ((2, 2), (2, 1), ['ME:MDA-N'])
     """
@@ -386,7 +386,7 @@ def _graph(edges, n_nodes, file, name="edges"):
     rows, columns = edges.T
     if (rows == columns).any():
         raise ValueError(f"{file}: {name} links node {rows[rows == columns][0]} with itself")
-    return linked(rows, columns, n_nodes)
+    return graph_from_edges(rows, columns, n_nodes)
 
 
 def _coauthors(doc_author):

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 from sklearn.utils import Bunch
 
-from .._utils.validation import check_number
-from ._files import check_sizes, read_arrays, split_rows
-from .structured import GENRES, image_halves, movie_ratings
+from ..._utils.validation import check_number
+from ...datasets.structured import GENRES, image_halves, movie_ratings
+from .files import check_sizes, read_arrays, split_rows
 
 MOVIELENS_FILES = {"u.user": 5, "u.item": 5 + len(GENRES), "u.data": 4}  # and how many fields a line has
 
@@ -46,12 +46,12 @@ def load_yeast(path):
     >>> import tempfile
     >>> from pathlib import Path
     >>> import numpy as np
-    >>> from hilbertlearn import datasets
+    >>> from hilbertlearn import readers
     >>> folder = Path(tempfile.mkdtemp())
     >>> genes, classes = np.ones((3, 103)), np.ones((3, 14))  # made up, in the form of the file
     >>> parts = {"X_train": genes, "Y_train": classes, "X_test": genes[:1], "Y_test": classes[:1]}
     >>> np.savez(folder / "yeast.npz", label_names=np.array([f"class {j}" for j in range(14)]), **parts)
-    >>> data = datasets.load_yeast(folder)
+    >>> data = readers.load_yeast(folder)
     >>> data.X.shape, data.Y.shape, data.train.tolist()
     ((4, 103), (4, 14), [True, True, True, False])
     """
@@ -98,12 +98,12 @@ def load_usps(path):
     >>> import tempfile
     >>> from pathlib import Path
     >>> import numpy as np
-    >>> from hilbertlearn import datasets
+    >>> from hilbertlearn import readers
     >>> folder = Path(tempfile.mkdtemp())
     >>> images = np.full((3, 256), 1000)  # grey ones, made up
     >>> digits = {"y_train": np.array([3, 8, 1]), "y_test": np.array([0])}
     >>> np.savez(folder / "usps.npz", X_train_code=images, X_test_code=images[:1], **digits)
-    >>> data = datasets.load_usps(folder)
+    >>> data = readers.load_usps(folder)
     >>> data.X.shape, data.Y.sum(axis=1).round(6).tolist(), data.train.tolist()
     ((4, 128), [1.0, 1.0, 1.0, 1.0], [True, True, True, False])
     """
@@ -152,13 +152,13 @@ def load_metabolite_candidates(path):
     >>> import tempfile
     >>> from pathlib import Path
     >>> import numpy as np
-    >>> from hilbertlearn import datasets
+    >>> from hilbertlearn import readers
     >>> folder = Path(tempfile.mkdtemp())
     >>> bits = np.packbits(np.eye(5, 166, dtype=np.uint8), axis=1)  # two spectra of 2 and 3 candidates, made up
     >>> facts = {name: np.array(["a", "b"]) for name in ("spectrum_id", "formula", "inchikey")}
     >>> scores = {"iokr_score": np.arange(5.0), "true_index": np.array([1, 0]), "offsets": np.array([0, 2, 5])}
     >>> np.savez(folder / "impact_candidates.npz", fingerprint_packed=bits, n_bits=166, **scores, **facts)
-    >>> data = datasets.load_metabolite_candidates(folder)
+    >>> data = readers.load_metabolite_candidates(folder)
     >>> [one.shape for one in data.candidates], data.true_index.tolist()
     ([(2, 166), (3, 166)], [1, 0])
     """
@@ -201,10 +201,10 @@ def load_metabolite_fingerprints(path):
     >>> import tempfile
     >>> from pathlib import Path
     >>> import numpy as np
-    >>> from hilbertlearn import datasets
+    >>> from hilbertlearn import readers
     >>> folder = Path(tempfile.mkdtemp())
     >>> np.savez(folder / "fp490.npz", K=np.eye(4), Y=np.ones((4, 286)))  # made up, in its form
-    >>> data = datasets.load_metabolite_fingerprints(folder)
+    >>> data = readers.load_metabolite_fingerprints(folder)
     >>> data.K.shape, data.Y.shape
     ((4, 4), (4, 286))
     """
@@ -243,13 +243,13 @@ def load_movielens(path):
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from hilbertlearn import datasets
+    >>> from hilbertlearn import readers
     >>> folder = Path(tempfile.mkdtemp())
     >>> movie = "1|Solaris|1972|||" + "|".join("0" * 19)
     >>> files = {"u.user": "1|24|F|artist|85711", "u.item": movie, "u.data": "1 1 5 0"}
     >>> for name, line in files.items():  # one user and one movie, made up
     ...     written = (folder / name).write_text(line.replace(" ", chr(9)))  # tabs
-    >>> data = datasets.load_movielens(folder)
+    >>> data = readers.load_movielens(folder)
     >>> data.Y.tolist(), data.titles.tolist(), data.occupation.tolist()
     ([[5.0]], ['Solaris'], ['artist'])
     """
@@ -298,10 +298,10 @@ def load_label_rankings(path, n_labels=None):
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from hilbertlearn import datasets
+    >>> from hilbertlearn import readers
     >>> file = Path(tempfile.mkdtemp()) / "wine.csv"
     >>> written = file.write_text("age,sugar,order\n3,0.2,b>a>c\n5,0.1,a>c\n")
-    >>> data = datasets.load_label_rankings(file)
+    >>> data = readers.load_label_rankings(file)
     >>> data.label_names.tolist(), data.Y.tolist()
     (['a', 'b', 'c'], [[2.0, 1.0, 3.0], [1.0, nan, 2.0]])
     """

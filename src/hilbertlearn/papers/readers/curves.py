@@ -5,11 +5,10 @@ from __future__ import annotations
 from inspect import getdoc
 
 import numpy as np
-from sklearn.utils import Bunch, check_array
+from sklearn.utils import Bunch
 
-from ..data import functions
-from ..data.functions import IrregularFunctions
-from ._files import check_sizes, read_arrays, split_rows
+from ...data.functions import IrregularFunctions
+from .files import check_sizes, read_arrays, split_rows
 
 
 def load_dti(path):
@@ -46,12 +45,12 @@ def load_dti(path):
     >>> import tempfile
     >>> from pathlib import Path
     >>> import numpy as np
-    >>> from hilbertlearn import datasets
+    >>> from hilbertlearn import readers
     >>> folder = Path(tempfile.mkdtemp())
     >>> names = ("subject", "visit", "visit_time", "n_scans", "case", "sex", "pasat", "first_ms_visit")
     >>> facts = {name: np.zeros(4) for name in names}
     >>> np.savez(folder / "dti.npz", cca=np.ones((4, 93)), rcst=np.ones((4, 55)), **facts)  # made up, in its form
-    >>> data = datasets.load_dti(folder)
+    >>> data = readers.load_dti(folder)
     >>> data.X.shape, data.Y.shape, data.grid_out[-1].item()
     ((4, 93), (4, 55), 1.0)
     """
@@ -91,12 +90,12 @@ def load_lip_emg(path):
     >>> import tempfile
     >>> from pathlib import Path
     >>> import numpy as np
-    >>> from hilbertlearn import datasets
+    >>> from hilbertlearn import readers
     >>> folder = Path(tempfile.mkdtemp())
     >>> time = np.linspace(0, 0.64, 641)
     >>> curves = np.sin(10 * time) * np.ones((3, 1))  # made up, in the form of the file
     >>> np.savez(folder / "lip_emg.npz", emg=curves, lip_acc=-curves, time=time)
-    >>> data = datasets.load_lip_emg(folder)
+    >>> data = readers.load_lip_emg(folder)
     >>> data.X.shape, data.Y.shape, data.grid_in[-1].item()
     ((3, 641), (3, 641), 0.64)
     """
@@ -146,14 +145,14 @@ def load_speech(path):
     >>> import tempfile
     >>> from pathlib import Path
     >>> import numpy as np
-    >>> from hilbertlearn import datasets
+    >>> from hilbertlearn import readers
     >>> folder = Path(tempfile.mkdtemp())
     >>> offsets = np.array([0, 4, 10])  # two words of 4 and 6 samples, made up
     >>> np.savez(folder / "mfcc13.npz", values=np.ones((10, 13)), offsets=offsets)
     >>> tract = {"values": np.arange(20.0).reshape(2, 10), "offsets": offsets, "channels": np.array(["LA", "LP"])}
     >>> facts = {"words": np.array(["an", "on"]), "channels_authors_loader": np.array(["LA", "LP"]), "step_s": 0.01}
     >>> np.savez(folder / "vocal_tract.npz", keep_413=np.ones(2, dtype=bool), **tract, **facts)
-    >>> data = datasets.load_speech(folder)
+    >>> data = readers.load_speech(folder)
     >>> [values.shape for values in data.X.values], [values.shape for values in data.Y.values]
     ([(4, 13), (6, 13)], [(4, 2), (6, 2)])
     """
@@ -213,12 +212,12 @@ def prepare_speech(data, channel, train=None):
     --------
     >>> import numpy as np
     >>> from sklearn.utils import Bunch
-    >>> from hilbertlearn import datasets
+    >>> from hilbertlearn import readers
     >>> from hilbertlearn.data.functions import IrregularFunctions
     >>> points = [np.arange(2.0), np.arange(4.0)]  # two words, made up
     >>> X = IrregularFunctions(points, [np.ones((2, 13)), np.ones((4, 13))])
     >>> Y = IrregularFunctions(points, [np.array([[1.0], [2.0]]), np.array([[0.0], [1.0], [2.0], [4.0]])])
-    >>> prepared = datasets.prepare_speech(Bunch(X=X, Y=Y, channels=["LA"]), "LA")
+    >>> prepared = readers.prepare_speech(Bunch(X=X, Y=Y, channels=["LA"]), "LA")
     >>> prepared.Y, prepared.observed.sum(axis=1).tolist()
     (array([[-0.5,  0. ,  0. , -0.5],
            [-1. , -0.5,  0. ,  1. ]]), [2, 4])
@@ -238,42 +237,6 @@ def prepare_speech(data, channel, train=None):
     Y = np.stack([_reflected(curve, length) for curve in curves])
     observed = np.arange(length) < np.array([[len(curve)] for curve in curves])
     return Bunch(X=X, Y=(2 * Y - low - high) / (high - low), observed=observed, grid=np.linspace(0, 1, length))
-
-
-def fill_gaps(Y, grid=None):
-    """Curves with NaN replaced by linear interpolation between observed points; constant beyond the ends.
-
-    Parameters
-    ----------
-    Y : array of shape (n, m)
-        Each row has at least one observed value.
-    grid : array of shape (m,), default=None
-        Increasing points, evenly spaced by default.
-
-    Returns
-    -------
-    Y : array of shape (n, m)
-        Without NaN.
-
-    References
-    ----------
-    - Bouche, Clausel, Roueff and d'Alché-Buc (2021). Nonlinear functional output regression: a dictionary approach.
-      AISTATS, appendix C.2.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hilbertlearn import datasets
-    >>> datasets.fill_gaps([[np.nan, 1.0, np.nan, 3.0, np.nan]])
-    array([[1., 1., 2., 3., 3.]])
-    """
-    Y = check_array(Y, dtype=np.float64, ensure_all_finite="allow-nan", input_name="Y")
-    grid = np.arange(Y.shape[1]) if grid is None else np.asarray(grid, dtype=float)
-    functions.check_grids((grid,), Y.shape[1:], "Y")
-    empty = np.flatnonzero(np.isnan(Y).all(axis=1))
-    if len(empty):
-        raise ValueError(f"Y: row {empty[0]} has no observed value to interpolate; leave such rows out ({len(empty)})")
-    return functions.fill_gaps(Y[:, :, None], (grid,))[:, :, 0]
 
 
 def _reflected(values, length):
