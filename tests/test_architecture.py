@@ -432,7 +432,7 @@ def test_a_walker_finds(tmp_path, walker, source):
         (looks_inside, "_utils/fitting", "self.__dict__ = new.__dict__\nvars(new)"),
         (looks_inside, "core/solvers/spectral", "hasattr(kernel, 'resolve')\ngetattr(self, name)\nvariables = 1"),
         (trespasses, "core/solvers/dense", "from .._validation import check\nfrom sklearn.utils import _safe_indexing"),
-        (trespasses, "datasets/readers", "from . import _files\nfrom .. import __version__"),
+        (trespasses, "datasets/synthetic", "from .. import _utils\nfrom .. import __version__"),
         (trespasses, "core/solvers/dense", "self._x\ncls._y()\nsuper()._z()\nx.__class__\nx.y_"),
         (trespasses, "core/solvers/dense", "def _f():\n    pass\nclass A:\n    _b = 1\nA._b\nA._inherited\nother._b"),
         (trespasses, "core/solvers/dense", "class A:\n    def f(self, o):\n        self._c = 1\n        return o._c"),
