@@ -19,7 +19,6 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, KFold
-from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -151,7 +150,6 @@ def cases():
         ),
         "regions of a path": (ConformalPredictor(RegularizationPathCV(vector(), [1e-2, 1e-1])), X, VECTORS),
         "regions of a forest": (ConformalPredictor(forest, "cv+", 0.7, cv=2), X, VECTORS),
-        "regions of neighbours": (ConformalPredictor(KNeighborsRegressor(3), "split", 0.7, random_state=0), X, NUMBERS),
         "regions of a pipeline": (
             ConformalPredictor(make_pipeline(StandardScaler(), Ridge()), "split", 0.7, random_state=0),
             X,
@@ -221,7 +219,7 @@ def _in_frames():
     table["c"] = pandas.Categorical(WORDS)
     labels = pandas.Series(pandas.Categorical(WORDS), name="word", index=table.index)
     curves = pandas.DataFrame(CURVES, columns=T, index=pandas.date_range("2020", periods=N, tz="UTC"))
-    columns = kernels.Columns([("rbf", ["a", "b"]), (kernels.Categorical(), ["c"])])
+    columns = kernels.Columns([("rbf", ["a", "b"]), (kernels.CategoricalKernel(), ["c"])])
     return {
         "frame": (vector(), table[["a", "b"]], pandas.DataFrame(VECTORS, columns=["u", "v", "w"], index=table.index)),
         "frame of columns": (vector(kernel=columns), table, VECTORS),

@@ -1,4 +1,4 @@
-"""Objects as a class and its attributes: taken apart, and put together again without a call of anything of theirs."""
+"""Objects as a class and attributes: read from an object, and set on a blank one without a call of its methods."""
 
 from __future__ import annotations
 
@@ -13,53 +13,53 @@ from .._utils.sums import kept
 from .errors import ModelFileError
 from .names import current_attributes
 
-_OF_CALLBACKS = ("_skl_callbacks", "_parent_callback_ctx")  # scikit-learn's, which watch fits
-_OF_CLASSES = ("_parameter_constraints",)  # by which scikit-learn checks settings before compiled code has them
+_CALLBACKS = ("_skl_callbacks", "_parent_callback_ctx")  # attributes of scikit-learn's callbacks, not stored
+_CONSTRAINTS = ("_parameter_constraints",)  # scikit-learn checks settings by them: a file must not replace them
 
 
-def attributes_of(value) -> dict[str, Any]:
-    """The attributes of an object, without those that are computed when asked for, and without callbacks."""
-    stored = {name: item for name, item in vars(value).items() if name not in _OF_CALLBACKS}
-    return {name: item for name, item in stored.items() if not _is_computed(type(value), name)}
+def read_attributes(value) -> dict[str, Any]:
+    """The attributes of an object, without cached properties and callbacks."""
+    stored = {name: item for name, item in vars(value).items() if name not in _CALLBACKS}
+    return {name: item for name, item in stored.items() if not _is_cached(type(value), name)}
 
 
 def blank(cls: Any):
-    """An object of a class, with nothing in it."""
+    """An object of a class without attributes; nothing of the class is called but ``__new__``."""
     return cls.__new__(cls)
 
 
 def fill(value, attributes: dict[str, Any]):
-    """Give a blank object its attributes; what the class has got since it was saved is as its defaults say."""
+    """Set the attributes of a blank object; fields and settings that the file lacks get their defaults."""
     cls = type(value)
     attributes = current_attributes(cls, attributes)
     for name in attributes:
-        if not is_free(cls, name):
+        if not is_settable(cls, name):
             raise ModelFileError(f"objects of {cls.__name__} have no attribute {name!r} that a file may set")
     missing = {name: default for name, default in _defaults(cls).items() if name not in attributes}
     vars(value).update({**attributes, **missing})
 
 
-def _is_computed(cls, name) -> bool:
-    return isinstance(_of_class(cls, name), (cached_property, kept))
+def _is_cached(cls, name) -> bool:
+    return isinstance(_class_attribute(cls, name), (cached_property, kept))
 
 
-def _of_class(cls, name):
-    """What a class has by a name, itself and not what it gives; None for nothing."""
+def _class_attribute(cls, name):
+    """The attribute of a class as it is defined, before descriptors are called; None if there is none."""
     return next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
 
 
-def is_free(cls, name) -> bool:
-    """Whether a name may be that of an attribute: no method, property or other descriptor, nothing of Python's own."""
-    if not name.isidentifier() or name.startswith("__") or name in _OF_CALLBACKS + _OF_CLASSES:
+def is_settable(cls, name) -> bool:
+    """Whether a file may set an attribute: it is no method, property or other descriptor, and no dunder."""
+    if not name.isidentifier() or name.startswith("__") or name in _CALLBACKS + _CONSTRAINTS:
         return False
     if dataclasses.is_dataclass(cls):
         return name in {field.name for field in dataclasses.fields(cls)}
-    found = _of_class(cls, name)
+    found = _class_attribute(cls, name)
     return not callable(found) and not hasattr(type(found), "__get__")
 
 
 def _defaults(cls) -> dict[str, Any]:
-    """What attributes are that a file does not have: fields of dataclasses and settings of estimators, by default."""
+    """Default values of the fields of a dataclass, or of the settings of an estimator."""
     if dataclasses.is_dataclass(cls):
         return {
             field.name: field.default if field.default_factory is dataclasses.MISSING else field.default_factory()

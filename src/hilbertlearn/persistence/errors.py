@@ -1,16 +1,17 @@
-"""What is said of a file that cannot be loaded."""
+"""The error for a file that cannot be loaded."""
 
 
 class ModelFileError(ValueError):
-    """A file holds no model that can be loaded: it is damaged, of a newer version, or was not written by ``save``.
+    """A file cannot be loaded: it is damaged, was written by a newer version, or not written by ``save``.
 
     Parameters
     ----------
-    message : one line that names the file, what is wrong with it and what to do
+    message : str
+        One line that names the file, the problem and the remedy.
 
     References
     ----------
-    The format is that of ``hilbertlearn.save``.
+    ``hilbertlearn.save`` describes the format.
 
     Examples
     --------

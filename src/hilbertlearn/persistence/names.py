@@ -1,9 +1,9 @@
 """The closed table of the package's classes whose objects a file may hold.
 
-A file names them by room and class, "losses.Huber", wherever in the room the class is. To make objects of another
-class storable, add its name under its module here, and no more (``TabularModel`` is the line ``"tabular.model":
-"TabularModel"``): attributes, or fields, are found by themselves. A class that is renamed, or moves to another room,
-keeps its name in files by an entry in ``FORMER``.
+A file names a class by its top-level package and its name, "losses.Huber", so that a class may move within the package.
+To store objects of another class, add its name to the line of its module in ``CLASSES``; attributes and fields need no
+entry. A class that is renamed, or moves to another top-level package, gets an entry in ``FORMER``: its name in files of
+earlier versions.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ FORMER: dict[str, str] = {
     "spaces.Given": "spaces.FixedSpace",
     "spaces.Interpolated": "spaces.LinearInterpolants",
     "spaces.Levels": "spaces.QuantileSpace",
-    "spaces.MetricKernel": "spaces.MetricVectorSpace",
+    "spaces.Metric": "spaces.MetricVectorSpace",
     "spaces.OnUnit": "spaces.RescaledBasis",
     "spaces.Smoothed": "spaces.MeanSmoother",
     "spaces.Stacked": "spaces.AtomUnion",
@@ -246,27 +246,27 @@ FORMER_ATTRIBUTES: dict[str, dict[str, str]] = {
     "training.Samples": {"untrusted": "screened"},
 }
 
-HOMES = {f"{module.split('.')[0]}.{name}": module for module, names in CLASSES.items() for name in names.split()}
+MODULES = {f"{module.split('.')[0]}.{name}": module for module, names in CLASSES.items() for name in names.split()}
 
 
-def own_name(cls: type) -> str | None:
+def name_class(cls: type) -> str | None:
     """The name of a class of the package in files, None if it is not in the table."""
     package, _, module = cls.__module__.partition(".")
     name = f"{module.split('.')[0]}.{cls.__qualname__}"
-    return name if package == PACKAGE and HOMES.get(name) == module else None
+    return name if package == PACKAGE and MODULES.get(name) == module else None
 
 
 def current_attributes(cls: type, attributes: dict) -> dict:
     """Attributes from a file under the names that the class has for them now."""
     names: dict[str, str] = {}
     for base in cls.__mro__:
-        names |= FORMER_ATTRIBUTES.get(own_name(base) or "", {})
+        names |= FORMER_ATTRIBUTES.get(name_class(base) or "", {})
     return {names.get(name, name): value for name, value in attributes.items()}
 
 
-def own_class(name: str) -> type | None:
-    """The class behind a name, None if it is not in the table."""
+def find_class(name: str) -> type | None:
+    """The class of a name in files, None if it is not in the table."""
     name = FORMER.get(name, name)
-    if name not in HOMES:
+    if name not in MODULES:
         return None
-    return getattr(importlib.import_module(f"{PACKAGE}.{HOMES[name]}"), name.split(".")[1])
+    return getattr(importlib.import_module(f"{PACKAGE}.{MODULES[name]}"), name.split(".")[1])

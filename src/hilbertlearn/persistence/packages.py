@@ -1,8 +1,11 @@
 """The closed table of other packages' classes whose objects a file may hold, and of functions that it may name.
 
-Estimators of scikit-learn whose predictions are numpy's and scipy's work, or whose attributes are checked in
-``estimators`` before compiled code sees them, its kernels and splitters; containers and bases of scikit-fda. Names in
-files are public ones, "sklearn.linear_model.Ridge".
+It has the estimators of scikit-learn whose learnt attributes are used by numpy and scipy alone, or are checked in
+``estimators`` and ``trees``; its kernels and splitters; containers and bases of scikit-fda. Files have public names, as
+"sklearn.linear_model.Ridge".
+
+Compiled code of the following estimators relies on learnt attributes without checks, so they are not in the table:
+neighbours, clusters, support vector machines, gradient boosting, vectorisers of text, stochastic gradient descent.
 """
 
 from __future__ import annotations
@@ -14,12 +17,10 @@ import types
 
 import numpy as np
 
-from .frames import POLARS
 from .names import PACKAGE
 
-# modules, with the classes of those of which not all that are public may be stored
-MODULES: dict[str, str | None] = {
-    "sklearn.cluster": "KMeans MiniBatchKMeans",
+# module -> classes that may be stored; None for all public classes of the module but those in EXCLUDED
+CLASSES: dict[str, str | None] = {
     "sklearn.compose": None,
     "sklearn.covariance": None,
     "sklearn.cross_decomposition": None,
@@ -29,8 +30,6 @@ MODULES: dict[str, str | None] = {
     "sklearn.ensemble": "AdaBoostClassifier AdaBoostRegressor BaggingClassifier BaggingRegressor ExtraTreesClassifier "
     "ExtraTreesRegressor RandomForestClassifier RandomForestRegressor RandomTreesEmbedding StackingClassifier "
     "StackingRegressor VotingClassifier VotingRegressor",
-    "sklearn.feature_extraction": "DictVectorizer",
-    "sklearn.feature_extraction.text": "CountVectorizer TfidfTransformer TfidfVectorizer",
     "sklearn.feature_selection": None,
     "sklearn.gaussian_process": None,
     "sklearn.gaussian_process.kernels": None,
@@ -43,8 +42,6 @@ MODULES: dict[str, str | None] = {
     "sklearn.multiclass": None,
     "sklearn.multioutput": None,
     "sklearn.naive_bayes": None,
-    "sklearn.neighbors": "KNeighborsClassifier KNeighborsRegressor NearestNeighbors RadiusNeighborsClassifier "
-    "RadiusNeighborsRegressor",
     "sklearn.neural_network": "MLPClassifier MLPRegressor",
     "sklearn.neural_network._stochastic_optimizers": "AdamOptimizer SGDOptimizer",
     "sklearn.pipeline": None,
@@ -57,10 +54,14 @@ MODULES: dict[str, str | None] = {
     "skfda.representation.basis": "BSplineBasis ConstantBasis FourierBasis MonomialBasis",
     "skfda.representation.interpolation": "SplineInterpolation",
 }
+EXCLUDED = (
+    "sklearn.linear_model.PassiveAggressiveRegressor",
+    "sklearn.linear_model.SGDRegressor",
+    "sklearn.preprocessing.MultiLabelBinarizer",
+)
 
-# modules, with the functions of those of which not all that are public may be named
+# module -> functions that may be named; None for all in its __all__
 FUNCTIONS: dict[str, str | None] = {
-    f"{PACKAGE}._sums": "same",
     f"{PACKAGE}.kernels": None,
     f"{PACKAGE}.metrics": None,
     "sklearn.metrics": None,
@@ -69,83 +70,86 @@ FUNCTIONS: dict[str, str | None] = {
     "sigmoid_kernel",
 }
 
-# classes that are settings, or say in what form outputs came
+POLARS_DTYPES = tuple(f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64))
+POLARS_DTYPES += ("Float32", "Float64", "Boolean", "String", "Binary", "Date", "Time", "Null", "Object", "Categorical")
+
+# classes that are values themselves: settings, and the classes of the training outputs
 TYPES = {
     f"{cls.__module__}.{cls.__qualname__}": cls
     for cls in (bool, int, float, complex, str, bytes, object, list, tuple, dict, set, frozenset)
 }
-_FRAMES = {"pandas": ("DataFrame", "Series"), "polars": ("DataFrame", "Series", *POLARS)}
+_OPTIONAL_TYPES = {"pandas": ("DataFrame", "Series"), "polars": ("DataFrame", "Series", *POLARS_DTYPES)}
 
 
-def class_name(cls: type) -> str | None:
+def name_class(cls: type) -> str | None:
     """The public name of a class of another package, None if it is not in the table."""
-    for module in _homes(cls.__module__):
+    for module in _parent_modules(cls.__module__):
         name = f"{module}.{cls.__qualname__}"
-        if class_of(name) is cls:
+        if find_class(name) is cls:
             return name
     return None
 
 
-def class_of(name: str) -> type | None:
-    """The class behind a public name, None if it is not in the table."""
+def find_class(name: str) -> type | None:
+    """The class of a public name, None if it is not in the table."""
     module, _, short = name.rpartition(".")
-    if module not in MODULES:
+    if module not in CLASSES or name in EXCLUDED:
         return None
-    named = MODULES[module]
-    if short.startswith("_") if named is None else short not in named.split():
+    listed = CLASSES[module]
+    if short.startswith("_") if listed is None else short not in listed.split():
         return None
     found = getattr(importlib.import_module(module), short, None)
-    home = module if named is None else module.split(".")[0]  # what a module imports from elsewhere is not its own
+    home = module if listed is None else module.split(".")[0]  # a module's imports from elsewhere are not in the table
     return found if inspect.isclass(found) and f"{found.__module__}.".startswith(f"{home}.") else None
 
 
-def function_name(function) -> str | None:
-    """The public name of a function of numpy, scikit-learn or this package that needs no import by the user's path."""
+def name_function(function) -> str | None:
+    """The public name of a function of the table or a ufunc of numpy, None for all others."""
     short = getattr(function, "__name__", "")
     for module in (*FUNCTIONS, "numpy"):
-        if module in sys.modules and function_of(f"{module}.{short}") is function:
+        if module in sys.modules and find_function(f"{module}.{short}") is function:
             return f"{module}.{short}"
     return None
 
 
-def function_of(name: str):
-    """The function behind a public name, None if it is not one of those that files may name."""
+def find_function(name: str):
+    """The function of a public name, None if it is not in the table."""
     module, _, short = name.rpartition(".")
     if module == "numpy":
         found = getattr(np, short, None)
         return found if isinstance(found, np.ufunc) else None
     if module not in FUNCTIONS:
         return None
-    home, named = importlib.import_module(module), FUNCTIONS[module]
-    found = getattr(home, short, None) if short in (home.__all__ if named is None else named.split()) else None
+    home, listed = importlib.import_module(module), FUNCTIONS[module]
+    found = getattr(home, short, None) if short in (home.__all__ if listed is None else listed.split()) else None
     return found if isinstance(found, types.FunctionType) else None
 
 
-def type_in_files(cls: type) -> str | None:
+def name_type(cls: type) -> str | None:
     """The name of a class that is itself a value, None if it cannot be one."""
     name = f"{cls.__module__.split('.')[0]}.{cls.__qualname__}"
-    return name if type_behind(name) is cls else None
+    return name if find_type(name) is cls else None
 
 
-def type_behind(name: str) -> type | None:
-    """The class behind the name of one that is itself a value."""
+def find_type(name: str) -> type | None:
+    """The class of the name of a class that is itself a value, None if it cannot be one."""
     if name in TYPES:
         return TYPES[name]
     package, _, short = name.partition(".")
     if package == "numpy":
         found = getattr(np, short, None)
         return found if isinstance(found, type) and issubclass(found, np.generic) else None
-    if short in _FRAMES.get(package, ()):
+    if short in _OPTIONAL_TYPES.get(package, ()):
         return getattr(importlib.import_module(package), short)
     return None
 
 
-def _homes(module: str):
-    """The modules where a class that is defined in `module` may be public."""
+def is_estimator(value) -> bool:
+    """Whether the class of an object is one of scikit-learn's or inherits from one."""
+    return any(base.__module__.split(".")[0] == "sklearn" for base in type(value).__mro__)
+
+
+def _parent_modules(module: str):
+    """A module and the packages around it, where a class may be public."""
     parts = module.split(".")
     return [".".join(parts[:n]) for n in range(len(parts), 0, -1)]
-
-
-def is_estimator(value) -> bool:
-    """Whether an object is one of scikit-learn's, or of a class made from one."""
-    return any(base.__module__.split(".")[0] == "sklearn" for base in type(value).__mro__)

@@ -13,21 +13,21 @@ import scipy.interpolate
 import scipy.sparse
 from sklearn.utils import Bunch
 
-from .arrays import KINDS as NUMBERS
+from .arrays import DTYPE_KINDS
 from .kinds import Kind, require
 
 _COMPRESSED = ("csr_matrix", "csr_array", "csc_matrix", "csc_array", "bsr_matrix", "bsr_array")
 _ROWS = ("lil_matrix", "lil_array")
 _COORDINATES = ("coo_matrix", "coo_array", "dok_matrix", "dok_array")
 _DIAGONALS = ("dia_matrix", "dia_array")
-_WORDS = 624  # of the state of the Mersenne twister
-_INTEGERS = {np.dtype(np.int32), np.dtype(np.int64)}  # of indices
-_ALIKE = 1000  # keys of one hash
-_LONGEST = 10**7  # ranges, which take no place in a file and all the more as arrays
+_WORDS = 624  # length of the state of the Mersenne twister
+_INDEX_DTYPES = {np.dtype(np.int32), np.dtype(np.int64)}
+_MAX_COLLISIONS = 1000  # keys with the same hash; inserting k of them takes about k²/2 comparisons
+_MAX_RANGE = 10**7  # numbers in a range, which is a few bytes in a file and 80 MB as an array
 
 
-def in_order(items):
-    """Elements of a set in an order that does not depend on hashes, as far as their texts do not."""
+def sort_items(items):
+    """Elements of a set, sorted by class and text: an order that does not depend on hashes."""
     return sorted(items, key=lambda item: (type(item).__name__, repr(item)))
 
 
@@ -46,24 +46,24 @@ def _float(text):
 
 
 def _scalar_parts(value):
-    require(value.dtype.kind in NUMBERS, f"a numpy scalar of dtype {value.dtype}; give a number")
+    require(value.dtype.kind in DTYPE_KINDS, f"a numpy scalar of dtype {value.dtype}; give a number")
     return [value.dtype.str, _text(value.tobytes())]
 
 
 def _scalar(text, content):
     dtype, content = np.dtype(str(text)), _content(content)
-    require(dtype.kind in NUMBERS and dtype.itemsize == len(content), f"no scalar of dtype {dtype}")
+    require(dtype.kind in DTYPE_KINDS and dtype.itemsize == len(content), f"no scalar of dtype {dtype}")
     return np.frombuffer(content, dtype)[0] if len(content) else dtype.type()
 
 
 def _dtype_parts(dtype):
-    require(dtype.kind in NUMBERS + "O" and not dtype.metadata, f"the dtype {dtype}; give one of numbers or text")
+    require(dtype.kind in DTYPE_KINDS + "O" and not dtype.metadata, f"the dtype {dtype}; give one of numbers or text")
     return [dtype.str]
 
 
 def _dtype(text):
     dtype = np.dtype(str(text))
-    require(dtype.kind in NUMBERS + "O", f"no dtype {text!r}")
+    require(dtype.kind in DTYPE_KINDS + "O", f"no dtype {text!r}")
     return dtype
 
 
@@ -72,12 +72,13 @@ def _object_array(order, dimensions, *rest):
     require(all(type(n) is int and n >= 0 for n in shape) and order in ("C", "F"), "no shape of an array")
     require(int(np.prod(shape, dtype=object)) == len(items), "an array of objects has other numbers of them")
     flat = np.empty(len(items), dtype=object)
-    for i, item in enumerate(items):  # at once, numpy would look into sequences
+    for i, item in enumerate(items):  # one by one, because numpy would make sequences more dimensions
         flat[i] = item
     return flat.reshape(shape, order=order).copy(order="K")
 
 
-def _object_array_parts(array):
+def object_array_parts(array):
+    """Order, number of dimensions, shape and elements of an array of objects."""
     order = "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
     return [order, array.ndim, *array.shape, *array.ravel(order=order)]
 
@@ -98,12 +99,12 @@ def _mapping_parts(mapping):
 def pairs(parts):
     """Pairs of keys and values from a flat list of them."""
     require(len(parts) % 2 == 0, "a key without a value")
-    return list(zip(hashed(parts[::2]), parts[1::2], strict=True))
+    return list(zip(check_hashes(parts[::2]), parts[1::2], strict=True))
 
 
-def hashed(keys):
-    """Keys of a dictionary, elements of a set: few have the same hash, or putting them in would take for ever."""
-    require(max(Counter(map(hash, keys)).values(), default=0) <= _ALIKE, "too many keys of one hash")
+def check_hashes(keys):
+    """Keys of a dictionary or elements of a set; too many of the same hash are refused, as inserting them is slow."""
+    require(max(Counter(map(hash, keys)).values(), default=0) <= _MAX_COLLISIONS, "too many keys of one hash")
     return keys
 
 
@@ -120,7 +121,7 @@ def _partial(function, number, *rest):
     return functools.partial(function, *rest[:number], **dict(pairs(rest[number:])))
 
 
-def _moment_parts(value):
+def _datetime_parts(value):
     return [value.year, value.month, value.day, *_time_parts(value)]
 
 
@@ -137,18 +138,18 @@ def _time(*parts):
 
 
 def _range_parts(value):
-    require(len(value) <= _LONGEST, f"a range of {len(value)} numbers; give its first and last")
+    require(len(value) <= _MAX_RANGE, f"a range of {len(value)} numbers; give its first and last")
     return [value.start, value.stop, value.step]
 
 
 def _range(start, stop, step):
     value = range(start, stop, step)
-    require(len(value) <= _LONGEST, "a range too long")
+    require(len(value) <= _MAX_RANGE, "a range too long")
     return value
 
 
 def _are_arrays(*parts) -> bool:
-    """Whether parts are arrays: of other sequences arrays would be made, which may be much larger."""
+    """Whether parts are arrays; other sequences could be much larger once numpy has turned them into arrays."""
     return all(isinstance(part, np.ndarray) for part in parts)
 
 
@@ -158,10 +159,10 @@ def _compressed_parts(S):
 
 def _compressed(name, data, indices, indptr, *shape):
     require(name in _COMPRESSED, f"no sparse matrix of {_COMPRESSED}")
-    require(_are_arrays(data, indices, indptr) and {indices.dtype, indptr.dtype} <= _INTEGERS, "no sparse matrix")
+    require(_are_arrays(data, indices, indptr) and {indices.dtype, indptr.dtype} <= _INDEX_DTYPES, "no sparse matrix")
     S = getattr(scipy.sparse, name)((data, indices, indptr), shape=shape)
-    S.check_format(full_check=True)  # products read where indices point to
-    S.indices, S.indptr = indices, indptr  # in the integers that they were in
+    S.check_format(full_check=True)  # products do not check indices
+    S.indices, S.indptr = indices, indptr  # with their dtypes, which scipy may have changed
     return S
 
 
@@ -170,7 +171,7 @@ def _rows_parts(S):
 
 
 def _rows(name, *parts):
-    """By way of compressed rows, which have a place in the file for each row, empty or not."""
+    """From compressed rows: each row, empty or not, takes bytes in the file."""
     require(name in _ROWS, f"no sparse matrix of {_ROWS}")
     return _compressed(*parts).asformat("lil")
 
@@ -184,8 +185,8 @@ def _coordinates(name, data, dimensions, *rest):
     require(name in _COORDINATES, f"no sparse matrix of {_COORDINATES}")
     coords, shape = rest[:dimensions], rest[dimensions:]
     require(_are_arrays(data, *coords), "no sparse matrix")
-    sort = "array" if name.endswith("_array") else "matrix"
-    S = getattr(scipy.sparse, f"coo_{sort}")((data, tuple(coords)), shape=shape)  # checks the indices
+    suffix = "array" if name.endswith("_array") else "matrix"
+    S = getattr(scipy.sparse, f"coo_{suffix}")((data, tuple(coords)), shape=shape)  # checks the indices
     return S.asformat(name[:3])
 
 
@@ -199,12 +200,12 @@ def _spline(knots, coefficients, degree, extrapolate, axis):
     return scipy.interpolate.BSpline(knots, coefficients, degree, extrapolate, axis)
 
 
-def _twister_parts(state):
+def _random_state_parts(state):
     _, key, position, has_gauss, gauss = state.get_state(legacy=True)
     return [key, position, has_gauss, gauss]
 
 
-def _twister(key, position, has_gauss, gauss):
+def _random_state(key, position, has_gauss, gauss):
     good = isinstance(key, np.ndarray) and key.shape == (_WORDS,) and key.dtype == np.uint32
     require(good and type(position) is int and 0 <= position <= _WORDS, "no state of a random generator")
     state = np.random.RandomState()
@@ -218,22 +219,22 @@ def _generator_parts(generator):
     return [state["state"]["state"], state["state"]["inc"], state["has_uint32"], state["uinteger"]]
 
 
-def _generator(state, increment, has_half, half):
+def _generator(state, increment, has_uint32, uinteger):
     generator = np.random.Generator(np.random.PCG64())
     inner = {"state": int(state), "inc": int(increment)}
     generator.bit_generator.state = {
         "bit_generator": "PCG64",
         "state": inner,
-        "has_uint32": int(bool(has_half)),
-        "uinteger": int(half),
+        "has_uint32": int(bool(has_uint32)),
+        "uinteger": int(uinteger),
     }
     return generator
 
 
-PLAIN = (
+KINDS = (
     Kind("tuple", ("builtins.tuple",), list, lambda *parts: parts),
-    Kind("set", ("builtins.set",), in_order, lambda *parts: set(hashed(parts))),
-    Kind("frozenset", ("builtins.frozenset",), in_order, lambda *parts: frozenset(hashed(parts))),
+    Kind("set", ("builtins.set",), sort_items, lambda *parts: set(check_hashes(parts))),
+    Kind("frozenset", ("builtins.frozenset",), sort_items, lambda *parts: frozenset(check_hashes(parts))),
     Kind("bytes", ("builtins.bytes",), lambda value: [_text(value)], _content),
     Kind("int", ("builtins.int",), lambda value: [hex(value)], lambda text: int(text, 16)),
     Kind("float", ("builtins.float",), lambda value: [repr(value)], _float),
@@ -245,7 +246,7 @@ PLAIN = (
     Kind("counter", ("collections.Counter",), _mapping_parts, _mapping(Counter)),
     Kind("bunch", ("sklearn.Bunch",), _mapping_parts, lambda *parts: Bunch(**dict(pairs(parts)))),
     Kind("partial", ("functools.partial",), _partial_parts, _partial),
-    Kind("datetime", ("datetime.datetime",), _moment_parts, _datetime),
+    Kind("datetime", ("datetime.datetime",), _datetime_parts, _datetime),
     Kind("date", ("datetime.date",), lambda value: [value.year, value.month, value.day], datetime.date),
     Kind("time", ("datetime.time",), _time_parts, _time),
     Kind(
@@ -258,9 +259,9 @@ PLAIN = (
     Kind("zone", ("zoneinfo.ZoneInfo",), lambda value: [value.key], zoneinfo.ZoneInfo),
     Kind("scalar", (), _scalar_parts, _scalar),
     Kind("dtype", (), _dtype_parts, _dtype),
-    Kind("object_array", (), _object_array_parts, _object_array),
+    Kind("object_array", (), object_array_parts, _object_array),
     Kind("masked_array", ("numpy.MaskedArray",), _masked_parts, _masked),
-    Kind("random_state", ("numpy.RandomState",), _twister_parts, _twister),
+    Kind("random_state", ("numpy.RandomState",), _random_state_parts, _random_state),
     Kind("generator", ("numpy.Generator",), _generator_parts, _generator),
     Kind("compressed", tuple(f"scipy.{name}" for name in _COMPRESSED), _compressed_parts, _compressed),
     Kind("rows", tuple(f"scipy.{name}" for name in _ROWS), _rows_parts, _rows),

@@ -1,0 +1,58 @@
+"""The closed table of our classes whose objects model files may hold."""
+
+import numpy as np
+import pytest
+from helpers.model_files import roundtrip
+from numpy.testing import assert_array_equal
+from sklearn.gaussian_process.kernels import RBF, WhiteKernel
+from sklearn.model_selection import KFold, ShuffleSplit
+
+import hilbertlearn
+from hilbertlearn import IrregularFunctions, kernels, losses, operators, output_losses, spaces
+from hilbertlearn.persistence.names import CLASSES, FORMER, MODULES, find_class, name_class
+
+
+def test_every_name_is_that_of_one_class():
+    assert len(MODULES) == sum(len(names.split()) for names in CLASSES.values()), "one name for two classes"
+    assert set(FORMER.values()) <= set(MODULES)
+
+
+def test_objects_of_the_table_are_made_of_attributes():
+    for name in MODULES:
+        cls = find_class(name)
+        assert name_class(cls) == name
+        if issubclass(cls, (list, tuple)):
+            continue
+        assert cls.__new__ is object.__new__, f"{name} has a __new__: blank objects run nothing"
+        for base in cls.__mro__:
+            assert base is object or not vars(base).get("__slots__"), f"{name} has slots"
+            own_state = "__setstate__" in vars(base) and not base.__module__.startswith("sklearn")
+            assert not own_state, f"{name} has a __setstate__"
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        losses.InfConv(losses.Huber(0.4, 1), losses.Squared()),
+        2.0 * output_losses.Absolute() + output_losses.Huber(0.2),
+        kernels.Columns([("rbf", ["a"]), (kernels.CategoricalKernel(), "b")]),
+        operators.AxisProduct(curves=operators.Covariance(0.3)),
+        spaces.Dictionary(["fourier", spaces.BSpline(4)]),
+        RBF(1.5) + WhiteKernel(0.1),
+        KFold(3, shuffle=True, random_state=0),
+        ShuffleSplit(2),
+        hilbertlearn.model_selection.EdgeSplit(),
+    ],
+    ids=lambda setting: type(setting).__name__,
+)
+def test_settings(setting, tmp_path):
+    again = roundtrip(setting, tmp_path)
+    assert type(again) is type(setting) and repr(again) == repr(setting)
+
+
+def test_irregular_functions(tmp_path):
+    curves = IrregularFunctions([[0.0, 1.0], [0.5]], [[1.0, np.nan], [2.0]], (0, 2))
+    again = roundtrip(curves, tmp_path)
+    assert again.domain == curves.domain
+    for one, other in zip(again.points + again.values, curves.points + curves.values, strict=True):
+        assert_array_equal(one, other)
