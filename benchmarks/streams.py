@@ -58,7 +58,7 @@ for _ in range(repeats):
     most = peak()
     made = model.feature_map_
     chosen, _ = timed(fit, "auto")
-    times.append((own, chosen, timed(reference, lambda few: made.finished(made.values(few)))[0]))
+    times.append((own, chosen, timed(reference, lambda few: made.finish(made.values(few)))[0]))
 given, chosen, bare = np.min(times, axis=0).tolist()
 print(json.dumps({"peak": most, "given": given, "chosen": chosen, "bare": bare, "gap": model.dual_gap_}))
 """

@@ -96,7 +96,7 @@ def by_hand(rows, columns):
 FORMS = {
     "pandas": lambda frame: frame,
     "polars": lambda frame: pl.DataFrame(frame.to_dict("list")),
-    "table": InputTable.of,
+    "table": InputTable.from_data,
 }
 
 
@@ -229,7 +229,7 @@ def test_linear_parts_are_centred_at_the_training_inputs():
 def test_rates_that_are_left_to_the_data_are_searched_together():
     parts = [("rbf", SCALARS), (CategoricalKernel(), "region"), (NamedKernel("rbf", 3.0), "size"), (L2(), CURVE_NAMES)]
     kernel = Columns(parts, n_rounds=0)
-    assert kernel.searched and not Columns(PARTS).searched
+    assert kernel.rate_is_searched and not Columns(PARTS).rate_is_searched
     start = kernel.resolve(X)
     model = OperatorKernelRegressor(kernel).fit(X, Y)
     ratio = np.array(model.gamma_) / np.array(start.gamma)
@@ -443,7 +443,7 @@ def test_several_columns_of_categories(combine):
     rho = np.exp(-0.4)
     both = [alike(REGION, REGION, rho), alike(LEVEL, LEVEL, rho)]
     expected = both[0] * both[1] if combine == "product" else (both[0] + both[1]) / 2
-    for x in (frame, frame.to_numpy(), frame.to_numpy().tolist(), InputTable.of(frame)):
+    for x in (frame, frame.to_numpy(), frame.to_numpy().tolist(), InputTable.from_data(frame)):
         G = CategoricalKernel(0.4, combine)(x, x)
         assert_allclose(G, expected)
     assert np.linalg.eigvalsh(G).min() > -1e-12
@@ -605,11 +605,11 @@ def test_diabetes():
 
 
 def test_tables():
-    table = InputTable.of(X[["age", "region"]])
+    table = InputTable.from_data(X[["age", "region"]])
     assert table.shape == (N, 2) and len(table[:5]) == 5 and len(table[[1, 2], ...]) == 2 and len(table[3]) == 1
     assert_array_equal(table[[4, 2]].columns[1], REGION[[4, 2]])
     assert "age" in repr(table)
-    keys = InputTable.of(pd.DataFrame({"a": [1.0, np.nan, np.nan, 1.0], "b": ["x", None, None, "y"]})).row_keys()
+    keys = InputTable.from_data(pd.DataFrame({"a": [1.0, np.nan, np.nan, 1.0], "b": ["x", None, None, "y"]})).row_keys()
     assert keys[1] == keys[2] and len(set(keys)) == 3
 
 

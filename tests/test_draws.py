@@ -12,7 +12,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from hilbertlearn import OperatorKernelRegressor, QuantileRegressor, StructuredPredictor
 from hilbertlearn.kernels import CategoricalKernel, input_ranks
-from hilbertlearn.kernels.ranks import spread_rows
+from hilbertlearn.kernels.ranks import evenly_spread_rows
 from hilbertlearn.selection import draws
 
 N = 60
@@ -75,11 +75,11 @@ def test_draws_are_uniform():
     ids=["rows", "ties", "sparse", "text"],
 )
 def test_spread_rows_are_the_same_values(inputs):
-    rows, others = spread_rows(inputs, 25), ORDER[spread_rows(take(inputs, ORDER), 25)]
+    rows, others = evenly_spread_rows(inputs, 25), ORDER[evenly_spread_rows(take(inputs, ORDER), 25)]
     assert len(rows) == 25
     ranks = input_ranks(inputs)
     assert_array_equal(np.sort(ranks[rows]), np.sort(ranks[others]))
-    assert_array_equal(spread_rows(inputs, N), np.arange(N))
+    assert_array_equal(evenly_spread_rows(inputs, N), np.arange(N))
 
 
 def test_ranks_of_sparse_rows_are_of_their_values():

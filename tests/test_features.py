@@ -27,11 +27,11 @@ def table(n=80, seed=2):
     cells = np.empty((n, 3), dtype=object)
     cells[:, 0], cells[:, 1] = rng.normal(size=n), rng.normal(size=n)
     cells[:, 2] = rng.choice(["north", "south"], size=n)
-    return kernels.InputTable.of(cells, names=["a", "b", "c"])
+    return kernels.InputTable.from_data(cells, names=["a", "b", "c"])
 
 
 def columns_kernel(X):
-    return kernels.InputKernel.of(
+    return kernels.InputKernel.from_settings(
         kernels.Columns([("rbf", ["a", "b"]), (kernels.CategoricalKernel(), "c")], combine="product"), "auto", None, X
     )
 
@@ -59,14 +59,14 @@ def case(name):
         return kernels.InputKernel(shared_substrings), words()
     if name == "curves":
         X = curves()
-        return kernels.InputKernel.of(kernels.L2(), "auto", None, X), X
+        return kernels.InputKernel.from_settings(kernels.L2(), "auto", None, X), X
     if name == "columns":
         X = table()
         return columns_kernel(X), X
     if name == "matern":
         return kernels.InputKernel(kernels.Matern(nu=1.5, gamma=0.2)), X
     if name == "centred":
-        return kernels.InputKernel.of("poly", 0.3, {"degree": 2}, X + 5, centred=True), X + 5
+        return kernels.InputKernel.from_settings("poly", 0.3, {"degree": 2}, X + 5, centred=True), X + 5
     return kernels.InputKernel(name, gamma=0.15), X
 
 
@@ -95,7 +95,7 @@ def test_products_of_features_are_the_kernel_of_projections(name, method):
     assert np.allclose(fitted.root.T @ fitted.root, K[np.ix_(L, L)], atol=1e-10 * K.max())
     assert np.array_equal(fitted.root, np.triu(fitted.root))
     left = (np.trace(K) - np.trace(nystroem(K, L))) / np.trace(K)
-    assert fitted.trace_left(X) == pytest.approx(left, abs=1e-8)
+    assert fitted.trace_error(X) == pytest.approx(left, abs=1e-8)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -128,8 +128,8 @@ def test_maps_are_nested_and_grow(name, method):
     Z, head = whole(X), whole.head(10)
     assert head.n_components == 10
     assert np.allclose(head(X), Z[:, :10], atol=1e-9)
-    assert np.allclose(whole.grown(X, head(X)), Z, atol=1e-7)
-    assert np.allclose(whole.grown(X, Z), Z)
+    assert np.allclose(whole.extend(X, head(X)), Z, atol=1e-7)
+    assert np.allclose(whole.extend(X, Z), Z)
     further = features.Landmarks(20, method, random_state=5).fit(kernel, X, start=head)
     assert np.array_equal(further.columns[:10], head.columns)
     assert len(set(further.columns)) == further.n_components > 10
@@ -146,7 +146,7 @@ def test_blocks_cover_all_rows_and_agree(monkeypatch):
     assert np.allclose(np.vstack([block for _, block in parts]), Z, atol=1e-12)
     monkeypatch.setattr("hilbertlearn.features.base._BLOCK_ENTRIES", 100)
     assert np.allclose(fitted(X), Z, atol=1e-12)
-    assert np.allclose(fitted.grown(X, Z[:, :5]), Z, atol=1e-9)
+    assert np.allclose(fitted.extend(X, Z[:, :5]), Z, atol=1e-9)
 
 
 def test_a_callable_keeps_the_matrix_that_it_returns():
@@ -205,7 +205,7 @@ def test_a_kernel_of_zeros_has_no_features(method):
     fitted = features.Landmarks(5, method).fit(kernels.InputKernel("linear"), X)
     assert fitted.n_components == 0
     assert fitted(X).shape == (20, 0)
-    assert fitted.trace_left(X) == 0.0
+    assert fitted.trace_error(X) == 0.0
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -251,7 +251,7 @@ def test_chosen_landmarks_leave_less_of_the_trace_than_random_ones():
     for seed in range(6):
         X = rare_clusters(seed)
         for method in METHODS:
-            left[method].append(features.Landmarks(40, method, random_state=seed).fit(RBF, X).trace_left(X))
+            left[method].append(features.Landmarks(40, method, random_state=seed).fit(RBF, X).trace_error(X))
     mean = {method: np.mean(values) for method, values in left.items()}
     assert mean["pivoted"] < 0.6 * mean["uniform"]
     assert mean["leverage"] < mean["uniform"]
@@ -283,7 +283,7 @@ def test_single_precision_stays():
         assert Z.dtype == np.float32 and fitted.head(20)(X).dtype == np.float32
         L = fitted.columns
         assert np.abs(Z @ Z.T - nystroem(RBF(X.astype(float)), L)).max() < 1e-4
-        assert fitted.grown(X, Z[:, :20]).dtype == np.float32
+        assert fitted.extend(X, Z[:, :20]).dtype == np.float32
     whole = features.Landmarks(200).fit(RBF, X)
     assert np.abs(whole(X) @ whole(X).T - RBF(X.astype(float))).max() < 1e-4
     assert features.Landmarks(20).fit(kernels.InputKernel("matern32", 0.1), X)(X).dtype == np.float32
@@ -330,8 +330,8 @@ def test_bad_weights_and_inputs_are_refused():
     with pytest.raises(ValueError, match="kernel values with the 120 samples"):
         fitted(K[:, :40])
     with pytest.raises(ValueError, match="Gram matrix"):
-        fitted.trace_left(K[:30])
+        fitted.trace_error(K[:30])
     with pytest.raises(ValueError, match="Z must have 120 rows and at most 5 columns"):
-        fitted.grown(K, np.zeros((120, 6)))
+        fitted.extend(K, np.zeros((120, 6)))
     with pytest.raises(ValueError, match="feature_map returned NaN"):
         fitted(np.where(np.arange(120) == fitted.columns[0], np.nan, K))

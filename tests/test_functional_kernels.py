@@ -185,7 +185,7 @@ def test_irregular_curves_are_interpolated_on_the_grid():
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=ids)
 def test_gaps_are_interpolated_within_each_curve(kernel):
-    assert kernel.missing_points
+    assert kernel.accepts_missing
     holes = X.copy()
     holes[0, 3:5, 1] = holes[1, :2, 0] = holes[2, 7:, 2] = np.nan
     filled = X.copy()

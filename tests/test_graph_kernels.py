@@ -20,7 +20,7 @@ from hilbertlearn import (
 )
 from hilbertlearn.core.terms import DeformedKernel, EigenspaceTerm
 from hilbertlearn.data.graphs import laplacian, read_graph
-from hilbertlearn.kernels import Affinity, diffusion, node_kernel
+from hilbertlearn.kernels import Affinity, diffusion_kernel, node_kernel
 
 N, KNOWN, D, ALPHA, BETA, GAMMA = 16, 10, 3, 0.03, 0.2, 0.6
 RNG = np.random.default_rng(1)
@@ -60,9 +60,9 @@ def test_laplacian_sums_squared_differences():
 @pytest.mark.parametrize("graph", [W, SPARSE], ids=["dense", "sparse"])
 @pytest.mark.parametrize("beta", [0.0, 0.3, 4.0])
 def test_diffusion_is_the_exponential(graph, beta):
-    assert_allclose(diffusion(graph, beta), scipy.linalg.expm(-beta * L), atol=1e-10)
+    assert_allclose(diffusion_kernel(graph, beta), scipy.linalg.expm(-beta * L), atol=1e-10)
     expected = scipy.linalg.expm(-beta * scipy_laplacian(W, normed=True))
-    assert_allclose(diffusion(graph, beta, normalized=True), expected, atol=1e-10)
+    assert_allclose(diffusion_kernel(graph, beta, normalized=True), expected, atol=1e-10)
     assert_allclose(node_kernel("diffusion", graph, beta), scipy.linalg.expm(-beta * L), atol=1e-10)
 
 

@@ -147,7 +147,7 @@ def test_bandwidths_of_kernel_objects(kernel):
     curves, out = np.sin(6 * (t + phase)), np.cos(9 * (t + phase))
     model = FunctionalRegressor(kernel).fit(curves, out)
     assert len(set(map(str, model.search_results_["gamma"]))) > 5
-    name = kernel.rate[0]
+    name = kernel.rate_setting[0]
     fixed = type(kernel)(**{**kernel.get_params(), name: model.gamma_})
     same = FunctionalRegressor(fixed, alpha=model.alpha_).fit(curves, out)
     assert_allclose(model.predict(curves[:5]), same.predict(curves[:5]), rtol=1e-8, atol=1e-8)

@@ -336,13 +336,13 @@ def test_families_of_the_user_by_definition(form):
     families = FAMILIES[form]
     kernel = OutputTensorKernel(form, weights=lambda outputs: mu, nu=(lambda outputs: nu) if pairwise else None)
     kernel.set_params(families=families).validate()
-    inputs = InputKernel.of(kernel.scalar, "median", None, P)
-    values = make_gram(inputs.kernel, inputs.training(P))
+    inputs = InputKernel.from_settings(kernel.scalar_kernel, "median", None, P)
+    values = make_gram(inputs.kernel, inputs.training_gram(P))
     blocks, at_new = (family_kernel(form, families, S, P, P, Y, mu, nu) for S in (P, T))
     term = make_term(kernel, values, None, TrainingOutputs(Y, np.ones(n), np.zeros(d)))
     check_term(term, blocks, at_new, inputs(T, P), A, rng.uniform(0.5, 2, n))
     rows = np.array([3, 0, 2])  # the values between some of the samples are those of the kernel built from them
-    assert_allclose(values.take(rows).dense(), inputs.training(P[rows]))
+    assert_allclose(values.take(rows).dense(), inputs.training_gram(P[rows]))
     assert_allclose(values.cross([1, 4], rows), inputs(P[[1, 4]], P[rows]))
 
 
@@ -366,10 +366,10 @@ def test_families_equal_to_the_default_ones(form):
     kernel = OutputTensorKernel(form)
     expected = make_term(kernel, DenseGram(rbf_kernel(P)), None, outputs)
     kernel = OutputTensorKernel(form, families=localised)
-    term = make_term(kernel, DenseGram(training_gram(kernel.scalar, P)), None, outputs)
+    term = make_term(kernel, DenseGram(training_gram(kernel.scalar_kernel, P)), None, outputs)
     assert_allclose(term.apply(A), expected.apply(A))
     assert_allclose(term.margin_gram(Y), expected.margin_gram(Y))
-    assert_allclose(term.predictor(A)(gram(kernel.scalar, Z, P)), expected.predictor(A)(rbf_kernel(Z, P)))
+    assert_allclose(term.predictor(A)(gram(kernel.scalar_kernel, Z, P)), expected.predictor(A)(rbf_kernel(Z, P)))
 
 
 def test_kernels_built_from_outputs_refuse():
@@ -381,9 +381,9 @@ def test_kernels_built_from_outputs_refuse():
         with pytest.raises(ValueError, match=r"nu must return numbers in \[0, 1\] of shape \(15,\)"):
             OutputTensorKernel("v", nu=nu).operator(np.ones((15, 2)), np.ones(15))
     with pytest.raises(ValueError, match=r"families must return shape \(15, 15, 15\) for form 'i', got \(15, 15\)"):
-        training_gram(OutputTensorKernel("i", families=waves).scalar, X)
+        training_gram(OutputTensorKernel("i", families=waves).scalar_kernel, X)
     kernel = OutputTensorKernel("i", families=lambda S, X: -bandwidths(S, X))
-    values = make_gram(kernel.scalar, training_gram(kernel.scalar, X))
+    values = make_gram(kernel.scalar_kernel, training_gram(kernel.scalar_kernel, X))
     with pytest.raises(ValueError, match="families: kernel number 0 is not positive semi-definite"):
         make_term(kernel, values, None, TrainingOutputs(X, np.ones(15), np.zeros(4)))
 

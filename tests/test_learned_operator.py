@@ -196,12 +196,12 @@ def test_best_operator_of_inner_products():
     for rank in (1, 2, D):
         B = rng.normal(size=(rank, D))
         S = B.T @ B
-        M = LearnedOperator.best(S)
+        M = LearnedOperator.optimal_matrix(S)
         assert np.trace(M) == pytest.approx(D) and np.linalg.matrix_rank(M, tol=1e-6) == rank
         reached = np.trace(np.linalg.pinv(M, rcond=1e-6, hermitian=True) @ S)
         assert reached == pytest.approx(np.linalg.svd(B, compute_uv=False).sum() ** 2 / D)
         assert all(np.trace(np.linalg.solve(P, S)) > reached for P in random_operators(rng, 60))
-    assert LearnedOperator.best(np.zeros((D, D))) is None
+    assert LearnedOperator.optimal_matrix(np.zeros((D, D))) is None
 
 
 def test_constant_outputs_leave_the_identity():

@@ -61,9 +61,9 @@ def test_a_metric_is_the_kernel_of_transformed_rows(base, which):
     one = np.sqrt(D)[:, :, None]  # as rows of one input have this distance
     by_distance = np.array([[gram(base, d[None], np.zeros((1, 1)), gamma=GAMMA)[0, 0] for d in row] for row in one])
     assert_allclose(kernel(X, Z), by_distance, rtol=1e-10)
-    rows = kernel.transformed(X)
-    assert_allclose(cdist(rows, kernel.transformed(Z), "sqeuclidean"), D, rtol=1e-10)
-    assert_allclose(kernel(X, Z), gram(base, rows, kernel.transformed(Z), gamma=GAMMA), rtol=1e-12)
+    rows = kernel.transform(X)
+    assert_allclose(cdist(rows, kernel.transform(Z), "sqeuclidean"), D, rtol=1e-10)
+    assert_allclose(kernel(X, Z), gram(base, rows, kernel.transform(Z), gamma=GAMMA), rtol=1e-12)
 
 
 @pytest.mark.parametrize("base", BASES)
@@ -88,7 +88,7 @@ def test_sparse_rows(as_sparse, which):
     assert auto.resolve(x_sparse).gamma == pytest.approx(auto.resolve(x).gamma)
     assert_allclose(kernel.gradients(x_sparse, z_sparse, C), kernel.gradients(x, z, C), atol=1e-12)
     coefficients = np.ones(len(x))
-    assert_allclose(kernel.relearnt(x_sparse, coefficients).metric, kernel.relearnt(x, coefficients).metric, atol=1e-9)
+    assert_allclose(kernel.relearn(x_sparse, coefficients).metric, kernel.relearn(x, coefficients).metric, atol=1e-9)
 
 
 # ---------------------------------------------------------------- settings
@@ -99,17 +99,17 @@ def test_sparse_rows(as_sparse, which):
 def test_gamma_is_that_of_transformed_rows(gamma, which):
     weights = rng.uniform(0.1, 2, len(X))
     kernel = made("matern12", which, gamma=gamma)
-    wanted = resolve_gamma("rbf", gamma, kernel.transformed(X), weights)
+    wanted = resolve_gamma("rbf", gamma, kernel.transform(X), weights)
     resolved = kernel.resolve(X, weights)
     assert resolved.gamma == pytest.approx(wanted)
     assert kernel.gamma == gamma
-    assert kernel.searched == (gamma == "auto")
+    assert kernel.rate_is_searched == (gamma == "auto")
     if METRICS[which] is None:
         assert resolved.metric is None
     else:
         assert_array_equal(resolved.metric, METRICS[which])
         assert resolved.metric is not kernel.metric  # later changes do not reach it
-    faster = InputKernel.of(kernel, "median", None, X, weights).with_rate(4.0)
+    faster = InputKernel.from_settings(kernel, "median", None, X, weights).with_rate(4.0)
     assert faster.rate == pytest.approx(4 * wanted)
     assert_allclose(faster(X, Z), resolved.set_params(gamma=4 * wanted)(X, Z), rtol=1e-12)
 
@@ -122,14 +122,14 @@ def test_settings_are_those_of_an_estimator():
     assert_array_equal(copied.metric, METRICS["full"])
     kernel.set_params(base="matern12", diagonal=True, metric=[1.0, 0.0, 2.0], gamma=1.0).validate()
     before = set(vars(kernel))
-    kernel(X, Z), kernel.gradients(X, Z, C), kernel.relearnt(Z, C)
+    kernel(X, Z), kernel.gradients(X, Z, C), kernel.relearn(Z, C)
     assert set(vars(kernel)) == before
     assert_array_equal(pickle.loads(pickle.dumps(kernel))(X, Z), kernel(X, Z))
     assert "metric" in repr(kernel)
 
 
 def test_the_function_of_the_same_name_stays():
-    assert kernels.metric("rbf") == "sqeuclidean"
+    assert kernels.metric_name("rbf") == "sqeuclidean"
 
 
 def test_an_estimator_takes_it():
@@ -177,10 +177,10 @@ def test_gradients_far_from_the_origin(base):
 @pytest.mark.parametrize("entries", [1, 40, 200])
 def test_gradients_in_blocks(monkeypatch, base, which, entries):
     kernel = made(base, which)
-    whole, learnt = kernel.gradients(X, Z, C), kernel.relearnt(Z, C).metric
+    whole, learnt = kernel.gradients(X, Z, C), kernel.relearn(Z, C).metric
     monkeypatch.setattr(MODULE, "_ENTRIES", entries)
     assert_allclose(kernel.gradients(X, Z, C), whole, atol=1e-12)
-    assert_allclose(kernel.relearnt(Z, C).metric, learnt, atol=1e-9)
+    assert_allclose(kernel.relearn(Z, C).metric, learnt, atol=1e-9)
 
 
 @pytest.mark.parametrize("base", BASES)
@@ -211,7 +211,7 @@ def test_the_metric_is_the_average_outer_product_of_gradients(base, which):
     gradients = kernel.gradients(Z, Z, C)
     wanted = np.einsum("i,ijl,ikl->jk", weights, gradients, gradients)
     wanted *= 3 / np.trace(wanted)
-    found = kernel.relearnt(Z, C, weights)
+    found = kernel.relearn(Z, C, weights)
     assert_allclose(found.metric, np.diag(wanted) if kernel.diagonal else wanted, atol=1e-7)
     assert found.metric.shape == ((3,) if kernel.diagonal else (3, 3))
     assert found.gamma == "auto" and found.base == base and found.diagonal == kernel.diagonal
@@ -220,15 +220,15 @@ def test_the_metric_is_the_average_outer_product_of_gradients(base, which):
         assert np.linalg.eigvalsh(found.metric)[0] > -1e-14
     assert found.metric.sum() == pytest.approx(3) if kernel.diagonal else np.trace(found.metric) == pytest.approx(3)
     found.validate()
-    assert kernel.relearnt(Z, C, gamma="median").gamma == "median"
-    assert kernel.relearnt(Z, C, gamma=0.7).gamma == 0.7
+    assert kernel.relearn(Z, C, gamma="median").gamma == "median"
+    assert kernel.relearn(Z, C, gamma=0.7).gamma == 0.7
 
 
 @pytest.mark.parametrize("which", METRICS)
 def test_weights_are_repetitions_and_scales_do_not_matter(which):
     kernel, times = made("rbf", which), np.array([1, 2, 0, 1, 3, 1, 1, 0, 2])
-    twice = kernel.relearnt(Z, C, times).metric
-    assert_allclose(kernel.relearnt(Z, 1e200 * C, 5 * times).metric, twice, atol=1e-10)
+    twice = kernel.relearn(Z, C, times).metric
+    assert_allclose(kernel.relearn(Z, 1e200 * C, 5 * times).metric, twice, atol=1e-10)
     gradients = np.repeat(kernel.gradients(Z, Z, C), times, axis=0)
     wanted = np.einsum("ijl,ikl->jk", gradients, gradients)
     wanted = wanted * 3 / np.trace(wanted)
@@ -241,7 +241,7 @@ def test_many_outputs_are_as_good_as_their_rotation():
     gradients = made("matern52").gradients(Z, Z, wide)
     wanted = np.einsum("ijl,ikl->jk", gradients, gradients)
     for outputs in (wide, wide @ rotation):
-        found = made("matern52").relearnt(Z, outputs).metric
+        found = made("matern52").relearn(Z, outputs).metric
         assert_allclose(found, wanted * 3 / np.trace(wanted), atol=1e-9)
 
 
@@ -253,7 +253,7 @@ def test_it_finds_the_direction_that_counts(base):
     Y = np.c_[np.tanh(2 * along), along]
     kernel = MetricKernel(base).resolve(rows)
     for _ in range(2):
-        kernel = kernel.relearnt(rows, ridge(kernel, rows, Y, 1e-4)).resolve(rows)
+        kernel = kernel.relearn(rows, ridge(kernel, rows, Y, 1e-4)).resolve(rows)
     assert np.trace(kernel.metric) == pytest.approx(6)
     leading = np.linalg.eigh(kernel.metric)[1][:, -1]
     assert abs(leading @ direction) > 0.99
@@ -266,7 +266,7 @@ def test_weights_find_the_inputs_that_count(base):
     y = np.sin(rows[:, 1]) + rows[:, 4]
     kernel = MetricKernel(base, diagonal=True).resolve(rows)
     for _ in range(2):
-        kernel = kernel.relearnt(rows, ridge(kernel, rows, y, 1e-4)).resolve(rows)
+        kernel = kernel.relearn(rows, ridge(kernel, rows, y, 1e-4)).resolve(rows)
     assert kernel.metric.shape == (6,)
     assert kernel.metric.sum() == pytest.approx(6)
     assert kernel.metric[[1, 4]].sum() > 0.95 * 6
@@ -278,15 +278,15 @@ def test_of_a_constant_nothing_is_learnt(base, which):
     kernel = made(base, which)
     same = np.ones(3) if which == "diagonal" else np.eye(3)
     wanted = same if METRICS[which] is None else METRICS[which]
-    assert_array_equal(kernel.relearnt(Z, np.zeros((9, 2))).metric, wanted)
+    assert_array_equal(kernel.relearn(Z, np.zeros((9, 2))).metric, wanted)
     copies = np.repeat(1e5 * Z[:1] / 3, 9, axis=0)
-    assert_array_equal(kernel.relearnt(copies, C).metric, wanted)
-    assert kernel.relearnt(copies, C).resolve(copies).gamma == 1.0
-    assert_array_equal(made(base, which).relearnt(Z[:1], C[:1]).metric, wanted)
-    assert_array_equal(MetricKernel(base, diagonal=True, gamma=1.0).relearnt(Z[:1], C[:1]).metric, np.ones(3))
+    assert_array_equal(kernel.relearn(copies, C).metric, wanted)
+    assert kernel.relearn(copies, C).resolve(copies).gamma == 1.0
+    assert_array_equal(made(base, which).relearn(Z[:1], C[:1]).metric, wanted)
+    assert_array_equal(MetricKernel(base, diagonal=True, gamma=1.0).relearn(Z[:1], C[:1]).metric, np.ones(3))
     nothing = MetricKernel(base, gamma=1.0, metric=np.zeros((3, 3)))
     assert_array_equal(nothing(X, Z), 1.0)
-    assert_array_equal(nothing.relearnt(Z, C).metric, 0.0)
+    assert_array_equal(nothing.relearn(Z, C).metric, 0.0)
 
 
 @pytest.mark.parametrize("base", BASES)
@@ -294,11 +294,11 @@ def test_of_a_constant_nothing_is_learnt(base, which):
 def test_copies_of_samples_share_their_coefficients(base, which):
     kernel = made(base, which)
     halves = np.r_[C, C] / 2
-    whole = kernel.relearnt(Z, C).metric
-    assert_allclose(kernel.relearnt(np.r_[Z, Z], halves).metric, whole, atol=1e-7)
+    whole = kernel.relearn(Z, C).metric
+    assert_allclose(kernel.relearn(np.r_[Z, Z], halves).metric, whole, atol=1e-7)
     # copies to rounding are copies: differences of their own would have no digits
     nearly = Z * (1 + 4e-16 * rng.normal(size=Z.shape))
-    assert_allclose(kernel.relearnt(np.r_[Z, nearly], halves).metric, whole, atol=1e-6)
+    assert_allclose(kernel.relearn(np.r_[Z, nearly], halves).metric, whole, atol=1e-6)
 
 
 def test_of_many_samples_some_are_averaged_over(monkeypatch):
@@ -308,7 +308,7 @@ def test_of_many_samples_some_are_averaged_over(monkeypatch):
     rows = np.sort(counting[np.argsort(Z[counting, 0])][[0, 2, 4]])  # evenly spread in the order of values
     gradients = kernel.gradients(Z[rows], Z, C)
     wanted = np.einsum("i,ijl,ikl->jk", weights[rows], gradients, gradients)
-    assert_allclose(kernel.relearnt(Z, C, weights).metric, wanted * 3 / np.trace(wanted), atol=1e-10)
+    assert_allclose(kernel.relearn(Z, C, weights).metric, wanted * 3 / np.trace(wanted), atol=1e-10)
 
 
 # ---------------------------------------------------------------- the whole recursion
@@ -321,7 +321,7 @@ def recursion(X, y, queries, alpha, n_rounds, **settings):
         coefficients = ridge(kernel, X, y - mean, alpha)
         predictions.append(kernel(queries, X) @ coefficients + mean)
         if step < n_rounds:
-            kernel = kernel.relearnt(X, coefficients, gamma="median").resolve(X)
+            kernel = kernel.relearn(X, coefficients, gamma="median").resolve(X)
     return predictions, kernel.metric
 
 
@@ -372,7 +372,7 @@ def test_bad_settings(case):
         lambda: kernel(X, Z),
         lambda: kernel.resolve(X),
         lambda: kernel.gradients(X, Z, C),
-        lambda: kernel.relearnt(Z, C),
+        lambda: kernel.relearn(Z, C),
     ):
         assert_refused(action, words)
     assert_refused(lambda: OperatorKernelRegressor(kernel=kernel, alpha=0.1).fit(X, X[:, 0]), words)
@@ -385,8 +385,8 @@ def test_another_number_of_columns(which):
     for action in (
         lambda: kernel(X[:, :2], X[:, :2]),
         lambda: kernel.resolve(X[:, :2]),
-        lambda: kernel.transformed(X[:, :2]),
-        lambda: kernel.relearnt(X[:, :2], X),
+        lambda: kernel.transform(X[:, :2]),
+        lambda: kernel.relearn(X[:, :2], X),
     ):
         assert_refused(action, words)
     assert_refused(lambda: kernel.gradients(X[:, :2], Z[:, :2], C), ["MetricKernel: Z has 2 columns"])
@@ -401,14 +401,14 @@ def test_bad_data():
     assert_refused(lambda: kernel(changed(X, np.nan), Z), ["X contains NaN"])
     assert_refused(lambda: kernel(1e200 * X, Z), ["X is too large", "StandardScaler"])
     assert_refused(lambda: kernel.gradients(X, Z, C[:4]), ["MetricKernel: C", "9 samples", "(4, 3)"])
-    assert_refused(lambda: kernel.relearnt(Z, changed(C, np.nan)), ["MetricKernel: C contains NaN"])
+    assert_refused(lambda: kernel.relearn(Z, changed(C, np.nan)), ["MetricKernel: C contains NaN"])
     for weights in ([1, 2], np.zeros(9), -np.ones(9), changed(np.ones(9), np.nan, 0)):
-        assert_refused(lambda weights=weights: kernel.relearnt(Z, C, weights), ["MetricKernel: sample_weight", "9"])
-    assert_refused(lambda: kernel.relearnt(Z, C, gamma="best"), ["MetricKernel: gamma", "'best'"])
+        assert_refused(lambda weights=weights: kernel.relearn(Z, C, weights), ["MetricKernel: sample_weight", "9"])
+    assert_refused(lambda: kernel.relearn(Z, C, gamma="best"), ["MetricKernel: gamma", "'best'"])
 
 
 def test_gamma_must_be_a_number_by_now():
     kernel, words = MetricKernel(), ["MetricKernel: gamma='auto'", "resolve(X)"]
     assert_refused(lambda: kernel(X, Z), words)
     assert_refused(lambda: kernel.gradients(X, Z, C), words)
-    assert_refused(lambda: kernel.relearnt(Z, C), words)
+    assert_refused(lambda: kernel.relearn(Z, C), words)

@@ -59,7 +59,7 @@ INDEFINITE = {"additive_chi2", "sigmoid"}
 RESOLVED = {
     "loss": losses.as_loss,
     "output_loss": output_losses.as_output_loss,
-    "operator": operators.named_operator,
+    "operator": operators.operator_from_name,
     "space": spaces.named_space,
 }
 

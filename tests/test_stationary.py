@@ -28,10 +28,10 @@ from hilbertlearn.kernels import (
     TanimotoGaussian,
     centred_linear,
     check_kernel,
-    check_params,
+    check_kernel_params,
     distances,
     gram,
-    metric,
+    metric_name,
     profile,
     resolve_gamma,
     training_gram,
@@ -154,12 +154,12 @@ def test_an_estimator_takes_names_and_objects():
     by_name = OperatorKernelRegressor("matern32", gamma=GAMMA, alpha=1e-3).fit(X, Y)
     by_object = OperatorKernelRegressor(Matern(1.5, GAMMA), alpha=1e-3).fit(X, Y)
     assert_allclose(by_name.predict(Z), by_object.predict(Z), rtol=1e-10)
-    median = InputKernel.of("matern52", "median", None, X, WEIGHTS)
+    median = InputKernel.from_settings("matern52", "median", None, X, WEIGHTS)
     assert median.gamma == resolve_gamma("rbf", "median", X, WEIGHTS)
-    assert_array_equal(median.training(X), gram("matern52", X, gamma=median.gamma))
+    assert_array_equal(median.training_gram(X), gram("matern52", X, gamma=median.gamma))
     check_kernel("matern12")
-    check_params(["matern12"], {})
-    assert_refused(lambda: check_params(["matern12"], {"nu": 2}), ["kernel_params", "nu"])
+    check_kernel_params(["matern12"], {})
+    assert_refused(lambda: check_kernel_params(["matern12"], {"nu": 2}), ["kernel_params", "nu"])
 
 
 # ---------------------------------------------------------------- distances and profiles
@@ -181,7 +181,7 @@ def test_profiles_of_distances_are_the_kernels(name):
 
 
 def test_metrics_say_what_can_be_shared():
-    assert {name: metric(name) for name in ALL} == {
+    assert {name: metric_name(name) for name in ALL} == {
         **dict.fromkeys([*NAMES, "rbf"], "sqeuclidean"),
         "laplacian": "cityblock",
         "chi2": "chi2",
@@ -190,7 +190,7 @@ def test_metrics_say_what_can_be_shared():
     for name in NAMES:
         assert_array_equal(distances(name, X, Z), D)
         assert_array_equal(profile(name, D, 0.7), gram(name, X, Z, gamma=0.7))
-    assert_refused(lambda: metric("poly"), ["kernel", "'poly'", "'matern32'"])
+    assert_refused(lambda: metric_name("poly"), ["kernel", "'poly'", "'matern32'"])
 
 
 @pytest.mark.parametrize("matrix", MATRICES)
@@ -228,7 +228,7 @@ def test_matern_resolves_as_rbf_does(word, matrix):
     assert kernel.gamma == word and resolved.nu == 2.5
     rule = "scale" if word == "scale" else "median"
     assert resolved.gamma == pytest.approx(resolve_gamma("rbf", rule, X, WEIGHTS), rel=1e-12)
-    assert kernel.searched == (word == "auto") and not resolved.searched
+    assert kernel.rate_is_searched == (word == "auto") and not resolved.rate_is_searched
     assert resolved.resolve(Z).gamma == resolved.gamma
     assert_refused(lambda: kernel(X, Z), ["Matern: gamma", repr(word), "resolve"])
 
@@ -254,13 +254,13 @@ RATED = [
 
 @pytest.mark.parametrize(("kernel", "inputs", "key", "power", "rule", "default"), RATED)
 def test_auto_is_searched_and_starts_from_the_rule(kernel, inputs, key, power, rule, default):
-    assert kernel.searched and clone(kernel).searched
+    assert kernel.rate_is_searched and clone(kernel).rate_is_searched
     weights = rng.uniform(0.5, 2, len(inputs))
     resolved = kernel.resolve(inputs, weights)
-    assert not resolved.searched and type(resolved) is type(kernel)
+    assert not resolved.rate_is_searched and type(resolved) is type(kernel)
     assert getattr(kernel, key) == "auto"
     other = clone(kernel).set_params(**{key: rule})
-    assert not other.searched
+    assert not other.rate_is_searched
     assert getattr(resolved, key) == getattr(other.resolve(inputs, weights), key)
     assert getattr(type(kernel)(), key) == default
     assert_refused(lambda: kernel(inputs, inputs), [type(kernel).__name__, "resolve", "auto"] if key == "gamma" else [])
@@ -283,14 +283,14 @@ def test_a_rate_is_a_multiple_of_the_number(kernel, inputs, key, power, rule, de
 def test_bandwidths_of_channels_share_a_rate():
     faster = ChannelSum([0.5, 2.0], scales=[1.0, 3.0]).with_rate(4.0)
     assert_allclose(faster.bandwidth, [0.25, 1.0])
-    assert not faster.searched
+    assert not faster.rate_is_searched
     assert_refused(lambda: ChannelSum("auto", 1.0)(CURVES, CURVES), ["ChannelSum: bandwidth", "'auto'", "resolve"])
 
 
 def test_kernels_without_a_rate_are_not_searched():
     for kernel in (L2("auto", shape="linear"), NamedKernel("linear", "auto")):
         inputs = CURVES if isinstance(kernel, L2) else X
-        assert not kernel.searched
+        assert not kernel.rate_is_searched
         resolved = kernel.resolve(inputs)
         assert_array_equal(resolved.with_rate(2.0)(inputs, inputs), resolved(inputs, inputs))
 
@@ -320,7 +320,7 @@ def test_shapes_of_l2_by_quadrature(shape):
     K = training_gram(kernel, CURVES)  # positive semi-definite
     assert_allclose(np.diag(K), np.einsum("t,itl->i", q, CURVES**2) if shape == "linear" else 1.0)
     unresolved = L2(shape=shape, grid=grid)
-    assert unresolved.searched == (shape != "linear")
+    assert unresolved.rate_is_searched == (shape != "linear")
     resolved = unresolved.resolve(CURVES)
     if shape != "linear":
         assert resolved.gamma == L2("median", grid).resolve(CURVES).gamma
@@ -351,7 +351,7 @@ def test_linear_around_an_origin(matrix):
 )
 def test_centred_kernels_are_those_of_centred_inputs(name, params, matrix, weights):
     A, B = thin(X), thin(Z)
-    kernel = InputKernel.of(name, 0.4, params, matrix(A), weights, centred=True)
+    kernel = InputKernel.from_settings(name, 0.4, params, matrix(A), weights, centred=True)
     mean = np.average(A, axis=0, weights=weights)
     assert_allclose(kernel.origin, mean, rtol=1e-12)
     options = {**(params or {}), **({} if name == "linear" else {"gamma": 0.4})}
@@ -359,19 +359,19 @@ def test_centred_kernels_are_those_of_centred_inputs(name, params, matrix, weigh
     assert_allclose(kernel(matrix(A), matrix(B)), expected, rtol=1e-10, atol=1e-12)
     own = pairwise_kernels(A - mean, metric=name, **options)
     assert_allclose(kernel(matrix(A)), own, rtol=1e-10, atol=1e-12)
-    assert_allclose(kernel.training(matrix(A)), own, rtol=1e-10, atol=1e-12)
+    assert_allclose(kernel.training_gram(matrix(A)), own, rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.filterwarnings("ignore:invalid value encountered in reduce")  # of infinities, which are refused
 def test_only_products_have_an_origin_and_only_when_asked():
-    assert InputKernel.of("linear", "median", None, X).origin is None
+    assert InputKernel.from_settings("linear", "median", None, X).origin is None
     for kernel in ("rbf", "matern32", "cosine", Matern(), "precomputed"):
         inputs = X @ X.T if kernel == "precomputed" else X
-        assert InputKernel.of(kernel, "median", None, inputs, WEIGHTS, centred=True).origin is None
-    poly = InputKernel.of("poly", "median", None, X, centred=True)
+        assert InputKernel.from_settings(kernel, "median", None, inputs, WEIGHTS, centred=True).origin is None
+    poly = InputKernel.from_settings("poly", "median", None, X, centred=True)
     assert poly.gamma == resolve_gamma("poly", "scale", X)
     with pytest.raises(ValueError, match="too large"):
-        InputKernel.of("linear", "median", None, 1e200 * X, centred=True).training(1e200 * X)
+        InputKernel.from_settings("linear", "median", None, 1e200 * X, centred=True).training_gram(1e200 * X)
 
 
 # ---------------------------------------------------------------- refusals

@@ -10,7 +10,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from hilbertlearn._utils import threads
 from hilbertlearn._utils.linalg import cholesky, mirrored, product, symmetric_inverse, symmetric_product
 from hilbertlearn.kernels import gram, tiles
-from hilbertlearn.kernels.tiles import in_tiles
+from hilbertlearn.kernels.tiles import fill_tiles
 
 
 @pytest.mark.parametrize("n_threads", [1, 2])
@@ -25,7 +25,7 @@ def test_every_entry_is_written_once(monkeypatch, shape, n_threads):
         written[rows, columns] += 1
         out[rows, columns] = whole[rows, columns]
 
-    in_tiles(fill, out, entries=16)
+    fill_tiles(fill, out, entries=16)
     assert_array_equal(out, whole)
     assert (written == 1).all()
 
@@ -39,7 +39,7 @@ def test_symmetric_ones_are_half_the_work_and_exactly_symmetric(n):
         written[rows, columns] += 1
         out[rows, columns] = whole[rows, columns]
 
-    in_tiles(fill, out, symmetric=True, entries=16)
+    fill_tiles(fill, out, symmetric=True, entries=16)
     assert_array_equal(out, out.T)
     within = np.subtract.outer(np.arange(n) // 4, np.arange(n) // 4)
     assert_array_equal(written, (within <= 0).astype(int))

@@ -112,7 +112,7 @@ def test_gamma_comes_from_the_training_inputs():
         resolved = kernel.resolve(X, w)
         assert resolved.gamma == resolve_gamma("rbf", "median", X, w)
         assert kernel.gamma == "median" and type(resolved) is type(kernel)
-        assert InputKernel.of(kernel, "median", None, X, w).kernel.gamma == resolved.gamma
+        assert InputKernel.from_settings(kernel, "median", None, X, w).kernel.gamma == resolved.gamma
         with pytest.raises(ValueError, match=r"gamma='median' is not a number yet; call resolve\(X\)"):
             kernel(X, X)
     assert HelmholtzKernel(0.2).resolve(X).share == 0.2

@@ -15,7 +15,7 @@ from ._utils.statistics import pointwise_median
 from .core.terms import LinearPredictor
 from .data.frames import points_of
 from .data.functions import IrregularFunctions, check_grids, has_points, read_functions, read_training
-from .kernels import brings_operator
+from .kernels import provides_operator
 from .losses import Squared
 from .machine.batch_state import StreamState
 from .machine.distributed import by_blocks, is_dask
@@ -368,7 +368,7 @@ def _integral(kernel, operator, M, space):
 
     Only point values need it: they say nothing about the points between them, the operator's kernel does.
     """
-    if not space.pointwise or brings_operator(kernel):
+    if not space.pointwise or provides_operator(kernel):
         return None
     between_curves = space.n_curves
     if isinstance(operator, AxisProduct):

@@ -7,10 +7,10 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from ._utils.fitting import store
 from ._utils.validation import check_choice
-from .kernels import brings_operator
+from .kernels import provides_operator
 from .machine.on_workers import InBlocks
 from .metrics import r2_score
-from .operators import is_from_outputs
+from .operators import depends_on_outputs
 from .spaces import MetricVectorSpace, VectorSpace, output_scales, read_vectors
 
 
@@ -184,8 +184,8 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
         loss, scaled = self._loss(), self.scale
         if scaled == "auto":
             pairs = self.kernel if isinstance(self.kernel, (list, tuple)) else [(self.kernel, self.operator)]
-            own = any(brings_operator(kernel) or operator is not None for kernel, operator in pairs)
-            made = any(is_from_outputs(operator) for operator in (self.output_metric, *(pair[1] for pair in pairs)))
+            own = any(provides_operator(kernel) or operator is not None for kernel, operator in pairs)
+            made = any(depends_on_outputs(operator) for operator in (self.output_metric, *(pair[1] for pair in pairs)))
             # what an operator says of the outputs is in their units, unless it is made of them
             scaled = rows.shape[1] > 1 and not loss.on_margins and (made or (loss.needs_residuals and not own))
         return output_scales(rows, sample_weight, robust=not loss.quadratic) if scaled else None

@@ -64,7 +64,7 @@ def test_diffusion_of_a_graph_in_any_form(form):
     graph = W.tolist() if form is list else form(W) if form is scipy.sparse.coo_array else W.astype(form)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert_allclose(kernels.diffusion(graph, 0.5), kernels.diffusion(W, 0.5), atol=1e-12)
+        assert_allclose(kernels.diffusion_kernel(graph, 0.5), kernels.diffusion_kernel(W, 0.5), atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_diffusion_of_a_graph_in_any_form(form):
 )
 def test_diffusion_refuses_what_is_no_graph(bad):
     with pytest.raises(ValueError, match="W "):
-        kernels.diffusion(bad)
+        kernels.diffusion_kernel(bad)
     with pytest.raises(ValueError, match="W "):
         kernels.node_kernel("normalized_laplacian", bad)
 

@@ -33,13 +33,13 @@ def alone(**settings):
     return LinkPredictor(**{**plain, **settings})
 
 
-def diffusion(W):
+def diffusion_kernel(W):
     return scipy.linalg.expm(W - np.diag(W.sum(axis=1)))
 
 
 def left_out(alpha, cosine=False, gram=K, W=SEEN):
     """Scores (n, n) of i < j from the ridge of all others; embeddings are those of the whole known graph."""
-    n, outputs, scores = len(W), diffusion(W), np.zeros(W.shape)
+    n, outputs, scores = len(W), diffusion_kernel(W), np.zeros(W.shape)
     for i in range(n):
         for j in range(i + 1, n):
             rest = np.delete(np.arange(n), [i, j])
@@ -55,9 +55,9 @@ def left_out(alpha, cosine=False, gram=K, W=SEEN):
 
 def test_embeddings_and_scores_are_those_of_the_links_that_are_known():
     model = alone().fit(X, A, hidden=MASK)
-    outputs = diffusion(SEEN)
+    outputs = diffusion_kernel(SEEN)
     assert_allclose(model.embedding_ @ model.embedding_.T, outputs, atol=1e-9)
-    assert abs(outputs - diffusion(A)).max() > 0.1
+    assert abs(outputs - diffusion_kernel(A)).max() > 0.1
     B = np.linalg.inv(K + ALPHA * N * np.eye(N))
     assert_allclose(model.pair_scores(), K @ B @ outputs @ B @ K, atol=1e-9)
     assert_allclose(model.pair_scores(NEW), CROSS @ B @ outputs @ B @ CROSS.T, atol=1e-9)

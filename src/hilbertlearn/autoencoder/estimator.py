@@ -151,7 +151,7 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FitCa
         """
         loss, sizes = self._check_settings()
         X = check_inputs(self, X, [self.kernel], reset=True)
-        kernel = kernels.InputKernel.of(self.kernel, self.gamma, self.kernel_params, X)
+        kernel = kernels.InputKernel.from_settings(self.kernel, self.gamma, self.kernel_params, X)
         pivots, factor, V, landmarks = self._embedded(kernel, X)
         if not len(pivots):
             raise ValueError("kernel is zero on all samples of X, which leaves nothing to encode; use another kernel")
@@ -185,7 +185,7 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FitCa
             fitted = setting.fit(kernel, X)
             return fitted.columns, np.asarray(fitted.root.T), fitted(X), fitted.X
         check_memory(n, copies=6)  # K, coordinates and dual variables too
-        K = kernel.training(X)
+        K = kernel.training_gram(X)
         if not K.any():
             return np.empty(0, dtype=int), K[:0, :0], K[:, :0], None
         space = OutputKernel(K).space(np.arange(len(K)))
@@ -202,10 +202,10 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FitCa
         check_alpha(self.alpha, automatic=False)
         check_number(self.max_iter, "max_iter", integer=True)
         check_number(self.tol, "tol")
-        if isinstance(self.kernel, (list, tuple)) or kernels.brings_operator(self.kernel):
+        if isinstance(self.kernel, (list, tuple)) or kernels.provides_operator(self.kernel):
             raise TypeError(f"kernel must be a name or a callable (X, Z) -> Gram, got {self.kernel!r}")
         kernels.check_kernel(self.kernel)
-        kernels.check_params([self.kernel], self.kernel_params)
+        kernels.check_kernel_params([self.kernel], self.kernel_params)
         check_inner(self.inner_kernel, self.inner_gamma, self.inner_params)
         loss = snapshot(as_loss(self.loss))
         if loss.on_margins or loss.pointwise or np.isfinite(loss.largest_residual):

@@ -10,7 +10,7 @@ import scipy.sparse
 from sklearn.utils import Bunch, check_random_state
 
 from .._utils.validation import check_number, check_symmetric_psd
-from ..kernels import diffusion
+from ..kernels import diffusion_kernel
 from .synthetic import check_share
 
 INERTIA_ROUNDING = 1e-12  # of the sum of eigenvalues: a share that is reached but for rounding is reached
@@ -187,6 +187,6 @@ def _network(classes, p_intra, p_inter, inertia, beta, random_state, **facts):
     probability = np.where(classes[rows] == classes[columns], p_intra, p_inter)
     drawn = check_random_state(random_state).uniform(size=len(rows)) < probability
     adjacency = graph_from_edges(rows[drawn], columns[drawn], len(classes))
-    kernel = diffusion(adjacency, beta)
+    kernel = diffusion_kernel(adjacency, beta)
     X = kernel_pca_inputs(kernel, inertia)
     return Bunch(adjacency=adjacency, X=X, output_kernel=kernel, beta=beta, **facts)

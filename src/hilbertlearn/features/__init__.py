@@ -7,7 +7,7 @@ Settings objects say how, fitted maps are frozen.
 """
 
 from .base import FeatureMap
-from .kernel import FeatureKernel, TransformerKernel, fitted_map
+from .kernel import FeatureKernel, TransformerKernel, fit_feature_map
 from .landmarks import LandmarkMap, Landmarks
 from .random import RandomFeatures, RandomMap
 from .settings import as_feature_map

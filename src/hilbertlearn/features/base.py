@@ -24,7 +24,7 @@ class FeatureMap(ABC):
     def values(self, X):
         """What features are made of (m, r), of a few rows, all at once and not checked; the array is the caller's."""
 
-    def finished(self, values):
+    def finish(self, values):
         """Features Z (m, r) of any number of values (m, r), in their memory."""
         return values
 
@@ -33,7 +33,7 @@ class FeatureMap(ABC):
 
         samples : None; a map so stands where a kernel does, see ``expansion``
         """
-        X, values = by_rows(X), np.empty((0, self.n_components))
+        X, values = as_row_indexable(X), np.empty((0, self.n_components))
         number = _num_samples(X)
         for rows in self.row_slices(number):
             block = self._checked_values(X, rows)
@@ -45,23 +45,23 @@ class FeatureMap(ABC):
             values[rows] = block
         # all at once: kernel values come from numpy's BLAS, triangles are solved by scipy's, and the threads of the one
         # that has just finished are in the way of the other's
-        return checked(self.finished(values), number, self.n_components)
+        return check_features(self.finish(values), number, self.n_components)
 
     def blocks(self, X, rows=None) -> Iterator[tuple[slice, np.ndarray]]:
         """Pairs (slice, Z of these rows), `rows` rows of X at a time; None for as many as keep temporaries small."""
-        X = by_rows(X)
+        X = as_row_indexable(X)
         for part in self.row_slices(_num_samples(X), rows):
             values = self._checked_values(X, part)
-            yield part, checked(self.finished(values), len(values), self.n_components)
+            yield part, check_features(self.finish(values), len(values), self.n_components)
 
     def _checked_values(self, X, rows):
-        return checked(self.values(_safe_indexing(X, rows)), rows.stop - rows.start, self.n_components)
+        return check_features(self.values(_safe_indexing(X, rows)), rows.stop - rows.start, self.n_components)
 
     def row_slices(self, n, rows=None) -> list[slice]:
         """Slices of n rows, `rows` at a time; None for as many as keep temporaries small."""
         return slices(n, rows_at_once(self.n_components, most=_BLOCK_ENTRIES) if rows is None else rows)
 
-    def detached(self) -> FeatureMap:
+    def detach(self) -> FeatureMap:
         """The same map, which knows of no samples of fit: for models of other samples."""
         return self
 
@@ -70,12 +70,12 @@ class FeatureMap(ABC):
         return self, None, W
 
 
-def by_rows(X):
+def as_row_indexable(X):
     """X in a form that rows can be taken of."""
     return X.tocsr() if scipy.sparse.issparse(X) else X
 
 
-def checked(Z, n_rows, n_columns):
+def check_features(Z, n_rows, n_columns):
     """Features as floats in C order, after a look at their shape and whether they are finite."""
     Z = Z.toarray() if scipy.sparse.issparse(Z) else np.asarray(Z)
     Z = np.ascontiguousarray(Z, dtype=Z.dtype if Z.dtype == np.float32 else float)

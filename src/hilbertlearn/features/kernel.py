@@ -35,10 +35,10 @@ class FeatureKernel:
     def n_components(self) -> int:
         return self.map.n_components
 
-    def entries(self, n, d):
+    def value_size(self, n, d):
         return 1
 
-    def training(self, X):
+    def training_gram(self, X):
         return self.map(X)
 
     def __call__(self, X, samples=None):
@@ -47,7 +47,7 @@ class FeatureKernel:
             X = X[:, self.given]
         return self.map(X)
 
-    def folded(self, W):
+    def kernel_expansion(self, W):
         """The function of coefficients W (r, d) as (kernel, samples, which of those given these are, coefficients).
 
         Landmarks need no product with a whitening matrix then: their kernel values are enough.
@@ -62,8 +62,8 @@ class FeatureKernel:
         return kernel, samples, places, C[chosen] if self.inner.precomputed else C
 
     def matrix(self, W):
-        """What kernel values of the folded function are multiplied by for ``Z(x) W``."""
-        return self.folded(W)[3]
+        """What kernel values of the kernel_expansion function are multiplied by for ``Z(x) W``."""
+        return self.kernel_expansion(W)[3]
 
 
 class TransformerKernel(BaseEstimator):
@@ -72,7 +72,7 @@ class TransformerKernel(BaseEstimator):
     It takes whatever inputs the transformer does, frames and texts too.
     """
 
-    reads_anything = True
+    accepts_any_input = True
     positive_definite = True
 
     def __init__(self, transformer):
@@ -88,7 +88,7 @@ class TransformerKernel(BaseEstimator):
 class FittedTransformerKernel:
     """The same, fitted."""
 
-    reads_anything = True
+    accepts_any_input = True
     positive_definite = True
 
     def __init__(self, map: TransformerMap):
@@ -106,6 +106,6 @@ class FittedTransformerKernel:
         return f"features of {self.map.transformer!r}"
 
 
-def fitted_map(setting: Any, kernel: InputKernel, X, weights=None) -> FeatureMap:
+def fit_feature_map(setting: Any, kernel: InputKernel, X, weights=None) -> FeatureMap:
     """The feature map of a setting for a kernel; a transformer's kernel brings its own."""
     return kernel.kernel.map if isinstance(kernel.kernel, FittedTransformerKernel) else setting.fit(kernel, X, weights)

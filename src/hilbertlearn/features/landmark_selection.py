@@ -43,7 +43,7 @@ class LandmarkCandidates:
     dtype: Any  # of kernel values
 
     @classmethod
-    def of(cls, kernel, X, weights):
+    def from_samples(cls, kernel, X, weights):
         n = _num_samples(X)
         if kernel.precomputed and X.shape[1] != n:
             raise ValueError(f"X must be the Gram matrix (n, n) with kernel='precomputed', got shape {X.shape}")

@@ -22,7 +22,7 @@ from .._utils.linalg import solve_triangle
 from .._utils.pivoted_cholesky import independent_root
 from .._utils.validation import check_choice, check_number
 from ..kernels import InputKernel
-from .base import FeatureMap, by_rows, checked
+from .base import FeatureMap, as_row_indexable, check_features
 from .landmark_selection import METHODS, LandmarkCandidates
 
 
@@ -77,10 +77,10 @@ class Landmarks(BaseEstimator):
         check_number(self.n_components, "Landmarks: n_components", integer=True)
         check_choice(self.method, "Landmarks: method", tuple(METHODS))
         _check_scalar(kernel)
-        X = by_rows(X)
+        X = as_row_indexable(X)
         if self.points is not None:
             return of_points(kernel, _checked_points(self.points, kernel, X))
-        candidates = LandmarkCandidates.of(kernel, X, weights)
+        candidates = LandmarkCandidates.from_samples(kernel, X, weights)
         first = np.empty(0, dtype=int) if start is None else start.columns
         if start is not None and len(first) >= self.n_components:
             return start.head(self.n_components)
@@ -94,7 +94,7 @@ class Landmarks(BaseEstimator):
 def _check_scalar(kernel):
     if isinstance(kernel.kernel, type):
         raise TypeError(f"kernel must be an object, got the class {kernel.kernel.__name__}")
-    if kernels.is_operator_valued(kernel.kernel) or kernels.brings_operator(kernel.kernel):
+    if kernels.is_operator_valued(kernel.kernel) or kernels.provides_operator(kernel.kernel):
         raise ValueError(
             f"feature_map: landmarks are for kernels whose values are numbers, got {kernel.kernel!r}; "
             "set feature_map=None"
@@ -106,7 +106,7 @@ def _checked_points(points, kernel, X):
     if kernel.precomputed:
         raise ValueError("Landmarks: points are inputs, and kernel='precomputed' has none; set points=None")
     if not isinstance(points, list):
-        points = by_rows(points) if scipy.sparse.issparse(points) else np.asarray(points)
+        points = as_row_indexable(points) if scipy.sparse.issparse(points) else np.asarray(points)
     if not _num_samples(points):
         raise ValueError("Landmarks: points is empty; give at least one landmark, or None")
     if getattr(points, "ndim", 0) == 2 and getattr(X, "ndim", 0) == 2 and points.shape[1] != X.shape[1]:
@@ -119,8 +119,8 @@ def _checked_points(points, kernel, X):
 
 def of_points(kernel, points) -> LandmarkMap:
     """The map of landmarks that are none of the samples, without those that depend on others to rounding."""
-    candidates = LandmarkCandidates.of(kernel, points, None)
-    return _fitted(candidates, np.arange(candidates.n)).detached()
+    candidates = LandmarkCandidates.from_samples(kernel, points, None)
+    return _fitted(candidates, np.arange(candidates.n)).detach()
 
 
 def _fitted(candidates, chosen, root=None) -> LandmarkMap:
@@ -128,7 +128,7 @@ def _fitted(candidates, chosen, root=None) -> LandmarkMap:
     if not len(chosen):  # the kernel is zero
         return LandmarkMap(candidates.kernel, None, chosen, np.empty((0, 0)), candidates.n)
     inputs = candidates.samples(chosen)
-    K = candidates.kernel.training(_double(inputs))
+    K = candidates.kernel.training_gram(_double(inputs))
     root, kept = independent_root(K, candidates.rounding(K.diagonal()), root)
     columns = chosen[kept]
     if candidates.kernel.precomputed:
@@ -157,7 +157,7 @@ class LandmarkMap(FeatureMap):
     def n_components(self) -> int:
         return len(self.columns)
 
-    def detached(self):
+    def detach(self):
         if self.kernel.precomputed:
             raise ValueError("kernel='precomputed' has values with the samples of fit only; give a kernel of inputs")
         return replace(self, columns=np.full(len(self.columns), -1), n_samples=0)
@@ -165,7 +165,7 @@ class LandmarkMap(FeatureMap):
     def values(self, X):
         return self._values(X, 0)
 
-    def finished(self, values):
+    def finish(self, values):
         return solve_triangle(self.root, values)
 
     def expansion(self, W):
@@ -186,12 +186,12 @@ class LandmarkMap(FeatureMap):
         inputs = None if self.X is None else _safe_indexing(self.X, slice(0, k))
         return replace(self, X=inputs, columns=self.columns[:k], root=np.asfortranarray(self.root[:k, :k]))
 
-    def grown(self, X, Z):
+    def extend(self, X, Z):
         """Z (m, r) of this map from its first k columns Z (m, k), which ``head(k)`` gave: only the others are computed.
 
         ``(K(X, L2) - Z R12) R22^-1``: all columns in several steps cost what they do in one.
         """
-        X, k = by_rows(X), Z.shape[1]
+        X, k = as_row_indexable(X), Z.shape[1]
         if len(Z) != _num_samples(X) or k > self.n_components:
             raise ValueError(
                 f"Z must have {_num_samples(X)} rows and at most {self.n_components} columns, got shape {Z.shape}"
@@ -202,17 +202,17 @@ class LandmarkMap(FeatureMap):
         for rows in self.row_slices(len(Z)):
             values = self._values(_safe_indexing(X, rows), k)
             values -= Z[rows] @ self.root[:k, k:].astype(values.dtype)
-            out[rows, k:] = checked(solve_triangle(further, values), len(values), len(further))
+            out[rows, k:] = check_features(solve_triangle(further, values), len(values), len(further))
         return out
 
-    def trace_left(self, X, weights=None) -> float:
+    def trace_error(self, X, weights=None) -> float:
         """Mean of ``k(x, x) - |z(x)|^2`` over samples X, relative to that of k(x, x), with weights (m,).
 
         Of kernel="precomputed" X is the Gram matrix (n, n) of the samples of fit.
         """
         if self.kernel.precomputed and X.shape[0] != X.shape[1]:
             raise ValueError(f"X must be the Gram matrix (n, n) with kernel='precomputed', got shape {X.shape}")
-        X = by_rows(X)
+        X = as_row_indexable(X)
         whole = self.kernel.diagonal(X)
         squares = np.concatenate([np.einsum("ij,ij->i", Z, Z) for _, Z in self.blocks(X)])
         weights = np.ones(len(whole)) if weights is None else weights

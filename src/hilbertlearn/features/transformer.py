@@ -10,7 +10,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from ..kernels import InputKernel
-from .base import FeatureMap, by_rows, checked
+from .base import FeatureMap, as_row_indexable, check_features
 
 _TRIED = 2  # samples that tell how many features there are
 
@@ -56,14 +56,14 @@ class TransformerFeatures(BaseEstimator):
         """The map whose transformer is fitted to X; neither the kernel nor weights reach it."""
         self.validate()
         fitted = clone(self.transformer).fit(X)
-        few = _safe_indexing(by_rows(X), slice(0, _TRIED))
+        few = _safe_indexing(as_row_indexable(X), slice(0, _TRIED))
         Z = fitted.transform(few)
         if getattr(Z, "ndim", 0) != 2:
             raise ValueError(
                 f"feature_map: transform must return a matrix, a row for each sample, got {type(Z).__name__} of "
                 f"{getattr(Z, 'ndim', 'no')} dimensions"
             )
-        checked(Z, _num_samples(few), Z.shape[1])
+        check_features(Z, _num_samples(few), Z.shape[1])
         return TransformerMap(fitted, int(Z.shape[1]))
 
 

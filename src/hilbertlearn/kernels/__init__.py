@@ -2,24 +2,32 @@
 
 from .columns import CategoricalKernel, Columns, ResolvedColumns
 from .embedding import node_embedding
-from .family import KernelFamily, KernelSearch, SharedDistances, alternatives, is_fixed, is_searched, named
+from .family import (
+    KernelFamily,
+    KernelSearch,
+    SharedDistances,
+    candidate_kernels,
+    is_fixed,
+    is_searched,
+    kernel_from_name,
+)
 from .functional import L2, AdditiveKernel, ChannelSum, IntegratedKernel
 from .gram import (
     InputKernel,
-    brings_operator,
     centred_linear,
     check_kernel,
-    check_params,
+    check_kernel_params,
     diagonal,
     gram,
     has_gamma,
     is_operator_valued,
     is_precomputed,
+    provides_operator,
     resolve_gamma,
-    scalar,
+    scalar_kernel,
     training_gram,
 )
-from .graph import Affinity, as_graph, diffusion, makes_penalty, node_kernel, smoothness
+from .graph import Affinity, check_graph, computes_penalty, diffusion_kernel, graph_penalty, node_kernel
 from .metric import MetricKernel
 from .objects import (
     Matern,
@@ -30,11 +38,11 @@ from .objects import (
     Tanimoto,
     TanimotoGaussian,
     as_output_kernel,
-    of_objects,
+    object_kernel,
 )
 from .output_tensor import OutputTensorKernel
 from .ranks import input_ranks
-from .stationary import MOVABLE, distances, metric, profile, slope
+from .stationary import DIFFERENTIABLE, distances, metric_name, profile, profile_derivative
 from .tables import InputTable
 from .vector_fields import CurlFreeKernel, DivergenceFreeKernel, HelmholtzKernel, OperatorValuedKernel
 

@@ -11,11 +11,11 @@ from sklearn.base import BaseEstimator, clone
 from .._utils.validation import check_choice, check_number
 from ..data.frames import is_frame, is_framed, values_of
 from ..data.functions import has_points, non_negative
-from .family import is_searched, named, with_settings
-from .gram import POSITIVE, PRECOMPUTED, InputKernel, brings_operator, check_kernel, has_gamma, median_rate
-from .ranks import spread_rows
+from .family import is_searched, kernel_from_name, with_settings
+from .gram import POSITIVE, PRECOMPUTED, InputKernel, check_kernel, has_gamma, median_rate, provides_operator
+from .ranks import evenly_spread_rows
 from .stationary import BandwidthMixin, unresolved
-from .tables import InputTable, codes, is_single, names_of, positions
+from .tables import InputTable, category_codes, column_names, column_positions, is_single_column
 
 _COMBINE = ("sum", "product")
 _RULES = ("median", "auto")
@@ -63,7 +63,7 @@ class Columns(BaseEstimator):
            [0.22, 0.37, 1.  ]])
     """
 
-    reads_columns = missing_points = by_name = True
+    reads_columns = accepts_missing = selects_by_name = True
 
     def __init__(self, parts, combine="sum", weights=None, n_rounds=3):
         self.parts, self.combine, self.weights, self.n_rounds = parts, combine, weights, n_rounds
@@ -111,7 +111,7 @@ class Columns(BaseEstimator):
                 raise ValueError(f"Columns: part {i} cannot be 'precomputed'; give a kernel of its columns")
             if isinstance(kernel, type):
                 raise TypeError(f"Columns: part {i} is a class; pass {kernel.__name__}()")
-            if brings_operator(kernel):
+            if provides_operator(kernel):
                 raise ValueError(f"Columns: part {i} must be a kernel whose values are numbers, got {kernel!r}")
             if columns is None or (hasattr(columns, "__len__") and not len(columns)):
                 raise ValueError(f"Columns: part {i} has no columns; give at least one, or leave the part out")
@@ -132,19 +132,19 @@ class Columns(BaseEstimator):
         return weights
 
     @property
-    def searched(self):
+    def rate_is_searched(self):
         """Whether the rate of a part is left to held-out errors."""
         return any(is_searched(kernel, "auto") for kernel, _ in self._kernels())
 
     def _kernels(self):
         """The parts, with objects for names of kernels of curves and strings."""
-        return [(named(kernel, "auto"), columns) for kernel, columns in self.parts]
+        return [(kernel_from_name(kernel, "auto"), columns) for kernel, columns in self.parts]
 
     def resolve(self, X, sample_weight=None) -> ResolvedColumns:
         """The kernel with numbers for all settings, each part's from its own columns."""
 
         def kernel_of(kernel, x):
-            return InputKernel.of(kernel, "auto", None, x, sample_weight, centred=True)
+            return InputKernel.from_settings(kernel, "auto", None, x, sample_weight, centred=True)
 
         return self._made(X, kernel_of)
 
@@ -156,19 +156,19 @@ class Columns(BaseEstimator):
 
     def _made(self, X, kernel_of) -> ResolvedColumns:
         self.validate()
-        X, parts = as_columns(X), []
+        X, parts = read_columns(X), []
         for i, ((kernel, columns), weight) in enumerate(zip(self._kernels(), self._weights(), strict=True)):
             what = f"Columns: part {i}, {kernel!r},"
-            found = positions(columns, names_of(X), what)
+            found = column_positions(columns, column_names(X), what)
             one = ColumnPart(
                 what,
                 InputKernel(kernel),
-                tuple(names_of(X)[j] for j in found),
-                is_single(columns),
+                tuple(column_names(X)[j] for j in found),
+                is_single_column(columns),
                 float(weight),
                 is_searched(kernel, "auto"),
             )
-            parts.append(replace(one, kernel=kernel_of(kernel, one.of(X))))
+            parts.append(replace(one, kernel=kernel_of(kernel, one.read(X))))
         return ResolvedColumns(tuple(parts), self.combine)
 
 
@@ -183,7 +183,7 @@ class ColumnPart:
     weight: float
     searched: bool
 
-    def of(self, X):
+    def read(self, X):
         """The columns of X, a table or an array, as the kernel takes them."""
         found = [_found(name, X, self.what) for name in self.names]
         if not isinstance(X, InputTable):
@@ -221,7 +221,7 @@ class ColumnPart:
 
     def _check_numbers(self, x):
         values = x.data if scipy.sparse.issparse(x) else x
-        if getattr(self.kernel.kernel, "missing_points", False) or values.dtype.kind not in "fc":
+        if getattr(self.kernel.kernel, "accepts_missing", False) or values.dtype.kind not in "fc":
             return
         if not np.isfinite(values).all():
             raise ValueError(
@@ -236,7 +236,7 @@ class ResolvedColumns(BandwidthMixin):
 
     parts: tuple[ColumnPart, ...]
     combine: str
-    reads_columns = missing_points = by_name = True
+    reads_columns = accepts_missing = selects_by_name = True
 
     @property
     def gamma(self):
@@ -268,8 +268,8 @@ class ResolvedColumns(BandwidthMixin):
         return replace(self, parts=(*self.parts[:i], part, *self.parts[i + 1 :]))
 
     def __call__(self, X, Z):
-        x, z = as_columns(X), None if Z is X else as_columns(Z)
-        values = (part.weight * part.kernel(part.of(x), None if z is None else part.of(z)) for part in self.parts)
+        x, z = read_columns(X), None if Z is X else read_columns(Z)
+        values = (part.weight * part.kernel(part.read(x), None if z is None else part.read(z)) for part in self.parts)
         G = next(values)
         for one in values:
             G = G + one if self.combine == "sum" else G * one
@@ -316,7 +316,7 @@ class CategoricalKernel(BandwidthMixin, BaseEstimator):
            [1.  , 0.37, 1.  ]])
     """
 
-    reads_columns = missing_points = positive_definite = True
+    reads_columns = accepts_missing = positive_definite = True
 
     def __init__(self, gamma="auto", combine="product"):
         self.gamma, self.combine = gamma, combine
@@ -329,14 +329,14 @@ class CategoricalKernel(BandwidthMixin, BaseEstimator):
     def resolve(self, X, sample_weight=None):
         """The kernel with a number for gamma."""
         self.validate()
-        gamma = self.setting()
+        gamma = self.initial_rate()
         if isinstance(gamma, str):
             gamma = self._median(_categories(X), sample_weight)
         return clone(self).set_params(gamma=float(gamma))
 
     def _median(self, columns, sample_weight):
         n = len(columns[0])
-        rows = spread_rows(None, _MEDIAN_ROWS, columns)
+        rows = evenly_spread_rows(None, _MEDIAN_ROWS, columns)
         if self.combine == "mean":  # whatever the number of columns
             return 1.0
         weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
@@ -370,15 +370,15 @@ def _settable(number, kernel, setting):
     return {number: behind}
 
 
-def as_columns(X):
+def read_columns(X):
     """Inputs with columns: an array or sparse matrix of numbers (n, p) as it is, anything else as a ``InputTable``."""
     plain = scipy.sparse.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "biuf")
-    return X if plain else InputTable.of(X)
+    return X if plain else InputTable.from_data(X)
 
 
 def _found(name, X, what):
     """Where the column of a name is; arrays have numbers for names."""
-    return positions([name], names_of(X), what)[0]
+    return column_positions([name], column_names(X), what)[0]
 
 
 def _as_objects(column):
@@ -393,7 +393,7 @@ def _categories(X):
         X = np.array([*X, None], dtype=object)[:-1]
     if isinstance(X, np.ndarray) and X.ndim == 1:
         return [X]
-    columns = InputTable.of(X).columns
+    columns = InputTable.from_data(X).columns
     if any(map(has_points, columns)):
         raise ValueError("CategoricalKernel: columns must be categories, got functions; use kernels.L2() for these")
     return columns
@@ -404,9 +404,9 @@ def _differing(x, z):
     total = np.zeros((len(x[0]), len(x[0] if z is None else z[0])))
     for j, column in enumerate(x):
         if z is None:
-            left = right = codes(column)
+            left = right = category_codes(column)
         else:
-            both = codes(np.array([*column.tolist(), *z[j].tolist(), None], dtype=object)[:-1])
+            both = category_codes(np.array([*column.tolist(), *z[j].tolist(), None], dtype=object)[:-1])
             left, right = both[: len(column)], both[len(column) :]
         total += left[:, None] != right
     return total

@@ -10,9 +10,9 @@ from sklearn.base import BaseEstimator
 
 from ..data.functions import has_points
 from .functional import L2, IntegratedKernel
-from .gram import CURVE_NAMES, InputKernel, scalar
-from .objects import NamedKernel, of_objects
-from .stationary import MATERN, distances, metric, profile
+from .gram import CURVE_NAMES, InputKernel, scalar_kernel
+from .objects import NamedKernel, object_kernel
+from .stationary import MATERN, distances, metric_name, profile
 
 _CURVES = ("rbf", "matern32", "matern12", "linear")  # shapes of kernels that are tried, smooth ones first
 _ROWS = ("rbf", "matern32", "matern12", "laplacian", "linear")
@@ -24,22 +24,25 @@ _RATED = (*_STATIONARY, "poly", "polynomial")  # names with a rate
 _OF_CURVES: dict[str, Callable] = dict(zip(CURVE_NAMES, (L2, IntegratedKernel), strict=True))
 
 
-def named(kernel, gamma):
+def kernel_from_name(kernel, gamma):
     """The kernel of curves or strings behind a name, with the estimator's gamma; other names and objects as they are.
 
     In a list of (kernel, operator) terms, those that are such kernels by name.
     """
     if isinstance(kernel, str):
-        return _OF_CURVES[kernel](gamma=gamma) if kernel in _OF_CURVES else of_objects(kernel)
+        return _OF_CURVES[kernel](gamma=gamma) if kernel in _OF_CURVES else object_kernel(kernel)
     if isinstance(kernel, (list, tuple)):
         pairs = [isinstance(term, (list, tuple)) and len(term) == 2 for term in kernel]
-        return [(named(term[0], gamma), term[1]) if pair else term for pair, term in zip(pairs, kernel, strict=True)]
+        return [
+            (kernel_from_name(term[0], gamma), term[1]) if pair else term
+            for pair, term in zip(pairs, kernel, strict=True)
+        ]
     return kernel
 
 
 def with_settings(name):
     """The object behind the name of a kernel, so that its gamma can be set; the name itself where there is none."""
-    kernel = named(name, "auto")
+    kernel = kernel_from_name(name, "auto")
     return NamedKernel(kernel, "auto") if isinstance(kernel, str) and kernel in _STATIONARY else kernel
 
 
@@ -70,7 +73,7 @@ class KernelSearch(BaseEstimator):
         self.kernels = kernels
 
 
-def alternatives(kernel, gamma, X):
+def candidate_kernels(kernel, gamma, X):
     """The kernels that the settings leave open for inputs X, as given to fit.
 
     "auto" with another gamma than "auto" is the Gaussian kernel.
@@ -82,17 +85,17 @@ def alternatives(kernel, gamma, X):
             return [L2(shape=shape) for shape in _CURVES]
         return list(_SPARSE if scipy.sparse.issparse(X) else _ROWS)
     if not isinstance(kernel, KernelSearch):
-        return [named(kernel, gamma)]
+        return [kernel_from_name(kernel, gamma)]
     if not len(kernel.kernels):
         raise ValueError("KernelSearch: kernels is empty; give at least one")
-    return [named(one, gamma) for one in kernel.kernels]
+    return [kernel_from_name(one, gamma) for one in kernel.kernels]
 
 
 def is_searched(kernel, gamma):
     """Whether a kernel, a setting beside the estimator's gamma, leaves its rate to held-out errors."""
     if isinstance(kernel, str):
         return kernel in _RATED and isinstance(gamma, str) and gamma == "auto"
-    return bool(getattr(kernel, "searched", False))
+    return bool(getattr(kernel, "rate_is_searched", False))
 
 
 def is_fixed(kernel, gamma, resolved: InputKernel):
@@ -112,21 +115,21 @@ class KernelFamily:
     searched: tuple[bool, ...]  # those whose rate is open
 
     @classmethod
-    def of(cls, pairs, gamma, params, X, weights, centred):
+    def from_settings(cls, pairs, gamma, params, X, weights, centred):
         """For (kernel, operator) pairs of settings and training inputs X with weights (n,)."""
-        settings = [scalar(kernel) for kernel, _ in pairs]
-        made = (InputKernel.of(kernel, gamma, params, X, weights, centred) for kernel in settings)
+        settings = [scalar_kernel(kernel) for kernel, _ in pairs]
+        made = (InputKernel.from_settings(kernel, gamma, params, X, weights, centred) for kernel in settings)
         return cls(tuple(made), tuple(is_searched(kernel, gamma) for kernel in settings))
 
     @property
-    def open(self) -> bool:
+    def is_searched(self) -> bool:
         return any(self.searched)
 
-    def closed(self) -> KernelFamily:
+    def without_search(self) -> KernelFamily:
         """The same kernels, whose rates are not searched."""
         return KernelFamily(self.kernels, (False,) * len(self.kernels))
 
-    def at(self, rate) -> tuple[InputKernel, ...]:
+    def at_rate(self, rate) -> tuple[InputKernel, ...]:
         """The kernels at a rate, relative to the median rule's."""
         both = zip(self.kernels, self.searched, strict=True)
         return tuple(kernel.with_rate(rate) if searched else kernel for kernel, searched in both)
@@ -145,8 +148,8 @@ class SharedDistances:
 
     def _of(self, kernel):
         if not isinstance(kernel.kernel, str) or kernel.kernel not in _STATIONARY:
-            return kernel.training(self.X)
-        kind = metric(kernel.kernel)
+            return kernel.training_gram(self.X)
+        kind = metric_name(kernel.kernel)
         if kind not in self._known:
             self._known[kind] = distances(kernel.kernel, self.X)
         return profile(kernel.kernel, self._known[kind], kernel.gamma)

@@ -40,7 +40,7 @@ class CurveKernel(BandwidthMixin, BaseEstimator):
     and ``_numbers(x, points, mass)``, the settings that follow from training curves x with weights mass (n,).
     """
 
-    missing_points = True
+    accepts_missing = True
 
     def resolve(self, X, sample_weight=None):
         """The kernel with numbers for what depends on the training curves."""
@@ -89,9 +89,9 @@ class L2(CurveKernel):
         self.gamma, self.grid, self.shape = gamma, grid, shape
 
     @property
-    def searched(self):
+    def rate_is_searched(self):
         """Whether gamma is left to held-out errors."""
-        return super().searched and self.shape != "linear"
+        return super().rate_is_searched and self.shape != "linear"
 
     def with_rate(self, factor):
         """The same kernel with gamma multiplied by factor; the linear one has no rate."""
@@ -101,7 +101,7 @@ class L2(CurveKernel):
         if check_choice(self.shape, "L2: shape", _SHAPES) == "linear":
             return {}
         check_number(self.gamma, "L2: gamma", choices=_RULES)
-        return {"gamma": resolve_gamma("rbf", self.setting(), _vectors(x, points), mass)}
+        return {"gamma": resolve_gamma("rbf", self.initial_rate(), _vectors(x, points), mass)}
 
     def _gram(self, x, z, points):
         shape = check_choice(self.shape, "L2: shape", _SHAPES)
@@ -198,8 +198,8 @@ class ChannelSum(CurveKernel):
            [1.23, 0.95, 2.  ]])
     """
 
-    rate = ("bandwidth", -0.5)
-    start = 1.0
+    rate_setting = ("bandwidth", -0.5)
+    rate_start = 1.0
 
     def __init__(self, bandwidth=1.0, scales="training", grid=None):
         self.bandwidth, self.scales, self.grid = bandwidth, scales, grid
@@ -210,7 +210,7 @@ class ChannelSum(CurveKernel):
             check_choice(scales, "ChannelSum: scales", ("training",))
             sums = np.einsum("i,t,itl->l", mass, quadrature(points), x**2)
             scales = np.where(sums > 0, sums, 1.0)
-        bandwidth = self.setting()
+        bandwidth = self.initial_rate()
         self._widths(bandwidth, scales, x.shape[2])  # refuses bad numbers at fit already
         return {"bandwidth": bandwidth, "scales": scales}
 
@@ -218,7 +218,7 @@ class ChannelSum(CurveKernel):
         if isinstance(self.scales, str):
             check_choice(self.scales, "ChannelSum: scales", ("training",))
             raise _unresolved("ChannelSum: scales", self.scales)
-        if self.searched:
+        if self.rate_is_searched:
             raise _unresolved("ChannelSum: bandwidth", self.bandwidth)
         G = np.zeros((len(x), len(z)))
         for l, width in enumerate(self._widths(self.bandwidth, self.scales, x.shape[2])):
@@ -267,7 +267,7 @@ class AdditiveKernel(CurveKernel):
            [0.045, 0.045, 0.157]])
     """
 
-    rate = ("bandwidth_values", -0.5)
+    rate_setting = ("bandwidth_values", -0.5)
 
     def __init__(self, bandwidth_points=0.1, bandwidth_values="auto", grid=None):
         self.bandwidth_points, self.bandwidth_values, self.grid = bandwidth_points, bandwidth_values, grid

@@ -21,9 +21,9 @@ from .._utils.fitting import snapshot
 from .._utils.linalg import exact
 from .._utils.statistics import weighted_quantile
 from .._utils.validation import check_choice, check_number, check_symmetric_psd, warn
-from .ranks import spread_rows
+from .ranks import evenly_spread_rows
 from .stationary import MATERN, OVERFLOW, BandwidthMixin, distances, profile
-from .tiles import in_tiles
+from .tiles import fill_tiles
 
 PRECOMPUTED, TANIMOTO = "precomputed", "tanimoto"
 NAMES = sorted({*PAIRWISE_KERNEL_FUNCTIONS, *MATERN, PRECOMPUTED, TANIMOTO})
@@ -69,14 +69,14 @@ def is_operator_valued(kernel):
     return getattr(kernel, "operator_valued", False)
 
 
-def brings_operator(kernel):
+def provides_operator(kernel):
     """Whether a kernel comes with operators of its own, so that the setting ``operator`` has no part in it."""
-    return getattr(kernel, "brings_operator", False)
+    return getattr(kernel, "provides_operator", False)
 
 
-def scalar(kernel):
+def scalar_kernel(kernel):
     """The kernel that inputs are read for: itself, or the one inside a kernel built from outputs."""
-    return getattr(kernel, "scalar", kernel)
+    return getattr(kernel, "scalar_kernel", kernel)
 
 
 def has_gamma(kernel):
@@ -84,7 +84,7 @@ def has_gamma(kernel):
     return isinstance(kernel, str) and kernel not in _WITHOUT_GAMMA
 
 
-def check_params(kernels, params):
+def check_kernel_params(kernels, params):
     """Raise unless params is None or a dictionary of parameters that one of the kernels, by name, has.
 
     And warn of what a kernel has that counts for nothing.
@@ -127,7 +127,7 @@ def resolve_gamma(kernel, gamma, X, weights=None):
         return float(gamma)
     weights, X = np.ones(X.shape[0]) if weights is None else weights, exact(X)
     if gamma in ("auto", "median") and kernel in _AT_MEDIAN:
-        rows = spread_rows(X, _MEDIAN_ROWS)
+        rows = evenly_spread_rows(X, _MEDIAN_ROWS)
         between = distances(kernel, _safe_indexing(X, rows))
         pairs = np.triu_indices_from(between, k=1)
         values, mass = between[pairs], np.multiply.outer(weights[rows], weights[rows])[pairs]
@@ -154,7 +154,7 @@ def gram(kernel, X, Z=None, *, gamma=None, params=None, origin=None):
         return X
     Z = _apart(X, Z)
     if isinstance(kernel, str):
-        if is_single(X) and (Z is None or is_single(Z)):
+        if is_float32(X) and (Z is None or is_float32(Z)):
             return _single(kernel, X, Z, gamma, params, origin)
         if kernel == "rbf" and not (scipy.sparse.issparse(X) or scipy.sparse.issparse(Z)):
             return _by_products(X, Z, gamma, lambda tile: np.exp(tile, out=tile))
@@ -227,7 +227,7 @@ class InputKernel:
     on_features = False  # whether features stand in place of values
 
     @classmethod
-    def of(cls, kernel, gamma, params, X, weights=None, centred=False):
+    def from_settings(cls, kernel, gamma, params, X, weights=None, centred=False):
         """The kernel for training inputs X; what is left to the data comes from them, with weights (n,).
 
         centred : whether linear and polynomial kernels have their origin at the weighted mean of X
@@ -244,7 +244,9 @@ class InputKernel:
     @property
     def rate(self):
         """What the estimator's gamma is for a name, and the setting in its place of an object; None without one."""
-        value = getattr(self.kernel, self.kernel.rate[0]) if isinstance(self.kernel, BandwidthMixin) else self.gamma
+        value = (
+            getattr(self.kernel, self.kernel.rate_setting[0]) if isinstance(self.kernel, BandwidthMixin) else self.gamma
+        )
         return None if isinstance(value, str) else value  # a word is left where the kernel makes no use of it
 
     def with_rate(self, factor) -> InputKernel:
@@ -253,11 +255,11 @@ class InputKernel:
             return replace(self, kernel=self.kernel.with_rate(factor))
         return replace(self, gamma=None if self.gamma is None else self.gamma * float(factor))
 
-    def entries(self, n, d):
+    def value_size(self, n, d):
         """Numbers in one value of the kernel, for n samples and d outputs."""
-        return self.kernel.entries(n, d) if is_operator_valued(self.kernel) else 1
+        return self.kernel.value_size(n, d) if is_operator_valued(self.kernel) else 1
 
-    def training(self, X):
+    def training_gram(self, X):
         """Gram matrix (n, n) of the samples, checked."""
         return training_gram(self.kernel, X, gamma=self.gamma, params=self.params, origin=self.origin)
 
@@ -319,7 +321,7 @@ def _mean(X, weights):
     return np.asarray((weights / weights.sum()) @ X).ravel()
 
 
-def is_single(X):
+def is_float32(X):
     """Whether inputs are dense numbers in single precision."""
     return isinstance(X, np.ndarray) and X.dtype == np.float32
 
@@ -342,7 +344,7 @@ def _single(kernel, X, Z, gamma, params, origin):
         def fill(i, j):
             out[i, j] = gram(kernel, X[i], others[j], gamma=gamma, params=params, origin=origin)
 
-        in_tiles(fill, out)
+        fill_tiles(fill, out)
         return out
 
 
@@ -362,7 +364,7 @@ def _by_products(X, Z, gamma, finish, dtype=np.float64):
         np.minimum(exponents, 0.0, out=tile, casting="same_kind")
         finish(tile)
 
-    in_tiles(fill, out, symmetric=Z is None and len(out) > _FEW_SAMPLES)
+    fill_tiles(fill, out, symmetric=Z is None and len(out) > _FEW_SAMPLES)
     if Z is None:
         np.fill_diagonal(out, 1.0)
     return out

@@ -21,7 +21,7 @@ NODE_KERNELS = ("diffusion", "normalized_laplacian")
 _SETTINGS = {"iterated": "k", "diffusion": "t", "diffusion_kernel": "t"}  # of the smoothers that have one
 
 
-def diffusion(W, beta=1.0, normalized=False):
+def diffusion_kernel(W, beta=1.0, normalized=False):
     """Diffusion kernel ``exp(-beta L)`` (n, n) of the nodes of a graph (Kondor and Lafferty 2002).
 
     W : a graph in any form that ``graphs.read_graph`` takes
@@ -74,7 +74,7 @@ def node_kernel(kernel, W, beta=1.0):
     check_choice(kernel, "output_kernel", NODE_KERNELS)
     check_number(beta, "beta", strict=False)
     if kernel == "diffusion":
-        return diffusion(W, beta)
+        return diffusion_kernel(W, beta)
     return _of_eigenvalues(lambda values: 1 / (1 + beta * values), laplacian(W, normalized=True))
 
 
@@ -148,9 +148,9 @@ class Affinity(BaseEstimator):
         """The matrix S (n, n) of a graph W (n, n)."""
         kind, setting = self._smoother()
         if kind == "diffusion_kernel":
-            return diffusion(W, setting)
+            return diffusion_kernel(W, setting)
         if kind == "diffusion":
-            return np.eye(W.shape[0]) - diffusion(W, setting)
+            return np.eye(W.shape[0]) - diffusion_kernel(W, setting)
         return laplacian(W, normalized=kind == "normalized", power=setting if kind == "iterated" else 1)
 
     def graph(self, K):
@@ -211,12 +211,12 @@ def _is_fraction(value):
     return isinstance(value, (float, np.floating)) and 0 < value < 1
 
 
-def makes_penalty(graph) -> bool:
+def computes_penalty(graph) -> bool:
     """Whether the setting ``graph`` of an estimator computes its penalty from the samples of each fit."""
     return callable(getattr(graph, "penalty", None))
 
 
-def as_graph(graph, n):
+def check_graph(graph, n):
     """The setting ``graph`` of an estimator for n samples, checked: an object with ``penalty``, or weights (n, n)."""
     if graph is None:
         return Affinity()
@@ -224,7 +224,7 @@ def as_graph(graph, n):
         raise TypeError(
             f"graph must be kernels.Affinity(...), an object with penalty(K), a matrix (n, n) or None, got {graph!r}"
         )
-    if makes_penalty(graph):
+    if computes_penalty(graph):
         if isinstance(graph, Affinity):
             graph.validate()
         return graph
@@ -242,12 +242,12 @@ def as_graph(graph, n):
     return W
 
 
-def smoothness(graph, K, rows, on_features=False):
+def graph_penalty(graph, K, rows, on_features=False):
     """The PSD matrix (N, N) of the penalty on N samples with Gram matrix K; those are rows of a graph that is given.
 
     on_features : K are features (N, r) in its place
     """
-    if makes_penalty(graph):
+    if computes_penalty(graph):
         return sparse_or_dense(_penalty(graph, K, on_features))
     W = graph if len(rows) == graph.shape[0] else graph[rows][:, rows]
     return laplacian(sparse_or_dense(W))

@@ -7,7 +7,7 @@ directions of the inputs it changes, and these directions make the distance of t
     kernel = MetricKernel("matern12").resolve(X)
     for _ in range(kernel.n_rounds):
         C = ...  # coefficients (n, d) of the model f(x) = sum_j k(x, x_j) c_j
-        kernel = kernel.relearnt(X, C).resolve(X)
+        kernel = kernel.relearn(X, C).resolve(X)
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from sklearn.base import BaseEstimator, clone
 from .._utils.linalg import psd_root
 from .._utils.validation import check_choice, check_number, check_symmetric_psd
 from .gram import resolve_gamma
-from .ranks import spread_rows
-from .stationary import MOVABLE, BandwidthMixin, distances, profile, slope, unresolved
+from .ranks import evenly_spread_rows
+from .stationary import DIFFERENTIABLE, BandwidthMixin, distances, profile, profile_derivative, unresolved
 
 _GAMMAS = ("median", "scale", "auto")
 # The derivative of Matérn's profile of order nu with respect to gamma D is -r times that of order nu - 1 with gamma r,
@@ -101,9 +101,9 @@ class MetricKernel(BandwidthMixin, BaseEstimator):
         """The kernel with a number for gamma, by the rule for rbf in the metric; the metric stays."""
         self.validate()
         weights = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
-        return clone(self).set_params(gamma=resolve_gamma("rbf", self.setting(), self.transformed(X), weights))
+        return clone(self).set_params(gamma=resolve_gamma("rbf", self.initial_rate(), self.transform(X), weights))
 
-    def transformed(self, X):
+    def transform(self, X):
         """Rows (n, p) whose Euclidean distances are those of the metric: ``X @ root``, ``metric = root root'``."""
         x = _rows(X, "X")
         root = self._root(x.shape[1], "X")
@@ -134,7 +134,7 @@ class MetricKernel(BandwidthMixin, BaseEstimator):
             out[points, :, outputs] = np.swapaxes(_times(slopes, root), 1, 2)
         return out
 
-    def relearnt(self, X, C, sample_weight=None, gamma=None):
+    def relearn(self, X, C, sample_weight=None, gamma=None):
         """The kernel whose metric is the average outer product of the gradients of ``f(x) = sum_j k(x, x_j) c_j``.
 
         That is ``mean_i sum_l grad f_l(x_i) grad f_l(x_i)'`` over samples X (n, p), with weights (n,), and the outputs
@@ -159,12 +159,12 @@ class MetricKernel(BandwidthMixin, BaseEstimator):
         return new
 
     def variants(self, X, C, sample_weight=None):
-        """Kernels to go on with after a fit: ``relearnt``, and others that err less where its gradients are rough.
+        """Kernels to go on with after a fit: ``relearn``, and others that err less where its gradients are rough.
 
         Roots of the outer products change the metric by smaller steps; unless diagonal, so does leaving out what is
         beside the diagonal, which takes more samples to know.
         """
-        learnt = self.relearnt(X, C, sample_weight)
+        learnt = self.relearn(X, C, sample_weight)
         metric = learnt.metric
         if self.diagonal:
             metrics = [metric, np.sqrt(metric)]
@@ -248,8 +248,8 @@ class MetricKernel(BandwidthMixin, BaseEstimator):
 
     def _weights(self, D, close):
         """The profile's derivative with respect to gamma D at D (m, n), for "matern12" zero up to D = close (m,)."""
-        if self.base in MOVABLE:
-            return slope(self.base, D, self.gamma, out=D)
+        if self.base in DIFFERENTIABLE:
+            return profile_derivative(self.base, D, self.gamma, out=D)
         D[close[:, None] >= D] = np.inf  # copies, which have no part, as what is far away
         root = np.sqrt(2 * self.gamma * D, out=D)
         return -np.exp(-root) / root
@@ -263,7 +263,7 @@ class MetricKernel(BandwidthMixin, BaseEstimator):
         if C.shape[1] > len(C):  # rotations of the outputs change nothing, and n columns hold all
             C = np.linalg.qr(C.T)[1].T
         rows = np.flatnonzero(weights > 0)
-        rows = rows[spread_rows(x[rows], _ROWS)]
+        rows = rows[evenly_spread_rows(x[rows], _ROWS)]
         shares = np.sqrt(weights[rows] / weights[rows].sum())
         total = np.zeros(p if self.diagonal else (p, p))
         for points, _, slopes in self._slopes(x[rows], x, C, root):

@@ -124,15 +124,15 @@ class NamedKernel(BandwidthMixin, BaseEstimator):
         self.name, self.gamma = name, gamma
 
     @property
-    def searched(self):
+    def rate_is_searched(self):
         """Whether gamma is left to held-out errors."""
-        return super().searched and has_gamma(self.name)
+        return super().rate_is_searched and has_gamma(self.name)
 
     def resolve(self, X, sample_weight=None):
         """The kernel with a number for gamma."""
         check_kernel(self.name)
         check_number(self.gamma, "gamma", choices=_GAMMAS)
-        gamma = self.start if self.gamma == "auto" else self.gamma
+        gamma = self.rate_start if self.gamma == "auto" else self.gamma
         return clone(self).set_params(gamma=resolve_gamma(self.name, gamma, _rows(X), sample_weight))
 
     def __call__(self, X, Z):
@@ -188,7 +188,7 @@ class Matern(BandwidthMixin, BaseEstimator):
     def resolve(self, X, sample_weight=None):
         """The kernel with a number for gamma."""
         self.validate()
-        gamma = resolve_gamma("rbf", self.setting(), _rows(X, "Matern: X must be"), sample_weight)
+        gamma = resolve_gamma("rbf", self.initial_rate(), _rows(X, "Matern: X must be"), sample_weight)
         return clone(self).set_params(gamma=gamma)
 
     def __call__(self, X, Z):
@@ -271,7 +271,7 @@ class TanimotoGaussian(BandwidthMixin, BaseEstimator):
            [0.24, 0.24, 1.  ]])
     """
 
-    start = 1.0
+    rate_start = 1.0
 
     def __init__(self, gamma=1.0):
         self.gamma = gamma
@@ -279,7 +279,7 @@ class TanimotoGaussian(BandwidthMixin, BaseEstimator):
     def resolve(self, X, sample_weight=None):
         """The kernel with a number for gamma."""
         check_number(self.gamma, "TanimotoGaussian: gamma", choices=("auto",))
-        return clone(self).set_params(gamma=self.setting())
+        return clone(self).set_params(gamma=self.initial_rate())
 
     def __call__(self, X, Z):
         if isinstance(check_number(self.gamma, "TanimotoGaussian: gamma", choices=("auto",)), str):
@@ -340,14 +340,14 @@ class NGrams(BaseEstimator):
         return np.ones(length(X))
 
 
-def of_objects(kernel):
+def object_kernel(kernel):
     """The kernel itself; for the name of a kernel that takes no rows of numbers, "ngrams", its object."""
     return NGrams() if isinstance(kernel, str) and kernel == "ngrams" else kernel
 
 
 def as_output_kernel(kernel):
     """The kernel of outputs behind a name, a Gram matrix (outputs are its row numbers), an object or a callable."""
-    kernel = of_objects(kernel)
+    kernel = object_kernel(kernel)
     if isinstance(kernel, str):
         check_kernel(kernel, "output_kernel")
         if kernel == PRECOMPUTED:

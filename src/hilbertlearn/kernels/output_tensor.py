@@ -68,13 +68,13 @@ class OutputTensorKernel(BaseEstimator):
     array([[0.25, 0.5 ]])
     """
 
-    brings_operator = True
+    provides_operator = True
 
     def __init__(self, form="ii", kernel="rbf", weights=None, nu=None, families=None):
         self.form, self.kernel, self.weights, self.nu, self.families = form, kernel, weights, nu, families
 
     @property
-    def scalar(self):
+    def scalar_kernel(self):
         """The kernel that inputs are read for and whose values the term is made of."""
         return self.kernel if self.families is None else IndexedKernel(self.form, self.families)
 
@@ -127,7 +127,7 @@ class OutputTensorKernel(BaseEstimator):
 class IndexedKernel(BaseEstimator):
     """Values of the user's families, more than a number for each pair of a point and a training input."""
 
-    plain = False  # values are not a Gram matrix
+    returns_gram = False  # values have more axes than a Gram matrix
 
     operator_valued = True
     positive_definite = True  # forms iii and vi whatever the function; for i and iv checked where their term is made
@@ -135,7 +135,7 @@ class IndexedKernel(BaseEstimator):
     def __init__(self, form, families):
         self.form, self.families = form, families
 
-    def entries(self, n, d):
+    def value_size(self, n, d):
         """Numbers in one value, for n samples."""
         return n ** _AXES[self.form]
 

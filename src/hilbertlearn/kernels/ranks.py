@@ -32,7 +32,7 @@ def _ranks_of_columns(columns, n):
     return ranks
 
 
-def spread_rows(X, most, columns=None):
+def evenly_spread_rows(X, most, columns=None):
     """Increasing positions of at most so many rows, evenly spread in their order by value: all where these are fewer.
 
     A statistic of these rows does not depend on the order in which all rows come.

@@ -22,7 +22,7 @@ from sklearn.metrics.pairwise import additive_chi2_kernel, euclidean_distances, 
 
 from .._utils.naming import unnamed_in_errors
 from .._utils.validation import check_choice, check_number
-from .tiles import in_tiles
+from .tiles import fill_tiles
 
 OVERFLOW = "X is too large, its kernel overflows; scale X, for example with StandardScaler"
 MATERN = {"matern12": 0.5, "matern32": 1.5, "matern52": 2.5, "matern": 1.5}  # nu, by name
@@ -39,7 +39,7 @@ _SLOPES = {
     "matern": ("matern12", 3.0),
     "matern52": ("matern32", 5 / 3),
 }
-MOVABLE = tuple(_SLOPES)  # names of kernels that have derivatives everywhere
+DIFFERENTIABLE = tuple(_SLOPES)  # names of kernels that have derivatives everywhere
 _TILE = 128  # rows and columns worked on at a time, 128 KB, of which there are three
 _CLOSE = 4e-6  # squared distance over squared norm below which a difference of squares has too few digits
 _FAR = 1500.0  # sqrt(2 nu) distance / length scale at which all of Matérn's kernels with nu <= 50 are below 1e-308
@@ -55,23 +55,23 @@ class BandwidthMixin:
     word or the number that "auto" resolves to; the search goes on from there.
     """
 
-    rate = ("gamma", 1.0)
-    start: str | float = "median"
+    rate_setting = ("gamma", 1.0)
+    rate_start: str | float = "median"
 
     @property
-    def searched(self) -> bool:
+    def rate_is_searched(self) -> bool:
         """Whether the rate is left to held-out errors."""
-        value = getattr(self, self.rate[0])
+        value = getattr(self, self.rate_setting[0])
         return isinstance(value, str) and value == "auto"
 
-    def setting(self):
+    def initial_rate(self):
         """The rate's setting, the start in place of "auto"."""
-        return self.start if self.searched else getattr(self, self.rate[0])
+        return self.rate_start if self.rate_is_searched else getattr(self, self.rate_setting[0])
 
     def with_rate(self, factor):
         """The same kernel with its rate multiplied by factor; its setting must be a number, or numbers, by now."""
         check_number(factor, "factor")
-        name, power = self.rate
+        name, power = self.rate_setting
         value = getattr(self, name)
         if isinstance(value, str):
             raise unresolved(f"{type(self).__name__}: {name}", value)
@@ -86,7 +86,7 @@ def unresolved(name, value):
     return ValueError(f"{name}={value!r} is not a number yet; call resolve(X) with training data, or give a number")
 
 
-def metric(name):
+def metric_name(name):
     """The distance of a kernel by name: "sqeuclidean", "cityblock" or "chi2"; names of one metric can share it."""
     return _METRICS[check_choice(name, "kernel", tuple(_METRICS))]
 
@@ -98,7 +98,7 @@ def distances(name, X, Z=None):
     close to each other from differences: what is left of a difference of squares has few digits, and the root that
     Matérn's kernels take would leave half of these.
     """
-    kind = metric(name)
+    kind = metric_name(name)
     if kind == "cityblock":
         return manhattan_distances(X, Z)
     if kind == "chi2":
@@ -127,7 +127,7 @@ def profile(name, D, gamma, out=None, nu=None, symmetric=False):
 
     Of symmetric D one half is read, and the values are exactly symmetric.
     """
-    if metric(name) != "sqeuclidean" or name == "rbf":
+    if metric_name(name) != "sqeuclidean" or name == "rbf":
         nu = math.inf
     else:
         nu = MATERN[name] if nu is None else check_nu(nu, "nu")
@@ -137,12 +137,12 @@ def profile(name, D, gamma, out=None, nu=None, symmetric=False):
         out[rows, columns] = _matern(D[rows, columns], gamma, nu)
 
     with np.errstate(over="ignore"):  # of products whose kernel is 0
-        in_tiles(fill, out, symmetric, _TILE**2)
+        fill_tiles(fill, out, symmetric, _TILE**2)
     return out
 
 
-def slope(name, D, gamma, out=None):
-    """The derivative (n, m) of the profile of a kernel in ``MOVABLE`` with respect to gamma D, in out if given."""
+def profile_derivative(name, D, gamma, out=None):
+    """Derivative (n, m) of the profile with respect to gamma D, for kernels in ``DIFFERENTIABLE``, in out if given."""
     other, ratio = _SLOPES[name]
     values = profile(other, D, ratio * gamma, out=out)
     values *= -ratio

@@ -22,7 +22,7 @@ class InputTable:
         self.names, self.columns = tuple(names), list(columns)
 
     @classmethod
-    def of(cls, X, names=None):
+    def from_data(cls, X, names=None):
         """From a data frame, an array (n, p), or a list of rows; names of the columns where X has none."""
         if isinstance(X, InputTable):
             return X
@@ -65,7 +65,7 @@ class InputTable:
 
     def row_keys(self):
         """A hashable key for each sample, equal for equal samples; functions are equal to themselves only."""
-        every = [np.arange(len(one)) if has_points(one) else codes(one) for one in self.columns]
+        every = [np.arange(len(one)) if has_points(one) else category_codes(one) for one in self.columns]
         return list(zip(*every))
 
 
@@ -75,7 +75,7 @@ def _read(column):
     return array if has_points(array) else column_values(column)
 
 
-def codes(values):
+def category_codes(values):
     """Integers (n,), equal for equal values; missing ones (None, NaN) are equal to each other."""
     seen: dict = {}
     out = np.empty(len(values), dtype=int)
@@ -90,14 +90,14 @@ def codes(values):
     return out
 
 
-def names_of(X):
+def column_names(X):
     """Names of the columns of inputs, their numbers for an array; None where there are no columns."""
     if isinstance(X, InputTable):
         return X.names
     return tuple(range(X.shape[1])) if getattr(X, "ndim", 0) == 2 else None
 
 
-def positions(columns, names, what):
+def column_positions(columns, names, what):
     """Where columns are among names: a name, a number, a list of them, or a slice; what : they are of, for errors.
 
     Numbers are positions where all names are text or there are none, and names otherwise.
@@ -115,7 +115,7 @@ def positions(columns, names, what):
     return found
 
 
-def is_single(columns):
+def is_single_column(columns):
     """Whether a setting is one column by itself, and not a list of them."""
     return isinstance(columns, (str, numbers.Number))
 

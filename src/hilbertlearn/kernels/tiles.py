@@ -10,7 +10,7 @@ _ENTRIES = 2**18  # of a tile, 2 MB in double precision
 _FEW = 8  # tiles that are not worth the start of threads
 
 
-def in_tiles(fill, out, symmetric=False, entries=_ENTRIES):
+def fill_tiles(fill, out, symmetric=False, entries=_ENTRIES):
     """Let ``fill(rows, columns)``, two slices, write the tiles of `out` (n, m); of a large one side by side.
 
     symmetric : whether `out` is. Tiles on and above the diagonal are then asked for, and copied below: of two numbers

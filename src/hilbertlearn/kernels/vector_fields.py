@@ -50,7 +50,7 @@ class OperatorValuedKernel(BaseEstimator):
     array([[3., 8.]])
     """
 
-    operator_valued = brings_operator = True
+    operator_valued = provides_operator = True
 
     def __init__(self, function):
         self.function = function
@@ -62,7 +62,7 @@ class OperatorValuedKernel(BaseEstimator):
                 f"OperatorValuedKernel: function must be a callable (X, Z) -> blocks, got {self.function!r}"
             )
 
-    def entries(self, n, d):
+    def value_size(self, n, d):
         """Numbers in one value, for d outputs."""
         return d * d
 
@@ -122,7 +122,9 @@ class HelmholtzKernel(BandwidthMixin, OperatorValuedKernel):
     def resolve(self, X, sample_weight=None):
         """The kernel with a number for gamma."""
         self.validate()
-        return clone(self).set_params(gamma=resolve_gamma("rbf", self.setting(), self._points(X, "X"), sample_weight))
+        return clone(self).set_params(
+            gamma=resolve_gamma("rbf", self.initial_rate(), self._points(X, "X"), sample_weight)
+        )
 
     def function(self, X, Z):
         """Blocks (n, m, d, d) between points X (n, d) and Z (m, d)."""

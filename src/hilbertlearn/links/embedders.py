@@ -39,13 +39,13 @@ class MachineEmbedder:
     def graph_of(self, nodes):
         """The setting ``graph`` for some of the nodes."""
         graph = self.settings["graph"]
-        return graph if graph is None or kernels.makes_penalty(graph) else graph[nodes][:, nodes]
+        return graph if graph is None or kernels.computes_penalty(graph) else graph[nodes][:, nodes]
 
     def candidate(self, V) -> LinkTrial:
         """The machine with embeddings V (l, d) of the first nodes, ready to leave nodes out and to be fitted."""
         centerer, inputs, own = None, self.X, self.kernel
         if self.center:
-            K = self.kernel.training(self.X)
+            K = self.kernel.training_gram(self.X)
             centerer = KernelCenterer().fit(K)
             own, inputs = kernels.InputKernel("precomputed"), centerer.transform(K)
         model = self._model(own)
@@ -53,7 +53,7 @@ class MachineEmbedder:
 
     def refits(self, alpha, loss, n_known):
         """A function (rows, V) -> predictions (n_known, d) at the known nodes, of a machine fitted to some of them."""
-        K, everyone = self.kernel.training(self.X), np.arange(self.n_nodes)
+        K, everyone = self.kernel.training_gram(self.X), np.arange(self.n_nodes)
 
         def predictions(rows, V):
             used = np.r_[rows, everyone[n_known:]]  # others are there for a graph's penalty alone

@@ -94,12 +94,12 @@ class LinkEstimator(NamedSettings):
 
     def _read_nodes(self, X, y, hidden=None) -> Nodes:
         """Nodes with a graph, all checked, with the kernel."""
-        if isinstance(self.kernel, (list, tuple)) or kernels.brings_operator(self.kernel):
+        if isinstance(self.kernel, (list, tuple)) or kernels.provides_operator(self.kernel):
             raise TypeError(
                 f"kernel must be a single kernel of the nodes, got {self.kernel!r}; for a sum give a callable"
             )
         kernels.check_kernel(self.kernel)
-        kernels.check_params([self.kernel], self.kernel_params)
+        kernels.check_kernel_params([self.kernel], self.kernel_params)
         X, names, read_graph = self._graph_of(X, _graph(y), hidden)
         if X is None:
             graph = read_graph().in_relative_weights()

@@ -271,17 +271,17 @@ class LinkPredictor(FitCallbacksMixin, LinkPredictionMixin):
 
     def _graph(self, nodes):
         """The setting ``graph``, a matrix in the order of the nodes."""
-        if self.graph is None or kernels.makes_penalty(self.graph) or not self.manifold:
+        if self.graph is None or kernels.computes_penalty(self.graph) or not self.manifold:
             return self.graph
         named = is_networkx(self.graph)
         graph = read_known_graph(self.graph, "graph", nodes=nodes.names).adjacency if named else self.graph
-        W = kernels.as_graph(graph, len(nodes.order))
+        W = kernels.check_graph(graph, len(nodes.order))
         return W[nodes.order][:, nodes.order]
 
     def _kernels(self, X):
         """Kernels to choose from, with numbers for gamma where they have one."""
         gamma = "median" if _is_auto(self.gamma) else self.gamma
-        first = kernels.InputKernel.of(self.kernel, gamma, self.kernel_params, X, np.ones(_num_samples(X)))
+        first = kernels.InputKernel.from_settings(self.kernel, gamma, self.kernel_params, X, np.ones(_num_samples(X)))
         if not _is_auto(self.gamma) or first.gamma is None or self.regressor is not None:
             return [first]
         return [replace(first, gamma=first.gamma * factor) for factor in _GAMMAS]

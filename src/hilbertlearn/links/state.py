@@ -142,7 +142,9 @@ class LinkState:
     def _folds(self):
         gram = predict = None
         if self.nodes.X is not None and self.wanted.names is not None and ATTRIBUTES in self.wanted.names:
-            gram = self.kernel.training(take_inputs(self.nodes.X, np.arange(self.n_known), self.kernel.precomputed))
+            gram = self.kernel.training_gram(
+                take_inputs(self.nodes.X, np.arange(self.n_known), self.kernel.precomputed)
+            )
         if self.embedding is not None and self.wanted.learnt:
             predict = self.embedding.refits(self.n_known)
         graph = self.nodes.graph

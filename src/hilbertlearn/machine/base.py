@@ -268,8 +268,8 @@ class KernelMachine(FitCallbacksMixin, FittedMachine):
         check_choice(self.alpha_per_output, "alpha_per_output", (True, False))
         check_number(self.manifold, "manifold", strict=False)
         shapes, pairs = self._shapes(X), self.pairs(X)
-        scalar = [kernels.scalar(kernel) for kernel, _ in pairs]
-        kernels.check_params(scalar, self.kernel_params)
+        scalar = [kernels.scalar_kernel(kernel) for kernel, _ in pairs]
+        kernels.check_kernel_params(scalar, self.kernel_params)
         recipe = Recipe(
             pairs=[(snapshot(kernel), snapshot(operator)) for kernel, operator in pairs],
             gamma=self.gamma,
@@ -333,8 +333,8 @@ class KernelMachine(FitCallbacksMixin, FittedMachine):
                 )
             return [features.TransformerKernel(transformer)]
         if isinstance(self.kernel, (list, tuple)):
-            return [kernels.named(self.kernel, self.gamma)]
-        return kernels.alternatives(self.kernel, self.gamma, X)
+            return [kernels.kernel_from_name(self.kernel, self.gamma)]
+        return kernels.candidate_kernels(self.kernel, self.gamma, X)
 
     def _operators(self):
         """The operators, settings, that are left to choose from; none where one is given."""
@@ -346,7 +346,7 @@ class KernelMachine(FitCallbacksMixin, FittedMachine):
 
     def _input_kernels(self, X):
         """The kernels, settings, that inputs are read for."""
-        return [snapshot(kernels.scalar(kernel)) for kernel, _ in self.pairs(X)]
+        return [snapshot(kernels.scalar_kernel(kernel)) for kernel, _ in self.pairs(X)]
 
     def _fit_regressor(self, X, y, sample_weight):
         """Fit another model to the coordinates, gaps filled; alpha, loss and solver have no part in it."""
@@ -417,7 +417,7 @@ class KernelMachine(FitCallbacksMixin, FittedMachine):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         terms = [term[0] for term in self.kernel] if isinstance(self.kernel, (list, tuple)) else [self.kernel]
-        tags.input_tags.pairwise = any(kernels.is_precomputed(kernels.scalar(kernel)) for kernel in terms)
+        tags.input_tags.pairwise = any(kernels.is_precomputed(kernels.scalar_kernel(kernel)) for kernel in terms)
         tags.input_tags.sparse = True
         return tags
 

@@ -99,7 +99,7 @@ class StreamState(Expansion):
     @classmethod
     def of(cls, decided: StreamSettings, solved: Solved, n_samples, search_results, **more) -> StreamState:
         """The state of a model that was solved from moments."""
-        kernel, samples, columns, C = decided.kernel.folded(solved.coefficients)
+        kernel, samples, columns, C = decided.kernel.kernel_expansion(solved.coefficients)
         M = decided.M
         return cls(
             kernels=(kernel,),

@@ -24,7 +24,7 @@ def check_inputs(estimator, X, kernels, reset, like=None, dtype=np.float64):
     dtype : of rows of numbers for kernels by name, or a list of those that may stay, the first for all others
     """
     check_collected(X, "X")
-    if any(getattr(kernel, "reads_anything", False) for kernel in kernels):  # a transformer's own business
+    if any(getattr(kernel, "accepts_any_input", False) for kernel in kernels):  # a transformer's own business
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         return X
     dtype = like.dtype if isinstance(like, np.ndarray) and like.dtype == np.float32 else dtype
@@ -36,7 +36,7 @@ def check_inputs(estimator, X, kernels, reset, like=None, dtype=np.float64):
         )
     if any(by_columns) and all(by_columns):
         X = with_days(estimator, X, reset)
-        return _columns(estimator, X, reset, all(getattr(kernel, "by_name", False) for kernel in kernels))
+        return _columns(estimator, X, reset, all(getattr(kernel, "selects_by_name", False) for kernel in kernels))
     if has_points(X):
         X = as_curves(X)
     X = with_days(estimator, X, reset, single=any(isinstance(kernel, str) for kernel in kernels))
@@ -45,7 +45,7 @@ def check_inputs(estimator, X, kernels, reset, like=None, dtype=np.float64):
         X = values if values.dtype.kind in "biuf" else list(values)
     if any(isinstance(kernel, str) for kernel in kernels):
         return _rows(estimator, X, kernels, reset, dtype)
-    gaps = all(getattr(kernel, "missing_points", False) for kernel in kernels)
+    gaps = all(getattr(kernel, "accepts_missing", False) for kernel in kernels)
     if isinstance(X, (list, tuple)):
         X = list(X)
         rows = (list, tuple) if isinstance(like, np.ndarray) else (list,)
@@ -93,7 +93,7 @@ def _columns(estimator, X, reset, by_name):
         return X
     if is_frame(X):
         _remember_names(estimator, X, reset)
-        return InputTable.of(X) if reset else _in_order(InputTable.of(X), estimator, by_name)
+        return InputTable.from_data(X) if reset else _in_order(InputTable.from_data(X), estimator, by_name)
     X = values_of(X)
     alone = getattr(X, "ndim", 0) == 1 or (isinstance(X, (list, tuple)) and not any(map(_is_row, X)))
     if alone and not reset and len(getattr(estimator, "X_names_", ())) == 1:  # fitted to a data frame of one column
@@ -111,7 +111,7 @@ def _columns(estimator, X, reset, by_name):
     else:
         validate_data(estimator, X, reset=reset, skip_check_array=True)
     names = None if reset else getattr(estimator, "X_names_", None)  # of the data frame that it was fitted to
-    return X if names is None and X.dtype.kind == "f" else InputTable.of(X, names)
+    return X if names is None and X.dtype.kind == "f" else InputTable.from_data(X, names)
 
 
 def _in_order(table, estimator, by_name):
@@ -183,7 +183,7 @@ def _listed(names):
 
 def _example(X):
     """The kernel for a data frame with columns that are not numbers; None where all are."""
-    table = InputTable.of(X)
+    table = InputTable.from_data(X)
     kinds: dict = {"numbers": [], "functions": [], "others": []}
     for name, column in zip(table.names, table.columns, strict=True):
         functions = has_points(column)

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 
 from .._utils.naming import unnamed_in_errors
 from ..losses import as_loss
-from ..operators import named_operator
+from ..operators import operator_from_name
 from ..spaces import named_space
 
 _REMEDIES = {
@@ -29,8 +29,8 @@ class NamedSettings(BaseEstimator):
     # for each setting the function that makes an object of its name
     _by_name: dict = {
         "loss": as_loss,
-        "operator": named_operator,
-        "output_metric": named_operator,
+        "operator": operator_from_name,
+        "output_metric": operator_from_name,
         "space": named_space,
     }
 

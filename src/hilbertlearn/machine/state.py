@@ -56,7 +56,9 @@ class Expansion:
         """Sum (m, d) of predictors, by kernel, at the kernel values with the samples, block by block of rows."""
         n, d = len(self.columns), len(self.center)
         out = np.zeros((_num_samples(X), d))
-        width = max(kernel.n_components if kernel.on_features else n * kernel.entries(n, d) for kernel in self.kernels)
+        width = max(
+            kernel.n_components if kernel.on_features else n * kernel.value_size(n, d) for kernel in self.kernels
+        )
         for rows, part in blocks_of(X, width + d) if width else ():
             for k, predictor in predictors.items():
                 out[rows] += predictor(self.values(k, part))
@@ -358,7 +360,7 @@ def _made_from(found: Fit):
     if training.on_features:
         if len(training.kernels) > 1:
             return training.kernels, None, np.empty(0, dtype=int), coefficients
-        kernel, samples, columns, C = training.kernels[0].folded(coefficients[0])
+        kernel, samples, columns, C = training.kernels[0].kernel_expansion(coefficients[0])
         return (kernel,), samples, columns, [C]
     kept = np.arange(len(training.columns))
     if found.loss.sparse and found.problem.separable_term is not None and not training.depends_on_alpha:

@@ -5,7 +5,7 @@ functions, the space behind the coordinates: it has one axis for each variable, 
 """
 
 from .._utils.linalg import Kronecker
-from .matrices import as_learned, is_from_outputs, named_operator, operator_matrix
+from .matrices import as_learned, depends_on_outputs, operator_from_name, operator_matrix
 from .products import AxisProduct, LevelCoupling
 from .settings import Covariance, Decay, Identity, Integral, LearnedOperator, TaskGraph, task_similarity
 

@@ -26,13 +26,13 @@ def as_learned(operator):
     return operator if isinstance(operator, LearnedOperator) else None
 
 
-def is_from_outputs(operator):
+def depends_on_outputs(operator):
     """Whether an operator, a setting, is made of the training outputs, so that their scales count."""
     known = _NAMES.get(operator, Identity)() if isinstance(operator, str) else operator
-    return bool(getattr(known, "from_outputs", False))
+    return bool(getattr(known, "depends_on_outputs", False))
 
 
-def named_operator(operator, name="operator", others=()):
+def operator_from_name(operator, name="operator", others=()):
     """The object behind the name of an operator; others are names known besides."""
     known = (*_NAMES, *others)
     return _NAMES[check_choice(operator, name, known, ", a matrix or an object of hilbertlearn.operators")]()
@@ -48,7 +48,7 @@ def operator_matrix(operator, Y, weights=None, space=None, name="operator"):
     if isinstance(operator, str) and operator == "auto" and space is not None:
         M = kronecker([*(axis.default_operator for axis in space.axes), None], space.sizes)
     elif isinstance(operator, str):
-        M = named_operator(operator, name, () if space is None else ("auto",)).matrix(Y, weights, space)
+        M = operator_from_name(operator, name, () if space is None else ("auto",)).matrix(Y, weights, space)
     elif isinstance(operator, type):
         raise TypeError(f"{name} must be an object, got the class {operator.__name__}; pass {operator.__name__}()")
     elif hasattr(operator, "matrix"):

@@ -135,7 +135,7 @@ class TaskGraph(BaseEstimator):
         self.M, self.mu, self.form, self.gamma = M, mu, form, gamma
 
     @property
-    def from_outputs(self):
+    def depends_on_outputs(self):
         return self.M is None
 
     def matrix(self, Y, weights=None, space=None):
@@ -183,7 +183,7 @@ class Covariance(BaseEstimator):
            [1.2 , 2.57]])
     """
 
-    from_outputs = True
+    depends_on_outputs = True
 
     def __init__(self, shrinkage=0.1):
         self.shrinkage = shrinkage
@@ -231,7 +231,7 @@ class LearnedOperator(BaseEstimator):
            [-0.2, -0.2,  2.5]])
     """
 
-    from_outputs = True
+    depends_on_outputs = True
 
     def __init__(self, max_iter=50, tol=5e-3):
         self.max_iter, self.tol = max_iter, tol
@@ -243,7 +243,7 @@ class LearnedOperator(BaseEstimator):
         return None  # the start
 
     @staticmethod
-    def best(S):
+    def optimal_matrix(S):
         """The operator (d, d) for inner products S (d, d) of a function's coordinates; None when all are zero."""
         root = psd_root(S)
         total = np.trace(root)

@@ -164,7 +164,7 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, OnGrid, KernelMachine)
         if isinstance(self.points, str):
             check_choice(self.points, "points", ("auto",), ", None or inputs")
         for kernel, operator in self.pairs(X):
-            if kernels.brings_operator(kernel):
+            if kernels.provides_operator(kernel):
                 raise ValueError(
                     f"kernel: {type(kernel).__name__} brings an operator of its own, which levels have no part in; "
                     "give a kernel whose values are numbers"
@@ -300,7 +300,7 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, OnGrid, KernelMachine)
         given = self.points
         if self.non_crossing is not True or given is None:
             return None
-        read = [kernels.scalar(kernel) for kernel, _ in self.pairs(X)]
+        read = [kernels.scalar_kernel(kernel) for kernel, _ in self.pairs(X)]
         if not isinstance(given, str):
             if self.__sklearn_tags__().input_tags.pairwise:
                 raise ValueError("points: kernel='precomputed' has no values at other inputs; set points=None")

@@ -107,7 +107,7 @@ def _choose(samples: Samples, loss: Loss, alpha, options: Options, trusted) -> S
     near, families, weights = make_surrogate(some), families_of(double), None
     whole, nearly_complete = near is double, _is_nearly_complete(near, some)
     if np.isfinite(loss.largest_residual):  # what is smoother than the median rule's might not reach every sample
-        families = [(families[0][0], families[0][1].closed())]
+        families = [(families[0][0], families[0][1].without_search())]
     criterion, unit = Criterion(), 1.0
     if _is_robust(loss):
         setting = loss

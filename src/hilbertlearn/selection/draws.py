@@ -36,7 +36,7 @@ def order_by_value(samples: Samples):
     come first, because a kernel matrix in place of inputs leaves them as they are. Only inputs that have no order, such
     as graphs or molecules, beside equal outputs keep the order of the rows.
     """
-    precomputed = any(kernels.is_precomputed(kernels.scalar(kernel)) for kernel, _ in samples.recipe.pairs)
+    precomputed = any(kernels.is_precomputed(kernels.scalar_kernel(kernel)) for kernel, _ in samples.recipe.pairs)
     sizes = row_norms(np.nan_to_num(samples.encoded.coordinates))  # whatever the basis, and the order of its elements
     largest = sizes.max(initial=0.0)
     keys = np.round(sizes / largest, _DIGITS) if largest > 0 else sizes

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from .._utils.validation import check_choice, copies_in_memory
 from ..core.terms import Factors
-from ..features import FeatureKernel, Landmarks, fitted_map
+from ..features import FeatureKernel, Landmarks, fit_feature_map
 from ..leave_one_out import loo_residual_path
 from ..losses import Loss
 from ..training import Options, Samples, Training, build
@@ -134,10 +134,10 @@ def _fitted(setting, number, kernels, samples: Samples, before=None):
     """A feature map for each kernel; those of more landmarks begin with the ones before."""
     weights = samples.input_weights
     if number is None:
-        return [fitted_map(setting, kernel, samples.X, weights) for kernel in kernels]
+        return [fit_feature_map(setting, kernel, samples.X, weights) for kernel in kernels]
     setting = clone(setting).set_params(n_components=number)
     if before is None:
-        return [fitted_map(setting, kernel, samples.X, weights) for kernel in kernels]
+        return [fit_feature_map(setting, kernel, samples.X, weights) for kernel in kernels]
     pairs = zip(kernels, before, strict=True)
     return [setting.fit(kernel, samples.X, weights, start=start) for kernel, start in pairs]
 
@@ -145,7 +145,7 @@ def _fitted(setting, number, kernels, samples: Samples, before=None):
 def _features(maps, samples: Samples, before):
     if before is None:
         return [one(samples.X) for one in maps]
-    return [one.grown(samples.X, Z) for one, Z in zip(maps, before, strict=True)]
+    return [one.extend(samples.X, Z) for one, Z in zip(maps, before, strict=True)]
 
 
 def _judged(training: Training, loss: Loss, alpha, guess) -> tuple[Any, float]:
@@ -176,10 +176,10 @@ def _judged(training: Training, loss: Loss, alpha, guess) -> tuple[Any, float]:
 
 def _trace_left(maps, samples: Samples):
     """Of landmarks, the mean share of k(x, x) that they leave; None of other features."""
-    if not all(hasattr(one, "trace_left") for one in maps) or any(one.kernel.precomputed for one in maps):
+    if not all(hasattr(one, "trace_error") for one in maps) or any(one.kernel.precomputed for one in maps):
         return None
     some = samples.subsample(np.arange(len(samples.rows))[:: max(1, len(samples.rows) // _TRACED)])
-    return float(np.mean([one.trace_left(some.X) for one in maps]))
+    return float(np.mean([one.trace_error(some.X) for one in maps]))
 
 
 def _said(maps, curve):

@@ -91,7 +91,7 @@ class _Folds:
             train = np.setdiff1d(np.arange(len(self.samples.rows)), test)
             shape = _reweighted(fitted)[number]
             ((_, family),) = families_of(self.samples.subsample(train).with_shapes([shape]))
-            fits.append(self._fit(train, shape, family.at(new.rate), new.curve.penalty))
+            fits.append(self._fit(train, shape, family.at_rate(new.rate), new.curve.penalty))
         return replace(self, fits=fits)
 
     def _fit(self, train, shape, kernels: tuple[InputKernel, ...], penalty) -> Fit:

@@ -154,10 +154,10 @@ def make_surrogate(samples: Samples) -> Samples:
         encoded = Encoded.of(compact, samples.y[samples.rows])
     pairs = recipe.pairs
     given = [operator for _, operator in pairs if operator is not None]
-    own = any(kernels.brings_operator(kernel) and not kernels.is_operator_valued(kernel) for kernel, _ in pairs)
+    own = any(kernels.provides_operator(kernel) and not kernels.is_operator_valued(kernel) for kernel, _ in pairs)
     hidden = samples.mask is not None and encoded is samples.encoded  # gaps that an operator would mix
     if own or (given and (len(pairs) > 1 or hidden or any(map(operators.as_learned, given)))):
-        pairs = [(kernels.scalar(kernel), None) for kernel, _ in pairs]
+        pairs = [(kernels.scalar_kernel(kernel), None) for kernel, _ in pairs]
     if pairs is recipe.pairs and encoded is samples.encoded:
         return samples
     return replace(samples, recipe=replace(recipe, pairs=pairs), encoded=encoded)
@@ -201,7 +201,9 @@ def search(
     """
     n = len(samples.rows)
     trials: tuple[Trial, ...] = ()
-    kept: Any = [(i, rate) for i, (_, family) in enumerate(families) for rate in (RATES if family.open else [1.0])]
+    kept: Any = [
+        (i, rate) for i, (_, family) in enumerate(families) for rate in (RATES if family.is_searched else [1.0])
+    ]
     if around is not None:
         kept = around.neighbours
     wide = len(kept) > len(_NEAR)
@@ -222,11 +224,11 @@ def search(
             if look.curves[i, rate].training is None:  # ties made it the best after another had been
                 look.look(i, rate)
         shape, family = families[i]
-        neighbours = [(i, rate * factor) for factor in (_NEAR if family.open else (1.0,))]
+        neighbours = [(i, rate * factor) for factor in (_NEAR if family.is_searched else (1.0,))]
         trials += look.trials
         look.tell_edges(i, rate)
         wide, kept = False, neighbours if wide else [(i, rate)]
-    return SearchResult(shape, family.at(rate), look.curves[i, rate], trials, rate, neighbours)
+    return SearchResult(shape, family.at_rate(rate), look.curves[i, rate], trials, rate, neighbours)
 
 
 def best_operator(
@@ -251,14 +253,14 @@ def best_operator(
 def is_open(samples: Samples) -> bool:
     """Whether there is a kernel or an operator to choose."""
     recipe = samples.recipe
-    settings = [kernels.scalar(kernel) for kernel, _ in recipe.pairs]
+    settings = [kernels.scalar_kernel(kernel) for kernel, _ in recipe.pairs]
     searched = (kernels.is_searched(one, recipe.gamma) or getattr(one, "n_rounds", 0) for one in settings)
     return len(recipe.shapes) > 1 or len(recipe.operators) > 1 or any(searched)
 
 
 def has_plain_kernels(samples: Samples) -> bool:
     """Whether kernels have Gram matrices of their own, without the operators that they bring."""
-    return all(getattr(kernels.scalar(kernel), "plain", True) for kernel, _ in samples.recipe.pairs)
+    return all(getattr(kernels.scalar_kernel(kernel), "returns_gram", True) for kernel, _ in samples.recipe.pairs)
 
 
 def families_of(samples: Samples) -> list[tuple[Any, kernels.KernelFamily]]:
@@ -267,7 +269,9 @@ def families_of(samples: Samples) -> list[tuple[Any, kernels.KernelFamily]]:
     for shape in recipe.shapes or [recipe.pairs[0][0]]:
         pairs = samples.with_shape(shape).recipe.pairs
         inputs = (samples.X, samples.input_weights)
-        out.append((shape, kernels.KernelFamily.of(pairs, recipe.gamma, recipe.params, *inputs, recipe.center)))
+        out.append(
+            (shape, kernels.KernelFamily.from_settings(pairs, recipe.gamma, recipe.params, *inputs, recipe.center))
+        )
     return out
 
 
@@ -293,7 +297,7 @@ class _KernelSearch:
             number = len(RATES) // 2
             allowed, first, end = middle * _STEP ** np.arange(-number, number + 1), number - 1, number + 2
         for i, (_, family) in enumerate(self.families):
-            if not family.open:
+            if not family.is_searched:
                 self.at(i, 1.0)
                 continue
             for rate in allowed[first:end]:
@@ -321,12 +325,12 @@ class _KernelSearch:
     def _named(self, i, rate) -> str:
         return " + ".join(
             f"{one.kernel}, rate {rate:.3g}" if one.rate is not None else f"{one.kernel}"
-            for one in self.families[i][1].at(rate)
+            for one in self.families[i][1].at_rate(rate)
         )
 
     def look(self, i, rate) -> ErrorCurve:
         shape, family = self.families[i]
-        chosen = family.at(rate)
+        chosen = family.at_rate(rate)
         training = build(self.samples.with_shape(shape), chosen, self.grams(chosen))
         alphas = training.alphas() if isinstance(self.alpha, str) else [float(self.alpha)]
         curve = self.curves[i, rate] = error_curve(training, self.criterion, alphas, self.weights)

@@ -12,7 +12,7 @@ import numpy as np
 from .. import operators
 from .._utils.validation import warn
 from ..core.terms import FeatureGram
-from ..features import FeatureKernel, Landmarks, fitted_map
+from ..features import FeatureKernel, Landmarks, fit_feature_map
 from ..leave_one_out import Reservoir, loo_residuals_from_moments
 from ..losses import Loss
 from ..spaces import FixedSpace, Space
@@ -80,14 +80,14 @@ def select_stream_settings(samples: Samples, loss: Loss, alpha, options: Options
         (shape, family), *_ = families_of(samples)
         samples = samples.with_shape(shape)
         inner, recipe = family.kernels[0], samples.recipe
-        kernel = FeatureKernel(inner, fitted_map(setting, inner, samples.X, samples.input_weights))
+        kernel = FeatureKernel(inner, fit_feature_map(setting, inner, samples.X, samples.input_weights))
         nothing = FeatureGram(np.empty((len(samples.rows), 0)))
         M = make_terms(recipe, [nothing], samples.encoded, samples.weights)[0].M
         penalty, trials, approximation = None, (), Approximation(kernel.n_components)
         if automatic and passes and _may_take_passes(samples, M):
             choice = select(samples, loss, alpha, options, trusted=True)
             penalty, trials = choice.alpha * float(samples.weights.sum()), choice.trials
-    kernel = replace(kernel, map=kernel.map.detached())
+    kernel = replace(kernel, map=kernel.map.detach())
     recipe = replace(recipe, space=FixedSpace(samples.space))
     penalty, bounds = penalty if automatic else None, automatic_bounds(loss_setting, loss)
     return StreamSettings(kernel, samples.space, M, loss, recipe, penalty, trials, approximation, bounds)

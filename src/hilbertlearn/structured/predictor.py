@@ -200,7 +200,7 @@ class StructuredPredictor(OutputScores, InBlocks):
             many = probed and len(first) > _MANY * len(rows)
             space = ProbeSpace(references, loss) if many else WeightSpace(references, loss)
         else:
-            if any(kernels.is_operator_valued(kernels.scalar(k)) for k, _ in self.pairs()):
+            if any(kernels.is_operator_valued(kernels.scalar_kernel(k)) for k, _ in self.pairs()):
                 raise ValueError("kernel: values that are matrices need outputs that are vectors; use a scalar kernel")
             space = self._output_kernel(kernel).space(known, sample_weight[rows])
         groups = np.full(len(y), -1)
@@ -243,7 +243,7 @@ class StructuredPredictor(OutputScores, InBlocks):
         if not self._loss().quadratic:
             return f"loss={self.loss!r}: output_loss alone takes the squared loss; give output_kernel too for another"
         terms = self.pairs()
-        if len(terms) > 1 or terms[0][1] is not None or kernels.brings_operator(terms[0][0]):
+        if len(terms) > 1 or terms[0][1] is not None or kernels.provides_operator(terms[0][0]):
             return "output_loss alone takes one kernel and operator=None; give output_kernel too for more"
         return ""
 

@@ -164,11 +164,11 @@ class Training(Samples):
             X, columns = _safe_indexing(self.X, positions), rows
         elif not self.depends_on_alpha:
             X, columns = self._samples(positions), rows
-            settings = [kernels.scalar(kernel) for kernel, _ in self.recipe.pairs]
+            settings = [kernels.scalar_kernel(kernel) for kernel, _ in self.recipe.pairs]
             own = tuple(self._kernel_of(k, setting, X, weights) for k, setting in enumerate(settings))
             for k, kernel in enumerate(own):
                 if kernel is not self.kernels[k]:
-                    grams[k] = _gram(self.recipe, kernel, kernel.training(X))
+                    grams[k] = _gram(self.recipe, kernel, kernel.training_gram(X))
         return replace(
             self,
             X=X,
@@ -186,7 +186,7 @@ class Training(Samples):
         recipe = self.recipe
         if kernels.is_fixed(setting, recipe.gamma, self.kernels[k]):
             return self.kernels[k]
-        return kernels.InputKernel.of(setting, recipe.gamma, recipe.params, X, weights, recipe.center)
+        return kernels.InputKernel.from_settings(setting, recipe.gamma, recipe.params, X, weights, recipe.center)
 
     def judged(self, positions) -> Samples:
         """Some of the samples, encoded as they are, for errors of them."""
@@ -259,9 +259,9 @@ def build(samples: Samples, chosen, values=None) -> Training:
     recipe, graph = samples.recipe, samples.graph
     grams: list = []
     for i, kernel in enumerate(chosen):
-        K = kernel.training(samples.X) if values is None else values[i]
+        K = kernel.training_gram(samples.X) if values is None else values[i]
         if graph is not None:
-            penalty = kernels.smoothness(graph, K, samples.columns, kernel.on_features)
+            penalty = kernels.graph_penalty(graph, K, samples.columns, kernel.on_features)
             deformed = (DeformedFeatureKernel if kernel.on_features else DeformedKernel)(K, penalty)
             grams.append(DeformedGram(deformed, float(recipe.manifold), samples.labelled_indices))
         else:

@@ -38,7 +38,7 @@ def alternate(training: Training, loss, alpha, options: Options, center, init) -
             left = float(bound / abs(objective)) if objective else 0.0
             if left <= setting.tol:
                 break
-            alternated, wanted = setting.best(M @ Q @ M), d * np.outer(vectors[:, -1], vectors[:, -1])
+            alternated, wanted = setting.optimal_matrix(M @ Q @ M), d * np.outer(vectors[:, -1], vectors[:, -1])
         else:
             moved /= 4
             if moved < _LEAST_MOVED:

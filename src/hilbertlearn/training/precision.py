@@ -49,7 +49,7 @@ def decided(setting, single, recipe: Recipe, encoded: Encoded, weights, loss, so
 def _goes(recipe: Recipe, encoded: Encoded, loss, solver) -> bool:
     """Whether single precision has its own way with these settings; elsewhere it would only lose digits."""
     several = len(recipe.pairs) > 1 and any(operator is not None for _, operator in recipe.pairs)
-    own = any(kernels.brings_operator(kernel) for kernel, _ in recipe.pairs)
+    own = any(kernels.provides_operator(kernel) for kernel, _ in recipe.pairs)
     learns = any(operators.as_learned(operator) is not None for _, operator in recipe.pairs)
     odd = loss.on_margins or np.isfinite(loss.largest_residual) or encoded.sampling is not None
     return not (several or own or learns or odd or recipe.manifold) and solver in _SOLVERS

@@ -104,10 +104,10 @@ class Samples:
         every = kept if recipe.manifold else rows
         if recipe.manifold:
             check_graph(recipe, encoded.sampling)
-        d, scalars = encoded.coordinates.shape[1], [kernels.scalar(kernel) for kernel, _ in recipe.pairs]
+        d, scalars = encoded.coordinates.shape[1], [kernels.scalar_kernel(kernel) for kernel, _ in recipe.pairs]
         recipe = replace(recipe, features=resolved_features(recipe, len(every)))
         if recipe.features is None:  # a Cholesky factor beside each K, or what an eigendecomposition works with
-            entries = max(kernels.InputKernel(kernel).entries(len(every), d) for kernel in scalars)
+            entries = max(kernels.InputKernel(kernel).value_size(len(every), d) for kernel in scalars)
             copies = entries * (len(recipe.pairs) + (1 if recipe.pairs[0][1] is None else 3))
             check_memory(len(every), copies=copies / 2 if recipe.precision == "float32" else copies)
             _say_how_long(len(every) * entries**0.5, recipe.pairs[0][1] is not None or len(recipe.pairs) > 1)
@@ -120,7 +120,7 @@ class Samples:
             n_samples=n,
             weights=weights[rows],
             encoded=encoded.take(own) if len(own) < len(kept) else encoded,
-            graph=kernels.as_graph(recipe.graph, n) if recipe.manifold else None,
+            graph=kernels.check_graph(recipe.graph, n) if recipe.manifold else None,
         )
 
     @property
@@ -165,7 +165,7 @@ class Samples:
             encoded = Encoded.of(self.recipe.space(self.y[rows], weights), self.y[rows])
         return replace(
             self,
-            X=take_samples(self.X, kept, [kernels.scalar(kernel) for kernel, _ in self.recipe.pairs]),
+            X=take_samples(self.X, kept, [kernels.scalar_kernel(kernel) for kernel, _ in self.recipe.pairs]),
             columns=self.columns[kept],
             rows=rows,
             weights=weights,
@@ -252,7 +252,7 @@ def resolved_features(recipe: Recipe, n):
     for kernels that have no landmarks; beyond that as many landmarks as lower the held-out error.
     """
     given = recipe.features
-    plain = not any(kernels.brings_operator(kernel) for kernel, _ in recipe.pairs)
+    plain = not any(kernels.provides_operator(kernel) for kernel, _ in recipe.pairs)
     if isinstance(given, str):
         return features.Landmarks("auto") if n > _EXACT and plain else None
     if given is not None and not plain:
@@ -305,14 +305,14 @@ def kernel_terms(kernel, operator):
     for one, its_operator in terms:
         one.validate() if hasattr(one, "validate") else kernels.check_kernel(one)
         given = its_operator is not None and not (isinstance(its_operator, str) and its_operator == "auto")
-        if kernels.brings_operator(one) and given:
+        if kernels.provides_operator(one) and given:
             raise ValueError(f"operator must be None with kernels.{type(one).__name__}, which brings its own")
     return terms
 
 
 def check_graph(recipe, sampling):
     """Refuse what the penalty of a graph does not go with."""
-    if len(recipe.pairs) > 1 or kernels.brings_operator(recipe.pairs[0][0]):
+    if len(recipe.pairs) > 1 or kernels.provides_operator(recipe.pairs[0][0]):
         raise ValueError("manifold goes with one kernel and operator; set manifold=0, or give a single kernel")
     if sampling is not None:
         raise ValueError(

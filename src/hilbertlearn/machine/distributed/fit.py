@@ -78,7 +78,7 @@ def fit_blocks(
 def _judged(samples: Samples, decided: selection.StreamSettings) -> Reservoir:
     """Rows of the sample, with their features."""
     some = samples.subsample(selection.draw_subsample(samples, min(_JUDGED, len(samples.rows))))
-    Z = decided.kernel.training(some.X)
+    Z = decided.kernel.training_gram(some.X)
     return Reservoir(Z=Z, Y=some.Y, weights=some.weights, keys=np.empty(0), n_seen=len(some.rows))
 
 

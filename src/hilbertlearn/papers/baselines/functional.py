@@ -84,7 +84,7 @@ class FunctionalNadarayaWatson(FunctionalRegressor):
     def fit(self, X, y, sample_weight=None):
         """Keep the samples; NaN in y means not observed, samples of weight 0 are left out."""
         kernels.check_kernel(self.kernel)
-        kernels.check_params([self.kernel], self.kernel_params)
+        kernels.check_kernel_params([self.kernel], self.kernel_params)
         X, weights = self._read(X, y, sample_weight)
         y = self.read_outputs(y)
         space = function_space("grid", y, grid=self.grid, sample_weight=weights)
@@ -94,7 +94,7 @@ class FunctionalNadarayaWatson(FunctionalRegressor):
         self.curves_ = Y = np.where(np.isfinite(Y[rows]).any(axis=0), Y[rows], filled[rows])
         X, weights = take_samples(X, rows, [self.kernel]), weights[rows]
         self.state_ = Expansion(
-            kernels=(kernels.InputKernel.of(self.kernel, self.gamma, self.kernel_params, X, weights),),
+            kernels=(kernels.InputKernel.from_settings(self.kernel, self.gamma, self.kernel_params, X, weights),),
             X_fit=X,
             columns=rows,
             predictors=[LocalMeans(Y, weights)],
@@ -173,7 +173,7 @@ class _NamedSetting(MultiOutputMixin, RegressorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         kernel = getattr(self, "kernel", kernels.L2)
         tags.input_tags.pairwise = kernels.is_precomputed(kernel)
-        tags.input_tags.allow_nan = getattr(kernel, "missing_points", False)
+        tags.input_tags.allow_nan = getattr(kernel, "accepts_missing", False)
         tags.input_tags.sparse = isinstance(kernel, str)
         tags.regressor_tags.poor_score = not isinstance(kernel, str)  # on vectors, which are no curves
         return tags

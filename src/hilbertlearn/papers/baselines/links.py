@@ -54,7 +54,7 @@ class LinkBaseline(LinkEstimator):
         self._order_, self.n_labelled_ = nodes.order, W.shape[0]
         known = slice(None if self._transductive else self.n_labelled_)
         self.X_fit_ = X[known, known] if kernels.is_precomputed(self.kernel) else X[known]
-        self._kernel_ = kernels.InputKernel.of(self.kernel, self.gamma, self.kernel_params, self.X_fit_)
+        self._kernel_ = kernels.InputKernel.from_settings(self.kernel, self.gamma, self.kernel_params, self.X_fit_)
         self.kernel_, self.gamma_ = self._kernel_.kernel, self._kernel_.gamma
         self._learn(W)
 
@@ -82,7 +82,7 @@ class LinkBaseline(LinkEstimator):
         return X[:, self._order_[: len(self.X_fit_)]] if self._kernel_.precomputed else self._kernel_(X, self.X_fit_)
 
     def _training_gram(self):
-        return self._kernel_.training(self.X_fit_)
+        return self._kernel_.training_gram(self.X_fit_)
 
 
 class NaiveLinkPredictor(LinkBaseline):

@@ -74,7 +74,7 @@ class RobustNadarayaWatson(RegressorMixin, BaseEstimator):
         self.sample_weight_ = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         self.output_loss_ = loss
         self.X_fit_, self.y_fit_ = X, loss.check(y)
-        self._kernel_ = kernels.InputKernel.of(self.kernel, self.gamma, None, X, self.sample_weight_)
+        self._kernel_ = kernels.InputKernel.from_settings(self.kernel, self.gamma, None, X, self.sample_weight_)
         self.gamma_ = self._kernel_.gamma
 
     def weights(self, X):
@@ -166,9 +166,9 @@ class KernelDependencyEstimation(BaseEstimator):
         values, vectors = spectrum(centred, _RANK)
         self.components_ = (vectors / np.sqrt(values))[:, ::-1][:, : self.n_components]
         self.coordinates_ = centred @ self.components_
-        self._kernel_ = kernels.InputKernel.of(self.kernel, self.gamma, None, X)
+        self._kernel_ = kernels.InputKernel.from_settings(self.kernel, self.gamma, None, X)
         self.gamma_ = self._kernel_.gamma
-        factor = cholesky(self._kernel_.training(X), len(X) * self.alpha)
+        factor = cholesky(self._kernel_.training_gram(X), len(X) * self.alpha)
         self.dual_coef_ = cholesky_solve(factor, self.coordinates_)
 
     def transform(self, outputs):

@@ -14,7 +14,7 @@ from ..._utils.validation import check_number
 from ...losses import as_loss
 from ...machine.base import KernelMachine
 from ...machine.inputs import check_inputs
-from ...operators import as_learned, is_from_outputs
+from ...operators import as_learned, depends_on_outputs
 from ...training import is_searched
 
 _TAKEN = "OperatorKernelRegressor, FunctionalRegressor, StructuredPredictor, or RegularizationPathCV around one"
@@ -123,7 +123,7 @@ class Fitted:
         if getattr(kernel, "on_features", False):
             Z = kernel(self._inputs)
             return float(np.einsum("ij,ij->i", Z, Z)[rows].max())
-        if kernel.entries(1, 2) > 1:
+        if kernel.value_size(1, 2) > 1:
             raise ValueError("estimator: values of its kernel are matrices; give kernel_bound=, sup ||K(x, x)||")
         return float(np.max(kernel.diagonal(self._inputs)[rows]))
 
@@ -166,7 +166,8 @@ class Fitted:
             "alpha was chosen on them": self.searched or is_searched(model.alpha),
             "the kernel was chosen on them": gamma or (isinstance(model.kernel, str) and model.kernel == "auto"),
             "the loss's settings come from them": as_loss(model.loss).needs_residuals,
-            "the operator comes from them": is_from_outputs(model.operator) or as_learned(model.operator) is not None,
+            "the operator comes from them": depends_on_outputs(model.operator)
+            or as_learned(model.operator) is not None,
             "the scale of outputs comes from them": getattr(state.space, "scale", None) is not None,
             "features were chosen among them": state.feature_map is not None,
         }
