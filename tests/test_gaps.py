@@ -358,16 +358,16 @@ def problem(n, d, share, patterns=None, M=None):
 
 
 def test_few_patterns_are_factored_and_many_are_not():
-    assert solvers.choose(problem(1000, 3, 0.1)) == "spectral"
-    assert solvers.choose(problem(1000, 50, 0.1, patterns=2)) == "spectral"
-    assert solvers.choose(problem(1000, 2, 0.1, M=np.diag([1.0, 2.0]))) == "spectral"
+    assert solvers.select_solver(problem(1000, 3, 0.1)) == "spectral"
+    assert solvers.select_solver(problem(1000, 50, 0.1, patterns=2)) == "spectral"
+    assert solvers.select_solver(problem(1000, 2, 0.1, M=np.diag([1.0, 2.0]))) == "spectral"
     many = problem(2500, 50, 0.1)
-    assert solvers.choose(many) == "splitting"
-    assert solvers.choose(many, "spectral") == "spectral"
+    assert solvers.select_solver(many) == "splitting"
+    assert solvers.select_solver(many, "spectral") == "spectral"
     path = many.term.factor(PATH)  # nothing is factored yet, and would not fit in memory
-    assert not path.every_penalty and solvers.choose(many, factors=path) == "splitting"
+    assert not path.every_penalty and solvers.select_solver(many, factors=path) == "splitting"
     few = problem(1000, 20, 0.1)
-    assert solvers.choose(few, factors=few.term.factor(PATH)) == "spectral"
+    assert solvers.select_solver(few, factors=few.term.factor(PATH)) == "spectral"
 
 
 def test_vector_fields_with_gaps_are_as_before():

@@ -11,7 +11,7 @@ from hilbertlearn._utils import linalg, pivoted_cholesky
 from hilbertlearn._utils.linalg import Spectrum, spectrum
 from hilbertlearn._utils.pivoted_cholesky import expected_rank, low_rank_factor
 from hilbertlearn.core.problem import Problem
-from hilbertlearn.core.solvers import choose, solve
+from hilbertlearn.core.solvers import select_solver, solve
 from hilbertlearn.core.terms import SeparableTerm
 from hilbertlearn.core.terms.factors import CholeskyFactors, InverseFactors, SpectralFactors
 from hilbertlearn.leave_one_out import loo_residuals
@@ -370,5 +370,5 @@ def test_factors_follow_the_rank():
 
 
 def test_iterations_by_column_are_for_full_ranks():
-    assert choose(problem(losses.Squared(), 1e-4, n=1600)) == "spectral"
-    assert choose(problem(losses.Squared(), 1e-4, n=1600, K=rough(1600))) == "columns"
+    assert select_solver(problem(losses.Squared(), 1e-4, n=1600)) == "spectral"
+    assert select_solver(problem(losses.Squared(), 1e-4, n=1600, K=rough(1600))) == "columns"

@@ -137,7 +137,7 @@ def test_newton_and_splitting_meet(operator, weighted, gaps):
 
 def test_newton_where_splitting_takes_long():
     problem = random_problem(Pinball(LEVELS), n=60, alpha=1e-6)
-    assert solvers.choose(problem) == "proximal_newton"
+    assert solvers.select_solver(problem) == "proximal_newton"
     assert not solvers.solve(problem, "splitting", tol=1e-9, max_iter=300).converged
     assert solvers.solve(problem, "proximal_newton", tol=1e-9, max_iter=300).converged
 

@@ -21,7 +21,7 @@ from hilbertlearn import (
     spaces,
 )
 from hilbertlearn.core import solvers
-from hilbertlearn.core.solvers import NAMES, SOLVERS, choose
+from hilbertlearn.core.solvers import NAMES, SOLVERS, select_solver, suitable_solvers
 from hilbertlearn.losses import Huber, as_loss
 
 N, D, M = 16, 3, 8
@@ -130,16 +130,15 @@ def test_the_choice_is_known_without_solving(name, monkeypatch):
         monkeypatch.setattr(solver, "solve", refuse)
     monkeypatch.setattr(solvers, "solve", refuse)
     monkeypatch.setattr(type(problem.term), "factor", refuse)
-    assert choose(problem) == case.solver
-    for method in SOLVERS:
-        if SOLVERS[method].suits(problem):
-            assert choose(problem, method) == method
+    assert select_solver(problem) == case.solver
+    for method in suitable_solvers(problem):
+        assert select_solver(problem, method) == method
 
 
 @pytest.mark.parametrize("name", [*CASES, "many irregular values"])
 def test_the_fit_takes_the_solver_that_was_named(name):
     case = CASES.get(name, MANY)
-    assert case.fit().solver_ == choose(case.problem())
+    assert case.fit().solver_ == select_solver(case.problem())
 
 
 def test_the_columns_are_tried_where_samples_are_many():
@@ -147,7 +146,7 @@ def test_the_columns_are_tried_where_samples_are_many():
     large = rng.normal(size=(1500, 4))
     case = vector(np.sin(large[:, :3]), alpha=1.0, operator=OPERATOR)
     case.X = large
-    assert choose(case.problem()) == "columns" == case.fit().solver_
+    assert select_solver(case.problem()) == "columns" == case.fit().solver_
 
 
 def test_the_solver_of_objects_is_that_of_their_coordinates():
@@ -155,14 +154,14 @@ def test_the_solver_of_objects_is_that_of_their_coordinates():
     for settings in ({"output_kernel": "rbf"}, {"output_loss": "zero_one"}):
         model = StructuredPredictor(alpha=0.1, **settings).fit(X, labels)
         training = model.prepare(X, labels)
-        assert model.solver_ == choose(training.problem(model.loss_, 0.1, training.centre(model.loss_)))
+        assert model.solver_ == select_solver(training.problem(model.loss_, 0.1, training.centre(model.loss_)))
 
 
 # ---------------------------------------------------------------- all that suit
 
 
 PROBLEMS = {name: case.problem() for name, case in CASES.items()}
-PAIRS = [(name, method) for name, problem in PROBLEMS.items() for method in SOLVERS if SOLVERS[method].suits(problem)]
+PAIRS = [(name, method) for name, problem in PROBLEMS.items() for method in suitable_solvers(problem)]
 
 
 def test_the_table_has_every_solver():
@@ -203,7 +202,7 @@ def test_solvers_that_do_not_suit_are_refused_with_those_that_do(name):
     good = [method for other, method in PAIRS if other == name]
     for method in set(SOLVERS) - set(good):
         with pytest.raises(ValueError) as refusal:
-            choose(PROBLEMS[name], method)
+            select_solver(PROBLEMS[name], method)
         with pytest.raises(ValueError) as of_the_fit:
             case.fit(solver=method)
         for error in (refusal, of_the_fit):
@@ -215,7 +214,7 @@ def test_unknown_names_are_refused():
     with pytest.raises(ValueError, match="solver"):
         vector(Y).fit(solver="unheard of")
     with pytest.raises(ValueError, match="unheard of"):
-        choose(vector(Y).problem(), "unheard of")
+        select_solver(vector(Y).problem(), "unheard of")
     assert set(NAMES) == {"auto", *SOLVERS}
 
 

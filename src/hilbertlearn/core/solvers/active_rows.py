@@ -7,28 +7,25 @@ import dataclasses
 import numpy as np
 
 from . import splitting
+from .requirements import FINITE_LOSS, NO_OPERATOR, SEPARABLE_TERM, SPARSE_LOSS
 from .solution import Solution
 
-_WARM_UP = 8  # iterations on all rows that show which ones will be zero
-_FEW = 0.4  # fraction of nonzero rows up to which it pays to leave out the others
+REQUIRES = (SPARSE_LOSS, FINITE_LOSS, SEPARABLE_TERM, NO_OPERATOR)
 
-
-def suits(problem):
-    """A loss that leaves rows at zero and is_constrained no residual, M = I."""
-    term, soft = problem.separable_term, np.isinf(problem.loss.largest_residual)
-    return problem.loss.sparse and soft and term is not None and term.M is None
+_WARM_UP = 8  # iterations on all rows, after which most rows that will be zero are zero
+_FEW = 0.4  # share of nonzero rows up to which a working set is faster than the whole problem
 
 
 def cost(problem, factors):
-    """Less than the splitting of the whole problem, unless its factors are there."""
+    """Half of the splitting of the whole problem, or twice if the caller has its factors."""
     return splitting.cost(problem, factors) * (0.5 if factors is None else 2.0)
 
 
 def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors=None) -> Solution:
-    """Solve on the rows that can be nonzero, M = I; the rest is checked by the gap of the whole problem.
+    """Solve on a working set of rows that can be nonzero; the gap of the whole problem is the certificate.
 
-    A zero row stays zero while its residual is within the loss's threshold; rows beyond it join in the next round. When
-    too many rows are nonzero the whole problem is as cheap, and is solved as it is.
+    A zero row stays zero while its residual is within the threshold of the loss; rows beyond it join the working set
+    in the next round. When too many rows are nonzero, the whole problem is solved instead.
     """
     options = {"tol": tol, "callback": callback}
     if init is not None and len(_nonzero(init)) > _FEW * len(init):
@@ -48,7 +45,7 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
         gap = problem.gap(dual, fitted)
         solution = _after(solution, Solution(dual, gap, part.n_iter, gap <= tol, [gap], stopped=part.stopped))
         joining = np.setdiff1d(_nonzero(problem.prox(problem.Y - fitted, 1.0)), rows)
-        # when none joins, what is missing is accuracy: the whole problem settles it
+        # when none joins, only accuracy is missing: continue with the whole problem
         rows = np.union1d(_nonzero(dual), joining) if len(joining) else np.arange(len(dual))
     return solution
 

@@ -7,30 +7,30 @@ import numpy as np
 from ..._utils.linalg import dot
 from ..._utils.sums import same
 
-_MEMORY = 8
-_RIDGE = 1e-10  # relative regularisation of the small least-squares problem, at least
-_ROUNDED = 8  # roundings of its inner products that it is no smaller than
-_TOLERATED = 2.0  # growth of the residual beyond the best so far that is taken for failure
-_PROGRESS = 0.9  # a residual that falls less than to this fraction of the best so far, ..
-_PATIENCE = 2 * _MEMORY  # .. this many times in a row, is taken for a cycle; as many plain steps as remembered break it
+_MEMORY = 8  # steps that the extrapolation uses; twice as many double its cost and memory
+_RIDGE = 1e-10  # smallest ridge of the least-squares problem, relative to the trace
+_ROUNDINGS = 8  # the ridge is at least so many roundings of the inner products
+_TOLERATED = 2.0  # residual, relative to the smallest so far, beyond which the memory is cleared
+_PROGRESS = 0.9  # a residual above this share of the smallest so far is no progress; ..
+_PATIENCE = 2 * _MEMORY  # .. so many in a row are a cycle, which _MEMORY plain steps break
 
 
 class Anderson:
-    """Extrapolates from the last few steps (Walker & Ni 2011, type II); falls back on plain steps when it misleads.
+    """Extrapolates from the last few steps (Walker & Ni 2011, type II); falls back on plain steps when it fails.
 
-    total : function that adds what other parts of the entries have to sums over these; one call a step
+    total : function that adds the sums of other parts of the entries; called once a step
     """
 
     def __init__(self, shape, dtype=float, total=same):
         size, self._total = int(np.prod(shape)), total
         self._changes = np.empty((_MEMORY, size), dtype=dtype)  # of g
         self._steps = np.empty((_MEMORY, size), dtype=dtype)  # of w + g
-        self._ridge = max(_RIDGE, _ROUNDED * float(np.finfo(dtype).eps))
+        self._ridge = max(_RIDGE, _ROUNDINGS * float(np.finfo(dtype).eps))
         self._gram = np.empty((_MEMORY, _MEMORY))  # inner products of the changes
         self.restart()
 
     def restart(self):
-        """Forget the past: the map has changed."""
+        """Clear the memory: the map has changed."""
         self._count, self._best, self._stalled = 0, np.inf, 0
         self._last: tuple[np.ndarray, np.ndarray] | None = None
 
@@ -69,7 +69,7 @@ class Anderson:
         return sums[0], *np.split(sums[1:], 2)
 
     def _remember(self, step, change, with_change, with_g):
-        """Keep a step, if need be in place of the oldest; inner products of the changes kept with g."""
+        """Store a step, if need be in place of the oldest; returns inner products of the stored changes with g."""
         slot = self._count % _MEMORY
         self._count += 1
         used = min(self._count, _MEMORY)

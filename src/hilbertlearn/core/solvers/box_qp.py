@@ -6,33 +6,31 @@ import numpy as np
 
 from ..._utils.linalg import transposed_times
 from . import interior_point
+from .requirements import BOUNDED_MARGIN_LOSS
 from .solution import IterationMonitor, Solution
 
-_SMALL = 400  # samples up to which an interior-point method is as fast
-_COARSE = 1e-3  # gap of the problem with half of the samples
-_ROUNDS = 60
-_PATIENCE = 8  # rounds without fewer samples out of place that are taken for a circle
-_MARGIN = 0.01  # share of the samples, those nearest to the margin, that start inside
-_GROWTH = 0.5  # samples that may join those inside in a round, relative to their number
-_FEWEST = 50
+REQUIRES = (BOUNDED_MARGIN_LOSS,)
 
-
-def suits(problem):
-    """The hinge, in the variables of its margins."""
-    return problem.loss.on_margins and np.isfinite(problem.loss.bound)
+_SMALL = 400  # samples up to which the interior-point method is as fast as exchanges
+_COARSE = 1e-3  # relative gap of the problem with half of the samples; it only gives a starting point
+_ROUNDS = 60  # exchanges at most; then the interior-point method continues
+_PATIENCE = 8  # rounds in which the number of misplaced samples does not fall: exchanges go in circles
+_MARGIN = 0.01  # share of the samples, those nearest to the margin, that start strictly inside the box
+_GROWTH = 0.5  # samples that may join those inside in one round, relative to their number
+_FEWEST = 50  # samples that may join in any case
 
 
 def cost(problem, factors):
-    """Small systems, as much as one factorisation of all."""
+    """Several small systems, together about one Cholesky factorisation of all samples."""
     return len(problem.Y) ** 3 / 6
 
 
 def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors=None) -> Solution:
     """minimise ``b' Q b / 2 - <w, b>`` over ``0 <= b <= w`` (b and w scaled by 1/sqrt(w) when there are weights).
 
-    Few samples are inside the box at the optimum: once it is known which, a small system gives them. A guess comes from
-    the start, or from the same problem with half of the samples; exchanges then settle it, and an interior-point method
-    does where they go round in circles.
+    Few samples are strictly inside the box at the optimum. Once these are known, a small linear system gives their
+    values. The first guess comes from ``init``, or from the same problem with half of the samples. Exchanges between
+    bounds and inside improve it. An interior-point method takes over where exchanges go in circles.
     """
     Q = problem.separable_term.gram.dense() / problem.penalty
     top = np.ones(len(Q)) if problem.root_weights is None else problem.root_weights
@@ -41,38 +39,38 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
     def gap(b, Qb):
         return problem.gap(b[:, None], Qb[:, None])
 
-    told = IterationMonitor(callback)
-    options = {"tol": tol, "max_iter": max_iter, "callback": told}
+    monitor = IterationMonitor(callback)
+    options = {"tol": tol, "max_iter": max_iter, "callback": monitor}
     least = gap(b, transposed_times(Q, b))
     history = [least]
     if least > tol and (init is not None or len(Q) > _SMALL):
         low, high = (b <= 0, b >= top) if init is not None else _from_half(problem, top)
         b, least, history = _exchange(Q, top, gap, low, high, **options)
-    if least > tol and len(history) <= max_iter and not told.stopped:
+    if least > tol and len(history) <= max_iter and not monitor.stopped:
         options["max_iter"] = max_iter - len(history) + 1
         b, least, more = interior_point.minimise(Q, top, gap, b, **options)
         history += more[1:]
-    return Solution(b[:, None], least, len(history) - 1, least <= tol, history, stopped=told.stopped)
+    return Solution(b[:, None], least, len(history) - 1, least <= tol, history, stopped=monitor.stopped)
 
 
 def _from_half(problem, top):
-    """Which samples (n,), (n,) are guessed to be at 0 and at the top: by their margins when half of them are fitted."""
+    """Guess which samples are at 0 and at the top, two masks (n,), from the margins of a model of half of them."""
     K = problem.separable_term.gram.dense()
     rows = np.sort(np.random.default_rng(0).permutation(len(K))[: len(K) // 2])
     part = problem.take(rows, share=float((top[rows] ** 2).sum() / (top**2).sum()))
     b = solve(part, tol=_COARSE).dual[:, 0]
     excess = transposed_times(K[rows], b) / part.penalty - top
-    near = np.abs(excess) <= np.quantile(np.abs(excess), _MARGIN)
-    low, high = ~near & (excess > 0), ~near & (excess <= 0)
+    on_margin = np.abs(excess) <= np.quantile(np.abs(excess), _MARGIN)
+    low, high = ~on_margin & (excess > 0), ~on_margin & (excess <= 0)
     low[rows], high[rows] = b <= 0, b >= top[rows]
     return low, high
 
 
 def _exchange(Q, top, gap, low, high, *, tol, max_iter, callback):
-    """Solve for the samples inside, move those beyond a bound there, and let in those whose gradient is wrong.
+    """Block principal pivoting: returns the best b, its gap, and all gaps.
 
-    A block principal pivoting: the numbers let in are limited, so that systems stay small. Returns the best b, its gap,
-    and all gaps.
+    Each round solves for the samples inside the box, moves those beyond a bound to it, and lets in those at a bound
+    whose gradient has the wrong sign. The number let in is limited, so that systems stay small.
     """
     best, history = np.zeros_like(top), [gap(np.zeros_like(top), np.zeros_like(top))]
     least, fewest, since = history[0], len(top) + 1, 0
@@ -80,7 +78,7 @@ def _exchange(Q, top, gap, low, high, *, tol, max_iter, callback):
         inside = np.flatnonzero(~(low | high))
         b = np.where(high, top, 0.0)
         if len(inside):
-            system = interior_point.factored(Q[np.ix_(inside, inside)])
+            system = interior_point.system_solver(Q[np.ix_(inside, inside)])
             b[inside] = system((top - transposed_times(Q, b))[inside])
         gradient = transposed_times(Q, b) - top
         below, above = b < 0, b > top

@@ -9,16 +9,14 @@ import numpy as np
 from ..._utils.linalg import dot
 from ..problem import relative_gap
 from . import splitting
+from .requirements import SQUARED_LOSS
 from .solution import IterationMonitor, Solution
 
-
-def suits(problem):
-    """The squared loss, whatever the terms and the gaps."""
-    return problem.loss.quadratic
+REQUIRES = (SQUARED_LOSS,)
 
 
 def cost(problem, factors):
-    """With gaps up to 20 times as many iterations as the splitting has; with functions at points of their own, few."""
+    """With missing entries up to 20 times as many iterations as splitting; irregular functions have their own cost."""
     n, d = problem.Y.shape
     krylov = problem.term.krylov_cost(n, d)
     return 20 * splitting.cost(problem, factors) if krylov is None else krylov
@@ -27,12 +25,12 @@ def cost(problem, factors):
 def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors=None) -> Solution:
     """``c A + sum_t K_t A M_t / s = Y`` on the observed entries, preconditioned by the nearest single term.
 
-    For the squared loss the duality gap is half the squared residual over c, so each iteration has its certificate.
+    For the squared loss the duality gap is half the squared residual over c, so each iteration has a certificate.
     """
     c, Y = problem.loss.curvature, problem.zero_missing(problem.Y)
-    own = problem.term.krylov()
-    if own is not None:
-        return _by_own_iterations(own, problem, tol, max_iter, init, callback)
+    krylov = problem.term.krylov()
+    if krylov is not None:
+        return _solve_by_krylov(krylov, problem, tol, max_iter, init, callback)
     step = factors or problem.term.preconditioner()
 
     def multiply(A):
@@ -45,47 +43,47 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
     residual = Y - multiply(A) if init is not None else Y.copy()
     history = [relative_residual_gap(A, residual, Y, c)]
     conjugate = precondition(residual)
-    direction, rate, told = conjugate, np.vdot(residual, conjugate), IterationMonitor(callback)
+    direction, rate, monitor = conjugate, np.vdot(residual, conjugate), IterationMonitor(callback)
     for iteration in range(1, max_iter + 1):
-        if told.stopped or history[-1] <= tol:
-            return replace(_finished(problem, A, iteration - 1, tol, history), stopped=told.stopped)
+        if monitor.stopped or history[-1] <= tol:
+            return replace(_make_solution(problem, A, iteration - 1, tol, history), stopped=monitor.stopped)
         image = multiply(direction)
         length = rate / np.vdot(direction, image)
         A = A + length * direction
         residual = residual - length * image
         history.append(relative_residual_gap(A, residual, Y, c))
-        told(iteration, history[-1])
+        monitor(iteration, history[-1])
         conjugate = precondition(residual)
         rate, previous = np.vdot(residual, conjugate), rate
         direction = conjugate + rate / previous * direction
-    return _finished(problem, A, max_iter, tol, history)
+    return _make_solution(problem, A, max_iter, tol, history)
 
 
 def relative_residual_gap(A, residual, Y, c, constant=0.0):
     """Relative gap from the residual of the linear system: its fitted values are ``Y - c A - residual``.
 
-    constant : loss of directions that are not part of the system
+    constant : loss of the directions outside the system
     """
     errors = c * A + residual  # Y - fitted
     primal = dot(errors, errors) / (2 * c) + dot(A, Y - errors) / 2 + constant
     return relative_gap(primal, dot(residual, residual) / (2 * c) - primal)
 
 
-def _finished(problem, A, n_iter, tol, history):
+def _make_solution(problem, A, n_iter, tol, history):
     gap = problem.gap(A)  # recomputed: the recursion's residual drifts by rounding
     return Solution(A, gap, n_iter, gap <= max(tol, 1e-14), [*history, gap])
 
 
-def _by_own_iterations(system, problem, tol, max_iter, init, callback):
-    """The term's own iterations, more accurate until the gap is within tol."""
+def _solve_by_krylov(system, problem, tol, max_iter, init, callback):
+    """Conjugate gradients of the term, more accurate until the gap is at most tol."""
     c, T = problem.loss.curvature, problem.zero_missing(problem.Y)
     if init is not None:
         system.start(init, problem.penalty)
-    error, history, told = np.sqrt(tol), [], IterationMonitor(callback)
+    error, history, monitor = np.sqrt(tol), [], IterationMonitor(callback)
     while True:
         dual = system.solve(T, c, problem.penalty, error=error, max_iter=max_iter - system.n_iter)
         history.append(problem.gap(dual))
-        stop = told(system.n_iter, history[-1])
+        stop = monitor(system.n_iter, history[-1])
         if stop or history[-1] <= tol or system.n_iter >= max_iter or error < np.finfo(float).eps:
             return Solution(dual, history[-1], system.n_iter, history[-1] <= tol, history, stopped=stop)
         error /= 10

@@ -1,4 +1,8 @@
-"""Hard constraints on residuals: a function well within them, towards which others are moved to be admitted."""
+"""Feasible functions for losses with hard constraints on residuals.
+
+A solver's function may violate the constraints by rounding. It is moved towards an interior function, which satisfies
+them strictly, until it is feasible.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +14,20 @@ from ..._utils.linalg import row_norms
 from ...losses import Squared
 from . import conjugate_gradient
 
-_APART = 1e-3  # difference between neighbouring quantiles, relative to outputs, that is enough
-_DEEP = 0.5  # share of the largest residual admitted at which the search is over
+_APART = 1e-3  # smallest distance of neighbouring quantiles of an interior function, relative to the outputs
+_DEEP = 0.5  # share of the largest residual allowed at which the search for an interior function ends
 
 
 def find_interior(problem, factors):
-    """Dual variables and values of a function well within what the loss admits, or None."""
-    found = _near_outputs if np.isfinite(problem.loss.largest_residual) else _spread
-    return found(problem, factors)
+    """Dual variables and values of a function that satisfies the constraints strictly, or None."""
+    search = _interpolate_outputs if np.isfinite(problem.loss.largest_residual) else _separate_levels
+    return search(problem, factors)
 
 
-def _spread(problem, factors):
-    """For quantiles that must not cross: the constant alone where its levels are apart, else one that spreads them.
+def _separate_levels(problem, factors):
+    """For quantiles that must not cross: the constant if its levels are apart, else a function that separates them.
 
-    The function that is nearest to values that rise with the level, times what makes them as far apart as outputs are.
+    That function is a ridge regression on values that increase with the level, scaled to the size of the outputs.
     """
     zero = np.zeros_like(problem.Y)
     apart = -problem.loss.violation(problem.Y)
@@ -40,13 +44,13 @@ def _spread(problem, factors):
     return zero, zero
 
 
-def _near_outputs(problem, factors):
-    """Dual variables and values of a smooth function whose residuals are smaller than the loss admits, or None.
+def _interpolate_outputs(problem, factors):
+    """Dual variables and values of a smooth function whose residuals are smaller than the loss allows, or None.
 
-    Ridge regression with less and less penalty, until its residuals are half of what is admitted.
+    Ridge regression with a falling penalty, until residuals are half of the largest allowed.
     """
     radius = problem.loss.largest_residual * (1 if problem.root_weights is None else problem.root_weights)
-    top, best, found = problem.term.norm, 1.0, None
+    top, smallest, interior = problem.term.norm, 1.0, None
     B = None
     for shift in top * np.logspace(1, -15, 33) if top > 0 else ():
         if factors is None or problem.mask is not None:
@@ -55,34 +59,34 @@ def _near_outputs(problem, factors):
         else:
             B = factors.solve(problem.Y, 1.0, shift)
         G = problem.term.apply(B) / shift
-        reach = np.max(row_norms(problem.zero_missing(problem.Y - G)) / radius)
-        if reach < best:
-            best, found = reach, (B * (problem.penalty / shift), G)
-        if best <= _DEEP:
+        largest = np.max(row_norms(problem.zero_missing(problem.Y - G)) / radius)
+        if largest < smallest:
+            smallest, interior = largest, (B * (problem.penalty / shift), G)
+        if smallest <= _DEEP:
             break
-    return found
+    return interior
 
 
 def make_feasible(problem, solution, tol):
-    """The solution with a function that the constraint admits, and the gap of that function.
+    """The solution with a feasible function, and the gap of that function.
 
-    Sparse like the dual variables where a function of their samples alone keeps the gap within the tolerance.
+    The function keeps the sparsity of the dual variables if the gap stays within the tolerance.
     """
     starts, rows = [problem.interior], np.flatnonzero(solution.dual.any(axis=1))
-    some = np.isfinite(problem.loss.largest_residual) and 0 < len(rows) < len(problem.Y)
-    if some and problem.separable_term is not None:
+    is_sparse = np.isfinite(problem.loss.largest_residual) and 0 < len(rows) < len(problem.Y)
+    if is_sparse and problem.separable_term is not None:
         part = problem.take(rows)
-        found = find_interior(part, part.term.factor("path"))
-        if found is not None:
+        interior = find_interior(part, part.term.factor("path"))
+        if interior is not None:
             B = np.zeros_like(problem.Y)
-            B[rows] = found[0]
+            B[rows] = interior[0]
             starts.insert(0, (B, problem.fitted(B)))
     for start in starts:
-        near = dataclasses.replace(problem, interior=start)
-        function = near.feasible(solution.dual if solution.function is None else solution.function)
-        gap = near.gap(function)
+        candidate = dataclasses.replace(problem, interior=start)
+        function = candidate.feasible(solution.dual if solution.function is None else solution.function)
+        gap = candidate.gap(function)
         if np.isinf(problem.loss.largest_residual):  # dual variables of the solver may certify it better
-            gap = min(gap, near.gap(function, under=solution.dual))
+            gap = min(gap, candidate.gap(function, under=solution.dual))
         if gap <= tol:
             break
     return dataclasses.replace(solution, function=function, gap=gap, converged=gap <= tol)

@@ -6,25 +6,25 @@ import numpy as np
 
 from ..._utils.linalg import cholesky, cholesky_solve, transposed_times
 
-_JITTER = 1e-14  # relative to the mean of the diagonal, raised until the system can be factored
-_SMALLEST_JITTER = 1e-200  # of a kernel of zeros; its inverse must not overflow
+_JITTER = 1e-14  # added to the diagonal, relative to its mean, and raised until the system has a Cholesky factor
+_SMALLEST_JITTER = 1e-200  # jitter for a kernel of zeros; its inverse must not overflow
 _BOUNDARY = 0.995  # share of the way to the boundary that a step may go
-_AHEAD = 0.1  # share of the tolerance that is reached before bounds are tried, and again each time they do not fit
-_LAST = 1e-4  # share at which they are given up
-_STALLED = 1e-8  # steps this short are rounding
-_VANISHED = 1e-25  # products of variables and multipliers this small, relative to the first, are zero
-_POLISHING = 5  # Newton steps on the variables inside
+_AHEAD = 0.1  # share of tol at which variables are first put on bounds; a tenth of it after each failure
+_LAST = 1e-4  # share of tol at which the method stops trying to put variables on bounds
+_STALLED = 1e-8  # step lengths below this are rounding
+_VANISHED = 1e-25  # products of variables and multipliers below this, relative to the first, count as zero
+_POLISHING = 5  # Newton steps on the variables strictly inside the box
 
 
 def minimise(Q, top, gap, b, *, tol, max_iter, callback=None):
     """minimise ``b' Q b / 2 - <top, b>`` over ``0 <= b <= top``: (b, its gap, the gaps of all iterations).
 
-    Mehrotra's predictor and corrector: some twenty Cholesky factorisations, whatever the conditioning of Q. When the
-    gap is small enough, variables that come near a bound are put there, so that samples without a part are seen as
-    such; if the gap does not allow it, a few iterations more show better which ones do.
+    Mehrotra's predictor-corrector method: about twenty Cholesky factorisations, whatever the conditioning of Q. When
+    the gap is small enough, variables close to a bound are put on it, so that zeros are exact. If the gap then exceeds
+    tol, a few more iterations separate the variables better.
 
     gap : function of b and Q b
-    b : what to beat
+    b : starting value; it is returned if no iterate is better
     """
 
     def with_gap(b):
@@ -39,7 +39,7 @@ def minimise(Q, top, gap, b, *, tol, max_iter, callback=None):
     wanted, length = _AHEAD * tol, 1.0
     while len(history) <= max_iter and length > _STALLED:
         if best[1] <= wanted:
-            snapped = with_gap(_snapped(Q, top, b, low, high))
+            snapped = with_gap(_snap_to_bounds(Q, top, b, low, high))
             if snapped[1] <= tol or wanted < _LAST * tol:
                 best = snapped if snapped[1] <= tol else best
                 break
@@ -48,7 +48,7 @@ def minimise(Q, top, gap, b, *, tol, max_iter, callback=None):
         complementarity = (b @ low + rest @ high) / (2 * len(b))
         if complementarity < _VANISHED * spread or min(b.min(), rest.min()) <= 0:  # at a bound up to rounding
             break
-        solve_system = factored(Q, low / b + high / rest)
+        solve_system = system_solver(Q, low / b + high / rest)
         residual = gradient - low + high
         step = _direction(solve_system, residual, b, rest, low, high, 0.0, (0.0, 0.0))
         db, dlow, dhigh = (_length(step, b, rest, low, high) * part for part in step)
@@ -67,7 +67,7 @@ def minimise(Q, top, gap, b, *, tol, max_iter, callback=None):
     return *best, history
 
 
-def factored(Q, diagonal=0.0):
+def system_solver(Q, diagonal=0.0):
     """Function that solves ``(Q + diag(diagonal)) x = r``."""
     jitter = max(_JITTER * np.trace(Q) / len(Q), _SMALLEST_JITTER)
     S = Q.copy()
@@ -82,7 +82,7 @@ def factored(Q, diagonal=0.0):
 
 
 def _direction(solve_system, residual, b, rest, low, high, target, second_order):
-    """Newton step (b, low, high) towards products ``b low`` and ``rest high`` of the target's size."""
+    """Newton step of (b, low, high) towards products ``b low`` and ``rest high`` equal to the target."""
     from_low = (target - b * low - second_order[0]) / b
     from_high = (target - rest * high - second_order[1]) / rest
     db = solve_system(from_low - from_high - residual)
@@ -90,7 +90,7 @@ def _direction(solve_system, residual, b, rest, low, high, target, second_order)
 
 
 def _length(step, b, rest, low, high):
-    """The longest step, at most 1, that leaves all positive."""
+    """The longest step, at most 1, that keeps all variables positive."""
     db, dlow, dhigh = step
     longest = 1.0
     for value, change in ((b, db), (rest, -db), (low, dlow), (high, dhigh)):
@@ -100,9 +100,9 @@ def _length(step, b, rest, low, high):
     return longest
 
 
-def _snapped(Q, top, b, low, high):
-    """b with the variables near a bound put there, and the others moved to where the gradient is zero."""
-    # of the two factors of a product that vanishes, which is the smaller one of its kind?
+def _snap_to_bounds(Q, top, b, low, high):
+    """b with the variables near a bound put on it, and the others moved to where the gradient is zero."""
+    # b and its multiplier have a product near zero: the one that is relatively smaller is the zero
     largest = max(low.max(), high.max())
     at_low = b * largest < low * b.max()
     at_high = (top - b) * largest < high * top
@@ -110,7 +110,7 @@ def _snapped(Q, top, b, low, high):
     free = np.flatnonzero(~(at_low | at_high))
     if not len(free):
         return b
-    solve_system = factored(Q[np.ix_(free, free)])
+    solve_system = system_solver(Q[np.ix_(free, free)])
     for _ in range(_POLISHING):
         b[free] = np.clip(b[free] - solve_system((transposed_times(Q, b) - top)[free]), 0.0, top[free])
     return b

@@ -6,14 +6,11 @@ import numpy as np
 
 from .solution import IterationMonitor, Solution
 
-
-def suits(problem):
-    """Everything: it asks for nothing but products with the map and the prox."""
-    return True
+REQUIRES = ()  # products with the map and the prox suffice
 
 
 def cost(problem, factors):
-    """As many iterations as the conditioning asks for: the last resort."""
+    """Conditioning decides on the number of iterations, so this is the last resort: a million products."""
     return 1e6 * len(problem.Y) ** 2 * problem.Y.shape[1]
 
 
@@ -27,10 +24,10 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
     F = problem.fitted(Z)
     V, FV, momentum = Z, F, 1.0
     lipschitz = problem.lipschitz
-    history, told = [problem.gap(Z, F)], IterationMonitor(callback)
+    history, monitor = [problem.gap(Z, F)], IterationMonitor(callback)
     for iteration in range(1, max_iter + 1):
-        if told.stopped or history[-1] <= tol:
-            return Solution(Z, history[-1], iteration - 1, history[-1] <= tol, history, stopped=told.stopped)
+        if monitor.stopped or history[-1] <= tol:
+            return Solution(Z, history[-1], iteration - 1, history[-1] <= tol, history, stopped=monitor.stopped)
         previous, F_previous = Z, F
         gradient = problem.gradient(V, FV)
         while True:
@@ -41,12 +38,12 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
             if curvature <= lipschitz * (1 + 1e-9) * np.vdot(move, move):
                 break
             lipschitz *= 1.5  # the norm was underestimated
-        if np.vdot(V - Z, Z - previous) > 0:  # the momentum points uphill: forget it
+        if np.vdot(V - Z, Z - previous) > 0:  # the momentum points uphill: restart
             momentum, V, FV = 1.0, Z, F
         else:
             faster = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
             beta, momentum = (momentum - 1) / faster, faster
             V, FV = Z + beta * (Z - previous), F + beta * (F - F_previous)
         history.append(problem.gap(Z, F))
-        told(iteration, history[-1])
+        monitor(iteration, history[-1])
     return Solution(Z, history[-1], max_iter, history[-1] <= tol, history)

@@ -1,9 +1,12 @@
-"""Proximal points by Newton's method, for losses that are piecewise linear: their dual variables are in polyhedra.
+"""Proximal point method with semismooth Newton steps, for piecewise linear losses (Li, Sun and Toh 2018).
 
-Splitting is quick to the first digits and slow to the last where the kernel is smooth and few samples are on their
-quantiles. Here the proximal point of the dual problem, ``argmin dual(B) + ||B - A||^2 / (2 sigma)``, is found by
-semismooth Newton steps in the function (as for the lasso by Li, Sun and Toh 2018). Each is a linear system in the dual
-variables that are free on the face that the prox is on, as many as there are samples near their quantiles.
+Splitting reaches the first digits fast and the last digits slowly where the kernel is smooth and few samples lie on
+their quantiles. The proximal point of the dual problem is ``argmin dual(B) + ||B - A||^2 / (2 sigma)``. Each Newton
+step towards it is a linear system in the dual variables that are free on the current face of the dual polyhedron:
+about as many as there are samples near their quantiles.
+
+The certificate pairs the smallest primal value seen with the smallest dual value seen. They may belong to different
+iterates; the solution then holds both (``Solution.function``).
 """
 
 from __future__ import annotations
@@ -13,82 +16,72 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..._utils.linalg import cholesky, cholesky_solve, dot
-from ..._utils.sums import same
 from ..problem import Problem, relative_gap
 from . import splitting
+from .requirements import DOUBLE_PRECISION, FIXED_KERNEL, ONE_PART, POLYHEDRAL_LOSS, SEPARABLE_TERM
 from .solution import IterationMonitor, Solution
 
-_LARGEST = 1500  # unknowns of a system
-_BEGIN = 30  # steps of splitting
-_FREE = 0.1  # share of the dual variables that are free at first
-_EASY, _HARD = 3, 8  # Newton steps after which sigma may grow, or stays
-_LAST = 1e14  # the largest sigma, relative to the first
-_SHRUNK = 8  # times that systems may turn out too large
-_GROWTH = 3.0  # of sigma from one proximal point to the next
-_INEXACT = 0.2  # what is left to gain of a proximal point, relative to the gap, when the next is looked for
-_INNER = 12  # Newton steps for a proximal point, at most
-_ARMIJO, _HALVINGS = 1e-4, 30
-_RIDGES = (1e-15, 1e-13, 1e-11, 1e-9)  # added to the diagonal of a system, relative, until it has a factor
+REQUIRES = (POLYHEDRAL_LOSS, SEPARABLE_TERM, DOUBLE_PRECISION, ONE_PART, FIXED_KERNEL)
 
-
-def suits(problem: Problem) -> bool:
-    """Losses that know their faces, kernels ``k(x, z) M`` in double precision, all samples in one place."""
-    if (
-        not hasattr(problem.loss, "face")
-        or problem.separable_term is None
-        or problem.is_float32
-        or problem.total is not same
-    ):
-        return False
-    return not problem.separable_term.gram.depends_on_alpha
+_LARGEST = 1500  # unknowns of a Newton system at most; twice as many take eight times as long
+_WARM_UP = 30  # iterations of splitting at the start
+_FREE = 0.1  # share of the dual variables that are free under the first sigma
+_EASY, _HARD = 3, 8  # up to so many Newton steps sigma grows, or stays; beyond, it shrinks
+_LARGEST_SIGMA = 1e14  # relative to the first sigma; beyond it, rounding keeps the gap from falling
+_ENLARGEMENTS = 8  # of sigma because a system was too large, before the solver gives up
+_GROWTH = 3.0  # factor of sigma from one proximal point to the next
+_INEXACT = 0.2  # a proximal point is accurate enough when its error bound is this share of ||B - A||^2 / (2 sigma)
+_INNER = 12  # Newton steps for one proximal point at most
+_ARMIJO = 1e-4  # share of the predicted decrease that a step must reach
+_HALVINGS = 30  # of the step length at most
+_RIDGES = (1e-15, 1e-13, 1e-11, 1e-9)  # added to the diagonal, relative to its mean, until there is a Cholesky factor
 
 
 def cost(problem: Problem, factors) -> float:
-    """Less than splitting, which it begins with and goes on where that would take long."""
+    """Half of splitting, so that it precedes splitting wherever it suits."""
     return splitting.cost(problem, factors) / 2
 
 
 def solve(problem: Problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors=None) -> Solution:
-    """A few steps of splitting, then proximal points with ever larger sigma.
+    """A few iterations of splitting, then proximal points with growing sigma.
 
-    max_iter : steps in all. The certificate is that of the function with the smallest primal value seen and of the
-    best dual variables; where these are not those of the function, it is returned beside them.
+    max_iter : iterations of splitting and Newton steps together
     """
-    start = splitting.solve(problem, tol=tol, max_iter=min(_BEGIN, max_iter), init=init, factors=factors)
+    start = splitting.solve(problem, tol=tol, max_iter=min(_WARM_UP, max_iter), init=init, factors=factors)
     if start.converged:
         return start
     A, history = start.dual, list(start.history)
     C, F = A, problem.fitted(A)
     best = _Best(problem, A, F)
-    sigma, inner, large = _first_sigma(problem, A, F), 0, 0
-    last, told = _LAST * sigma, IterationMonitor(callback)
+    sigma, inner, enlarged = _first_sigma(problem, A, F), 0, 0
+    last, monitor = _LARGEST_SIGMA * sigma, IterationMonitor(callback)
     for iteration in range(start.n_iter + 1, max_iter + 1):
         if sigma > last:  # rounding keeps the gap from falling
             return best.solution(iteration, False, history)
-        at = _Point.of(problem, A, sigma, C, F)
-        best.see(at)
+        at = _Point.evaluate(problem, A, sigma, C, F)
+        best.update(at)
         history.append(best.gap)
-        if told(iteration, best.gap) or best.gap <= tol:
-            return replace(best.solution(iteration, best.gap <= tol, history), stopped=told.stopped)
-        if at.left <= _INEXACT * at.moved or inner == _INNER:  # the next proximal point
+        if monitor(iteration, best.gap) or best.gap <= tol:
+            return replace(best.solution(iteration, best.gap <= tol, history), stopped=monitor.stopped)
+        if at.left <= _INEXACT * at.moved or inner == _INNER:  # accurate enough: go to the next proximal point
             growth = _GROWTH if inner <= _EASY else 1.0 if inner <= _HARD else 1 / _GROWTH
             A, sigma, inner = at.dual, sigma * growth, 0
-            at = _Point.of(problem, A, sigma, C, F)
+            at = _Point.evaluate(problem, A, sigma, C, F)
         system = _newton(problem, at)
-        if system is None and large == _SHRUNK:
+        if system is None and enlarged == _ENLARGEMENTS:
             return replace(best.solution(iteration, False, history), gave_up=True)
         if system is None:  # fewer are free with a larger sigma
-            sigma, large = _GROWTH * sigma, large + 1
+            sigma, enlarged = _GROWTH * sigma, enlarged + 1
             continue
         C, F, moved = _search(at, *system)
         inner += 1
-        if not moved:  # rounding: another sigma, or the end
+        if not moved:  # no descent because of rounding: try a larger sigma
             A, sigma, inner = at.dual, _GROWTH * sigma, 0
     return best.solution(max_iter, False, history)
 
 
 def _first_sigma(problem: Problem, A, F) -> float:
-    """Such that a tenth of the dual variables is free at first, by the sizes of residuals."""
+    """The sigma under which a tenth of the dual variables is free, from the sizes of the residuals."""
     sizes = np.abs(problem.zero_missing(problem.Y - F))
     if problem.measure is not None:
         sizes = sizes / np.sqrt(problem.measure)
@@ -106,7 +99,7 @@ class _Best:
         self.function, self.primal = A, problem.primal(A, F)
         self.dual, self.least = A, problem.dual(A, F)
 
-    def see(self, at: _Point):
+    def update(self, at: _Point):
         for C, primal in ((at.dual, at.primal), (at.C, self.problem.primal(at.C, at.F))):
             if primal < self.primal:
                 self.function, self.primal = C, primal
@@ -118,8 +111,8 @@ class _Best:
         return relative_gap(self.primal, self.least, self.problem.floor)
 
     def solution(self, iteration, converged, history):
-        own = self.function is self.dual
-        return Solution(self.dual, self.gap, iteration, converged, history, function=None if own else self.function)
+        same = self.function is self.dual
+        return Solution(self.dual, self.gap, iteration, converged, history, function=None if same else self.function)
 
 
 @dataclass(frozen=True)
@@ -131,17 +124,17 @@ class _Point:
     sigma: float
     C: np.ndarray
     F: np.ndarray
-    dual: np.ndarray  # what the prox makes of the residuals; C itself at the proximal point
-    value: float  # of what the proximal point minimises
-    gap: float = np.inf  # of the dual variables
-    left: float = np.inf  # bound on what is left to gain of the proximal point
-    moved: float = 0.0  # what it costs to be away from A
-    primal: float = np.inf  # of the dual variables' function
+    dual: np.ndarray  # prox of the residuals; equal to C at the proximal point
+    value: float  # objective that the proximal point minimises
+    gap: float = np.inf  # relative gap of ``dual``
+    left: float = np.inf  # bound on the distance of ``value`` from its minimum
+    moved: float = 0.0  # ||dual - A||^2 / (2 sigma)
+    primal: float = np.inf  # at the function with coefficients ``dual``
     dual_value: float = np.inf
 
     @classmethod
-    def of(cls, problem: Problem, A, sigma, C, F):
-        """With its gap, which takes a product with the kernel."""
+    def evaluate(cls, problem: Problem, A, sigma, C, F):
+        """The point with its gap, which costs one product with the kernel."""
         dual, value = _envelope(problem, A, sigma, C, F)
         G = problem.fitted(dual)
         primal, dual_value = problem.primal_and_dual(dual, G, dual, dot(dual, G))
@@ -151,12 +144,12 @@ class _Point:
 
     @property
     def argument(self):
-        """What the prox is taken of."""
+        """The argument of the prox."""
         return self.A + self.sigma * (self.problem.Y - self.F)
 
 
 def _envelope(problem: Problem, A, sigma, C, F):
-    """The dual variables that residuals have, and the value ``||h||^2 s/2 + envelope of the loss`` of the function."""
+    """The prox of the residuals, and the objective ``s/2 ||h||^2 + Moreau envelope of the loss``."""
     R = problem.Y - F
     dual = problem.prox(A + sigma * R, sigma)
     apart = dual - A
@@ -176,7 +169,7 @@ def _newton(problem: Problem, at: _Point):
         S = term.gram.take(rows).dense() * between / problem.penalty
         S += (V @ V.T) * (rows[:, None] == rows) / at.sigma
         left = np.einsum("ij,ij->i", ((at.A - new) / at.sigma + problem.Y - G)[rows], V)
-        free = _solved(S, left)
+        free = _solve_system(S, left)
         if free is None:
             return None
         new = new.copy()
@@ -186,8 +179,8 @@ def _newton(problem: Problem, at: _Point):
     return direction, values, dot(values, at.C - at.dual)
 
 
-def _solved(S, R):
-    """Solution of the system S x = R (k,), with a ridge that rounding asks for; None where none is enough."""
+def _solve_system(S, R):
+    """Solution of S x = R (k,) with the smallest ridge that gives a Cholesky factor; None if none does."""
     size = float(np.trace(S)) / len(S)
     for ridge in _RIDGES:
         try:
@@ -199,7 +192,7 @@ def _solved(S, R):
 
 
 def _search(at: _Point, direction, values, slope):
-    """The function a step along the direction, by halving, and whether there was one."""
+    """The function after a backtracking step along the direction, and whether the step reduces the objective."""
     step = 1.0
     for _ in range(_HALVINGS):
         C, F = at.C + step * direction, at.F + step * values

@@ -1,4 +1,4 @@
-"""What every solver is given and returns."""
+"""What solvers return, and how they report progress."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Solution:
-    """Dual variables (n, d), their relative duality gap, and how they were reached."""
+    """Dual variables (n, d), their relative duality gap, and how the solver reached them."""
 
     dual: np.ndarray
     gap: float
     n_iter: int
     converged: bool
-    history: list[float] = field(default_factory=list)  # relative gaps, in the order they were checked
+    history: list[float] = field(default_factory=list)  # relative gaps, in the order they were computed
     solver: str = ""  # the name of the solver
-    gave_up: bool = False  # another solver that suits would be faster
-    expansion: np.ndarray | None = None  # (N, d) coefficients on features, with more digits than those of ``dual``
-    function: np.ndarray | None = None  # (n, d) of the function the gap belongs to, where that is not of ``dual``
-    stopped: bool = False  # by the one who was told of its iterations
+    gave_up: bool = False  # the solver expects another suitable one to be faster
+    expansion: np.ndarray | None = None  # (N, d) coefficients on features, more accurate than those from ``dual``
+    function: np.ndarray | None = None  # (n, d) coefficients of the certified function, where they are not ``dual``
+    stopped: bool = False  # a callback stopped the solver
 
 
 class IterationMonitor:
-    """A callback (iteration, gap) that may be None, and remembers whether it has asked to stop."""
+    """Calls an optional callback (iteration, gap), and remembers whether it asked to stop."""
 
     def __init__(self, callback):
         self._callback, self.stopped = callback, False

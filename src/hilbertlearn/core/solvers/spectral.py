@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from ..._utils.linalg import exact
+from .requirements import DIRECT_FACTORS, LINEAR_SYSTEM
 from .solution import Solution
 
-_REFINEMENTS = 3
+REQUIRES = (LINEAR_SYSTEM, DIRECT_FACTORS)
 
-
-def suits(problem):
-    """A linear system whose map can be inverted."""
-    return problem.is_linear_system and problem.term.inversion == "direct"
+_REFINEMENTS = 3  # at most; each multiplies the error by ``||K|| / s`` roundings, so that more do not help
 
 
 def cost(problem, factors):
-    """A Cholesky factorisation, or an eigendecomposition where there is an operator; with gaps one for each pattern."""
+    """A Cholesky factorisation, or an eigendecomposition with an operator; one for each pattern of missing entries."""
     n, d = problem.Y.shape
     if factors is not None and factors.every_penalty:
         return 2 * problem.term.step_cost(n, d)
@@ -22,10 +20,10 @@ def cost(problem, factors):
 
 
 def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors=None) -> Solution:
-    """Dual variables ``c A + K A M / s = Y``, refined while the gap is open; nothing to start from, nothing to iterate.
+    """Solve ``c A + K A M / s = Y``, and refine the solution until its gap is at most tol.
 
-    Eigenbases lose about ||K|| / s digits, and each refinement with the same factors wins some back; residuals are
-    computed in double precision, so that dual variables in single are as near to the optimum as these can be.
+    Eigenbases lose about ||K|| / s digits, and each refinement with the same factors wins some back. Residuals are
+    computed in double precision, so that dual variables in single precision are as accurate as they can be.
     """
     c, Y = problem.loss.curvature, problem.zero_missing(problem.Y)
     factors = problem.term.factor("once") if factors is None else factors

@@ -7,27 +7,25 @@ import numpy as np
 from ..._utils.linalg import dot, exact
 from ..problem import relative_gap
 from .anderson import Anderson
+from .requirements import FACTORS
 from .solution import IterationMonitor, Solution
 
-_RELAXATION = 1.6
-_BALANCE_EVERY = 15
-_BALANCE_BEYOND = 1.5  # factors of rho closer to 1 are not worth starting afresh
-_CHECK_AT_LEAST_EVERY = 25
-_ADMIT = 1e-6  # step of a prox that makes dual variables admissible, and leaves them as they are if they were
-# distances, in single precision and in double, of whose fraction of the gap nothing is known any more, ..
-_ROUNDED, _ROUNDED_DOUBLE = 4e-7, 1e-14
-_CHECK_THEN_EVERY = 3  # .. so that one looks after so many iterations: in double the order of sums is not to decide
-_PATIENCE = 4  # gaps in a row, in single precision and as small as rounding may make them, that do not fall any more
-_FALLS = 0.7  # to this share of the smallest before, at least
+REQUIRES = (FACTORS,)
 
-
-def suits(problem):
-    """Any loss, while systems with the map can be solved."""
-    return problem.term.inversion is not None
+_RELAXATION = 1.6  # over-relaxation of the steps, in (0, 2); Boyd et al. 2011, section 3.4.3, advise 1.5 to 1.8
+_BALANCE_EVERY = 15  # iterations between two adjustments of rho; each costs a restart of the acceleration
+_BALANCE_BEYOND = 1.5  # factors of rho closer to 1 are ignored, because a restart costs more than they gain
+_CHECK_AT_LEAST_EVERY = 25  # iterations between two gaps, each of which costs a product with the kernel
+_FEASIBLE_STEP = 1e-6  # step of the prox that makes a starting point feasible, and changes a feasible one very little
+# relative gap estimates below which rounding decides, in single and in double precision; the gap is then computed ..
+_ROUNDING, _ROUNDING_DOUBLE = 4e-7, 1e-14
+_CHECK_AT_ROUNDING_EVERY = 3  # .. after so many iterations, so that the result does not depend on the order of sums
+_PATIENCE = 4  # gaps in a row, in single precision, that do not fall: the iterations have stalled
+_FALL = 0.7  # a gap counts as fallen if it is below this share of the smallest one before
 
 
 def cost(problem, factors):
-    """The factors, and some sixty steps with them; twenty for the squared loss, whose gaps are all that a prox sees."""
+    """The factors, and about 60 steps with them; 20 for the squared loss, where the prox only masks entries."""
     n, d = problem.Y.shape
     factorisation, step = problem.term.without_mask().iteration_costs(n, d)
     steps = 20 if problem.loss.quadratic else 60
@@ -35,82 +33,135 @@ def cost(problem, factors):
 
 
 def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors=None, certificate=None) -> Solution:
-    """Alternate ``(c + rho) X + K X M / s = Y + rho (2 Z - W)`` with Z, the prox of g* at W, for one term.
+    """Alternate ``(c + rho) X + K X M / s = Y + rho (2 Z - W)`` with Z, the prox of g* at W.
 
-    W moves along X - Z, accelerated; rho is balanced so that this residual and the change of Z stay alike. The gap of
-    Z, the only one that counts, costs a product with the kernel. The primal value at X and the dual value at Z, to
-    first order around X, cost none, and their distance is a steady fraction of that gap: it says when to look. In
-    single precision X is refined, with a residual in double, once rounding keeps the gap from falling.
+    W moves along X - Z, accelerated; rho is balanced so that this residual and the change of Z have the same size. The
+    gap of Z costs a product with the kernel. A free estimate, from the primal value at X and the dual value at Z to
+    first order around X, is a nearly constant fraction of it and decides when to compute the gap. In single precision
+    X is refined by a residual in double precision once the gap stalls.
+
+    certificate : function of Z and F that replaces the gap of the problem
     """
     c, Y = problem.loss.curvature, problem.Y
-    # gaps are the prox's, and may as well be missing from the map: one factor then serves all columns
+    # the prox keeps missing entries at zero, so the factors of the unmasked map serve all columns
     factors = problem.term.without_mask().factor("iterations") if factors is None else factors.without_mask()
-    rho = 1.5 if c > 0 else _start(problem)
-    W = np.zeros_like(Y)
-    if init is not None:  # at the optimum rho (W - Z) is minus the gradient of the smooth part at Z
-        Z = problem.prox(init, _ADMIT)
-        W = Z + problem.zero_missing(Y - c * Z - problem.fitted(Z)) / rho
+    rho = 1.5 if c > 0 else _initial_rho(problem)
+    W = np.zeros_like(Y) if init is None else _warm_start(problem, rho, init)
     accelerated = Anderson(Y.shape, Y.dtype, problem.total)
-    history: list[float] = []
-    best, stalled, least = None, 0, problem.rounding_gap if certificate is None else 0.0
-    refining, lowest = False, np.inf
-    fraction, last_check, previous, told = 1.0, 0, W, IterationMonitor(callback)
+    gaps = _GapHistory(tol, max_iter, problem.rounding_gap if certificate is None else 0.0)
+    previous, monitor = W, IterationMonitor(callback)
     for iteration in range(1, max_iter + 1):
         Z = problem.prox(W, 1 / rho)
         R = Y + rho * (2 * Z - W)
         X = factors.solve(R, c + rho, problem.penalty)
-        X = _refined(problem, factors, X, R, c + rho) if refining else X
+        X = _refine(problem, factors, X, R, c + rho) if gaps.refining else X
         F = R - (c + rho) * X  # fitted values of X
-        quadratic = 2 * dot(Z, F) - dot(X, F)
-        primal, dual = problem.primal_and_dual(X, F, Z, quadratic)
-        distance = relative_gap(primal, dual, problem.floor)
-        known = distance > (_ROUNDED if least else _ROUNDED_DOUBLE)
-        every = _CHECK_AT_LEAST_EVERY if known else _CHECK_THEN_EVERY
-        if (known and distance <= fraction * tol) or iteration - last_check >= every or iteration == max_iter:
-            history.append(problem.gap(Z) if certificate is None else certificate(Z, F))
-            last_check = iteration
-            if told(iteration, history[-1]) or history[-1] <= tol:
-                return Solution(Z, history[-1], iteration, history[-1] <= tol, history, stopped=told.stopped)
-            # with a tol that rounding keeps out of reach iterations may drift away again
-            best = (Z, history[-1]) if best is None or history[-1] < best[1] else best
-            if least:
-                stalled, lowest = (0, history[-1]) if history[-1] < _FALLS * lowest else (stalled + 1, lowest)
-                if stalled >= _PATIENCE and refining and best[1] <= least:
-                    return Solution(best[0], best[1], iteration, False, history)
-                if stalled >= _PATIENCE and not refining:
-                    refining, stalled, lowest = True, 0, np.inf
-                    accelerated.restart()
-            fraction = min(distance / history[-1], 1.0) if known else fraction
-        factor = 1.0
-        if iteration % _BALANCE_EVERY == 0:
-            # each relative to the terms it is made of: dual variables may be of any size, as small as alpha n
-            x, z, y, f, beside, apart, moved = problem.norms(X, Z, Y, F, W - Z, X - Z, Z - previous)
-            factor = _balance(apart * max(y, f, rho * beside), rho * moved * max(x, z))
+        estimate = _estimate_gap(problem, X, Z, F)
+        if gaps.is_due(iteration, estimate):
+            gap = problem.gap(Z) if certificate is None else certificate(Z, F)
+            was_refining = gaps.refining
+            gaps.record(iteration, Z, gap, estimate)
+            if monitor(iteration, gap) or gap <= tol:
+                return Solution(Z, gap, iteration, gap <= tol, gaps.history, stopped=monitor.stopped)
+            if gaps.has_stalled:
+                return gaps.best_solution(iteration)
+            if gaps.refining and not was_refining:
+                accelerated.restart()
+        factor = _balance(problem, rho, X, Z, F, W, previous) if iteration % _BALANCE_EVERY == 0 else 1.0
         if factor != 1:
             rho, W = rho * factor, Z + (W - Z) / factor
             accelerated.restart()
         else:
             W = accelerated.step(W, _RELAXATION * (X - Z))
         previous = Z
-    assert best is not None  # the last iteration is looked at
-    return Solution(*best, max_iter, False, history)
+    return gaps.best_solution(max_iter)
 
 
-def _refined(problem, factors, X, R, shift):
-    """A linear step in single precision, nearer to the solution by a residual in double."""
-    whole = exact(X)
-    rest = R - shift * whole - problem.term.without_mask().apply(whole) / problem.penalty
-    return (whole + factors.solve(rest, shift, problem.penalty)).astype(X.dtype)
+class _GapHistory:
+    """The gaps computed so far: when the next one is due, the best iterate, and whether iterations have stalled.
+
+    rounding_gap : gap that rounding may leave in single precision; 0 in double precision
+    """
+
+    def __init__(self, tol, max_iter, rounding_gap):
+        self.tol, self.max_iter, self.rounding_gap = tol, max_iter, rounding_gap
+        self.history: list[float] = []
+        self.best: tuple[np.ndarray, float] | None = None  # iterate of the smallest gap, and this gap
+        self.refining = self.has_stalled = False
+        self._fraction, self._last_check = 1.0, 0  # estimate over gap; the last iteration with a gap
+        self._stalled, self._lowest = 0, np.inf
+
+    def is_due(self, iteration, estimate) -> bool:
+        """Whether to compute the gap: the estimate is small enough, the last gap is old, or iterations end."""
+        reliable = self._is_reliable(estimate)
+        every = _CHECK_AT_LEAST_EVERY if reliable else _CHECK_AT_ROUNDING_EVERY
+        promising = reliable and estimate <= self._fraction * self.tol
+        return promising or iteration - self._last_check >= every or iteration == self.max_iter
+
+    def record(self, iteration, Z, gap, estimate):
+        """Take note of the gap of the iterate Z."""
+        self.history.append(gap)
+        self._last_check = iteration
+        if self.best is None or gap < self.best[1]:
+            self.best = Z, gap
+        if self.rounding_gap:
+            self._watch(gap)
+        if self._is_reliable(estimate) and gap > 0:
+            self._fraction = min(estimate / gap, 1.0)
+
+    def best_solution(self, n_iter) -> Solution:
+        """The iterate of the smallest gap; the tolerance was not reached."""
+        assert self.best is not None  # the last iteration computes a gap
+        return Solution(*self.best, n_iter, False, self.history)
+
+    def _is_reliable(self, estimate):
+        return estimate > (_ROUNDING if self.rounding_gap else _ROUNDING_DOUBLE)
+
+    def _watch(self, gap):
+        """In single precision a stalled gap starts refinement; if it stalls again, iterations end."""
+        fallen = gap < _FALL * self._lowest
+        self._stalled, self._lowest = (0, gap) if fallen else (self._stalled + 1, self._lowest)
+        if self._stalled < _PATIENCE:
+            return
+        if self.refining:
+            self.has_stalled = min(self.history) <= self.rounding_gap
+        else:
+            self.refining, self._stalled, self._lowest = True, 0, np.inf
 
 
-def _start(problem):
-    """rho for c = 0: W - Z is a residual over rho, and should not be of another size than the dual variables."""
-    size, of_outputs = problem.norms(problem.prox(problem.Y, 1.0), problem.Y)
-    return max(0.3, 0.1 * float(of_outputs / size)) if size > 0 else 0.3
+def _warm_start(problem, rho, init):
+    """W from dual variables: at the optimum rho (W - Z) is minus the gradient of the smooth part at Z."""
+    Z = problem.prox(init, _FEASIBLE_STEP)
+    return Z + problem.zero_missing(problem.Y - problem.loss.curvature * Z - problem.fitted(Z)) / rho
 
 
-def _balance(primal_residual, dual_residual):
-    """Factor of rho that makes the two residuals more alike."""
+def _estimate_gap(problem, X, Z, F):
+    """Relative distance of the primal value at X and the dual value at Z, to first order around X."""
+    quadratic = 2 * dot(Z, F) - dot(X, F)
+    primal, dual = problem.primal_and_dual(X, F, Z, quadratic)
+    return relative_gap(primal, dual, problem.floor)
+
+
+def _refine(problem, factors, X, R, shift):
+    """A linear step in single precision, corrected once by a residual in double precision."""
+    X64 = exact(X)
+    residual = R - shift * X64 - problem.term.without_mask().apply(X64) / problem.penalty
+    return (X64 + factors.solve(residual, shift, problem.penalty)).astype(X.dtype)
+
+
+def _initial_rho(problem):
+    """rho for c = 0: W - Z is a residual over rho, and should have the size of the dual variables."""
+    size, output_size = problem.norms(problem.prox(problem.Y, 1.0), problem.Y)
+    return max(0.3, 0.1 * float(output_size / size)) if size > 0 else 0.3
+
+
+def _balance(problem, rho, X, Z, F, W, previous):
+    """Factor of rho that makes primal and dual residuals more alike, 1 if it is not worth a restart.
+
+    Each residual is relative to the terms it consists of: dual variables may be as small as alpha n.
+    """
+    x, z, y, f, offset, apart, moved = problem.norms(X, Z, problem.Y, F, W - Z, X - Z, Z - previous)
+    primal_residual, dual_residual = apart * max(y, f, rho * offset), rho * moved * max(x, z)
     if max(primal_residual, dual_residual) == 0:
         return 1.0
     factor = float(np.clip(np.sqrt(primal_residual / dual_residual), 0.1, 10)) if dual_residual > 0 else 10.0
