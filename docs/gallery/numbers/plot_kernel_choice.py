@@ -3,7 +3,7 @@ Which kernel, which bandwidth, which penalty?
 =============================================
 
 Nothing has to be set: kernel, ``gamma`` and ``alpha`` are those of the smallest leave-one-out error, computed in
-closed form. ``search_results_`` keeps everything that was tried, and ``plot_choice`` draws it.
+closed form. ``search_results_`` keeps everything that was tried, and ``plot_search_results`` draws it.
 """
 
 # %%
@@ -43,8 +43,8 @@ print("the search took longer:", theirs > ours)
 # taken.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
-plotting.plot_choice(model, left)
-plotting.plot_choice(model, right, over="gamma")
+plotting.plot_search_results(model, left)
+plotting.plot_search_results(model, right, over="gamma")
 for ax in (left, right):
     ax.set(yscale="linear", ylim=np.array([0.98, 1.4]) * model.search_results_["error"].min())
     ax.get_legend().remove()
@@ -57,5 +57,5 @@ plt.show()
 
 rbf = OperatorKernelRegressor("rbf").fit(X_train, y_train)
 figure, ax = plt.subplots(figsize=(6.5, 4.2), layout="constrained")
-plotting.plot_choice(rbf, ax, over="both")
+plotting.plot_search_results(rbf, ax, over="both")
 plt.show()

@@ -1,7 +1,6 @@
 """Pictures of what was learnt, by matplotlib: each function takes an ``ax``, draws on it and returns it."""
 
 from .bands import plot_band, plot_quantiles
-from .choices import plot_choice
 from .coefficients import plot_coefficients
 from .curves import plot_curves
 from .fields import plot_field
@@ -11,11 +10,12 @@ from .links import node_positions, plot_links
 from .outliers import plot_outliers
 from .paths import plot_path
 from .rankings import plot_rankings
+from .search_results import plot_search_results
 
 __all__ = [
     "node_positions",
     "plot_band",
-    "plot_choice",
+    "plot_search_results",
     "plot_coefficients",
     "plot_curves",
     "plot_field",

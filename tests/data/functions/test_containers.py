@@ -1,4 +1,4 @@
-"""Functional data as they come: curves with points of their own, arrays, and what becomes of them."""
+"""Functional data in every form: curves with points of their own, arrays, and what becomes of them."""
 
 import copy
 import pickle
@@ -15,11 +15,9 @@ from hilbertlearn import FunctionalRegressor, IrregularFunctions, kernels
 from hilbertlearn.data.functions import (
     GridFunctions,
     curves_on_grid,
-    fill_gaps,
     interpolate_curves,
     quadrature,
     read_functions,
-    to_unit,
 )
 
 rng = np.random.default_rng(8)
@@ -44,8 +42,6 @@ def assert_curves(curves, rows, of=CURVES):
         assert_array_equal(points, of.points[i])
         assert_array_equal(values, of.values[i])
 
-
-# ---------------------------------------------------------------- curves with points of their own
 
 MASK = np.arange(N) % 3 == 0
 
@@ -121,9 +117,6 @@ def test_values_become_floats():
     assert [v.shape for v in several[[1, 0]].values] == [(1, 3), (2, 3)]
 
 
-# ---------------------------------------------------------------- arrays
-
-
 @pytest.mark.parametrize(
     ("shape", "grid", "sizes"),
     [
@@ -166,28 +159,6 @@ def test_interpolation_is_numpys():
     assert_allclose(interpolate_curves(gaps, np.array([1, 2, 3, 4.0]))[0, :, 0], [0, 1, 2, 3])
 
 
-def test_gaps_are_filled_along_each_curve():
-    values = np.array([[np.nan, 1.0, np.nan, 4.0, np.nan], [np.nan] * 5, [1.0, 2.0, 3.0, 4.0, 5.0]])[..., None]
-    axis = np.array([0.0, 1.0, 2.0, 4.0, 5.0])
-    kept = values.copy()
-    filled = fill_gaps(values, (axis,))
-    assert_allclose(filled[0, :, 0], [1, 1, 2, 4, 4])
-    assert np.isnan(filled[1]).all()
-    assert_array_equal(filled[2], values[2])
-    assert_array_equal(values, kept)
-
-
-def test_gaps_of_two_variables_are_filled():
-    """Exact for what is linear in each variable, where neighbours on both sides were seen."""
-    s, t = np.array([0.0, 1.0, 3.0, 4.0]), np.array([0.0, 2.0, 3.0])
-    plane = (2 * s[:, None] - t + 1)[None, ..., None]
-    gaps = plane.copy()
-    gaps[0, 1, 0] = gaps[0, 2, 2] = np.nan
-    assert_allclose(fill_gaps(gaps, (s, t)), plane)
-    gaps[0, :, 1] = np.nan  # a line without any value: from the lines beside it
-    assert_allclose(fill_gaps(gaps, (s, t)), plane)
-
-
 def test_sampled_curves():
     on_default = curves_on_grid(CURVES)
     axis = np.linspace(1, 6, 101)
@@ -196,21 +167,6 @@ def test_sampled_curves():
     coarse = curves_on_grid(CURVES, np.array([2.0, 4.0]))
     assert_allclose(coarse.values[..., 0], [np.interp([2, 4], p, v) for p, v in zip(POINTS, VALUES)])
     assert isinstance(coarse, GridFunctions) and curves_on_grid(Y, T).values.shape == (N, M, 1)
-
-
-def test_quadrature_is_the_trapezoid_rule_over_the_length():
-    points = np.sort(rng.uniform(2, 9, 20))
-    assert_allclose(quadrature(points) @ points**2, np.trapezoid(points**2, points) / np.ptp(points))
-    assert_allclose(quadrature(points, "equal"), np.full(20, 1 / 20))
-    assert_allclose(quadrature(points[:1]), [1.0])
-
-
-def test_unit_interval():
-    assert_allclose(to_unit([2, 3, 6], (2, 6)), [0, 0.25, 1])
-    assert_allclose(to_unit([5.0], (5, 5)), [0])
-
-
-# ---------------------------------------------------------------- the estimator
 
 
 def by_hand(values, points, new, at, alpha=0.01, gamma=1.0):
@@ -310,8 +266,6 @@ def test_lists_and_frames():
     assert list(named.feature_names_in_) == ["a", "b"]
     assert_allclose(regressor().fit(X, pd.Series(Y[:, 0])).predict(NEW), regressor().fit(X, Y[:, 0]).predict(NEW))
 
-
-# ---------------------------------------------------------------- curves as inputs
 
 AXIS = np.linspace(1, 6, 101)
 SAMPLED = np.array([np.interp(AXIS, p, v) for p, v in zip(POINTS, VALUES)])

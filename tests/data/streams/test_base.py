@@ -1,15 +1,13 @@
-"""Sources of rows: every row once and in order, samples that are uniform, and what they refuse."""
+"""Every source: each row once and in order, samples that are uniform, and what it refuses."""
 
 import numpy as np
 import pytest
-import scipy.sparse
 from numpy.testing import assert_array_equal
 
 from hilbertlearn.data import streams
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
-
 N, P, D = 103, 3, 2
 rng = np.random.default_rng(0)
 X, Y, W = rng.normal(size=(N, P)), rng.normal(size=(N, D)), rng.uniform(size=N)
@@ -97,75 +95,6 @@ def test_samples_are_uniform(kind, tmp_path):
     assert np.abs(counts - 0.3 * draws).max() < 5 * np.sqrt(draws * 0.3 * 0.7)
 
 
-def test_an_iterator_is_read_once():
-    source = streams.from_batches(batches())
-    assert not source.repeatable
-    with pytest.raises(ValueError, match="pass of its own"):
-        source.sample(3)
-    assert_array_equal(rows_of(source)[0], X)
-    with pytest.raises(ValueError, match="read before"):
-        list(source)
-
-
-def test_sparse_rows_and_lists_of_objects():
-    source = streams.from_arrays(scipy.sparse.csr_matrix(X), Y, batch_size=20)
-    assert_array_equal(source.sample(50).X.toarray(), streams.from_arrays(X, Y).sample(50).X)
-    words = [chr(97 + i) for i in range(26)]
-    parts = streams.from_batches([(words[:10], np.arange(10)), (words[10:], np.arange(10, 26))])
-    some = parts.sample(8)
-    assert [words.index(word) for word in some.X] == list(some.y)
-
-
-def test_weights_of_some_batches_alone():
-    source = streams.from_batches([(X[:50], Y[:50]), (X[50:], Y[50:], W[50:])])
-    some = source.sample(N)
-    assert_array_equal(some.sample_weight, np.r_[np.ones(50), W[50:]])
-
-
-def test_null_is_nan_and_one_target_is_a_vector(tmp_path):
-    columns = {"x": pa.array([1, None, 3]), "flag": pa.array([True, False, True]), "y": pa.array([1.0, 2.0, None])}
-    pq.write_table(pa.table(columns), tmp_path / "a.parquet")
-    (batch,) = streams.from_parquet(tmp_path / "a.parquet", targets="y")
-    assert_array_equal(batch.X, [[1, 1], [np.nan, 0], [3, 1]])
-    assert_array_equal(batch.y, [1, 2, np.nan])
-
-
-@pytest.mark.parametrize(
-    ("X", "y", "kind"),
-    [
-        ("x.npy", "y.npy", streams.ArraySource),
-        ("a.parquet", ["y0", "y1"], streams.ParquetSource),
-        (".", "y0", streams.ParquetSource),
-    ],
-)
-def test_paths_that_fit_takes(X, y, kind, tmp_path):
-    npy(tmp_path)
-    (tmp_path / "X.npy").rename(tmp_path / "x.npy")
-    parquet(tmp_path)
-    y = str(tmp_path / y) if str(y).endswith("npy") else y
-    assert streams.is_source(tmp_path / X)
-    assert isinstance(streams.as_source(tmp_path / X, y), kind)
-
-
-def test_other_forms_that_fit_takes(tmp_path):
-    npy(tmp_path)
-    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    assert streams.is_source(mapped) and not streams.is_source(X) and not streams.is_source([X])
-    assert isinstance(streams.as_source(mapped, Y), streams.ArraySource)
-    assert isinstance(streams.as_source(batches), streams.IterableSource)
-    assert isinstance(streams.as_source(batches()), streams.IterableSource)
-    source = streams.from_arrays(X, Y)
-    assert streams.as_source(source) is source
-
-
-def test_data_that_can_be_called_are_data():
-    class Curves(list):
-        def __call__(self, points):
-            return points
-
-    assert not streams.is_source(Curves([1, 2])) and not streams.is_source(Curves)
-
-
 def written(folder, name, content=b""):
     (folder / name).write_bytes(content)
     return folder / name
@@ -204,31 +133,6 @@ def test_refused(name, tmp_path):
     make, error, message = REFUSALS[name]
     with pytest.raises(error, match=message):
         make(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"targets": ["y0", "z"]}, "no column 'z'; its columns are 'x0'"),
-        ({"targets": "y0", "features": ["x0", "v"]}, "no column 'v'"),
-        ({"targets": "y0", "sample_weight": "v"}, "no column 'v'"),
-        ({"targets": []}, "targets must be the name"),
-        ({"targets": "y0", "features": 3}, "features must be the name"),
-    ],
-)
-def test_columns_that_are_not_there(options, message, tmp_path):
-    parquet(tmp_path)
-    with pytest.raises(ValueError, match=message):
-        streams.from_parquet(tmp_path / "a.parquet", **options)
-
-
-def test_columns_of_words_and_files_without_rows(tmp_path):
-    pq.write_table(pa.table({"x": ["a", "b"], "y": [1.0, 2.0]}), tmp_path / "a.parquet")
-    with pytest.raises(ValueError, match=r"column 'x' .*holds string"):
-        streams.from_parquet(tmp_path / "a.parquet", targets="y")
-    pq.write_table(table(slice(0, 0)), tmp_path / "b.parquet")
-    with pytest.raises(ValueError, match="has no rows"):
-        streams.from_parquet(tmp_path / "b.parquet", targets="y0")
 
 
 def test_weights_in_every_form_and_what_they_may_not_be():

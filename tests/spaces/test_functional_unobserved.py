@@ -1,4 +1,4 @@
-"""Points of a grid, curves and outputs that no training sample has observed: what is predicted there, and is said."""
+"""Points of a grid, curves and outputs that no training sample observes: predictions there, and warnings."""
 
 import warnings
 
@@ -18,7 +18,6 @@ from hilbertlearn import (
     report,
     spaces,
 )
-from hilbertlearn.spaces.smoothing import interpolate_mean
 
 N, LEVEL = 30, 20.0
 T = np.linspace(0, 1, 12)
@@ -43,9 +42,6 @@ def fitted(model, *data, match="no curve was observed at"):
     texts = [str(one.message) for one in said if match in str(one.message)]
     assert len(texts) == 1, [str(one.message) for one in said]
     return model, texts[0]
-
-
-# ---------------------------------------------------------------- points of curves
 
 
 @pytest.mark.parametrize("columns", [[5], [4, 5, 6], [0], [11], [10, 11], [0, 1, 2, 3, 4, 5]])
@@ -171,45 +167,6 @@ def test_leave_one_out_is_that_of_refits():
     assert_allclose(predicted, left.predict(X[:2]), atol=0.05)  # to first order at the points that none observes
 
 
-# ---------------------------------------------------------------- the interpolation
-
-
-def test_interpolation_of_polynomials_and_constants():
-    fine = np.linspace(0, 1, 101)
-    values = np.stack([np.ones(101), fine, np.sin(3 * fine)])[..., None]
-    gone = values.copy()
-    gone[:, 40:44] = np.nan
-    found = interpolate_mean(gone, [fine])
-    assert_allclose(found[:2], values[:2], atol=1e-9)  # constants and lines are reproduced inside
-    assert np.abs(found[2] - values[2]).max() < 1e-3
-
-
-def test_interpolation_is_bounded_beyond_the_ends():
-    fine = np.linspace(0, 1, 101)
-    line = np.where(fine < 0.3, 5 * fine, np.nan)[None, :, None]
-    found = interpolate_mean(line, [fine])[0, :, 0]
-    slope, last = 5.0, 5 * 0.29
-    assert (np.diff(found) >= -1e-9).all() and found[-1] <= last + slope / 10 + 1e-6  # over the length 1 / 10
-    alone = np.full((1, 101, 1), np.nan)
-    alone[0, 7] = 3.0
-    assert_allclose(interpolate_mean(alone, [fine]), 3.0)
-
-
-def test_interpolation_is_linear_and_leaves_what_is_there():
-    values = rng.normal(size=(3, 6, 7, 2))
-    values[:, 2, 3, 0] = values[:, 5, :, 1] = np.nan
-    values[2] = 2 * values[0] - values[1]
-    axes = [np.linspace(0, 1, 6), np.sort(rng.uniform(size=7))]
-    found = interpolate_mean(values, axes)
-    assert_allclose(found[2], 2 * found[0] - found[1], atol=1e-9)
-    assert_allclose(found[np.isfinite(values)], values[np.isfinite(values)])
-    values[..., 1] = np.nan
-    assert np.isnan(interpolate_mean(values, axes)[..., 1]).all()
-
-
-# ---------------------------------------------------------------- curves and outputs that are never seen
-
-
 @pytest.mark.parametrize("space", ["grid", "fourier", spaces.PrincipalComponents()])
 @pytest.mark.parametrize("form", ["array", "gap", "irregular"])
 def test_one_of_two_curves_is_never_seen(space, form):
@@ -301,9 +258,6 @@ def test_reports_leave_out_what_has_no_prediction():
             warnings.simplefilter("ignore")
             known, whole = report.section(model, X, y), report.section(model, X, truth)
         assert whole.facts["score"] == pytest.approx(known.facts["score"]) and report.html([whole])
-
-
-# ---------------------------------------------------------------- sets
 
 
 def test_bands_are_infinite_where_nothing_was_observed():

@@ -412,11 +412,11 @@ def test_columns_of_categories_are_found_by_name():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": rng.choice(["x", "y"], 60), "b": rng.choice(["x", "y"], 60)})
     y = (frame["a"] == "x") + 0.1 * (frame["b"] == "x")
-    model = OperatorKernelRegressor(kernels.Categorical(), alpha=1e-3).fit(frame, y)
+    model = OperatorKernelRegressor(kernels.CategoricalKernel(), alpha=1e-3).fit(frame, y)
     assert_allclose(model.predict(frame[["b", "a"]]), model.predict(frame))
     with pytest.raises(ValueError, match=r"'b'.*training inputs"):
         model.predict(frame.rename(columns={"b": "c"}))
-    single = OperatorKernelRegressor(kernels.Categorical(), alpha=1e-3).fit(frame[["a"]], y)
+    single = OperatorKernelRegressor(kernels.CategoricalKernel(), alpha=1e-3).fit(frame[["a"]], y)
     assert_allclose(single.predict(frame["a"]), single.predict(frame[["a"]]))
 
 

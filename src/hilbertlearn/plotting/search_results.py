@@ -13,7 +13,7 @@ _FAR = 1.5  # times the smallest error, from where on a map has no further colou
 _OVER = ("alpha", "gamma", "both")
 
 
-def plot_choice(model, ax=None, *, over="alpha"):
+def plot_search_results(model, ax=None, *, over="alpha"):
     """Held-out errors of all settings that a fit has tried, kernel by kernel, and the one it took.
 
     Errors by leave-one-out and by folds, and those of different numbers of samples, are curves of their own: they are
@@ -44,7 +44,7 @@ def plot_choice(model, ax=None, *, over="alpha"):
     >>> from hilbertlearn import OperatorKernelRegressor, plotting
     >>> X = np.linspace(0, 1, 40)[:, None]
     >>> model = OperatorKernelRegressor("rbf").fit(X, np.sin(6 * X[:, 0]) + 0.1 * np.cos(40 * X[:, 0]))
-    >>> ax = plotting.plot_choice(model, over="gamma")
+    >>> ax = plotting.plot_search_results(model, over="gamma")
     >>> ax.get_xlabel()
     'gamma'
     """

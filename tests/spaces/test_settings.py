@@ -1,4 +1,4 @@
-"""Quadrature weights of the spaces of functions: what norms, inner products and fits are computed with."""
+"""Quadrature weights as settings of spaces of functions: fits against dense computations."""
 
 from functools import partial
 
@@ -25,7 +25,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 from hilbertlearn import FunctionalRegressor, operators, spaces
-from hilbertlearn.data.functions import IrregularFunctions, quadrature
+from hilbertlearn.data.functions import IrregularFunctions
 
 M = len(UNEVEN)
 FINE = np.linspace(0, 1, 33)
@@ -55,67 +55,10 @@ SPACES = {
     "principal components": lambda weights: spaces.Dictionary(spaces.PrincipalComponents(3), weights=weights),
 }
 CASES = [(space, name) for space in SPACES for name in WEIGHTS if (space, name) != ("grid", "zeros")]
-each_space_and_rule = pytest.mark.parametrize(("space", "name"), CASES)
-
-
-def axis_of(space, name):
-    return SPACES[space](WEIGHTS[name]).axis(UNEVEN, curves(UNEVEN), np.ones(N))
 
 
 def fit(Y, **settings):
     return FunctionalRegressor(**{**SHARED, **settings}).fit(X, Y)
-
-
-# ------------------------------------------------------------------ coordinates
-
-
-@each_space_and_rule
-def test_basis_is_orthonormal_under_the_quadrature(space, name):
-    axis = axis_of(space, name)
-    B = axis.basis(UNEVEN)
-    assert_allclose((B * BY_HAND[name]) @ B.T, np.eye(axis.size), atol=1e-9)
-
-
-@each_space_and_rule
-def test_norms_are_weighted_sums_and_decoding_undoes_encoding(space, name):
-    axis = axis_of(space, name)
-    rng = np.random.default_rng(0)
-    coordinates = rng.normal(size=(4, axis.size))
-    f = coordinates @ axis.basis(UNEVEN)
-    assert_allclose(axis.decode(coordinates), f, atol=1e-12)
-    assert_allclose(axis.encode(f), coordinates, atol=1e-9)
-    assert_allclose(axis.decode(axis.encode(f)), f, atol=1e-9)
-    assert_allclose((axis.encode(f) ** 2).sum(axis=1), f**2 @ BY_HAND[name], rtol=1e-9)
-    any_function = rng.normal(size=(4, M))
-    inner = (any_function * BY_HAND[name]) @ axis.basis(UNEVEN).T
-    assert_allclose(axis.encode(any_function), inner, atol=1e-12)
-
-
-def test_sum_of_the_weights_does_not_matter():
-    for scale in (1e-300, 7.0, 5e307):
-        assert_allclose(quadrature(UNEVEN, scale * GIVEN), quadrature(UNEVEN, GIVEN), rtol=1e-12)
-    assert quadrature(UNEVEN, [0] * (M - 1) + [3]).sum() == 1
-    assert_array_equal(quadrature(UNEVEN[:1], [0.2]), [1.0])
-
-
-# ------------------------------------------------------------------ fits
-
-
-@pytest.mark.parametrize("name", WEIGHTS)
-@pytest.mark.parametrize("number", [M, 4])
-def test_eigenfunctions_by_hand(number, name):
-    """Eigenfunctions of f -> sum_j q_j k(., t_j) f(t_j), then equation 12 of projection learning with G = I."""
-    Y, q, k = curves(UNEVEN), BY_HAND[name], laplace(6.0)
-    values, vectors = np.linalg.eig(k(UNEVEN, UNEVEN) * q)
-    top = np.argsort(-values.real)[: min(number, np.count_nonzero(q))]
-    delta, psi = values.real[top], vectors.real[:, top].T
-    psi = psi / np.sqrt(psi**2 @ q)[:, None]
-    eta = (Y * q) @ psi.T
-    coef = np.array([np.linalg.solve(d * K + N * ALPHA * np.eye(N), e) for d, e in zip(delta, eta.T)]).T
-    extended = (psi * q) @ k(UNEVEN, FINE)  # delta psi at any point
-    model = fit(Y, grid=UNEVEN, space=spaces.Eigen("laplacian", number, 6.0, weights=WEIGHTS[name]))
-    assert_allclose(model.predict(NEW, FINE), K_NEW @ coef @ extended, rtol=1e-7, atol=1e-8)
-    assert_allclose(model.predict(NEW), model.predict(NEW, UNEVEN), rtol=1e-9, atol=1e-10)
 
 
 @pytest.mark.parametrize("name", WEIGHTS)
@@ -159,9 +102,6 @@ def test_gaps_in_a_dictionary(name):
     assert_allclose(model.predict(NEW, FINE), expected, rtol=1e-5, atol=1e-6)
 
 
-# ------------------------------------------------------------------ several variables, irregular points
-
-
 def test_each_variable_has_the_same_weights():
     other = UNEVEN**2
     Y = np.sin(4 * UNEVEN[:, None] + other + X[:, :1, None]) + X[:, 1:, None] * other
@@ -187,9 +127,6 @@ def test_irregular_functions_have_the_weights_of_the_space_s_points():
             found = fit(own, grid=UNEVEN, space=space(weights)).predict(NEW, FINE).to_array()
             assert_allclose(found, plain, rtol=1e-4, atol=1e-5)
         assert_refused(partial(fit, own, space=space(GIVEN)), ["weights", "101 non-negative", f"({M},)"])
-
-
-# ------------------------------------------------------------------ settings
 
 
 @pytest.mark.parametrize(
