@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.machines import prepare
 from helpers.small_data import ALPHA, GAMMA, NEW, N, X, Y, by_quantile, model, reweighted, with_gaps
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_diabetes, make_friedman1
@@ -202,8 +203,8 @@ def test_gram_matrix_inside_an_output_tensor_kernel(form):
 def test_default_alphas_of_output_tensor_kernels_do_not_tell_weights_from_copies(form):
     times = np.arange(N) % 3 + 1
     settings = {"kernel": kernels.OutputTensorKernel(form), "gamma": GAMMA}
-    weighted = OperatorKernelRegressor(**settings).prepare(X, Y, times)
-    repeated = OperatorKernelRegressor(**settings).prepare(X.repeat(times, axis=0), Y.repeat(times, axis=0))
+    weighted = prepare(OperatorKernelRegressor(**settings), X, Y, times)
+    repeated = prepare(OperatorKernelRegressor(**settings), X.repeat(times, axis=0), Y.repeat(times, axis=0))
     assert_allclose(weighted.alphas(), repeated.alphas(), rtol=0.02)
 
 

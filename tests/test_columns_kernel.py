@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse
+from helpers.machines import read
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes
@@ -395,7 +396,7 @@ def test_rounds_under_a_graph_leave_out_the_samples_with_outputs():
     y[1::2] = np.nan
     model = OperatorKernelRegressor(kernel, manifold=0.1, scale=False).fit(X, y)
     assert np.isfinite(model.predict(X)).all()
-    samples, options = model.read(X, y), model.options()
+    samples, options = read(model, X, y), model.spec().options
     found = search(samples, families_of(samples), Criterion(), "auto", options)
     folds, errors = learnt_kernel._Folds.of(samples, found, None, options), []
     for test in folds.tests:

@@ -19,8 +19,8 @@ distributed = pytest.importorskip("distributed")
 
 from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor, RegularizationPathCV, StructuredPredictor  # noqa: E402
 from hilbertlearn.losses import EpsilonInsensitive, Hinge, Huber  # noqa: E402
-from hilbertlearn.machine import distributed as blockwise  # noqa: E402
 from hilbertlearn.machine.distributed import run  # noqa: E402
+from hilbertlearn.machine.distributed import source as blockwise  # noqa: E402
 from hilbertlearn.output_losses import ZeroOne  # noqa: E402
 from hilbertlearn.spaces import OutputKernel  # noqa: E402
 
@@ -203,7 +203,7 @@ def test_predictions_are_lazy_and_keep_blocks(client):
         assert lazy.chunks[0] == (250, 250, 100)
         assert lazy.dtype == float
         assert_allclose(lazy.compute(), own.predict(X))
-    assert model.coordinates(da.from_array(X, chunks=(250, -1))).compute().shape == (N, 2)
+    assert model.machine_.coordinates(da.from_array(X, chunks=(250, -1))).compute().shape == (N, 2)
 
 
 def test_folds_on_the_cluster(client):

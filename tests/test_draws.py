@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+from helpers.machines import read
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics.pairwise import rbf_kernel
 
@@ -46,8 +47,8 @@ INPUTS = {
 def test_permuted_rows_have_the_same_draws(name):
     inputs, settings = INPUTS[name]
     model = OperatorKernelRegressor(**{"kernel": "rbf", "gamma": 1.0, **settings})
-    given = model.read(inputs, Y)
-    permuted = model.read(take(inputs, ORDER), Y[ORDER])
+    given = read(model, inputs, Y)
+    permuted = read(model, take(inputs, ORDER), Y[ORDER])
     assert_array_equal(np.sort(ORDER[draws.draw_subsample(permuted, 20)]), draws.draw_subsample(given, 20))
     for (train, test), (other_train, other_test) in zip(draws.shuffled_folds(given), draws.shuffled_folds(permuted)):
         assert_array_equal(np.sort(ORDER[other_train]), train)
@@ -58,13 +59,13 @@ def test_permuted_rows_have_the_same_draws(name):
 def test_permuted_gram_matrices_have_the_same_draws():
     K = rbf_kernel(X)
     model = OperatorKernelRegressor("precomputed")
-    given, permuted = model.read(K, Y), model.read(K[np.ix_(ORDER, ORDER)], Y[ORDER])
+    given, permuted = read(model, K, Y), read(model, K[np.ix_(ORDER, ORDER)], Y[ORDER])
     assert_array_equal(np.sort(ORDER[draws.draw_subsample(permuted, 20)]), draws.draw_subsample(given, 20))
 
 
 def test_draws_are_uniform():
     """Positions in the order of values are draw_subsample as likely as others."""
-    draw_subsample = draws.draw_subsample(OperatorKernelRegressor("rbf", gamma=1.0).read(X[:, :1], Y), 30)
+    draw_subsample = draws.draw_subsample(read(OperatorKernelRegressor("rbf", gamma=1.0), X[:, :1], Y), 30)
     assert len(np.unique(draw_subsample)) == 30
     assert 0.2 < np.mean(X[draw_subsample, 0] < np.median(X[:, 0])) < 0.8
 

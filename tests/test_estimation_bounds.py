@@ -102,8 +102,8 @@ def test_the_deviation_of_the_risk_stays_below():
 def test_of_a_fitted_estimator(space):
     model, X, Y = fitted(space)
     found = bounds.estimation_bound_of(model, X, Y, delta=0.1)
-    residuals = model.residuals(X, Y)
-    values = model.coordinates(X)
+    residuals = model.machine_.residuals(X, Y)
+    values = model.machine_.coordinates(X)
     # where the objective is smallest it does not change along the function itself
     norm = np.sqrt(np.mean((residuals * values).sum(axis=1)) / model.alpha_)
     assert found.radius == pytest.approx(norm, rel=1e-4)

@@ -110,13 +110,17 @@ def pair(estimator, settings, y, weights, feature_map=N):
 def test_all_landmarks_are_the_exact_model(case):
     exact, approximate = pair(*CASES[case])
     assert approximate.feature_map_.n_components if len(approximate.state_.kernels) == 1 else True
-    assert_allclose(approximate.coordinates(T), exact.coordinates(T), atol=1e-8 * np.abs(exact.coordinates(T)).max())
+    assert_allclose(
+        approximate.machine_.coordinates(T),
+        exact.machine_.coordinates(T),
+        atol=1e-8 * np.abs(exact.machine_.coordinates(T)).max(),
+    )
     assert approximate.dual_gap_ <= 1e-10
     if isinstance(exact, StructuredPredictor):
         assert_array_equal(np.array(approximate.predict(T)), np.array(exact.predict(T)))
         assert_allclose(approximate.weights(T), exact.weights(T), atol=1e-8)
     if exact.state_.left_out is not None:
-        assert_allclose(approximate.loo_coordinates(), exact.loo_coordinates(), atol=1e-8)
+        assert_allclose(approximate.machine_.loo_coordinates(), exact.machine_.loo_coordinates(), atol=1e-8)
     assert_array_equal(approximate.outlier_scores_ > 2, exact.outlier_scores_ > 2)
 
 

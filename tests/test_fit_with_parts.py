@@ -6,6 +6,8 @@ from numpy.testing import assert_allclose
 from sklearn.metrics.pairwise import rbf_kernel
 
 from hilbertlearn import ConformalPredictor, FunctionalRegressor, OperatorKernelRegressor, losses
+from hilbertlearn.machine.steps import FitSteps
+from hilbertlearn.machine.wrapping import fit_with_parts
 
 rng = np.random.default_rng(0)
 N = 60
@@ -32,17 +34,17 @@ def assert_same_as_alone(fitted, part, X_part, y_part, weights, total, **setting
 @pytest.mark.parametrize("y", [Y, GAPS], ids=["whole", "gaps"])
 def test_a_part_is_a_fit_with_the_same_numbers(loss, y):
     model = OperatorKernelRegressor("rbf", gamma=1.0, alpha=1e-3, loss=loss, **TIGHT)
-    part = model.fit_with_parts(X, y)(ROWS)
+    part = fit_with_parts(model, X, y)(ROWS)
     assert_same_as_alone(model, part, X[ROWS], y[ROWS], None, np.isfinite(y).any(axis=1).sum())
 
 
 def test_weights_and_functions():
     model = OperatorKernelRegressor("rbf", gamma=1.0, alpha=1e-3, loss=losses.Huber(0.1), **TIGHT)
-    part = model.fit_with_parts(X, Y, WEIGHTS)(ROWS)
+    part = fit_with_parts(model, X, Y, WEIGHTS)(ROWS)
     assert_same_as_alone(model, part, X[ROWS], Y[ROWS], WEIGHTS[ROWS], WEIGHTS.sum())
     curves = np.sin(3 * np.linspace(0, 1, 15) + X[:, :1]) + 0.05 * rng.normal(size=(N, 15))
     model = FunctionalRegressor("rbf", gamma=1.0, alpha=1e-3, operator="integral", loss=losses.Huber(0.1), **TIGHT)
-    part = model.fit_with_parts(X, curves)(ROWS)
+    part = fit_with_parts(model, X, curves)(ROWS)
     assert_same_as_alone(model, part, X[ROWS], curves[ROWS], None, N, operator="integral")
 
 
@@ -50,7 +52,7 @@ def test_kernel_values_are_those_with_all_samples():
     K, K_new = rbf_kernel(X, gamma=1.0), rbf_kernel(NEW, X, gamma=1.0)
     by_values = OperatorKernelRegressor("precomputed", loss=losses.Huber(0.1), alpha=1e-3, **TIGHT)
     by_inputs = OperatorKernelRegressor("rbf", gamma=1.0, loss=losses.Huber(0.1), alpha=1e-3, **TIGHT)
-    one, other = by_values.fit_with_parts(K, Y)(ROWS), by_inputs.fit_with_parts(X, Y)(ROWS)
+    one, other = fit_with_parts(by_values, K, Y)(ROWS), fit_with_parts(by_inputs, X, Y)(ROWS)
     assert_allclose(one.predict(K_new), other.predict(NEW), atol=1e-7)
     bands = [
         ConformalPredictor(model, random_state=0).fit(inputs, Y).predict_interval(new)
@@ -61,8 +63,8 @@ def test_kernel_values_are_those_with_all_samples():
 
 def test_intervals_choose_once(monkeypatch):
     """With method="auto" a loss without a formula is searched once; with "cv+" in every fold."""
-    calls, whole = [], OperatorKernelRegressor._chosen
-    monkeypatch.setattr(OperatorKernelRegressor, "_chosen", lambda self, *given: calls.append(1) or whole(self, *given))
+    calls, select = [], FitSteps.select
+    monkeypatch.setattr(FitSteps, "select", lambda self, *given: calls.append(1) or select(self, *given))
     for method, expected in (("auto", 1), ("cv+", 11)):
         calls.clear()
         model = ConformalPredictor(OperatorKernelRegressor("rbf", loss="huber"), method, random_state=0).fit(X, Y)
@@ -73,4 +75,4 @@ def test_intervals_choose_once(monkeypatch):
 def test_where_there_are_no_parts():
     from sklearn.linear_model import Ridge
 
-    assert FunctionalRegressor(regressor=Ridge()).fit_with_parts(X, Y) is None
+    assert fit_with_parts(FunctionalRegressor(regressor=Ridge()), X, Y) is None

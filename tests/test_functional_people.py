@@ -164,7 +164,7 @@ def test_averages_over_points_of_their_own(irregular):
     X = rng.uniform(size=(N, 1))
     y = IrregularFunctions(points, values, (0.0, 1.0))
     found = model(space=spaces.Fourier(5), irregular=irregular, center=False).fit(X, y)
-    for p, v, coordinates in zip(points, values, found.encode(y), strict=True):
+    for p, v, coordinates in zip(points, values, found.machine_.encode(y), strict=True):
         order = np.argsort(p)
         w = np.ones(len(p)) if irregular == "projected" else trapezoid(p[order])
         assert_allclose(coordinates, atoms(p[order]) @ (w * v[order]) / w.sum(), atol=1e-9)
@@ -223,7 +223,7 @@ def test_functions_in_a_basis_by_hand(name):
     assert type(predicted) is type(y) and predicted.basis == basis
     assert_allclose(predicted.coefficients * sizes, K @ A, atol=1e-7)
     norms = np.einsum("ij,jk,ik->i", y.coefficients, G, y.coefficients)
-    assert_allclose((found.encode(y) ** 2).sum(axis=1), norms, rtol=1e-7)
+    assert_allclose((found.machine_.encode(y) ** 2).sum(axis=1), norms, rtol=1e-7)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from helpers.machines import prepare
 from helpers.refusals import assert_refused
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics.pairwise import rbf_kernel
@@ -336,9 +337,9 @@ def test_who_takes_gaps():
     mixed = SeparableTerm(K, full)
     assert mixed.with_mask(MASK) is mixed is mixed.without_mask()
     assert isinstance(SeparableTerm(K).with_mask(MASK).with_operator(full), SeparableTerm)
-    graph = OperatorKernelRegressor(manifold=0.1, **settings()).prepare(X, GAPS)
+    graph = prepare(OperatorKernelRegressor(manifold=0.1, **settings()), X, GAPS)
     assert not graph.closed_form and not graph.term_at(0.1).takes_mask()
-    assert not OperatorKernelRegressor(operator="learned", **settings()).prepare(X, GAPS).closed_form
+    assert not prepare(OperatorKernelRegressor(operator="learned", **settings()), X, GAPS).closed_form
 
 
 def test_no_closed_form_where_columns_mix():

@@ -231,7 +231,9 @@ def test_scaling_by_hand():
     model = OperatorKernelRegressor(scale=True, **setting).fit(X, gaps)
     by_hand = OperatorKernelRegressor(scale=False, **setting).fit(X, gaps / spread)
     assert_allclose(model.predict(NEW), by_hand.predict(NEW) * spread, rtol=1e-6)
-    assert_allclose(model.residuals(X, gaps), by_hand.residuals(X, gaps / spread), rtol=1e-6, atol=1e-9)
+    assert_allclose(
+        model.machine_.residuals(X, gaps), by_hand.machine_.residuals(X, gaps / spread), rtol=1e-6, atol=1e-9
+    )
     with pytest.raises(ValueError, match="scale"):
         OperatorKernelRegressor(scale="yes").fit(X, Y)
 

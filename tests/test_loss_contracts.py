@@ -345,15 +345,15 @@ def test_projected_residuals_stay_projected(loss):
     """``irregular="projected"`` is a model of coordinates: what curves have outside the basis does not count."""
     X, y = curves(rough=2.0)
     model = dictionary(loss, irregular="projected", tol=1e-8, max_iter=20_000, center=False).fit(X, y)
-    C = model.encode(y)
-    assert_allclose(model.residuals(X, y), C - model.coordinates(X), atol=1e-12)
+    C = model.machine_.encode(y)
+    assert_allclose(model.machine_.residuals(X, y), C - model.machine_.coordinates(X), atol=1e-12)
     alone = OperatorKernelRegressor(
         loss=loss, alpha=1e-3, gamma=1.0, operator=model.operator_, tol=1e-8, max_iter=20_000, center=False
     ).fit(X, C)
-    assert_allclose(model.coordinates(X), alone.predict(X), atol=1e-3)
+    assert_allclose(model.machine_.coordinates(X), alone.predict(X), atol=1e-3)
     assert_allclose(model.saturated_, alone.saturated_)
     seen = dictionary(loss, tol=1e-8, max_iter=20_000, center=False).fit(X, y)  # the whole residual
-    assert np.abs(seen.coordinates(X) - model.coordinates(X)).max() > 1e-2
+    assert np.abs(seen.machine_.coordinates(X) - model.machine_.coordinates(X)).max() > 1e-2
 
 
 @pytest.mark.parametrize("loss", [Huber(0.4), EpsilonSVR(0.4)], ids=repr)
@@ -361,8 +361,12 @@ def test_projected_residuals_of_irregular_curves_have_no_part_outside(loss):
     X, y = curves()
     irregular = IrregularFunctions([GRID_POINTS] * len(y), list(y), (0.0, 1.0))
     model = dictionary(loss, irregular="projected", center=False).fit(X, irregular)
-    assert_allclose(model.residuals(X, irregular), model.encode(irregular) - model.coordinates(X), atol=1e-12)
-    assert model.residuals(X, irregular).shape == model.coordinates(X).shape
+    assert_allclose(
+        model.machine_.residuals(X, irregular),
+        model.machine_.encode(irregular) - model.machine_.coordinates(X),
+        atol=1e-12,
+    )
+    assert model.machine_.residuals(X, irregular).shape == model.machine_.coordinates(X).shape
 
 
 @pytest.mark.parametrize("epsilon", [0.056, 0.3])

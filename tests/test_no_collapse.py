@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.machines import prepare
 
 from hilbertlearn import OperatorKernelRegressor
 from hilbertlearn.losses import Squared
@@ -59,7 +60,7 @@ def test_one_fold_does_not_decide(monkeypatch, away):
     """The search begins far from the best alpha, and must pass a hill of one fold on its way."""
     X, Y = rng.normal(size=(25, 2)), rng.normal(size=(25, 2))
     model = OperatorKernelRegressor("rbf", gamma=0.5, operator=np.array([[1.0, 0.5], [0.5, 1.0]]))
-    training = model.prepare(X, Y)
+    training = prepare(model, X, Y)
     best = 1e-4
     monkeypatch.setattr(folds, "own_error", Scripted(best))
     alone = [(np.delete(np.arange(25), i), np.array([i])) for i in range(5)]
@@ -72,7 +73,7 @@ def test_one_fold_does_not_decide(monkeypatch, away):
 def test_a_search_near_an_alpha_goes_up_until_a_model_is_solved(monkeypatch):
     """Models without noise that the solver leaves far from their optimum have no error."""
     X, Y = rng.normal(size=(25, 2)), rng.normal(size=(25, 2))
-    training = OperatorKernelRegressor("rbf", gamma=0.5).prepare(X, Y)
+    training = prepare(OperatorKernelRegressor("rbf", gamma=0.5), X, Y)
     monkeypatch.setattr(folds, "own_error", lambda _, found, test: found.alpha if found.alpha >= 1e-3 else np.inf)
     search = folds.Folds(training, Squared(), Options())
     search.near(1e-7)

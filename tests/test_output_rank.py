@@ -34,7 +34,7 @@ KERNELS = {
 def test_coordinates_are_those_of_the_projection_on_the_landmarks(kind, rank):
     kernel, y, K = KERNELS[kind]
     model = predictor(output_kernel=kernel, rank=rank).fit(X, y)
-    space, V = model.space_, model.encode(y)
+    space, V = model.space_, model.machine_.encode(y)
     assert V.shape == (N, rank)
     K = kernels.Tanimoto()(SETS, SETS) if K is None else K
     rows = [next(i for i in range(N) if np.array_equal(y[i], pivot)) for pivot in space.pivots]
@@ -47,7 +47,7 @@ def test_coordinates_are_those_of_the_projection_on_the_landmarks(kind, rank):
     else:
         assert_allclose(outside**2, np.diag(K - projected), atol=1e-8)
     # scores of candidates see k(z, z), also what is outside of the span
-    H = model.coordinates(NEW)
+    H = model.machine_.coordinates(NEW)
     expected = 2 * H @ V.T - np.diag(K)
     assert_allclose(model.predict_scores(NEW, candidates=y), expected, atol=1e-9)
 
@@ -58,9 +58,9 @@ def test_enough_landmarks_are_the_exact_fit(loss, kernel):
     kernel = kernels.NamedKernel("rbf", 0.5) if kernel == "all" else (lambda A, B: polynomial_kernel(A, B, degree=2))
     settings = {"output_kernel": kernel, "loss": LOSSES[loss], "tol": 1e-13}
     exact = predictor(**settings).fit(X, VECTORS)
-    rank = N if exact.coordinates(NEW).shape[1] == N else 12  # quadratic polynomials of three variables: 10
+    rank = N if exact.machine_.coordinates(NEW).shape[1] == N else 12  # quadratic polynomials of three variables: 10
     model = predictor(rank=rank, **settings).fit(X, VECTORS)
-    assert model.coordinates(NEW).shape[1] == (N if rank == N else 10)
+    assert model.machine_.coordinates(NEW).shape[1] == (N if rank == N else 10)
     assert_array_equal(model.predict(NEW), exact.predict(NEW))
     scale = np.abs(exact.predict_scores(NEW)).max()
     assert_allclose(model.predict_scores(NEW), exact.predict_scores(NEW), atol=1e-8 * scale)
@@ -73,16 +73,16 @@ def test_losses_see_what_outputs_have_outside_the_span(loss):
     model = StructuredPredictor("rbf", output_kernel=kernels.NamedKernel("rbf", 0.5), rank=5, **settings).fit(
         X, VECTORS
     )
-    V = model.encode(VECTORS)
+    V = model.machine_.encode(VECTORS)
     outside = np.sqrt(np.maximum(1 - (V**2).sum(axis=1), 0.0))
     assert (outside > 0.1).mean() > 0.5
     by_hand = OperatorKernelRegressor(
         "rbf", operator=np.diag([1.0] * 5 + [0.0]), center=False, scale=False, **settings
     ).fit(X, np.c_[V, outside])
-    assert_allclose(model.coordinates(NEW), by_hand.predict(NEW)[:, :5], atol=1e-6)
+    assert_allclose(model.machine_.coordinates(NEW), by_hand.predict(NEW)[:, :5], atol=1e-6)
     assert_allclose(by_hand.predict(NEW)[:, 5], 0, atol=1e-12)
     without = OperatorKernelRegressor("rbf", center=False, scale=False, **settings).fit(X, V).predict(NEW)
-    assert np.abs(without - model.coordinates(NEW)).max() > 1e-3
+    assert np.abs(without - model.machine_.coordinates(NEW)).max() > 1e-3
 
 
 def test_outputs_that_are_not_known_have_nothing_outside():
@@ -91,21 +91,21 @@ def test_outputs_that_are_not_known_have_nothing_outside():
     model = predictor(output_kernel=kernels.NamedKernel("rbf", 0.5), rank=5, loss=LOSSES["huber"]).fit(X, y)
     rest = np.delete(np.arange(N), 3)
     same = predictor(output_kernel=kernels.NamedKernel("rbf", 0.5), rank=5, loss=LOSSES["huber"], alpha=0.01)
-    assert_allclose(model.coordinates(NEW), same.fit(X[rest], y[rest]).coordinates(NEW), atol=1e-6)
+    assert_allclose(model.machine_.coordinates(NEW), same.fit(X[rest], y[rest]).machine_.coordinates(NEW), atol=1e-6)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_decoding_by_an_output_loss(loss):
     model = predictor(output_kernel="rbf", output_loss="hamming", rank=4, loss=LOSSES[loss]).fit(X, SETS)
     assert model.score(X, SETS) > -0.25
-    V, W = model.encode(model.outputs_), model.predict_weights(NEW)
-    assert_allclose(W @ V, model.coordinates(NEW), atol=1e-8)
+    V, W = model.machine_.encode(model.outputs_), model.predict_weights(NEW)
+    assert_allclose(W @ V, model.machine_.coordinates(NEW), atol=1e-8)
 
 
 def test_rank_of_texts_and_a_regressor():
     model = StructuredPredictor(regressor=Ridge(), output_kernel="ngrams", rank=3).fit(X, STRINGS)
     assert set(model.predict(NEW)) <= set(STRINGS)
-    assert model.coordinates(NEW).shape == (len(NEW), 3)
+    assert model.machine_.coordinates(NEW).shape == (len(NEW), 3)
 
 
 def test_weights_count_as_repetition():
@@ -114,7 +114,7 @@ def test_weights_count_as_repetition():
     rows = np.repeat(np.arange(N), counts)
     repeated = predictor(output_kernel="rbf", rank=6).fit(X[rows], NUMBERS.round(1)[rows])
     assert_array_equal(weighted.space_.pivots, repeated.space_.pivots)
-    assert_allclose(weighted.coordinates(NEW), repeated.coordinates(NEW), atol=1e-8)
+    assert_allclose(weighted.machine_.coordinates(NEW), repeated.machine_.coordinates(NEW), atol=1e-8)
 
 
 # ---------------------------------------------------------------- many outputs
@@ -143,7 +143,7 @@ def test_of_many_outputs_no_whole_matrix_is_made(rank):
     assert used == 30 if rank == 30 else 5 < used < 100
     # proposals of landmarks, some in vain, then coordinates; k(y, y) from small squares
     assert count.values < n * (2 * used + 5 * 64) and count.largest <= n * max(64, used)
-    left = 1 - (model.encode(y) ** 2).sum(axis=1).mean()
+    left = 1 - (model.machine_.encode(y) ** 2).sum(axis=1).mean()
     assert left < 0.01
     predicted = model.predict(features[:50], candidates=np.linspace(-1.3, 1.3, 200))
     assert np.abs(predicted - np.sin(2 * x[:50])).max() < 0.2

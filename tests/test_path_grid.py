@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.machines import prepare
 from helpers.small_data import reweighted
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.model_selection import GridSearchCV, KFold
@@ -133,7 +134,7 @@ def test_auto_grid_is_multiples_of_the_losses_own_constant():
 def test_warm_starts_along_both_ways_reach_the_cold_solutions(space):
     """Also next to the squared loss, which in a basis has a column less."""
     model = FunctionalRegressor("rbf", gamma=GAMMA, loss="squared", space=space, **EXACT)
-    training, options = model.prepare(X, CURVES), model.options()
+    training, options = prepare(model, X, CURVES), model.spec().options
     for tried in (
         [losses.Huber(np.inf), losses.Huber(0.5), losses.Huber(0.1)],
         [losses.EpsilonInsensitive(0.0), losses.EpsilonInsensitive(0.1)],
@@ -149,7 +150,7 @@ def test_warm_starts_along_both_ways_reach_the_cold_solutions(space):
 
 def test_warm_starts_save_iterations():
     model = FunctionalRegressor("rbf", gamma=GAMMA, loss="squared")
-    training, options, alphas = model.prepare(X, CURVES), model.options(), np.geomspace(1, 1e-3, 7)
+    training, options, alphas = prepare(model, X, CURVES), model.spec().options, np.geomspace(1, 1e-3, 7)
     for tried in (
         [losses.Huber(kappa) for kappa in np.geomspace(2, 0.5, 7)],
         [losses.EpsilonInsensitive(epsilon) for epsilon in np.geomspace(0.02, 0.1, 7)],

@@ -329,7 +329,7 @@ def test_without_penalty_samples_without_output_are_ignored(name):
     assert with_all.alpha_ == supervised.alpha_
     tiny = clone(model).set_params(manifold=1e-13, alpha=0.05, gamma=GAMMA, tol=1e-9).fit(X, y)
     limit = clone(model).set_params(alpha=0.05, gamma=GAMMA, tol=1e-9).fit(X[ROWS], known)
-    assert_allclose(tiny.coordinates(NEW), limit.coordinates(NEW), atol=2e-5)
+    assert_allclose(tiny.machine_.coordinates(NEW), limit.machine_.coordinates(NEW), atol=2e-5)
 
 
 # ---------------------------------------------------------------- graphs as they come
@@ -382,7 +382,7 @@ class ThresholdAffinity(kernels.Affinity):
 def test_a_graph_is_any_object_with_a_penalty_of_the_gram_matrix(name, graph):
     model, y = SUPERVISED[name]
     model = clone(model).set_params(manifold=BETA, alpha=0.01, gamma=GAMMA, tol=1e-9)
-    found, expected = (clone(model).set_params(graph=one).fit(X, y).coordinates(NEW) for one in (graph, GRAPH))
+    found, expected = (clone(model).set_params(graph=one).fit(X, y).machine_.coordinates(NEW) for one in (graph, GRAPH))
     assert_allclose(found, expected, atol=1e-7)
 
 

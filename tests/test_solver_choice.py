@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from helpers.machines import prepare
 from numpy.testing import assert_allclose
 from sklearn.exceptions import ConvergenceWarning
 
@@ -53,7 +54,7 @@ class Case:
     weights: object = None
 
     def training(self):
-        return self.model.prepare(X if self.X is None else self.X, self.y, self.weights)
+        return prepare(self.model, X if self.X is None else self.X, self.y, self.weights)
 
     def problem(self):
         """The problem that the fit solves, for a loss of the margin in its own variables."""
@@ -153,7 +154,7 @@ def test_the_solver_of_objects_is_that_of_their_coordinates():
     labels = (Y[:, 0] > 0).astype(int)
     for settings in ({"output_kernel": "rbf"}, {"output_loss": "zero_one"}):
         model = StructuredPredictor(alpha=0.1, **settings).fit(X, labels)
-        training = model.prepare(X, labels)
+        training = prepare(model, X, labels)
         assert model.solver_ == select_solver(training.problem(model.loss_, 0.1, training.centre(model.loss_)))
 
 
@@ -192,8 +193,8 @@ def test_every_solver_that_suits_finds_the_optimum(name, method):
     handed_over = method == "columns" and model.solver_ == "spectral"  # it gives up where eigh is faster
     assert (model.solver_ == method or handed_over) and model.dual_gap_ <= 1e-9
     inputs = X if case.X is None else case.X
-    expected = auto.coordinates(inputs)
-    assert_allclose(model.coordinates(inputs), expected, atol=2e-4 * np.abs(expected).max())
+    expected = auto.machine_.coordinates(inputs)
+    assert_allclose(model.machine_.coordinates(inputs), expected, atol=2e-4 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -33,6 +33,7 @@ from hilbertlearn import (
     spaces,
 )
 from hilbertlearn.data import functions
+from hilbertlearn.machine.wrapping import fit_with_parts
 
 N, D, M = 24, 5, 9
 RNG = np.random.default_rng(0)
@@ -649,7 +650,7 @@ def on_features():
     given = {"feature_map": 20, "alpha": 1e-3, "gamma": 0.1, "kernel": "rbf"}
     vectors = OperatorKernelRegressor(**given)
     yield StructuredPredictor(output_loss="kendall", **given).fit(X, orders)  # weights are solved for at predict
-    yield vectors.fit_with_parts(X, Y)(np.arange(30))
+    yield fit_with_parts(vectors, X, Y)(np.arange(30))
     yield next(iter(vectors.fit_path(X, Y, [1e-2])))
     yield RegularizationPathCV(vectors, alphas=[1e-3, 1e-2]).fit(X, Y).best_estimator_
     yield clone(vectors).partial_fit(X, Y)
@@ -668,5 +669,5 @@ def test_a_part_has_the_alphas_of_all_outputs():
     X = rng.normal(size=(40, 2))
     Y = np.column_stack([X[:, 0], rng.normal(size=40)])
     model = OperatorKernelRegressor(alpha_per_output=True)
-    part = model.fit_with_parts(X, Y)(np.arange(20))
+    part = fit_with_parts(model, X, Y)(np.arange(20))
     np.testing.assert_allclose(part.alpha_, 2 * model.alpha_)  # alpha times the number of samples stays

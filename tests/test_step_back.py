@@ -25,6 +25,7 @@ from hilbertlearn import (
     spaces,
 )
 from hilbertlearn.data.functions import IrregularFunctions
+from hilbertlearn.machine.wrapping import fit_with_parts
 from hilbertlearn.selection.step_back import automatic_bounds, step_back, with_larger_constants
 
 TOL = 1e-6
@@ -430,6 +431,6 @@ def test_models_of_folds_step_back_too():
 def test_models_of_parts_have_the_settings_that_the_whole_fit_used():
     x = np.linspace(-3, 3, 40)[:, None]
     model = OperatorKernelRegressor(loss="huber", max_iter=20)
-    part = model.fit_with_parts(x, np.sin(x[:, 0]))(np.arange(30))
+    part = fit_with_parts(model, x, np.sin(x[:, 0]))(np.arange(30))
     assert model.alpha_ > 1e-10 and model.dual_gap_ <= TOL  # 1e-11 was selected
     assert part.alpha_ == pytest.approx(40 / 30 * model.alpha_) and part.loss_.kappa == model.loss_.kappa

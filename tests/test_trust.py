@@ -60,7 +60,7 @@ def test_wrong_samples_are_found_and_have_no_effect(seed):
     model, without = clone(HUBER).fit(X, W), clone(HUBER).fit(X[kept], W[kept])
     assert_array_equal(model.screened_, rows)
     assert model.saturated_[rows].all()
-    assert f"{len(rows)} not trusted" in model.summary()
+    assert f"{len(rows)} screened as outliers" in model.summary()
     assert_allclose(model.predict(X), without.predict(X), atol=1e-2 * W[kept].std())
     assert outlier_report(model)["held_back"][rows].all()
 

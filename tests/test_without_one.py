@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from helpers.machines import loo_coordinates_at
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics.pairwise import rbf_kernel
 
@@ -19,6 +20,7 @@ from hilbertlearn import (
     save,
 )
 from hilbertlearn.features import Landmarks
+from hilbertlearn.machine.wrapping import fit_with_leave_one_out
 
 N, D, GAMMA, ALPHA = 11, 3, 0.3, 0.01
 rng = np.random.default_rng(0)
@@ -44,16 +46,18 @@ def check(make, Y, weights=None, inputs=X, queries=QUERIES, tolerance=1e-10):
     make : function of alpha that gives the estimator
     """
     model = make(ALPHA).fit(inputs, Y, weights)
-    models, found = model.without_one(), model.loo_coordinates_at(queries)
+    models, found = model.machine_.leave_one_out_models(), loo_coordinates_at(model, queries)
     rows, w = models.rows, np.ones(len(Y)) if weights is None else weights
-    assert found.shape == (len(queries), len(rows), model.coordinates(queries).shape[1])
+    assert found.shape == (len(queries), len(rows), model.machine_.coordinates(queries).shape[1])
     for j, i in enumerate(rows):
         rest = np.setdiff1d(rows, [i])
         refit = make(ALPHA * w[rows].sum() / w[rest].sum()).fit(inputs[rest], Y[rest], w[rest])
-        assert_allclose(found[:, j], refit.coordinates(queries), atol=tolerance)
+        assert_allclose(found[:, j], refit.machine_.coordinates(queries), atol=tolerance)
         seen = np.isfinite(models.held_out[j])
-        assert_allclose(models.held_out[j, seen], refit.coordinates(inputs[i : i + 1])[0, seen], atol=tolerance)
-    some = models.coordinates_at(model.checked_inputs(queries), np.array([1, 4]))
+        assert_allclose(
+            models.held_out[j, seen], refit.machine_.coordinates(inputs[i : i + 1])[0, seen], atol=tolerance
+        )
+    some = models.coordinates_at(model.machine_.check_inputs(queries), np.array([1, 4]))
     assert_allclose(some, found[:, [1, 4]], atol=1e-12)
 
 
@@ -94,7 +98,7 @@ def test_models_equal_refits_on_features(operator, y, weights):
 def test_pairs_equal_refits(operator, y, center, features, weights):
     """Residuals of samples left out together with another: scales of models without a sample come from them."""
     make = regressor(operator=operator, center=center, feature_map=features)
-    models = make(ALPHA).fit(X, y, weights).without_one()
+    models = make(ALPHA).fit(X, y, weights).machine_.leave_one_out_models()
     w, rows, some = np.ones(N) if weights is None else weights, models.rows, [0, 3, 8]
     found = models.pairs(np.array(some))
     for (a, i), j in itertools.product(enumerate(some), range(0, len(rows), 2)):
@@ -103,7 +107,7 @@ def test_pairs_equal_refits(operator, y, center, features, weights):
             continue
         rest = np.setdiff1d(rows, rows[[i, j]])
         refit = make(ALPHA * w[rows].sum() / w[rest].sum()).fit(X[rest], y[rest], w[rest])
-        assert_allclose(found[a, j], (y - refit.coordinates(X))[rows[j]], atol=1e-10)
+        assert_allclose(found[a, j], (y - refit.machine_.coordinates(X))[rows[j]], atol=1e-10)
 
 
 def test_models_of_a_kernel_of_low_rank():
@@ -132,8 +136,8 @@ def test_models_of_functions_of_two_variables():
 
 def test_models_of_a_precomputed_kernel():
     K, G = rbf_kernel(X, gamma=GAMMA), rbf_kernel(QUERIES, X, gamma=GAMMA)
-    by_name = OperatorKernelRegressor("rbf", gamma=GAMMA, alpha=ALPHA).fit(X, Y).loo_coordinates_at(QUERIES)
-    by_gram = OperatorKernelRegressor("precomputed", alpha=ALPHA).fit(K, Y).loo_coordinates_at(G)
+    by_name = loo_coordinates_at(OperatorKernelRegressor("rbf", gamma=GAMMA, alpha=ALPHA).fit(X, Y), QUERIES)
+    by_gram = loo_coordinates_at(OperatorKernelRegressor("precomputed", alpha=ALPHA).fit(K, Y), G)
     assert_allclose(by_gram, by_name, atol=1e-12)
 
 
@@ -142,13 +146,14 @@ def test_models_of_a_precomputed_kernel():
 )
 def test_models_without_a_formula_are_refused(settings):
     model = OperatorKernelRegressor(alpha=0.1, **{"kernel": "rbf", "gamma": GAMMA, **settings}).fit(X, Y)
-    assert not model.leaves_one_out
+    assert not model.machine_.has_leave_one_out_models
     with pytest.raises(ValueError, match="squared loss"):
-        model.without_one()
+        model.machine_.leave_one_out_models()
 
 
 def test_gaps_under_an_operator_that_mixes_have_no_formula():
-    assert not OperatorKernelRegressor("rbf", gamma=GAMMA, alpha=0.1, operator=FULL["full"]).fit(X, GAPS).leaves_one_out
+    mixed = OperatorKernelRegressor("rbf", gamma=GAMMA, alpha=0.1, operator=FULL["full"]).fit(X, GAPS)
+    assert not mixed.machine_.has_leave_one_out_models
 
 
 @pytest.mark.parametrize(
@@ -167,16 +172,16 @@ def test_factors_of_the_fit_serve_the_models(settings, y):
     """``fit_without_one`` is ``fit`` and ``without_one``, with one factorisation less."""
     make = lambda: OperatorKernelRegressor("rbf", gamma=GAMMA, **settings)  # noqa: E731
     shared, alone = make(), make().fit(X, y, WEIGHTS)
-    found, expected = shared.fit_without_one(X, y, WEIGHTS), alone.without_one()
+    found, expected = fit_with_leave_one_out(shared, X, y, WEIGHTS), alone.machine_.leave_one_out_models()
     assert_allclose(shared.predict(QUERIES), alone.predict(QUERIES), atol=1e-9)
     assert_allclose(found.held_out, expected.held_out, atol=1e-9)
-    at = shared.checked_inputs(QUERIES)
+    at = shared.machine_.check_inputs(QUERIES)
     assert_allclose(found.coordinates_at(at), expected.coordinates_at(at), atol=1e-9)
 
 
 def test_a_fit_without_a_formula_gives_no_models():
     model = OperatorKernelRegressor("rbf", gamma=GAMMA, alpha=0.1, loss="huber")
-    assert model.fit_without_one(X, Y) is None
+    assert fit_with_leave_one_out(model, X, Y) is None
     assert_allclose(
         model.predict(X), OperatorKernelRegressor("rbf", gamma=GAMMA, alpha=0.1, loss="huber").fit(X, Y).predict(X)
     )

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import _num_samples
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from ._utils.fitting import store
+from ._utils.fitting import snapshot, store
 from ._utils.linalg import Kronecker
 from ._utils.statistics import pointwise_median
 from .core.terms import LinearPredictor
 from .data.frames import points_of
 from .data.functions import IrregularFunctions, check_grids, has_points, read_functions, read_training
 from .kernels import provides_operator
-from .losses import Squared
+from .losses import Squared, as_loss
+from .machine.base import GridMixin, learnt
 from .machine.batch_state import StreamState
 from .machine.distributed import by_blocks, is_dask
-from .machine.fitted import OnGrid, learnt
-from .machine.on_workers import InBlocks
+from .machine.fitted import drop_unpredicted
+from .machine.partial_fit import BatchMachine
 from .machine.state import Expansion, State, blocks_of
+from .machine.steps import FitSteps
 from .metrics import integrated_squared_error
 from .operators import AxisProduct, Integral
 from .spaces import Grid, function_space
@@ -38,7 +41,26 @@ class FunctionalState(State):
     integrals: list  # for each term the integral operator on the domain behind its operator, or None
 
 
-class FunctionalRegressor(MultiOutputMixin, RegressorMixin, OnGrid, InBlocks):
+class FunctionalSteps(FitSteps):
+    """The state of a model of functions has their integral operators, and points in the shape of their grid."""
+
+    def make_state(self, result):
+        space, pairs = result.training.space, zip(result.training.recipe.pairs, result.training.terms, strict=True)
+        integrals = [_integral(kernel, operator, term.M, space) for (kernel, operator), term in pairs]
+        state = FunctionalState.from_fit(result, integrals=integrals)
+        if state.saturated.ndim == 1:
+            return state
+        points = (-1, *(space.sizes if space.n_curves > 1 else space.sizes[:-1]))
+        saturated, sizes = state.saturated.reshape(points), state.residual_sizes.reshape(points)
+        return replace(state, saturated=saturated, residual_sizes=sizes)
+
+    def make_stream_state(self, settings, solved, n_samples, search_results):
+        ((kernel, operator),) = settings.recipe.pairs
+        integral = _integral(kernel, operator, settings.M, settings.space)
+        return StreamState.from_moments(settings, solved, n_samples, search_results, integrals=(integral,))
+
+
+class FunctionalRegressor(MultiOutputMixin, RegressorMixin, GridMixin, BatchMachine):
     """Regression of functions with the operator-valued kernel ``k(x, z) M``, any loss, from what was observed of them.
 
     Minimises ``1/n sum_i loss(y_i - h(x_i)) + alpha/2 ||h||^2`` to a certified duality gap, norms being those of L2 on
@@ -124,6 +146,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, OnGrid, InBlocks):
         ``OperatorKernelRegressor``, in coordinates of the space
     search_results_, support_, X_fit_, feature_map_, manifold_error_, metric_, objectives_ : as there
     regressor_ : the fitted regressor on coordinates, where one was given
+    machine_ : what wrappers use of a fitted estimator: coordinates, residuals, leave-one-out models
     n_features_in_, feature_names_in_ : as in scikit-learn
 
     References
@@ -151,7 +174,6 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, OnGrid, InBlocks):
     (2, 200)
     """
 
-    _CENTERS = ("auto", True, False)
     regressor_ = learnt("regressor")
 
     def __init__(
@@ -200,27 +222,15 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, OnGrid, InBlocks):
             loss = loss.resolve(root * (curves - pointwise_median(curves, sample_weight)), measure, sample_weight)
         return best_constant(root * curves, sample_weight, loss, measure) / root
 
-    def _operators(self):
-        own = isinstance(self.operator, str) and self.operator == "auto" and not self.manifold
-        return ("auto", *_SMOOTHER) if own and isinstance(as_space(self.space), Grid) else ()
-
     def _centre_loss(self):
-        return Squared() if self.regressor is not None else self._loss()
+        return Squared() if self.regressor is not None else snapshot(as_loss(self.loss))
 
-    def make_state(self, found):
-        space, pairs = found.training.space, zip(found.training.recipe.pairs, found.training.terms, strict=True)
-        integrals = [_integral(kernel, operator, term.M, space) for (kernel, operator), term in pairs]
-        state = FunctionalState.of(found, integrals=integrals)
-        if state.saturated.ndim == 1:
-            return state
-        points = (-1, *(space.sizes if space.n_curves > 1 else space.sizes[:-1]))
-        held, sizes = state.saturated.reshape(points), state.residual_sizes.reshape(points)
-        return replace(state, saturated=held, residual_sizes=sizes)
-
-    def make_stream_state(self, decided, solved, n_samples, search_results):
-        ((kernel, operator),) = decided.recipe.pairs
-        integral = _integral(kernel, operator, decided.M, decided.space)
-        return StreamState.of(decided, solved, n_samples, search_results, integrals=(integral,))
+    def spec(self, y=None):
+        automatic = isinstance(self.operator, str) and self.operator == "auto" and not self.manifold
+        operators = ("auto", *_SMOOTHER) if automatic and isinstance(as_space(self.space), Grid) else ()
+        return self._make_spec(
+            takes_batches=True, centers=("auto", True, False), operators=operators, steps=FunctionalSteps()
+        )
 
     def predict(self, X, grid=None):
         """Functions predicted for X, in the container of the training outputs.
@@ -231,14 +241,15 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, OnGrid, InBlocks):
         grid : increasing points (m,), or a tuple of them for several variables; None for the training grid. A list of
             arrays, one a sample, gives each function at points of its own.
         """
+        check_is_fitted(self)
         if is_dask(X):
             if isinstance(grid, list) and np.ndim(grid[0]) == 1:
                 raise ValueError("grid: points of their own are for inputs in memory; give one grid for all functions")
-            return by_blocks(self, "predict", X, grid=grid)
-        given, X = X, self._check_X(X)
-        space = self.space_
+            return by_blocks(partial(self.predict, grid=grid), X)
+        machine = self.machine_
+        given, X, form, space = X, machine.check_inputs(X), machine.form, self.space_
         if grid is None:
-            return self.framed(self.rounded(space.decode(self.state_.coordinates(X))), given)
+            return form.wrap(form.round(space.decode(self.state_.coordinates(X))), given)
         if hasattr(grid, "__len__") and not len(grid):
             raise ValueError("grid is empty; give at least one point, or None for the training grid")
         if isinstance(grid, list) and np.ndim(grid[0]) == 1:
@@ -246,8 +257,8 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, OnGrid, InBlocks):
             return space.layout.wrap_irregular(points, self._values_at(X, points), space.domain)
         axes = space.layout.axes(grid)
         check_grids(axes, [len(axis) for axis in axes], "the prediction")
-        values = self.rounded(space.layout.wrap(self._values(X, axes), axes, space.domain))
-        return self.framed(values, given, _as_names(grid, axes[0])) if len(axes) == 1 else values
+        values = form.round(space.layout.wrap(self._values(X, axes), axes, space.domain))
+        return form.wrap(values, given, _as_names(grid, axes[0])) if len(axes) == 1 else values
 
     def score(self, X, y, sample_weight=None):
         """1 - integrated squared error / that of the mean training curve, at the points that y observes.
@@ -255,8 +266,8 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, OnGrid, InBlocks):
         An array y is on the training grid, or, after training on irregular curves without ``grid``, at even steps of
         their domain.
         """
-        checked = self._check_X(X)
-        self._check_order(y)
+        checked = self.machine_.check_inputs(X)
+        self.machine_.form.check_order(y)
         true, _ = read_functions(y, self.grids_of(y), origins=self.space_.layout.origins)
         irregular = isinstance(true, IrregularFunctions)
         curves, expected = true.n_curves if irregular else true.values.shape[-1], self.space_.n_curves
@@ -271,7 +282,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, OnGrid, InBlocks):
             predicted = self._values_at(checked, true.points)
             cuts = np.cumsum([len(points) for points in true.points])[:-1]
             joined, unknown = (np.concatenate(each).reshape(-1, curves) for each in (true.values, predicted))
-            values = np.split(self.with_predictions(joined, np.isnan(unknown)), cuts)
+            values = np.split(drop_unpredicted(joined, np.isnan(unknown)), cuts)
             true = IrregularFunctions(true.points, values, true.domain)
             both = (
                 predicted,
@@ -288,7 +299,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, OnGrid, InBlocks):
         else:
             mean = np.broadcast_to(self.space_.evaluate_mean(self.space_.to_unit_cube(true.axes)), true.values.shape)
             predicted = self._values(checked, true.axes)
-            seen = self.with_predictions(true.values, np.isnan(predicted))
+            seen = drop_unpredicted(true.values, np.isnan(predicted))
             error, total = (integrated_squared_error(seen, f, true.axes, sample_weight) for f in (predicted, mean))
         if np.isnan(total):
             raise ValueError("y has no observed value with a positive weight to score; give at least one")

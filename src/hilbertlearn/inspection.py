@@ -79,7 +79,9 @@ def outlier_report(estimator, *, cutoff=5.0):
     if hasattr(state.space, "grids"):
         columns |= _stretches(state, cutoff)
     order = np.lexsort((-seen.sizes, -seen.held_back * seen.sizes))  # equals stay in the order of the samples
-    return _framed({name: values[order] for name, values in columns.items()}, machine.names_of(seen.rows[order]))
+    return _framed(
+        {name: values[order] for name, values in columns.items()}, machine.machine_.sample_names(seen.rows[order])
+    )
 
 
 def sample_columns(state: State) -> dict[str, np.ndarray]:

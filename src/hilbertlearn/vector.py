@@ -8,13 +8,15 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from ._utils.fitting import store
 from ._utils.validation import check_choice
 from .kernels import provides_operator
-from .machine.on_workers import InBlocks
+from .losses import as_loss
+from .machine.fitted import drop_unpredicted
+from .machine.partial_fit import BatchMachine
 from .metrics import r2_score
 from .operators import depends_on_outputs
 from .spaces import MetricVectorSpace, VectorSpace, output_scales, read_vectors
 
 
-class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
+class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, BatchMachine):
     """Regression of vectors with the operator-valued kernel ``k(x, z) M``, any loss, and outputs with gaps.
 
     Minimises ``1/n sum_i loss(y_i - h(x_i)) + alpha/2 ||h||^2`` to a certified duality gap. NaN in y means "not
@@ -117,6 +119,7 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
     metric_ : (n_features, n_features) of ``kernels.Metric``, the importance of inputs on its diagonal
     space_ : the space of the outputs
     X_fit_ : the samples predictions are made from
+    machine_ : what wrappers use of a fitted estimator: coordinates, residuals, leave-one-out models
     n_features_in_, feature_names_in_ : as in scikit-learn
 
     References
@@ -181,7 +184,7 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
         """What outputs are divided by (d,), None for nothing."""
         rows = y[:, None] if y.ndim == 1 else y
         check_choice(self.scale, "scale", ("auto", True, False))
-        loss, scaled = self._loss(), self.scale
+        loss, scaled = as_loss(self.loss), self.scale
         if scaled == "auto":
             pairs = self.kernel if isinstance(self.kernel, (list, tuple)) else [(self.kernel, self.operator)]
             own = any(provides_operator(kernel) or operator is not None for kernel, operator in pairs)
@@ -193,10 +196,10 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, InBlocks):
     def score(self, X, y, sample_weight=None):
         """Mean R2 over outputs, at the observed entries of y."""
         predicted = np.asarray(self.predict(X))
-        self._check_order(y)
+        self.machine_.form.check_order(y)
         known = ~np.isnan(predicted).any(axis=0)
         if not known.all() and np.shape(y) == predicted.shape:
-            y = self.with_predictions(read_vectors(y), ~known)[:, known]
+            y = drop_unpredicted(read_vectors(y), ~known)[:, known]
             predicted = predicted[:, known]
         if np.isnan(read_vectors(y)).all():
             raise ValueError(

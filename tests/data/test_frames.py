@@ -133,8 +133,8 @@ def test_gaps_are_those_of_arrays(loss):
     assert_allclose(model.predict(NEW), expected.predict(NEW))
     assert model.score(X, nullable) == pytest.approx(expected.score(X, gaps))
     assert r2_score(nullable, model.predict(X)) == pytest.approx(model.score(X, nullable))
-    assert_allclose(model.encode(nullable), expected.encode(gaps))
-    assert_allclose(model.residuals(X, nullable), expected.residuals(X, gaps))
+    assert_allclose(model.machine_.encode(nullable), expected.machine_.encode(gaps))
+    assert_allclose(model.machine_.residuals(X, nullable), expected.machine_.residuals(X, gaps))
 
 
 def test_left_out_residuals_are_in_the_frame_of_the_outputs():
@@ -223,11 +223,11 @@ def test_scores_of_curves():
     score = expected.score(A, CURVES)
     assert model.score(X, frame) == pytest.approx(score) == pytest.approx(model.score(X, CURVES))
     for y in (frame, CURVES):
-        assert_allclose(model.encode(y), expected.encode(CURVES))
+        assert_allclose(model.machine_.encode(y), expected.machine_.encode(CURVES))
     # a part of the points, as a frame says
     assert model.score(X, frame.iloc[:, :3]) == pytest.approx(1, abs=0.01)
     with pytest.raises(ValueError, match="grid of the training outputs"):
-        model.encode(frame.set_axis([0.0, 0.2, 0.5, 2.0], axis=1))
+        model.machine_.encode(frame.set_axis([0.0, 0.2, 0.5, 2.0], axis=1))
     assert_allclose(cross_val_score(curves(), X, frame, cv=3), cross_val_score(curves(grid=T), A, CURVES, cv=3))
     path = RegularizationPathCV(curves(), alphas=[1e-3, 1e-2]).fit(X, frame)
     assert_array_equal(path.predict(NEW).columns, T)
@@ -438,8 +438,8 @@ def test_columns_of_outputs_in_another_order_are_refused_everywhere():
     model = FunctionalRegressor(alpha=1e-3).fit(X, Y)
     for question in (
         lambda: model.score(X, other),
-        lambda: model.residuals(X, other),
-        lambda: model.encode(other),
+        lambda: model.machine_.residuals(X, other),
+        lambda: model.machine_.encode(other),
         lambda: metrics.kendall_tau(Y, other),
         lambda: metrics.r2_score(Y, other),
     ):

@@ -70,7 +70,9 @@ def test_output_kernels_with_landmarks(loss):
     wanted = model(output_kernel=kernel, candidates=pool, loss=loss, tol=1e-10).fit(X, ROWS)
     one = model(output_kernel=kernel, candidates=pool, loss=loss, tol=1e-10)
     found = fed(one, ROWS) if loss == "squared" else one.fit(streams.from_arrays(X, ROWS, batch_size=50))
-    assert_allclose(found.coordinates(X), wanted.coordinates(X), atol=1e-9 if loss == "squared" else 1e-4)
+    assert_allclose(
+        found.machine_.coordinates(X), wanted.machine_.coordinates(X), atol=1e-9 if loss == "squared" else 1e-4
+    )
     assert (found.predict(X) == wanted.predict(X)).mean() > 0.99
 
 

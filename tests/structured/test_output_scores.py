@@ -35,4 +35,4 @@ def test_scores_of_margin_losses(loss):
 def test_weights_when_outputs_are_the_same_to_the_loss_only():
     model = predictor(output_kernel="linear", output_loss="kendall", loss=losses.Huber(0.3)).fit(X, VECTORS)
     V = model.space_.encode(VECTORS)
-    assert_allclose(model.weights(NEW) @ V, model.coordinates(NEW), atol=1e-8)
+    assert_allclose(model.weights(NEW) @ V, model.machine_.coordinates(NEW), atol=1e-8)

@@ -67,7 +67,7 @@ def test_rank_gives_the_approximation_of_nystroem(rank):
     C = rbf_kernel(VECTORS, pivots, gamma=0.5)
     assert_allclose(V @ V.T, C @ np.linalg.solve(rbf_kernel(pivots, gamma=0.5), C.T), atol=1e-8)
     model = predictor(output_kernel=OutputKernel(kernels.NamedKernel("rbf", 0.5), rank=rank)).fit(X, VECTORS)
-    assert_allclose(model.coordinates(NEW), ridge_weights() @ V, atol=1e-8)
+    assert_allclose(model.machine_.coordinates(NEW), ridge_weights() @ V, atol=1e-8)
 
 
 def test_gamma_of_an_output_kernel_is_the_median_rule():

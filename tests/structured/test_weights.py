@@ -99,7 +99,7 @@ def test_weights_reproduce_coordinates(loss, kind):
     known = np.isfinite(y[:, 0])
     model = predictor(output_kernel=name, output_loss="squared", loss=loss).fit(X, y)
     W = model.weights(NEW)
-    assert_allclose(W[:, known] @ model.space_.encode(y[known]), model.coordinates(NEW), atol=1e-7)
+    assert_allclose(W[:, known] @ model.space_.encode(y[known]), model.machine_.coordinates(NEW), atol=1e-7)
     assert (W[:, ~known] == 0).all()
     if loss.quadratic:  # then they are those of ridge regression
         assert_allclose(W[:, known], ridge_weights(rows=known), atol=1e-9)

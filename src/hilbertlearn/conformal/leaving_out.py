@@ -102,7 +102,7 @@ class WithoutEach(LeavingOut):
         return self._values(coordinates.reshape(m * n, d)).reshape(m, n, -1)
 
     def _values(self, coordinates):
-        return self.form.rows(self.behind.machine.decode(coordinates))
+        return self.form.rows(self.behind.machine.machine_.decode(coordinates))
 
 
 # ---------------------------------------------------------------- makers
@@ -191,8 +191,10 @@ def _own_residuals(model, X, data: Data, train):
         deviations = values - mean_rows(values, data.weights[train])
         sizes, spread = (np.fmax.reduce(np.abs(each), axis=0) for each in (residuals, deviations))
         return deviations if ((sizes <= _EXACT * spread) & (spread > 0)).any() else residuals
-    coordinates = behind.machine.encode(_safe_indexing(data.y, train)) - behind.machine.loo_coordinates()
-    return data.values[train].residuals(data.form.rows(behind.machine.decode(coordinates)))
+    coordinates = (
+        behind.machine.machine_.encode(_safe_indexing(data.y, train)) - behind.machine.machine_.loo_coordinates()
+    )
+    return data.values[train].residuals(data.form.rows(behind.machine.machine_.decode(coordinates)))
 
 
 def in_closed_form(behind: KernelMachineBehind, data: Data, learn: Learn | None) -> WithoutEach:
@@ -203,7 +205,7 @@ def in_closed_form(behind: KernelMachineBehind, data: Data, learn: Learn | None)
     part among all the others: that is an approximation, of order 1 / n. The order of the samples has no part in it.
     """
     models, form = behind.without_one(), data.form
-    held_out = form.rows(behind.machine.decode(models.held_out))
+    held_out = form.rows(behind.machine.machine_.decode(models.held_out))
     seen, n = data.values[models.rows], len(models.rows)
     scales, scale_of = None, np.zeros(n, dtype=int)
     if learn is not None:

@@ -75,7 +75,7 @@ class Judge:
         """Inputs as the predictor takes them."""
         steps = innermost(self.model)[1]
         X = X if self.columns is None else X[:, self.columns]
-        return self.predictor.checked_inputs(X if steps is None else steps.transform(X))
+        return self.predictor.machine_.check_inputs(X if steps is None else steps.transform(X))
 
     def predict(self, X):
         """Predictions in the user's form."""
@@ -250,7 +250,7 @@ def refitted_objects(models, data: ObjectData, splits, by) -> RefittedObjects:
 def objects_without_each(model, data: ObjectData) -> ObjectsWithoutEach:
     """The models without one sample each of a fitted predictor; see ``has_closed_form``."""
     judge = Judge(model)
-    models = judge.predictor.without_one()
+    models = judge.predictor.machine_.leave_one_out_models()
     return ObjectsWithoutEach(
         judge=judge,
         models=models,
@@ -268,6 +268,6 @@ def has_closed_form(model, X) -> bool:
     With an output kernel and a loss the decoder's weights are none of the coordinates that the formula is of.
     """
     predictor, steps = innermost(model)
-    if not predictor.leaves_one_out or predictor.space_.rules.by_both:
+    if not predictor.machine_.has_leave_one_out_models or predictor.space_.rules.by_both:
         return False
     return not learn_from_inputs(predictor, steps, X)

@@ -17,6 +17,7 @@ from .._utils.fitting import router_to, routing_enabled, store, transactional, w
 from .._utils.progress import propagate_callbacks
 from .._utils.validation import check_choice, warn
 from ..data.frames import check_collected
+from ..machine.wrapping import can_fit_parts, fit_with_parts
 from ..vector import OperatorKernelRegressor
 from .calibration import Calibration
 from .leaving_out import Data, LeavingOut, among, by_refits, in_closed_form
@@ -35,7 +36,6 @@ from .wrapped import (
     innermost,
     of_functions,
     resists_outliers,
-    shares_choice,
     weights_of_machine,
 )
 
@@ -70,14 +70,15 @@ class ConformalPredictor(FitCallbacksMixin, WithFacts, SetPredictor, MetaEstimat
         for ``predict_set``, a ``LinkPredictor`` for ``predict_set`` and ``predict_probability``
     method : "auto", "jackknife+", "cv+" or "split"
         "jackknife+": a model without each sample. In closed form, with no refit, for estimators of the package with the
-        squared loss where ``leaves_one_out`` says so, also behind steps of a pipeline that learn nothing (neither in
+        squared loss where ``machine_.has_leave_one_out_models`` says so,
+        also behind steps of a pipeline that learn nothing (neither in
         ``fit`` nor from the batch that they are given) and in ``RegularizationPathCV`` (its
         alpha is that of all samples, as with alpha="auto"); n refits elsewhere.
         "cv+": a model without each of ten folds, or as ``cv`` says. "split": one model of some samples, calibrated on
         the others. "auto": jackknife+ where it has a closed form and there are up to 5000 samples, cv+ for up to
         10 000, split for more; cv+ where ``cv`` or groups are given. Folds of an estimator of the package with another
         loss than the squared then share what was chosen by all samples, and kernel values
-        (``KernelMachine.fit_with_parts``); with method="cv+" each chooses for itself.
+        (``machine.wrapping.fit_with_parts``); with method="cv+" each chooses for itself.
     level : float between 0 and 1, the coverage aimed at
     score : "auto", of numbers "constant", "scale", "robust", "trimmed", "mahalanobis" or one of ``conformal.scores``
         How far an output is from a prediction, for regions and bands: the largest of its residuals relative to a
@@ -245,9 +246,9 @@ class ConformalPredictor(FitCallbacksMixin, WithFacts, SetPredictor, MetaEstimat
         self.estimator_ = clone(self._wrapped())
         given = (self.estimator_, data.X, y, data.sample_weight)
         with self._one_model(), propagate_callbacks(self.estimator_):
-            if self.method == "auto" and shares_choice(self.estimator_):
+            if self.method == "auto" and can_fit_parts(self.estimator_):
                 weights = weights_of_machine(self.estimator_, data.sample_weight)
-                return None, self.estimator_.fit_with_parts(data.X, y, weights)
+                return None, fit_with_parts(self.estimator_, data.X, y, weights)
             if method != "cv+" and groups is None:
                 return KernelMachineBehind.fitted(*given), None
             fitted(*given)

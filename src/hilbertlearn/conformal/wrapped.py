@@ -16,8 +16,8 @@ from sklearn.utils.validation import _num_samples
 
 from .._utils.fitting import weight_arguments
 from ..data.functions import has_points
-from ..losses import as_loss
 from ..machine.base import KernelMachine
+from ..machine.wrapping import fit_with_leave_one_out
 from ..model_selection import RegularizationPathCV
 
 _SEARCHES = (GridSearchCV, RandomizedSearchCV)
@@ -69,7 +69,7 @@ class KernelMachineBehind:
         """The same after fitting the model, which may hand its factors on."""
         models = None
         if isinstance(model, KernelMachine):
-            models = model.fit_without_one(X, y, weights_of_machine(model, sample_weight))
+            models = fit_with_leave_one_out(model, X, y, weights_of_machine(model, sample_weight))
         else:
             fitted(model, X, y, sample_weight)
         found = cls.of(model, X)
@@ -77,7 +77,7 @@ class KernelMachineBehind:
 
     def without_one(self):
         """The models without one sample."""
-        return self.machine.without_one() if self.models is None else self.models
+        return self.machine.machine_.leave_one_out_models() if self.models is None else self.models
 
     @classmethod
     def of(cls, model, X) -> KernelMachineBehind | None:
@@ -86,7 +86,7 @@ class KernelMachineBehind:
         X : the inputs that the model was fitted to
         """
         model, steps = behind(model)
-        if not isinstance(model, KernelMachine) or not model.leaves_one_out:
+        if not isinstance(model, KernelMachine) or not model.machine_.has_leave_one_out_models:
             return None
         if not hasattr(model, "space_") or not model.space_.decodes or learn_from_inputs(model, steps, X):
             return None
@@ -94,7 +94,7 @@ class KernelMachineBehind:
 
     def inputs(self, X):
         """Inputs as the machine takes them."""
-        return self.machine.checked_inputs(X if self.steps is None else self.steps.transform(X))
+        return self.machine.machine_.check_inputs(X if self.steps is None else self.steps.transform(X))
 
 
 def behind(model, searches=(RegularizationPathCV,)):
@@ -179,11 +179,6 @@ def is_searched(model) -> bool:
     while isinstance(model, (Pipeline, RegularizationPathCV)):
         model = model.steps[-1][1] if isinstance(model, Pipeline) else model.estimator
     return isinstance(model, _SEARCHES)
-
-
-def shares_choice(model) -> bool:
-    """Whether models of parts can have what a kernel machine chooses by all samples: losses that have no formula."""
-    return isinstance(model, KernelMachine) and model.shares_choice and not as_loss(model.loss).quadratic
 
 
 def resists_outliers(model) -> bool:

@@ -13,7 +13,9 @@ from sklearn.utils.validation import _num_samples
 
 from .. import kernels
 from ..losses import as_loss
+from ..machine.in_memory import InMemory
 from ..machine.state import blocks_of
+from ..machine.steps import fit_selection
 from ..vector import OperatorKernelRegressor
 from .trials import LinkTrial, inner_products, pairs_of_folds
 
@@ -49,7 +51,8 @@ class MachineEmbedder:
             centerer = KernelCenterer().fit(K)
             own, inputs = kernels.InputKernel("precomputed"), centerer.transform(K)
         model = self._model(own)
-        return LinkTrial(centerer, model, model.prepare(inputs, _padded(V, self.n_nodes)))
+        training = InMemory(inputs, _padded(V, self.n_nodes)).prepare(model.spec())
+        return LinkTrial(centerer, model, training)
 
     def refits(self, alpha, loss, n_known):
         """A function (rows, V) -> predictions (n_known, d) at the known nodes, of a machine fitted to some of them."""
@@ -70,7 +73,7 @@ class MachineEmbedder:
     def fitted(self, candidate: LinkTrial, found) -> MachineEmbedding:
         """The function, fitted with what was found to be best."""
         model = candidate.model
-        model.settle(found.choice)
+        model.keep(fit_selection(model.spec(), found.choice))
         return MachineEmbedding(self, model, candidate.centerer, model.alpha_, model.loss_, found.cosine)
 
     def _model(self, kernel):

@@ -15,7 +15,7 @@ from .._utils.threads import threads_for
 from .._utils.validation import check_choice, check_number, warn
 from ..data.frames import check_collected
 from ..data.graphs import is_networkx, read_known_graph
-from ..machine.base import check_regressor
+from ..machine.checks import check_regressor
 from ..training import check_alpha, scheduled
 from .embedders import MachineEmbedder, RegressorEmbedder
 from .inputs import are_groups, take_inputs

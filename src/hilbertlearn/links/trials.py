@@ -69,7 +69,7 @@ class LinkTrial:
         """The best alpha, and whether cosines or inner products; error is a function of scores (l, l)."""
         training = self.training
         closed_form, alphas = self.closed_form, self.alphas(alpha)
-        loss = resolve_loss(training, as_loss(self.model.loss), alphas, self.model.options())
+        loss = resolve_loss(training, as_loss(self.model.loss), alphas, self.model.spec().options)
         if len(training.Y) < (2 if closed_form else 3):  # nothing is left: the smoothest model
             scores = inner_products(training.Y, training.Y, cosines[0])
             return LinkSearchResult(Selection(alphas[-1], loss, training), cosines[0], scores, 0.0)
@@ -95,7 +95,7 @@ class LinkTrial:
 
     def given(self, alpha, cosine) -> LinkSearchResult:
         """What is chosen where there is nothing to choose from, without leaving out."""
-        loss = resolve_loss(self.training, as_loss(self.model.loss), [alpha], self.model.options())
+        loss = resolve_loss(self.training, as_loss(self.model.loss), [alpha], self.model.spec().options)
         return LinkSearchResult(Selection(float(alpha), loss, self.training), cosine, np.empty((0, 0)), 0.0)
 
     def _separable(self, alphas):
@@ -138,7 +138,7 @@ class LinkTrial:
         for train, test in pairs_of_folds(n) if pairs else folds(n):
             part = training.take(train)
             center = np.zeros(part.Y.shape[1]) if self.centerer is None else part.Y.mean(axis=0)  # of the others
-            path = fit_path(part, loss, alphas[::-1], self.model.options(), center)
+            path = fit_path(part, loss, alphas[::-1], self.model.spec().options, center)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)  # of models that only serve to choose
                 for k, found in zip(range(len(alphas))[::-1], path, strict=True):

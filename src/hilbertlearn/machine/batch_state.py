@@ -16,6 +16,7 @@ from ..losses import Loss
 from ..selection import StreamSettings
 from ..training import Moments
 from ..training.moments import Solved
+from .forms import DataForm
 from .state import Expansion
 
 _OF_SAMPLES = {
@@ -36,7 +37,7 @@ class FixedSettings:
     values: dict
 
     @classmethod
-    def of(cls, estimator) -> FixedSettings:
+    def from_estimator(cls, estimator) -> FixedSettings:
         given = estimator.get_params(deep=False)
         return cls({name: snapshot(value) for name, value in given.items() if name not in _FREE})
 
@@ -65,14 +66,15 @@ def _same(one, other) -> bool:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Accumulated:
-    """Sums over the rows seen so far, some of these rows, and what the first ones have decided."""
+class RunningSums:
+    """Sums over the rows so far, a sample of these rows, and the settings selected with the first ones."""
 
-    decided: StreamSettings
+    selected: StreamSettings
     moments: Moments
     rows: Reservoir
-    like: Any  # one of the first inputs, for the form of others
-    settings: FixedSettings  # that the first rows were read with
+    example: Any  # one of the first inputs, whose form others must have
+    settings: FixedSettings  # of the estimator at the first batch
+    form: DataForm = field(default_factory=DataForm)  # containers of the first batch
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -97,28 +99,28 @@ class StreamState(Expansion):
     manifold_error = 0.0
 
     @classmethod
-    def of(cls, decided: StreamSettings, solved: Solved, n_samples, search_results, **more) -> StreamState:
+    def from_moments(cls, selected: StreamSettings, solved: Solved, n_samples, search_results, **more) -> StreamState:
         """The state of a model that was solved from moments."""
-        kernel, samples, columns, C = decided.kernel.kernel_expansion(solved.coefficients)
-        M = decided.M
+        kernel, samples, columns, C = selected.kernel.kernel_expansion(solved.coefficients)
+        M = selected.M
         return cls(
             kernels=(kernel,),
             X_fit=samples,
             columns=columns,
             predictors=[LinearPredictor(C if M is None else C @ M)],
             plain=(C,),
-            space=decided.space,
+            space=selected.space,
             center=solved.center,
             alpha=solved.alpha,
-            loss=decided.loss,
+            loss=selected.loss,
             operator=M,
             dual_gap=float(solved.gap),
             n_iter=solved.n_iter,
             objective=float(solved.objective),
             n_samples=n_samples,
             search_results=search_results,
-            feature_map=decided.kernel.map,
-            approximation=decided.approximation,
+            feature_map=selected.kernel.map,
+            approximation=selected.approximation,
             **more,
         )
 

@@ -29,7 +29,7 @@ from ..losses import Loss
 from ..selection import Approximation
 from ..spaces import MeanSmoother, Space
 from ..training import Fit, is_single, take_samples
-from .inspected import Inspected
+from .diagnostics import SampleDiagnostics
 
 _PREDICT_BYTES = 2**27  # of kernel values held at once while predicting; larger blocks gain nothing
 _COPIES = 4  # of a block of kernel values, while they are computed, solved with and summed up
@@ -94,8 +94,8 @@ class State(Expansion):
     saturated: np.ndarray
     residual_sizes: Any  # (n,) or (n, d), public as ``outlier_scores``
     objectives: np.ndarray | None = None
-    left_out: LeftOut | None = None  # where leave-one-out has a closed form
-    inspected: Inspected | None = None  # the samples as the loss sees them
+    left_out: LeaveOneOutData | None = None  # where leave-one-out has a closed form
+    inspected: SampleDiagnostics | None = None  # the samples as the loss sees them
     alpha_by_output: Any = None  # (d,), where each output has its own
     screened: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=int))  # outliers with next to no weight
     search_results: dict = field(default_factory=dict)  # evaluated settings, with their errors
@@ -105,13 +105,13 @@ class State(Expansion):
     plain: tuple = ()  # for each kernel the coefficients of predictions before the operator
 
     @classmethod
-    def of(cls, found: Fit, **more):
+    def from_fit(cls, found: Fit, **more):
         """The state of a fit; more : fields of a subclass, or in place of these."""
         training, solution = found.training, found.solution
         n, rows = training.n_samples, training.rows
         kernels, X_fit, columns, coefficients = _made_from(found)
         own = found.sample_coefficients if training.on_features else found.coefficients[0]
-        left_out = LeftOut.of(found)
+        left_out = LeaveOneOutData.from_fit(found)
         fields = {
             "kernels": kernels,
             "X_fit": X_fit,
@@ -134,7 +134,9 @@ class State(Expansion):
             "residual_sizes": spread(found.outlier_scores(), rows, n),
             "objectives": found.objectives,
             "left_out": left_out,
-            "inspected": Inspected.of(found, LeftOut.near(found), left_out is not None),
+            "inspected": SampleDiagnostics.from_fit(
+                found, LeaveOneOutData.for_diagnostics(found), left_out is not None
+            ),
             "manifold_error": found.problem.terms[0].error,
             "feature_map": _maps(training.kernels) if training.on_features else None,
             "approximation": _approximation(training.kernels) if training.on_features else None,
@@ -154,7 +156,7 @@ class State(Expansion):
         """What has the ``rows`` of the samples that counted in the fit, and their ``weights``."""
         return self.inspected if self.left_out is None else self.left_out
 
-    def training_term(self, left: LeftOut | None = None) -> Term:
+    def training_term(self, left: LeaveOneOutData | None = None) -> Term:
         """The map of the kernels between the samples, made anew, scaled by their weights.
 
         left : what it is made from, by default what leave-one-out is
@@ -196,15 +198,15 @@ class State(Expansion):
         return residuals
 
     @property
-    def leaves_one_out(self) -> bool:
-        """Whether all models without one sample have a formula, see ``without_one``."""
+    def has_leave_one_out_models(self) -> bool:
+        """Whether all models without one sample have a formula, see ``leave_one_out_models``."""
         left = self.left_out
         return left is not None and left.penalty is None and left.term.loo_formula == "models" and len(left.rows) > 1
 
-    def without_one(self, factors: Factors | None = None) -> ModelsWithoutOne:
+    def leave_one_out_models(self, factors: Factors | None = None) -> LeaveOneOutMachines:
         """All models without one sample each, from one factorisation: that of the fit where it is given."""
         left = self.left_out
-        if left is None or not self.leaves_one_out:
+        if left is None or not self.has_leave_one_out_models:
             raise ValueError(
                 "models without one sample have a formula for the squared loss and one (kernel, operator) term without "
                 "a graph, with missing outputs if the operator is diagonal; fit copies of the estimator to folds"
@@ -212,13 +214,13 @@ class State(Expansion):
         options: dict = {"center": left.centered, "smoothed": MeanSmoother(self.space), "weights": left.weights}
         if factors is None:
             factors = self.training_term().factor(ITERATIONS)
-        return ModelsWithoutOne(
+        return LeaveOneOutMachines(
             self, left, LeaveOneOutModels.from_factors(factors, left.Y, self.alpha * left.weights.sum(), **options)
         )
 
 
 @dataclass(frozen=True, eq=False)
-class ModelsWithoutOne:
+class LeaveOneOutMachines:
     """The n models without one sample each, for the squared loss; alpha n, kernel and operator are those of all.
 
     Predictions need factors of the size of the kernel matrix. The first one makes them from the samples; neither
@@ -226,7 +228,7 @@ class ModelsWithoutOne:
     """
 
     state: State
-    left: LeftOut
+    left: LeaveOneOutData
     models: LeaveOneOutModels
 
     @cached_property
@@ -272,7 +274,7 @@ class ModelsWithoutOne:
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOut:
+class LeaveOneOutData:
     """What leave-one-out residuals are computed from beside the kernel."""
 
     Y: Any  # (n, d) coordinates, neither centred nor scaled; None where they are not needed
@@ -287,7 +289,7 @@ class LeftOut:
     X: Any = None
 
     @classmethod
-    def of(cls, found: Fit):
+    def from_fit(cls, found: Fit):
         """None where there is no closed form, or rows came in pieces and are not held."""
         training = found.training
         if training.X is None or not found.loss.quadratic:
@@ -297,7 +299,7 @@ class LeftOut:
         return cls._made(training, training.term, training.Y)
 
     @classmethod
-    def near(cls, found: Fit):
+    def for_diagnostics(cls, found: Fit):
         """For the squared loss and complete outputs, which others are compared with; None as for ``of``."""
         if found.training.X is None:
             return None

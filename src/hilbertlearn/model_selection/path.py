@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import numbers
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
@@ -17,10 +18,11 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from .. import selection
 from .._utils.callbacks import FitCallbacksMixin, with_fit_callbacks
 from .._utils.facts import Facts, WithFacts
-from .._utils.fitting import snapshot, store, transactional, with_tags_of
+from .._utils.fitting import store, transactional, with_tags_of
 from .._utils.validation import check_choice, check_number
 from ..leave_one_out import loo_residual_path
-from ..losses import as_loss
+from ..machine.in_memory import InMemory
+from ..machine.steps import FitResult, check_solved, fit_selection, fitted_copy
 from ..metrics import FunctionalScorer
 from ..vector import OperatorKernelRegressor
 from .grid import (
@@ -140,10 +142,11 @@ class RegularizationPathCV(FitCallbacksMixin, WithFacts, MetaEstimatorMixin, Bas
                 f"estimator must be an estimator of hilbertlearn with a path over alpha, got {base!r}; LinkPredictor "
                 "chooses its alpha itself, with alpha='auto'"
             )
-        loss, options = snapshot(as_loss(base.loss)), base.options()
+        spec = base.spec(y)
+        loss, options = spec.loss, spec.options
         if self.loss_params is not None:
             check_loss_params(loss, self.loss_params)
-        training = base.prepare(X, y, sample_weight)
+        training = InMemory(X, y, sample_weight).prepare(spec)
         alphas = training.alphas() if self.alphas is None else check_alphas(self.alphas)
         grid, losses, factors = None, [loss], None
         if self.loss_params is not None:
@@ -157,7 +160,7 @@ class RegularizationPathCV(FitCallbacksMixin, WithFacts, MetaEstimatorMixin, Bas
             errors, weights = np.zeros((1, len(alphas), len(losses))), np.ones(1)
         else:
             common = None if grid is None else judge(loss, grid, training, alphas, options)
-            errors = self._fold_errors(base, X, y, training, alphas, losses, common)
+            errors = self._fold_errors(base, spec, X, y, training, alphas, losses, common)
             weights = np.ones(len(errors))
         if not np.isfinite(errors).all():
             raise ValueError(
@@ -175,7 +178,9 @@ class RegularizationPathCV(FitCallbacksMixin, WithFacts, MetaEstimatorMixin, Bas
         choice = selection.Selection(
             alpha, chosen, training, factors, selected_alpha=self.alphas is None, selected_bounds=bounds
         )
-        choice = base.settle(choice)
+        result = fit_selection(spec, choice)
+        base.keep(result)
+        choice = cast(selection.Selection, result.selection)
         self.alphas_, self.loss_grid_, self.n_splits_ = alphas, grid, len(errors)
         self.errors_, self.standard_errors_ = (curves[:, 0], spread[:, 0]) if grid is None else (curves, spread)
         self.alpha_, self.loss_, self.loss_params_ = choice.alpha, choice.loss, {} if grid is None else grid[j]
@@ -219,24 +224,29 @@ class RegularizationPathCV(FitCallbacksMixin, WithFacts, MetaEstimatorMixin, Bas
             )
         return self.cv == "loo" or (self.cv is None and closed_form)
 
-    def _fold_errors(self, base, X, y, training, alphas, losses, common):
+    def _fold_errors(self, base, spec, X, y, training, alphas, losses, common):
         """Errors (n_folds, n_alphas, n_losses); common : the loss that models are judged by, None for their own."""
-        options, order = base.options(), [0]
+        options, order = spec.options, [0]
         if len(losses) > 1:  # hundreds of models that only serve to choose
             options, order = replace(options, tol=_ROUGHER * options.tol), from_plain_to_robust(losses)
         if self.scoring is None:
-            error = functools.partial(base.held_out_error, loss=common)
+            error = functools.partial(spec.steps.fold_error, loss=common)
         else:
             inputs, outputs = indexable(X, y)
             named = isinstance(self.scoring, str)
-            error = _scored(self._scorer(base, training), base, inputs, outputs, named)
+            error = _scored(self._scorer(base, training), base, spec, inputs, outputs, named)
+
+        def checked_error(training, result, test):
+            check_solved(spec, result)
+            return error(training, result, test)
+
         errors = selection.fold_errors(
             training,
             self._folds(X, y, training.rows),
             alphas,
             [lambda part, loss=losses[j]: selection.resolve_loss(part, loss, alphas, options) for j in order],
             options,
-            error=lambda training, found, test: error(training, base.checked(found), test),
+            error=checked_error,
             n_jobs=self.n_jobs,
         )
         return errors[:, :, np.argsort(order)]
@@ -286,7 +296,7 @@ def _for_loss(base, training, loss):
     return training.take(np.arange(len(training.rows)))
 
 
-def _scored(scorer, base, X, y, named):
+def _scored(scorer, base, spec, X, y, named):
     """The error of a fit to a part of the data: minus the score of the model it makes.
 
     named : whether the scorer is one of scikit-learn's, which need no more of a model than its predictions
@@ -297,9 +307,9 @@ def _scored(scorer, base, X, y, named):
         some = _safe_indexing(X, rows)
         if named and found.training.space.decodes:
             values = found.coordinates_at(training.cross(test, found.training))
-            model = _HeldOut(base.framed(found.training.space.decode(values), some))
+            model = _HeldOut(training.form.wrap(found.training.space.decode(values), some))
         else:
-            model = base.with_fit(found)
+            model = fitted_copy(base, FitResult(state=spec.steps.make_state(found), form=training.form))
         return -scorer(model, some, _safe_indexing(y, rows))
 
     return error

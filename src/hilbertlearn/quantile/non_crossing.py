@@ -72,7 +72,7 @@ def state_in_order(found: Fit) -> State:
     typical = np.median(sizes[seen])
     held = loss.saturated(found.solution.dual / root, problem.measure)
     rows = training.rows[own]
-    return State.of(
+    return State.from_fit(
         replace(found, training=replace(training, y=None)),  # points have no outputs
         inspected=None,
         loss=loss.plain(),

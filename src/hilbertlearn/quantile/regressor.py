@@ -2,40 +2,32 @@
 
 from __future__ import annotations
 
-import copy
 import numbers
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 from sklearn.base import MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
-from .. import kernels, selection
+from .. import kernels
 from .._utils.facts import short
-from .._utils.fitting import blank, store
-from .._utils.progress import Progress
+from .._utils.fitting import store
 from .._utils.validation import check_choice, check_number
 from ..data.functions import IrregularFunctions, Layout, has_points, read_functions, read_training
 from ..losses import Pinball
-from ..machine.base import KernelMachine
-from ..machine.fitted import OnGrid
-from ..machine.inputs import check_inputs
-from ..machine.state import State
+from ..machine.base import GridMixin, KernelMachine
+from ..machine.fitted import drop_unpredicted
 from ..metrics import d2_pinball
 from ..operators import Integral, as_learned
 from ..spaces import FunctionSpace, VectorSpace, function_space, output_scales, read_vectors
-from ..training import Fit, best_constant
-from .independent_outputs import SideBySide, unknown_output
-from .non_crossing import fit_in_order, state_in_order
+from ..training import best_constant
+from .steps import QuantileSteps
 
 _SMOOTHER = (Integral("rbf", 100.0),)  # beside the grid's own, as for ``FunctionalRegressor``
-_POINTS = 100  # of the range of a single input, at which quantiles are held in order beside the samples
-_BEYOND = 0.05  # share of that range which is added at either end
 
 
-class QuantileRegressor(MultiOutputMixin, RegressorMixin, OnGrid, KernelMachine):
+class QuantileRegressor(MultiOutputMixin, RegressorMixin, GridMixin, KernelMachine):
     """Conditional quantiles of all levels at once, certified, with gaps in the outputs and without crossings.
 
     Minimises ``1/n sum_i sum_j pinball_j(y_i - c_j - h_j(x_i)) + alpha/2 ||h||^2`` to a duality gap, over functions h
@@ -94,6 +86,7 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, OnGrid, KernelMachine)
         ``OperatorKernelRegressor``
     search_results_ : what was tried, see ``OperatorKernelRegressor``; errors of folds are twice the pinball loss
     grid_, grid_origin_ : of curves, as in ``FunctionalRegressor``
+    machine_ : what wrappers use of a fitted estimator: coordinates, residuals, leave-one-out models
     n_features_in_, feature_names_in_ : as in scikit-learn
 
     References
@@ -113,14 +106,10 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, OnGrid, KernelMachine)
     (2, 3)
     """
 
-    _CENTERS = ("auto", True, False)
     predicts_quantiles = True
-    _held = "beside their quantiles"
-    shares_choice = False  # several outputs are several problems, each with a choice of its own
     coupling_: Any  # a number, or one for each output
-    _functions_ = False  # whether outputs being fitted are curves
+    _saturated_name = "beside their quantiles"
     _rearranged_ = False  # whether predictions are sorted
-    _points_ = None  # where quantiles are held in order beside the samples
 
     def __init__(
         self,
@@ -145,25 +134,39 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, OnGrid, KernelMachine)
     ):
         store(self, locals())
 
-    # ---------------------------------------------------------------- what it is made of
+    # ---------------------------------------------------------------- what a fit is made of
 
     @property
     def loss(self):
-        """The loss of its problem, which levels are the only setting of."""
+        """The loss of its problem; its only setting are the levels."""
         return Pinball(self.levels)
 
     @property
     def levels_(self):
         return self.loss_.taus
 
-    def _check_settings(self, X):
-        check_choice(self.scale, "scale", (True, False))
-        check_choice(self.non_crossing, "non_crossing", (True, False, "rearranged"))
-        if not (isinstance(self.coupling, numbers.Real) and self.coupling == np.inf):
-            check_number(self.coupling, "coupling", strict=False, choices=("auto",))
-        if isinstance(self.points, str):
-            check_choice(self.points, "points", ("auto",), ", None or inputs")
-        for kernel, operator in self.pairs(X):
+    def spec(self, y=None):
+        self._check_settings()
+        functions = self.grid is not None or has_points(y)
+        automatic = isinstance(self.operator, str) and self.operator == "auto"
+        steps = QuantileSteps(
+            coupling=self.coupling,
+            has_level_axis=not isinstance(self.levels, numbers.Real),
+            non_crossing=self.non_crossing,
+            points=self.points,
+            separate_outputs=automatic and not functions,
+            scale=self.scale,
+        )
+        spec = self._make_spec(
+            operator=None if automatic and not functions else self.operator,
+            operators=("auto", *_SMOOTHER) if automatic and functions else (),
+            excluded_kernels=("linear",),
+            centers=("auto", True, False),
+            read_outputs=self._read_curves if functions else read_vectors,
+            output_space=self._curve_space if functions else self._vector_space,
+            steps=steps,
+        )
+        for kernel, operator in spec.terms():
             if kernels.provides_operator(kernel):
                 raise ValueError(
                     f"kernel: {type(kernel).__name__} brings an operator of its own, which levels have no part in; "
@@ -171,41 +174,17 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, OnGrid, KernelMachine)
                 )
             if as_learned(operator) is not None:
                 raise ValueError("operator: LearnedOperator does not go with quantiles; give another operator, or None")
-        return super()._check_settings(X)
+        return spec
 
-    def _check_loss(self, loss, encoded):
-        """Levels become columns later."""
-        if not encoded.space.pointwise:
-            raise ValueError("y must be numbers, vectors, or curves on a common grid")
+    def _check_settings(self):
+        check_choice(self.scale, "scale", (True, False))
+        check_choice(self.non_crossing, "non_crossing", (True, False, "rearranged"))
+        if not (isinstance(self.coupling, numbers.Real) and self.coupling == np.inf):
+            check_number(self.coupling, "coupling", strict=False, choices=("auto",))
+        if isinstance(self.points, str):
+            check_choice(self.points, "points", ("auto",), ", None or inputs")
 
-    def pairs(self, X=None):
-        pairs = super().pairs(X)
-        automatic = isinstance(self.operator, str) and self.operator == "auto" and not self._functions_
-        return [(kernel, None) for kernel, _ in pairs] if automatic else pairs
-
-    def _operators(self):
-        own = isinstance(self.operator, str) and self.operator == "auto"
-        return ("auto", *_SMOOTHER) if own and self._functions_ else ()
-
-    def fit(self, X, y, sample_weight=None):
-        """Fit to inputs X and outputs y; NaN in y means not observed.
-
-        Parameters
-        ----------
-        X : (n, n_features) array, sparse matrix, Gram matrix for ``kernel="precomputed"``, or what the kernel takes
-        y : (n,), (n, d), or curves (n, m) with ``grid``
-        sample_weight : (n,) non-negative weights of the loss; default 1
-        """
-        return super().fit(X, y, sample_weight)
-
-    def read(self, X, y, sample_weight=None, output_space=None):
-        self._functions_ = self.grid is not None or has_points(y)
-        self._rearranged_ = isinstance(self.non_crossing, str)
-        return super().read(X, y, sample_weight, output_space)
-
-    def read_outputs(self, y):
-        if not self._functions_:
-            return read_vectors(y)
+    def _read_curves(self, y):
         read = read_training(y, self.grid)
         if isinstance(read.data, IrregularFunctions):
             raise ValueError("y: quantiles are of curves on a common grid, NaN where not observed; resample the curves")
@@ -213,106 +192,13 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, OnGrid, KernelMachine)
         layout = Layout("array", ndim=read.data.values.ndim - one, origins=read.layout.origins)
         return replace(read, layout=layout)  # predictions are arrays
 
-    def output_space(self, y, sample_weight):
-        if not self._functions_:
-            rows = y[:, None] if y.ndim == 1 else y
-            return VectorSpace(y.ndim == 1, output_scales(rows, sample_weight, robust=True) if self.scale else None)
+    def _vector_space(self, y, sample_weight):
+        rows = y[:, None] if y.ndim == 1 else y
+        return VectorSpace(y.ndim == 1, output_scales(rows, sample_weight, robust=True) if self.scale else None)
+
+    def _curve_space(self, y, sample_weight):
         smooth = self.center == "auto"
-        return function_space("grid", y, sample_weight=sample_weight, centre=self._centre, smooth=smooth)
-
-    def _centre(self, curves, sample_weight, measure):
-        """The median curve (d,): what the noise of constants is judged around."""
-        return best_constant(curves, sample_weight, Pinball(0.5))
-
-    # ---------------------------------------------------------------- fit
-
-    def _learn(self, X, y, sample_weight):
-        self._functions_ = self.grid is not None or has_points(y)
-        self._rearranged_ = isinstance(self.non_crossing, str)
-        automatic = isinstance(self.operator, str) and self.operator == "auto"
-        if y is None or self._functions_ or not automatic:
-            return super()._learn(X, y, sample_weight)
-        rows = read_vectors(y)
-        if rows.ndim == 1 or rows.shape[1] == 1 or _num_samples(X) != len(rows):
-            return super()._learn(X, y, sample_weight)
-        self._check_settings(X)
-        _, weights = super()._read(X, y, sample_weight)  # what is remembered of inputs and outputs
-        observed = weights @ np.isfinite(rows) > 0
-        if not observed.any():
-            return super()._learn(X, y, sample_weight)  # which says so
-        self.warn_unobserved(VectorSpace(), ~observed)
-        models, progress = {int(j): copy.copy(self) for j in np.flatnonzero(observed)}, self.options().progress
-        with progress.task("outputs", "output", len(models), has_subtasks=True) as task:
-            for number, model in models.items():
-                with Progress().task(
-                    f"output {number}", "part", has_subtasks=True
-                ):  # callbacks alone see one by itself
-                    super(QuantileRegressor, model)._learn(X, rows[:, number], sample_weight)
-                task.step()
-        first, scales, coupling = next(iter(models.values())), np.ones(len(observed)), np.full(len(observed), np.nan)
-        for number, model in models.items():
-            scales[number] = 1.0 if model.space_.base.scale is None else model.space_.base.scale[0]
-            coupling[number] = model.coupling_
-        unknown = unknown_output(first.state_)
-        states = [models[j].state_ if known else unknown for j, known in enumerate(observed)]
-        space = replace(first.space_, base=VectorSpace(False, scales if self.scale else None))
-        self.state_ = SideBySide(parts=tuple(states), space=space, n_samples=len(rows))
-        self.coupling_ = coupling
-
-    def _chosen(self, X, y, sample_weight) -> selection.Selection:
-        samples, axis = self.read_whole(X, y, sample_weight), not isinstance(self.levels, numbers.Real)
-        given = (self.alpha, self.coupling, axis, self.options())
-        choice, self.coupling_ = selection.select_levels(samples, self._loss(), *given)
-        self._points_ = self._held_at(X)
-        return choice
-
-    def fit_without_one(self, X, y, sample_weight=None):
-        self.fit(X, y, sample_weight)  # quantiles without a sample have no formula
-
-    def prepare(self, X, y, sample_weight=None):
-        return self._chosen(X, y, sample_weight).training
-
-    def solve(self, choice):
-        if self.non_crossing is not True or len(choice.loss.taus) == 1:
-            return super().solve(choice)
-        return fit_in_order(choice.training, choice.loss, choice.alpha, self.options(), self._points_)
-
-    def fit_path(self, X, y, alphas, sample_weight=None):
-        """Yield a fitted copy of the estimator for each alpha; kernel, coupling and folds are chosen once."""
-        new = blank(self)
-        training = new.prepare(X, y, sample_weight)
-        for alpha in alphas:
-            model = copy.copy(new)
-            model.settle(selection.Selection(check_number(alpha, "alphas"), self._loss(), training))
-            yield model
-
-    def _shapes(self, X):
-        shapes = super()._shapes(X)
-        auto = isinstance(self.kernel, str) and self.kernel == "auto"
-        return [shape for shape in shapes if not (auto and isinstance(shape, str) and shape == "linear")]
-
-    def make_state(self, found: Fit) -> State:
-        """What is kept of a fit: arrays of samples have those given, without points that hold quantiles in order."""
-        return state_in_order(found) if found.loss.is_constrained else State.of(found)
-
-    def _held_at(self, X):
-        """Checked inputs at which quantiles are held in order beside the samples; None for none."""
-        given = self.points
-        if self.non_crossing is not True or given is None:
-            return None
-        read = [kernels.scalar_kernel(kernel) for kernel, _ in self.pairs(X)]
-        if not isinstance(given, str):
-            if self.__sklearn_tags__().input_tags.pairwise:
-                raise ValueError("points: kernel='precomputed' has no values at other inputs; set points=None")
-            return check_inputs(self, given, read, reset=False)
-        if np.ndim(X) != 2 or self.__sklearn_tags__().input_tags.pairwise or scipy.sparse.issparse(X):
-            return None
-        values = np.asarray(X, dtype=float)
-        if values.shape[1] != 1:
-            return None
-        low, high = values.min(), values.max()
-        more = _BEYOND * (high - low)
-        return np.linspace(low - more, high + more, _POINTS)[:, None]
+        return function_space("grid", y, sample_weight=sample_weight, centre=_median_curve, smooth=smooth)
 
     # ---------------------------------------------------------------- predict
 
@@ -326,7 +212,8 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, OnGrid, KernelMachine)
 
     def predict(self, X):
         """Quantiles of all levels: (n, n_levels), (n, d, n_levels) of vectors and curves; of one level as y is."""
-        return self.framed(self._in_order(self.decode(self.coordinates(X))), X)
+        machine = self.machine_
+        return machine.form.wrap(self._in_order(machine.decode(machine.coordinates(X))), X)
 
     def predict_level(self, X, level=0.5):
         """Quantiles of one of the levels, of the shape of y; the median by default."""
@@ -352,9 +239,14 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, OnGrid, KernelMachine)
         Of curves the loss is summed over their points first.
         """
         predicted = np.asarray(self.predict(X))
-        self._check_order(y)
+        self.machine_.form.check_order(y)
         functions = isinstance(self.space_.base, FunctionSpace)
         true = self._curves(y).reshape(len(predicted), -1) if functions else read_vectors(y)
         if np.isnan(predicted).any():
-            true = self.with_predictions(true, np.isnan(predicted).reshape(*true.shape, -1).any(axis=-1))
+            true = drop_unpredicted(true, np.isnan(predicted).reshape(*true.shape, -1).any(axis=-1))
         return d2_pinball(true, predicted, self.levels_, sample_weight, pooled=functions)
+
+
+def _median_curve(curves, sample_weight, measure):
+    """The median curve (d,), around which the noise of constants is estimated."""
+    return best_constant(curves, sample_weight, Pinball(0.5))

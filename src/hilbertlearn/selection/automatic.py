@@ -63,7 +63,7 @@ class Selection:
         by_output = None if self.alpha_by_output is None else factor * self.alpha_by_output
         return replace(self, loss=loss, alpha=factor * self.alpha, alpha_by_output=by_output)
 
-    def factored(self) -> Selection:
+    def with_factors(self) -> Selection:
         """The same with factors that serve the fit and the models without one sample, where these have a formula."""
         training = self.training
         double = training.recipe.precision == "float64" or training.on_features

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -29,7 +28,7 @@ class OutputScores:
 
     space_: Any
     state_: Any
-    _check_X: Callable  # inputs as the predictor takes them
+    machine_: Any  # of the predictor
 
     @property
     def classes_(self):
@@ -51,7 +50,7 @@ class OutputScores:
         candidates : the outputs z to score, in the order of the columns; None for those of the
             estimator, else ``classes_`` where outputs are classes, else ``outputs_``
         """
-        X = self._check_X(X)
+        X = self.machine_.check_inputs(X)
         rules = self.space_.rules
         pool = self._pool(rules.candidates if candidates is None else candidates)
         ask, features = self.scoring()
@@ -72,7 +71,7 @@ class OutputScores:
         The sum of the weights of the samples of each: an estimate of the probability that the output is this one, which
         may be below 0 or above 1 and need not sum to one. Classes that training has not seen have weight 0.
         """
-        X, weights, rules = self._check_X(X), self._weighing(), self.space_.rules
+        X, weights, rules = self.machine_.check_inputs(X), self._weighing(), self.space_.rules
         number = np.arange(len(rules.outputs))
         if rules.classes is not None:
             number = distinct([*rules.classes, *rules.outputs])[1][len(rules.classes) :]

@@ -8,22 +8,19 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import _check_sample_weight, _num_samples
+from sklearn.utils.validation import _check_sample_weight, _num_samples, check_is_fitted
 
 from .. import decoders, kernels
 from .._utils.fitting import snapshot, store
 from .._utils.validation import check_choice, check_number
-from ..core.terms import ONCE
 from ..data.objects import StructuredOutputs, concatenate_outputs, distinct, read_outputs, restore_form, take
-from ..data.streams import is_source
+from ..losses import as_loss
+from ..machine.base import learnt
 from ..machine.distributed import by_blocks, is_dask
-from ..machine.fitted import learnt
-from ..machine.on_workers import InBlocks
+from ..machine.partial_fit import BatchMachine
 from ..machine.state import blocks_of
 from ..output_losses import as_output_loss
-from ..selection import select
 from ..spaces import OutputKernel, ProbeSpace, WeightSpace
-from ..training import fit, is_searched
 from .candidate_pools import best_of_all, best_of_each, read_lists
 from .candidate_streams import CandidateStream, best_of_stream, refuse_iterator, streams
 from .decoding import decoding, is_discrete
@@ -31,7 +28,8 @@ from .distributed_candidates import best_of_blocks
 from .known_outputs import known_outputs
 from .output_defaults import default_rule, without_label
 from .output_scores import OutputScores
-from .state import LossTrickState, OutputRules, StructuredState, gaussian_rate, is_ridge
+from .state import OutputRules, StructuredState, gaussian_rate
+from .steps import StructuredSteps
 
 _FEW = 2000  # distinct outputs whose losses of each other are kept in memory to decode by
 _MANY = 0.25  # distinct outputs a sample beyond which weights are solved for at predict, not at fit
@@ -42,7 +40,7 @@ def of_outputs(name):
     return property(lambda self: getattr(self.space_.rules, name))
 
 
-class StructuredPredictor(OutputScores, InBlocks):
+class StructuredPredictor(OutputScores, BatchMachine):
     """Prediction of objects: embed the outputs, regress there, decode.
 
     - ``output_kernel`` alone (input output kernel regression): a function h with values in the kernel's space is fitted
@@ -99,6 +97,7 @@ class StructuredPredictor(OutputScores, InBlocks):
         ``OperatorKernelRegressor``, in coordinates of the space
     search_results_, support_, X_fit_, feature_map_, manifold_error_, space_, metric_, objectives_ : as there
     regressor_ : the fitted regressor on coordinates, where one was given
+    machine_ : what wrappers use of a fitted estimator: coordinates, residuals, leave-one-out models
     n_features_in_, feature_names_in_ : as in scikit-learn
 
     References
@@ -129,7 +128,7 @@ class StructuredPredictor(OutputScores, InBlocks):
     """
 
     _by_name = {
-        **InBlocks._by_name,
+        **BatchMachine._by_name,
         "output_loss": as_output_loss,
         "output_kernel": kernels.as_output_kernel,
     }
@@ -175,7 +174,8 @@ class StructuredPredictor(OutputScores, InBlocks):
     def output_space(self, y, sample_weight):
         return self._space(y, sample_weight, probed=False)
 
-    def stream_space(self, y, sample_weight):
+    def _batch_space(self, y, sample_weight):
+        """The space of outputs of which these are the first."""
         every = known_outputs(y, self.output_kernel, self.output_loss)
         space = self._space(every, np.ones(len(every)), probed=False)
         return replace(space, rules=replace(space.rules, groups=np.empty(0, dtype=int)))
@@ -200,7 +200,7 @@ class StructuredPredictor(OutputScores, InBlocks):
             many = probed and len(first) > _MANY * len(rows)
             space = ProbeSpace(references, loss) if many else WeightSpace(references, loss)
         else:
-            if any(kernels.is_operator_valued(kernels.scalar_kernel(k)) for k, _ in self.pairs()):
+            if any(kernels.is_operator_valued(kernels.scalar_kernel(k)) for k, _ in self.spec().terms()):
                 raise ValueError("kernel: values that are matrices need outputs that are vectors; use a scalar kernel")
             space = self._output_kernel(kernel).space(known, sample_weight[rows])
         groups = np.full(len(y), -1)
@@ -240,9 +240,9 @@ class StructuredPredictor(OutputScores, InBlocks):
         """Why the settings need an output kernel, "" where an output loss alone will do."""
         if self.regressor is not None:
             return "regressor needs coordinates: give output_kernel too; output_loss alone has weights only"
-        if not self._loss().quadratic:
+        if not as_loss(self.loss).quadratic:
             return f"loss={self.loss!r}: output_loss alone takes the squared loss; give output_kernel too for another"
-        terms = self.pairs()
+        terms = self.spec().terms()
         if len(terms) > 1 or terms[0][1] is not None or kernels.provides_operator(terms[0][0]):
             return "output_loss alone takes one kernel and operator=None; give output_kernel too for more"
         return ""
@@ -265,47 +265,10 @@ class StructuredPredictor(OutputScores, InBlocks):
             return self.decoder
         return "candidates" if self.candidates is not None or self.regressor is not None else own
 
-    def _learn(self, X, y, sample_weight):
-        if self.regressor is not None or is_source(X) or is_dask(X) or is_dask(y):
-            super()._learn(X, y, sample_weight)
-            return
-        # weights at predict cost one Cholesky factor at fit; as many right-hand sides as outputs several times that
-        later = self.output_kernel is None and self.solver == "auto" and not self.center and not self.manifold
-        known = not is_searched(self.alpha) and not isinstance(self.gamma, str)
-        space = partial(self._space, probed=True) if later and known else None
-        choice = select(self.read(X, y, sample_weight, space), self._loss(), self.alpha, self.options())
-        training = choice.training
-        if later and choice.factors is None and not isinstance(training.space, ProbeSpace):
-            training = training.with_space(partial(self._space, probed=True)(*training.counted()))
-        if isinstance(training.space, ProbeSpace):
-            factors = training.term_at(choice.alpha).factor(ONCE)
-            found = fit(training, choice.loss, choice.alpha, self.options(), factors=factors)
-            if found.solution.converged:
-                self.keep(found, choice)
-                return
-            # at the limit of rounding: the eigenbases, for all outputs
-            choice = replace(choice, training=training.with_space(self.output_space(*training.counted())))
-        self.settle(choice)
-
-    def settle(self, choice):
-        training = choice.training
-        if training.space.rules.by_both and is_ridge(training, choice.loss):  # weights of predictions need factors too
-            choice = replace(choice, factors=choice.factors or training.term_at(choice.alpha).factor(ONCE))
-        return super().settle(choice)
-
-    def make_state(self, found):
-        probed = isinstance(found.training.space, ProbeSpace)
-        return LossTrickState.of(found) if probed else StructuredState.of(found)
-
-    def held_out_error(self, training, found, test, loss=None):
-        if not isinstance(found.training.space, WeightSpace):
-            return super().held_out_error(training, found, test, loss)
-        weights = found.coordinates_at(training.cross(test, found.training))
-        y = training.y[training.rows[test]]
-        rules = found.training.space.rules
-        decoded = restore_form(decoding(rules)(weights), rules.form, discrete=is_discrete(rules))
-        predicted, _ = read_outputs(decoded, like=rules.outputs)
-        return float(np.average(rules.pairwise_losses(predicted, y.items), weights=training.weights[test]))
+    def spec(self, y=None):
+        deferred = self.output_kernel is None and self.solver == "auto" and not self.center and not self.manifold
+        steps = StructuredSteps(partial(self._space, probed=True) if deferred else None)
+        return self._make_spec(takes_batches=True, batch_space=self._batch_space, steps=steps)
 
     # ---------------------------------------------------------------- weights
 
@@ -315,7 +278,7 @@ class StructuredPredictor(OutputScores, InBlocks):
         For the squared loss ``(K + n alpha I)^-1 k_x``; else the smallest weights of distinct outputs that give the
         predicted coordinates. Samples without an output have weight 0.
         """
-        X = self._check_X(X)
+        X = self.machine_.check_inputs(X)
         state = self.state_
         if not isinstance(state, StructuredState):
             raise ValueError(
@@ -347,20 +310,21 @@ class StructuredPredictor(OutputScores, InBlocks):
             bag or array by the workers that have them.
         candidates_per_query : a list with one collection of outputs for each of X, in place of `candidates`
         """
+        check_is_fitted(self)
         if is_dask(X):
             if candidates_per_query is not None:
                 raise ValueError("candidates_per_query goes with queries in memory; give candidates for all queries")
-            return by_blocks(self, "predict", X, candidates=candidates)
-        given, X = X, self._check_X(X)
+            return by_blocks(partial(self.predict, candidates=candidates), X)
+        given, X = X, self.machine_.check_inputs(X)
         rules = self.space_.rules
         candidates = rules.candidates if candidates is None and candidates_per_query is None else candidates
         chosen = rules.decoder == "candidates" and (rules.loss is None or len(rules.outputs) > _FEW)
         if candidates is not None or candidates_per_query is not None or chosen:
             best, *_ = self._best(X, candidates, candidates_per_query, 1)
-            return self.framed(restore_form([outputs[0] for outputs in best], rules.form), given)
+            return self.machine_.form.wrap(restore_form([outputs[0] for outputs in best], rules.form), given)
         weights, decode = self._weighing(), decoding(rules)
         found = concatenate_outputs([decode(weights(part)) for _, part in self._queries(X)])
-        return self.framed(restore_form(found, rules.form, discrete=is_discrete(rules)), given)
+        return self.machine_.form.wrap(restore_form(found, rules.form, discrete=is_discrete(rules)), given)
 
     def predict_topk(self, X, k, candidates=None, candidates_per_query=None, return_indices=False):
         """The k best candidates for each of X, best first: m collections of outputs, and m arrays of their scores.
@@ -381,7 +345,7 @@ class StructuredPredictor(OutputScores, InBlocks):
         (['aa', 'aa'], ['mol-8', 'mol-9'])
         """
         check_number(k, "k", integer=True)
-        X = self._check_X(X)
+        X = self.machine_.check_inputs(X)
         rules = self.space_.rules
         candidates = rules.candidates if candidates is None and candidates_per_query is None else candidates
         best, scores, indices = self._best(X, candidates, candidates_per_query, k)
@@ -425,7 +389,7 @@ class StructuredPredictor(OutputScores, InBlocks):
     def score(self, X, y, sample_weight=None):
         """Minus the mean output loss; without one, minus the mean squared distance in the output kernel's space."""
         predicted = self.predict(X)
-        self._check_order(y)
+        self.machine_.form.check_order(y)
         rules = self.space_.rules
         predicted, _ = read_outputs(predicted, like=rules.outputs)
         true, known = read_outputs(y, like=rules.outputs)

@@ -78,13 +78,13 @@ class StructuredState(State):
     ridge: Any = None  # RidgeWeights, where predictions need weights of samples
 
     @classmethod
-    def of(cls, found, **more):
+    def from_fit(cls, found, **more):
         training = found.training
         rules, ridge = training.space.rules, None
         groups = rules.groups[rules.groups >= 0]
         if rules.by_both and is_ridge(training, found.loss):
             ridge = _ridge(found)
-        return super().of(found, **{"rows": training.rows, "groups": groups, "ridge": ridge, **more})
+        return super().from_fit(found, **{"rows": training.rows, "groups": groups, "ridge": ridge, **more})
 
     def ridge_weights(self):
         """Weights of the samples, None where the model is not kernel ridge regression."""
@@ -99,11 +99,11 @@ class LossTrickState(StructuredState):
     """Of a fit to probes of the loss trick: weights are solved for at predict, coefficients when they are asked for."""
 
     @classmethod
-    def of(cls, found, **more):
+    def from_fit(cls, found, **more):
         training = found.training
         rules = training.space.rules
         ridge, number = _ridge(found), len(rules.references)
-        return super().of(
+        return super().from_fit(
             found,
             coefficients=None,
             residual_sizes=None,
@@ -132,8 +132,8 @@ class LossTrickState(StructuredState):
     def loo_residuals(self):
         return State.loo_residuals(self._of_units())
 
-    def without_one(self, factors: Factors | None = None):
-        return State.without_one(self._of_units(), factors)
+    def leave_one_out_models(self, factors: Factors | None = None):
+        return State.leave_one_out_models(self._of_units(), factors)
 
     def _of_units(self):
         """The same in which the outputs left out are unit vectors, not their probes."""

@@ -5,6 +5,6 @@ from .data import Training, alpha_grid, build, make_terms
 from .fit import Fit, Options, fit, fit_grid, fit_path
 from .moments import MomentProblem, Moments
 from .precision import SETTINGS as PRECISIONS
-from .precision import decided, for_alpha, is_single
+from .precision import for_alpha, is_single, select_precision
 from .samples import Encoded, Recipe, Samples, counting, kernel_terms, take_samples
 from .schedules import SCHEDULES, check_alpha, is_searched, scheduled

@@ -25,7 +25,7 @@ _CONSTANT = 1e-12  # deviations, relative to the mean, that are its rounding
 _FAR = 1e4  # times their spread outputs may be away from zero, or float32 has too few digits for predictions
 
 
-def decided(setting, single, recipe: Recipe, encoded: Encoded, weights, loss, solver) -> tuple[str, bool]:
+def select_precision(setting, single, recipe: Recipe, encoded: Encoded, weights, loss, solver) -> tuple[str, bool]:
     """What samples are to be fitted in, of ``SETTINGS``, and whether predictions are float32.
 
     "auto" then is float32 where conditioning allows.

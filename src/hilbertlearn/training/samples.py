@@ -91,6 +91,7 @@ class Samples:
     encoded: Encoded
     graph: Any = None  # over all samples given, ``kernels.Affinity`` or weights; None without a penalty
     screened: Any = ()  # which of the samples given are plainly wrong, and have next to no weight
+    form: Any = None  # containers of the data as given, for predictions
 
     @classmethod
     def of(cls, recipe: Recipe, X, y, weights, encoded: Encoded) -> Samples:

@@ -104,6 +104,12 @@ class Task:
         self._advance(0.0)
         return self._call_back(facts)
 
+    def set_text(self, text):
+        """Show a text about the step that is under way."""
+        self.text = text
+        if self.shown:
+            DISPLAY.update(self)
+
     def search_step(self, text, best, **facts):
         """Count a step of a search; raises ``StopSearch`` if a callback asks to stop."""
         if self.step(text, best, **facts):

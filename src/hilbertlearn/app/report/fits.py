@@ -110,7 +110,7 @@ def outlier_items(model) -> tuple[list, dict]:
 def _are_positions(machine) -> bool:
     """Whether training samples have no other names than their positions."""
     first = np.zeros(1, dtype=int)
-    return machine.names_of(first) is first
+    return machine.machine_.sample_names(first) is first
 
 
 def _dots(name, x, y, names, rows, color):

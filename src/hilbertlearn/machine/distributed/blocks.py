@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import _num_samples
 
 from ...data.streams.base import Batch, concatenate_batches
 from . import run
@@ -129,10 +129,8 @@ def of_each_block(collection, function, shared) -> list:
     return client.gather(client.compute([lazy(piece, sent) for piece in pieces]))
 
 
-def by_blocks(model, method, X, **options):
-    """What a fitted model's method makes of each block of a Dask collection, lazily: rows and blocks stay."""
-    check_is_fitted(model)
-    function = partial(getattr(model, method), **options)
+def by_blocks(function, X):
+    """A function of rows, applied lazily to each block of a Dask collection."""
     if not hasattr(X, "chunks"):
         return X.map_partitions(function, meta=_rows_of(function(_example(X)), 0))
     if any(len(sizes) > 1 for sizes in X.chunks[1:]):

@@ -1,4 +1,4 @@
-"""A model of blocks of rows: settings from a sample that is brought here, the function from all rows where they are."""
+"""The model of blocks of rows, fitted where they are, with settings selected from a sample that is brought here."""
 
 from __future__ import annotations
 
@@ -16,18 +16,23 @@ from ...training.moments import MOST_PATTERNS, Solved, is_diagonal
 from .blocks import Blocks
 from .parts import Job, Reader, moments_of, solve_part
 
-POOL = 10_000  # rows that are brought here: kernel, landmarks and constants of the loss are chosen on them
-_JUDGED = 4000  # of these, whose left-out errors choose alpha
+POOL = 10_000  # rows that are brought here to select kernel, landmarks and constants of the loss
+_EVALUATED = 4000  # of these rows, whose leave-one-out errors select alpha
 _SOLVERS = ("auto", "spectral", "splitting")
 
 
-class Found(NamedTuple):
+class BlockFit(NamedTuple):
     """A model of all rows."""
 
     solved: Solved
-    decided: selection.StreamSettings  # the settings that it was fitted with
+    settings: selection.StreamSettings  # that it was fitted with
     trials: tuple  # settings that were tried
     solver: str
+
+    @property
+    def by_moments(self) -> bool:
+        """Whether it was solved from sums over rows, without iterations."""
+        return self.solver == "moments"
 
 
 def check_settings(recipe, loss, solver):
@@ -53,60 +58,60 @@ def check_settings(recipe, loss, solver):
 
 
 def fit_blocks(
-    blocks: Blocks, samples: Samples, decided: selection.StreamSettings, read: Reader, alpha, options
-) -> Found:
+    blocks: Blocks, samples: Samples, settings: selection.StreamSettings, read: Reader, alpha, options
+) -> BlockFit:
     """The model of all rows.
 
     samples : some of the rows
-    decided : what these have decided
+    settings : selected with these
     read : what reads a block
     alpha : a number, "auto" or a schedule
     """
-    mixed = samples.mask is not None and not is_diagonal(decided.M)
-    if decided.loss.quadratic and not mixed and selection.n_patterns(samples) <= MOST_PATTERNS:
-        origin = mean_rows(samples.Y, samples.weights) if decided.recipe.center else np.zeros(samples.Y.shape[1])
+    mixed = samples.mask is not None and not is_diagonal(settings.M)
+    if settings.loss.quadratic and not mixed and selection.n_patterns(samples) <= MOST_PATTERNS:
+        origin = mean_rows(samples.Y, samples.weights) if settings.recipe.center else np.zeros(samples.Y.shape[1])
         with options.progress.task("sums over blocks", total=1) as task:
-            moments = blocks.summed(moments_of, (read, origin), task.show)
+            moments = blocks.summed(moments_of, (read, origin), task.set_text)
             task.step()
-        if not moments.has_gaps or is_diagonal(decided.M):
-            judged = partial(_judged, samples, decided)
-            solved, trials = selection.solve_moments(moments, decided, judged, alpha, options.tol)
-            return Found(solved, decided, trials, "moments")
-    return _by_parts(blocks, samples, decided, read, alpha, options)
+        if not moments.has_gaps or is_diagonal(settings.M):
+            rows = partial(_evaluated_rows, samples, settings)
+            solved, trials = selection.solve_moments(moments, settings, rows, alpha, options.tol)
+            return BlockFit(solved, settings, trials, "moments")
+    return _by_parts(blocks, samples, settings, read, alpha, options)
 
 
-def _judged(samples: Samples, decided: selection.StreamSettings) -> Reservoir:
+def _evaluated_rows(samples: Samples, settings: selection.StreamSettings) -> Reservoir:
     """Rows of the sample, with their features."""
-    some = samples.subsample(selection.draw_subsample(samples, min(_JUDGED, len(samples.rows))))
-    Z = decided.kernel.training_gram(some.X)
+    some = samples.subsample(selection.draw_subsample(samples, min(_EVALUATED, len(samples.rows))))
+    Z = settings.kernel.training_gram(some.X)
     return Reservoir(Z=Z, Y=some.Y, weights=some.weights, keys=np.empty(0), n_seen=len(some.rows))
 
 
 def _by_parts(
-    blocks: Blocks, samples: Samples, decided: selection.StreamSettings, read: Reader, alpha, options
-) -> Found:
+    blocks: Blocks, samples: Samples, settings: selection.StreamSettings, read: Reader, alpha, options
+) -> BlockFit:
     """Other losses, by a solver on each worker; an alpha that the sample has chosen keeps its penalty."""
 
     def solve(factor):
-        smoother = decided if factor == 1 else decided.smoother(factor)
+        smoother = settings if factor == 1 else settings.smoother(factor)
         solved = _solve_on_workers(blocks, samples, smoother, read, alpha, options)
-        return Found(solved, smoother, smoother.trials, "splitting")
+        return BlockFit(solved, smoother, smoother.trials, "splitting")
 
-    return selection.step_back(solve, lambda found: found.solved.converged or not decided.is_selected)
+    return selection.step_back(solve, lambda found: found.solved.converged or not settings.is_selected)
 
 
 def _solve_on_workers(
-    blocks: Blocks, samples: Samples, decided: selection.StreamSettings, read, alpha, options
+    blocks: Blocks, samples: Samples, settings: selection.StreamSettings, read, alpha, options
 ) -> Solved:
     """The model with these settings, converged or not."""
-    loss, encoded = decided.loss, samples.encoded
+    loss, encoded = settings.loss, samples.encoded
     job = Job(
         reader=read,
         loss=loss,
         alpha=None if is_searched(alpha) else alpha,
-        penalty=decided.penalty,
-        M=decided.M,
-        center=decided.recipe.center,
+        penalty=settings.penalty,
+        M=settings.M,
+        center=settings.recipe.center,
         n_outputs=samples.Y.shape[1],
         pads=encoded.outside is not None and not loss.quadratic,
         tol=options.tol,

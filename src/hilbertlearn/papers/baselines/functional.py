@@ -20,10 +20,13 @@ from ..._utils.statistics import mean_rows
 from ..._utils.validation import check_number
 from ...data.functions import has_points
 from ...functional import FunctionalRegressor
+from ...losses import Squared
+from ...machine.spec import Spec
 from ...machine.state import Expansion
+from ...machine.steps import FitResult, FitSteps
 from ...operators import Integral
 from ...spaces import PrincipalComponents, function_space
-from ...training import counting, take_samples
+from ...training import Options, counting, take_samples
 from .structured import local_weights
 
 
@@ -52,7 +55,7 @@ class FunctionalNadarayaWatson(FunctionalRegressor):
     ----------
     curves_ : array of shape (n, d)
         Coordinates of the training curves, NaN where not observed.
-    kernel_, gamma_, X_fit_, space_, center_, grid_, grid_origin_ : str, float, array, space, array, array, date
+    kernel_, gamma_, X_fit_, space_, center_, grid_, grid_origin_, machine_ : as in ``FunctionalRegressor``
         As in ``FunctionalRegressor``; the centre is zero.
     alpha_, dual_coef_, dual_gap_, feature_map_, loss_, manifold_error_, metric_, n_iter_, objectives_ : none
         What is not estimated here: they raise AttributeError.
@@ -80,27 +83,27 @@ class FunctionalNadarayaWatson(FunctionalRegressor):
     def __init__(self, kernel="rbf", *, gamma="median", kernel_params=None, grid=None):
         store(self, locals())
 
-    @transactional
-    def fit(self, X, y, sample_weight=None):
-        """Keep the samples; NaN in y means not observed, samples of weight 0 are left out."""
+    def spec(self, y=None):
         kernels.check_kernel(self.kernel)
         kernels.check_kernel_params([self.kernel], self.kernel_params)
-        X, weights = self._read(X, y, sample_weight)
-        y = self.read_outputs(y)
-        space = function_space("grid", y, grid=self.grid, sample_weight=weights)
-        filled = space.encode_filled(y)
-        Y = filled if space.sampled else space.encode(y)
-        rows = counting(weights, Y)
-        self.curves_ = Y = np.where(np.isfinite(Y[rows]).any(axis=0), Y[rows], filled[rows])
-        X, weights = take_samples(X, rows, [self.kernel]), weights[rows]
-        self.state_ = Expansion(
-            kernels=(kernels.InputKernel.from_settings(self.kernel, self.gamma, self.kernel_params, X, weights),),
-            X_fit=X,
-            columns=rows,
-            predictors=[LocalMeans(Y, weights)],
-            space=space,
-            center=np.zeros(Y.shape[1]),
+        return Spec(
+            estimator=self,
+            kernel=self.kernel,
+            gamma=self.gamma,
+            kernel_params=self.kernel_params,
+            operator=None,
+            loss=Squared(),
+            alpha=0.0,  # there is no penalty
+            center=True,
+            options=Options(),
+            read_outputs=self.read_outputs,
+            output_space=self.output_space,
+            batch_space=self.output_space,
+            steps=LocalMeanSteps(),
         )
+
+    def output_space(self, y, sample_weight):
+        return function_space("grid", y, grid=self.grid, sample_weight=sample_weight)
 
     def facts(self):
         check_is_fitted(self)
@@ -125,6 +128,29 @@ class FunctionalNadarayaWatson(FunctionalRegressor):
         tags = super().__sklearn_tags__()
         tags.regressor_tags.poor_score = True  # on vectors of many features, which are not what it is for
         return tags
+
+
+class LocalMeanSteps(FitSteps):
+    """The samples are kept; NaN in outputs means not observed, samples of weight 0 are left out."""
+
+    def fit(self, spec, source):
+        X, weights, form = source.read_rows(spec)
+        y = spec.read_outputs(source.y)
+        space = spec.output_space(y, weights)
+        filled = space.encode_filled(y)
+        Y = filled if space.sampled else space.encode(y)
+        rows = counting(weights, Y)
+        Y = np.where(np.isfinite(Y[rows]).any(axis=0), Y[rows], filled[rows])
+        X, weights = take_samples(X, rows, [spec.kernel]), weights[rows]
+        state = Expansion(
+            kernels=(kernels.InputKernel.from_settings(spec.kernel, spec.gamma, spec.kernel_params, X, weights),),
+            X_fit=X,
+            columns=rows,
+            predictors=[LocalMeans(Y, weights)],
+            space=space,
+            center=np.zeros(Y.shape[1]),
+        )
+        return FitResult(state=state, form=form, learnt={"curves_": Y})
 
 
 class LocalMeans:

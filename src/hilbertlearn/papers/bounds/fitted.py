@@ -41,7 +41,7 @@ class Fitted:
         if not isinstance(model, KernelMachine):
             raise TypeError(f"estimator must be {_TAKEN}, got {type(model).__name__}; bounds are for these")
         check_is_fitted(model)
-        if model.regressor is not None:
+        if getattr(model, "regressor", None) is not None:
             raise ValueError("estimator: bounds are for the kernel machine, not for its regressor; set regressor=None")
         if model.manifold:
             raise ValueError("estimator: with manifold > 0 the kernel depends on all samples; bounds need manifold=0")
@@ -81,7 +81,7 @@ class Fitted:
     @cached_property
     def residuals(self):
         """Rows (n, d) that the loss is a function of."""
-        return self._seen(self.state.space.residuals(self._read, self.model.coordinates(self.X)))
+        return self._seen(self.state.space.residuals(self._read, self.model.machine_.coordinates(self.X)))
 
     @cached_property
     def _read(self):

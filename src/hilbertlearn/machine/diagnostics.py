@@ -15,7 +15,7 @@ _LARGEST = 1e6  # weight of one that a loss without curvature fits exactly
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Inspected:
+class SampleDiagnostics:
     """The n samples that counted, seen by the loss."""
 
     rows: np.ndarray  # which of the samples given these are
@@ -35,7 +35,7 @@ class Inspected:
     left: Any = None  # what the kernel between the samples is made from; None where there is no formula
 
     @classmethod
-    def of(cls, found: Fit, left, exact: bool):
+    def from_fit(cls, found: Fit, left, exact: bool):
         """left : as the field; exact : whether residuals and leave-one-out are to be had from the closed form."""
         training, problem, loss = found.training, found.problem, found.loss
         shared = {"rows": training.rows, "weights": training.weights}

@@ -1,0 +1,116 @@
+"""Training data in memory."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import _check_sample_weight
+
+from .._utils.validation import check_range
+from ..data.frames import FrameForm, check_collected
+from ..data.streams import is_source
+from ..training import Encoded, Samples, Training, is_single, select_precision
+from .checks import check_lengths, require_outputs, warn_unobserved
+from .distributed.blocks import is_dask
+from .forms import DataForm
+from .inputs import check_inputs
+from .regressor import fit_regressor
+from .spec import Spec
+from .steps import FitResult
+
+_DTYPES = {"auto": [np.float64, np.float32], "float32": np.float32, "float64": np.float64, "refined": np.float64}
+
+
+class DataSource(ABC):
+    """Training data."""
+
+    @abstractmethod
+    def fit(self, spec: Spec) -> FitResult:
+        """Fit the model of these settings to all rows."""
+
+
+@dataclass(frozen=True)
+class InMemory(DataSource):
+    """Samples in memory.
+
+    Parameters
+    ----------
+    X : inputs, as given
+    y : outputs, as given
+    sample_weight : (n,) weights or None
+    """
+
+    X: Any
+    y: Any
+    sample_weight: Any = None
+
+    def fit(self, spec: Spec) -> FitResult:
+        if spec.regressor is not None:
+            return fit_regressor(spec, self)
+        return spec.steps.fit(spec, self)
+
+    def prepare(self, spec: Spec) -> Training:
+        """The samples with selected kernels, for paths over alpha and folds."""
+        if is_source(self.X) and not isinstance(self.X, np.memmap):  # maps are arrays
+            raise ValueError(
+                "X: a source of rows goes to fit of OperatorKernelRegressor, FunctionalRegressor and "
+                "StructuredPredictor, where alpha='auto' stands for a search; paths over alpha take arrays in memory"
+            )
+        return spec.steps.prepare(spec, self.read(spec))
+
+    def read(self, spec: Spec, output_space=None) -> Samples:
+        """Checked samples; a warning names outputs that no sample has observed.
+
+        output_space : in place of the estimator's own
+        """
+        samples = read_samples(spec, self, output_space)
+        observed = samples.space.unobserved_mask(samples.y[samples.rows])
+        warn_unobserved(spec, samples.space, observed, samples.form)
+        return samples
+
+    def read_rows(self, spec: Spec, dtype=np.float64) -> tuple[Any, np.ndarray, DataForm]:
+        """Checked inputs, the weight (n,) of each sample, and the containers of the data."""
+        require_outputs(spec, self.y)
+        check_collected(self.y, "y")
+        index = next((given.index for given in (self.y, self.X) if hasattr(given, "iloc")), None)
+        X = check_inputs(spec.estimator, self.X, spec.input_kernels(self.X), reset=True, dtype=dtype)
+        n = check_lengths(X, self.y)
+        weights = np.ones(n)
+        if self.sample_weight is not None:
+            weights = _check_sample_weight(self.sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        return X, weights, DataForm(FrameForm.from_outputs(self.y), index)
+
+
+def read_samples(spec: Spec, source: InMemory, output_space=None) -> Samples:
+    """Check everything that can be checked cheaply, then read inputs and outputs.
+
+    output_space : in place of the estimator's own
+    """
+    if spec.regressor is not None:
+        raise ValueError("regressor has no path over alpha; set regressor=None, or search its own settings")
+    check_collected(source.X, "X")
+    check_collected(source.y, "y")
+    if is_dask(source.X) or is_dask(source.y):
+        raise ValueError(
+            "Dask collections go to fit of OperatorKernelRegressor, FunctionalRegressor and StructuredPredictor, "
+            "where alpha='auto' and 'auto' in the loss stand for a search; elsewhere give X.compute(), y.compute()"
+        )
+    recipe, loss = spec.recipe(source.X), spec.loss
+    X, weights, form = source.read_rows(spec, _DTYPES[spec.precision])
+    y, kept = spec.read_outputs(source.y), np.flatnonzero(weights > 0)
+    outputs = y if len(kept) == len(y) else y[kept]
+    check_range(outputs, deviations=loss.symmetric)
+    make_space = spec.output_space if output_space is None else output_space
+    encoded = Encoded.of(make_space(outputs, weights[kept]), outputs)
+    check_range(encoded.Y, deviations=loss.symmetric)
+    spec.steps.check_encoded(loss, encoded)
+    solver = None if spec.alpha_per_output else spec.options.solver
+    given = (recipe, encoded, weights[kept], loss, solver)
+    precision, single = select_precision(spec.precision, is_single(source.X), *given)
+    samples = Samples.of(replace(recipe, precision=precision), X, y, weights, encoded)
+    samples = replace(samples, form=replace(form, single=single))
+    in_double = precision == "float64" or samples.recipe.features is not None  # features are always float64
+    return samples.to_float64() if in_double else samples
