@@ -94,14 +94,24 @@ def _start_bars() -> Any:
     try:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+        from rich.table import Column
     except ImportError:
         return None
     console = Console(stderr=True)
     if sys.stderr is None or not console.is_interactive:
         return None
-    texts = [TextColumn(f"{{task.{field}}}", markup=False) for field in ("fields[title]", "fields[count]")]
-    details = TextColumn("{task.fields[details]}", style="dim", markup=False)
-    columns = texts[0], BarColumn(20), texts[1], TimeElapsedColumn(), TimeRemainingColumn(), details
+
+    class Details(TextColumn):
+        """Text that gives way to the other columns: it is the only one that is cut in a narrow terminal."""
+
+        def render(self, task):
+            text = super().render(task)
+            text.no_wrap, text.overflow = True, "ellipsis"
+            return text
+
+    title, count = (TextColumn(f"{{task.fields[{name}]}}", markup=False) for name in ("title", "count"))
+    details = Details("{task.fields[details]}", style="dim", markup=False, table_column=Column(no_wrap=False))
+    columns = title, BarColumn(20), count, TimeElapsedColumn(), TimeRemainingColumn(), details
     bars = Progress(*columns, console=console, transient=True, redirect_stdout=sys.stdout.isatty())
     with suppress(*_CLOSED):
         bars.start()
