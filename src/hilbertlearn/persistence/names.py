@@ -132,7 +132,7 @@ CLASSES = {
     "conformal.quantiles": "QuantileCalibration QuantileForm Quantiles",
     "conformal.scores": "Mahalanobis MaxScaled",
     "conformal.wrapped": "KernelMachineBehind",
-    "app.tabular.inputs": "InputEncoding",
+    "app.tabular.inputs": "CategoryCells DateCells InputEncoder NumberCells",
     "app.tabular.model": "TabularModel",
 }
 

@@ -1,4 +1,8 @@
-"""The command ``hilbertlearn``: tables in, models, predictions and pages out."""
+"""The command ``hilbertlearn``: tables in, models, predictions and pages out.
+
+Commands only call ``tabular`` and ``report``. ``run.py`` is the only place that turns errors into exit codes (0 fine, 1
+unexpected failure, 2 bad input, 130 interrupted) and one line on standard error.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands."""
+"""The commands: arguments in, calls of the library, results out."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from sklearn.base import clone
 
 from ... import __version__
 from ...persistence import load, save
@@ -15,7 +14,7 @@ from ..tabular import TableError, TabularModel, compare, read_table, write_table
 from ..tabular.columns import listed
 from ..tabular.files import check_output
 from ..tabular.tasks import TASKS
-from .console import Talk
+from .output import CommandOutput
 
 app = typer.Typer(
     add_completion=False,
@@ -24,26 +23,28 @@ app = typer.Typer(
     context_settings={"max_content_width": 100},
 )
 
-Task = Enum("Task", {name: name for name in TASKS})  # type: ignore[misc]
+TaskName = Enum("TaskName", {name: name for name in TASKS})  # type: ignore[misc]
 
 Data = Annotated[Path, typer.Argument(metavar="DATA", help="Table, CSV or Parquet, with a line of names.")]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="File that fit has written.")]
 Targets = Annotated[
     str | None, typer.Option(help='Columns to predict: names with commas, a glob "y_*", a range "y_1:y_50".')
 ]
-Features = Annotated[str | None, typer.Option(help="Columns to predict from, given as targets; by default the others.")]
-Id = Annotated[str | None, typer.Option("--id", help="Column that names the rows.")]
-Long = Annotated[
-    str | None, typer.Option(help="CURVE,POINT,VALUE: a row is a point of a curve; in place of --targets.")
+Features = Annotated[
+    str | None, typer.Option(help="Columns to predict from, in the form of targets; by default all others.")
 ]
-Inputs = Annotated[Path | None, typer.Option(help="With --long: table with a row a curve, if inputs are not in DATA.")]
-TaskOption = Annotated[Task | None, typer.Option(help="What the targets are; by default told from them.")]
+Id = Annotated[str | None, typer.Option("--id", help="Column that names the rows.")]
+Long = Annotated[str | None, typer.Option(help="CURVE,POINT,VALUE: a row is a point of a curve; instead of --targets.")]
+Inputs = Annotated[
+    Path | None, typer.Option(help="With --long: table with one row for each curve, if inputs are not in DATA.")
+]
+Task = Annotated[TaskName | None, typer.Option(help="Kind of the targets; by default inferred from them.")]
 Loss = Annotated[
     str | None,
     typer.Option(help="huber, epsilon_insensitive, ... for numbers and curves; kendall, hamming, f1, ... for objects."),
 ]
-Levels = Annotated[str | None, typer.Option(help="Of quantiles: 0.1,0.5,0.9.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but results and errors.")]
+Levels = Annotated[str | None, typer.Option(help="Levels of quantiles: 0.1,0.5,0.9.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only results and errors.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output, and nothing else there.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
@@ -75,7 +76,7 @@ def fit(
     data: Data,
     out: Annotated[Path, typer.Option(help="File of the model.")],
     targets: Targets = None,
-    task: TaskOption = None,
+    task: Task = None,
     features: Features = None,
     id: Id = None,
     long: Long = None,
@@ -89,24 +90,24 @@ def fit(
 ):
     """Learn a model from a table.
 
-    Everything that is not given is chosen from the data. Empty cells of inputs are filled, empty cells of targets are
-    gaps. Dates become numbers, text becomes categories. What was chosen, left out and filled in is said.
+    Settings that are not given are chosen from the data. Empty cells of inputs are filled, empty cells of targets are
+    missing outputs. Dates become numbers, text becomes categories. Notes tell what was chosen, left out and filled in.
 
     \b
       hilbertlearn fit spectra.csv --targets "nm_400:nm_700" --loss huber --level 0.9 --out model.hl
       hilbertlearn fit sales.csv --targets north,south --task quantiles --levels 0.1,0.5,0.9 --out model.hl
       hilbertlearn fit growth.csv --long child,age,height --inputs children.csv --out model.hl
     """
-    talk = Talk(quiet, json)
+    output = CommandOutput(quiet, json)
     check_output(out)
     frame, rows = read_table(data), _rows(inputs)
-    model = _model(frame, targets, task, features, id, long, loss, levels, level=level, verbose=talk.verbose)
-    first = clone(model)
-    first.choose_columns(frame, rows)  # what is said, and what is wrong, before the fit
-    talk.remarks(first.notes_)
-    model.fit(frame, rows)
+    model = _model(frame, targets, task, features, id, long, loss, levels, level=level, verbose=output.verbose)
+    table, outputs = model.choose_columns(frame, rows)
+    output.notes(model.notes_)
+    n_notes = len(model.notes_)
+    model.fit_samples(table, outputs)
     save(model, out)
-    talk.remarks(model.notes_[len(first.notes_) :])
+    output.notes(model.notes_[n_notes:])
     facts = {
         "model": str(out),
         "task": model.task_,
@@ -115,10 +116,10 @@ def fit(
         "id": model.id_,
         "samples": model.n_samples_,
         "notes": model.notes_,
-        "seconds": talk.seconds,
+        "seconds": output.seconds,
     }
     of = f"{len(model.targets_)} target{'s' * (len(model.targets_) > 1)} from {len(model.features_)} columns"
-    talk.result(facts, f"{out}: {model.task_}, {of}, {model.n_samples_} samples, {talk.seconds:.1f} s")
+    output.result(facts, f"{out}: {model.task_}, {of}, {model.n_samples_} samples, {output.seconds:.1f} s")
 
 
 @app.command()
@@ -140,16 +141,16 @@ def predict(
     \b
       hilbertlearn predict model.hl new.csv --out predictions.csv
     """
-    talk = Talk(quiet, json)
+    output = CommandOutput(quiet, json)
     check_output(out, (".csv", ".parquet"))
     fitted = _load(model)
     frame, rows = read_table(data), _rows(inputs)
-    remarks = fitted.remarks(frame, rows)
     predictions = fitted.predict(frame, rows)
     write_table(predictions, out)
-    talk.remarks(remarks)
-    facts = {"predictions": str(out), "rows": len(predictions), "columns": list(predictions.columns), "notes": remarks}
-    talk.result(facts, f"{out}: {len(predictions)} rows, {predictions.shape[1]} columns")
+    notes = fitted.input_notes(frame, rows)
+    output.notes(notes)
+    facts = {"predictions": str(out), "rows": len(predictions), "columns": list(predictions.columns), "notes": notes}
+    output.result(facts, f"{out}: {len(predictions)} rows, {predictions.shape[1]} columns")
 
 
 @app.command()
@@ -162,21 +163,21 @@ def report(
     json: Json = False,
     debug: Debug = False,
 ):
-    """Judge a model: a page on how it does on a table.
+    """Evaluate a model on a table, and write a page about it.
 
-    The table has the true targets, and is best one that the model was not fitted to.
+    The table has the true targets. Give one that the model was not fitted to.
 
     \b
       hilbertlearn report model.hl test.csv --out report.html
     """
     from ..report import section, write
 
-    talk = Talk(quiet, json)
+    output = CommandOutput(quiet, json)
     check_output(out, (".html",))
     fitted = _load(model)
     frame, rows = read_table(data), _rows(inputs)
-    inputs_known, outputs, ids = fitted.outputs(frame, rows)
-    found = section(
+    inputs_known, outputs, ids = fitted.labelled_samples(frame, rows)
+    result = section(
         fitted.estimator_,
         fitted.encode_inputs(inputs_known),
         outputs,
@@ -187,48 +188,48 @@ def report(
         inputs=inputs_known,
     )
     command = f"hilbertlearn report {model} {data} --out {out}"
-    write(out, found, title=f"{data.stem}: {fitted.task_}", command=command)
-    remarks = fitted.remarks(frame, rows)
-    talk.remarks(remarks)
-    score = f"{found.tiles[0].label} {found.tiles[0].value}"
-    talk.result({"report": str(out), "notes": remarks, **found.facts}, f"{out}: {len(ids)} samples, {score}")
+    write(out, result, title=f"{data.stem}: {fitted.task_}", command=command)
+    notes = fitted.inputs_.notes(inputs_known)
+    output.notes(notes)
+    score = f"{result.tiles[0].label} {result.tiles[0].value}"
+    output.result({"report": str(out), "notes": notes, **result.facts}, f"{out}: {len(ids)} samples, {score}")
 
 
 @app.command(name="compare")
 def compare_(
     data: Data,
     targets: Targets = None,
-    task: TaskOption = None,
+    task: Task = None,
     features: Features = None,
     id: Id = None,
     long: Long = None,
     inputs: Inputs = None,
     loss: Loss = None,
     levels: Levels = None,
-    folds: Annotated[int, typer.Option(help="Parts of the table that are held out in turn.")] = 5,
+    folds: Annotated[int, typer.Option(help="Number of folds of the cross-validation.")] = 5,
     quiet: Quiet = False,
     json: Json = False,
     debug: Debug = False,
 ):
-    """Compare with what scikit-learn has, by the same folds.
+    """Compare with estimators of scikit-learn, by the same folds.
 
-    Ours has nothing set but what is given; kernel ridge regression and others are tuned by a search in each fold.
-    Scores are means over held-out folds, the higher the better, with standard errors; seconds are of one fold.
+    Our estimator has its default settings; kernel ridge regression and others are tuned by a search in each fold.
+    Scores are means over folds, the higher the better, with standard errors; seconds are of one fold.
 
     \b
       hilbertlearn compare train.csv --targets "y_*" --folds 10
     """
-    talk = Talk(quiet, json)
+    output = CommandOutput(quiet, json)
     frame, rows = read_table(data), _rows(inputs)
     model = _model(frame, targets, task, features, id, long, loss, levels)
-    table, score, notes = compare(model, frame, rows, folds=folds, verbose=talk.verbose)
-    talk.remarks(notes)
+    table, score, notes = compare(model, frame, rows, folds=folds, verbose=output.verbose)
+    output.notes(notes)
     lines = [
-        (one["method"], f"{one['score']:.3f} ± {one['standard_error']:.3f}", f"{one['seconds']:.2f}")
-        for one in table.to_dict("records")
+        (row["method"], f"{row['score']:.3f} ± {row['standard_error']:.3f}", f"{row['seconds']:.2f}")
+        for row in table.to_dict("records")
     ]
-    talk.table(f"{data.name}, {folds} folds", ("", score, "seconds"), lines)
-    talk.result({"score": score, "folds": folds, "methods": table.to_dict("records"), "notes": notes})
+    output.table(f"{data.name}, {folds} folds", ("", score, "seconds"), lines)
+    output.result({"score": score, "folds": folds, "methods": table.to_dict("records"), "notes": notes})
 
 
 @app.command()
@@ -240,9 +241,9 @@ def demo(quiet: Quiet = False, json: Json = False, debug: Debug = False):
     """
     from .demo import REPORT, run_demo
 
-    talk = Talk(quiet, json)
+    output = CommandOutput(quiet, json)
     check_output(REPORT)
-    run_demo(talk)
+    run_demo(output)
 
 
 @app.command()
@@ -267,18 +268,18 @@ def reproduce(
     """
     from .experiments import EXPERIMENTS, run_experiment
 
-    talk = Talk(quiet, json)
+    output = CommandOutput(quiet, json)
     if list_ or name is None:
         header = ("name", "what it shows, with the paper's figures", "data", "minutes")
-        talk.table("Experiments", header, [one.row for one in EXPERIMENTS], text=(0, 1, 2))
-        talk.result({"experiments": [one.facts for one in EXPERIMENTS]})
+        output.table("Experiments", header, [experiment.row for experiment in EXPERIMENTS], text=(0, 1, 2))
+        output.result({"experiments": [experiment.facts for experiment in EXPERIMENTS]})
         return
-    script, seconds = run_experiment(name, data, quick, aside=json)
-    talk.result({"experiment": name, "script": str(script), "seconds": seconds}, f"{name}: {seconds:.0f} s")
+    script, seconds = run_experiment(name, data, quick, to_stderr=json)
+    output.result({"experiment": name, "script": str(script), "seconds": seconds}, f"{name}: {seconds:.0f} s")
 
 
 def _model(frame, targets, task, features, id, long, loss, levels, **more):
-    """The model of a table that options describe."""
+    """The unfitted model for the options of a command."""
     if targets is None and long is None:
         have = listed(frame.columns)
         raise TableError(f"say what to predict, by --targets with names, a glob or a range; the table has {have}")

@@ -1,4 +1,4 @@
-"""Four tasks beside plain alternatives, on data that come with scikit-learn and networkx or are generated."""
+"""Four tasks with plain alternatives, on data that come with scikit-learn and networkx or are generated."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ from ...model_selection import EdgeSplit
 from ...structured import StructuredPredictor
 from ...vector import OperatorKernelRegressor
 from .. import report
-from ..tabular.peers import tuned_kernel_ridge
+from ..tabular.alternatives import tuned_kernel_ridge
 
 REPORT = Path("hilbertlearn-report.html")
-_TRAIN = 150  # samples to learn from
+_TRAIN = 150  # training samples
 _RIDGE = "KernelRidge, GridSearchCV"
 
 
 @dataclass
-class Shown:
-    """A task of the demo with the scores of both methods, and what its section of the report is made of."""
+class DemoResult:
+    """The scores of both methods for a task of the demo, and the model and data for its section of the report."""
 
     task: str
-    scores: list[tuple[str, float, float]]  # name, ours, that of the alternative
+    scores: list[tuple[str, float, float]]  # name, ours, alternative
     plain_name: str
-    seconds: tuple[float, float]  # of ours and of the alternative
-    judged: tuple  # model, X, y
+    seconds: tuple[float, float]  # ours, alternative
+    evaluated: tuple  # model, X, y
 
     @property
     def rows(self):
         for number, (name, ours, plain) in enumerate(self.scores):
-            seconds = [f" ({own:.1f} s)" for own in self.seconds] if number == 0 else ["", ""]
+            seconds = [f" ({value:.1f} s)" for value in self.seconds] if number == 0 else ["", ""]
             yield (
                 self.task * (number == 0),
                 name,
@@ -61,33 +61,33 @@ class Shown:
     def section(self):
         score_name, ours, plain = self.scores[0]
         reference = {"name": self.plain_name, "score_name": score_name, "ours": ours, "score": plain}
-        return report.section(*self.judged, name=self.task, seconds=self.seconds[0], reference=reference)
+        return report.section(*self.evaluated, name=self.task, seconds=self.seconds[0], reference=reference)
 
 
-def run_demo(talk):
+def run_demo(output):
     """Run all tasks, print their table and write their report."""
-    shown = []
-    with Progress("demo", talk.verbose).task("four tasks", "task", len(TASKS)) as going, warnings.catch_warnings():
+    results = []
+    with Progress("demo", output.verbose).task("four tasks", "task", len(TASKS)) as progress, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for task in TASKS:
-            shown.append(task())
-            going.step(shown[-1].task)
-    sections = [one.section() for one in shown]
+            results.append(task())
+            progress.step(results[-1].task)
+    sections = [result.section() for result in results]
     report.write(REPORT, sections, title="hilbertlearn demo", command="hilbertlearn demo")
     header = ("", "score", "hilbertlearn", "alternative", "which is")
-    rows = [row for one in shown for row in one.rows]
-    talk.table("Held-out scores, the higher the better, and seconds to fit", header, rows, text=(0, 1, 4))
-    facts = {"tasks": [one.facts for one in shown], "report": str(REPORT), "seconds": talk.seconds}
-    talk.result(facts, f"{REPORT}: the same in pictures; {talk.seconds:.0f} s")
+    rows = [row for result in results for row in result.rows]
+    output.table("Scores on test data, the higher the better, and seconds to fit", header, rows, text=(0, 1, 4))
+    facts = {"tasks": [result.facts for result in results], "report": str(REPORT), "seconds": output.seconds}
+    output.result(facts, f"{REPORT}: the same in pictures; {output.seconds:.0f} s")
 
 
-def wrong_curves():
-    """Curves from curves, a tenth of them wrong, with a band of 80 %."""
+def corrupted_curves():
+    """Curves from curves, a tenth of them corrupted, with a band of 80 %."""
     X, Y, _, grid = datasets.make_gaussian_process_curves(250, noise_out=0.05, random_state=0)
     noisy, _ = datasets.corrupt_curves(Y[:_TRAIN], 0.1, intensity=4.0, random_state=0)
     model = ConformalPredictor(FunctionalRegressor(loss="huber", grid=grid), level=0.8, random_state=0)
     plain = make_pipeline(StandardScaler(), tuned_kernel_ridge(X.shape[1]))
-    return _beside(
+    return _compare(
         "curves, a tenth wrong", _variance, model, plain, _RIDGE, (X[:_TRAIN], noisy), (X[_TRAIN:], Y[_TRAIN:])
     )
 
@@ -104,7 +104,7 @@ def lower_halves():
     filled = np.where(np.isnan(seen), np.nanmean(seen, axis=0), seen)
     plain = make_pipeline(StandardScaler(), tuned_kernel_ridge(32))
     model = OperatorKernelRegressor(loss="huber")
-    return _beside(
+    return _compare(
         "half digits, a tenth wrong", _variance, model, plain, _RIDGE,
         (X[:n], seen), (X[n:], Y[n:]), plain_outputs=filled,
     )  # fmt: skip
@@ -115,7 +115,7 @@ def label_rankings():
     X, ranks = datasets.make_label_rankings(2 * _TRAIN + 200, random_state=0)
     n = 2 * _TRAIN
     model = StructuredPredictor(output_loss="kendall")
-    return _beside(
+    return _compare(
         "rankings of six labels", kendall_tau, model, tuned_kernel_ridge(X.shape[1]), f"{_RIDGE}, sorted",
         (X[:n], ranks[:n]), (X[n:], ranks[n:]), score_name="Kendall's tau",
     )  # fmt: skip
@@ -138,32 +138,32 @@ def hidden_links():
         for measure, score in (("ROC AUC", link_roc_auc), ("average precision", link_average_precision))
     ]
     seconds = (fitted - start, end - fitted)
-    return Shown(f"links of {name}", scores, "Adamic-Adar", seconds, (model, asked, asked.linked))
+    return DemoResult(f"links of {name}", scores, "Adamic-Adar", seconds, (model, asked, asked.linked))
 
 
-TASKS = (wrong_curves, lower_halves, label_rankings, hidden_links)
+TASKS = (corrupted_curves, lower_halves, label_rankings, hidden_links)
 
 
-def _beside(
+def _compare(
     task, score: Callable, model, plain, plain_name, train, test, *, score_name="R2", plain_outputs=None
-) -> Shown:
+) -> DemoResult:
     """Fit both to the training samples and score both on the test samples."""
     start = time.perf_counter()
     model.fit(*train)
     middle = time.perf_counter()
     plain.fit(train[0], train[1] if plain_outputs is None else plain_outputs)
     seconds = (middle - start, time.perf_counter() - middle)
-    ours, theirs = (float(score(test[1], one.predict(test[0]))) for one in (model, plain))
-    return Shown(task, [(score_name, ours, theirs)], plain_name, seconds, (model, *test))
+    ours, theirs = (float(score(test[1], estimator.predict(test[0]))) for estimator in (model, plain))
+    return DemoResult(task, [(score_name, ours, theirs)], plain_name, seconds, (model, *test))
 
 
 def _variance(truth, predictions):
-    """R2 of all outputs together."""
+    """R2 weighted by the variance of each output."""
     return r2_score(truth, predictions, multioutput="variance_weighted")
 
 
 def _network():
-    """Characters of Les Misérables who meet, if networkx is there, else a random network of classes."""
+    """The network of Les Misérables if networkx is installed, else a random network of classes."""
     try:
         import networkx
     except ImportError:
@@ -172,7 +172,7 @@ def _network():
 
 
 def adamic_adar(pairs):
-    """For each two nodes the sum over common neighbours of 1 / log(number of theirs)."""
+    """For each pair of nodes the sum of 1 / log(degree) over common neighbours."""
     links = np.nan_to_num(np.asarray(pairs.graph().toarray())) > 0
     degrees = links.sum(axis=0)
     weights = np.where(degrees > 1, 1 / np.log(np.maximum(degrees, 2)), 0.0)

@@ -1,4 +1,4 @@
-"""The experiments of the repository: what each shows, and running one of a clone."""
+"""The experiments of the repository: a list, and a function that runs one of them from a clone."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from ..tabular import TableError
 class Experiment:
     """A script of ``experiments/``.
 
-    paper : where it is from, "" for experiments of the library's own
-    shows : what is reported there
+    paper : its source, "" for experiments that are not from a paper
+    shows : its subject, with results of the paper
     data : the data sets that it reads, "" for none
-    minutes : that it takes, one thread; None where nobody has noted it
+    minutes : duration with one thread, None if unknown
     """
 
     name: str
@@ -37,7 +37,7 @@ class Experiment:
 
 
 _LAMBERT, _BOUCHE, _LAFORGUE = "Lambert et al. 2022", "Bouche et al. 2021", "Laforgue et al. 2020"
-_STANDARD_ERROR = 2  # its descriptor
+_STANDARD_ERROR = 2  # file descriptor
 _CILIBERTO, _BROUARD = "Ciliberto et al. 2016", "Brouard et al. 2016"
 _NETWORKS = "yeast_ppi, facebook_ego, cora"
 
@@ -125,12 +125,12 @@ EXPERIMENTS = [
 ]
 
 
-def run_experiment(name, data=None, quick=False, aside=False):
-    """Run a script of a clone; its path and the seconds it took.
+def run_experiment(name, data=None, quick=False, to_stderr=False):
+    """Run a script of a clone; returns its path and the seconds it took.
 
-    aside : what it prints goes to standard error
+    to_stderr : whether its output goes to standard error
     """
-    named = {one.name: one for one in EXPERIMENTS}
+    named = {experiment.name: experiment for experiment in EXPERIMENTS}
     if name not in named:
         raise TableError(f"there is no experiment {name!r}; hilbertlearn reproduce --list shows them")
     script = folder() / f"{name}.py"
@@ -143,7 +143,7 @@ def run_experiment(name, data=None, quick=False, aside=False):
         options += ["--data", str(data.resolve())]
     start = time.perf_counter()
     done = subprocess.run(
-        [sys.executable, str(script), *options], stdout=_STANDARD_ERROR if aside else None, check=False
+        [sys.executable, str(script), *options], stdout=_STANDARD_ERROR if to_stderr else None, check=False
     )
     if done.returncode:
         raise RuntimeError(f"{name} ended with exit code {done.returncode}")

@@ -1,6 +1,6 @@
-"""From arguments to an exit code: errors are one line on standard error, and a traceback only if asked for.
+"""Runs a command and returns its exit code.
 
-0 is fine, 1 an unexpected failure, 2 bad input or usage, 130 an interruption.
+Errors are one line on standard error; --debug adds the traceback.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ def run(argv) -> int:
     except ImportError as error:
         missing = (error.name or "typer").split(".")[0]
         return _fail(f"the command line needs {missing}: pip install 'hilbertlearn[cli]'", BAD_INPUT)
-    # click's, which typer has a copy of and does not name
+    # ClickException, which typer bundles and does not export
     usage_error: Any = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
     with warnings.catch_warnings():
-        warnings.showwarning = _shown_once()
+        warnings.showwarning = _show_once()
         if "--quiet" in argv or "-q" in argv:
             warnings.simplefilter("ignore")
         try:
@@ -49,8 +49,8 @@ def _fail(message, code):
     return code
 
 
-def _shown_once():
-    """In place of ``warnings.showwarning``: a line on standard error for each text, also if several models say it."""
+def _show_once():
+    """A replacement of ``warnings.showwarning``: one line on standard error for each text, even if it is repeated."""
     shown = set()
 
     def show(message, category, filename, lineno, file=None, line=None):

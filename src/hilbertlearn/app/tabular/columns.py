@@ -1,4 +1,4 @@
-"""Which columns of a table are meant: names, globs and ranges; identifiers; numbers in cells."""
+"""Columns of a table: selection by names, globs and ranges; identifiers; numbers in cells."""
 
 from __future__ import annotations
 
@@ -12,50 +12,49 @@ from .files import TableError, pandas
 
 _IDENTIFIER = re.compile(r"(?:.*[\s_.-])?(?:id|idx|index)|unnamed: ?\d+|", re.IGNORECASE)
 _LISTED = 160  # characters of the names that an error lists
-_MOSTLY = 0.8  # share of cells that are numbers from which the others are taken for mistakes
-_COUNTED = 10  # rows from which on numbers that count them are no inputs
-_SENTENCES = 5
+_MOSTLY = 0.8  # least share of numbers in a column of which other cells are taken for mistakes
+_COUNTED = 10  # rows at least, for a column that counts them to be no input
+_SENTENCES = 5  # on columns, in a list of notes
 
 
 def choose(names, pattern, what):
-    """Names, in the order of the table, that a pattern means: names, globs and ranges ``first:last``, with commas.
+    """The names that match a pattern, in the order of the table.
 
-    what : what the pattern is called in errors
+    pattern : names, globs and ranges ``first:last``, separated by commas or in a list
+    what : name of the pattern in errors
     """
     names = list(names)
     parts = [pattern] if isinstance(pattern, str) else list(pattern)
-    found: list = []
-    for part in parts:
-        found += _meant(names, part, what)
-    return [name for name in names if name in set(found)]
+    matches = {name for part in parts for name in _matches(names, part, what)}
+    return [name for name in names if name in matches]
 
 
-def _meant(names, part, what):
+def _matches(names, part, what):
     if part in names:
         return [part]
-    first, colon, last = (one.strip() for one in part.partition(":"))
+    first, colon, last = (piece.strip() for piece in part.partition(":"))
     if colon and first in names and last in names:
         start, stop = names.index(first), names.index(last)
         if start > stop:
             raise TableError(f"{what} {part!r}: {last!r} stands before {first!r} in the table; swap them")
         return names[start : stop + 1]
     if "," in part:
-        return [name for one in part.split(",") for name in _meant(names, one.strip(), what)]
-    found = [name for name in names if fnmatch.fnmatchcase(name, part)]
-    if not found:
+        return [name for piece in part.split(",") for name in _matches(names, piece.strip(), what)]
+    matches = [name for name in names if fnmatch.fnmatchcase(name, part)]
+    if not matches:
         raise TableError(f"{what} {part!r}: no such column; {suggestion(names, part)}")
-    return found
+    return matches
 
 
 def suggestion(names, wanted):
-    """What to say of a column that is not there: one with a name like it, and those that there are."""
-    near = difflib.get_close_matches(wanted, names, 1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
+    """A hint for a missing column: a similar name, and the columns of the table."""
+    similar = difflib.get_close_matches(wanted, names, 1)
+    hint = f"did you mean {similar[0]!r}? " if similar else ""
     return f"{hint}the table has {listed(names)}"
 
 
 def listed(names):
-    """The first of some names, and how many there are beside."""
+    """The first names, and the number of the others."""
     names = list(names)
     shown = 1 + sum(length < _LISTED for length in np.cumsum([len(name) + 4 for name in names])[1:])
     more = f" and {len(names) - shown} more" if shown < len(names) else ""
@@ -81,20 +80,20 @@ def require(frame, names, what):
 
 
 def shortened(sentences):
-    """Of many sentences on columns the first, and how many there are beside."""
+    """The first sentences on columns, and the number of the others."""
     shown = list(sentences[:_SENTENCES])
     return shown + [f"and {len(sentences) - _SENTENCES} columns more"] * (len(sentences) > _SENTENCES)
 
 
 def looks_like_identifier(name, column):
-    """Whether a column tells rows apart and is called like an identifier, or counts them from 0 or 1."""
+    """Whether a column has unique values and the name of an identifier, or counts the rows from 0 or 1."""
     if column.dtype.kind in "fcmM" or not column.is_unique or len(column) < 2:
         return False
     return bool(_IDENTIFIER.fullmatch(str(name))) or _counts_rows(column)
 
 
 def _counts_rows(column):
-    """Years count too, but from elsewhere: only what begins at 0 or 1, in tables of some length."""
+    """Whether a column is 0, 1, 2, ... or 1, 2, 3, ...: a column of years is not."""
     if column.dtype.kind not in "iu" or len(column) < _COUNTED:
         return False
     values = column.to_numpy()
@@ -102,7 +101,7 @@ def _counts_rows(column):
 
 
 def number_cells(column, name):
-    """Values (n,) of a column as floats, NaN where missing; an error names the first cell that is none."""
+    """Values (n,) of a column as floats, NaN where missing; an error names the first other cell."""
     values, wrong = as_numbers(column)
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
@@ -112,13 +111,13 @@ def number_cells(column, name):
 
 
 def holds_truths(column):
-    """Whether all cells that are known are True or False."""
+    """Whether all known cells are True or False."""
     known = column[column.notna()]
     return bool(len(known)) and (column.dtype.kind == "b" or known.map(lambda cell: isinstance(cell, bool)).all())
 
 
 def refuse_mistakes(column, name):
-    """Raise if a column of text is one of numbers but for a few cells, and name the first of these."""
+    """Raise if most cells of a text column are numbers; the error names the first of the others."""
     _, wrong = as_numbers(column)
     known = column.notna().to_numpy()
     if known.any() and 1 - wrong[known].mean() >= _MOSTLY:
@@ -126,7 +125,7 @@ def refuse_mistakes(column, name):
 
 
 def as_numbers(column):
-    """Values (n,) of a column as floats, NaN where missing or not a number, and which cells (n,) are no number."""
+    """Values (n,) of a column as floats, NaN where missing or not a number, and a mask (n,) of the latter."""
     if column.dtype.kind in "biuf":
         values = column.to_numpy(dtype=float, na_value=np.nan)
         return np.where(np.isinf(values), np.nan, values), np.isinf(values)

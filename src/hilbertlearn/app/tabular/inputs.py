@@ -1,89 +1,191 @@
-"""Input columns of a table as rows of numbers: standardised numbers and dates, categories as zeros and ones."""
+"""Input columns of a table as rows of numbers, by scikit-learn's ``ColumnTransformer``.
+
+Each column has a kind. Numbers, and dates in days since the first of the training table, are standardised; their
+missing cells become the median. Numbers that are all 0 or 1 stay as they are. Categories become zeros and ones: two
+rows that differ in a category are as far apart as two typical values of a number. Missing is a category of its own if
+training has missing cells, and a value that training has not is all zeros.
+"""
 
 from __future__ import annotations
 
 import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from ...data.times import as_times, date_text, dates_at, days, first_date
 from .columns import as_numbers, listed, looks_like_identifier, number_cells, refuse_mistakes, require, shortened
 from .files import TableError, pandas
 
-NUMBER, CATEGORY, DATE = "number", "category", "date"
+NUMBER, FLAG, DATE, CATEGORY = "number", "flag", "date", "category"
 _DAY_FIRST, _MONTH_FIRST = "%d/%m/%Y", "%m/%d/%Y"
 _DATES = ("ISO8601", "%Y/%m/%d", "%d.%m.%Y", _DAY_FIRST, _MONTH_FIRST)  # the first that reads all cells
 DAY_FIRST = "{}: read as day/month/year, though all cells may be month/day/year too; write 2001-01-31 if they are"
-_LEAST_REPEATED = 2.0  # rows a category on average, below which text is not taken for categories
+_LEAST_REPEATED = 2.0  # rows of each category on average; text that repeats less is not taken for categories
 MISSING = "(missing)"
 
 
-class InputEncoding:
-    """What was learnt of the input columns: their kinds, centres, scales and categories.
+# ---------------------------------------------------------------- cells of each kind
 
-    A number, or a date in days since the first of the training table, is centred and divided by its standard deviation,
-    unless it is 0 or 1 in all rows;
-    where it is missing it is the median.
-    A category is a column of zeros and ones for each of its values, missing being one of them, so that two rows that
-    differ in it are as far apart as two typical values of a number; a value not seen in training is zeros.
+
+class NumberCells(TransformerMixin, BaseEstimator):
+    """Columns of numbers as floats, NaN where missing."""
+
+    def fit(self, X, y=None):
+        return self
+
+    def transform(self, X):
+        return np.column_stack([number_cells(X[name], name) for name in X.columns])
+
+
+class DateCells(TransformerMixin, BaseEstimator):
+    """Columns of dates as days since the first date of training, durations as days; NaN where missing.
+
+    Attributes
+    ----------
+    formats_ : dict, format of dates as text by column name
+    origins_ : dict, first date by column name, None for durations
     """
 
-    def __init__(self, names, kinds, details):
-        self.names, self.kinds, self.details = list(names), list(kinds), [dict(one) for one in details]
+    def fit(self, X, y=None):
+        self.formats_ = {name: kind_of(X[name], name)[1] for name in X.columns}
+        self.origins_ = {name: first_date(self._times(X, name)) for name in X.columns}
+        return self
+
+    def transform(self, X):
+        return np.column_stack([days(self._times(X, name), self.origins_[name]) for name in X.columns])
+
+    def _times(self, X, name):
+        return times_of(X[name], name, self.formats_[name])
+
+
+class CategoryCells(TransformerMixin, BaseEstimator):
+    """Columns of categories as text, None where missing."""
+
+    def fit(self, X, y=None):
+        return self
+
+    def transform(self, X):
+        cells = np.full(X.shape, None, dtype=object)
+        for j, name in enumerate(X.columns):
+            known = X[name].notna().to_numpy()
+            cells[known, j] = [_category(cell) for cell in X[name][known]]
+        return cells
+
+
+def _category(cell):
+    """A value of a category as text: 1, 1.0 and "1" are the same."""
+    if isinstance(cell, (float, np.floating)) and float(cell).is_integer():
+        cell = int(cell)
+    return str(cell).strip()
+
+
+def _pipeline(kind):
+    if kind == CATEGORY:
+        return make_pipeline(CategoryCells(), OneHotEncoder(handle_unknown="ignore", sparse_output=False))
+    cells = DateCells() if kind == DATE else NumberCells()
+    scaler = "passthrough" if kind == FLAG else StandardScaler()
+    return make_pipeline(cells, scaler, SimpleImputer(strategy="median", keep_empty_features=True))
+
+
+# ---------------------------------------------------------------- all columns
+
+
+class InputEncoder:
+    """The input columns of a training table: their names, kinds, and the fitted transformer that encodes them.
+
+    Encoded columns are in the order of kinds (numbers, flags, dates, categories), those of a kind as in the table.
+    """
+
+    def __init__(self, kinds, transformer):
+        self.kinds, self.transformer = kinds, transformer
 
     @classmethod
-    def of(cls, frame, names):
+    def from_table(cls, frame, names):
         """Learn from the columns ``names`` of a data frame."""
-        kinds, details = [], []
-        for name in names:
-            kind, detail = _learnt(frame[name], name)
-            kinds.append(kind)
-            details.append(detail)
-        return cls(names, kinds, details)
+        kinds = {name: _kind_or_flag(frame[name], name) for name in names}
+        groups = {kind: [str(name) for name in names if kinds[name] == kind] for kind in (NUMBER, FLAG, DATE, CATEGORY)}
+        steps = [(kind, _pipeline(kind), columns) for kind, columns in groups.items() if columns]
+        encoder = cls(kinds, ColumnTransformer(steps, sparse_threshold=0.0))
+        encoder.transformer.fit(encoder._columns(frame))
+        return encoder
+
+    def encode(self, frame):
+        """Inputs (n, p) of a data frame, whose columns are found by name."""
+        require(frame, self.kinds, "input columns")
+        return np.asarray(self.transformer.transform(self._columns(frame)), dtype=float)
+
+    def _columns(self, frame):
+        return frame[list(self.kinds)].set_axis([str(name) for name in self.kinds], axis=1)
 
     @property
     def columns(self):
-        """A name for each column of the encoded inputs."""
-        return [
-            column
-            for name, kind, detail in zip(self.names, self.kinds, self.details, strict=True)
-            for column in ([f"{name}={value}" for value in detail["values"]] if kind == CATEGORY else [name])
-        ]
+        """A name for each encoded column, "name=value" for categories."""
+        names = [name for _, _, group in self.transformer.transformers for name in group]
+        return [encoded for name in names for encoded in self._encoded_names(name)]
 
-    @property
-    def dates(self):
-        """Sentences on what dates have become."""
-        origins = {name: detail.get("origin") for name, detail in zip(self.names, self.details, strict=True)}
-        said = [f"{name}: in days since {date_text(first)}" for name, first in origins.items() if first is not None]
-        details = zip(self.names, self.details, strict=True)
-        return said + [DAY_FIRST.format(name) for name, detail in details if detail.get("ambiguous")]
+    def _encoded_names(self, name):
+        pipeline, j = self._fitted(name)
+        if not isinstance(pipeline[-1], OneHotEncoder):
+            return [name]
+        return [f"{name}={MISSING if value is None else value}" for value in pipeline[-1].categories_[j]]
 
-    def encode(self, frame):
-        """Inputs (n, p), and a list of what is to be said about them."""
-        require(frame, self.names, "input columns")
-        blocks, said = [], []
-        for name, kind, detail in zip(self.names, self.kinds, self.details, strict=True):
-            block, note = _categories(frame[name], detail) if kind == CATEGORY else _scaled(frame[name], name, detail)
-            blocks.append(block)
-            said += [f"{name}: {note}"] if note else []
-        return np.column_stack(blocks), shortened(said)
+    def training_notes(self, frame):
+        """Sentences on how dates of the training table are read."""
+        notes = []
+        for name in (name for name, kind in self.kinds.items() if kind == DATE):
+            cells = self._fitted(str(name))[0][0]
+            origin = cells.origins_[str(name)]
+            notes += [] if origin is None else [f"{name}: in days since {date_text(origin)}"]
+            notes += [DAY_FIRST.format(name)] * is_ambiguous(frame[name], cells.formats_[str(name)])
+        return notes
+
+    def notes(self, frame):
+        """Sentences on missing cells, and on categories that training has not."""
+        notes = [(name, self._column_notes(frame[name], name)) for name in self.kinds]
+        return shortened([f"{name}: {'; '.join(parts)}" for name, parts in notes if parts])
+
+    def _column_notes(self, column, name):
+        missing = int(column.isna().sum())
+        cells = f"{missing} missing cell{'s' if missing > 1 else ''}"
+        if self.kinds[name] != CATEGORY:
+            return [f"{cells} filled with the median, {self._median(str(name))}"] if missing else []
+        pipeline, j = self._fitted(str(name))
+        values = set(pipeline[-1].categories_[j])
+        treatment = ", which training had none of, taken as no category"
+        if None in values:
+            treatment = " taken as a category of its own"
+        unknown = sorted({_category(cell) for cell in column[column.notna()]} - values)
+        return [f"{cells}{treatment}"] * bool(missing) + [f"not seen in training: {listed(unknown)}"] * bool(unknown)
+
+    def _fitted(self, name):
+        """The fitted pipeline of a column, and its position there."""
+        kind, _, names = next(step for step in self.transformer.transformers if name in step[2])
+        return self.transformer.named_transformers_[kind], names.index(name)
+
+    def _median(self, name):
+        """The median of a column as text, of dates a date."""
+        pipeline, j = self._fitted(name)
+        median = pipeline[1:-1].inverse_transform(pipeline[-1].statistics_[None])[0, j]
+        origin = pipeline[0].origins_[name] if isinstance(pipeline[0], DateCells) else None
+        return f"{median:.4g}" if origin is None else date_text(dates_at(median, origin))
 
 
-def _learnt(column, name):
-    """Kind and details of a column."""
-    kind, form = kind_of(column, name)
-    if kind == CATEGORY:
-        values = sorted({_category(cell) for cell in column[column.notna()]})
-        return kind, {"values": values + [MISSING] * bool(column.isna().any())}
-    detail = {"form": form} | ({"origin": first_date(times_of(column, name, form))} if kind == DATE else {})
-    if is_ambiguous(column, form):
-        detail["ambiguous"] = True
-    values = _numbers(column, name, detail)
-    known = values[np.isfinite(values)]
-    mean, scale = (0.0, 1.0) if np.isin(known, (0, 1)).all() else (float(known.mean()), float(known.std()) or 1.0)
-    return kind, detail | {"median": float(np.median(known)), "mean": mean, "scale": scale}
+# ---------------------------------------------------------------- kinds
+
+
+def _kind_or_flag(column, name):
+    kind, _ = kind_of(column, name)
+    if kind == NUMBER:
+        values = number_cells(column, name)
+        kind = FLAG if np.isin(values[np.isfinite(values)], (0, 1)).all() else NUMBER
+    return kind
 
 
 def kind_of(column, name):
-    """The kind of a column and, of dates and durations, their format as text."""
+    """The kind of a column, numbers and flags alike, and the format of dates as text."""
     if as_times(column) is not None:
         return DATE, _DATES[0]
     _, wrong = as_numbers(column)
@@ -125,67 +227,17 @@ def times_of(column, name, form):
     return as_times(dates)
 
 
-def _numbers(column, name, detail):
-    """Values (n,) of a column of numbers or, with a format, of dates, in days since their origin."""
-    if not detail["form"]:
-        return number_cells(column, name)
-    return days(times_of(column, name, detail["form"]), detail.get("origin", np.datetime64("1970-01-01", "us")))
+# ---------------------------------------------------------------- columns that are no inputs
 
 
-def _scaled(column, name, detail):
-    values = _numbers(column, name, detail)
-    missing = ~np.isfinite(values)
-    note = f"{_cells(missing.sum())} filled with the median, {_median(detail)}" if missing.any() else ""
-    filled = np.where(missing, detail["median"], values)
-    return (filled - detail["mean"]) / detail["scale"], note
+def usable_columns(frame, names):
+    """The columns that can help to predict new rows, and sentences on why others are left out."""
+    reasons = {name: _reason_to_leave_out(frame[name], name) for name in names}
+    notes = [f"{name}: left out, {reason}" for name, reason in reasons.items() if reason]
+    return [name for name in names if not reasons[name]], shortened(notes)
 
 
-def _median(detail):
-    """The median of a column in words, of dates a date."""
-    if detail.get("origin") is None:
-        return f"{detail['median']:.4g}"
-    return date_text(dates_at(detail["median"], detail["origin"]))
-
-
-def _categories(column, detail):
-    missing = column.isna().to_numpy()
-    cells = [MISSING if gone else _category(cell) for cell, gone in zip(column, missing, strict=True)]
-    places = {value: j for j, value in enumerate(detail["values"])}
-    block = np.zeros((len(cells), len(places)))
-    for i, cell in enumerate(cells):
-        if cell in places:
-            block[i, places[cell]] = 1.0
-    new = sorted({cell for cell in cells if cell not in places} - {MISSING})
-    notes = [f"{_cells(missing.sum())} taken as a category of its own"] if missing.any() and MISSING in places else []
-    if missing.any() and MISSING not in places:
-        notes.append(f"{_cells(missing.sum())}, which training had none of, taken as no category")
-    if new:
-        notes.append(f"not seen in training: {listed(new)}")
-    return block, "; ".join(notes)
-
-
-def _category(cell):
-    """A value of a category as text: 1, 1.0 and "1" are the same."""
-    if isinstance(cell, (float, np.floating)) and float(cell).is_integer():
-        cell = int(cell)
-    return str(cell).strip()
-
-
-def _cells(count):
-    return f"{count} missing cell{'s' if count > 1 else ''}"
-
-
-def usable(frame, names):
-    """Those of the columns that tell something about rows not seen, and a list of why others are left out."""
-    kept, said = [], []
-    for name in names:
-        reason = _useless(frame[name], name)
-        kept += [] if reason else [name]
-        said += [f"{name}: left out, {reason}"] if reason else []
-    return kept, shortened(said)
-
-
-def _useless(column, name):
+def _reason_to_leave_out(column, name):
     if column.dtype.kind == "O" and column.map(lambda cell: isinstance(cell, (list, dict, np.ndarray))).any():
         return "its cells are lists"
     distinct = column.nunique()

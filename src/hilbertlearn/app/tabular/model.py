@@ -1,4 +1,4 @@
-"""A model of a table: which columns are what, the inputs as numbers, the estimator of the task."""
+"""The model of a table: the choice of its columns, the encoding of inputs, the estimator of the task."""
 
 from __future__ import annotations
 
@@ -9,57 +9,77 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from ..._utils.fitting import store, transactional
+from ..._utils.fitting import continued, store, transactional
 from ..._utils.validation import check_choice
 from ...data.times import date_text
 from .columns import check_table, choose, listed, looks_like_identifier, require
 from .files import TableError, pandas
-from .guess import are_curves, guess_task, points_of_names
-from .inputs import DAY_FIRST, InputEncoding, is_ambiguous, usable
-from .long import LongTable
-from .tasks import TASKS, Task
+from .inputs import DAY_FIRST, InputEncoder, is_ambiguous, usable_columns
+from .long_form import LongTable
+from .task_inference import are_curves, infer_task, points_of_names
+from .tasks import TASKS, TableTask
 
-_LEAST = 10  # rows with targets
+_LEAST = 10  # rows with targets; with fewer the automatic choice of settings is noise
 
 
 class TabularModel(BaseEstimator):
-    """Predict columns of a data frame from others, with everything left to the data that is not given.
+    """Predict columns of a data frame from others.
+
+    The task, the input columns and the settings of the estimator are chosen from the table unless they are given.
 
     Parameters
     ----------
-    targets : names of columns, a glob ("y_*"), a range ("y_1:y_50"), or several with commas or in a list; not for
-        ``long``
-    task : "auto", "functional", "vector", "ranking", "multilabel", "structured" or "quantiles"
-        "auto": told from the targets. Text, or whole numbers from 0 or 1 on of which there are few: classes
-        ("structured"). Columns of 0 and 1: label sets. Rows that are ranks: rankings. Eight columns or more whose names
-        differ by a number, with smooth rows: curves. Other numbers: vectors. With ``levels``: quantiles.
-    features : input columns, given as targets are; None for all others, but for those that number the rows, are
-        constant, or are text with hardly a value twice
-    id : name of the column that names rows; None for one called "id", "index" or nothing whose values tell rows apart
-    long : None, or names (curve, point, value): a row is a point of a curve, and inputs are the same in all its rows
-    loss : name of a loss: of ``hilbertlearn.losses`` for numbers and curves ("huber" where some are wrong), of
-        ``hilbertlearn.output_losses`` for rankings, label sets and classes
-    level : None, or the probability with which prediction sets hold the truth, as 0.9: an interval for each number, a
-        band for a whole curve, a set of candidates for the others
-    levels : of quantiles, by default 0.05, 0.25, 0.5, 0.75, 0.95, or those around ``level``
-    verbose : 1 tells what the estimator does
+    targets : str or list of str, default=None
+        Columns to predict: names, a glob ("y_*"), a range ("y_1:y_50"), or several of these with commas or in a list.
+        Required unless ``long`` is given.
+    task : {"auto", "functional", "vector", "ranking", "multilabel", "structured", "quantiles"}, default="auto"
+        Kind of the targets. "auto" infers it from their cells and names. Text, or few whole numbers from 0 or 1 on, are
+        classes ("structured"). Columns of 0 and 1 are label sets. Rows that are ranks are rankings. Eight columns or
+        more whose names differ by a number, with smooth rows, are curves. Other numbers are vectors. With ``levels``
+        the task is "quantiles".
+    features : str or list of str, default=None
+        Input columns, in the form of ``targets``. None takes all other columns, except for columns that number the
+        rows, are constant, or are text with hardly any repeated value.
+    id : str, default=None
+        Column that names the rows. None takes a column called "id", "index" or nothing whose values are unique.
+    long : tuple of three str, default=None
+        Names (curve, point, value) of a table in long form: a row is a point of a curve, and inputs are the same in
+        all rows of a curve.
+    loss : str, default=None
+        Name of a loss, of ``hilbertlearn.losses`` for numbers and curves ("huber" for data with outliers), of
+        ``hilbertlearn.output_losses`` for rankings, label sets and classes. None takes the default of the task.
+    level : float, default=None
+        Probability with which prediction sets contain the truth, as 0.9: an interval for each number, a band for a
+        whole curve, a set of candidates for the others. None makes no prediction sets.
+    levels : sequence of float, default=None
+        Levels of quantiles. None takes 0.05, 0.25, 0.5, 0.75 and 0.95, or the two levels around ``level``.
+    verbose : int, default=0
+        1 shows the progress of the estimator.
 
     Attributes
     ----------
-    task_, targets_, features_, id_ : what was chosen
-    grid_ : of curves and their quantiles, the points (m,) that columns stand for by their names (numbers, dates in days
-        since the first, times of the day in days, ranges), else even steps from 0 to 1; targets are in their order
-    inputs_ : how inputs become numbers: ``InputEncoding``
-    estimator_ : the fitted estimator of the task, in a ``ConformalPredictor`` if there is a level
-    seconds_ : that the fit took
-    notes_ : sentences on what was chosen, left out and filled in
-    n_samples_ : rows, or curves, that the estimator was fitted to
-    input_names_ : a name for each column of the encoded inputs, "name=value" of categories
+    task_, targets_, features_, id_ : str, list of str, list of str, str or None
+        The chosen task and columns.
+    grid_ : ndarray of shape (n_targets,) or None
+        For curves and their quantiles, the points of the target columns by their names (numbers, dates in days since
+        the first, times of the day in days, ranges), else even steps from 0 to 1. Targets are in this order.
+    inputs_ : InputEncoder
+        The fitted encoding of the inputs as numbers.
+    input_names_ : list of str
+        Name of each encoded input column, "name=value" for categories.
+    estimator_ : estimator
+        The fitted estimator of the task, inside a ``ConformalPredictor`` if there is a level.
+    n_samples_ : int
+        Number of rows, or curves, of the fit.
+    seconds_ : float
+        Duration of the fit.
+    notes_ : list of str
+        Sentences on what was chosen, left out and filled in.
 
     References
     ----------
     Wickham (2014), "Tidy data", on tables in wide and long form; Barber et al. (2021), "Predictive inference with the
-    jackknife+", on what a level promises.
+    jackknife+", on the coverage of prediction sets.
 
     Examples
     --------
@@ -98,49 +118,83 @@ class TabularModel(BaseEstimator):
     id_: Any
     grid_: Any
     estimator_: Any
+    notes_: list
 
     # ---------------------------------------------------------------- fit
 
     @transactional
     def fit(self, frame, inputs=None):
-        """Learn from a data frame of pandas.
+        """Learn from a data frame.
 
-        inputs : for ``long``, a data frame with a row a curve, where the inputs are not in the table itself
+        Parameters
+        ----------
+        frame : pandas.DataFrame
+            The table, with targets and inputs.
+        inputs : pandas.DataFrame, default=None
+            For ``long``, a table with one row for each curve. None if the inputs are in ``frame``.
+
+        Returns
+        -------
+        self
         """
+        self._fit_samples(*self.choose_columns(frame, inputs))
+
+    @continued
+    def fit_samples(self, table, outputs):
+        """Learn from the samples that ``choose_columns`` of this model has returned.
+
+        Parameters
+        ----------
+        table : pandas.DataFrame
+            Rows with known targets.
+        outputs : array-like
+            Their outputs.
+
+        Returns
+        -------
+        self
+        """
+        self._fit_samples(table, outputs)
+
+    def _fit_samples(self, table, outputs):
         start = time.perf_counter()
-        table, outputs = self.choose_columns(frame, inputs)
-        self.inputs_ = InputEncoding.of(table, self.features_)
-        X, said = self.inputs_.encode(table)
-        self.notes_ += self.inputs_.dates + said
-        named = pandas().DataFrame(
-            X, index=self._names(table)
-        )  # so that the estimator names its samples as the table does
-        self.estimator_ = self._estimator().fit(named, outputs)
+        self.inputs_ = InputEncoder.from_table(table, self.features_)
+        self.notes_ = [*self.notes_, *self.inputs_.training_notes(table), *self.inputs_.notes(table)]
+        X = pandas().DataFrame(self.inputs_.encode(table), index=self._ids(table))  # the estimator keeps these names
+        self.estimator_ = self._new_estimator().fit(X, outputs)
         self.n_samples_, self.seconds_ = len(X), time.perf_counter() - start
 
-    def _estimator(self):
-        task = self.targets_as_task()
-        return task.around(task.estimator(self.loss, self.levels, self.level, self.verbose), self.level, self.verbose)
+    def _new_estimator(self):
+        return self.table_task().conformal_estimator(self.loss, self.levels, self.level, self.verbose)
 
     def choose_columns(self, frame, inputs=None):
-        """Learn which columns are what, and nothing else.
+        """Choose the task and the columns of a data frame, without a fit.
 
-        Returns the rows that have targets, in long form a row a curve, as a data frame, and their outputs.
+        Parameters
+        ----------
+        frame, inputs : as in ``fit``
+
+        Returns
+        -------
+        table : pandas.DataFrame
+            The rows with known targets; in long form one row for each curve.
+        outputs : array-like
+            Their outputs in the form of the estimator.
         """
         self._check_settings()
         check_table(frame)
-        self.notes_: list = []
+        self.notes_ = []
         read = self._read_wide if self.long is None else self._read_long
         table, outputs, known = read(frame, inputs)
-        self._estimator()  # whose settings are checked before anything else
+        self._new_estimator()  # checks its settings before any work
         if known.sum() < _LEAST:
             raise TableError(f"rows with known targets: {known.sum()}; give at least {_LEAST}")
         if not known.all():
             self.notes_.append(f"{(~known).sum()} rows without known targets are left out of the fit")
-        kept = np.flatnonzero(known)
-        table = table.iloc[kept]
+        rows = np.flatnonzero(known)
+        table = table.iloc[rows]
         self._choose_features(table)
-        return table, outputs[kept]
+        return table, outputs[rows]
 
     def _check_settings(self):
         check_choice(self.task, "task", ("auto", *TASKS))
@@ -160,7 +214,7 @@ class TabularModel(BaseEstimator):
         self.task_ = self._chosen_task(frame, names)
         self._check_targets(frame, names)
         self.targets_, self.grid_ = self._on_grid(frame, names)
-        outputs, known = self.targets_as_task().read(frame)
+        outputs, known = self.table_task().read(frame)
         return frame, outputs, known
 
     def _check_targets(self, frame, names):
@@ -175,12 +229,12 @@ class TabularModel(BaseEstimator):
             return self.task
         if self.levels is not None:
             return "quantiles"
-        task, why = guess_task(frame, names)
+        task, why = infer_task(frame, names)
         self.notes_.append(f"task {task}: {why}")
         return task
 
     def _on_grid(self, frame, names):
-        """Targets in the order of the points that they stand for, and these; None for what is no curve."""
+        """Targets in the order of their points, and these points; None for targets that are no curves."""
         if self.task_ != "functional" and not (self.task_ == "quantiles" and are_curves(frame, names)):
             return names, None
         points, origin = points_of_names(names)
@@ -199,9 +253,9 @@ class TabularModel(BaseEstimator):
         self.point_kind_ = table.point_kind
         if is_ambiguous(frame[self.long[1]], self.point_kind_[1]):
             self.notes_.append(DAY_FIRST.format(self.long[1]))
-        rows, said = table.inputs()
-        self.notes_ += said
-        return rows, outputs, np.array([np.isfinite(own).any() for own in outputs.values])
+        rows, notes = table.inputs()
+        self.notes_ += notes
+        return rows, outputs, np.array([np.isfinite(values).any() for values in outputs.values])
 
     def _choose_features(self, table):
         others = [name for name in table.columns if name not in self.targets_]
@@ -216,8 +270,8 @@ class TabularModel(BaseEstimator):
                 raise TableError(f"feature {empty[0]!r} has no known cell; leave it out")
             self.features_ = chosen
             return
-        self.features_, said = usable(table, [name for name in others if name != self.id_])
-        self.notes_ += said
+        self.features_, notes = usable_columns(table, [name for name in others if name != self.id_])
+        self.notes_ += notes
         if not self.features_:
             raise TableError("no column is left to predict from; name some in features")
 
@@ -232,67 +286,111 @@ class TabularModel(BaseEstimator):
             self.notes_.append(f"{named[0]!r} is taken to name the rows, not as an input")
         return named[0] if named else None
 
-    def targets_as_task(self) -> Task:
-        """What is known of the targets, once columns are chosen."""
+    def table_task(self) -> TableTask:
+        """The task with its target columns, once columns are chosen."""
         return TASKS[self.task_](self.targets_, self.grid_)
 
     # ---------------------------------------------------------------- after the fit
 
     def encode_inputs(self, frame):
-        """Inputs (n, p) of a data frame in the form that the estimator takes; columns are found by name."""
+        """Encode the input columns of a data frame.
+
+        Parameters
+        ----------
+        frame : pandas.DataFrame
+            Table with the columns ``features_``, in any order.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_encoded)
+        """
         check_is_fitted(self)
-        return self.inputs_.encode(frame)[0]
+        return self.inputs_.encode(frame)
 
     @property
     def input_names_(self):
         """A name for each column of the encoded inputs."""
         return self.inputs_.columns
 
-    def remarks(self, frame, inputs=None):
-        """Sentences on what is filled in, or not known, in the inputs of a data frame."""
-        return self.inputs_.encode(self._rows(frame, inputs))[1]
+    def input_notes(self, frame, inputs=None):
+        """Sentences on missing cells of inputs, and on categories that training has not.
+
+        Parameters
+        ----------
+        frame, inputs : as in ``fit``
+
+        Returns
+        -------
+        list of str
+        """
+        check_is_fitted(self)
+        rows = self._input_rows(frame, inputs)
+        require(rows, self.features_, "input columns")
+        return self.inputs_.notes(rows)
 
     def predict(self, frame, inputs=None):
-        """Predictions as a data frame, a row for each of ``frame``, with its identifiers if it has them.
+        """Predict the targets of a data frame.
 
-        With a level beside each target its ``_lower`` and ``_upper`` end, or the columns ``set_size`` and ``set``.
-        Quantiles are ``target_q0.5``. In long form, predictions are at the points of the table, or where it has none at
-        those of the model.
+        Parameters
+        ----------
+        frame, inputs : as in ``fit``, without targets
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row for each row of ``frame``, with its identifiers if it has them. With a level, each target has
+            columns ``_lower`` and ``_upper``, or there are columns ``set_size`` and ``set``. Quantiles are
+            ``target_q0.5``. In long form, predictions are at the points of the table, or on the grid of the model if
+            the table has no points.
         """
         check_is_fitted(self)
         if self.long is not None:
             table = self._long_table(frame, inputs)
-            return table.predicted(self.estimator_, self.encode_inputs(table.inputs()[0]), self.level)
-        made = self.targets_as_task().table(self.estimator_, self.encode_inputs(frame), self.level)
-        made.index = frame.index
+            return table.predictions(self.estimator_, self.encode_inputs(table.inputs()[0]), self.level)
+        predictions = self.table_task().table(self.estimator_, self.encode_inputs(frame), self.level)
+        predictions.index = frame.index
         if self.id_ in frame.columns:
-            made.insert(0, self.id_, frame[self.id_])
-        return made
+            predictions.insert(0, self.id_, frame[self.id_])
+        return predictions
 
-    def outputs(self, frame, inputs=None):
-        """Inputs as a data frame, outputs as the estimator takes them and names of the rows whose targets are known."""
+    def labelled_samples(self, frame, inputs=None):
+        """The rows of a data frame whose targets are known, for an evaluation of the model.
+
+        Parameters
+        ----------
+        frame, inputs : as in ``fit``
+
+        Returns
+        -------
+        inputs : pandas.DataFrame
+            Input columns as they are in the table.
+        outputs : array-like
+            Outputs in the form of the estimator.
+        ids : list of str
+            Names of the rows.
+        """
         check_is_fitted(self)
-        rows = self._rows(frame, inputs)
         if self.long is not None:
-            outputs = self._long_table(frame, inputs).functions()
+            table = self._long_table(frame, inputs)
+            rows, outputs = table.inputs()[0], table.functions()
             known = np.ones(len(rows), dtype=bool)
         else:
             require(frame, self.targets_, "targets are")
-            outputs, known = self.targets_as_task().read(frame)
-        kept = np.flatnonzero(known)
-        if not len(kept):
+            rows, (outputs, known) = frame, self.table_task().read(frame)
+        if not known.any():
             raise TableError(f"no row has known targets, {listed(self.targets_)}")
         require(rows, self.features_, "input columns")
-        return rows[self.features_].iloc[kept], outputs[kept], [str(one) for one in self._names(rows)[kept]]
+        kept = np.flatnonzero(known)
+        return rows[self.features_].iloc[kept], outputs[kept], [str(name) for name in self._ids(rows)[kept]]
 
-    def _names(self, rows):
+    def _ids(self, rows):
         """Names (n,) of samples: their identifiers, or the index of a data frame without any."""
         return pandas().Index(rows[self.id_]) if self.id_ in rows.columns else rows.index
 
     def _long_table(self, frame, inputs):
-        """A table in long form whose points are read as in training."""
+        """A table in long form; its points are read in the format of training."""
         return LongTable(frame, self.long, inputs, getattr(self, "point_kind_", None))
 
-    def _rows(self, frame, inputs):
-        """The data frame with a row a sample."""
-        return frame if self.long is None else LongTable(frame, self.long, inputs).inputs()[0]
+    def _input_rows(self, frame, inputs):
+        """The data frame with one row for each sample."""
+        return frame if self.long is None else self._long_table(frame, inputs).inputs()[0]

@@ -1,4 +1,4 @@
-"""What target columns are: for each task reading, the estimator that learns them, how predictions are written."""
+"""Tasks: how target columns are read, which estimator learns them and how predictions are written as a table."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from ...vector import OperatorKernelRegressor
 from .columns import as_numbers, holds_truths, number_cells
 from .files import TableError, pandas
 
-LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)  # of quantiles, unless given
-_LISTED = 100  # members of a set that are written
+LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)  # default levels of quantiles
+_LISTED = 100  # members of a set that a cell lists
 
 
-class Task(ABC):
-    """One kind of targets; holds their names and, of curves, the points that their columns stand for."""
+class TableTask(ABC):
+    """One kind of targets, with the names of their columns and, for curves, the points of these columns."""
 
     name: str
     conformal = "auto"  # method of ``ConformalPredictor``
-    side_by_side = False  # whether lower ends follow all targets, not each its own
+    ends_last = False  # whether lower and upper ends come after all targets; else each beside its target
 
     def __init__(self, names, grid=None):
         self.names, self.grid = list(names), grid
 
     def read(self, frame):
-        """Outputs of n rows as the estimator takes them, and which rows (n,) it is to be fitted to."""
+        """Outputs of n rows in the form of the estimator, and a mask (n,) of the rows with known targets."""
         Y = self._numbers(frame)
         return (Y[:, 0] if len(self.names) == 1 else Y), np.isfinite(Y).any(axis=1)
 
@@ -39,16 +39,17 @@ class Task(ABC):
 
     @abstractmethod
     def estimator(self, loss, levels, level, verbose):
-        """The estimator that learns them, nothing set by hand but what is given."""
+        """The estimator of the task with its default settings, except for those given."""
 
-    def around(self, estimator, level, verbose):
-        """The estimator, with prediction sets of a level if that is not None."""
+    def conformal_estimator(self, loss, levels, level, verbose):
+        """The estimator, inside a ``ConformalPredictor`` if there is a level."""
+        estimator = self.estimator(loss, levels, level, verbose)
         if level is None:
             return estimator
         return ConformalPredictor(estimator, method=self.conformal, level=level, random_state=0, verbose=verbose)
 
     def table(self, model, X, level):
-        """Predictions for X as a data frame, with lower and upper ends, or sets, where there is a level."""
+        """Predictions for X as a data frame, with lower and upper ends, or sets, if there is a level."""
         frame = pandas().DataFrame(self._rows(model.predict(X)), columns=self.names)
         if level is None:
             return frame
@@ -56,8 +57,8 @@ class Task(ABC):
         for name, ends in self._ends(model, X).items():
             names = [f"{target}_{name}" for target in self.names]
             parts.append(pandas().DataFrame(_matrix(ends), columns=names))
-        together = pandas().concat(parts, axis=1)
-        return together if self.side_by_side else together[[name for trio in zip(*parts, strict=True) for name in trio]]
+        joined = pandas().concat(parts, axis=1)
+        return joined if self.ends_last else joined[[name for trio in zip(*parts, strict=True) for name in trio]]
 
     def _rows(self, predictions):
         return _matrix(predictions)
@@ -67,8 +68,8 @@ class Task(ABC):
         return {"lower": ends[..., 0], "upper": ends[..., 1]}
 
 
-class Vector(Task):
-    """Numbers, each output by itself or related; empty cells are gaps."""
+class VectorTask(TableTask):
+    """Numbers, one output or several; empty cells are missing outputs."""
 
     name = "vector"
 
@@ -76,11 +77,11 @@ class Vector(Task):
         return OperatorKernelRegressor(loss=_check(loss or "squared", losses.as_loss), verbose=verbose)
 
 
-class Functional(Task):
-    """Curves on a common grid, a column a point; empty cells are gaps."""
+class FunctionalTask(TableTask):
+    """Curves on a common grid, one column for each point; empty cells are missing values."""
 
     name = "functional"
-    side_by_side = True
+    ends_last = True
 
     def estimator(self, loss, levels, level, verbose):
         return FunctionalRegressor(grid=self.grid, loss=_check(loss or "squared", losses.as_loss), verbose=verbose)
@@ -94,11 +95,11 @@ class Functional(Task):
         return {"lower": band.lower, "upper": band.upper}
 
 
-class Quantiles(Task):
-    """Quantiles of numbers at several levels."""
+class QuantileTask(TableTask):
+    """QuantileTask of numbers at several levels."""
 
     name = "quantiles"
-    conformal = "split"  # one fit: a model of quantiles takes its time
+    conformal = "split"  # one fit, since quantile regression is slow
 
     def estimator(self, loss, levels, level, verbose):
         if loss is not None:
@@ -113,15 +114,15 @@ class Quantiles(Task):
         frame = pandas().DataFrame(index=range(len(X)))
         ends = {} if level is None else self._ends(model, X)
         for j, name in enumerate(self.names):
-            for k, one in enumerate(levels):
-                frame[f"{name}_q{one:g}"] = values[:, j, k]
+            for k, quantile in enumerate(levels):
+                frame[f"{name}_q{quantile:g}"] = values[:, j, k]
             for end, column in ends.items():
                 frame[f"{name}_{end}"] = _matrix(column)[:, j]
         return frame
 
 
-class Objects(Task):
-    """Outputs that are decoded, with sets of candidates in place of intervals; rows with an empty cell are left out."""
+class ObjectTask(TableTask):
+    """Outputs that are decoded, with sets of candidates instead of intervals; rows with an empty cell are dropped."""
 
     output_loss: str | None = None
 
@@ -142,7 +143,7 @@ class Objects(Task):
         if isinstance(sets, Balls):
             frame["set_radius"] = sets.radius
         else:
-            frame["set"] = [self._listed(own) for own in sets]
+            frame["set"] = [self._listed(members) for members in sets]
         return frame
 
     def _listed(self, members):
@@ -155,8 +156,8 @@ class Objects(Task):
         return str(member)
 
 
-class Ranking(Objects):
-    """Rankings: a column a label, cells are ranks, 1 for the first."""
+class RankingTask(ObjectTask):
+    """Rankings: a column for each label, cells are ranks, 1 for the first."""
 
     name = "ranking"
     output_loss = "kendall"
@@ -180,8 +181,8 @@ class Ranking(Objects):
         return " > ".join(self.names[j] for j in np.argsort(member))
 
 
-class Multilabel(Objects):
-    """Label sets: a column a label, cells are 0 or 1."""
+class MultilabelTask(ObjectTask):
+    """Label sets: a column for each label, cells are 0 or 1."""
 
     name = "multilabel"
 
@@ -195,10 +196,10 @@ class Multilabel(Objects):
         return np.asarray(predictions).astype(int)
 
     def _text(self, member):
-        return "{" + ", ".join(name for name, one in zip(self.names, member, strict=True) if one) + "}"
+        return "{" + ", ".join(name for name, applies in zip(self.names, member, strict=True) if applies) + "}"
 
 
-class Structured(Objects):
+class StructuredTask(ObjectTask):
     """Classes, or texts: one column of text or whole numbers."""
 
     name = "structured"
@@ -215,15 +216,15 @@ class Structured(Objects):
         if not (wrong.any() or holds_truths(column)) and (values[known] % 1 == 0).all():
             return np.where(known, values, 0).astype(int), known
         out = np.empty(len(column), dtype=object)
-        out[:] = ["" if not there else str(cell) for cell, there in zip(column, known, strict=True)]
+        out[:] = [str(cell) if is_known else "" for cell, is_known in zip(column, known, strict=True)]
         return out, known
 
     def _rows(self, predictions):
-        return [[one] for one in predictions]
+        return [[prediction] for prediction in predictions]
 
 
-TASKS: dict[str, type[Task]] = {
-    task.name: task for task in (Functional, Vector, Ranking, Multilabel, Structured, Quantiles)
+TASKS: dict[str, type[TableTask]] = {
+    task.name: task for task in (FunctionalTask, VectorTask, RankingTask, MultilabelTask, StructuredTask, QuantileTask)
 }
 
 

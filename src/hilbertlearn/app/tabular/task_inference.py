@@ -1,4 +1,4 @@
-"""Which task target columns are of, told by their cells and names."""
+"""Inference of the task from the cells and names of target columns."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from .columns import as_numbers, holds_truths, listed, refuse_mistakes
 from .files import TableError
 from .inputs import DATE, kind_of
 
-_CURVE = 8  # columns from which a row may be a curve
-_SMOOTH = 0.5  # steps to the next column over steps to any, squared, below which it is
-_CLASSES = 10  # whole numbers from 0 or 1 on that may be classes
-_EACH = 5  # rows of each class
+_CURVE = 8  # columns of a curve at least
+_SMOOTH = 0.5  # a row is smooth below this ratio of mean squared steps: to the next column over to any column
+_CLASSES = 10  # classes that are whole numbers, at most
+_EACH = 5  # rows of each of these classes, at least
 _WITH_UNIT = re.compile(r"[+-]?\d+(?:[.,]\d+)?\s*[A-Za-zµ°%/²³]*")
 
 
-def guess_task(frame, names):
-    """The name of a task, and why it is this one."""
+def infer_task(frame, names):
+    """The name of the task, and the reason for it."""
     columns = [as_numbers(frame[name]) for name in names]
     text = [name for name, (_, wrong) in zip(names, columns, strict=True) if wrong.any()]
     for name in text:
@@ -46,7 +46,7 @@ def guess_task(frame, names):
 
 
 def _refuse_numbers(column, name):
-    """Raise if a column of text is one of numbers but for a few cells, or but for their units, or one of many dates."""
+    """Raise if most cells of a text column are numbers, if all are numbers with a unit, or if they are many dates."""
     refuse_mistakes(column, name)
     cells = column[column.notna()].astype(str).str.strip()
     if cells.nunique() <= _CLASSES:
@@ -64,7 +64,7 @@ def _refuse_numbers(column, name):
 
 
 def are_curves(frame, names):
-    """Whether columns of numbers have names that stand for points, and rows that are smooth in these."""
+    """Whether the names of columns are points, and rows are smooth functions of these."""
     if len(names) < _CURVE:
         return False
     points, _ = points_of_names(names)
@@ -74,11 +74,11 @@ def are_curves(frame, names):
 
 
 def points_of_names(names):
-    """The distinct points (m,) that names of columns stand for, and the origin of dates; None, None elsewhere."""
-    found = points_in(names)
-    if found is None or len(set(found[0])) < len(names):
+    """The distinct points (m,) in names of columns, and the origin of dates; None, None if there are none."""
+    points = points_in(names)
+    if points is None or len(set(points[0])) < len(names):
         return None, None
-    return found
+    return points
 
 
 def _are_classes(y):
@@ -88,6 +88,6 @@ def _are_classes(y):
 
 
 def _is_smooth(Y):
-    """Whether neighbours among the columns are nearer to each other than columns are on average."""
+    """Whether neighbouring columns differ less than any two columns do on average."""
     any_two = 2 * np.nanmean(np.nanvar(Y, axis=1))
     return bool(np.nanmean(np.diff(Y, axis=1) ** 2) < _SMOOTH * any_two)

@@ -1,4 +1,4 @@
-"""Curves with points of their own: a row a point, with columns for the curve, the point and the value."""
+"""Tables in long form: a row is a point of a curve, with columns for the curve, the point and the value."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .inputs import DATE, kind_of, times_of
 
 
 class LongTable:
-    """A table in long form: which rows are of which curve, in the order in which curves appear.
+    """A table in long form, with the rows of each curve, in the order in which curves appear.
 
     columns : names (curve, point, value)
-    inputs : a data frame with a row a curve, or None if the inputs are in the table, the same in all rows of a curve
-    point_kind : what ``kind_of`` found of the points in training, so that dates are read in the same format; None in
+    inputs : a data frame with one row for each curve; None if the inputs are in the table, equal in all rows of a curve
+    point_kind : result of ``kind_of`` for the points of training, so that dates are read in the same format; None in
         training
     """
 
@@ -32,30 +32,30 @@ class LongTable:
         self.rows = [np.flatnonzero(codes == i) for i in range(len(self.ids))]
 
     def inputs(self):
-        """A data frame with a row a curve, and a list of what is to be said about columns that were left out."""
+        """A data frame with one row for each curve, and sentences on columns that were left out."""
         if self.given is None:
-            return self._own_inputs()
+            return self._inputs_in_table()
         require(self.given, [self.curve], "in the inputs the column of the curves is")
         if not self.given[self.curve].is_unique:
             twice = self.given[self.curve][self.given[self.curve].duplicated()].iloc[0]
             raise TableError(f"inputs: curve {twice!r} has several rows; give one row a curve")
         table = self.given.set_index(self.curve)
-        missing = [one for one in self.ids if one not in table.index]
+        missing = [name for name in self.ids if name not in table.index]
         if missing:
             raise TableError(f"inputs: no row for curve {missing[0]!r} and {len(missing) - 1} others; add them")
         return table.loc[self.ids].reset_index(), []
 
-    def _own_inputs(self):
+    def _inputs_in_table(self):
         others = [name for name in self.frame.columns if name not in (self.point, self.value)]
         groups = self.frame[others].groupby(self.codes)
         changing = [name for name in others if groups[name].nunique(dropna=False).max() > 1]
-        said = [f"{name}: left out, it changes within a curve" for name in changing]
+        notes = [f"{name}: left out, it changes within a curve" for name in changing]
         first = self.frame.iloc[[rows[0] for rows in self.rows]]
-        return first[[name for name in others if name not in changing]].reset_index(drop=True), shortened(said)
+        return first[[name for name in others if name not in changing]].reset_index(drop=True), shortened(notes)
 
     @property
     def point_kind(self):
-        """Kind of the points and, of dates, their format as text."""
+        """Kind of the points, and the format of dates as text."""
         return self.known_kind or kind_of(self.frame[self.point], self.point)
 
     def points(self):
@@ -69,34 +69,32 @@ class LongTable:
         return [values[rows] for rows in self.rows]
 
     def functions(self, domain=None):
-        """The curves as they were observed."""
+        """The observed curves."""
         require(self.frame, [self.point, self.value], "columns of curves are")
         values = number_cells(self.frame[self.value], self.value)
         return IrregularFunctions(self.points(), [values[rows] for rows in self.rows], domain)
 
-    def predicted(self, model, X, level):
-        """Predictions at the points of the table as a data frame in its form and order, else on the model's grid.
+    def predictions(self, model, X, level):
+        """Predictions at the points of the table, in its form and order; on the model's grid if it has no points.
 
         Columns are the curve, the point, the value and, with a level, the lower and upper end of its band.
         """
         if self.point not in self.frame.columns:
             return self._as_frame(model.predict(X), model, X, level)
-        made = self._as_frame(model.predict(X, grid=self.points()), model, X, level)
-        places = np.argsort(np.concatenate(self.rows))
-        return made.iloc[places].reset_index(drop=True)
+        predictions = self._as_frame(model.predict(X, grid=self.points()), model, X, level)
+        order = np.argsort(np.concatenate(self.rows))
+        return predictions.iloc[order].reset_index(drop=True)
 
     def _as_frame(self, curves, model, X, level):
-        points = np.concatenate(curves.points)
+        all_points = np.concatenate(curves.points)
         columns = {
-            self.curve: np.repeat(np.asarray(self.ids, dtype=object), [len(own) for own in curves.points]),
-            self.point: points if curves.origin is None else dates_at(points, curves.origin),
+            self.curve: np.repeat(np.asarray(self.ids, dtype=object), [len(points) for points in curves.points]),
+            self.point: all_points if curves.origin is None else dates_at(all_points, curves.origin),
             self.value: np.concatenate(curves.values),
         }
         if level is not None:
             band = model.predict_band(X)
             for name, ends in (("lower", band.lower), ("upper", band.upper)):
                 parts = zip(curves.points, ends.points, ends.values, strict=True)  # bands are on the model's grid
-                columns[f"{self.value}_{name}"] = np.concatenate(
-                    [np.interp(own, grid, end) for own, grid, end in parts]
-                )
+                columns[f"{self.value}_{name}"] = np.concatenate([np.interp(at, grid, end) for at, grid, end in parts])
         return pandas().DataFrame(columns)

@@ -1,4 +1,4 @@
-"""What one would use of scikit-learn for each task, and the scores by which it is compared."""
+"""Alternatives of scikit-learn for each task, and the scores of the comparison."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from ...metrics import d2_pinball, f1_by_sample, hamming_loss, kendall_tau
 from .tasks import LEVELS
 
 _ALPHAS = np.logspace(-4, 1, 6)
-_RATES = np.logspace(-2, 0.5, 6)  # of Gaussian kernels, over the number of inputs
-_POINTS = 51  # of the grid that irregular curves are interpolated on
-_TREES = 200
+_RATES = np.logspace(-2, 0.5, 6)  # gamma of Gaussian kernels, times the number of inputs
+_POINTS = 51  # of the grid for the interpolation of irregular curves
+_TREES = 200  # of forests; twice as many double their time
 
 
-class Peers(ABC):
-    """Alternatives for one task: outputs in the form that they take, predictions in the form of the outputs, a score.
+class Alternatives(ABC):
+    """The estimators of scikit-learn for one task, the conversion of outputs and predictions, and a score.
 
     The higher a score, the better.
     """
@@ -42,10 +42,10 @@ class Peers(ABC):
 
     @abstractmethod
     def score(self, truth, predictions) -> float:
-        """How good predictions are."""
+        """The score of predictions in the form of the outputs."""
 
     def decoded_score(self, truth, predictions) -> float:
-        """How good predictions of alternatives are, as they come."""
+        """The score of predictions of an alternative."""
         return self.score(truth, self.decode(predictions, truth))
 
     def estimators(self, n_features):
@@ -53,11 +53,11 @@ class Peers(ABC):
         return _regressors(n_features)
 
     def targets(self, outputs):
-        """Outputs as estimators take them."""
+        """Outputs in the form of the alternatives."""
         return outputs
 
     def scored(self, outputs, training):
-        """Outputs of a test part that are scored, given those of the training part."""
+        """The outputs of a test part that are scored, given those of the training part."""
         return outputs
 
     def decode(self, predictions, truth):
@@ -65,10 +65,10 @@ class Peers(ABC):
         return predictions
 
 
-class Numbers(Peers):
-    """Outputs (n,) or (n, d): the share of their variance, or for robust losses of their absolute deviation."""
+class VectorAlternatives(Alternatives):
+    """Outputs (n,) or (n, d). The score is R2, or for robust losses its analogue with absolute errors."""
 
-    pooled = False  # whether errors of all outputs are summed, as those of points of a curve are
+    pooled = False  # whether errors are summed over outputs before the division, as for points of a curve
 
     def __init__(self, outputs, loss, levels):
         super().__init__(outputs, loss, levels)
@@ -82,7 +82,7 @@ class Numbers(Peers):
         return np.where(np.isfinite(outputs), outputs, np.where(np.isfinite(means), means, 0.0))
 
     def scored(self, outputs, training):
-        """The same, NaN for outputs that no training sample has: nothing can be learnt of them."""
+        """The outputs, NaN for columns without training values, which nothing can be learnt about."""
         return np.where(np.isfinite(training).any(axis=0), outputs, np.nan)
 
     def score(self, truth, predictions):
@@ -95,20 +95,20 @@ class Numbers(Peers):
 
 
 def _by_output(mean, values):
-    """``np.nanmean`` or ``np.nanmedian`` over samples; NaN, without a warning, for outputs that no sample has."""
+    """``np.nanmean`` or ``np.nanmedian`` over samples; NaN, without a warning, for outputs without values."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         return mean(values, axis=0)
 
 
-class Curves(Numbers):
+class CurveAlternatives(VectorAlternatives):
     """Curves (n, m) on a grid."""
 
     pooled = True
 
 
-class IrregularCurves(Peers):
-    """Curves at points of their own, which alternatives get by linear interpolation."""
+class IrregularCurveAlternatives(Alternatives):
+    """Irregularly sampled curves, which alternatives get by linear interpolation."""
 
     score_name = "R2"
 
@@ -116,7 +116,7 @@ class IrregularCurves(Peers):
         super().__init__(outputs, loss, levels)
         self.grid = np.linspace(outputs.domain[0], outputs.domain[1], _POINTS)
         mean = self.targets(outputs).mean(axis=0)
-        self.spread = self._error(outputs, [np.interp(own, self.grid, mean) for own in outputs.points])
+        self.spread = self._error(outputs, [np.interp(points, self.grid, mean) for points in outputs.points])
 
     def targets(self, outputs):
         rows = []
@@ -127,7 +127,7 @@ class IrregularCurves(Peers):
         return np.array(rows)
 
     def decode(self, predictions, truth):
-        values = [np.interp(own, self.grid, row) for own, row in zip(truth.points, predictions, strict=True)]
+        values = [np.interp(points, self.grid, row) for points, row in zip(truth.points, predictions, strict=True)]
         return IrregularFunctions(truth.points, values, truth.domain)
 
     def score(self, truth, predictions):
@@ -137,8 +137,8 @@ class IrregularCurves(Peers):
         return float(np.nanmean((np.concatenate(truth.values) - np.concatenate(values)) ** 2))
 
 
-class Rankings(Peers):
-    """Ranks (n, labels); alternatives regress them, and labels are sorted by what they predict."""
+class RankingAlternatives(Alternatives):
+    """Ranks (n, labels). Alternatives regress them, and predictions are sorted."""
 
     score_name = "Kendall's tau"
 
@@ -149,8 +149,8 @@ class Rankings(Peers):
         return float(kendall_tau(truth, predictions))
 
 
-class LabelSets(Peers):
-    """Zeros and ones (n, labels); alternatives regress them, cut at one half."""
+class LabelSetAlternatives(Alternatives):
+    """Zeros and ones (n, labels). Alternatives regress them, and predictions are cut at one half."""
 
     @property
     def score_name(self):
@@ -168,7 +168,7 @@ class LabelSets(Peers):
         return float(1 - hamming_loss(truth, predictions))
 
 
-class Classes(Peers):
+class ClassAlternatives(Alternatives):
     """Classes, or texts, (n,)."""
 
     score_name = "share right"
@@ -191,7 +191,7 @@ class Classes(Peers):
         return float(np.mean(np.asarray(truth).astype(str) == np.asarray(predictions, dtype=object).astype(str)))
 
 
-class QuantileLevels(Peers):
+class QuantileAlternatives(Alternatives):
     """Quantiles (n, levels) or (n, d, levels) of numbers."""
 
     score_name = "D2 pinball"
@@ -201,33 +201,33 @@ class QuantileLevels(Peers):
 
     def estimators(self, n_features):
         return [
-            ("constant", _EachLevel(DummyRegressor(strategy="quantile"), self.levels)),
-            ("QuantileRegressor, linear", _EachLevel(QuantileRegressor(alpha=1e-3), self.levels)),
-            ("gradient boosting", _EachLevel(HistGradientBoostingRegressor(loss="quantile"), self.levels)),
+            ("constant", QuantilesByLevel(DummyRegressor(strategy="quantile"), self.levels)),
+            ("QuantileRegressor, linear", QuantilesByLevel(QuantileRegressor(alpha=1e-3), self.levels)),
+            ("gradient boosting", QuantilesByLevel(HistGradientBoostingRegressor(loss="quantile"), self.levels)),
         ]
 
     def score(self, truth, predictions):
         return d2_pinball(truth, predictions, self.levels)
 
 
-class _EachLevel(RegressorMixin, BaseEstimator):
-    """A regressor of quantiles for each output and level; rows where an output is missing are left out of its own."""
+class QuantilesByLevel(RegressorMixin, BaseEstimator):
+    """One regressor for each output and level, fitted to the rows where the output is known."""
 
     def __init__(self, regressor, levels):
         self.regressor, self.levels = regressor, levels
 
     def fit(self, X, y):
         self.single_, columns = y.ndim == 1, y.reshape(len(y), -1).T
-        self.models_ = [[self._fitted(X, column, level) for level in self.levels] for column in columns]
+        self.models_ = [[self._fit_one(X, column, level) for level in self.levels] for column in columns]
         return self
 
-    def _fitted(self, X, column, level):
-        seen = np.isfinite(column)
-        return clone(self.regressor).set_params(quantile=level).fit(X[seen], column[seen])
+    def _fit_one(self, X, column, level):
+        known = np.isfinite(column)
+        return clone(self.regressor).set_params(quantile=level).fit(X[known], column[known])
 
     def predict(self, X):
-        out = np.stack([np.column_stack([one.predict(X) for one in row]) for row in self.models_], axis=1)
-        return out[:, 0] if self.single_ else out
+        quantiles = [np.column_stack([model.predict(X) for model in row]) for row in self.models_]
+        return quantiles[0] if self.single_ else np.stack(quantiles, axis=1)
 
 
 def tuned_kernel_ridge(n_features):
@@ -248,17 +248,17 @@ def _regressors(n_features):
     ]
 
 
-_OF_TASK: dict[str, type[Peers]] = {
-    "vector": Numbers,
-    "functional": Curves,
-    "ranking": Rankings,
-    "multilabel": LabelSets,
-    "structured": Classes,
-    "quantiles": QuantileLevels,
+_BY_TASK: dict[str, type[Alternatives]] = {
+    "vector": VectorAlternatives,
+    "functional": CurveAlternatives,
+    "ranking": RankingAlternatives,
+    "multilabel": LabelSetAlternatives,
+    "structured": ClassAlternatives,
+    "quantiles": QuantileAlternatives,
 }
 
 
-def peers_of(task, outputs, loss=None, levels=None) -> Peers:
+def alternatives_for(task, outputs, loss=None, levels=None) -> Alternatives:
     """The alternatives for a task."""
     irregular = isinstance(outputs, IrregularFunctions)
-    return (IrregularCurves if irregular else _OF_TASK[task])(outputs, loss, levels)
+    return (IrregularCurveAlternatives if irregular else _BY_TASK[task])(outputs, loss, levels)
