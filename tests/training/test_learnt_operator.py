@@ -14,10 +14,7 @@ import numpy as np
 import pytest
 from helpers import by_hand
 from helpers.refusals import assert_refused
-from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.base import clone
-from sklearn.model_selection import KFold
-from test_multitask import (
+from helpers.related_tasks import (
     CROSS,
     GAMMA,
     GRAPH,
@@ -38,6 +35,9 @@ from test_multitask import (
     root_of,
     with_manifold,
 )
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.model_selection import KFold
 
 from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor, RegularizationPathCV, operators
 from hilbertlearn.data.functions import IrregularFunctions

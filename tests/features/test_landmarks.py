@@ -137,18 +137,6 @@ def test_maps_are_nested_and_grow(name, method):
     assert np.array_equal(features.Landmarks(4, method).fit(kernel, X, start=head).columns, head.columns[:4])
 
 
-def test_blocks_cover_all_rows_and_agree(monkeypatch):
-    X = rows(n=103)
-    fitted = features.Landmarks(12).fit(RBF, X)
-    Z = fitted(X)
-    parts = list(fitted.blocks(X, 10))
-    assert [(s.start, s.stop) for s, _ in parts][-1] == (100, 103)
-    assert np.allclose(np.vstack([block for _, block in parts]), Z, atol=1e-12)
-    monkeypatch.setattr("hilbertlearn.features.base._BLOCK_ENTRIES", 100)
-    assert np.allclose(fitted(X), Z, atol=1e-12)
-    assert np.allclose(fitted.extend(X, Z[:, :5]), Z, atol=1e-9)
-
-
 def test_a_callable_keeps_the_matrix_that_it_returns():
     X = rows(30)
     kept = kernels.gram("rbf", X, gamma=0.1)
@@ -206,87 +194,6 @@ def test_a_kernel_of_zeros_has_no_features(method):
     assert fitted.n_components == 0
     assert fitted(X).shape == (20, 0)
     assert fitted.trace_error(X) == 0.0
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_weights_leave_samples_out_and_draw_the_heavy_ones(method):
-    X = rows(200)
-    weights = np.where(np.arange(200) < 100, 0.0, 1.0)
-    assert features.Landmarks(30, method).fit(RBF, X, weights).columns.min() >= 100
-    assert features.Landmarks(300, method).fit(RBF, X, weights).n_components == 100
-    weights = np.where(np.arange(200) < 100, 1e-3, 1.0)
-    heavy = np.concatenate(
-        [features.Landmarks(20, method, random_state=s).fit(RBF, X, weights).columns for s in range(10)]
-    )
-    # the middle of heavy samples may be a light one
-    assert (heavy >= 100).mean() > (0.65 if method == "medoids" else 0.85)
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_pools_are_bounded_and_seeds_reproduce(method, monkeypatch):
-    asked = []
-
-    def kernel(A, B):
-        asked.append(len(A))
-        return kernels.gram("rbf", A, B, gamma=0.1)
-
-    X = rows(2000)
-    fitted = features.Landmarks(10, method).fit(kernels.InputKernel(kernel), X)
-    assert max(asked) <= 80  # eight candidates for each landmark
-    again = features.Landmarks(10, method).fit(kernels.InputKernel(kernel), X)
-    other = features.Landmarks(10, method, random_state=1).fit(kernels.InputKernel(kernel), X)
-    assert np.array_equal(fitted.columns, again.columns)
-    assert not np.array_equal(fitted.columns, other.columns)
-
-
-def rare_clusters(seed):
-    """One large cluster, and eight of a few samples each, far from it and from each other."""
-    rng = np.random.default_rng(seed)
-    rare = np.repeat(12 * rng.normal(size=(8, 3)), 5, axis=0)
-    return np.vstack([rng.normal(size=(960, 3)), rare + 0.3 * rng.normal(size=(40, 3))])
-
-
-def test_chosen_landmarks_leave_less_of_the_trace_than_random_ones():
-    left = {method: [] for method in METHODS}
-    for seed in range(6):
-        X = rare_clusters(seed)
-        for method in METHODS:
-            left[method].append(features.Landmarks(40, method, random_state=seed).fit(RBF, X).trace_error(X))
-    mean = {method: np.mean(values) for method, values in left.items()}
-    assert mean["pivoted"] < 0.6 * mean["uniform"]
-    assert mean["leverage"] < mean["uniform"]
-    assert mean["medoids"] < mean["uniform"]
-
-
-def test_pivots_have_the_law_of_one_by_one():
-    # two pivots of three samples: the first by k(x, x), the second by what the first left
-    K = np.array([[2.0, 1.2, 0.0], [1.2, 1.0, 0.3], [0.0, 0.3, 1.0]])
-    draws = 1000
-    counts = np.zeros((3, 3))
-    kernel, setting = kernels.InputKernel("precomputed"), features.Landmarks(2, "pivoted")
-    for seed in range(draws):
-        i, j = setting.set_params(random_state=seed).fit(kernel, K).columns
-        counts[i, j] += 1
-    expected = np.zeros((3, 3))
-    for i in range(3):
-        left = K.diagonal() - K[i] ** 2 / K[i, i]
-        left[i] = 0.0
-        expected[i] = K[i, i] / np.trace(K) * left / left.sum()
-    assert np.abs(counts / draws - expected).max() < 4 * np.sqrt(0.25 / draws)
-
-
-def test_single_precision_stays():
-    X = rows(200, 5).astype(np.float32)
-    for method in METHODS:
-        fitted = features.Landmarks(60, method).fit(RBF, X)
-        Z = fitted(X)
-        assert Z.dtype == np.float32 and fitted.head(20)(X).dtype == np.float32
-        L = fitted.columns
-        assert np.abs(Z @ Z.T - nystroem(RBF(X.astype(float)), L)).max() < 1e-4
-        assert fitted.extend(X, Z[:, :20]).dtype == np.float32
-    whole = features.Landmarks(200).fit(RBF, X)
-    assert np.abs(whole(X) @ whole(X).T - RBF(X.astype(float))).max() < 1e-4
-    assert features.Landmarks(20).fit(kernels.InputKernel("matern32", 0.1), X)(X).dtype == np.float32
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from sklearn.base import clone
 
 from hilbertlearn import OperatorKernelRegressor
-from hilbertlearn.operators import Covariance, Decay, Identity, TaskGraph, operator_matrix, task_similarity
+from hilbertlearn.operators import Covariance, Decay, TaskGraph, operator_matrix, task_similarity
 
 rng = np.random.default_rng(2)
 N, D = 20, 4
@@ -115,15 +115,6 @@ def test_decay():
     assert_allclose(Decay(0).matrix(Y), np.eye(D))
 
 
-def test_names_and_arrays():
-    assert operator_matrix(None, Y) is None
-    assert operator_matrix("identity", Y) is None
-    assert operator_matrix(Identity(), Y) is None
-    for name, operator in (("task_graph", TaskGraph()), ("covariance", Covariance()), ("decay", Decay())):
-        assert_allclose(operator_matrix(name, Y), operator.matrix(Y))
-    assert_allclose(operator_matrix(SIMILARITY.tolist(), Y), SIMILARITY)
-
-
 @pytest.mark.parametrize(
     ("operator", "words"),
     [
@@ -153,13 +144,3 @@ def test_operators_are_settings():
     assert model.get_params()["operator__mu"] == 0.2
     model.set_params(operator__mu=0.7)
     assert clone(model).operator.mu == 0.7
-
-
-@pytest.mark.parametrize("operator", [TaskGraph(mu=0.6), Covariance(0.2), Decay(1)])
-def test_fit_resolves_the_operator_from_the_samples_it_was_given(operator):
-    X = rng.normal(size=(N, 2))
-    weights = np.r_[np.zeros(8), np.ones(N - 8)]
-    model = OperatorKernelRegressor(operator=operator, alpha=0.1, scale=False).fit(X, Y, weights)
-    assert_allclose(model.operator_, operator.matrix(Y[8:]))
-    given = OperatorKernelRegressor(operator=operator.matrix(Y[8:]), alpha=0.1).fit(X[8:], Y[8:])
-    assert_allclose(model.predict(X), given.predict(X), atol=1e-9)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from helpers.machines import read
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes
 from sklearn.dummy import DummyRegressor
@@ -37,7 +37,6 @@ from hilbertlearn.selection.search import families_of, search
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
-
 rng = np.random.default_rng(0)
 N = 30
 NUMBERS = rng.normal(size=(N, 2))
@@ -93,6 +92,7 @@ def by_hand(rows, columns):
 
 
 # ---------------------------------------------------------------- values
+
 
 FORMS = {
     "pandas": lambda frame: frame,
@@ -337,6 +337,7 @@ def test_settings_that_change_after_fit_do_not_reach_the_model():
 
 
 # ---------------------------------------------------------------- estimators
+
 
 KERNEL = Columns([("rbf", SCALARS), (CategoricalKernel(), ["region"]), (L2(), CURVE_NAMES)], "sum")
 
@@ -603,15 +604,6 @@ def test_diabetes():
     expected = y_train.mean() + gram(B, A, test["sex"], train["sex"]) @ coefficients
     assert_allclose(model.predict(test), expected, rtol=1e-6)
     assert model.score(test, y_test) > 0.3
-
-
-def test_tables():
-    table = InputTable.from_data(X[["age", "region"]])
-    assert table.shape == (N, 2) and len(table[:5]) == 5 and len(table[[1, 2], ...]) == 2 and len(table[3]) == 1
-    assert_array_equal(table[[4, 2]].columns[1], REGION[[4, 2]])
-    assert "age" in repr(table)
-    keys = InputTable.from_data(pd.DataFrame({"a": [1.0, np.nan, np.nan, 1.0], "b": ["x", None, None, "y"]})).row_keys()
-    assert keys[1] == keys[2] and len(set(keys)) == 3
 
 
 def test_kernels_of_text_and_curves_by_name():

@@ -5,44 +5,32 @@ import numpy as np
 import pytest
 from helpers import by_hand
 from helpers.refusals import assert_refused
+from helpers.related_tasks import (
+    CROSS,
+    KNOWN,
+    LAMBDA_1,
+    LAMBDA_2,
+    NEW,
+    OTHERS,
+    RNG,
+    ROWS,
+    TRUTH,
+    D,
+    K,
+    L,
+    N,
+    X,
+    Y,
+    regressor,
+    root_of,
+    with_manifold,
+)
 from numpy.testing import assert_allclose
-from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import KFold
 
-from hilbertlearn import OperatorKernelRegressor, RegularizationPathCV
+from hilbertlearn import RegularizationPathCV
 from hilbertlearn.losses import Huber
 from hilbertlearn.operators import TaskGraph
-
-N, KNOWN, D, GAMMA = 20, 13, 4, 0.5
-LAMBDA_1, LAMBDA_2 = 1.0, 0.3  # the paper's letters: alpha = lambda_1 / l, beta = 2 lambda_2 / l
-RNG = np.random.default_rng(1)
-X = RNG.normal(size=(N, 2))
-NEW = RNG.normal(size=(6, 2))
-TRUTH = np.c_[np.sin(2 * X[:, 0]), np.sin(2 * X[:, 0]) + 0.3 * X[:, 1], X[:, 1], X.prod(axis=1)] + [0.5, 0, 0, -1]
-ROWS = np.sort(RNG.choice(N, KNOWN, replace=False))
-OTHERS = np.setdiff1d(np.arange(N), ROWS)
-Y = TRUTH.copy()
-Y[OTHERS] = np.nan
-K, CROSS = rbf_kernel(X, gamma=GAMMA), rbf_kernel(NEW, X, gamma=GAMMA)
-GRAPH = np.where(K > 0.4, K, 0.0) * ~np.eye(N, dtype=bool)
-L = np.diag(GRAPH.sum(axis=1)) - GRAPH
-WEIGHTS = RNG.uniform(0.3, 3, N)
-PLAIN = {"gamma": GAMMA, "center": False, "tol": 1e-10, "max_iter": 5000}
-with_manifold = pytest.mark.parametrize("lambda_2", [0.0, LAMBDA_2], ids=["supervised", "semi-supervised"])
-
-
-def regressor(lambda_2=0.0, **settings):
-    """The paper's model of KNOWN labelled samples."""
-    return OperatorKernelRegressor(
-        **{
-            "scale": False,
-            **PLAIN,
-            "alpha": LAMBDA_1 / KNOWN,
-            "manifold": 2 * lambda_2 / KNOWN,
-            "graph": GRAPH,
-            **settings,
-        }
-    )
 
 
 def similarity(T, rate=None):
@@ -58,11 +46,6 @@ def A_1(M, mu):
 
 def A_2(M, mu):
     return np.linalg.inv(mu * (np.diag(M.sum(axis=1)) - M) + (1 - mu) * np.eye(len(M)))
-
-
-def root_of(A):
-    values, vectors = np.linalg.eigh(A)
-    return (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
 
 
 def by_kronecker(T, A, lambda_2, cross=CROSS):
