@@ -106,8 +106,10 @@ def many(n, seed=0):
 @pytest.fixture
 def low_limits(monkeypatch):
     """Limits beyond which few samples select the settings, and the median is over few rows."""
-    for name, value in {"_WHOLE": 60, "_FEW": 40, "_COMPARED": 80, "_MOST": 100, "_MANY": 90}.items():
-        monkeypatch.setattr(f"hilbertlearn.selection.search.{name}", value)
+    for name, value in {"_COMPLETE": 60, "_FIRST": 40, "_SECOND": 80}.items():
+        monkeypatch.setattr(f"hilbertlearn.selection.kernel_search.{name}", value)
+    for name, value in {"_COMPLETE": 100, "_SUBSAMPLE": 90}.items():
+        monkeypatch.setattr(f"hilbertlearn.selection.surrogate.{name}", value)
     monkeypatch.setattr(sys.modules["hilbertlearn.kernels.gram"], "_MEDIAN_ROWS", 50)
 
 

@@ -211,7 +211,7 @@ def test_few_rows_left_out_of_no_more_features_than_rows():
 
 def test_alpha_is_the_best_of_the_grid_by_refits():
     problem = MomentProblem(moments_of(Z, Y))
-    kept = Reservoir.empty(R, D).seen(Z, Y, None)
+    kept = Reservoir.empty(R, D).with_rows(Z, Y, None)
     alpha, trials = select_alpha(problem, kept, VectorSpace())
     spread = Y.std(axis=0)
 
@@ -232,7 +232,7 @@ def test_the_reservoir_is_a_uniform_sample_whatever_the_batches():
     for cuts in ([], [10, 11, 1500], list(range(1, n, 7))):
         reservoir = Reservoir.empty(1, 1, size)
         for part in np.split(row, cuts):
-            reservoir = reservoir.seen(part, part, None)
+            reservoir = reservoir.with_rows(part, part, None)
         reservoir = reservoir.flush()
         assert reservoir.n_seen == n and len(reservoir.Z) == size
         samples.append(np.sort(reservoir.Z[:, 0]))
@@ -244,6 +244,6 @@ def test_the_reservoir_is_a_uniform_sample_whatever_the_batches():
 
 
 def test_rows_that_do_not_count_are_not_kept():
-    reservoir = Reservoir.empty(R, D, 10).seen(Z, GAPS, np.where(np.arange(N) < 35, 0.0, WEIGHTS)).flush()
+    reservoir = Reservoir.empty(R, D, 10).with_rows(Z, GAPS, np.where(np.arange(N) < 35, 0.0, WEIGHTS)).flush()
     assert reservoir.n_seen == 5
     assert_allclose(reservoir.Z, Z[35:])

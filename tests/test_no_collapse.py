@@ -75,8 +75,8 @@ def test_a_search_near_an_alpha_goes_up_until_a_model_is_solved(monkeypatch):
     X, Y = rng.normal(size=(25, 2)), rng.normal(size=(25, 2))
     training = prepare(OperatorKernelRegressor("rbf", gamma=0.5), X, Y)
     monkeypatch.setattr(folds, "own_error", lambda _, found, test: found.alpha if found.alpha >= 1e-3 else np.inf)
-    search = folds.Folds(training, Squared(), Options())
-    search.near(1e-7)
+    search = folds.FoldSearch(training, Squared(), Options())
+    search.evaluate_near(1e-7)
     assert 1e-3 <= search.best() < 2e-3
 
 

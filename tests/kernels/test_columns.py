@@ -33,7 +33,7 @@ from hilbertlearn.kernels import (
 )
 from hilbertlearn.selection import learnt_kernel
 from hilbertlearn.selection.criterion import Criterion
-from hilbertlearn.selection.search import families_of, search
+from hilbertlearn.selection.kernel_search import families_of, search_kernels
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -398,8 +398,8 @@ def test_rounds_under_a_graph_leave_out_the_samples_with_outputs():
     model = OperatorKernelRegressor(kernel, manifold=0.1, scale=False).fit(X, y)
     assert np.isfinite(model.predict(X)).all()
     samples, options = read(model, X, y), model.spec().options
-    found = search(samples, families_of(samples), Criterion(), "auto", options)
-    folds, errors = learnt_kernel._Folds.of(samples, found, None, options), []
+    found = search_kernels(samples, families_of(samples), Criterion(), "auto", options)
+    folds, errors = learnt_kernel._RefittedFolds.start(samples, found, None, options), []
     for test in folds.tests:
         part = samples.subsample(np.setdiff1d(np.arange(len(samples.rows)), test))
         assert len(part.columns) > len(part.rows)  # some have no outputs

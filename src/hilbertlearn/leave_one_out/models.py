@@ -8,20 +8,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.terms import Factors
-from .residuals import centred_targets, loo_residuals
+from .residuals import ALONE, CentredTargets, loo_residuals
 
 
 @dataclass(frozen=True, eq=False)
 class LeaveOneOutModels:
-    """The n models of the squared loss that have one sample less, from the factors of the model of all.
+    """The n models of the squared loss that are fitted without one sample, from the factors of the model of all.
 
-    As in ``loo_residuals`` the penalty s is held fixed, and the constant is that of the other samples. The factors,
-    which may have the size of the kernel matrix, are passed to the methods and not held.
+    The penalty s is held fixed, as in ``loo_residuals``, and the constant is that of the other samples. The factors
+    may be as large as the kernel matrix: the caller keeps them and passes them to the methods.
     """
 
     penalty: float
     residuals: np.ndarray  # (n, d) of each sample under the model without it, NaN where not observed
-    shift: np.ndarray | None  # (n, d) what the constant changes by
+    shift: np.ndarray | None  # (n, d) change of the constant; None without one
     root: np.ndarray  # (n, 1) square roots of the weights
     Y: np.ndarray  # (n, d) coordinates
     smoothed: Callable | None
@@ -31,13 +31,14 @@ class LeaveOneOutModels:
         """Arguments as for ``loo_residuals``; factors : of the term."""
         options: dict = {"center": center, "smoothed": smoothed, "weights": weights}
         ((_, residuals),) = loo_residuals(None, Y, [penalty], factors=factors, **options)
-        _, shift, root = centred_targets(Y, center, smoothed, weights)
-        return cls(penalty, residuals, shift, root, Y, smoothed)
+        targets = CentredTargets.from_outputs(Y, **options)
+        return cls(penalty, residuals, targets.shift, targets.root, Y, smoothed)
 
     def changes(self, factors: Factors, G, rows=None):
-        """What coordinates predicted at m points change by without sample i, (m, n, d) or for some samples.
+        """Changes (m, n, d) of the coordinates predicted at m points when sample i is left out.
 
-        G : (m, N) kernel values, or features, that predictions are made from
+        G : (m, N) kernel values of the points, or their features
+        rows : positions of the samples to leave out, None for all
         """
         return factors.loo_changes(G, self.residuals, self.shift, self.root, self.penalty, rows)
 
@@ -46,20 +47,20 @@ class LeaveOneOutModels:
 
         NaN for a sample and itself, and where j was not observed.
         """
-        own, center = self.root[:, 0] ** 2, self.shift is not None
-        targets, _, _ = centred_targets(self.Y, center, self.smoothed, own)
-        shifts = _shifts_of_pairs(self.Y, own, self.smoothed, rows) if center else None
-        found = factors.pairwise_loo_residuals(targets, shifts, self.root, self.penalty, rows)
-        return np.where(np.isnan(self.Y), np.nan, found)
+        weights, center = self.root[:, 0] ** 2, self.shift is not None
+        targets = CentredTargets.from_outputs(self.Y, center, self.smoothed, weights).values
+        shifts = _pair_shifts(self.Y, weights, self.smoothed, rows) if center else None
+        residuals = factors.pairwise_loo_residuals(targets, shifts, self.root, self.penalty, rows)
+        return np.where(np.isnan(self.Y), np.nan, residuals)
 
 
-def _shifts_of_pairs(Y, weights, smoothed, rows):
-    """What the mean (d,) changes by when j and each of the samples `rows` are left out, (b, n, d)."""
+def _pair_shifts(Y, weights, smoothed, rows):
+    """Changes (b, n, d) of the mean when sample j and each of the samples `rows` are left out."""
     observed, values = weights[:, None] * ~np.isnan(Y), np.nan_to_num(Y)
     sums, total = (observed * values).sum(axis=0), observed.sum(axis=0)
     mean = np.divide(sums, total, out=np.full_like(sums, np.nan), where=total > 0)
     rest = total - observed - observed[rows][:, None]
     left = sums - observed * values - (observed * values)[rows][:, None]
-    shifts = np.divide(left, rest, out=np.broadcast_to(mean, rest.shape).copy(), where=rest > total * 1e-14) - mean
+    shifts = np.divide(left, rest, out=np.broadcast_to(mean, rest.shape).copy(), where=rest > total * ALONE) - mean
     shifts = shifts if smoothed is None else smoothed(shifts.reshape(-1, Y.shape[1])).reshape(shifts.shape)
     return np.nan_to_num(shifts)

@@ -1,4 +1,4 @@
-"""Alpha from rows kept of many: each left out of the model of all rows, by what moments know of the others."""
+"""A uniform sample of the rows of a stream, and its leave-one-out residuals under the model of all rows."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import numpy as np
 from .._utils.linalg import Spectrum
 from ..core.terms import loo_residuals_from_spectrum
 from ..training import MomentProblem
+from .residuals import ALONE
 
-KEPT = 2000  # rows
-_WAITING = 2  # times as many may wait for their turn
+SIZE = 2000  # rows in the sample; twice as many halve the variance of leave-one-out errors at twice the cost
+_PENDING = 2  # samples' worth of rows that wait before they are merged: copies cost less the longer they wait
 _SEED = 0
-_HELD = 2**25  # entries of residuals of several alphas that are held at a time
+_ENTRIES = 2**25  # of residuals that are in memory at a time: 256 MB
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -28,19 +29,20 @@ class Reservoir:
     weights: np.ndarray  # (m,)
     keys: np.ndarray  # (m,)
     n_seen: int = 0  # rows that count
-    size: int = KEPT
-    pending: tuple = ()  # further rows (Z, Y, weights, keys) that may stay, see ``seen``
+    size: int = SIZE
+    pending: tuple = ()  # further rows (Z, Y, weights, keys) that may stay, see ``with_rows``
 
     @classmethod
-    def empty(cls, n_features, n_outputs, size=KEPT) -> Reservoir:
+    def empty(cls, n_features, n_outputs, size=SIZE) -> Reservoir:
         shapes = ((0, n_features), (0, n_outputs), (0,), (0,))
         Z, Y, weights, keys = (np.empty(shape) for shape in shapes)
         return cls(Z=Z, Y=Y, weights=weights, keys=keys, size=size)
 
-    def seen(self, Z, Y, weights) -> Reservoir:
-        """With further rows: Z (n, r), Y (n, d), weights (n,) or None; those without outputs or weight do not count.
+    def with_rows(self, Z, Y, weights) -> Reservoir:
+        """The reservoir after further rows: Z (n, r), Y (n, d), weights (n,) or None.
 
-        Rows that may stay wait in ``pending`` until there are many: what is kept is not copied each time.
+        Rows without outputs or weight do not count. Candidates wait in ``pending`` until there are many, so that the
+        sample is not copied with each batch.
         """
         counts = np.isfinite(Y).any(axis=1)
         if weights is not None:
@@ -49,20 +51,20 @@ class Reservoir:
         generator = np.random.Generator(np.random.PCG64(_SEED).advance(self.n_seen))
         keys = generator.random(len(rows))
         new = replace(self, n_seen=self.n_seen + len(rows))
-        if len(self.keys) == self.size:  # most rows of a long stream have no part in it
-            near = keys < self.keys.max()
-            rows, keys = rows[near], keys[near]
+        if len(self.keys) == self.size:  # most rows of a long stream are no candidates
+            candidates = keys < self.keys.max()
+            rows, keys = rows[candidates], keys[candidates]
         if len(rows) > self.size:  # the others cannot be among the smallest of all
-            near = _smallest(keys, self.size)
-            rows, keys = rows[near], keys[near]
+            candidates = _smallest(keys, self.size)
+            rows, keys = rows[candidates], keys[candidates]
         if not len(rows):
             return new
-        own = np.ones(len(rows)) if weights is None else weights[rows]
-        new = replace(new, pending=(*self.pending, (Z[rows], Y[rows], own, keys)))
-        return new.flush() if sum(len(part[3]) for part in new.pending) >= _WAITING * self.size else new
+        row_weights = np.ones(len(rows)) if weights is None else weights[rows]
+        new = replace(new, pending=(*self.pending, (Z[rows], Y[rows], row_weights, keys)))
+        return new.flush() if sum(len(part[3]) for part in new.pending) >= _PENDING * self.size else new
 
     def flush(self) -> Reservoir:
-        """With nothing pending."""
+        """The same reservoir with pending rows merged into the sample."""
         if not self.pending:
             return self
         parts = [(self.Z, self.Y, self.weights, self.keys), *self.pending]
@@ -74,14 +76,14 @@ class Reservoir:
 
 
 def _smallest(keys, k):
-    """Where the k smallest keys are, in order of position."""
+    """Increasing positions of the k smallest keys."""
     return np.sort(np.argpartition(keys, k - 1)[:k])
 
 
 def loo_residuals_from_moments(problem: MomentProblem, rows: Reservoir, penalties):
-    """Yield residuals (m, d) for each penalty s, of rows left out one at a time of all those that moments know.
+    """Yield for each penalty s the residuals (m, d) of rows that are left out, one at a time, of the model of all rows.
 
-    As ``loo_residuals``, which has all rows: residuals over one less leverages need ``Z'Z`` and the rows themselves,
+    The same as ``loo_residuals`` on all rows: residuals over one minus leverages need ``Z'Z`` and the rows themselves,
     and one more column, of ones, for the effect of a row on the mean. NaN where not observed.
     """
     rows = rows.flush()
@@ -90,10 +92,10 @@ def loo_residuals_from_moments(problem: MomentProblem, rows: Reservoir, penaltie
     root = np.sqrt(rows.weights)[:, None]
     shift = _shifts(problem, rows) if problem.centered else None
     targets = root * np.nan_to_num(rows.Y - problem.center)
-    at_once = max(1, _HELD // max(len(rows.Y) * d, 1))
+    at_once = max(1, _ENTRIES // max(len(rows.Y) * d, 1))
     for first in range(0, len(penalties), at_once):
-        some = penalties[first : first + at_once]
-        out = np.full((len(some), len(rows.Y), d), np.nan)
+        part = penalties[first : first + at_once]
+        out = np.full((len(part), len(rows.Y), d), np.nan)
         for k, block in enumerate(problem.blocks):
             (values, V), columns, operator = block.pairs, block.columns, block.operator
             rotation = V / np.sqrt(values)
@@ -106,7 +108,7 @@ def loo_residuals_from_moments(problem: MomentProblem, rows: Reservoir, penaltie
                 targets[:, columns],
                 None if shift is None else shift[:, columns],
                 root,
-                some,
+                part,
                 coefficients,
                 rotation.T @ m.Z[k],
                 len(values) == m.n_rows,
@@ -118,12 +120,12 @@ def loo_residuals_from_moments(problem: MomentProblem, rows: Reservoir, penaltie
 
 
 def _shifts(problem, rows):
-    """What the constant changes by (m, d) when a row is left out."""
+    """Changes (m, d) of the constant when a row is left out."""
     m = problem.moments
-    mass, own = m.weight[m.pattern], rows.weights[:, None] * np.isfinite(rows.Y)
-    rest = mass - own
-    alone = rest <= mass * 1e-14  # what only one row has stays its own
-    others = (m.Y - own * np.nan_to_num(rows.Y - m.origin) * ~alone) / np.where(
+    mass, observed = m.weight[m.pattern], rows.weights[:, None] * np.isfinite(rows.Y)
+    rest = mass - observed
+    alone = rest <= mass * ALONE  # a row that is alone keeps its own value
+    others = (m.Y - observed * np.nan_to_num(rows.Y - m.origin) * ~alone) / np.where(
         alone, np.where(mass > 0, mass, 1.0), rest
     )
     shift = m.origin + others - m.mean  # NaN where nothing is observed, as the mean

@@ -1,11 +1,38 @@
-"""The squared loss with one sample left out at a time, in closed form for a whole path of penalties."""
+"""Leave-one-out residuals of the squared loss in closed form, for a whole path of penalties."""
 
 from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..core.terms import ONCE, PATH, Factors, Term
 from ..training import Training
+
+ALONE = 1e-14  # share of the total weight that the other samples must have to have a mean
+
+
+class CentredTargets(NamedTuple):
+    """Targets of a squared-loss fit, in the form that ``Factors.loo_residuals`` takes."""
+
+    values: np.ndarray  # (n, d) outputs minus the constant, times sqrt(w); 0 where not observed
+    shift: np.ndarray | None  # (n, d) change of the constant without sample i; None without a constant
+    root: np.ndarray  # (n, 1) square roots of the weights
+
+    @classmethod
+    def from_outputs(cls, Y, center=False, smoothed=None, weights=None) -> CentredTargets:
+        """Arguments as for ``loo_residuals``."""
+        weights = np.ones(len(Y)) if weights is None else weights
+        root = np.sqrt(weights)[:, None]
+        if not center:
+            return cls(root * np.nan_to_num(Y), None, root)
+        observed, values = weights[:, None] * ~np.isnan(Y), np.nan_to_num(Y)
+        total = observed.sum(axis=0)
+        mean = np.divide((observed * values).sum(axis=0), total, out=np.full(Y.shape[1], np.nan), where=total > 0)
+        shift = _mean_of_others(values, observed) - mean  # NaN where nothing is observed, as the mean
+        if smoothed is not None:
+            mean, shift = smoothed(mean[None])[0], smoothed(shift)
+        return cls(root * np.nan_to_num(Y - mean), np.nan_to_num(shift), root)
 
 
 def loo_residuals(
@@ -18,8 +45,9 @@ def loo_residuals(
     weights=None,
     factors: Factors | None = None,
     rows=None,
+    targets: CentredTargets | None = None,
 ):
-    """Leave-one-out residuals of the squared loss for each penalty s = alpha * sum(w); yields (s, residuals (n, d)).
+    """Yield (s, leave-one-out residuals (n, d)) of the squared loss for each penalty s = alpha * sum(w).
 
     Brouard et al. 2016, section 4, with s held fixed when a sample is left out. With ``center`` the model is fitted to
     ``Y - mean`` and the mean is that of the other samples: by linearity in the targets its exact effect needs the
@@ -27,45 +55,40 @@ def loo_residuals(
 
     Parameters
     ----------
-    term : the map, scaled by sqrt(w) on both sides when there are weights
-    smoothed : linear function of means (k, d) that a model is fitted around in their place, or None
+    term : the map, scaled by sqrt(w) on both sides when there are weights; not needed with factors
     Y : (n, d) coordinates, neither centred nor scaled, NaN where not observed and the term leaves that out
-    factors : of the term, where they are there already
-    rows : positions of the samples whose residuals are wanted, increasing; None for all
+    penalties : sequence of floats
+    center : whether the model has a constant
+    smoothed : linear function of means (k, d) that replaces them as the constant, or None
+    weights : (n,), None for ones
+    factors : of the term, where they exist
+    rows : increasing positions of the samples whose residuals are needed; None for all
+    targets : ``CentredTargets.from_outputs(Y, center, smoothed, weights)``, where several calls share them
     """
-    targets, shift, root = centred_targets(Y, center, smoothed, weights)
+    if targets is None:
+        targets = CentredTargets.from_outputs(Y, center, smoothed, weights)
     if factors is None:
         assert term is not None
         factors = term.factor(ONCE if len(penalties) == 1 else PATH)
-    gone = np.isnan(Y) if rows is None else np.isnan(Y[rows])
-    for s, residuals in zip(
-        penalties, factors.loo_residuals(targets, shift, root, np.asarray(penalties, dtype=float), rows)
-    ):
-        yield float(s), np.where(gone, np.nan, residuals) if gone.any() else residuals
+    missing = np.isnan(Y) if rows is None else np.isnan(Y[rows])
+    any_missing = missing.any()
+    for s, residuals in zip(penalties, factors.loo_residuals(*targets, np.asarray(penalties, dtype=float), rows)):
+        yield float(s), np.where(missing, np.nan, residuals) if any_missing else residuals
 
 
-def centred_targets(Y, center, smoothed, weights):
-    """Targets (n, d) and what they change by (n, d) when sample i is left out, for ``Factors.loo_residuals``."""
-    own = np.ones(len(Y)) if weights is None else weights
-    root = np.sqrt(own)[:, None]
-    mean, shift = np.zeros(Y.shape[1]), None
-    if center:
-        observed = own[:, None] * ~np.isnan(Y)
-        total = observed.sum(axis=0)
-        values = np.nan_to_num(Y)
-        mean = np.divide((observed * values).sum(axis=0), total, out=np.full_like(mean, np.nan), where=total > 0)
-        shift = _mean_of_others(values, observed) - mean  # NaN where nothing is observed, as the mean
-        if smoothed is not None:
-            mean, shift = smoothed(mean[None])[0], smoothed(shift)
-        shift = np.nan_to_num(shift)
-    return root * np.nan_to_num(Y - mean), shift, root
+def loo_targets(training: Training) -> CentredTargets:
+    """The targets of training data, for ``loo_residual_path``."""
+    return CentredTargets.from_outputs(training.Y, **_centring(training))
 
 
-def loo_residual_path(training: Training, alphas, factors: Factors | None = None, rows=None):
-    """For each alpha the leave-one-out residuals (n, d) of the squared loss, or those of some rows."""
-    weights = None if training.root_weights is None else training.weights
-    options: dict = {"center": training.recipe.center, "smoothed": training.space.smooth_means, "weights": weights}
-    options["rows"] = rows
+def loo_residual_path(
+    training: Training, alphas, factors: Factors | None = None, rows=None, targets: CentredTargets | None = None
+):
+    """Yield for each alpha the leave-one-out residuals (n, d) of the squared loss, or those of some rows.
+
+    factors, rows, targets : as for ``loo_residuals``
+    """
+    options: dict[str, Any] = {"rows": rows, "targets": loo_targets(training) if targets is None else targets}
     total = training.weights.sum()
     if training.depends_on_alpha:  # a kernel for each alpha
         for alpha in alphas:
@@ -77,9 +100,14 @@ def loo_residual_path(training: Training, alphas, factors: Factors | None = None
         yield residuals
 
 
+def _centring(training: Training) -> dict[str, Any]:
+    weights = None if training.root_weights is None else training.weights
+    return {"center": training.recipe.center, "smoothed": training.space.smooth_means, "weights": weights}
+
+
 def _mean_of_others(Y, weights):
-    """Mean of the rows of Y without row i, for each i, weights (n, d); what only one row has stays its own."""
+    """Mean of the rows of Y without row i, for each i, weights (n, d); a row that is alone keeps its own value."""
     total = weights.sum(axis=0)
     rest = total - weights
-    alone = rest <= total * 1e-14
+    alone = rest <= total * ALONE
     return (np.sum(weights * Y, axis=0) - weights * Y * ~alone) / np.where(alone, np.where(total > 0, total, 1.0), rest)

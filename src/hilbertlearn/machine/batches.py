@@ -152,7 +152,7 @@ def add_rows(spec: Spec, sums: RunningSums, batches) -> RunningSums:
         for part, Z in sums.selected.kernel.map.blocks(X):
             own = None if weights is None else weights[part]
             added += Moments.of(Z, Y[part], own, origin)
-            rows = rows.seen(Z, Y[part], own)
+            rows = rows.with_rows(Z, Y[part], own)
     moments = sums.moments + added if sums.moments.n_rows else added
     return replace(sums, moments=moments, rows=rows.flush())
 

@@ -1,45 +1,46 @@
-"""What held-out residuals are judged by."""
+"""Errors by which settings are compared, computed from cross-validated residuals."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from .._utils.linalg import row_norms
-from .._utils.statistics import weighted_quantile
 from ..losses import Loss
 from ..training import Samples
 
 
 @dataclass(frozen=True)
 class Criterion:
-    """Errors of held-out residuals.
+    """Error of residuals, with a standard error.
 
-    Without a loss: of several outputs the mean of their relative errors, roots of mean squares over standard
-    deviations, of others the mean square, or what the space's decoder makes of them. With a loss, of which residuals
-    are known to be large: twice its mean above its least value.
+    Without a loss, for several outputs: the mean of their relative errors, root mean square over standard deviation.
+    Sums of squares would be decided by the largest output alone, means of squares by outputs that cannot be predicted.
+    Without a loss, for other outputs: the mean square, or the errors that the space's decoder computes. With a loss:
+    twice its mean above its least value.
     """
 
     loss: Loss | None = None
 
-    def summary(self, data: Samples, residuals) -> tuple[float, float]:
-        """Error, and its standard error, of residuals (n, d) of the samples of `data`."""
-        return self.judge(data)(residuals)
+    def evaluate(self, data: Samples, residuals) -> tuple[float, float]:
+        """Error and standard error of residuals (n, d) of the samples `data`."""
+        return self.evaluator(data)(residuals)
 
-    def judge(self, data: Samples) -> Callable[[np.ndarray], tuple[float, float]]:
-        """The summary of residuals of the samples of `data`, a function that many residuals go through."""
+    def evaluator(self, data: Samples) -> Callable[[np.ndarray], tuple[float, float]]:
+        """``evaluate`` as a function of residuals alone, for many residuals of the same samples."""
         weights = data.weights / data.weights.sum()
         spread = self.spread(data)
         if spread is None:
             return lambda residuals: _mean_and_error(self.errors(data, residuals), weights)
         share = weights[:, None] * np.isfinite(data.Y)
         share = share / np.maximum(share.sum(axis=0), np.finfo(float).tiny)
-        return lambda residuals: _relative(residuals, share, spread)
+        return lambda residuals: _relative_error(residuals, share, spread)
 
     def spread(self, data: Samples):
-        """What errors of each output are relative to (d,), None where those of samples count."""
+        """Standard deviations (d,) that errors of outputs are relative to; None where each sample has one error."""
         return None if self.loss is not None else data.space.coordinate_scales(data.Y, data.weights)
 
     def errors(self, data: Samples, residuals):
@@ -51,25 +52,8 @@ class Criterion:
         return 2 * (self.loss.row_value(rows, data.measure) - floor)
 
 
-def _mean_and_error(errors, weights) -> tuple[float, float]:
-    """Mean of errors (n,), and its standard error."""
-    mean = weights @ errors
-    return float(mean), float(np.sqrt(weights**2 @ (errors - mean) ** 2))
-
-
-def _relative(residuals, share, spread) -> tuple[float, float]:
-    """Mean over outputs of relative errors, and its standard error; share : (n, d) of each entry in its output."""
-    squares = residuals**2
-    squares[np.isnan(squares)] = 0.0
-    means = np.einsum("ij,ij->j", share, squares)
-    roots = np.sqrt(means)
-    # to first order each root moves by half the change of its mean square over itself
-    moved = share * np.divide(squares - means, 2 * roots * spread, out=np.zeros_like(squares), where=means > 0)
-    return float(np.mean(roots / spread)), float(np.linalg.norm(moved.mean(axis=1)))
-
-
 class NormCriterion(Criterion):
-    """The norms of residuals: what outliers move little, before a loss knows what is large."""
+    """Mean norm of residuals. Outliers change it little, and it needs no constants of a loss."""
 
     def spread(self, data):
         return None
@@ -78,20 +62,24 @@ class NormCriterion(Criterion):
         return row_norms(np.nan_to_num(residuals))
 
 
-def robust_weights(loss: Loss | None, residuals, data: Samples):
-    """Weights (n,) in (0, 1] under which the squared loss has the optimum of a loss with a bound, to first order.
+def _mean_and_error(errors, weights) -> tuple[float, float]:
+    """Mean of errors (n,), and its standard error."""
+    mean = weights @ errors
+    return float(mean), float(np.sqrt(weights**2 @ (errors - mean) ** 2))
 
-    Those of iteratively reweighted least squares, ``min(1, bound / |r|)``; without a loss, or for one without
-    curvature, they bend at the median residual. Second, what these weights and the penalty are to be multiplied by.
-    """
-    if loss is not None and loss.pointwise:
-        sizes = np.abs(residuals) if data.measure is None else np.abs(residuals) / np.sqrt(data.measure)
-        seen = np.isfinite(sizes)
-        sizes = np.sum(sizes, axis=1, where=seen) / np.maximum(seen.sum(axis=1), 1)
+
+def _relative_error(residuals, share, spread) -> tuple[float, float]:
+    """Mean over outputs of relative errors, and its standard error; share : (n, d) of each entry in its output."""
+    squares = residuals**2
+    squares[np.isnan(squares)] = 0.0
+    means = np.einsum("ij,ij->j", share, squares)
+    roots = np.sqrt(means)
+    # to first order a root changes by half the change of its mean square, divided by itself
+    changes, scale, positive = squares - means, 2 * roots * spread, means > 0
+    if positive.all():
+        changes /= scale
     else:
-        sizes = row_norms(np.nan_to_num(residuals))
-    bend = weighted_quantile(sizes, 0.5, data.weights) if loss is None or loss.curvature == 0 else loss.bound
-    if bend <= np.finfo(float).tiny:  # most residuals are zero: there is nothing to hold back by
-        return np.ones(len(sizes)), 1.0
-    unit = 1.0 if loss is None or loss.curvature > 0 else loss.bound / bend
-    return np.divide(bend, sizes, out=np.ones_like(sizes), where=sizes > bend), unit
+        changes = np.divide(changes, scale, out=np.zeros_like(changes), where=positive)
+    changes *= share
+    rows = np.add.reduce(changes, axis=1) / changes.shape[1]
+    return float(np.add.reduce(roots / spread) / len(roots)), math.sqrt(rows @ rows)

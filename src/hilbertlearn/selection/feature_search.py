@@ -15,8 +15,10 @@ from ..features import FeatureKernel, Landmarks, fit_feature_map
 from ..leave_one_out import loo_residual_path
 from ..losses import Loss
 from ..training import Options, Samples, Training, build
-from .criterion import Criterion, robust_weights
-from .search import ErrorCurve, error_curve, make_surrogate
+from .criterion import Criterion
+from .error_curve import ErrorCurve, error_curve
+from .loss_constants import robust_weights
+from .surrogate import make_surrogate
 from .trials import Trial
 
 _FIRST, _MOST = 250, 4000  # landmarks to begin with, and at most
@@ -73,7 +75,7 @@ class FeatureSearchResult:
         return () if self.curve is None else self.curve.trials()
 
 
-def with_features(samples: Samples, kernels, loss: Loss, alpha, penalty, options: Options) -> FeatureSearchResult:
+def search_features(samples: Samples, kernels, loss: Loss, alpha, penalty, options: Options) -> FeatureSearchResult:
     """The samples with features in place of the kernels, as many landmarks as lower the held-out error.
 
     kernels : with numbers for all settings
@@ -163,7 +165,7 @@ def _judged(training: Training, loss: Loss, alpha, guess) -> tuple[Any, float]:
     alphas = training.alphas() if isinstance(alpha, str) else [float(alpha)]
     judged = int(min(_JUDGED, max(_FEWEST, _ENTRIES / training.Y.shape[1])))
     if loss.quadratic or not np.isfinite(loss.bound):
-        return error_curve(training, Criterion(), alphas, judged=judged), 1.0
+        return error_curve(training, Criterion(), alphas, n_evaluated=judged), 1.0
     weights, unit, criterion = None, 1.0, Criterion(loss)
     for _ in range(_ROUNDS):
         own = training if weights is None else replace(training, weights=training.weights * weights)
@@ -171,7 +173,7 @@ def _judged(training: Training, loss: Loss, alpha, guess) -> tuple[Any, float]:
         (residuals,) = loo_residual_path(own, [guess / unit * share])
         weights, unit = robust_weights(loss, residuals, training)
     given = [one / unit for one in alphas] if not isinstance(alpha, str) else alphas
-    return error_curve(training, criterion, given, weights, judged=judged), unit
+    return error_curve(training, criterion, given, weights, n_evaluated=judged), unit
 
 
 def _trace_left(maps, samples: Samples):

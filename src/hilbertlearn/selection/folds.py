@@ -1,4 +1,4 @@
-"""Models fitted without some of the samples, and their errors there."""
+"""Cross-validation by folds: errors, residuals, and the search of alpha."""
 
 from __future__ import annotations
 
@@ -18,21 +18,23 @@ from .._utils.progress import Progress, StopSearch, Task, run_jobs
 from ..losses import Loss
 from ..training import Fit, Options, Training, fit, fit_grid, fit_path
 from .draws import shuffled_folds
-from .trials import Trial, best_index, trials_of
+from .trials import Trial, best_index, make_trials
 
-_TRIED = 13  # alphas that such a search takes, more or less
-_LEAST = 1e-9  # alpha beside the largest, where a search near a known one ends: less is at the limit of rounding
-_FURTHER = 2  # decades that a search near a known alpha may go on at one of its ends
+_N_ALPHAS = 13  # about as many alphas a search evaluates; for the progress display
+_LEAST = 1e-9  # smallest alpha of a local search, relative to the largest: smaller ones are at the limit of rounding
+_FURTHER = 2  # decades by which a local search may continue at one of its ends
 _HALF_DECADE = 10.0**0.5
-_FINEST = 2.0  # step between alphas at which a search over folds ends
+_FINEST = 2.0  # ratio between neighbouring alphas at which a search ends; errors over folds do not resolve less
 
 
-def own_error(training: Training, found: Fit, test, loss: Loss | None = None):
-    """Twice the weighted mean of a loss, the model's own by default, above its least value: squared errors, for the
-    square."""
-    loss = found.loss if loss is None else loss
-    space, y = found.training.space, training.y[training.rows[test]]
-    values = found.coordinates_at(training.cross(test, found.training))
+def own_error(training: Training, fitted: Fit, test, loss: Loss | None = None):
+    """Twice the weighted mean of a loss above its least value; for the squared loss the squared error.
+
+    loss : the fit's by default
+    """
+    loss = fitted.loss if loss is None else loss
+    space, y = fitted.training.space, training.y[training.rows[test]]
+    values = fitted.coordinates_at(training.cross(test, fitted.training))
     residuals, weights = space.residuals(y, values), training.weights[test]
     if loss.on_margins:
         targets = np.where(np.isnan(residuals), 0.0, loss.margin_targets(np.nan_to_num(residuals + values)))
@@ -43,7 +45,7 @@ def own_error(training: Training, found: Fit, test, loss: Loss | None = None):
 
 
 def full_rows(loss, space, y, residuals):
-    """Residuals (n, d) with what the outputs have outside their space, where the loss sees it."""
+    """Residuals (n, d) with the norm of the outputs outside their space as a last column, for losses that count it."""
     outside = None if loss.quadratic else space.outside_norms(y)
     return residuals if outside is None else np.column_stack([residuals, outside])
 
@@ -51,13 +53,14 @@ def full_rows(loss, space, y, residuals):
 def fold_errors(
     training: Training, folds, alphas, losses, options: Options, *, error: Callable = own_error, n_jobs=None
 ):
-    """Errors (n_folds, n_alphas, n_losses) on held-out folds, positions among the training samples.
+    """Cross-validated errors (n_folds, n_alphas, n_losses).
 
     Each fold's kernel is factored once; paths run from the largest alpha down, the order in which warm starts help.
 
-    losses : with numbers for their settings, or functions of a fold's training data that give them
-    error : function of training data, a fit to a part of it and the positions held out
-    n_jobs : folds at the same time, where joblib's configuration says: threads, processes, a Dask cluster
+    folds : list of (train, test), positions among the training samples
+    losses : with numbers for their constants, or functions of a fold's training data that return such losses
+    error : function of training data, a fit to a part of it and the test positions
+    n_jobs : folds at the same time, by joblib's backend: threads, processes, a Dask cluster
     """
     alone = effective_n_jobs(n_jobs) == 1
     given = (alphas, losses, options if alone else replace(options, progress=Progress()), error)
@@ -73,24 +76,24 @@ def _errors_of_fold(training, fold, alphas, losses, options, error):
     numbers = [loss(part) if callable(loss) else loss for loss in losses]
     grid = fit_grid(part, numbers, [alphas[i] for i in order], options)
     with options.progress.task("models without a fold", "model", errors.size, is_step=True) as task:
-        for i, (j, found) in zip(np.tile(order, len(losses)), grid, strict=True):
-            errors[j, i] = error(training, found, test)
+        for i, (j, fitted) in zip(np.tile(order, len(losses)), grid, strict=True):
+            errors[j, i] = error(training, fitted, test)
             task.step(f"error {errors[j, i]:.4g} at alpha {alphas[i]:.2g}")
     return errors.T
 
 
 def search_folds(training: Training, loss, alpha, options: Options) -> tuple[float, tuple[Trial, ...]]:
-    """The alpha of smallest mean error over folds, around a first guess, and what was tried."""
-    folds = Folds(training, loss, options.quick())
-    folds.widely(alpha)
-    return folds.best(), folds.trials()
+    """The alpha with the smallest mean error over folds, starting from a guess, and the trials."""
+    search = FoldSearch(training, loss, options.quick())
+    search.evaluate_range(alpha)
+    return search.best(), search.trials()
 
 
-class Folds:
-    """Models of all folds, one alpha at a time, each begun at the nearest of those before."""
+class FoldSearch:
+    """Search of alpha over folds. All folds are fitted at one alpha at a time, with warm starts from the nearest."""
 
     def __init__(self, training: Training, loss, options: Options, error: Callable | None = None):
-        """error : as for ``fold_errors``, a number, or one for each of several outputs whose sum decides."""
+        """error : as for ``fold_errors``; a number, or one for each output, whose sum is minimised."""
         self.training, self.loss, self.options = training, loss, options
         self.error = own_error if error is None else error
         self.folds = shuffled_folds(training)
@@ -102,57 +105,53 @@ class Folds:
         self._duals: dict[float, list] = {}
         self._task: Task | None = None
 
-    def with_operators(self, change: Callable) -> Folds:
-        """The same folds with other operators: constants stay, and so do factors of the kernel where they can.
+    def with_operators(self, change: Callable) -> FoldSearch:
+        """The same folds with other operators; the models' constants stay, and factors of the kernel where possible.
 
-        change : training data -> the same with another operator
+        change : function of training data that returns them with another operator
         """
         new = copy.copy(self)
         new.parts = [_with_operator(change(part), factors) for part, factors in self.parts]
         new.errors, new.by_output, new.seconds, new._duals = {}, {}, {}, {}
         return new
 
-    def widely(self, alpha):
-        """The whole range of alphas, around a first guess.
-
-        All folds are at the same alpha at any time, and their mean alone decides: two decades apart over the whole
-        range, then between, around the best.
-        """
+    def evaluate_range(self, alpha):
+        """The whole range of alphas from a guess: two decades apart, then finer around the best."""
         alphas, step = self.training.alphas(), 100.0
         ratios = alpha / alphas[0], alphas[-1] / alpha
         below, above = (int(np.log(max(ratio, 1.0)) / np.log(step)) for ratio in ratios)
-        with self._search(_TRIED):
+        with self._search(_N_ALPHAS):
             for power in range(above, -below - 1, -1):  # from the largest down: the order in which warm starts help
-                self.at(alpha * step**power)
-            self.finer(step)
+                self.evaluate(alpha * step**power)
+            self.refine(step)
 
-    def near(self, alpha):
-        """Alphas around one that was the best of models near these, as far as errors fall."""
+    def evaluate_near(self, alpha):
+        """Alphas around the best one of a similar model, and further as long as errors fall."""
         step, least = 10.0, _LEAST * self.training.alphas()[-1]
         alpha = max(alpha, step * least)
-        with self._search(_TRIED // 2):
+        with self._search(_N_ALPHAS // 2):
             for power in (1, 0, -1):
-                self.at(alpha * step**power)
+                self.evaluate(alpha * step**power)
             while not self.is_solved() and max(self.errors) < self.training.alphas()[-1]:
-                self.at(max(self.errors) * step)
+                self.evaluate(max(self.errors) * step)
             for _ in range(_FURTHER):
-                best, tried = self.best(), sorted(self.errors)
-                if best not in (tried[0], tried[-1]) or (best == tried[0] and best / step < least):
+                best, smallest, largest = self.best(), min(self.errors), max(self.errors)
+                if best not in (smallest, largest) or (best == smallest and best / step < least):
                     break
-                self.at(best / step if best == tried[0] else best * step)
-            self.finer(step, _HALF_DECADE)
+                self.evaluate(best / step if best == smallest else best * step)
+            self.refine(step, _HALF_DECADE)
 
-    def finer(self, step=_HALF_DECADE, finest=_FINEST):
-        """Alphas around the best, from neighbours that are one step away to those that are `finest` away at most."""
-        with self._search(_TRIED // 4):
+    def refine(self, step=_HALF_DECADE, finest=_FINEST):
+        """Alphas around the best, from neighbours a factor `step` away to neighbours a factor `finest` away."""
+        with self._search(_N_ALPHAS // 4):
             while step > finest:
                 step, best = np.sqrt(step), self.best()
-                for near in (best * step, best / step):
-                    self.at(near)
+                self.evaluate(best * step)
+                self.evaluate(best / step)
 
     @contextmanager
     def _search(self, number):
-        """A task of about so many alphas, or a part of one; it ends early where one who is told of it has enough."""
+        """A progress task of about so many alphas, or a part of the running one; a callback may end it early."""
         if self._task is not None:
             yield
             return
@@ -164,35 +163,36 @@ class Folds:
         finally:
             self._task = None
 
-    def at(self, alpha):
+    def evaluate(self, alpha):
+        """Fit all folds at an alpha and record their errors."""
         begun = time.perf_counter()
         nearest = min(self._duals, key=lambda known: abs(np.log(known / alpha)), default=None)
         errors, duals = [], []
         with warnings.catch_warnings(), np.errstate(over="ignore", invalid="ignore"):
-            warnings.simplefilter("ignore", ConvergenceWarning)  # of models that only serve to choose
+            warnings.simplefilter("ignore", ConvergenceWarning)  # these models only serve the selection
             for k, (_, test) in enumerate(self.folds):
                 (part, factors), init = self.parts[k], None if nearest is None else self._duals[nearest][k]
                 settings = {"center": self.centres[k], "factors": factors, "init": init}
-                found = fit(part, self.loss, alpha, self.options, **settings)
-                errors.append(np.atleast_1d(self.error(self.training, found, test)))
-                duals.append(found.solution.dual)
+                fitted = fit(part, self.loss, alpha, self.options, **settings)
+                errors.append(np.atleast_1d(self.error(self.training, fitted, test)))
+                duals.append(fitted.solution.dual)
         self.by_output[alpha], self._duals[alpha] = np.array(errors), duals
         self.errors[alpha] = self.by_output[alpha].sum(axis=1)
         self.seconds[alpha] = time.perf_counter() - begun
         if self._task is not None:
-            error, so_far = self.mean(alpha), "none solved"
+            error, best_so_far = self.mean(alpha), "none solved"
             if self.is_solved():
                 best = self.best()
-                so_far = f"best {self.mean(best):.4g} at {best:.2g}"
-            self._task.search_step(f"error {error:.4g} at alpha {alpha:.2g}", so_far, alpha=alpha, error=error)
+                best_so_far = f"best {self.mean(best):.4g} at {best:.2g}"
+            self._task.search_step(f"error {error:.4g} at alpha {alpha:.2g}", best_so_far, alpha=alpha, error=error)
 
     def mean(self, alpha) -> float:
-        """Over the folds that gave a number; infinite where fewer than half did."""
+        """Mean error over the folds that have one; infinite where fewer than half have."""
         finite = self.errors[alpha][np.isfinite(self.errors[alpha])]
         return float(finite.mean()) if 2 * len(finite) > len(self.folds) else np.inf
 
     def is_solved(self) -> bool:
-        """Whether an alpha has a mean error: models that the solver leaves far from their optimum have none."""
+        """Whether an alpha has a mean error. Models far from their optimum have none."""
         return any(np.isfinite(self.mean(alpha)) for alpha in self.errors)
 
     def least(self) -> float:
@@ -204,31 +204,31 @@ class Folds:
         return alphas[best_index([self.mean(alpha) for alpha in alphas])]
 
     def best_by_output(self):
-        """For each output the alpha of its own smallest mean error, among those that were tried."""
+        """For each output the evaluated alpha with its smallest mean error."""
         alphas = sorted(self.by_output)
         means = np.array([np.nanmean(self.by_output[alpha], axis=0) for alpha in alphas])
         return np.array([alphas[best_index(column)] for column in means.T])
 
     def trials(self) -> tuple[Trial, ...]:
         alphas = sorted(self.errors)
-        with np.errstate(invalid="ignore"):  # of folds that gave no number
+        with np.errstate(invalid="ignore"):  # folds without an error
             spread = [np.std(self.errors[alpha]) / np.sqrt(len(self.folds)) for alpha in alphas]
         means = [self.mean(alpha) for alpha in alphas]
-        return trials_of(self.training, alphas, means, spread, sum(self.seconds.values()), "folds")
+        return make_trials(self.training, alphas, means, spread, sum(self.seconds.values()), "folds")
 
 
 def _with_operator(part: Training, factors):
-    """Training data and their factors, made for another operator."""
-    own = None if factors is None or part.term is None else factors.with_operator(part.term.M)
-    return part.prepared([1.0, 1.0]) if own is None else (part, own)
+    """Training data with another operator, and their factors, from those of the former operator where possible."""
+    changed = None if factors is None or part.term is None else factors.with_operator(part.term.M)
+    return part.prepared([1.0, 1.0]) if changed is None else (part, changed)
 
 
-def held_out_residuals(training: Training, loss, alpha, options: Options):
+def fold_residuals(training: Training, loss, alpha, options: Options):
     """Residuals (n, d) of each sample under the model fitted without its fold."""
     residuals = np.full(training.Y.shape, np.nan)
     for train, test in shuffled_folds(training):
-        found = next(fit_path(training.take(train), loss, [alpha], options))
-        values = found.coordinates_at(training.cross(test, found.training))
-        left = found.training.space.residuals(training.y[training.rows[test]], values)
-        residuals[test, : left.shape[1]] = left  # curves of a fold may have fewer points
+        fitted = next(fit_path(training.take(train), loss, [alpha], options))
+        values = fitted.coordinates_at(training.cross(test, fitted.training))
+        errors = fitted.training.space.residuals(training.y[training.rows[test]], values)
+        residuals[test, : errors.shape[1]] = errors  # curves of a fold may have fewer points
     return residuals

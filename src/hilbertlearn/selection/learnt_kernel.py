@@ -1,4 +1,4 @@
-"""Rounds of a kernel that is learnt in steps: fit, change the distance or the rate of one part, choose again."""
+"""Kernels that are learnt in rounds: fit, change the metric or the rate of one part, search again."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from ..losses import Squared
 from ..training import Fit, Options, Samples, Training, build, fit
 from .criterion import Criterion
 from .draws import shuffled_folds
-from .search import SearchResult, families_of, search
+from .kernel_search import SearchResult, families_of, search_kernels
 
-_GAIN = 0.02  # share of the error over folds that a round must gain: less is as often lost on new samples
+# Share of the error over folds that a round must gain. A smaller gain is lost on new samples as often as not.
+_GAIN = 0.02
 
 
-def rounds_of(samples: Samples) -> int:
-    """How often the kernel is to be learnt anew; a term among others is not."""
+def n_rounds(samples: Samples) -> int:
+    """The largest number of rounds in which the kernel is learnt; 0 for a sum of several terms."""
     pairs = samples.recipe.pairs
     return getattr(pairs[0][0], "n_rounds", 0) if len(pairs) == 1 and not samples.recipe.shapes else 0
 
@@ -26,24 +27,24 @@ def rounds_of(samples: Samples) -> int:
 def relearn(
     samples: Samples, found: SearchResult, criterion: Criterion, alpha, options: Options, weights=None
 ) -> SearchResult:
-    """The kernel after as many rounds as make its held-out error fall.
+    """The kernel after as many rounds as lower its cross-validated error.
 
-    Leaving samples out of the last fit alone would flatter a metric that was learnt from them too. So each round is
+    Leave-one-out errors of the last fit are too small: the metric was learnt from all samples. So each round is
     repeated without each of five folds, and must lower the error there by 2 %.
 
     weights : (n,) factors of the sample weights, of a robust fit, or None
     """
-    number, trials = rounds_of(samples), found.trials
+    number, trials = n_rounds(samples), found.trials
     if not number:
         return found
-    folds = _Folds.of(samples, found, weights, options)
+    folds = _RefittedFolds.start(samples, found, weights, options)
     error = folds.error(criterion)
     for _ in range(number):
         variants = _reweighted(_fitted(found.curve.training, found.curve.penalty, weights, options))
         if not variants:
             break
         reweighted = samples.with_shapes(variants)
-        new = search(reweighted, families_of(reweighted), criterion, alpha, options, weights, middle=found.rate)
+        new = search_kernels(reweighted, families_of(reweighted), criterion, alpha, options, weights, middle=found.rate)
         trials += new.trials
         if not new.curve.error < found.curve.error:
             break
@@ -60,31 +61,31 @@ def _fitted(training: Training, penalty, weights, options: Options) -> Fit:
 
 
 def _reweighted(fitted: Fit):
-    """Settings of kernels whose metric is that of the gradients of a fit."""
+    """Settings of kernels whose metric comes from the gradients of a fit."""
     training = fitted.training
     (predictor,) = fitted.predictors(fitted.coefficients)
     return training.kernels[0].kernel.variants(training.X, predictor.coef, training.input_weights)
 
 
 @dataclass(frozen=True)
-class _Folds:
-    """The same rounds without each of some folds."""
+class _RefittedFolds:
+    """The rounds repeated without each of the folds."""
 
     samples: Samples
     weights: np.ndarray | None
     options: Options
     tests: list  # positions of each fold
-    fits: list[Fit]  # without it
+    fits: list[Fit]  # without each fold
 
     @classmethod
-    def of(cls, samples, found, weights, options):
+    def start(cls, samples, found, weights, options):
         folds = shuffled_folds(samples)
         self = cls(samples, weights, options, [test for _, test in folds], [])
         fits = [self._fit(train, found.shape, found.kernels, found.curve.penalty) for train, _ in folds]
         return replace(self, fits=fits)
 
-    def next(self, new: SearchResult) -> _Folds:
-        """After a round in which the samples together chose one of the variants, its rate and alpha."""
+    def next(self, new: SearchResult) -> _RefittedFolds:
+        """The folds after a round in which all samples selected one of the variants, its rate and alpha."""
         (number, _), *_ = new.neighbours
         fits = []
         for test, fitted in zip(self.tests, self.fits, strict=True):
@@ -100,7 +101,7 @@ class _Folds:
         return _fitted(part, penalty, weights, self.options)
 
     def error(self, criterion: Criterion) -> float:
-        """Of all samples, each under the fit without its fold."""
+        """The error of all samples, each under the fit without its fold."""
         residuals = np.full(self.samples.Y.shape, np.nan)
         for test, fitted in zip(self.tests, self.fits, strict=True):
             inputs = _safe_indexing(
@@ -108,4 +109,4 @@ class _Folds:
             )  # under a graph there are others
             values = [kernel(inputs, fitted.training.X) for kernel in fitted.training.kernels]
             residuals[test] = self.samples.Y[test] - fitted.coordinates_at(values)
-        return criterion.summary(self.samples, residuals)[0]
+        return criterion.evaluate(self.samples, residuals)[0]

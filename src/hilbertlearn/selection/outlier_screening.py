@@ -12,7 +12,7 @@ from ..leave_one_out import loo_residual_path
 from ..losses import Squared
 from ..training import Options, Training, fit
 from .criterion import NormCriterion
-from .search import error_curve
+from .error_curve import error_curve
 
 SCREENED_WEIGHT = 1e-6  # times the weight of a sample that is wrong: it keeps its place among the dual variables
 _FAR = 5.0  # times the median size of residuals that those of wrong samples have at least,

@@ -20,25 +20,26 @@ from ..training import MomentProblem, Moments, Options, Recipe, Samples, alpha_g
 from ..training.moments import MOST_PATTERNS, Solved, is_diagonal
 from .automatic import select
 from .criterion import Criterion
+from .error_curve import coarse_to_fine
 from .feature_search import Approximation
-from .search import coarse_to_fine, families_of, is_open
+from .kernel_search import families_of, is_open
 from .step_back import automatic_bounds, step_back, with_larger_constants
 from .trials import Trial, best_index
 
 
 @dataclass(frozen=True, eq=False)
 class StreamSettings:
-    """A feature map and everything else that depends on data and was not given."""
+    """The feature map, and the other settings that depend on data."""
 
     kernel: FeatureKernel
     space: Space
-    M: Any  # operator (d, d), None for the identity, or for one that is learnt with the function
-    loss: Loss  # with numbers for its settings
+    M: Any  # operator (d, d); None for the identity, and for an operator that is learnt with the function
+    loss: Loss  # with numbers for all constants
     recipe: Recipe
-    penalty: float | None  # alpha times the sum of weights, where these rows have chosen it
+    penalty: float | None  # alpha times the sum of weights, where these rows selected it
     trials: tuple[Trial, ...] = ()
     approximation: Approximation | None = None
-    selected_bounds: tuple[str, ...] = ()  # names of the loss's constants that were selected from the data
+    selected_bounds: tuple[str, ...] = ()  # selected constants of the loss that bound its dual variables
 
     @property
     def is_selected(self) -> bool:
@@ -52,68 +53,81 @@ class StreamSettings:
 
 
 def select_stream_settings(samples: Samples, loss: Loss, alpha, options: Options, passes=True) -> StreamSettings:
-    """The settings of a model of many rows on features, from some of them.
+    """Select the settings of a model of many rows on features, by some of the rows.
 
-    alpha of the squared loss is left to all rows where sums over these say everything; other losses, and what may take
-    iterations over rows, keep the penalty that these rows choose.
+    alpha of the squared loss is selected later by all rows, where sums over them are sufficient. Other losses, and
+    problems that may need iterations over the rows, keep the penalty that these rows select.
 
-    passes : whether rows can be gone over several times
+    passes : whether rows can be read several times
     """
-    setting, few = samples.recipe.features, len(samples.columns)
-    number: Any = getattr(setting, "n_components", None)
-    chosen = isinstance(setting, Landmarks) and setting.points is None
-    if chosen and not isinstance(number, str) and few < number:
-        warn(
-            f"feature_map: the first rows are {few}, of which {number} landmarks were to be chosen; begin with more "
-            "rows, or give Landmarks(points=...) or RandomFeatures()"
-        )
-    alpha = scheduled(alpha, len(samples.rows))  # to choose by; the model has that of all rows
-    automatic, loss_setting = isinstance(alpha, str), loss
-    searched = is_open(samples) or isinstance(number, str) or loss.needs_residuals
-    if searched or (automatic and not loss.quadratic):
-        choice = select(samples, loss, alpha, options, trusted=True)
-        training = choice.training
+    setting = samples.recipe.features
+    _check_landmark_number(setting, len(samples.columns))
+    alpha = scheduled(alpha, len(samples.rows))  # for the selection; the model has the alpha of all rows
+    is_auto, is_auto_number = isinstance(alpha, str), isinstance(getattr(setting, "n_components", None), str)
+    is_searched = is_open(samples) or is_auto_number or loss.needs_residuals or (is_auto and not loss.quadratic)
+    if is_searched:
+        selection = select(samples, loss, alpha, options, screens=False)
+        training = selection.training
         kernel, recipe, M = training.kernels[0], training.recipe, training.terms[0].M
-        penalty = choice.alpha * float(training.weights.sum())
-        loss, trials, approximation = choice.loss, choice.trials, choice.approximation
+        penalty = selection.alpha * float(training.weights.sum())
+        resolved, trials, approximation = selection.loss, selection.trials, selection.approximation
     else:
         (shape, family), *_ = families_of(samples)
         samples = samples.with_shape(shape)
-        inner, recipe = family.kernels[0], samples.recipe
+        inner, recipe, resolved = family.kernels[0], samples.recipe, loss
         kernel = FeatureKernel(inner, fit_feature_map(setting, inner, samples.X, samples.input_weights))
-        nothing = FeatureGram(np.empty((len(samples.rows), 0)))
-        M = make_terms(recipe, [nothing], samples.encoded, samples.weights)[0].M
+        no_features = FeatureGram(np.empty((len(samples.rows), 0)))
+        M = make_terms(recipe, [no_features], samples.encoded, samples.weights)[0].M
         penalty, trials, approximation = None, (), Approximation(kernel.n_components)
-        if automatic and passes and _may_take_passes(samples, M):
-            choice = select(samples, loss, alpha, options, trusted=True)
-            penalty, trials = choice.alpha * float(samples.weights.sum()), choice.trials
-    kernel = replace(kernel, map=kernel.map.detach())
-    recipe = replace(recipe, space=FixedSpace(samples.space))
-    penalty, bounds = penalty if automatic else None, automatic_bounds(loss_setting, loss)
-    return StreamSettings(kernel, samples.space, M, loss, recipe, penalty, trials, approximation, bounds)
+        if is_auto and passes and _may_need_passes(samples, M):
+            selection = select(samples, loss, alpha, options, screens=False)
+            penalty, trials = selection.alpha * float(samples.weights.sum()), selection.trials
+    return StreamSettings(
+        kernel=replace(kernel, map=kernel.map.detach()),
+        space=samples.space,
+        M=M,
+        loss=resolved,
+        recipe=replace(recipe, space=FixedSpace(samples.space)),
+        penalty=penalty if is_auto else None,
+        trials=trials,
+        approximation=approximation,
+        selected_bounds=automatic_bounds(loss, resolved),
+    )
+
+
+def _check_landmark_number(setting, n_rows):
+    """Warn where more landmarks are to be chosen than there are rows."""
+    if not isinstance(setting, Landmarks) or setting.points is not None or isinstance(setting.n_components, str):
+        return
+    if n_rows < setting.n_components:
+        warn(
+            f"feature_map: the first rows are {n_rows}, of which {setting.n_components} landmarks were to be chosen; "
+            "begin with more rows, or give Landmarks(points=...) or RandomFeatures()"
+        )
 
 
 def solve_moments(
-    moments: Moments, decided: StreamSettings, rows: Callable[[], Reservoir], alpha, tol
+    moments: Moments, settings: StreamSettings, rows: Callable[[], Reservoir], alpha, tol
 ) -> tuple[Solved, tuple[Trial, ...]]:
-    """The model of the squared loss from sums over all rows, and the settings that were tried for it.
+    """The model of the squared loss from sums over all rows, and the evaluated settings.
 
-    rows : function that returns some of the rows, which choose alpha where it is "auto", each left out of the model of
-        all
+    rows : function that returns a sample of the rows; their leave-one-out errors select alpha where it is "auto"
     """
-    problem = MomentProblem(moments, decided.M, decided.recipe.center, decided.space.smooth_means)
+    problem = MomentProblem(moments, settings.M, settings.recipe.center, settings.space.smooth_means)
     alpha = scheduled(alpha, moments.n_rows)
     if not isinstance(alpha, str):
-        return problem.solve(float(alpha), tol), decided.trials
-    kernel = decided.kernel
-    chosen, trials = select_alpha(problem, rows(), decided.space, kernel.kernel, kernel.rate)
-    solved = step_back(lambda factor: problem.solve(factor * chosen, tol, path=True), lambda found: found.converged)
-    return solved, decided.trials + trials
+        return problem.solve(float(alpha), tol), settings.trials
+    kernel = settings.kernel
+    selected, trials = select_alpha(problem, rows(), settings.space, kernel.kernel, kernel.rate)
+    solved = step_back(
+        lambda factor: problem.solve(factor * selected, tol, path=True), lambda solution: solution.converged
+    )
+    return solved, settings.trials + trials
 
 
 @dataclass(frozen=True)
 class _EvaluationRows:
-    """What a criterion asks of samples."""
+    """Rows with the attributes of samples that a criterion reads."""
 
     Y: np.ndarray
     weights: np.ndarray
@@ -122,35 +136,37 @@ class _EvaluationRows:
 
 
 def select_alpha(problem: MomentProblem, rows: Reservoir, space: Space, kernel=None, gamma=None):
-    """The alpha of smallest error, on the grid that models in memory have, and the trials; kernel, gamma : told."""
+    """The alpha with the smallest leave-one-out error of some rows under the model of all rows, and the trials.
+
+    kernel, gamma : recorded in the trials
+    """
     alphas = alpha_grid(problem.scale)
-    if problem.moments.n_rows == 1:  # nothing to hold out: the smoothest model
+    if problem.moments.n_rows == 1:  # there is no other row: the smoothest model
         return float(alphas[-1]), ()
     begun, total, rows = time.perf_counter(), problem.moments.total, rows.flush()
-    judged: Any = _EvaluationRows(rows.Y, rows.weights, space)
-    criterion = Criterion()
-    found: dict[int, tuple[float, float]] = {}
+    evaluated: Any = _EvaluationRows(rows.Y, rows.weights, space)
+    error = Criterion().evaluator(evaluated)
 
-    def look(numbers):
-        with np.errstate(over="ignore", invalid="ignore"):  # best_index says what overflows
-            path = loo_residuals_from_moments(problem, rows, [alphas[i] * total for i in numbers])
-            found.update((i, criterion.summary(judged, r)) for i, r in zip(numbers, path, strict=True))
+    def evaluate(indices):
+        with np.errstate(over="ignore", invalid="ignore"):  # best_index raises on what overflows
+            path = loo_residuals_from_moments(problem, rows, [alphas[i] * total for i in indices])
+            return [error(residuals) for residuals in path]
 
-    coarse_to_fine(len(alphas), look, lambda i: found[i][0])
-    order = sorted(found)
-    best = order[best_index([found[i][0] for i in order])]
-    share = (time.perf_counter() - begun) / len(order)
-    m, method = len(rows.Y), "leave-one-out"
-    trials = tuple(Trial(kernel, gamma, float(alphas[i]), *found[i], share, m, method) for i in order)
+    results = coarse_to_fine(len(alphas), evaluate)
+    best = list(results)[best_index([error for error, _ in results.values()])]
+    share, m = (time.perf_counter() - begun) / len(results), len(rows.Y)
+    trials = tuple(
+        Trial(kernel, gamma, float(alphas[i]), *errors, share, m, "leave-one-out") for i, errors in results.items()
+    )
     return float(alphas[best]), trials
 
 
 def n_patterns(samples: Samples) -> int:
-    """Outputs, or groups of them, with gaps of their own."""
+    """The number of different patterns of missing values among the outputs."""
     return 1 if samples.mask is None else len(np.unique(samples.mask, axis=1).T)
 
 
-def _may_take_passes(samples: Samples, M) -> bool:
-    """Whether the squared loss may have no formula from sums: gaps, which later rows may have too."""
+def _may_need_passes(samples: Samples, M) -> bool:
+    """Whether sums over rows may not be sufficient for the squared loss, or for missing values of later rows."""
     learnt = operators.as_learned(samples.recipe.pairs[0][1]) is not None
     return learnt or not is_diagonal(M) or n_patterns(samples) > MOST_PATTERNS

@@ -1,4 +1,4 @@
-"""Settings that were tried, with their held-out errors."""
+"""Evaluated settings with their cross-validated errors, and the rules that take the best of them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-_AS_GOOD = 1e-4  # relative difference between errors that does not count
-_ROUNDING = 1e-12  # squared errors this small beside that of the smoothest model are rounding
+# Relative difference between two errors that counts as none: ties go to the smoother model. Ten times as much would
+# let errors decide that differ by less than between two draws of the same samples.
+_TIE = 1e-4
+# Squared errors below this share of the error of the smoothest model are rounding.
+_ROUNDING = 1e-12
 
 
 class Trial(NamedTuple):
@@ -21,11 +24,11 @@ class Trial(NamedTuple):
     standard_error: float
     seconds: float
     n_samples: int
-    method: str  # "leave-one-out" or "folds", whose errors are not to be compared with each other
+    method: str  # "leave-one-out" or "folds"; errors of different methods cannot be compared
 
 
-def trials_of(training, alphas, errors, standard_errors, seconds, method) -> tuple[Trial, ...]:
-    """Those of the kernels of training data, one for each alpha; seconds : for all of them."""
+def make_trials(training, alphas, errors, standard_errors, seconds, method) -> tuple[Trial, ...]:
+    """A trial for each alpha, of the kernels of training data; seconds : for all of them."""
     kernel, gamma = ([getattr(one, name) for one in training.kernels] for name in ("kernel", "rate"))
     if len(kernel) == 1:
         kernel, gamma = kernel[0], gamma[0]
@@ -35,33 +38,42 @@ def trials_of(training, alphas, errors, standard_errors, seconds, method) -> tup
 
 
 def trials_table(trials) -> dict[str, np.ndarray]:
-    """Columns of the trials, as ``pandas.DataFrame`` takes them."""
-    columns = {}
+    """Columns of the trials, in the form that ``pandas.DataFrame`` takes."""
+    columns: dict[str, np.ndarray] = {}
     for name, values in zip(Trial._fields, zip(*trials) if trials else [()] * len(Trial._fields)):
-        plain = all(isinstance(value, (int, float)) for value in values)
-        kind = int if name == "n_samples" else float if plain else object
-        columns[name] = np.fromiter(values, dtype=kind, count=len(values))
+        columns[name] = np.fromiter(values, dtype=_column_type(name, values), count=len(values))
     return columns
 
 
-def best_index(errors):
-    """Index, in order of increasing alpha, of the last error that is as good as the smallest.
+def _column_type(name, values) -> type:
+    if name == "n_samples":
+        return int
+    if name == "gamma":  # kernels without a rate have None, several kernels a list
+        return float if all(isinstance(value, (int, float)) for value in values) else object
+    return object if name in ("kernel", "method") and values else float
 
-    Errors often are flat towards small alpha; there the largest alpha is better conditioned and as good.
+
+def best_index(errors) -> int:
+    """Index, in order of increasing alpha, of the last error that equals the smallest up to a tie.
+
+    Errors are often flat towards small alpha. The largest alpha of a flat part is the best conditioned.
     """
-    errors = np.asarray(errors, dtype=float).tolist()  # few, and a search asks often: faster than arrays
-    finite = [error for error in errors if math.isfinite(error)]
-    if not finite:
-        raise ValueError("y is too large, its squared errors overflow; divide y by its standard deviation")
+    errors = np.asarray(errors, dtype=float).tolist()  # a handful of numbers: lists are faster than arrays
+    finite = _finite(errors)
     least = min(finite)
-    as_good = least + _AS_GOOD * abs(least) + _ROUNDING * abs(finite[-1])
-    return max(i for i, error in enumerate(errors) if error <= as_good)
+    bound = least + _TIE * abs(least) + _ROUNDING * abs(finite[-1])
+    return max(i for i, error in enumerate(errors) if error <= bound)
 
 
 def smoothest(errors: dict):
-    """The first key, in increasing order, whose error is as good as the smallest."""
-    finite = {key: value for key, value in errors.items() if math.isfinite(value)}
+    """The smallest key whose error equals the smallest error up to a tie."""
+    least = min(_finite(errors.values()))
+    bound = least + _TIE * abs(least)
+    return min(key for key, error in errors.items() if error <= bound)
+
+
+def _finite(errors) -> list[float]:
+    finite = [error for error in errors if math.isfinite(error)]
     if not finite:
         raise ValueError("y is too large, its squared errors overflow; divide y by its standard deviation")
-    least = min(finite.values())
-    return min(key for key, value in finite.items() if value <= least + _AS_GOOD * abs(least))
+    return finite

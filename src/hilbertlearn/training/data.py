@@ -35,6 +35,7 @@ from .samples import Encoded, Samples, take_samples
 
 _ALPHAS_PER_DECADE = 4
 _SMALLEST, _LARGEST = 1e-11, 10.0  # default alphas, relative to the mean of k(x, x) times the operator's norm
+_RELATIVE_ALPHAS = np.geomspace(_SMALLEST, _LARGEST, round(_ALPHAS_PER_DECADE * np.log10(_LARGEST / _SMALLEST)) + 1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,8 +189,8 @@ class Training(Samples):
             return self.kernels[k]
         return kernels.InputKernel.from_settings(setting, recipe.gamma, recipe.params, X, weights, recipe.center)
 
-    def judged(self, positions) -> Samples:
-        """Some of the samples, encoded as they are, for errors of them."""
+    def encoded_rows(self, positions) -> Samples:
+        """Some of the samples, encoded as they are."""
         given = {field.name: getattr(self, field.name) for field in fields(Samples)}
         own = {"weights": self.weights[positions], "rows": self.rows[positions]}
         return Samples(**{**given, **own, "encoded": self.encoded.take(positions)})
@@ -243,8 +244,7 @@ class Training(Samples):
 
 def alpha_grid(scale):
     """Logarithmic grid of penalties around a scale, the mean of k(x, x) times the operator's norm."""
-    number = round(_ALPHAS_PER_DECADE * np.log10(_LARGEST / _SMALLEST)) + 1
-    return (scale if scale > 0 else 1.0) * np.geomspace(_SMALLEST, _LARGEST, number)
+    return (scale if scale > 0 else 1.0) * _RELATIVE_ALPHAS
 
 
 # ---------------------------------------------------------------- making it

@@ -203,6 +203,11 @@ class Samples:
             encoded = Encoded.of(self.recipe.space(outputs, weights), outputs)
         return replace(self, weights=weights, encoded=encoded, screened=self.rows[wrong])
 
+    def has_duplicates(self) -> bool:
+        """Whether samples are repeated, see ``merge_duplicates``; those of a graph's labelled nodes count too."""
+        X = self.X if self.graph is None else _safe_indexing(self.X, self.labelled_indices)
+        return self._are_copies(self._groups(X)[0])
+
     def _are_copies(self, first) -> bool:
         """Whether the samples are repetitions of those in some positions, rather than draws of discrete data."""
         return len(first) < len(self.rows) <= _MOST_COPIES * len(first)

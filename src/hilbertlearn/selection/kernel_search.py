@@ -1,0 +1,242 @@
+"""Search of the kernel, its rate, alpha and the operator by leave-one-out errors of the squared loss."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .. import kernels
+from .._utils.progress import StopSearch, Task
+from .._utils.threads import threads_for
+from .._utils.validation import warn
+from ..training import Options, Samples, build
+from .criterion import Criterion
+from .draws import draw_subsample
+from .error_curve import ErrorCurve, error_curve
+from .trials import Trial, smoothest
+
+# Rates of a kernel relative to the median rule's: a factor of 4 apart, from 1e-3 to 16.
+RATES = 2.0 ** np.arange(-10, 5, 2)
+_STEP, _HALF_STEP = RATES[1] / RATES[0], np.sqrt(RATES[1] / RATES[0])
+_WINDOW = 2  # steps to either side of the best rate of one kernel at which the next kernels are evaluated
+_BEYOND = 2  # steps beyond the largest rate that are evaluated as long as errors fall
+_NEAR = (1.0, 0.5, 2.0)  # rates that are compared with the best one, relative to it
+_EDGE = 1e-2  # relative gain of the last rate of the grid over its neighbour that causes a warning
+# Errors of rates far apart differ by more than errors of different subsamples do. So up to 600 samples are searched as
+# a whole, of more 400 find the region; the best rate and its neighbours are compared on 1000 samples.
+_COMPLETE, _FIRST, _SECOND = 600, 400, 1000
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """The kernels with the smallest error."""
+
+    shape: Any  # the selected kernel, as a setting
+    kernels: tuple[kernels.InputKernel, ...]
+    curve: ErrorCurve  # of their errors over alpha
+    trials: tuple[Trial, ...]
+    rate: float  # relative to the median rule's
+    neighbours: list[tuple[int, float]]  # (index of the family, rate) of the kernel itself and of similar ones
+
+
+def is_open(samples: Samples) -> bool:
+    """Whether a kernel or an operator is to be selected."""
+    recipe = samples.recipe
+    settings = [kernels.scalar_kernel(kernel) for kernel, _ in recipe.pairs]
+    searched = (kernels.is_searched(one, recipe.gamma) or getattr(one, "n_rounds", 0) for one in settings)
+    return len(recipe.shapes) > 1 or len(recipe.operators) > 1 or any(searched)
+
+
+def has_plain_kernels(samples: Samples) -> bool:
+    """Whether kernels have Gram matrices without the operators that some of them define."""
+    return all(getattr(kernels.scalar_kernel(kernel), "returns_gram", True) for kernel, _ in samples.recipe.pairs)
+
+
+def families_of(samples: Samples) -> list[tuple[Any, kernels.KernelFamily]]:
+    """For each candidate kernel its setting, and the family of its rates for the samples."""
+    recipe, families = samples.recipe, []
+    for shape in recipe.shapes or [recipe.pairs[0][0]]:
+        pairs = samples.with_shape(shape).recipe.pairs
+        inputs = (samples.X, samples.input_weights)
+        families.append(
+            (shape, kernels.KernelFamily.from_settings(pairs, recipe.gamma, recipe.params, *inputs, recipe.center))
+        )
+    return families
+
+
+def search_kernels(
+    samples: Samples,
+    families,
+    criterion: Criterion,
+    alpha,
+    options: Options,
+    weights=None,
+    *,
+    around: SearchResult | None = None,
+    middle: float | None = None,
+) -> SearchResult:
+    """The kernel and its rate, for alpha a number, or "auto" for the best alpha of each kernel.
+
+    families : from ``families_of``
+    weights : (n,) factors of the sample weights, of a robust fit, or None
+    around : result of an earlier search whose kernel is kept; only its rate and neighbours are evaluated
+    middle : the rate around which others are evaluated first; None for all of ``RATES``
+    """
+    n = len(samples.rows)
+    trials: tuple[Trial, ...] = ()
+    candidates = _all_rates(families) if around is None else around.neighbours
+    is_wide = len(candidates) > len(_NEAR)
+    for number in _subsample_sizes(n, is_wide, len(candidates)):
+        rows = draw_subsample(samples, number)
+        part = samples if number == n else samples.subsample(rows)
+        steps = len(candidates) + 2 * is_wide * len(families)
+        task = options.progress.task("choice of the kernel", "kernel", steps, where=f"{number} samples", exact=False)
+        search = _KernelSearch(part, families, criterion, alpha, task, None if weights is None else weights[rows])
+        with threads_for(number):
+            with suppress(StopSearch), task:
+                if is_wide:
+                    search.evaluate_grid(middle)
+                else:
+                    search.evaluate_all(candidates)
+            curve = search.best_curve()
+        i, rate = search.best
+        shape, family = families[i]
+        neighbours = [(i, rate * factor) for factor in (_NEAR if family.is_searched else (1.0,))]
+        trials += search.trials
+        search.warn_at_edge()
+        is_wide, candidates = False, neighbours if is_wide else [(i, rate)]
+    return SearchResult(shape, family.at_rate(rate), curve, trials, rate, neighbours)
+
+
+def search_operators(
+    samples: Samples, result: SearchResult, criterion: Criterion, alpha, weights=None
+) -> tuple[Any, SearchResult]:
+    """The operator setting with the smallest error for the selected kernel, and the search result with it."""
+    best, *others = samples.recipe.operators
+    for operator in others:
+        candidate = samples.with_operator_setting(operator).with_shape(result.shape)
+        training = build(candidate, result.kernels, [gram.dense() for gram in result.curve.training.grams])
+        factors = result.curve.factors
+        if factors is not None:
+            factors = None if training.term is None else factors.with_operator(training.term.M)
+        curve = error_curve(training, criterion, _alphas(training, alpha), weights, factors)
+        result = replace(result, trials=result.trials + curve.trials())
+        if curve.error < result.curve.error:
+            best, result = operator, replace(result, curve=curve)
+    return best, result
+
+
+def _all_rates(families) -> list[tuple[int, float]]:
+    """(index of the family, rate) of all candidates."""
+    return [(i, rate) for i, (_, family) in enumerate(families) for rate in (RATES if family.is_searched else [1.0])]
+
+
+def _subsample_sizes(n, is_wide, n_candidates) -> list[int]:
+    """Numbers of samples of the rounds of a search; the last is n."""
+    first = _FIRST if is_wide and n > _COMPLETE else n
+    return [size for size in (first, _SECOND) if size < n and n_candidates > 1] + [n]
+
+
+def _alphas(training, alpha) -> Sequence[float]:
+    return training.alphas() if isinstance(alpha, str) else [float(alpha)]
+
+
+class _KernelSearch:
+    """Errors of kernels on the same samples, by (index of the family, rate); the best curve is kept."""
+
+    def __init__(self, samples: Samples, families, criterion, alpha, task: Task, weights):
+        self.samples, self.families, self.criterion, self.alpha = samples, families, criterion, alpha
+        self.task, self.weights = task, weights
+        self.grams = kernels.SharedDistances(samples.X)
+        self.is_distinct = not samples.has_duplicates()
+        self.errors: dict[int, dict[float, float]] = {}  # by family, then rate
+        self.best_rates: dict[int, float] = {}  # by family
+        self.best: tuple[int, float] = (0, 1.0)  # family and rate of the smallest error
+        self.names: dict[tuple[int, float], str] = {}
+        self.trials: tuple[Trial, ...] = ()
+        self._curve: tuple[tuple[int, float], ErrorCurve] | None = None  # of the best, where it is in memory
+
+    def evaluate_grid(self, middle=None):
+        """A grid of rates for each family, then half steps around its best rate.
+
+        The first family is evaluated on the whole grid, or around `middle`; the others around the best rate so far.
+        Each continues in the direction in which errors fall at the end of what was evaluated.
+        """
+        if middle is None:
+            grid, first, end = RATES[0] * _STEP ** np.arange(len(RATES) + _BEYOND), 0, len(RATES)
+        else:
+            number = len(RATES) // 2
+            grid, first, end = middle * _STEP ** np.arange(-number, number + 1), number - 1, number + 2
+        for i, (_, family) in enumerate(self.families):
+            if not family.is_searched:
+                self.evaluate(i, 1.0)
+                continue
+            self.evaluate_all((i, rate) for rate in grid[first:end])
+            while end < len(grid) and self.best_rates[i] == grid[end - 1]:
+                self.evaluate(i, grid[end])
+                end += 1
+            while first and self.best_rates[i] == grid[first]:
+                first -= 1
+                self.evaluate(i, grid[first])
+            best = self.best_rates[i]
+            self.evaluate_all([(i, best / _HALF_STEP), (i, best * _HALF_STEP)])
+            nearest = int(np.argmin(np.abs(np.log(grid / self.best[1]))))
+            first, end = max(nearest - _WINDOW, 0), min(nearest + _WINDOW + 1, len(grid))
+
+    def evaluate_all(self, candidates):
+        for i, rate in candidates:
+            self.evaluate(i, rate)
+
+    def evaluate(self, i, rate):
+        """Compute the error curve of a kernel and report it."""
+        curve = self._compute(i, rate)
+        error, name, least = curve.error, self.names[i, rate], self.errors[self.best[0]][self.best[1]]
+        best_so_far = f"best {least:.4g} for {self.names[self.best]}"
+        facts = {"kernel": name, "alpha": curve.alpha, "error": error}
+        self.task.search_step(f"{name}: error {error:.4g} at alpha {curve.alpha:.2g}", best_so_far, **facts)
+
+    def best_curve(self) -> ErrorCurve:
+        """The curve of the best kernel, with its training data and factors."""
+        if self._curve is None or self._curve[0] != self.best:  # it tied with another when it was evaluated
+            return self._compute(*self.best)
+        return self._curve[1]
+
+    def _compute(self, i, rate) -> ErrorCurve:
+        shape, family = self.families[i]
+        selected = family.at_rate(rate)
+        training = build(self.samples.with_shape(shape), selected, self.grams(selected))
+        alphas = _alphas(training, self.alpha)
+        curve = error_curve(training, self.criterion, alphas, self.weights, is_distinct=self.is_distinct)
+        self.trials += curve.trials()
+        self.names[i, rate] = _description(selected, rate)
+        self.errors.setdefault(i, {})[rate] = curve.error
+        self.best_rates[i] = smoothest(self.errors[i])
+        family_errors = {j: self.errors[j][best] for j, best in self.best_rates.items()}
+        j = smoothest(family_errors)  # ties go to the first kernel, and to the smallest rate
+        self.best = j, self.best_rates[j]
+        if self.best == (i, rate):  # matrices and factors of the others are not needed
+            self._curve = self.best, curve
+        return curve
+
+    def warn_at_edge(self):
+        """Warn where the error still falls at the end of the grid of rates."""
+        i, rate = self.best
+        errors = self.errors[i]
+        rates = sorted(errors)
+        if len(rates) <= len(_NEAR) or rate not in (rates[0], rates[-1]):
+            return
+        is_smoothest = rate == rates[0]
+        if errors[rate] < (1 - _EDGE) * errors[rates[1 if is_smoothest else -2]]:
+            side, remedy = ("smoothest", "kernel='linear'") if is_smoothest else ("roughest", "kernel='matern12'")
+            warn(
+                f"gamma='auto': the {side} kernel that was tried is the best, {rate:g} times the median rule's rate; "
+                f"scale X, for example with StandardScaler, try {remedy}, or give gamma as a number"
+            )
+
+
+def _description(selected, rate) -> str:
+    return " + ".join(f"{one.kernel}, rate {rate:.3g}" if one.rate is not None else f"{one.kernel}" for one in selected)

@@ -1,0 +1,358 @@
+"""The stages of the automatic selection.
+
+A stage takes a draft and returns it with more settings selected, or unchanged where it has nothing to do.
+``automatic.STAGES`` lists the stages in their order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ..core.terms import Factors
+from ..losses import Loss, Squared
+from ..training import Options, Samples, Training, build, for_alpha
+from .alpha_search import search_alpha_of_loss
+from .criterion import Criterion, NormCriterion
+from .draws import draw_subsample
+from .feature_search import Approximation, search_features
+from .folds import search_folds
+from .kernel_search import (
+    families_of,
+    has_plain_kernels,
+    is_open,
+    search_kernels,
+    search_operators,
+)
+from .learnt_kernel import n_rounds, relearn
+from .loss_constants import initial_weights, is_robust, resolve_loss, reweight
+from .outlier_screening import SCREENED_WEIGHT, replace_outlying_points, screen_samples
+from .surrogate import is_nearly_complete, make_surrogate, selection_subsample, subsample_size
+from .trials import Trial
+
+
+@dataclass(frozen=True)
+class Request:
+    """The settings that a selection starts from."""
+
+    samples: Samples
+    loss: Loss
+    alpha: float | str  # a number, or "auto"
+    options: Options
+
+
+@dataclass(frozen=True)
+class SearchSamples:
+    """The samples that errors are computed on. A step that changes nothing keeps the object of the step before."""
+
+    unmerged: Samples  # all, in double precision
+    merged: Samples  # duplicates merged
+    subsample: Samples  # some of many
+    surrogate: Samples  # with closed-form leave-one-out errors
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether errors are computed on the samples of the fit themselves."""
+        return self.surrogate is self.unmerged
+
+    @property
+    def is_subsampled(self) -> bool:
+        return self.subsample is not self.merged
+
+
+@dataclass(frozen=True)
+class Draft:
+    """Settings during the selection; those at None are selected by a later stage."""
+
+    request: Request
+    samples: Samples  # to fit
+    loss: Loss  # with "auto" constants until they are resolved
+    alpha_setting: float | str  # a number, or "auto"
+    screens: bool = True  # whether outliers are screened
+    search_samples: SearchSamples | None = None  # None where leave-one-out errors select nothing
+    surrogate: Any = None  # Samples: those of the search, with the selected operator
+    weights: Any = None  # (n,) factors of the surrogate's weights in a robust fit; None for ones
+    unit: float = 1.0  # alpha of the loss over alpha of the squared loss with these weights
+    criterion: Criterion = field(default_factory=Criterion)
+    result: Any = None  # SearchResult on the surrogate
+    has_replaced_outputs: bool = False  # whether outlying points were replaced
+    training: Any = None  # Training: the samples with the selected kernels
+    alpha: Any = None  # float
+    factors: Factors | None = None  # of the training data's term, where the search computed them
+    trials: tuple[Trial, ...] = ()
+    approximation: Approximation | None = None
+
+    @classmethod
+    def start(cls, request: Request, screens=True) -> Draft:
+        return cls(request, request.samples, request.loss, request.alpha, screens)
+
+    @property
+    def is_auto(self) -> bool:
+        """Whether alpha is selected."""
+        return isinstance(self.alpha_setting, str)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something is selected by errors; one sample alone has none."""
+        return len(self.samples.rows) > 1 and (self.is_auto or is_open(self.samples))
+
+    @property
+    def search_alpha(self) -> float | str:
+        """alpha in the search on the surrogate: "auto", or the number in the unit of the robust weights."""
+        return self.alpha_setting if self.is_auto else float(self.alpha_setting) / self.unit
+
+
+def use_squared_loss(draft: Draft) -> Draft:
+    """Replace an asymmetric loss by the squared loss, which has closed-form errors and needs the same kernel.
+
+    ``restore_loss`` takes the loss back and selects its alpha.
+    """
+    samples = draft.samples
+    is_given = not draft.is_auto and not is_open(samples) and samples.recipe.features is None
+    return draft if draft.loss.symmetric or is_given else replace(draft, loss=Squared(), alpha_setting="auto")
+
+
+def use_exact_subsample(draft: Draft) -> Draft:
+    """Replace features by the exact kernel of a subsample, on which the kernel and the loss are selected.
+
+    ``search_landmarks`` returns to all samples. Outliers are not screened.
+    """
+    if draft.samples.recipe.features is None:
+        return draft
+    exact = draft.samples.with_features(None)
+    return replace(draft, samples=exact.subsample(draw_subsample(exact, subsample_size(exact))), screens=False)
+
+
+def merge_duplicates(draft: Draft) -> Draft:
+    """Merge repeated samples.
+
+    Leaving out one of two copies tests nothing, and integer weights must select what repetition selects.
+    """
+    if not draft.is_open or not has_plain_kernels(draft.samples):
+        return draft
+    unmerged = draft.samples.to_float64()  # settings are selected in double precision
+    merged = unmerged.merge_duplicates()
+    return replace(draft, search_samples=SearchSamples(unmerged, merged, merged, merged))
+
+
+def subsample(draft: Draft) -> Draft:
+    """Draw a subsample of many samples, and make the surrogate whose leave-one-out errors have a closed form."""
+    if draft.search_samples is None:
+        return draft
+    merged = draft.search_samples.merged
+    part = merged.subsample(draw_subsample(merged, subsample_size(merged)))
+    surrogate = make_surrogate(part)
+    search_samples = replace(draft.search_samples, subsample=part, surrogate=surrogate)
+    return replace(draft, search_samples=search_samples, surrogate=surrogate)
+
+
+def search_kernel(draft: Draft) -> Draft:
+    """Select the kernel, its rate and alpha; for a loss with a bound its constants in turn with them."""
+    if draft.search_samples is None:
+        return draft
+    families = families_of(draft.search_samples.unmerged)
+    if np.isfinite(draft.loss.largest_residual):  # a kernel smoother than the median rule's may not reach every sample
+        families = [(families[0][0], families[0][1].without_search())]
+    if is_robust(draft.loss):
+        return _search_robust_kernel(draft, families)
+    result = search_kernels(draft.surrogate, families, draft.criterion, draft.alpha_setting, draft.request.options)
+    return replace(draft, result=result)
+
+
+def _search_robust_kernel(draft: Draft, families) -> Draft:
+    """Kernel, weights and the constants of a loss with a bound in turn.
+
+    Weights are those of iteratively reweighted least squares, at first from distances to the median, then from
+    leave-one-out residuals. All kernels are evaluated again after the first round: with gross errors the first order of
+    the kernels means nothing.
+    """
+    samples, options = draft.surrogate, draft.request.options
+    weights = initial_weights(samples)
+    result = search_kernels(samples, families, NormCriterion(), draft.alpha_setting, options, weights)
+    trials = result.trials
+    for is_last in (False, True):
+        training = build(samples.with_shape(result.shape), result.kernels)
+        loss, weights, unit = reweight(training, draft.loss, weights, result.curve.penalty)
+        if (weights == 1).all():  # no residual exceeds the bound: for these samples it is the squared loss
+            result = search_kernels(samples, families, Criterion(), draft.alpha_setting, options)
+            return replace(draft, result=result, loss=loss)
+        new = replace(draft, weights=weights, unit=unit, criterion=Criterion(loss))
+        around = result if is_last else None
+        result = search_kernels(samples, families, new.criterion, new.search_alpha, options, weights, around=around)
+        trials += result.trials
+    return replace(new, result=replace(result, trials=trials), loss=loss)
+
+
+def screen_outliers(draft: Draft) -> Draft:
+    """Give outliers next to no weight, or replace outlying points of curves, and search the kernel again.
+
+    This is done where the bound of the loss is "auto", all samples are searched, and there is no graph. Screened
+    samples keep their small weight in the fit. Points are replaced for the selection only, see ``restore_outputs``.
+    """
+    setting, samples, search_samples = draft.request.loss, draft.samples, draft.search_samples
+    if not (draft.screens and setting.needs_residuals) or search_samples is None or draft.weights is None:
+        return draft
+    if search_samples.is_subsampled or samples.graph is not None:
+        return draft
+    training = build(draft.surrogate.with_shape(draft.result.shape), draft.result.kernels)
+    model = training, draft.weights, draft.result.curve.penalty
+    if not setting.pointwise or samples.Y.shape[1] == 1:  # one output is all of a sample
+        outliers = samples.expand_duplicates(screen_samples(*model))
+        return _search_again(draft, samples.screen(outliers, SCREENED_WEIGHT)) if outliers.any() else draft
+    if samples.measure is None or samples.mask is not None or training.Y.shape[1:] != samples.Y.shape[1:]:
+        return draft  # outlying entries of vectors, or beside missing values, are harder to tell from others
+    Y = replace_outlying_points(*model)
+    if Y is None:
+        return draft
+    return replace(_search_again(draft, samples.with_outputs(samples.expand_duplicates(Y))), has_replaced_outputs=True)
+
+
+def _search_again(draft: Draft, samples: Samples) -> Draft:
+    """The draft after the search of the kernel for other samples."""
+    again = replace(Draft.start(draft.request, screens=False), samples=samples)
+    return search_kernel(subsample(merge_duplicates(again)))
+
+
+def search_operator(draft: Draft) -> Draft:
+    """Select the output operator, where there are several to select from."""
+    if draft.result is None or not draft.samples.recipe.operators:
+        return draft
+    operator, result = search_operators(
+        draft.surrogate, draft.result, draft.criterion, draft.search_alpha, draft.weights
+    )
+    surrogate, samples = (one.with_operator_setting(operator) for one in (draft.surrogate, draft.samples))
+    return replace(draft, surrogate=surrogate, samples=samples, result=result)
+
+
+def learn_kernel(draft: Draft) -> Draft:
+    """Learn the metric, or the rates, of a kernel that is learnt in rounds."""
+    if draft.result is None or not n_rounds(draft.surrogate):
+        return draft
+    result = relearn(
+        draft.surrogate, draft.result, draft.criterion, draft.search_alpha, draft.request.options, draft.weights
+    )
+    return replace(draft, result=result, samples=draft.samples.with_shapes([result.shape]))
+
+
+def build_training(draft: Draft) -> Draft:
+    """Compute the Gram matrices of the samples with the selected kernel, and the alpha that the search has selected.
+
+    A model of more samples than were searched keeps the penalty, alpha times the sum of weights: it is the ratio of
+    noise to signal and, unlike alpha, does not depend on n.
+    """
+    result, search_samples = draft.result, draft.search_samples
+    if result is None or search_samples is None:
+        return _build_given(draft)
+    curve, samples = result.curve, draft.samples
+    if draft.is_auto:
+        alpha = draft.unit * curve.alpha * (curve.total_weight / float(samples.weights.sum()))
+    else:
+        alpha = float(draft.alpha_setting)
+    draft = replace(draft, alpha=alpha, trials=result.trials)
+    if search_samples.is_complete and draft.weights is None:
+        return replace(draft, training=curve.training, factors=curve.factors)
+    training = build(samples.with_shape(result.shape), result.kernels)
+    return replace(draft, training=for_alpha(training, draft.loss, alpha))
+
+
+def _build_given(draft: Draft) -> Draft:
+    """The draft where no errors select the kernel; alpha may still be open."""
+    training = build_first(draft.samples)
+    if draft.is_open and draft.is_auto:
+        return replace(draft, training=training)
+    alpha = float(training.alphas()[-1] if draft.is_auto else draft.alpha_setting)  # one sample: the smoothest model
+    return replace(draft, training=for_alpha(training, draft.loss, alpha), alpha=alpha)
+
+
+def build_first(samples: Samples) -> Training:
+    """The samples with the kernels as they are given, of several the first, at the median rule's rate."""
+    (shape, family), *_ = families_of(samples)
+    return build(samples.with_shape(shape), family.kernels)
+
+
+def refine_alpha(draft: Draft) -> Draft:
+    """Select alpha by folds where leave-one-out errors of the model have no closed form, starting from the surrogate's.
+
+    Nearly complete curves keep the alpha of the surrogate.
+    """
+    if not (draft.is_open and draft.is_auto):
+        return draft
+    training, options, search_samples = draft.training, draft.request.options, draft.search_samples
+    if search_samples is None:  # kernels without Gram matrices of their own: there is no surrogate
+        middle = float(np.sqrt(np.prod(training.alphas()[[0, -1]])))
+        alpha, trials = search_folds(training, Squared(), middle, options)
+        return replace(draft, alpha=alpha, trials=trials)
+    on_margins = draft.loss.on_margins
+    if not on_margins and (
+        training.closed_form or is_nearly_complete(search_samples.surrogate, search_samples.subsample)
+    ):
+        return draft
+    if draft.samples.graph is None:
+        part = selection_subsample(training)
+    else:
+        part = training.take(draw_subsample(training, len(search_samples.subsample.rows)))
+    unit = draft.unit
+    if draft.weights is not None and len(draft.weights) == len(part.rows):  # these may be merged differently
+        weighted = replace(part, weights=part.weights * draft.weights)
+        part, unit = weighted, unit * float(weighted.weights.sum() / part.weights.sum())
+    alpha, trials = search_folds(part, draft.loss if on_margins else Squared(), draft.alpha / unit, options)
+    return replace(draft, alpha=unit * alpha, trials=draft.trials + trials)
+
+
+def resolve_constants(draft: Draft) -> Draft:
+    """Compute the constants of the loss that are still "auto"."""
+    loss = resolve_loss(draft.training, draft.loss, [draft.alpha], draft.request.options, draft.factors)
+    return replace(draft, loss=loss)
+
+
+def refine_alpha_of_loss(draft: Draft) -> Draft:
+    """Select alpha again by folds of the loss itself, where there is no surrogate."""
+    if draft.search_samples is not None or not (draft.is_open and draft.is_auto) or draft.loss.quadratic:
+        return draft
+    alpha, trials = search_folds(draft.training, draft.loss, draft.alpha, draft.request.options)
+    return replace(draft, alpha=alpha, trials=draft.trials + trials)
+
+
+def restore_outputs(draft: Draft) -> Draft:
+    """Take the given outputs back in place of those whose outlying points were replaced."""
+    if not draft.has_replaced_outputs:
+        return draft
+    return replace(draft, training=draft.training.with_outputs(draft.request.samples.Y))
+
+
+def search_landmarks(draft: Draft) -> Draft:
+    """Select the number of landmarks, and alpha, by leave-one-out errors of the model of all samples on features."""
+    given = draft.request.samples
+    if given.recipe.features is None:
+        return draft
+    recipe, total = draft.training.recipe, float(given.weights.sum())
+    samples = replace(given, recipe=replace(recipe, features=given.recipe.features))
+    penalty = draft.alpha * (float(draft.training.weights.sum()) if draft.is_auto else total)
+    result = search_features(
+        samples, draft.training.kernels, draft.loss, draft.alpha_setting, penalty, draft.request.options
+    )
+    alpha = float(draft.alpha_setting) if not draft.is_auto else result.alpha
+    return replace(
+        draft,
+        samples=samples,
+        training=result.training,
+        alpha=penalty / total if alpha is None else alpha,
+        factors=result.factors,
+        trials=draft.trials + result.trials,
+        approximation=result.approximation,
+    )
+
+
+def restore_loss(draft: Draft) -> Draft:
+    """Take an asymmetric loss back, and select its alpha by folds, around the alpha of the squared loss."""
+    loss, alpha = draft.request.loss, draft.request.alpha
+    if loss.symmetric:
+        return draft
+    if not isinstance(alpha, str):
+        return replace(draft, loss=loss, alpha=float(alpha))
+    if len(draft.training.rows) == 1:
+        return replace(draft, loss=loss)
+    alpha, trials = search_alpha_of_loss(draft.training, loss, draft.alpha, draft.request.options)
+    return replace(draft, loss=loss, alpha=alpha, trials=draft.trials + trials)
