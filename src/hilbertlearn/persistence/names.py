@@ -240,8 +240,9 @@ FORMER: dict[str, str] = {
     "operators.PerAxis": "operators.AxisProduct",
 }
 
-# attributes of classes in files of earlier versions: names now; they hold for subclasses too
-FORMER_ATTRIBUTES: dict[str, dict[str, str]] = {
+# attributes of classes in files of earlier versions: names now, None for attributes that are gone; also for subclasses
+FORMER_ATTRIBUTES: dict[str, dict[str, str | None]] = {
+    "features.LandmarkMap": {"knows_outputs": None},
     "core.EigenspaceTerm": {"error": "_error"},
     "data.StructuredOutputs": {"whole": "all_known"},
     "machine.SampleDiagnostics": {"beyond": "outside_values", "places": "observation_points"},
@@ -264,11 +265,12 @@ def name_class(cls: type) -> str | None:
 
 
 def current_attributes(cls: type, attributes: dict) -> dict:
-    """Attributes from a file under the names that the class has for them now."""
-    names: dict[str, str] = {}
+    """Attributes from a file under their current names, without those that the class no longer has."""
+    names: dict[str, str | None] = {}
     for base in cls.__mro__:
         names |= FORMER_ATTRIBUTES.get(name_class(base) or "", {})
-    return {names.get(name, name): value for name, value in attributes.items()}
+    renamed = {names.get(name, name): value for name, value in attributes.items()}
+    return {name: value for name, value in renamed.items() if name is not None}
 
 
 def find_class(name: str) -> type | None:
