@@ -182,7 +182,7 @@ def test_features_keep_all_samples_in_one_scale():
 def test_bounds_say_why_they_do_not_hold():
     X, _, W, _ = spoilt()
     with pytest.raises(ValueError, match="screened_"):
-        bounds.stability_bound_of(clone(HUBER).fit(X, W), X, W)
+        bounds.stability_bound_from_estimator(clone(HUBER).fit(X, W), X, W)
 
 
 def test_wrong_points_have_no_part_in_the_choice():

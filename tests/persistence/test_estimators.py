@@ -15,7 +15,6 @@ from hilbertlearn.persistence import ModelFileError
 X = np.random.default_rng(0).normal(size=(40, 3))
 COLOURS = np.array([["red", 1.0], ["green", np.nan], ["blue", 1.0], ["red", 2.0]], dtype=object)
 MANY = np.array([[1.0], [1.0], [1.0], [2.0], [3.0], [4.0], [4.0], [4.0]])
-
 HONEST = {
     "one hot": (OneHotEncoder(drop="if_binary").fit(COLOURS), COLOURS),
     "dropped": (OneHotEncoder(drop="first", sparse_output=False).fit(COLOURS), COLOURS),

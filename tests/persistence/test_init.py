@@ -31,8 +31,6 @@ import hilbertlearn
 from hilbertlearn import baselines, load, losses, outlier_report, save
 
 CASES = cases()
-
-
 NAMES = [*CASES, *IN_BATCHES]
 
 

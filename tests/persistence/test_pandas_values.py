@@ -11,7 +11,6 @@ from helpers.stored_models import assert_refused
 from hilbertlearn import save
 
 pandas = pytest.importorskip("pandas")
-
 LONG = {"is": "range", "of": [0, 10**7, 1]}
 LONG_INDEX = {"is": "pandas.RangeIndex", "of": [0, 10**11, 1, None]}
 

@@ -4,7 +4,7 @@ With ``Delta(z, y) = <psi(z), V psi(y)>`` and d the decoder, ``d(g) = argmin_z <
 
     E(d o g) - E(f*) <= 2 c_Delta sqrt(R(g) - R(g*))        c_Delta = ||V|| max_y ||psi(y)||
 
-where ``R(g) = E ||g(x) - psi(y)||^2``, without a half. ``representations`` has the parts of each loss.
+where ``R(g) = E ||g(x) - psi(y)||^2``, without a half. ``bilinear_forms`` has the parts of each loss.
 
 The features are, with s free,
 
@@ -13,13 +13,13 @@ The features are, with s free,
 so that ``||V|| = ||T||`` and, with the best s, ``max ||psi||^2 = max ||phi||^2 + 2 max |u| / ||T||``; where u and v
 differ both are features, and |u| becomes ``sqrt(u^2 + v^2)``.
 
-``sharp=True`` applies the theorem to ``Delta(z, y) - v(y)``: neither the decoder nor the excess risk sees what depends
-on the truth alone. The proof takes the largest norm of predictions' features, and these need not be those of truths:
-``(phi(z), u(z) / (s t))`` and ``(phi(y), s / t)``, u around the middle of its range. For a constant less a kernel only
-the kernel is left.
+``sharp=True`` applies the theorem to ``Delta(z, y) - v(y)``: terms that depend on the truth alone change neither the
+decoder nor the excess risk. The proof needs the largest norm of the features of predictions, and these may differ from
+the features of truths: ``(phi(z), u(z) / (s t))`` and ``(phi(y), s / t)``, with u less the middle of its range. For a
+constant minus a kernel only the kernel remains.
 
-Any loss on a finite list has unit vectors as features and its own matrix as V. Sharp: the features of z are row z of
-that matrix, less a row that all have in common, and V is the identity.
+Any loss on a finite list has unit vectors as features and its matrix as V. With ``sharp=True`` the features of z are
+row z of that matrix, minus a row that all have in common, and V is the identity.
 """
 
 from __future__ import annotations
@@ -31,21 +31,30 @@ import numpy as np
 from ..._utils.validation import check_number
 from ...data.objects import distinct, take
 from ...output_losses import OutputLoss, as_output_loss
-from .report import Report
-from .representations import Bilinear, bilinear
+from .bilinear_forms import BilinearForm, bilinear_form
+from .results import BoundResult
 
 
 @dataclass(frozen=True, repr=False)
-class ComparisonConstant(Report):
-    """c_Delta of an output loss, and what it is made of.
+class ComparisonConstant(BoundResult):
+    """The constant c_Delta of an output loss, with its form.
 
     Attributes
     ----------
-    value : operator_norm times feature_bound
-    operator_norm : norm of the bilinear form that the loss is
-    feature_bound, target_bound : largest norms of the features of predictions and of truths
-    features, loss : what they are, in words
-    sharp : whether the smaller constant was asked for
+    value : float
+        The constant, ``operator_norm * feature_bound``.
+    operator_norm : float
+        Norm of the bilinear form V.
+    feature_bound : float
+        Largest norm of the features of predictions.
+    target_bound : float
+        Largest norm of the features of truths, Q in the paper.
+    features : str
+        Description of the features.
+    loss : str
+        The output loss.
+    sharp : bool
+        Whether this is the smaller constant.
 
     References
     ----------
@@ -60,32 +69,39 @@ class ComparisonConstant(Report):
     (2.0, 2.0)
     """
 
-    value: float  # operator_norm times feature_bound
-    operator_norm: float  # ||V||
-    feature_bound: float  # largest norm of a prediction's features
-    target_bound: float  # and of a truth's: Q of the paper, where the two are the same
+    value: float
+    operator_norm: float
+    feature_bound: float
+    target_bound: float
     features: str
     loss: str
     sharp: bool = False
 
 
 def comparison_constant(output_loss, outputs=None, *, interval=None, finite=False, sharp=False) -> ComparisonConstant:
-    """c_Delta of an output loss (Ciliberto et al. 2016, theorem 2).
+    """Compute the constant c_Delta of an output loss (Ciliberto et al. 2016, theorem 2).
 
     Parameters
     ----------
-    output_loss : name, object of ``hilbertlearn.output_losses``, or a callable (Z, Y) -> matrix
-    outputs : all that outputs and predictions may be, for losses that depend on it: kernels that are not normalised,
-        histograms with ordered bins, ratings, squared errors of vectors; losses without a representation of their own
-        (edit distance, costs, callables) are taken on this finite list
-    interval : (low, high) of numbers, for losses of numbers; those of `outputs` if None
-    finite : whether to take unit vectors of `outputs` as features, whatever the loss; these are the features that
-        ``StructuredPredictor(output_loss=...)`` regresses on
-    sharp : a smaller constant, see the module; False is theorem 2 with one feature map for predictions and truths
+    output_loss : str, OutputLoss or callable
+        Name or object of ``hilbertlearn.output_losses``, or a function (Z, Y) -> matrix of losses.
+    outputs : sequence, default=None
+        All possible outputs and predictions. Needed by losses whose constant depends on them: kernels that are not
+        normalised, histograms with ordered bins, ratings, squared errors of vectors. A loss without a bilinear form
+        here (edit distance, costs, functions) is taken on this finite list.
+    interval : tuple (low, high), default=None
+        Range of outputs that are numbers; None for the range of `outputs`.
+    finite : bool, default=False
+        Whether the features are the unit vectors of `outputs`, for any loss. ``StructuredPredictor(output_loss=...)``
+        regresses on these features.
+    sharp : bool, default=False
+        Whether to compute the smaller constant of the module's docstring. False is theorem 2, with the same features
+        for predictions and truths.
 
     Returns
     -------
-    ComparisonConstant
+    constant : ComparisonConstant
+        The constant with its form.
 
     References
     ----------
@@ -104,24 +120,27 @@ def comparison_constant(output_loss, outputs=None, *, interval=None, finite=Fals
     if outputs is not None:
         loss = loss.resolve(outputs)
     given = None if outputs is None else loss.check(outputs)
-    found = None if finite else bilinear(loss, given, interval)
+    form = None if finite else bilinear_form(loss, given, interval)
     name = type(loss).__name__ if len(str(loss)) > 80 else str(loss)
-    if found is not None:
-        return _from_features(found, name, sharp)
-    return _from_matrix(_matrix(loss, given), name, sharp)
+    if form is not None:
+        return _constant_from_form(form, name, sharp)
+    return _constant_from_matrix(_matrix(loss, given), name, sharp)
 
 
 def comparison_bound(constant, excess) -> float:
-    """Bound on the excess risk of decoded predictions from that of the surrogate, ``2 c_Delta sqrt(excess)``.
+    """Bound the excess risk of decoded predictions by that of the surrogate, ``2 c_Delta sqrt(excess)``.
 
     Parameters
     ----------
-    constant : ComparisonConstant, or its value
-    excess : ``R(g) - R(g*)`` in the constant's features, a number >= 0
+    constant : ComparisonConstant or float
+        The constant of the output loss, or its value.
+    excess : float
+        Excess risk of the surrogate ``R(g) - R(g*)`` in the features of the constant, not negative.
 
     Returns
     -------
-    float
+    bound : float
+        Upper bound on the excess risk.
 
     References
     ----------
@@ -138,19 +157,19 @@ def comparison_bound(constant, excess) -> float:
     return float(2 * c * np.sqrt(check_number(excess, "excess", strict=False)))
 
 
-def _from_features(parts: Bilinear, name, sharp):
-    norm = parts.norm
+def _constant_from_form(form: BilinearForm, name, sharp):
+    norm = form.norm
     if sharp:
-        square = targets = parts.square + (parts.half_range / norm if norm else 0.0)
+        square = targets = form.square + (form.half_range / norm if norm else 0.0)
     else:
-        own = 2 * parts.square if parts.apart else parts.square
-        square = targets = own + (2 * parts.largest_offset / norm if norm else 0.0)
+        features = 2 * form.square if form.asymmetric else form.square
+        square = targets = features + (2 * form.largest_offset / norm if norm else 0.0)
     return ComparisonConstant(
         value=norm * float(np.sqrt(square)),
         operator_norm=norm,
         feature_bound=float(np.sqrt(square)),
         target_bound=float(np.sqrt(targets)),
-        features=parts.features,
+        features=form.features,
         loss=name,
         sharp=bool(sharp),
     )
@@ -169,7 +188,7 @@ def _matrix(loss: OutputLoss, given):
     return np.asarray(loss(loss.all_outputs(given), given), dtype=float)
 
 
-def _from_matrix(D, name, sharp):
+def _constant_from_matrix(D, name, sharp):
     if sharp:
         rows = D - (D.min(axis=0) + D.max(axis=0)) / 2
         norm, bound = 1.0, float(np.linalg.norm(rows, axis=1).max())

@@ -7,8 +7,8 @@ risk of the empirical minimiser exceeds the smallest, with probability 1 - delta
 
     8 sqrt(2) q (b + q) sqrt(D / n)  +  6 sqrt(2) (b + q)^2 sqrt(log(4 / delta) / n)
 
-for the loss ``||y - f||^2``, and by half of it for that of this package. Only C_phi has a part in it, and atoms need
-not have norm one. In whitened coordinates a dictionary is orthonormal and C_phi = 1, while the operator takes up the
+for the loss ``||y - f||^2``, and by half of it for that of this package. It depends on C_phi only, and atoms need
+not have norm one. In whitened coordinates a dictionary is orthonormal and C_phi = 1, while the operator has the
 eigenvalues of the Gram matrix: the same theorem there is never worse, since ``||G^1/2 B G^1/2|| <= C_phi^2 ||B||``.
 """
 
@@ -22,21 +22,26 @@ import numpy as np
 from ..._utils.validation import check_number, check_symmetric_psd
 from ...data.functions import quadrature
 from ...spaces import FunctionSpace, as_space
-from .fitted import Fitted, operator_norm
-from .report import Report, check_delta, check_samples
+from .fitted_model import FittedModel, operator_norm
+from .results import BoundResult, check_delta, check_samples
 
-_POINTS = 1001  # of the unit interval, where no grid is given
+_POINTS = 1001  # of the trapezoid rule on the unit interval, where no grid is given
 
 
 @dataclass(frozen=True, repr=False)
-class RieszConstants(Report):
-    """Constants of a dictionary: roots of the extreme eigenvalues of its Gram matrix.
+class RieszConstants(BoundResult):
+    """Riesz constants of a dictionary: roots of the extreme eigenvalues of its Gram matrix.
 
     Attributes
     ----------
-    lower, upper : roots of the extreme eigenvalues; lower is 0 for atoms that depend on each other
-    n_atoms : number of atoms
-    normed : whether all of them have norm one
+    lower : float
+        Root of the smallest eigenvalue; 0 for atoms that are linearly dependent.
+    upper : float
+        Root of the largest eigenvalue.
+    n_atoms : int
+        Number of atoms.
+    normed : bool
+        Whether all atoms have norm one.
 
     References
     ----------
@@ -52,24 +57,42 @@ class RieszConstants(Report):
     (0.5, 1.5, 2)
     """
 
-    lower: float  # 0 for atoms that depend on each other: no Riesz family
+    lower: float
     upper: float
     n_atoms: int
-    normed: bool  # whether all atoms have norm one
+    normed: bool
 
 
 @dataclass(frozen=True, repr=False)
-class EstimationBound(Report):
+class EstimationBound(BoundResult):
     """A bound on the estimation error that holds with probability 1 - delta.
 
     Attributes
     ----------
-    value : complexity + deviation
-    complexity : the part that grows as the root of ``n_atoms / n``
-    deviation : the part that grows as the root of ``log(4 / delta) / n``
-    n, n_atoms, radius, output_bound, kernel_bound, riesz_upper, delta : what it was computed from
-    riesz : RieszConstants of the dictionary, where it is known
-    assumed : what was taken from the samples where the theorem wants it fixed
+    value : float
+        The bound, ``complexity + deviation``.
+    complexity : float
+        The part that grows as the root of ``n_atoms / n``.
+    deviation : float
+        The part that grows as the root of ``log(4 / delta) / n``.
+    n : int
+        Number of samples.
+    n_atoms : int
+        Number of atoms.
+    radius : float
+        Bound on the norm of the functions.
+    output_bound : float
+        Bound on the norm of outputs.
+    kernel_bound : float
+        Bound on ``||K(x, x)||``.
+    riesz_upper : float
+        Upper Riesz constant of the dictionary.
+    delta : float
+        Probability that the bound fails.
+    riesz : RieszConstants or None
+        Constants of the dictionary, where it is known.
+    assumptions : tuple of str
+        Settings that were estimated from the samples although the theorem needs them fixed.
 
     References
     ----------
@@ -84,9 +107,9 @@ class EstimationBound(Report):
     True
     """
 
-    value: float  # complexity + deviation
-    complexity: float  # grows as sqrt(D / n)
-    deviation: float  # grows as sqrt(log(4 / delta) / n)
+    value: float
+    complexity: float
+    deviation: float
     n: int
     n_atoms: int
     radius: float
@@ -95,22 +118,26 @@ class EstimationBound(Report):
     riesz_upper: float
     delta: float
     riesz: RieszConstants | None = None
-    assumed: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
 
 
 def riesz_constants(dictionary, grid=None, weights="trapezoid") -> RieszConstants:
-    """Riesz constants of a dictionary (Bouche et al. 2021, definition 2.1).
+    """Compute the Riesz constants of a dictionary (Bouche et al. 2021, definition 2.1).
 
     Parameters
     ----------
-    dictionary : a Gram matrix (D, D) of inner products; a basis or a space of ``hilbertlearn.spaces``, or its name; a
-        callable ``points (p,) in [0, 1] -> (D, p)``; or a fitted FunctionalRegressor, for its own grid
-    grid, weights : points in [0, 1] and their quadrature weights, that inner products of a basis are computed with;
-        by default the trapezoid rule on 1001 points
+    dictionary : array of shape (D, D), str, basis, space, callable or FunctionalRegressor
+        The Gram matrix of the atoms; a basis or a space of ``hilbertlearn.spaces``, or its name; a function of points
+        (p,) in [0, 1] that returns the atoms (D, p); or a fitted ``FunctionalRegressor``, for its grid.
+    grid : array of shape (p,), default=None
+        Points in [0, 1] for the inner products of a basis; None for 1001 equidistant points.
+    weights : str or array of shape (p,), default="trapezoid"
+        Quadrature rule, or quadrature weights of `grid`.
 
     Returns
     -------
-    RieszConstants
+    constants : RieszConstants
+        The constants.
 
     References
     ----------
@@ -125,17 +152,17 @@ def riesz_constants(dictionary, grid=None, weights="trapezoid") -> RieszConstant
     (1.0, 1.0)
     """
     if hasattr(dictionary, "state_"):
-        return _of_space(dictionary.state_.space)
+        return _riesz_of_space(dictionary.state_.space)
     if isinstance(dictionary, FunctionSpace):
-        return _of_space(dictionary)
+        return _riesz_of_space(dictionary)
     if isinstance(dictionary, np.ndarray):
         remedy = "give inner products of atoms, (D, D)"
-        return _of_gram(check_symmetric_psd(np.asarray(dictionary, dtype=float), "dictionary", remedy))
+        return _riesz_of_gram(check_symmetric_psd(np.asarray(dictionary, dtype=float), "dictionary", remedy))
     points = np.linspace(0.0, 1.0, _POINTS) if grid is None else np.asarray(grid, dtype=float)
     axis = as_space(dictionary).axis(points)
     if axis.pointwise:
         raise ValueError("dictionary: a grid of point values has no atoms; give a basis, such as spaces.Fourier(10)")
-    return _of_gram(_gram(axis.atoms, points, axis.quadrature if grid is None else quadrature(points, weights)))
+    return _riesz_of_gram(_gram(axis.atoms, points, axis.quadrature if grid is None else quadrature(points, weights)))
 
 
 def _gram(atoms, points, weights):
@@ -143,22 +170,22 @@ def _gram(atoms, points, weights):
     return (values * weights) @ values.T
 
 
-def _of_gram(G) -> RieszConstants:
+def _riesz_of_gram(G) -> RieszConstants:
     values = np.linalg.eigvalsh(G)
     rounding = len(values) * np.finfo(float).eps * max(values[-1], 0.0)
-    low = values[0] if values[0] > rounding else 0.0
+    smallest = values[0] if values[0] > rounding else 0.0
     normed = bool(np.allclose(np.diag(G), 1.0, rtol=0, atol=1e-6))
-    return RieszConstants(float(np.sqrt(low)), float(np.sqrt(max(values[-1], 0.0))), len(G), normed)
+    return RieszConstants(float(np.sqrt(smallest)), float(np.sqrt(max(values[-1], 0.0))), len(G), normed)
 
 
-def _of_space(space) -> RieszConstants:
-    """Of a product of axes and the curves of a sample, whose Gram matrices multiply."""
+def _riesz_of_space(space) -> RieszConstants:
+    """Constants of a product of axes and curves: their Gram matrices multiply."""
     if not isinstance(space, FunctionSpace):
         raise TypeError(f"dictionary: outputs of the estimator are no functions but in {type(space).__name__}")
     parts = [
         RieszConstants(1.0, 1.0, axis.n_atoms, True)
         if axis.pointwise
-        else _of_gram(_gram(axis.atoms, axis.points, axis.quadrature))
+        else _riesz_of_gram(_gram(axis.atoms, axis.points, axis.quadrature))
         for axis in space.axes
     ]
     return RieszConstants(
@@ -172,21 +199,31 @@ def _of_space(space) -> RieszConstants:
 def estimation_bound(
     *, n, n_atoms, radius, output_bound, kernel_bound=1.0, riesz_upper=1.0, delta=0.05, half=True
 ) -> EstimationBound:
-    """Bound on the estimation error of projection learning with the squared loss (Bouche et al. 2021, prop. 3.3).
+    """Bound the estimation error of projection learning with the squared loss (Bouche et al. 2021, prop. 3.3).
 
     Parameters
     ----------
-    n, n_atoms : numbers of samples and of atoms
-    radius : a, bound on the norm of the functions among which the empirical risk is minimised
-    output_bound : largest norm of an output, around the constant of the model
-    kernel_bound : bound on ``||K(x, x)||`` of the kernel of coefficients
-    riesz_upper : C_phi of the dictionary, ``riesz_constants(dictionary).upper``
-    delta : probability that the bound fails, in (0, 1)
-    half : False for the loss ``||y - f||^2`` of the paper, in place of half of it
+    n : int
+        Number of samples.
+    n_atoms : int
+        Number of atoms D.
+    radius : float
+        Bound a on the norm of the functions among which the empirical risk is minimised.
+    output_bound : float
+        Largest norm b of an output less the constant of the model.
+    kernel_bound : float, default=1.0
+        Bound on ``||K(x, x)||`` of the kernel of coefficients.
+    riesz_upper : float, default=1.0
+        C_phi of the dictionary, ``riesz_constants(dictionary).upper``.
+    delta : float, default=0.05
+        Probability that the bound fails, in (0, 1).
+    half : bool, default=True
+        True for the loss ``||y - f||^2 / 2`` of this package, False for ``||y - f||^2`` of the paper.
 
     Returns
     -------
-    EstimationBound
+    bound : EstimationBound
+        The bound with its parts.
 
     References
     ----------
@@ -207,9 +244,9 @@ def estimation_bound(
         for value, name in ((radius, "radius"), (output_bound, "output_bound"))
     )
     k, C = float(check_number(kernel_bound, "kernel_bound")), float(check_number(riesz_upper, "riesz_upper"))
-    q, times = a * C * np.sqrt(k), 0.5 if half else 1.0
-    complexity = times * 8 * np.sqrt(2) * q * (b + q) * np.sqrt(D / n)
-    deviation = times * 6 * np.sqrt(2) * (b + q) ** 2 * np.sqrt(np.log(4 / delta) / n)
+    q, factor = a * C * np.sqrt(k), 0.5 if half else 1.0
+    complexity = factor * 8 * np.sqrt(2) * q * (b + q) * np.sqrt(D / n)
+    deviation = factor * 6 * np.sqrt(2) * (b + q) ** 2 * np.sqrt(np.log(4 / delta) / n)
     return EstimationBound(
         value=float(complexity + deviation),
         complexity=float(complexity),
@@ -224,24 +261,34 @@ def estimation_bound(
     )
 
 
-def estimation_bound_of(
+def estimation_bound_from_estimator(
     estimator, X, y, *, delta=0.05, radius=None, output_bound=None, whitened=False
 ) -> EstimationBound:
-    """The bound for a fitted ``FunctionalRegressor`` with the squared loss, from its training samples.
+    """Bound the estimation error of a fitted ``FunctionalRegressor`` with the squared loss from its training samples.
 
-    A ridge fit minimises the training loss among functions whose norm is at most its own.
+    A ridge fit minimises the training loss among functions whose norm is at most that of the fitted function.
 
     Parameters
     ----------
-    estimator : fitted, ``FunctionalRegressor(space=dictionary)``
-    X, y : the training samples
-    delta : probability that the bound fails, in (0, 1)
-    radius, output_bound : as for ``estimation_bound``; None for the norm of the fitted function, and the largest output
-    whitened : whether to apply it in orthonormal coordinates, which is never worse; False for the dictionary's own
+    estimator : FunctionalRegressor
+        Fitted, with a dictionary as ``space``.
+    X : array of shape (n, p)
+        Training inputs.
+    y : array of shape (n, m)
+        Training outputs.
+    delta : float, default=0.05
+        Probability that the bound fails, in (0, 1).
+    radius : float, default=None
+        As in ``estimation_bound``; None for the norm of the fitted function.
+    output_bound : float, default=None
+        As in ``estimation_bound``; None for the largest of the samples.
+    whitened : bool, default=False
+        Whether to apply the theorem in orthonormal coordinates, which is never worse, or in those of the dictionary.
 
     Returns
     -------
-    EstimationBound
+    bound : EstimationBound
+        The bound with its parts.
 
     References
     ----------
@@ -255,18 +302,18 @@ def estimation_bound_of(
     >>> X = np.linspace(0, 1, 40)[:, None]
     >>> Y = np.sin(6 * (X + np.linspace(0, 1, 30)))
     >>> model = FunctionalRegressor("rbf", gamma=10.0, alpha=1e-2, space=spaces.Fourier(5)).fit(X, Y)
-    >>> bounds.estimation_bound_of(model, X, Y).n_atoms
+    >>> bounds.estimation_bound_from_estimator(model, X, Y).n_atoms
     5
     """
-    delta, fitted = check_delta(delta), Fitted.of(estimator, X, y)
+    delta, fitted = check_delta(delta), FittedModel.from_estimator(estimator, X, y)
     space, state = fitted.state.space, fitted.state
-    riesz = _of_space(space)
-    fitted.check_whole()
+    riesz = _riesz_of_space(space)
+    fitted.check_common_points()
     if not state.loss.quadratic:
         raise ValueError(f"estimator: this bound is for the squared loss, got loss={state.loss!r}; set loss='squared'")
     M = np.eye(len(state.center)) if state.operator is None else state.operator
-    norm = operator_norm(M) if whitened else operator_norm(_on_atoms(M, space))
-    found = estimation_bound(
+    norm = operator_norm(M) if whitened else operator_norm(_operator_on_atoms(M, space))
+    result = estimation_bound(
         n=fitted.n,
         n_atoms=len(state.center) if whitened else riesz.n_atoms,
         radius=fitted.norm if radius is None else radius,
@@ -276,12 +323,12 @@ def estimation_bound_of(
         delta=delta,
     )
     notes = [] if radius is not None else ["radius is the norm of the fitted function"]
-    notes += fitted.assumed(output_bound=output_bound, kernel_bound=None)
-    return replace(found, riesz=riesz, assumed=tuple(notes))
+    notes += fitted.list_assumptions(output_bound=output_bound, kernel_bound=None)
+    return replace(result, riesz=riesz, assumptions=tuple(notes))
 
 
-def _on_atoms(M, space):
-    """The operator on coefficients of atoms behind that on whitened coordinates, ``F^+ M F^+'``."""
+def _operator_on_atoms(M, space):
+    """The operator on coefficients of atoms, ``F^+ M F^+'``, from that on whitened coordinates."""
     axes = [axis for axis in space.axes if not axis.pointwise and axis.from_atoms is not None]
     if not axes:
         return M

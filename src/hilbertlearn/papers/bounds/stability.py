@@ -22,7 +22,7 @@ is ``losses.EpsilonInsensitive`` here, ``phi(b) = (b - epsilon)^2 / 2`` gives
     M = (b - epsilon)^2 / 2 (1 + g / sqrt(alpha))^2        C = (b - epsilon) (1 + g / sqrt(alpha))
 
 The same follows from figure 1: twice P1's objective is that of the loss without the half with Lambda = 2 alpha, and
-half of its M, C and beta there are these. With P1's own Lambda figure 1 is larger than need be. For ``b < kappa``
+half of its M, C and beta there are these. With the Lambda of P1, figure 1 is larger than necessary. For ``b < kappa``
 figure 1's constants of the Huber loss are too small, and for ``b < kappa / 2`` not real numbers: phi(b) is b^2 / 2
 there, not ``kappa (b - kappa / 2)``.
 
@@ -40,8 +40,8 @@ import numpy as np
 
 from ..._utils.validation import check_number
 from ...losses import EpsilonSVR, ExpNorm, Loss, Norm, PowerNorm, as_loss
-from .fitted import Fitted
-from .report import Report, check_delta, check_samples
+from .fitted_model import FittedModel
+from .results import BoundResult, check_delta, check_samples
 
 _SLOPES = {
     EpsilonSVR: lambda loss, r: np.where(np.asarray(r) > loss.epsilon, 1.0, 0.0),
@@ -49,20 +49,37 @@ _SLOPES = {
     PowerNorm: lambda loss, r: loss.scale * r ** (loss.eta - 1),
     ExpNorm: lambda loss, r: loss.scale * np.exp(r),
 }
-_CELLS = 10_000
+_CELLS = 10_000  # of the grid of ``_largest_pull``; the bound is larger by at most b / 10 000 times the largest slope
 
 
 @dataclass(frozen=True, repr=False)
-class StabilityConstants(Report):
-    """M, C and beta of a loss, and what they are made of.
+class StabilityConstants(BoundResult):
+    """The constants M, C and beta of a loss, and the numbers they are computed from.
 
     Attributes
     ----------
-    M : largest loss
-    C : Lipschitz constant of the loss, on residuals that can be
-    beta : leaving out a sample changes losses by at most beta, replacing it by 2 beta
-    norm_bound, residual_bound : on the norm of the fitted function, and on residuals
-    n, alpha, output_bound, kernel_bound, loss, sharp : what they were computed from
+    M : float
+        Largest loss.
+    C : float
+        Lipschitz constant of the loss on the possible residuals.
+    beta : float
+        Stability: losses change by at most beta if a sample is removed, by at most 2 beta if it is replaced.
+    norm_bound : float
+        Bound on the norm of the fitted function.
+    residual_bound : float
+        Bound on the norm of residuals.
+    n : int
+        Number of samples.
+    alpha : float
+        Regularisation.
+    output_bound : float
+        Bound on the norm of outputs.
+    kernel_bound : float
+        Bound on ``||K(x, x)||``.
+    loss : str
+        The loss.
+    sharp : bool
+        Whether these are the smaller constants.
 
     References
     ----------
@@ -78,10 +95,10 @@ class StabilityConstants(Report):
     True
     """
 
-    M: float  # largest loss
-    C: float  # Lipschitz constant of the loss, on residuals that can be
-    beta: float  # stability: leaving out a sample changes losses by at most beta, replacing it by 2 beta
-    norm_bound: float  # on the norm of the fitted function
+    M: float
+    C: float
+    beta: float
+    norm_bound: float
     residual_bound: float
     n: int
     alpha: float
@@ -92,19 +109,27 @@ class StabilityConstants(Report):
 
 
 @dataclass(frozen=True, repr=False)
-class StabilityBound(Report):
-    """A bound that holds with probability 1 - delta: on the risk where the training loss is known, else on the gap.
+class StabilityBound(BoundResult):
+    """A bound on the risk that holds with probability 1 - delta.
 
     Attributes
     ----------
-    value : bound on the risk where the training loss is known, else on the gap
-    gap : bound on risk less training loss, bias + deviation
-    bias : 2 beta
-    deviation : ``(4 n beta + M) sqrt(log(1 / delta) / 2 n)``
-    risk : training loss, or None
-    delta : probability that the bound fails
+    value : float
+        Bound on the risk if the training loss is known, else on the gap.
+    gap : float
+        Bound on the risk minus the training loss, ``bias + deviation``.
+    bias : float
+        ``2 beta``.
+    deviation : float
+        ``(4 n beta + M) sqrt(log(1 / delta) / 2 n)``.
+    risk : float or None
+        Training loss.
+    delta : float
+        Probability that the bound fails.
     constants : StabilityConstants
-    assumed : what was taken from the samples where the theorem wants it fixed
+        The constants of the loss.
+    assumptions : tuple of str
+        Settings that were estimated from the samples although the theorem needs them fixed.
 
     References
     ----------
@@ -121,32 +146,41 @@ class StabilityBound(Report):
     """
 
     value: float
-    gap: float  # bound on risk less training loss: bias + deviation
-    bias: float  # 2 beta
-    deviation: float  # (4 n beta + M) sqrt(log(1 / delta) / 2 n)
-    risk: float | None  # training loss
+    gap: float
+    bias: float
+    deviation: float
+    risk: float | None
     delta: float
     constants: StabilityConstants
-    assumed: tuple[str, ...] = ()  # what was taken from the samples where the theorem wants it fixed
+    assumptions: tuple[str, ...] = ()
 
 
 def stability_constants(loss, *, n, alpha, output_bound, kernel_bound=1.0, half=True, sharp=False):
-    """M, C and beta of a loss of the residual's norm (Laforgue et al. 2020, figure 1 and theorem 9).
+    """Compute M, C and beta of a loss of the residual's norm (Laforgue et al. 2020, figure 1 and theorem 9).
 
     Parameters
     ----------
-    loss : name or object of ``hilbertlearn.losses`` with numbers for its settings: "squared", ``Huber(kappa)``,
-        ``EpsilonInsensitive(epsilon)``, ``EpsilonSVR(epsilon)``; also Norm, PowerNorm, ExpNorm and their convolutions
-    n : number of samples
-    alpha : regularisation
-    output_bound : largest norm of an output, around the constant of the model
-    kernel_bound : bound on ``||K(x, x)||``, gamma^2 of the paper; 1 for the Gaussian kernel without an operator
-    half : False for twice the loss, whose epsilon-ridge is that of figure 1; alpha is then its Lambda
-    sharp : whether to use what strong convexity says about the norm of the function, see the module
+    loss : str or Loss
+        Name or object of ``hilbertlearn.losses`` with numbers as settings: "squared", ``Huber(kappa)``,
+        ``EpsilonInsensitive(epsilon)``, ``EpsilonSVR(epsilon)``, ``Norm``, ``PowerNorm``, ``ExpNorm`` or their
+        convolutions.
+    n : int
+        Number of samples.
+    alpha : float
+        Regularisation.
+    output_bound : float
+        Largest norm of an output less the constant of the model.
+    kernel_bound : float, default=1.0
+        Bound on ``||K(x, x)||``, gamma^2 in the paper; 1 for the Gaussian kernel without an operator.
+    half : bool, default=True
+        False for twice the loss: its epsilon-ridge loss is that of figure 1, and `alpha` is Lambda of the paper.
+    sharp : bool, default=False
+        Whether to bound the norm of the function by strong convexity as well: see the docstring of the module.
 
     Returns
     -------
-    StabilityConstants
+    constants : StabilityConstants
+        The constants, and the numbers they are computed from.
 
     References
     ----------
@@ -161,16 +195,16 @@ def stability_constants(loss, *, n, alpha, output_bound, kernel_bound=1.0, half=
     >>> round(constants.beta, 6), constants.C
     (0.0025, 0.5)
     """
-    loss = checked_loss(loss)
+    loss = check_loss(loss)
     n, b = check_samples(n), float(check_number(output_bound, "output_bound", strict=False))
     alpha, g = float(check_number(alpha, "alpha")), float(np.sqrt(check_number(kernel_bound, "kernel_bound")))
-    times = 1.0 if half else 2.0
+    factor = 1.0 if half else 2.0
     if sharp:
-        norm = min(float(np.sqrt(times * _largest_pull(loss, b) / alpha)), times * g * loss.bound / alpha)
+        norm = min(float(np.sqrt(factor * _largest_pull(loss, b) / alpha)), factor * g * loss.bound / alpha)
     else:
-        norm = float(np.sqrt(2 * times * value(loss, b) / alpha))
+        norm = float(np.sqrt(2 * factor * value(loss, b) / alpha))
     R = b + g * norm
-    M, C = times * value(loss, R), times * float(slope(loss, R))
+    M, C = factor * value(loss, R), factor * float(slope(loss, R))
     return StabilityConstants(
         M=M,
         C=C,
@@ -189,17 +223,33 @@ def stability_constants(loss, *, n, alpha, output_bound, kernel_bound=1.0, half=
 def stability_bound(
     loss, *, n, alpha, output_bound, kernel_bound=1.0, delta=0.05, risk=None, half=True, sharp=False
 ) -> StabilityBound:
-    """Bound on the risk, or on what it exceeds the training loss by (Laforgue et al. 2020, theorem 8).
+    """Bound the risk, or the difference of risk and training loss (Laforgue et al. 2020, theorem 8).
 
     Parameters
     ----------
-    delta : probability that the bound fails, in (0, 1)
-    risk : mean training loss; None for a bound on the difference alone
-    loss, n, alpha, output_bound, kernel_bound, half, sharp : as for ``stability_constants``
+    loss : str or Loss
+        As in ``stability_constants``.
+    n : int
+        Number of samples.
+    alpha : float
+        Regularisation.
+    output_bound : float
+        Largest norm of an output less the constant of the model.
+    kernel_bound : float, default=1.0
+        Bound on ``||K(x, x)||``.
+    delta : float, default=0.05
+        Probability that the bound fails, in (0, 1).
+    risk : float, default=None
+        Mean training loss; None for a bound on the difference.
+    half : bool, default=True
+        As in ``stability_constants``.
+    sharp : bool, default=False
+        As in ``stability_constants``.
 
     Returns
     -------
-    StabilityBound
+    bound : StabilityBound
+        The bound with its parts.
 
     References
     ----------
@@ -220,25 +270,35 @@ def stability_bound(
     return _bound(constants, check_delta(delta), risk)
 
 
-def stability_bound_of(
+def stability_bound_from_estimator(
     estimator, X, y, *, delta=0.05, output_bound=None, kernel_bound=None, sharp=False
 ) -> StabilityBound:
-    """Bound on the risk of a fitted estimator, from its training samples (Laforgue et al. 2020, theorem 8).
+    """Bound the risk of a fitted estimator from its training samples (Laforgue et al. 2020, theorem 8).
 
-    The loss and the risk are in the coordinates of the outputs' space: after ``scale``, in the outputs' metric or
-    kernel, and over observed entries. Fits with sample weights have no such bound.
+    The loss and the risk are those of coordinates in the output space: after ``scale``, in the metric or kernel of the
+    outputs, and over observed entries. Fits with sample weights have no such bound.
 
     Parameters
     ----------
-    estimator : fitted OperatorKernelRegressor, FunctionalRegressor, StructuredPredictor, or RegularizationPathCV
-    X, y : the training samples
-    delta : probability that the bound fails, in (0, 1)
-    output_bound, kernel_bound : as for ``stability_constants``; None for the largest of the samples
-    sharp : as there
+    estimator : OperatorKernelRegressor, FunctionalRegressor, StructuredPredictor or RegularizationPathCV
+        Fitted.
+    X : array of shape (n, p)
+        Training inputs.
+    y : array of shape (n, d) or sequence of length n
+        Training outputs.
+    delta : float, default=0.05
+        Probability that the bound fails, in (0, 1).
+    output_bound : float, default=None
+        As in ``stability_constants``; None for the largest of the samples.
+    kernel_bound : float, default=None
+        As in ``stability_constants``; None for the largest of the samples.
+    sharp : bool, default=False
+        As in ``stability_constants``.
 
     Returns
     -------
-    StabilityBound
+    bound : StabilityBound
+        The bound with its parts.
 
     References
     ----------
@@ -251,11 +311,11 @@ def stability_bound_of(
     >>> from hilbertlearn import OperatorKernelRegressor, bounds
     >>> X = np.linspace(0, 1, 40)[:, None]
     >>> model = OperatorKernelRegressor("rbf", gamma=10.0, alpha=0.1).fit(X, np.sin(6 * X))
-    >>> bound = bounds.stability_bound_of(model, X, np.sin(6 * X))
+    >>> bound = bounds.stability_bound_from_estimator(model, X, np.sin(6 * X))
     >>> bound.risk < bound.value
     True
     """
-    delta, fitted = check_delta(delta), Fitted.of(estimator, X, y)
+    delta, fitted = check_delta(delta), FittedModel.from_estimator(estimator, X, y)
     constants = stability_constants(
         fitted.state.loss,
         n=fitted.n,
@@ -264,11 +324,11 @@ def stability_bound_of(
         kernel_bound=fitted.kernel_bound(kernel_bound),
         sharp=sharp,
     )
-    notes = fitted.assumed(output_bound=output_bound, kernel_bound=kernel_bound)
+    notes = fitted.list_assumptions(output_bound=output_bound, kernel_bound=kernel_bound)
     return _bound(constants, delta, fitted.risk, notes)
 
 
-def _bound(constants: StabilityConstants, delta, risk, assumed=()):
+def _bound(constants: StabilityConstants, delta, risk, assumptions=()):
     n, beta = constants.n, constants.beta
     bias = 2 * beta
     deviation = float((4 * n * beta + constants.M) * np.sqrt(np.log(1 / delta) / (2 * n)))
@@ -276,11 +336,11 @@ def _bound(constants: StabilityConstants, delta, risk, assumed=()):
         risk = float(check_number(risk, "risk", strict=False))
     gap = bias + deviation
     value = gap if risk is None else risk + gap
-    return StabilityBound(value, gap, bias, deviation, risk, delta, constants, assumed)
+    return StabilityBound(value, gap, bias, deviation, risk, delta, constants, assumptions)
 
 
-def checked_loss(loss) -> Loss:
-    """The loss, refused where these bounds do not know its growth."""
+def check_loss(loss) -> Loss:
+    """Check that a loss is a function of the residual's norm with a known slope, and return the loss object."""
     loss = as_loss(loss)
     if loss.needs_residuals:
         raise ValueError(f"loss={loss!r}: give numbers for its settings, or a fitted estimator's loss_")
@@ -299,7 +359,7 @@ def value(loss: Loss, r: float) -> float:
 
 
 def slope(loss: Loss, r):
-    """Its derivative at r, a number or an array: the dual variable of such a residual."""
+    """The derivative of the loss at r, a number or an array: the dual variable of such a residual."""
     if loss.curvature > 0:
         r = np.asarray(r, dtype=float)
         return loss.prox_conjugate(r / loss.curvature, 1 / loss.curvature)
@@ -307,6 +367,6 @@ def slope(loss: Loss, r):
 
 
 def _largest_pull(loss: Loss, b: float) -> float:
-    """Largest ``phi'(r) (b - r)`` for r in [0, b], from above: the slope is increasing, so cell by cell of a grid."""
+    """Upper bound on ``phi'(r) (b - r)`` for r in [0, b], from a grid: the slope is increasing on each cell."""
     r = np.linspace(0.0, b, _CELLS + 1)
     return float(min(np.max(slope(loss, r[1:]) * (b - r[:-1])), value(loss, b)))

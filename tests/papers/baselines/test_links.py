@@ -7,6 +7,7 @@ import pytest
 import scipy.linalg
 import scipy.sparse
 from helpers.estimator_checks import assert_checks_pass, in_one_line
+from helpers.link_baselines import DIFFUSION, GROUPS, LAPLACIAN, NEW, L, W, X, rows
 from helpers.refusals import assert_refused
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
@@ -25,16 +26,6 @@ from hilbertlearn.baselines import (
     NaiveLinkPredictor,
 )
 
-L, N = 14, 18  # labelled nodes, all nodes of fit
-RNG = np.random.default_rng(0)
-X = RNG.normal(size=(N, 3))
-NEW = RNG.normal(size=(5, 3))
-GROUPS = np.argmax(X @ RNG.normal(size=(3, 3)), axis=1)[:L]
-W = ((np.linalg.norm(X[:L, None] - X[:L], axis=2) < 1.6) & ~np.eye(L, dtype=bool)).astype(float)
-W[2], W[:, 2] = 0.0, 0.0  # an isolated node
-LAPLACIAN = np.diag(W.sum(axis=1)) - W
-DIFFUSION = scipy.linalg.expm(-0.7 * LAPLACIAN)
-
 SIMPLE = [NaiveLinkPredictor, LocalLinkModel, KernelMetricLearning]
 WITH_OUTPUT_KERNEL = [KernelMatrixRegression, KernelCCALinks, EMKernelCompletion]
 ALL = SIMPLE + WITH_OUTPUT_KERNEL
@@ -45,10 +36,6 @@ ALL = SIMPLE + WITH_OUTPUT_KERNEL
 )
 def test_estimator_checks(estimator):
     assert_checks_pass(estimator)
-
-
-def rows(Z, gamma=0.3):
-    return rbf_kernel(Z, X, gamma=gamma)
 
 
 # ---------------------------------------------------------------- what all share

@@ -22,22 +22,36 @@ from ..._utils.validation import check_choice, check_number
 from ...structured import StructuredPredictor
 from ...training import SCHEDULES, check_alpha, scheduled
 from .comparison import ComparisonConstant, comparison_constant
-from .fitted import Fitted
-from .report import Report, check_delta, check_samples
+from .fitted_model import FittedModel
+from .results import BoundResult, check_delta, check_samples
 
 
 @dataclass(frozen=True, repr=False)
-class ExcessRiskBound(Report):
+class ExcessRiskBound(BoundResult):
     """A bound on the excess risk that holds with probability 1 - delta.
 
     Attributes
     ----------
-    value : estimation + approximation
-    estimation : the part that falls with n and alpha
-    approximation : the part that grows with alpha
-    n, alpha, norm, kernel_bound, delta : what it was computed from
-    constant : ComparisonConstant of the output loss
-    assumed : what was taken from the samples where the theorem wants it fixed
+    value : float
+        The bound, ``estimation + approximation``.
+    estimation : float
+        The part that decreases with n and alpha.
+    approximation : float
+        The part that increases with alpha.
+    n : int
+        Number of samples.
+    alpha : float
+        Regularisation.
+    norm : float
+        Norm of the best function of the surrogate.
+    kernel_bound : float
+        Bound on ``k(x, x)``.
+    delta : float
+        Probability that the bound fails.
+    constant : ComparisonConstant
+        The constant of the output loss.
+    assumptions : tuple of str
+        Settings that were estimated from the samples although the theorem needs them fixed.
 
     References
     ----------
@@ -52,31 +66,35 @@ class ExcessRiskBound(Report):
     True
     """
 
-    value: float  # estimation + approximation
-    estimation: float  # falls with n and alpha
-    approximation: float  # grows with alpha
+    value: float
+    estimation: float
+    approximation: float
     n: int
     alpha: float
-    norm: float  # of the best function g*
+    norm: float
     kernel_bound: float
     delta: float
     constant: ComparisonConstant
-    assumed: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
 
 
 def schedule(n, rate="n^-1/2") -> float:
-    """alpha for n samples: "n^-1/2" of theorem 5, or "n^-1/4", universally consistent by theorem 4.
+    """Compute alpha for n samples (Ciliberto et al. 2016, theorems 4 and 5).
 
-    Estimators take the names themselves, ``StructuredPredictor(alpha="n^-1/2")``, n being the samples given to fit.
+    Estimators take the name of a schedule as well, ``StructuredPredictor(alpha="n^-1/2")``, where n is the number of
+    samples given to ``fit``.
 
     Parameters
     ----------
-    n : number of samples
-    rate : "n^-1/2" or "n^-1/4"
+    n : int
+        Number of samples.
+    rate : {"n^-1/2", "n^-1/4"}, default="n^-1/2"
+        "n^-1/2" is the schedule of theorem 5; "n^-1/4" is universally consistent by theorem 4.
 
     Returns
     -------
-    float
+    alpha : float
+        Regularisation.
 
     References
     ----------
@@ -93,20 +111,28 @@ def schedule(n, rate="n^-1/2") -> float:
 
 
 def excess_risk_bound(constant, *, n, norm, alpha="n^-1/2", kernel_bound=1.0, delta=0.05) -> ExcessRiskBound:
-    """Bound on the excess risk of the loss trick (Ciliberto et al. 2016, lemma 18 and theorem 5).
+    """Bound the excess risk of the loss trick (Ciliberto et al. 2016, lemma 18 and theorem 5).
 
     Parameters
     ----------
-    constant : ComparisonConstant of the output loss
-    n : number of samples
-    norm : of the best function of the surrogate, in the constant's features; a property of what is to be learnt
-    alpha : regularisation, a number or a schedule
-    kernel_bound : bound on ``k(x, x)``, kappa^2
-    delta : probability that the bound fails, in (0, 1)
+    constant : ComparisonConstant
+        The constant of the output loss.
+    n : int
+        Number of samples.
+    norm : float
+        Norm of the best function of the surrogate, in the features of the constant. It is a property of the true
+        distribution.
+    alpha : float or str, default="n^-1/2"
+        Regularisation, or the name of a schedule.
+    kernel_bound : float, default=1.0
+        Bound on ``k(x, x)``, kappa^2 in the paper.
+    delta : float, default=0.05
+        Probability that the bound fails, in (0, 1).
 
     Returns
     -------
-    ExcessRiskBound
+    bound : ExcessRiskBound
+        The bound with its parts.
 
     References
     ----------
@@ -145,24 +171,34 @@ def excess_risk_bound(constant, *, n, norm, alpha="n^-1/2", kernel_bound=1.0, de
     )
 
 
-def excess_risk_bound_of(
+def excess_risk_bound_from_estimator(
     estimator, X, y, *, norm, constant=None, kernel_bound=None, delta=0.05, sharp=False
 ) -> ExcessRiskBound:
-    """Bound on the excess risk of a fitted ``StructuredPredictor(output_loss=...)``, from its training samples.
+    """Bound the excess risk of a fitted ``StructuredPredictor(output_loss=...)`` from its training samples.
 
     Parameters
     ----------
-    estimator : fitted, with an output loss and no output kernel
-    X, y : the training samples
-    norm : of the best function of the surrogate, which samples do not tell
-    constant : ComparisonConstant; None for that of the estimator's loss on its training outputs
-    kernel_bound : bound on ``k(x, x)``; None for the largest of the samples
-    delta : probability that the bound fails, in (0, 1)
-    sharp : as for ``comparison_constant``
+    estimator : StructuredPredictor
+        Fitted, with an output loss and without an output kernel.
+    X : array of shape (n, p)
+        Training inputs.
+    y : sequence of length n
+        Training outputs.
+    norm : float
+        Norm of the best function of the surrogate; it cannot be computed from samples.
+    constant : ComparisonConstant, default=None
+        The constant of the output loss; None for that of the estimator's loss on its training outputs.
+    kernel_bound : float, default=None
+        Bound on ``k(x, x)``; None for the largest of the samples.
+    delta : float, default=0.05
+        Probability that the bound fails, in (0, 1).
+    sharp : bool, default=False
+        Whether the default `constant` is the smaller one, as in ``comparison_constant``.
 
     Returns
     -------
-    ExcessRiskBound
+    bound : ExcessRiskBound
+        The bound with its parts.
 
     References
     ----------
@@ -175,21 +211,21 @@ def excess_risk_bound_of(
     >>> from hilbertlearn import StructuredPredictor, bounds
     >>> X, labels = np.linspace(0, 1, 40)[:, None], ["a"] * 20 + ["b"] * 20
     >>> model = StructuredPredictor("rbf", gamma=10.0, alpha=0.1, output_loss="zero_one").fit(X, labels)
-    >>> bounds.excess_risk_bound_of(model, X, labels, norm=1.0).n
+    >>> bounds.excess_risk_bound_from_estimator(model, X, labels, norm=1.0).n
     40
     """
-    delta, fitted = check_delta(delta), Fitted.of(estimator, X, y)
+    delta, fitted = check_delta(delta), FittedModel.from_estimator(estimator, X, y)
     model = fitted.model
     if not isinstance(model, StructuredPredictor) or model.output_kernel_ is not None:
         raise ValueError(
             "estimator: this bound is for the loss trick, StructuredPredictor(output_loss=...) without output_kernel"
         )
-    notes = fitted.assumed(kernel_bound=kernel_bound)
+    notes = fitted.list_assumptions(kernel_bound=kernel_bound)
     if constant is None:
         constant = comparison_constant(model.output_loss_, model.outputs_, sharp=sharp)
         notes = (*notes, "outputs are those of the samples")
     bound = fitted.kernel_bound(kernel_bound)
-    found = excess_risk_bound(
+    result = excess_risk_bound(
         constant, n=fitted.n, norm=norm, alpha=fitted.state.alpha, kernel_bound=bound, delta=delta
     )
-    return replace(found, assumed=notes)
+    return replace(result, assumptions=notes)

@@ -1,4 +1,4 @@
-"""Output losses as bilinear forms of features, with bounds on these: assumption 1 of Ciliberto et al. 2016 in numbers.
+"""Output losses as bilinear forms of features, with bounds on their parts (Ciliberto et al. 2016, assumption 1).
 
 A loss of z where y is true is
 
@@ -27,71 +27,71 @@ from ..._utils.linalg import row_norms
 from ...output_losses import OutputLoss
 from ...output_losses.scalars import ResidualLoss
 
-_GRID = 4000  # steps on an interval, in which variations and extremes are looked for
+_GRID = 4000  # steps on an interval, on which variations and extremes are computed; twice as many cost twice the time
 
 
 @dataclass(frozen=True)
-class Bilinear:
-    """Bounds on the parts of a loss, see the module."""
+class BilinearForm:
+    """Bounds on the parts of a loss: see the docstring of the module."""
 
     features: str  # what phi is
     norm: float  # of T
     square: float  # largest ||phi||^2
     u: tuple[float, float] = (0.0, 0.0)  # smallest and largest
     v: tuple[float, float] | None = None  # None where it is the function u
-    apart: bool = False  # whether predictions and truths have features of their own, each with these bounds
+    asymmetric: bool = False  # whether predictions and truths have different features, each with these bounds
 
     @property
     def largest_offset(self) -> float:
-        """Largest |u| where v is u, else of ``sqrt(u^2 + v^2)``."""
+        """Largest |u| if v is the same function, else the largest ``sqrt(u^2 + v^2)``."""
         u = max(map(abs, self.u))
         return u if self.v is None else float(np.hypot(u, max(map(abs, self.v))))
 
     @property
     def half_range(self) -> float:
-        """Of u: a constant is a function of y too."""
+        """Half of the range of u; its middle is a constant and may count to v."""
         return (self.u[1] - self.u[0]) / 2
 
 
-def bilinear(loss: OutputLoss, outputs=None, interval=None) -> Bilinear | None:
-    """The representation of a loss by name, for outputs (canonical) or an interval; None where it has none here."""
+def bilinear_form(loss: OutputLoss, outputs=None, interval=None) -> BilinearForm | None:
+    """The form of a loss, on outputs in canonical form or on an interval; None if it has none here."""
     parts = loss.parts()
     if len(parts) == 1 and parts[0][1] is loss:
-        known = next((make for kind, make in _KNOWN.items() if isinstance(loss, kind)), None)
-        return None if known is None else known(loss, outputs, interval)
-    own = []
+        make = next((make for kind, make in _FORMS.items() if isinstance(loss, kind)), None)
+        return None if make is None else make(loss, outputs, interval)
+    weighted_forms = []
     for weight, part in parts:
-        found = bilinear(part, None if outputs is None else part.check(outputs), interval)
-        if found is None:
+        form = bilinear_form(part, None if outputs is None else part.check(outputs), interval)
+        if form is None:
             return None
-        own.append((weight, found))
-    return _summed(own)
+        weighted_forms.append((weight, form))
+    return _sum_forms(weighted_forms)
 
 
-def _summed(parts) -> Bilinear:
-    """Features side by side, each scaled so that its operator has norm 1."""
-    plain = all(part.v is None for _, part in parts)
-    others = [part.u if part.v is None else part.v for _, part in parts]
+def _sum_forms(parts) -> BilinearForm:
+    """The form of a weighted sum: features side by side, each scaled so that its operator has norm 1."""
+    symmetric = all(part.v is None for _, part in parts)
+    v_ranges = [part.u if part.v is None else part.v for _, part in parts]
     weights = [weight for weight, _ in parts]
-    return Bilinear(
+    return BilinearForm(
         features="; ".join(part.features for _, part in parts),
         norm=1.0,
         square=sum(weight * part.norm * part.square for weight, part in parts),
-        u=_ranges(weights, [part.u for _, part in parts]),
-        v=None if plain else _ranges(weights, others),
-        apart=any(part.apart for _, part in parts),
+        u=_weighted_range(weights, [part.u for _, part in parts]),
+        v=None if symmetric else _weighted_range(weights, v_ranges),
+        asymmetric=any(part.asymmetric for _, part in parts),
     )
 
 
-def _ranges(weights, ranges):
+def _weighted_range(weights, ranges):
     low, high = (sum(w * r[k] for w, r in zip(weights, ranges, strict=True)) for k in (0, 1))
     return float(low), float(high)
 
 
-def _less_kernel(features, norm) -> Callable:
+def _constant_minus_kernel(features, norm) -> Callable:
     """``norm (1 - k(z, y))`` with a kernel that is 1 on the diagonal."""
-    made = Bilinear(features, norm, 1.0, (norm / 2, norm / 2))
-    return lambda loss, outputs, interval: made
+    form = BilinearForm(features, norm, 1.0, (norm / 2, norm / 2))
+    return lambda loss, outputs, interval: form
 
 
 def _kernel_loss(loss, outputs, interval):
@@ -103,26 +103,26 @@ def _kernel_loss(loss, outputs, interval):
 
 
 def _distance(features, squares):
-    """Squared distances of features whose squared norms (n,) are given; truths may be any of them."""
+    """Squared distances of features with these squared norms (n,)."""
     low, high = float(np.min(squares)), float(np.max(squares))
-    return Bilinear(features, 2.0, high, (low, high))
+    return BilinearForm(features, 2.0, high, (low, high))
 
 
 def _squared_error(loss, outputs, interval):
     if outputs is None or interval is not None:
         low, high = _ends(loss, outputs, interval)
-        return Bilinear("the number from the middle", 2.0, ((high - low) / 2) ** 2, (0.0, ((high - low) / 2) ** 2))
+        return BilinearForm("the number from the middle", 2.0, ((high - low) / 2) ** 2, (0.0, ((high - low) / 2) ** 2))
     Y = np.asarray(outputs, dtype=float).reshape(len(outputs), -1)
     middle = (Y.min(axis=0) + Y.max(axis=0)) / 2
     radius = float(row_norms(Y - middle).max())
-    return Bilinear("the vector from the middle", 2.0, radius**2, (0.0, radius**2))
+    return BilinearForm("the vector from the middle", 2.0, radius**2, (0.0, radius**2))
 
 
 def _wasserstein(loss, outputs, interval):
     if outputs is None:
         raise ValueError("output_loss: Wasserstein1d needs outputs, for the number of bins: give outputs=")
     bins = np.shape(outputs)[1] - 1  # all cumulated masses but the last, which is 1, are in [0, 1]
-    return Bilinear("signs of cumulated masses", 2.0, bins / 4, (bins / 4, bins / 4))
+    return BilinearForm("signs of cumulated masses", 2.0, bins / 4, (bins / 4, bins / 4))
 
 
 def _rank(loss, outputs, interval):
@@ -132,15 +132,15 @@ def _rank(loss, outputs, interval):
     Y = np.asarray(outputs, dtype=float)
     pairs = Y.shape[1] * (Y.shape[1] - 1) / 2
     scales = np.array([output_losses.Rank()(-y[None], y[None])[0, 0] for y in Y])  # the cost of the reversed order
-    gammas = np.array([_gamma_norm(y) for y in Y])
+    gammas = np.array([_difference_norm(y) for y in Y])
     if loss.normalize:
         gammas, scales = gammas / np.where(scales > 0, scales, 1.0), (scales > 0).astype(float)
     square = float(np.sqrt(pairs) * gammas.max())  # signs and gamma scaled to the same norm
     v = float(scales.min()) / 2, float(scales.max()) / 2
-    return Bilinear("signs of pairs; rated differences", 0.5, square, (0.0, 0.0), v, True)
+    return BilinearForm("signs of pairs; rated differences", 0.5, square, (0.0, 0.0), v, True)
 
 
-def _gamma_norm(y):
+def _difference_norm(y):
     """Euclidean norm of the differences ``y_i - y_j`` over pairs i < j of rated items."""
     rated = y[np.isfinite(y)]
     return np.sqrt(max(len(rated) * np.sum(rated**2) - np.sum(rated) ** 2, 0.0))
@@ -151,7 +151,7 @@ def _margin(loss, outputs, interval):
     low, high = loss.span(None) if interval is None else interval
     z = np.linspace(low, high, 2 * _GRID + 1)
     u, d = ((loss.value(z, 1.0) + sign * loss.value(z, -1.0)) / 2 for sign in (1, -1))
-    return Bilinear("score; label", 1.0, float(np.abs(d).max()), (float(u.min()), float(u.max())), (0.0, 0.0), True)
+    return BilinearForm("score; label", 1.0, float(np.abs(d).max()), (float(u.min()), float(u.max())), (0.0, 0.0), True)
 
 
 def _residual(loss: ResidualLoss, outputs, interval):
@@ -161,20 +161,20 @@ def _residual(loss: ResidualLoss, outputs, interval):
     corners = loss.value(np.array([low, low, high, high]), np.array([low, high, low, high])).mean()
     u = (loss.value(z, low) + loss.value(z, high) - corners) / 2
     v = (loss.value(low, z) + loss.value(high, z) - corners) / 2
-    same = bool(np.allclose(u, v, rtol=1e-12, atol=1e-12 * max(1.0, np.abs(u).max())))
-    return Bilinear(
+    symmetric = bool(np.allclose(u, v, rtol=1e-12, atol=1e-12 * max(1.0, np.abs(u).max())))
+    return BilinearForm(
         features=f"signs on [{low:g}, {high:g}]",
         norm=_variation(loss, width),
         square=width / 4,
         u=(float(u.min()), float(u.max())),
-        v=None if same else (float(v.min()), float(v.max())),
+        v=None if symmetric else (float(v.min()), float(v.max())),
     )
 
 
 def _variation(loss: ResidualLoss, width):
-    """Largest variation of the loss's derivative over a stretch of residuals of that length, from above.
+    """Upper bound on the variation of the loss's derivative over an interval of residuals of this length.
 
-    Stretches are those of a grid, a step longer at both ends.
+    The intervals are those of a grid, one step longer at both ends.
     """
     r = np.linspace(-width, width, 2 * _GRID + 1)
     step = width / _GRID
@@ -185,7 +185,7 @@ def _variation(loss: ResidualLoss, width):
 
 
 def _ends(loss, outputs, interval):
-    """The interval of numbers."""
+    """The ends of the interval of outputs."""
     if interval is None and outputs is None:
         raise ValueError(
             f"output_loss: {type(loss).__name__} has a constant on an interval; give interval=(low, high), or outputs"
@@ -196,16 +196,16 @@ def _ends(loss, outputs, interval):
     return float(low), float(high)
 
 
-_KNOWN: dict[type, Callable] = {
-    output_losses.ZeroOne: _less_kernel("unit vectors, a constant", 1.0),
-    output_losses.Hamming: _less_kernel("signs of labels, a constant", 0.5),
-    output_losses.F1: _less_kernel("features of the kernel 2 |z and y| / (|z| + |y|), a constant", 1.0),
-    output_losses.Jaccard: _less_kernel("features of Tanimoto's kernel, a constant", 1.0),
-    output_losses.Kendall: _less_kernel("signs of pairs, a constant", 0.5),
-    output_losses.Spearman: _less_kernel("centred ranks, a constant", 0.5),
-    output_losses.Hellinger: _less_kernel("roots, a constant", float(np.sqrt(2))),
-    output_losses.Chi2: _less_kernel("features of the kernel 2 z y / (z + y), a constant", 2.0),
-    output_losses.Diffusion: _less_kernel("features of the heat kernel, a constant", 2.0),
+_FORMS: dict[type, Callable] = {
+    output_losses.ZeroOne: _constant_minus_kernel("unit vectors, a constant", 1.0),
+    output_losses.Hamming: _constant_minus_kernel("signs of labels, a constant", 0.5),
+    output_losses.F1: _constant_minus_kernel("features of the kernel 2 |z and y| / (|z| + |y|), a constant", 1.0),
+    output_losses.Jaccard: _constant_minus_kernel("features of Tanimoto's kernel, a constant", 1.0),
+    output_losses.Kendall: _constant_minus_kernel("signs of pairs, a constant", 0.5),
+    output_losses.Spearman: _constant_minus_kernel("centred ranks, a constant", 0.5),
+    output_losses.Hellinger: _constant_minus_kernel("roots, a constant", float(np.sqrt(2))),
+    output_losses.Chi2: _constant_minus_kernel("features of the kernel 2 z y / (z + y), a constant", 2.0),
+    output_losses.Diffusion: _constant_minus_kernel("features of the heat kernel, a constant", 2.0),
     output_losses.Wasserstein1d: _wasserstein,
     output_losses.KernelLoss: _kernel_loss,
     output_losses.SquaredError: _squared_error,

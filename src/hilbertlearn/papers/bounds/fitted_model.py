@@ -1,4 +1,4 @@
-"""What bounds read from a fitted estimator and its training samples."""
+"""The numbers that bounds need, from a fitted estimator and its training samples."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from ...machine.inputs import check_inputs
 from ...operators import as_learned, depends_on_outputs
 from ...training import is_searched
 
-_TAKEN = "OperatorKernelRegressor, FunctionalRegressor, StructuredPredictor, or RegularizationPathCV around one"
+_ACCEPTED = "OperatorKernelRegressor, FunctionalRegressor, StructuredPredictor, or RegularizationPathCV around one"
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
+class FittedModel:
     """A fitted kernel machine with its training samples.
 
-    The theorems are for a kernel, an alpha and a constant that were fixed before the samples were seen, and for bounds
-    that hold for all samples there may be. `assumed` says which of these were taken from the samples.
+    The theorems need a kernel, an alpha and a constant that are fixed before the samples are seen, and bounds that hold
+    for all possible samples. `list_assumptions` names the ones that were estimated from the samples.
     """
 
     model: Any
     X: Any
     y: Any
-    searched: bool = False  # whether alpha was chosen by a search around the model
+    searched: bool = False  # whether a search around the model selected alpha
 
     @classmethod
-    def of(cls, estimator, X, y) -> Fitted:
-        """Checked: a kernel machine, fitted in memory to as many samples, without weights or a graph's penalty."""
+    def from_estimator(cls, estimator, X, y) -> FittedModel:
+        """Check an estimator: a kernel machine, fitted in memory to these samples, without weights or graph penalty."""
         check_is_fitted(estimator)
         model = getattr(estimator, "best_estimator_", estimator)
         if not isinstance(model, KernelMachine):
-            raise TypeError(f"estimator must be {_TAKEN}, got {type(model).__name__}; bounds are for these")
+            raise TypeError(f"estimator must be {_ACCEPTED}, got {type(model).__name__}; bounds are for these")
         check_is_fitted(model)
         if getattr(model, "regressor", None) is not None:
             raise ValueError("estimator: bounds are for the kernel machine, not for its regressor; set regressor=None")
@@ -71,31 +71,31 @@ class Fitted:
 
     @cached_property
     def outputs(self):
-        """What is to be explained, rows (n, d) around the constant, 0 where not observed, of the samples that counted.
+        """Outputs less the constant (n, d) of the samples that were fitted, 0 where not observed.
 
-        Where outputs have parts outside their space the norms of these are one more column.
+        Where outputs have parts outside their space, the norms of these parts are one more column.
         """
         constant = np.tile(self.state.center, (_num_samples(self.y), 1))
-        return self._seen(self.state.space.residuals(self._read, constant))
+        return self._fitted_rows(self.state.space.residuals(self._read, constant))
 
     @cached_property
     def residuals(self):
-        """Rows (n, d) that the loss is a function of."""
-        return self._seen(self.state.space.residuals(self._read, self.model.machine_.coordinates(self.X)))
+        """Residuals (n, d), the arguments of the loss."""
+        return self._fitted_rows(self.state.space.residuals(self._read, self.model.machine_.coordinates(self.X)))
 
     @cached_property
     def _read(self):
         return self.model.read_outputs(self.y)
 
-    def _seen(self, rows):
-        seen = self.state.counted.rows
+    def _fitted_rows(self, rows):
+        indices = self.state.counted.rows
         outside = self.state.space.outside_norms(self._read)
         rows = rows if outside is None else np.column_stack([rows, outside])
-        return np.nan_to_num(rows[seen])
+        return np.nan_to_num(rows[indices])
 
     @property
     def n(self) -> int:
-        """Samples that counted: with an output, and a weight above 0."""
+        """Number of fitted samples: those with an observed output and a positive weight."""
         return len(self.residuals)
 
     @property
@@ -104,19 +104,19 @@ class Fitted:
         return float(self.state.loss.row_value(self.residuals, self.state.space.measure).mean())
 
     def output_bound(self, given=None) -> float:
-        """Bound on the norms of outputs around the constant, that of the samples unless given."""
+        """Bound on the norms of outputs less the constant; by default the largest of the samples."""
         if given is not None:
             return float(check_number(given, "output_bound", strict=False))
         return float(row_norms(self.outputs).max())
 
     @cached_property
     def _inputs(self):
-        """X as kernels take it."""
+        """Inputs in the form that kernels take."""
         state = self.state
         return check_inputs(self.model, self.X, state.scalar_kernels, reset=False, like=state.X_fit)
 
     def input_bound(self) -> float:
-        """Largest ``k(x, x)`` of the samples that counted."""
+        """Largest ``k(x, x)`` of the fitted samples."""
         if len(self.state.kernels) > 1:
             raise ValueError("estimator: several (kernel, operator) terms; give kernel_bound=, sup ||K(x, x)||")
         (kernel,), rows = self.state.kernels, self.state.counted.rows
@@ -128,15 +128,15 @@ class Fitted:
         return float(np.max(kernel.diagonal(self._inputs)[rows]))
 
     def kernel_bound(self, given=None) -> float:
-        """Bound on ``||K(x, x)||``, largest of the samples unless given."""
+        """Bound on ``||K(x, x)||``; by default the largest of the samples."""
         if given is not None:
             return float(check_number(given, "kernel_bound"))
-        self.check_whole("kernel_bound=, a bound on ||S K(x, x) S'||, S from coordinates to the values seen,")
+        self.check_common_points("kernel_bound=, a bound on ||S K(x, x) S'||, S from coordinates to the values seen,")
         M = self.state.operator
         return self.input_bound() * (1.0 if M is None else operator_norm(M))
 
-    def check_whole(self, remedy=""):
-        """Refuse losses of values at points of each sample's own, which may be larger than the function's norm."""
+    def check_common_points(self, remedy=""):
+        """Raise if samples are observed at different points: the norm of the values may exceed that of the function."""
         if getattr(self.state.space, "sampled", False):
             raise ValueError(
                 "estimator: its loss is of values at points that differ between samples, and the norm of these is not "
@@ -156,12 +156,12 @@ class Fitted:
         K = np.asarray(self.X)[np.ix_(state.columns, state.columns)] if kernel.precomputed else kernel(state.X_fit)
         return float(np.sqrt(max(np.sum((K @ C) * image), 0.0)))
 
-    def assumed(self, **given) -> tuple[str, ...]:
-        """What was taken from the samples where the theorem wants it fixed; given : {name: what the user gave}."""
+    def list_assumptions(self, **given) -> tuple[str, ...]:
+        """Settings estimated from the samples that the theorem needs fixed; `given` are bounds by name, or None."""
         notes = [f"{name} is the largest of the samples" for name, value in given.items() if value is None]
         model, state = self.model, self.state
         gamma = isinstance(model.gamma, str) and model.gamma_ is not None
-        learnt = {
+        estimated = {
             "the constant was fitted to them": model.center,
             "alpha was chosen on them": self.searched or is_searched(model.alpha),
             "the kernel was chosen on them": gamma or (isinstance(model.kernel, str) and model.kernel == "auto"),
@@ -171,10 +171,10 @@ class Fitted:
             "the scale of outputs comes from them": getattr(state.space, "scale", None) is not None,
             "features were chosen among them": state.feature_map is not None,
         }
-        return (*notes, *(note for note, holds in learnt.items() if holds))
+        return (*notes, *(note for note, holds in estimated.items() if holds))
 
 
 def operator_norm(M) -> float:
-    """Largest eigenvalue of a positive semi-definite matrix, or Kronecker product of such."""
+    """Largest eigenvalue of a positive semi-definite matrix, or of a Kronecker product of such matrices."""
     factors = getattr(M, "factors", [M])
     return float(np.prod([np.linalg.norm(factor, 2) for factor in factors if not isinstance(factor, int)]))

@@ -101,7 +101,7 @@ def test_the_deviation_of_the_risk_stays_below():
 @pytest.mark.parametrize("space", [spaces.BSpline(6), spaces.Fourier(5), spaces.Wavelet("db2", 3), "grid"])
 def test_of_a_fitted_estimator(space):
     model, X, Y = fitted(space)
-    found = bounds.estimation_bound_of(model, X, Y, delta=0.1)
+    found = bounds.estimation_bound_from_estimator(model, X, Y, delta=0.1)
     residuals = model.machine_.residuals(X, Y)
     values = model.machine_.coordinates(X)
     # where the objective is smallest it does not change along the function itself
@@ -119,7 +119,9 @@ def test_of_a_fitted_estimator(space):
         delta=0.1,
     )
     assert found.value == pytest.approx(plain.value)
-    assert bounds.estimation_bound_of(model, X, Y, delta=0.1, whitened=True).value <= found.value * (1 + 1e-9)
+    assert bounds.estimation_bound_from_estimator(model, X, Y, delta=0.1, whitened=True).value <= found.value * (
+        1 + 1e-9
+    )
     if space != "grid":
         assert found.kernel_bound == pytest.approx(1.0)  # the atoms' operator is the identity
     assert "RieszConstants" in repr(found)
@@ -128,8 +130,8 @@ def test_of_a_fitted_estimator(space):
 def test_operators_on_atoms():
     weights = np.linspace(1.0, 3.0, 6)
     model, X, Y = fitted(spaces.Dictionary(spaces.BSpline(6), eigenvalues=weights))
-    assert bounds.estimation_bound_of(model, X, Y).kernel_bound == pytest.approx(3.0)
-    larger = bounds.estimation_bound_of(model, X, Y, radius=100.0, output_bound=10.0)
+    assert bounds.estimation_bound_from_estimator(model, X, Y).kernel_bound == pytest.approx(3.0)
+    larger = bounds.estimation_bound_from_estimator(model, X, Y, radius=100.0, output_bound=10.0)
     assert larger.radius == 100.0
     assert larger.output_bound == 10.0
 
@@ -148,14 +150,14 @@ def test_bad_input():
         bounds.riesz_constants(np.ones((2, 3)))
     X, Y = curves()
     with pytest.raises(NotFittedError):
-        bounds.estimation_bound_of(FunctionalRegressor(), X, Y)
+        bounds.estimation_bound_from_estimator(FunctionalRegressor(), X, Y)
     with pytest.raises(TypeError, match="no functions"):
-        bounds.estimation_bound_of(OperatorKernelRegressor(alpha=0.1).fit(X, Y), X, Y)
+        bounds.estimation_bound_from_estimator(OperatorKernelRegressor(alpha=0.1).fit(X, Y), X, Y)
     model, X, Y = fitted(spaces.BSpline(6), loss=losses.Huber(0.1))
     with pytest.raises(ValueError, match="squared loss"):
-        bounds.estimation_bound_of(model, X, Y)
+        bounds.estimation_bound_from_estimator(model, X, Y)
     two = np.stack([Y, Y], axis=2)
     several = FunctionalRegressor("rbf", gamma=1.0, alpha=1e-2, center=False, space=spaces.BSpline(6)).fit(X, two)
     with pytest.raises(ValueError, match="whitened=True"):
-        bounds.estimation_bound_of(several, X, two)
-    assert bounds.estimation_bound_of(several, X, two, whitened=True).n_atoms == 12
+        bounds.estimation_bound_from_estimator(several, X, two)
+    assert bounds.estimation_bound_from_estimator(several, X, two, whitened=True).n_atoms == 12

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse
+from helpers.link_baselines import DIFFUSION, NEW, L, N, W, X, rows
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize, minimize_scalar
 from sklearn.cross_decomposition import CCA
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
-from test_link_baselines import DIFFUSION, NEW, L, N, W, X, rows
 
 from hilbertlearn.baselines import EMKernelCompletion, KernelCCALinks, KernelMatrixRegression
 
