@@ -118,6 +118,11 @@ def run(folder, names, splits):
                 yield {"data": data, "split": split, "method": method, **measured(*ends, Y_test)}
 
 
+def set_level(model, level):
+    """Change the level of a fitted predictor, whose scores do not depend on it."""
+    model.sets_ = replace(model.sets_, calibration=replace(model.sets_.calibration, level=level))
+
+
 def bands(model, X, Y, X_test, split, every=False):
     """Pairs (method, lower and upper ends) of the reference and the default, or of every method."""
     yield REFERENCE, SplitConformalBand(model, LEVEL, random_state=split).fit(X, Y).predict_band(X_test)
@@ -125,7 +130,7 @@ def bands(model, X, Y, X_test, split, every=False):
     yield EVEN, even.fit(X, Y).predict_band(X_test)
     default = ConformalPredictor(model, level=LEVEL, random_state=split).fit(X, Y)
     yield DEFAULT, ends_of(default, X_test)
-    default.calibration_ = replace(default.calibration_, level=RAISED)  # its scores do not depend on the level
+    set_level(default, RAISED)
     yield f"{DEFAULT}, level {RAISED:g}", ends_of(default, X_test)
     if every:
         for method, settings in OTHERS.items():
@@ -170,7 +175,7 @@ def robust(splits):
             folds = KFold(FOLDS, shuffle=True, random_state=split)
             found = ConformalPredictor(model, "cv+", LEVEL, cv=folds).fit(X, wrong)
             for level in (LEVEL, RAISED):
-                found.calibration_ = replace(found.calibration_, level=level)
+                set_level(found, level)
                 row = {"data": "robust", "split": split, "method": f"{loss}, level {level:g}"}
                 yield {**row, **measured(*ends_of(found, X_test), Y_test)}
 

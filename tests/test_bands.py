@@ -78,15 +78,15 @@ def test_default_scale_is_smooth():
     for point in t:
         weights = steps * np.exp(-((t - point) ** 2) / (2 * (0.02 * 3) ** 2))
         expected.append(np.sqrt(weights @ rough / weights.sum()))
-    assert_allclose(model.calibration_.left.scales[0], expected)
-    rough = clone(model).set_params(score="scale").fit(X, Y).calibration_.left.scales[0]
+    assert_allclose(model.sets_.calibration.models.scales[0], expected)
+    rough = clone(model).set_params(score="scale").fit(X, Y).sets_.calibration.models.scales[0]
     assert_allclose(rough, np.sqrt(np.mean(alone.loo_residuals() ** 2, axis=0)))
 
 
 def test_vectors_are_not_smoothed():
     found = ConformalPredictor(LinearRegression(), "split", LEVEL, random_state=0).fit(X, Y)
     named = clone(found).set_params(score="scale").fit(X, Y)
-    assert_array_equal(found.calibration_.left.scales, named.calibration_.left.scales)
+    assert_array_equal(found.sets_.calibration.models.scales, named.sets_.calibration.models.scales)
 
 
 def test_points_without_any_residual_do_not_decide():
@@ -182,7 +182,7 @@ def test_irregular_sets_by_their_definition(method):
             ends.append((queried - R[-1] * s, queried + R[-1] * s))
             for q in range(len(Xt)):
                 smaller[q] += R[-1] < size(T.points[q], T.values[q], queried[q])
-    assert_allclose(found.calibration_.sizes, R, rtol=1e-6)
+    assert_allclose(found.sets_.calibration.sizes, R, rtol=1e-6)
     assert_array_equal(band.contains(T), smaller < LEVEL * (len(R) + 1) - 1e-9)
     assert 0 < band.contains(T).sum() <= 15
     upper = np.apply_along_axis(smallest, 0, np.array([end[1] for end in ends]), LEVEL)

@@ -132,17 +132,17 @@ def test_jackknife_plus_of_any_regressor_refits():
 def test_regions_by_definition(method, score):
     """Counts of samples with smaller scores, with each model's own scale."""
     model = ConformalPredictor(MODEL, method, LEVEL, score, cv=None if method == "jackknife+" else KFold(4)).fit(X, Y)
-    region, left = model.predict_region(QUERIES), model.calibration_.left
+    region, left = model.predict_region(QUERIES), model.sets_.calibration.models
     predictions = left.predictions(QUERIES)
     scales = np.ones((1, 2)) if left.scales is None else left.scales
     inside = []
     for q in range(25):
         smaller = 0
-        for i, k in zip(left.rows, left.model_of, strict=True):
-            own = scales[left.scale_of[k]]
+        for i, k in zip(left.rows, left.model_index, strict=True):
+            own = scales[left.scale_index[k]]
             at = np.flatnonzero(left.rows == i)[0]
             sizes = []
-            for residual in (Y[i] - left.held_out[at], TRUE[q] - predictions[q, k]):
+            for residual in (Y[i] - left.out_of_fold[at], TRUE[q] - predictions[q, k]):
                 box = np.max(
                     np.abs(residual) / np.diag(np.diag(own)).diagonal() if own.ndim == 2 else np.abs(residual) / own
                 )
@@ -210,9 +210,9 @@ def test_robust_models_have_robust_scales():
         MODEL.set_params(loss="squared"), "cv+", LEVEL, cv=KFold(3, shuffle=True, random_state=0)
     )
     huber = clone(huber).set_params(estimator__loss="huber").fit(X, T)
-    assert huber.calibration_.left.scales.max() < 5
+    assert huber.sets_.calibration.models.scales.max() < 5
     squared = clone(huber).set_params(estimator__loss="squared").fit(X, T)
-    assert squared.calibration_.left.scales.max() > 10
+    assert squared.sets_.calibration.models.scales.max() > 10
 
 
 def test_models_through_every_sample_have_scales_in_the_units_of_the_outputs():
@@ -280,9 +280,9 @@ def test_auto_is_the_closed_form_where_there_is_one():
     model = ConformalPredictor(MODEL).fit(X, Y)
     assert (model.method_, model.closed_form_) == ("jackknife+", True)
     model = ConformalPredictor(MODEL, cv=5).fit(X, Y)
-    assert (model.method_, model.closed_form_, model.calibration_.left.n_models) == ("cv+", False, 5)
+    assert (model.method_, model.closed_form_, model.sets_.calibration.models.n_models) == ("cv+", False, 5)
     model = ConformalPredictor(LinearRegression()).fit(X, Y)
-    assert (model.method_, model.closed_form_, model.calibration_.left.n_models) == ("cv+", False, 10)
+    assert (model.method_, model.closed_form_, model.sets_.calibration.models.n_models) == ("cv+", False, 10)
     assert ConformalPredictor().fit(X, Y).method_ == "jackknife+"
 
 

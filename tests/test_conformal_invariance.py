@@ -194,7 +194,7 @@ def test_functions_of_a_batch_learn_from_it(name):
     if name == "centred":
         i, rest = 3, np.arange(24) != 3
         alone = make_pipeline(steps, machine()).fit(X[rest], Y[rest])
-        assert_allclose(model.calibration_.left.held_out[i], alone.predict(X[i : i + 1])[0])
+        assert_allclose(model.sets_.calibration.models.out_of_fold[i], alone.predict(X[i : i + 1])[0])
 
 
 @pytest.mark.parametrize("name", ["centred", "tanh", "product"])

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.isotonic import IsotonicRegression
 
 from hilbertlearn import ConformalPredictor, LinkPredictor
-from hilbertlearn.conformal.links import Curve
+from hilbertlearn.conformal.link_calibration import ProbabilityCurve
 from hilbertlearn.graphs import Pairs
 from hilbertlearn.model_selection import EdgeSplit
 
@@ -92,12 +92,12 @@ def test_platt_is_the_likeliest_logistic_function():
     scores = rng.normal(size=200)
     linked = (rng.random(200) < expit(2 * scores - 1)).astype(float)
     weights = rng.uniform(0.5, 2, size=200)
-    curve = Curve.of(scores, linked, weights, "platt")
+    curve = ProbabilityCurve.from_scores(scores, linked, weights, "platt")
     links, others = weights @ linked, weights @ (1 - linked)
     target = np.where(linked > 0, (links + 1) / (links + 2), 1 / (others + 2))
     residuals = weights * (curve(scores) - target)  # the gradient is zero
     assert abs(residuals.sum()) < 1e-2 and abs(residuals @ scores) < 1e-2
-    apart = Curve.of(np.array([1.0, 2.0, 3.0, 4.0]), np.array([0, 0, 1, 1]), None, "platt")
+    apart = ProbabilityCurve.from_scores(np.array([1.0, 2.0, 3.0, 4.0]), np.array([0, 0, 1, 1]), None, "platt")
     assert np.isfinite(apart.slope) and 0 < apart(np.array([10.0]))[0] <= 1
 
 
@@ -205,9 +205,9 @@ def test_bad_input():
     overlapping = [(np.arange(50, len(KNOWN)), np.arange(50)), (np.arange(50, len(KNOWN)), np.arange(40))]
     assert_refused(lambda: conformal(cv=overlapping).fit(KNOWN), ["cv", "disjoint"])
     assert_refused(lambda: model.predict_set(candidates=[1]), ["candidates", "links"])
-    assert_refused(lambda: model.predict_interval(X), ["LinkPredictor", "predict_set"])
+    assert_refused(lambda: model.predict_interval(X), ["LinkPredictor", "predict_set"], AttributeError)
     assert_refused(lambda: model.predict_probability(HIDDEN, "sigmoid"), ["method", "platt"])
     assert_refused(lambda: model.predict_probability([(0, 99)]), ["99"])
     without = ConformalPredictor(LinkPredictor(), level=LEVEL, cv=3).fit(Pairs(A)[TRAIN])
     assert_refused(lambda: without.predict_set(X[:2]), ["features"])
-    assert_refused(lambda: Curve.of(np.arange(3.0), np.zeros(3), None, "platt"), ["no links"])
+    assert_refused(lambda: ProbabilityCurve.from_scores(np.arange(3.0), np.zeros(3), None, "platt"), ["no links"])

@@ -23,9 +23,16 @@ from hilbertlearn import (
     StructuredPredictor,
     output_losses,
 )
-from hilbertlearn.conformal import Balls, CandidateSets, candidate_scores, candidates, enumerated, sets_of_scores
-from hilbertlearn.conformal.enumerated import ball_sizes, mahonian
-from hilbertlearn.conformal.near_best import WeightedLoss
+from hilbertlearn.conformal import (
+    Balls,
+    CandidateSets,
+    candidate_calibration,
+    candidate_scores,
+    finite_spaces,
+    sets_of_scores,
+)
+from hilbertlearn.conformal.additive_costs import WeightedLoss
+from hilbertlearn.conformal.finite_spaces import ball_sizes, mahonian
 
 N, LEVEL, ALPHA, GAMMA = 30, 0.8, 0.02, 0.7
 DIRECTIONS = np.array([[2.0, 0.0], [0.0, 2.0], [-1.0, -1.0], [1.0, 1.0]])
@@ -453,8 +460,8 @@ def test_many_items_have_balls():
 @pytest.mark.parametrize("method", ["split", "cv+"])
 @pytest.mark.parametrize(("make", "loss"), [(rankings, "kendall"), (label_sets, "hamming")])
 def test_sets_of_all_outputs_that_are_too_many_by_definition(method, make, loss, monkeypatch):
-    monkeypatch.setattr(enumerated, "_ITEMS", 3)  # so that all outputs are too many
-    monkeypatch.setattr(enumerated, "_LABELS", 3)
+    monkeypatch.setattr(finite_spaces, "_ITEMS", 3)  # so that all outputs are too many
+    monkeypatch.setattr(finite_spaces, "_LABELS", 3)
     X, y = make(N, 0)
     queries = inputs(6, 1)
     every = np.array(list(permutations(range(1, 5)) if make is rankings else product((0, 1), repeat=4)))
@@ -476,7 +483,7 @@ def test_sets_of_all_outputs_that_are_too_many_by_definition(method, make, loss,
         assert_array_equal(found.contains(np.tile(z, (6, 1))), row)
     some = model.predict_set(queries, candidates=every[::3], allow_empty=True)
     assert_array_equal(some.sizes, inside[:, ::3].sum(axis=1))
-    monkeypatch.setattr(candidates, "MOST", 3)
+    monkeypatch.setattr(candidate_calibration, "LARGEST_SET", 3)
     short = model.predict_set(queries, allow_empty=True)
     assert [own is None for own in short] == (short.sizes == np.inf).tolist() and np.isinf(short.sizes).any()
     assert_array_equal(short.contains(y[:6]), found.contains(y[:6]))
@@ -490,13 +497,13 @@ def test_near_best_against_enumeration(loss):
         references, weights = every[rng.choice(len(every), 7)], rng.normal(size=7) + 0.3
         values = delta(every, references) @ weights
         for bound in np.quantile(values, [0.0, 0.1, 0.5, 1.0]):
-            found = WeightedLoss.of(delta, weights, references).near(bound, 1000)
+            found = WeightedLoss.from_weights(delta, weights, references).outputs_within(bound, 1000)
             assert {tuple(z) for z in found} == {tuple(z) for z in every[values <= bound + 1e-9]}
             assert len(found) == (values <= bound + 1e-9).sum()
-        weighted = WeightedLoss.of(delta, weights, references)
+        weighted = WeightedLoss.from_weights(delta, weights, references)
         assert_allclose(weighted(every), values, atol=1e-12)
-        assert weighted.near(values.max(), len(every) - 1) is None
-        assert len(weighted.near(values.min() - 1e-3, 10)) == 0
+        assert weighted.outputs_within(values.max(), len(every) - 1) is None
+        assert len(weighted.outputs_within(values.min() - 1e-3, 10)) == 0
 
 
 @pytest.mark.parametrize("loss", ["kendall", "spearman", "hamming", "f1", "jaccard"])
@@ -581,8 +588,8 @@ def test_bad_input():
     assert_refused(lambda: model.predict_set(X, WORDS, lists), ["exclude"])
     assert_refused(lambda: model.predict_set(), ["X"])
     assert_refused(lambda: model.predict_set(X).contains(y[:3]), ["30", "3"])
-    assert_refused(lambda: model.predict_interval(X), ["StructuredPredictor", "predict_set"])
-    assert_refused(lambda: model.predict_probability(X), ["StructuredPredictor"])
+    assert_refused(lambda: model.predict_interval(X), ["StructuredPredictor", "predict_set"], AttributeError)
+    assert_refused(lambda: model.predict_probability(X), ["StructuredPredictor"], AttributeError)
     own = fit(X, y, candidates_per_query=lists)
     assert_refused(lambda: own.predict_set(X), ["candidates_per_query"])
     assert_refused(lambda: own.predict_set(X, candidates_per_query=lists[:-1]), ["29", "30"])
@@ -591,7 +598,7 @@ def test_bad_input():
 def test_other_estimators_have_no_sets_of_candidates():
     X, y = numbers_of_classes(N, 0)
     numbers = ConformalPredictor(OperatorKernelRegressor(alpha=0.1), level=LEVEL).fit(X, y.astype(float))
-    assert_refused(lambda: numbers.predict_set(X), ["OperatorKernelRegressor", "predict_interval"])
+    assert_refused(lambda: numbers.predict_set(X), ["OperatorKernelRegressor", "predict_interval"], AttributeError)
     assert_refused(
         lambda: ConformalPredictor(OperatorKernelRegressor()).fit(X, y, candidates_per_query=[y] * N),
         ["candidates_per_query", "StructuredPredictor"],

@@ -70,10 +70,10 @@ def test_queries_with_weights_by_definition(method):
     weights, own = np.random.default_rng(0).uniform(0.2, 3, 40), np.random.default_rng(1).uniform(0.2, 3, 15)
     weights[3] = 0
     model = ConformalPredictor(MODEL, method, 0.8, random_state=0).fit(X, Y, weights)
-    left = model.calibration_.left
+    left = model.sets_.calibration.models
     assert 3 not in left.rows
-    w, predictions = weights[left.rows], left.predictions(QUERIES)[:, left.model_of]
-    half = np.abs(Y[left.rows] - left.held_out)
+    w, predictions = weights[left.rows], left.predictions(QUERIES)[:, left.model_index]
+    half = np.abs(Y[left.rows] - left.out_of_fold)
     found = model.predict_interval(QUERIES, sample_weight=own)
     for q in range(15):
         for j in range(2):
@@ -130,7 +130,7 @@ def test_weights_restore_coverage_under_a_shift():
 def test_outputs_with_gaps(method, score):
     model = ConformalPredictor(MODEL, method, 0.8, score, random_state=0).fit(X, GAPS)
     seen = np.isfinite(GAPS).any(axis=1)
-    assert set(model.calibration_.left.rows) <= set(np.flatnonzero(seen))
+    assert set(model.sets_.calibration.models.rows) <= set(np.flatnonzero(seen))
     region, partly = model.predict_region(QUERIES), np.where([True, False], TRUE, np.nan)
     assert (region.contains(partly) | ~region.contains(TRUE)).all()  # less is asked for
     assert region.contains(np.full_like(TRUE, np.nan)).all()
@@ -170,23 +170,23 @@ def test_samples_without_any_output_do_not_count():
 @pytest.mark.parametrize("method", ["auto", *METHODS])
 def test_groups_are_left_out_together(method):
     model = ConformalPredictor(MODEL, method, 0.8, random_state=0).fit(X, Y, groups=GROUPS)
-    left = model.calibration_.left
+    left = model.sets_.calibration.models
     for group in np.unique(GROUPS[left.rows]):
         own = GROUPS[left.rows] == group
-        assert own.sum() == 4 and len(np.unique(left.model_of[own])) == 1
+        assert own.sum() == 4 and len(np.unique(left.model_index[own])) == 1
     assert model.method_ == ("cv+" if method == "auto" else method) and not model.closed_form_
 
 
 def test_splitters_that_take_groups():
     model = ConformalPredictor(MODEL, level=0.8, cv=GroupKFold(3)).fit(X, Y, groups=GROUPS)
-    assert model.method_ == "cv+" and model.calibration_.left.n_models == 3
+    assert model.method_ == "cv+" and model.sets_.calibration.models.n_models == 3
 
 
 def test_order_in_time():
     model = ConformalPredictor(MODEL, level=0.8, cv=TimeSeriesSplit(4)).fit(X, Y)
-    assert_array_equal(np.sort(model.calibration_.left.rows), np.arange(8, 40))
+    assert_array_equal(np.sort(model.sets_.calibration.models.rows), np.arange(8, 40))
     split = ConformalPredictor(MODEL, "split", 0.8, cv=[(np.arange(25), np.arange(25, 40))]).fit(X, Y)
-    assert_array_equal(split.calibration_.left.rows, np.arange(25, 40))
+    assert_array_equal(split.sets_.calibration.models.rows, np.arange(25, 40))
 
 
 # ---------------------------------------------------------------- around and inside of others
@@ -203,10 +203,10 @@ def test_closed_form_behind_steps_that_learn_nothing():
 def test_steps_that_learn_are_fitted_in_every_fold():
     model = ConformalPredictor(make_pipeline(StandardScaler(), MODEL), level=0.8, random_state=0).fit(X, Y)
     assert (model.method_, model.closed_form_) == ("cv+", False)
-    means = [one[0].mean_ for one in model.calibration_.left.models]
+    means = [one[0].mean_ for one in model.sets_.calibration.models.models]
     assert not np.allclose(means[0], means[1])
     model = ConformalPredictor(make_pipeline(StandardScaler(), MODEL), "jackknife+", level=0.8).fit(X, Y)
-    assert model.calibration_.left.n_models == 40 and not model.closed_form_
+    assert model.sets_.calibration.models.n_models == 40 and not model.closed_form_
 
 
 def test_weights_reach_the_last_step():
@@ -379,8 +379,8 @@ def test_a_fit_that_fails_changes_nothing():
 
 def test_folds_of_too_few_samples_are_as_many_as_there_are():
     model = ConformalPredictor(LinearRegression(), "cv+", 0.5).fit(X[:5], Y[:5])
-    assert model.calibration_.left.n_models == 5
-    assert ConformalPredictor(MODEL, cv=KFold(2), level=0.5).fit(X, Y).calibration_.left.n_models == 2
+    assert model.sets_.calibration.models.n_models == 5
+    assert ConformalPredictor(MODEL, cv=KFold(2), level=0.5).fit(X, Y).sets_.calibration.models.n_models == 2
 
 
 def test_folds_do_not_go_with_jackknife_plus():
@@ -401,5 +401,6 @@ def test_methods_of_other_outputs_name_those_of_these():
     objects = ConformalPredictor(StructuredPredictor(kernel="linear", alpha=0.1), cv=3)
     objects.fit(np.c_[np.arange(30) % 2, np.arange(30) / 30], labels)
     for method in ("predict_probability", "predict_interval"):
-        with pytest.raises(ValueError, match="not available for the outputs of StructuredPredictor; use predict_set"):
+        assert not hasattr(objects, method)
+        with pytest.raises(AttributeError, match="for the outputs of StructuredPredictor; use predict_set"):
             getattr(objects, method)([[0.0, 0.0]])

@@ -71,6 +71,6 @@ def assert_close(seen, wanted):
 
 def inner(model):
     """What has a score: behind sets and searches."""
-    while hasattr(model, "best_estimator_") or hasattr(model, "calibration_"):
-        model = model.estimator_ if hasattr(model, "calibration_") else model.best_estimator_
+    while hasattr(model, "best_estimator_") or hasattr(model, "sets_"):
+        model = model.estimator_ if hasattr(model, "sets_") else model.best_estimator_
     return model

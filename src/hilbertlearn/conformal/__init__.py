@@ -1,11 +1,11 @@
 """Prediction sets with a promised coverage, for any model: split conformal, cv+ and jackknife+."""
 
 from . import candidate_scores, scores
-from .given_scores import PositionSets, sets_of_scores
-from .links import PartnerSets
+from .candidate_sets import Balls, CandidateSets
+from .partner_sets import PartnerSets
+from .position_sets import PositionSets, sets_of_scores
 from .predictor import ConformalPredictor
 from .regions import Band, Box, Ellipsoid
-from .sets import Balls, CandidateSets
 
 __all__ = [
     "Balls",

@@ -1,110 +1,124 @@
-"""Prediction sets around any regressor."""
+"""``ConformalPredictor``: prediction sets with guaranteed coverage around any estimator."""
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
-import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
-from sklearn.utils import indexable
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _check_sample_weight, _num_samples, check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from .._utils.callbacks import FitCallbacksMixin, with_fit_callbacks
 from .._utils.facts import Facts, WithFacts
-from .._utils.fitting import router_to, routing_enabled, store, transactional, with_tags_of
-from .._utils.progress import propagate_callbacks
-from .._utils.validation import check_choice, warn
+from .._utils.fitting import router_to, routing_enabled, store, transactional, where, with_tags_of
 from ..data.frames import check_collected
-from ..machine.wrapping import can_fit_parts, fit_with_parts
 from ..vector import OperatorKernelRegressor
-from .calibration import Calibration
-from .leaving_out import Data, LeavingOut, among, by_refits, in_closed_form
-from .levels import check_level
-from .outputs import OutputForm, with_common_domain
-from .quantiles import QuantileCalibration, QuantileForm, Quantiles, levels_of
-from .regions import Band, Box, Ellipsoid, Region
-from .scores import Mahalanobis, as_score, units_of
-from .set_predictor import SetPredictor
-from .splits import check_enough, each, folds, halves
-from .wrapped import (
-    KernelMachineBehind,
-    check_estimator,
-    fitted,
-    grid_of,
-    innermost,
-    of_functions,
-    resists_outliers,
-    weights_of_machine,
-)
+from .links import LinkSets
+from .objects import ObjectSets
+from .output_sets import OutputSets
+from .quantiles import QuantileSets
+from .regions import Band, Region
+from .rows import RowSets
+from .settings import ConformalSettings
+from .wrapped import check_estimator, strategy_name, unwrap_all
 
-METHODS = ("auto", "jackknife+", "cv+", "split")
-_SPLIT = 10_000  # samples beyond which "auto" fits one model
-_CLOSED_FORM = 5000  # and up to which it has a model without each
+STRATEGIES: dict[str, type[OutputSets]] = {
+    "rows": RowSets,
+    "quantiles": QuantileSets,
+    "objects": ObjectSets,
+    "links": LinkSets,
+}
 
 
-class ConformalPredictor(FitCallbacksMixin, WithFacts, SetPredictor, MetaEstimatorMixin, BaseEstimator):
-    """Intervals, regions, bands and sets with a promised coverage, around estimators of the package or scikit-learn.
+def _offers(name):
+    """Check of ``where``: the strategy of the estimator has the prediction method, or the error names those it has."""
 
-    *The promise.* Let the samples and a new one be exchangeable (drawn independently from one law, for example), and
-    the estimator treat samples alike whatever their order. Then, whatever the model and the law are, the set at the new
-    input holds the new output with probability at least
+    def check(predictor):
+        methods = predictor._strategy.methods
+        if name not in methods:
+            estimator = type(unwrap_all(predictor._wrapped())[0]).__name__
+            alternatives = " or ".join([", ".join(methods[:-1]), methods[-1]] if len(methods) > 1 else methods)
+            raise AttributeError(f"{name}: not available for the outputs of {estimator}; use {alternatives}")
+
+    return where(check)
+
+
+class ConformalPredictor(FitCallbacksMixin, WithFacts, MetaEstimatorMixin, BaseEstimator):
+    """Intervals, regions, bands and sets with guaranteed coverage, around an estimator of the package or scikit-learn.
+
+    *The guarantee.* Let the samples and a new one be exchangeable (for example independent with the same law), and let
+    the fit of the estimator not depend on the order of the samples. Then, for any model and any law, the set at the new
+    input contains the new output with probability at least
 
     - ``level`` for "split";
     - ``1 - 2 (1 - level)`` for "jackknife+", and ``1 - 2 (1 - level) - min(2 (1 - 1/K) / (n/K + 1), (1 - K/n) / (K +
-      1))`` for "cv+" with K folds (Barber et al. 2021). In practice it is the level, or a little more.
+      1))`` for "cv+" with K folds (Barber et al. 2021). In practice the coverage is the level, or a little more.
 
-    The probability is over the draw of samples and new one together. Each *interval* has it by itself; a *region*, and
-    a *band*, holds all outputs, or all points of the curve, at once. Of an output with gaps the promise is of what will
-    be observed of a new one with gaps of the same kind; outputs that too few samples have are free, with infinite ends.
-    A *set* of objects holds the new one if it is a candidate at all: the promise is of "it is, and was left out" having
-    at most the rest of the probability. Pairs of nodes are the samples of a ``LinkPredictor``: a link that is hidden at
-    random is among the *partners*. What a model without a sample holds fixed is not exact: for "jackknife+" in
-    closed form these are alpha n, kernel and operator where they were chosen by all samples, for folds of "auto" with
-    other losses alpha n, kernel and constants of the loss.
+    The probability is over the draw of the samples and the new one together. An *interval* has it for one output; a
+    *region*, or a *band*, for all outputs, or all points of the curve, simultaneously. For outputs with gaps it
+    concerns the observed part of a new output with gaps of the same kind; outputs that too few samples observe have
+    infinite ends. A *set* of objects can only contain candidates: the event "the new output is a candidate and not in
+    the set" has at most the rest of the probability. The samples of a ``LinkPredictor`` are pairs of nodes: a link that
+    is hidden at random is among the *partners*.
+
+    Settings that all models share make the guarantee approximate: alpha n, kernel and operator for "jackknife+" in
+    closed form where they were selected from all samples; alpha n, kernel and constants of the loss for the folds of
+    "auto" with losses other than the squared one.
 
     Parameters
     ----------
-    estimator : regressor with one or several outputs, default ``OperatorKernelRegressor()``; a ``StructuredPredictor``
-        for ``predict_set``, a ``LinkPredictor`` for ``predict_set`` and ``predict_probability``
-    method : "auto", "jackknife+", "cv+" or "split"
-        "jackknife+": a model without each sample. In closed form, with no refit, for estimators of the package with the
-        squared loss where ``machine_.has_leave_one_out_models`` says so,
-        also behind steps of a pipeline that learn nothing (neither in
-        ``fit`` nor from the batch that they are given) and in ``RegularizationPathCV`` (its
-        alpha is that of all samples, as with alpha="auto"); n refits elsewhere.
-        "cv+": a model without each of ten folds, or as ``cv`` says. "split": one model of some samples, calibrated on
-        the others. "auto": jackknife+ where it has a closed form and there are up to 5000 samples, cv+ for up to
-        10 000, split for more; cv+ where ``cv`` or groups are given. Folds of an estimator of the package with another
-        loss than the squared then share what was chosen by all samples, and kernel values
-        (``machine.wrapping.fit_with_parts``); with method="cv+" each chooses for itself.
-    level : float between 0 and 1, the coverage aimed at
-    score : "auto", of numbers "constant", "scale", "robust", "trimmed", "mahalanobis" or one of ``conformal.scores``
-        How far an output is from a prediction, for regions and bands: the largest of its residuals relative to a
-        scale (boxes and bands, see ``scores.MaxScaled``), or their length (ellipsoids). Intervals do not depend on it.
-        Of objects "gap", "objective", "rank", "likelihood", "cumulative", "loss", or an object of
-        ``conformal.candidate_scores``: how far the decoder's objective at a candidate is above its minimum ("gap",
-        also "auto"), the objective, the candidate's rank, softmax-like masses, or the loss to the prediction ("auto"
-        where outputs cannot be listed). "gap" has the smallest sets in the median on most data, "rank" and
-        "likelihood" in the mean where a few queries are hard.
-        An estimator that predicts quantiles takes "auto": how far an output is beyond the two of its levels nearest to
-        ``(1 -+ level) / 2``, so that the width of intervals and bands follows the input (Romano et al. 2019).
-    cv : None, number of folds, splitter of scikit-learn or iterable of (train, test)
-        Test parts must not overlap. For "split" the first pair counts.
-    calibration : share, or number, of the samples that calibrate, for "split"
-    n_jobs : models that are fitted at the same time, as elsewhere in scikit-learn
-    random_state : of folds of "cv+" and the parts of "split", as elsewhere in scikit-learn
-        They are drawn by position: the same samples in another order are another draw. "jackknife+" draws nothing and
-        does not depend on the order.
-    verbose : 1 shows how many models are fitted, and how long it takes
+    estimator : estimator, default=None
+        A regressor with one or several outputs, a ``StructuredPredictor`` for ``predict_set``, or a ``LinkPredictor``
+        for ``predict_set`` and ``predict_probability``. None is ``OperatorKernelRegressor()``. Its class attribute
+        ``conformal_strategy`` ("rows" by default, "quantiles", "objects" or "links") decides which prediction methods
+        there are.
+    method : {"auto", "jackknife+", "cv+", "split"}, default="auto"
+        - "jackknife+": one leave-one-out model per sample. They have a closed form, without refits, for estimators of
+          the package with the squared loss, also after pipeline steps that learn nothing (neither in ``fit`` nor from
+          their batch) and in ``RegularizationPathCV`` (whose alpha is that of all samples, as with alpha="auto").
+          Other estimators are refitted n times.
+        - "cv+": one model per fold, ten folds or as ``cv`` says.
+        - "split": one model of a part of the samples, calibrated on the others.
+        - "auto": "jackknife+" where it has a closed form and there are up to 5000 samples (500 for objects), "cv+" for
+          up to 10 000 samples, "split" above; "cv+" where ``cv`` or groups are given. The folds of an estimator of the
+          package with another loss than the squared one then share kernel values and the settings selected from all
+          samples; with method="cv+" each fold selects its own.
+    level : float between 0 and 1, default=0.9
+        The nominal coverage.
+    score : str or object of ``conformal.scores`` or ``conformal.candidate_scores``, default="auto"
+        The distance of an output from a prediction.
+
+        - For numbers: "constant", "scale", "robust", "trimmed", "mahalanobis", or an object of ``conformal.scores``. It
+          is the largest residual relative to a scale (boxes and bands, see ``scores.MaxScaled``), or the Mahalanobis
+          length (ellipsoids). "auto" is "robust" for robust losses and "scale" otherwise. Intervals do not depend on
+          it.
+        - For objects: "gap", "objective", "rank", "likelihood", "cumulative", "loss", or an object of
+          ``conformal.candidate_scores``. "gap" is the difference of the decoder's objective at a candidate and its
+          minimum, "objective" the objective itself, "rank" the candidate's rank, "likelihood" and "cumulative" use
+          softmax-like masses, "loss" is the output loss to the prediction. "auto" is "gap", or "loss" where outputs
+          cannot be listed. "gap" has the smallest sets in the median on most data, "rank" and "likelihood" in the mean
+          where a few queries are hard.
+        - For quantiles: "auto" only, the distance of an output beyond the two levels nearest to ``(1 -+ level) / 2``.
+          The width of intervals and bands follows the input (Romano et al. 2019).
+    cv : int, splitter of scikit-learn or iterable of (train, test), default=None
+        The folds of "cv+"; None is ten folds, five for links. Test parts must not overlap. "split" uses the first pair.
+    calibration : float or int, default=0.3
+        Share, or number, of the calibration samples of "split".
+    n_jobs : int, default=None
+        Number of models that are fitted at the same time, as elsewhere in scikit-learn.
+    random_state : int, RandomState or None, default=None
+        Seed of the folds of "cv+" and of the parts of "split". They are drawn by position: the same samples in another
+        order are another draw. "jackknife+" draws nothing and does not depend on the order.
+    verbose : int, default=0
+        1 shows the number of fitted models and the time they take.
 
     Attributes
     ----------
-    estimator_ : the fitted estimator that ``predict`` asks: of all samples, for "split" of those that do not calibrate
+    estimator_ : the fitted estimator behind ``predict``: of all samples, for "split" of the training part
     method_ : the method in use
-    closed_form_ : whether models without a sample came from a formula
-    n_calibration_ : number of samples left out, by whose scores sets are made
+    closed_form_ : whether leave-one-out models came from a closed form
+    n_calibration_ : number of calibration samples, or links
+    sets_ : the fitted strategy, a ``conformal.output_sets.OutputSets``
 
     References
     ----------
@@ -140,9 +154,7 @@ class ConformalPredictor(FitCallbacksMixin, WithFacts, SetPredictor, MetaEstimat
     ['low']
     """
 
-    calibration_: Any
-    _known_: Any = None  # columns of inputs that are values with all samples, where the model knows some
-    estimator_: Any
+    sets_: OutputSets
 
     def __init__(
         self,
@@ -159,255 +171,219 @@ class ConformalPredictor(FitCallbacksMixin, WithFacts, SetPredictor, MetaEstimat
     ):
         store(self, locals())
 
-    # ---------------------------------------------------------------- fit
-
     @transactional
     @with_fit_callbacks
     def fit(self, X, y=None, sample_weight=None, groups=None, candidates_per_query=None):
-        """Fit the estimator, and models without some samples; NaN in y means not observed, if the estimator takes it.
+        """Fit the estimator, and models without some samples that calibrate the sets.
 
         Parameters
         ----------
-        X : inputs as the estimator takes them, which can be indexed by rows
-        y : (n,) numbers, (n, d) vectors, (n, m), (n, m, p) or (n, m_1, m_2) functions on a grid, a data frame,
-            ``IrregularFunctions``, a FDataGrid, FDataIrregular or FDataBasis, as the estimator takes them;
-            objects of a ``StructuredPredictor``; the graph of a ``LinkPredictor``, None beside ``graphs.Pairs``
-        sample_weight : (n,) non-negative weights of the loss, those of weight 0 are left out. For a known shift of the
-            inputs they are ratios of densities, of the queries' law to the samples'; see ``predict_interval``. Those of
-            a pipeline go to its last step; with metadata routing enabled they go where the estimator requests them,
+        X : inputs
+            As the estimator takes them; they can be indexed by rows.
+        y : outputs, default=None
+            (n,) numbers, (n, d) vectors, (n, m), (n, m, p) or (n, m_1, m_2) functions on a grid, a data frame,
+            ``IrregularFunctions``, a FDataGrid, FDataIrregular or FDataBasis; objects of a ``StructuredPredictor``; the
+            graph of a ``LinkPredictor``, None with ``graphs.Pairs``. NaN means not observed, if the estimator takes it.
+        sample_weight : (n,) array, default=None
+            Non-negative weights of the loss; samples of weight 0 are dropped. For a known shift of the inputs they are
+            ratios of densities, of the queries' law to the samples'; see ``predict_interval``. A pipeline passes them
+            to its last step; with metadata routing enabled they go where the estimator requests them,
             ``estimator.set_fit_request(sample_weight=True)``.
-        groups : (n,) of samples that belong together, which are left out together
-        candidates_per_query : of a ``StructuredPredictor``, a list with a collection of candidates for each sample, its
-            output among them, where queries will have candidates of their own too; see ``predict_set``
+        groups : (n,) array, default=None
+            Samples of one group are left out together.
+        candidates_per_query : list of n collections, default=None
+            For a ``StructuredPredictor``: the candidates of each sample, its output among them, where queries will have
+            their own candidates too; see ``predict_set``.
+
+        Returns
+        -------
+        self : ConformalPredictor
+            The fitted predictor.
         """
         check_collected(X, "X")
         check_collected(y, "y")
-        check_choice(self.method, "method", METHODS)
-        if self.method == "jackknife+" and self.cv is not None:
-            raise ValueError(f"cv={self.cv!r}: 'jackknife+' leaves out each sample; set cv=None, or method='cv+'")
-        level, wrapped = check_level(self.level), self._wrapped()
-        check_estimator(wrapped)
-        if self._fit_special(level, X, y, sample_weight, groups, candidates_per_query):
-            self._take_over_features()
-            return
-        levels = levels_of(wrapped)
-        score = as_score(self.score) if levels is None else self._score_of_quantiles()
-        data, groups = self._data(X, y, sample_weight, levels), self._groups(X, groups)
-        if data.form.irregular and not score.pointwise:
-            raise ValueError("score='mahalanobis' is not for functions at points of their own; use 'auto' or 'scale'")
-        method = self._first_choice(data, groups)
-        check_enough(len(data.rows), level, method)
-        closed_form, part = self._fit_whole(method, data, indexable(y)[0], groups)
-        if method == "auto":
-            method = "cv+" if closed_form is None else "jackknife+"
-        functions = data.form if levels is None and of_functions(wrapped, y) else None
-        learn = partial(_scale, score, level, functions) if score.learns else None
-        left: LeavingOut
-        if closed_form is not None:
-            left = in_closed_form(closed_form, data, learn)
-        else:
-            splits = self._splits(method, data, groups)
-            check_enough(sum(len(test) for _, test in splits), level, method)
-            left = by_refits(wrapped, data, splits, learn, part=part, n_jobs=self.n_jobs, progress=self._progress())
-        if method == "split":
-            (self.estimator_,), (self._known_,) = left.models, left.columns
-        self.form_ = data.form
-        kind = Calibration if levels is None else QuantileCalibration
-        self.calibration_ = kind(left, score, data.values[left.rows], data.weights[left.rows], level)
-        self.method_, self.closed_form_, self.n_calibration_ = method, closed_form is not None, len(left.rows)
-        self._take_over_features()
-
-    def facts(self) -> Facts:
-        """What is promised, and by which samples; then what the estimator found."""
-        check_is_fitted(self)
-        facts: Facts = [
-            ("promised level", self.calibration_.level),
-            ("method", f"{self.method_}{', in closed form' * self.closed_form_}"),
-            ("calibration size", self.n_calibration_),
-        ]
-        covered = getattr(self.calibration_, "covered", None)
-        facts += [] if covered is None else [("share of it covered", covered)]
-        inner = self.estimator_.facts() if hasattr(self.estimator_, "facts") else [("estimator", self.estimator_)]
-        return facts + inner
-
-    def _take_over_features(self):
+        estimator = self._wrapped()
+        settings = ConformalSettings.from_predictor(self, estimator)
+        check_estimator(estimator)
+        self.sets_ = STRATEGIES[strategy_name(estimator)].fit(
+            settings, X, y, sample_weight, groups, candidates_per_query
+        )
+        self.estimator_, self.method_ = self.sets_.estimator, self.sets_.method
+        self.closed_form_, self.n_calibration_ = self.sets_.closed_form, self.sets_.n_calibration
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
 
-    def _fit_whole(self, method, data: Data, y, groups):
-        """Fit the estimator to all samples, but for a split.
+    def facts(self) -> Facts:
+        """Level, method and calibration samples; then the facts of the estimator."""
+        check_is_fitted(self)
+        facts: Facts = [
+            ("promised level", self.sets_.calibration.level),
+            ("method", f"{self.method_}{', in closed form' * self.closed_form_}"),
+            ("calibration size", self.n_calibration_),
+        ]
+        covered = self.sets_.covered
+        facts += [] if covered is None else [("share of it covered", covered)]
+        inner = self.estimator_.facts() if hasattr(self.estimator_, "facts") else [("estimator", self.estimator_)]
+        return facts + inner
 
-        Returns the machine with a formula for models without each sample, and what fits models of parts with what was
-        chosen by all samples; None where there are none.
-        """
-        if method == "split":
-            return None, None
-        self.estimator_ = clone(self._wrapped())
-        given = (self.estimator_, data.X, y, data.sample_weight)
-        with self._one_model(), propagate_callbacks(self.estimator_):
-            if self.method == "auto" and can_fit_parts(self.estimator_):
-                weights = weights_of_machine(self.estimator_, data.sample_weight)
-                return None, fit_with_parts(self.estimator_, data.X, y, weights)
-            if method != "cv+" and groups is None:
-                return KernelMachineBehind.fitted(*given), None
-            fitted(*given)
-        return None, None
-
-    def _wrapped(self):
+    def _wrapped(self) -> Any:
+        """The estimator, or its default."""
         if self.estimator is not None:
             return self.estimator
         default = OperatorKernelRegressor()
         return default.set_fit_request(sample_weight=True) if routing_enabled() else default
 
-    def _score_of_quantiles(self):
-        if not isinstance(self.score, Quantiles) and self.score != "auto":
-            raise ValueError(
-                f"score={self.score!r} is of residuals around one prediction, and the estimator predicts quantiles; "
-                "set score='auto'"
-            )
-        return Quantiles()
+    @property
+    def _strategy(self) -> type[OutputSets]:
+        """The strategy of the last fit; before a fit that of the estimator."""
+        return type(self.sets_) if hasattr(self, "sets_") else STRATEGIES[strategy_name(self._wrapped())]
 
-    def _data(self, X, y, sample_weight, levels=None) -> Data:
-        if y is None:
-            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
-        X, y = indexable(X)[0], indexable(y)[0]
-        form = OutputForm.of(y, grid_of(self._wrapped()))
-        form = form if levels is None else QuantileForm.around(form, levels, float(self.level))
-        if form.irregular:
-            y = with_common_domain(y)
-        values = form.seen(y)
-        n = _num_samples(X)
-        if len(values) != n:
-            raise ValueError(f"X and y must have as many samples, got inconsistent numbers {n} and {len(values)}")
-        counts = values.known
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, counts[:, None], dtype=float, ensure_non_negative=True)
-            counts &= sample_weight > 0
-        return Data(X, y, values, form, sample_weight, np.flatnonzero(counts))
-
-    def _groups(self, X, groups):
-        if groups is None:
-            return None
-        groups = column_or_1d(groups)
-        if len(groups) != _num_samples(X):
-            raise ValueError(f"groups must have one entry a sample, got {len(groups)} for {_num_samples(X)}")
-        return groups
-
-    def _first_choice(self, data, groups):
-        """The method as far as it is known before a fit."""
-        if self.method != "auto":
-            return self.method
-        if len(data.rows) > _SPLIT and self.cv is None:
-            return "split"
-        given = self.cv is not None or groups is not None or len(data.rows) > _CLOSED_FORM
-        return "cv+" if given else "auto"
-
-    def _splits(self, method, data, groups):
-        if method == "split":
-            return halves(data, self.calibration, self.cv, groups, self.random_state)
-        return each(data, groups) if method == "jackknife+" else folds(data, self.cv, groups, self.random_state)
+    def _fitted(self) -> Any:
+        check_is_fitted(self)
+        return self.sets_
 
     # ---------------------------------------------------------------- predict
 
     @available_if(lambda self: hasattr(self._wrapped(), "predict"))
     def predict(self, X, **options):
-        """Predictions of the wrapped estimator, which may take options: ``candidates`` for instance."""
-        check_is_fitted(self)
-        return self.estimator_.predict(X if self._known_ is None else among(X, self._known_), **options)
-
-    def predict_interval(self, X, sample_weight=None):
-        """An interval for each output by itself: (m, 2) for y (n,), (m, d, 2) for y (n, d), lower and upper ends.
+        """Predict with the wrapped estimator.
 
         Parameters
         ----------
         X : inputs
-        sample_weight : (m,) weights of the queries, for a known shift of the inputs (Tibshirani et al. 2019): ratios of
-            densities, in the units of those that ``fit`` had, which then count in the calibration too. None: the
-            samples count alike, whatever weights the model was fitted with. A query that weighs much has an infinite
-            interval: there are too few samples like it.
+        **options : options of its ``predict``, for example ``candidates``
+
+        Returns
+        -------
+        y : predictions in the form of the training outputs
         """
-        X, own = indexable(X)[0], self._own(X, sample_weight)
-        lower, upper = self._fitted().intervals(X, own)
-        self._say_infinite(upper, own)
-        form = self.form_
-        return np.stack([form.array(lower), form.array(upper)], axis=-1)
+        return self._fitted().predict(X, **options)
 
-    def predict_region(self, X, sample_weight=None) -> Region:
-        """Regions for all outputs at once: a ``Box``, or an ``Ellipsoid`` for score="mahalanobis".
-
-        They have ``contains(y)``, ``lower``, ``upper`` and ``volume()``. X, sample_weight : as in ``predict_interval``
-        """
-        kind = Ellipsoid if isinstance(self._fitted().score, Mahalanobis) else Box
-        return self._region(kind, X, sample_weight)
-
-    def predict_band(self, X, sample_weight=None, grid=None) -> Band:
-        """Bands that hold the function at all points at once; outputs of any kind are taken as values on a grid.
-
-        They have ``contains(y)``, ``lower``, ``upper``, ``width`` and ``mean_width()``. Of functions at points of their
-        own the score is the largest at these points, and ``contains`` looks at those of each new one; bands are on the
-        grid of the model's predictions. What is promised is of the points at which functions are seen.
+    @_offers("predict_interval")
+    def predict_interval(self, X, sample_weight=None):
+        """Predict an interval for each output by itself.
 
         Parameters
         ----------
-        X, sample_weight : as in ``predict_interval``
-        grid : increasing points (m,), or a tuple of them for several variables; None for the training grid. Between
-            its points predictions and scales are linear.
+        X : inputs
+        sample_weight : (m,) array, default=None
+            Weights of the queries, for a known shift of the inputs (Tibshirani et al. 2019): ratios of densities, in
+            the units of those given to ``fit``, which then count in the calibration too. None gives all calibration
+            samples the same weight, with whatever weights the model was fitted. A query of large weight has an infinite
+            interval: there are too few samples like it.
+
+        Returns
+        -------
+        intervals : (m, 2) array for y (n,), (m, d, 2) for y (n, d)
+            Lower and upper ends.
         """
-        if isinstance(self._fitted().score, Mahalanobis):
-            raise ValueError("predict_band has no score='mahalanobis'; set score='scale', 'trimmed' or 'constant'")
-        return self._region(Band, X, sample_weight, grid=grid)
+        return self._fitted().predict_interval(X, sample_weight)
 
-    def _region(self, kind, X, sample_weight, **where):
-        X, own = indexable(X)[0], self._own(X, sample_weight)
-        region = kind.of(self._fitted(), X, self.form_, own, **where)
-        self._say_infinite(region.ends[1], own)
-        return region
+    @_offers("predict_region")
+    def predict_region(self, X, sample_weight=None) -> Region:
+        """Predict regions for all outputs simultaneously.
 
-    def _fitted(self) -> Calibration:
-        return self._calibrated(Calibration, "intervals, regions and bands")
+        Parameters
+        ----------
+        X : inputs
+        sample_weight : (m,) array, default=None
+            As in ``predict_interval``.
 
-    def _calibrated(self, kind, what):
-        check_is_fitted(self)
-        if not isinstance(self.calibration_, kind):
-            name = type(innermost(self.estimator_)[0]).__name__
-            numbers = isinstance(self.calibration_, Calibration)
-            remedy = "predict_interval, predict_region or predict_band" if numbers else "predict_set"
-            raise ValueError(f"{what}: not available for the outputs of {name}; use {remedy}")
-        return self.calibration_
+        Returns
+        -------
+        regions : Box, or Ellipsoid for score="mahalanobis"
+            They have ``contains(y)``, ``lower``, ``upper`` and ``volume()``.
+        """
+        return self._fitted().predict_region(X, sample_weight)
 
-    def _own(self, X, sample_weight):
-        check_is_fitted(self)
-        if sample_weight is None:
-            return None
-        return _check_sample_weight(
-            sample_weight, np.empty((_num_samples(X), 1)), dtype=float, ensure_non_negative=True
-        )
+    @_offers("predict_band")
+    def predict_band(self, X, sample_weight=None, grid=None) -> Band:
+        """Predict bands that contain the function at all points simultaneously.
 
-    def _say_infinite(self, upper, own):
-        if own is None and np.isinf(upper).any():
-            warn(
-                "some outputs were observed in too few samples for the level, or in none, their intervals are "
-                "infinite; take a lower level, or more samples that observe them"
-            )
+        Outputs of any kind count as values on a grid. For irregular functions the score is the largest at the observed
+        points, ``contains`` tests a new function at its own points, and bands are on the grid of the predictions. The
+        guarantee concerns the points at which functions are observed.
+
+        Parameters
+        ----------
+        X : inputs
+        sample_weight : (m,) array, default=None
+            As in ``predict_interval``.
+        grid : (m,) array or tuple of arrays, default=None
+            Increasing points, for several variables a tuple of them; None is the training grid. Predictions and scales
+            are interpolated linearly.
+
+        Returns
+        -------
+        bands : Band
+            They have ``contains(y)``, ``lower``, ``upper``, ``width`` and ``mean_width()``.
+        """
+        return self._fitted().predict_band(X, sample_weight, grid)
+
+    @_offers("predict_set")
+    def predict_set(self, X=None, candidates=None, candidates_per_query=None, sample_weight=None, allow_empty=False):
+        """Predict the set of candidates, or of partners, that conform to the calibration samples.
+
+        *Objects* (``StructuredPredictor``). Candidates are scored by the objective that the prediction minimises. The
+        default candidates are those of the estimator, the classes, the outputs of fit, all rankings of up to 7 items,
+        or all sets of up to 12 labels. Of more items and labels all rankings under Kendall's loss, and all sets under
+        the Hamming loss, are searched. For other outputs that the decoder makes the set is a ball of the loss around
+        the prediction.
+
+        *Links* (``LinkPredictor``). The partners of a node are the names of the nodes that it may be linked to. A link
+        that is hidden in the same way as the calibration pairs is among them with the guaranteed probability.
+
+        Parameters
+        ----------
+        X : inputs, default=None
+            For links: features of new nodes, for partners among the known ones; or None for the nodes of fit, for
+            partners by hidden pairs, or if there is none, by pairs without a link.
+        candidates : collection of outputs, default=None
+            The same for all queries. An output that is no candidate is in no set: the event "a new output is a
+            candidate and not in the set" has probability at most ``1 - level``.
+        candidates_per_query : list of collections, default=None
+            The candidates of each query, where ``fit`` had those of each sample, or with score="objective" or "loss",
+            which do not compare candidates.
+        sample_weight : (m,) array, default=None
+            As in ``predict_interval``.
+        allow_empty : bool, default=False
+            False puts the best candidate into every set; True allows empty sets. Sets of partners may be empty in any
+            case.
+
+        Returns
+        -------
+        sets : CandidateSets, Balls or PartnerSets
+            ``CandidateSets`` are a sequence of collections, best first, with ``sizes``, ``contains(y)`` and
+            ``p_values``; ``Balls`` have ``center``, ``radius``, ``contains(y)`` and ``sizes``.
+        """
+        return self._fitted().predict_set(X, candidates, candidates_per_query, sample_weight, allow_empty)
+
+    @_offers("predict_probability")
+    def predict_probability(self, X, method="auto"):
+        """Predict probabilities of links, calibrated on hidden pairs.
+
+        Parameters
+        ----------
+        X : pairs or features
+            Hidden pairs of nodes of fit, ``graphs.Pairs`` or a list of tuples of names; or features of m new nodes, for
+            their links with the l known ones, ``estimator_.nodes_[estimator_.known_]``.
+        method : {"auto", "isotonic", "platt"}, default="auto"
+            "isotonic" is a step function of the score, "platt" a logistic one (Platt 1999). "auto" is "isotonic" from
+            500 calibration links on, "platt" below.
+
+        Returns
+        -------
+        probabilities : (m,) array for pairs, (m, l) for new nodes
+        """
+        return self._fitted().predict_probability(X, method)
 
     def __sklearn_is_fitted__(self):
-        return hasattr(self, "calibration_")
+        return hasattr(self, "sets_")
 
     def get_metadata_routing(self):
-        """Metadata routing: ``fit`` uses its arguments itself and hands sample_weight on to the estimator."""
+        """Metadata routing: ``fit`` uses its arguments itself and passes sample_weight to the estimator."""
         return router_to(self, estimator=self._wrapped()).add_self_request(self)
 
     def __sklearn_tags__(self):
         return with_tags_of(self._wrapped(), super().__sklearn_tags__())
-
-
-def _scale(score, level, functions, residuals, outputs, weights, model):
-    """What a fitted model has learnt of the sizes of residuals (n, d) of outputs (n, d).
-
-    functions : the form of outputs that are functions, None for others
-    """
-    units = units_of(outputs)
-    units = units if functions is None else functions.common(units)
-    found = score.learn_in_units(residuals, units, weights, level, resists_outliers(model))
-    return functions.smoothed(found) if functions is not None and score.smooth else found

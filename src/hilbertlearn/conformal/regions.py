@@ -1,4 +1,4 @@
-"""Sets of outputs, one for each query."""
+"""Sets of rows of numbers, one for each query: boxes, bands, ellipsoids."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from sklearn.utils.validation import _num_samples
 from .._utils.naming import unnamed_in_errors
 from .calibration import Calibration
 from .levels import conforms, rank
-from .outputs import OutputForm
+from .output_form import OutputForm
 
-_DRAWS = 400  # points of a set, by which its volume is estimated
+_DRAWS = 400  # random points per query for the volume of an ellipsoid; its standard error falls with their root
 
 
 @unnamed_in_errors
 @dataclass(frozen=True, eq=False, repr=False)
 class Region:
-    """Sets of outputs for m queries. ``contains`` is the set itself, ``lower`` and ``upper`` are the box around it.
+    """Sets of outputs for m queries. ``contains`` tests the set itself, ``lower`` and ``upper`` are the box around it.
 
-    With one model (split) the box of a ``MaxScaled`` score is the set. With several (cv+, jackknife+) the set is a
-    little smaller than its box, which therefore has at least its coverage.
+    With one model (split) and a ``MaxScaled`` score the box is the set. With several models (cv+, jackknife+) the set
+    is a little smaller than its box, which therefore has at least its coverage.
     """
 
     calibration: Calibration = field(repr=False)
     X: Any = field(repr=False)
     form: OutputForm = field(repr=False)
     ends: tuple = field(repr=False)  # lower and upper (m, d)
-    own: Any = field(default=None, repr=False)  # (m,) weights of the queries
+    query_weights: Any = field(default=None, repr=False)  # (m,)
 
     @classmethod
-    def of(cls, calibration: Calibration, X, form: OutputForm, own=None):
-        """The sets of queries X; own : (m,) their weights."""
-        return cls(calibration, X, form, calibration.hull(X, own), own)
+    def from_calibration(cls, calibration: Calibration, X, form: OutputForm, query_weights=None):
+        """The sets of queries X with weights (m,)."""
+        return cls(calibration, X, form, calibration.hull(X, query_weights), query_weights)
 
     def __len__(self):
         return _num_samples(self.X)
@@ -56,18 +56,27 @@ class Region:
         return self.form.wrap(self.ends[1], self.X)
 
     def contains(self, y):
-        """Which outputs, one for each query, are in its set, (m,); what is NaN in y is not asked for."""
-        seen = self._seen(y)
-        if len(seen) != len(self):
-            raise ValueError(f"y must have an output for each of the {len(self)} queries, got {len(seen)}")
-        return self.calibration.contains(self.X, seen, self.own)
+        """Test which outputs are in their sets.
 
-    def _seen(self, y):
-        return self.form.seen(y)
+        Parameters
+        ----------
+        y : outputs, one for each query, in the form of the training outputs; entries that are NaN do not matter
+
+        Returns
+        -------
+        inside : (m,) array of bool
+        """
+        outputs = self._observations(y)
+        if len(outputs) != len(self):
+            raise ValueError(f"y must have an output for each of the {len(self)} queries, got {len(outputs)}")
+        return self.calibration.contains(self.X, outputs, self.query_weights)
+
+    def _observations(self, y):
+        return self.form.observations(y)
 
 
 class Box(Region):
-    """Sets of vectors within a distance of the prediction in every output at once.
+    """Sets of vectors within a distance of the prediction, simultaneously in all outputs.
 
     Attributes
     ----------
@@ -98,7 +107,7 @@ class Box(Region):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Band(Region):
-    """Sets of functions that are near the prediction at all points at once.
+    """Sets of functions within a distance of the prediction, simultaneously at all points.
 
     ``contains`` takes functions on the training grid, on that of the band, or in a container that knows their points.
 
@@ -126,18 +135,21 @@ class Band(Region):
     True
     """
 
-    training: Any = field(default=None, repr=False)  # the form of the training outputs, where that of the band differs
+    training_form: Any = field(default=None, repr=False)  # of the training outputs, where the band has another grid
 
     @classmethod
-    def of(cls, calibration: Calibration, X, form: OutputForm, own=None, grid=None):
-        """The bands of queries X, at the points `grid` or those of the training outputs; own : (m,) their weights."""
+    def from_calibration(cls, calibration: Calibration, X, form: OutputForm, query_weights=None, grid=None):
+        """The bands of queries X with weights (m,), at the points `grid` or the training points."""
         if grid is None:
-            return cls(calibration, X, form, calibration.hull(X, own), own)
-        there, move = form.moved(grid)
-        return cls(calibration, X, there, calibration.hull(X, own, move), own, form)
+            return cls(calibration, X, form, calibration.hull(X, query_weights), query_weights)
+        band_form, interpolate = form.on_grid(grid)
+        ends = calibration.hull(X, query_weights, interpolate)
+        return cls(calibration, X, band_form, ends, query_weights, form)
 
-    def _seen(self, y):
-        return self.form.seen(y) if self.training is None else self.training.seen_on(y, self.form.axes)
+    def _observations(self, y):
+        if self.training_form is None:
+            return self.form.observations(y)
+        return self.training_form.observations_on(y, self.form.axes)
 
     @property
     def width(self):
@@ -152,7 +164,7 @@ class Band(Region):
 
 
 class Ellipsoid(Region):
-    """Sets of vectors that are near the prediction in the metric of the residuals' covariance.
+    """Sets of vectors within a Mahalanobis distance of the prediction.
 
     Attributes
     ----------
@@ -177,26 +189,26 @@ class Ellipsoid(Region):
     """
 
     def volume(self):
-        """Volumes (m,): with one model that of its ellipsoid, with several an estimate, the same in every call.
+        """Volumes (m,): exact with one model; a Monte Carlo estimate with several, the same in every call.
 
-        Points are drawn from the ellipsoids of the samples left out, one of which holds any point of the set, by their
-        volumes without the largest; each point counts by the inverse of its density.
+        Any point of the set lies in the ellipsoid of at least one calibration sample. Points are drawn from these
+        ellipsoids in proportion to their volumes, clipped above, and weighted by the inverse of their density.
         """
         calibration, out = self.calibration, np.empty(len(self))
         scales, sizes = calibration.scales_by_sample, calibration.sizes
-        if calibration.left.n_models == 1:
+        if calibration.models.n_models == 1:
             lower, upper = self.ends
             radii = (upper - lower).max(axis=1) / 2 / calibration.score.extents(scales[:1]).max()
             return np.exp(_log_volumes(scales[:1], radii))
-        logs, weights = _log_volumes(scales, sizes), None if self.own is None else calibration.weights
+        logs, weights = _log_volumes(scales, sizes), None if self.query_weights is None else calibration.weights
         for rows, centres in calibration.centres(self.X):
             for m, place in enumerate(range(*rows.indices(len(self)))):
-                own = None if self.own is None else self.own[place : place + 1]
+                own = None if self.query_weights is None else self.query_weights[place : place + 1]
                 finite = np.isfinite(self.ends[1][place]).all()
-                out[place] = self._volume(centres[m], scales, sizes, logs, weights, own) if finite else np.inf
+                out[place] = self._volume(centres[m], scales, sizes, logs, (weights, own)) if finite else np.inf
         return out
 
-    def _volume(self, centres, scales, sizes, logs, weights, own):
+    def _volume(self, centres, scales, sizes, logs, weights):
         """Volume of the set of one query, from the ellipsoids (n, ...) of the samples."""
         level, score = self.calibration.level, self.calibration.score
         d, rng = centres.shape[1], np.random.default_rng(0)
@@ -208,7 +220,7 @@ class Ellipsoid(Region):
         factors = np.linalg.cholesky(scales)[drawn]
         points = centres[drawn] + sizes[drawn, None] * np.einsum("ijk,ik->ij", factors, directions * radii[:, None])
         scores = score.sizes(points[:, None] - centres, scales)  # (draws, n)
-        inside = conforms(scores, sizes, level, weights, own)
+        inside = conforms(scores, sizes, level, *weights)
         density = (scores <= sizes * (1 + 1e-9)) @ np.exp(np.minimum(unit - logs, 0.0)) / shares.sum()
         return float(np.exp(unit) * np.mean(inside / density))
 

@@ -115,7 +115,7 @@ class MaxScaled(Score):
         modulation = check_choice(self.modulation, "modulation", MODULATIONS)
         if modulation == "auto":
             modulation = "robust" if robust else "scale"
-        return positive(_MODULATED[modulation](residuals, weights))
+        return replace_zeros(_MODULATED[modulation](residuals, weights))
 
     def learn_in_units(self, residuals, units, weights, level, robust=False):
         return self.learn(residuals / units, weights, level, robust) * units
@@ -159,7 +159,7 @@ class Mahalanobis(Score):
 
     def learn(self, residuals, weights, level, robust=False):
         if robust:  # without the samples that are far out in any output
-            scale = positive(_mad(residuals, weights))
+            scale = replace_zeros(_mad(residuals, weights))
             sizes = np.fmax.reduce(np.abs(residuals) / scale, axis=1)
             weights = weights * (sizes <= weighted_quantile(sizes, _TRIMMED, weights))
         observed = np.isfinite(residuals)
@@ -167,7 +167,7 @@ class Mahalanobis(Score):
         pairs = (observed.T * weights) @ observed
         S = np.divide((filled.T * weights) @ filled, pairs, out=np.zeros_like(pairs), where=pairs > 0)
         n, d = residuals.shape
-        spread = positive(np.sqrt(np.diagonal(S)))
+        spread = replace_zeros(np.sqrt(np.diagonal(S)))
         mixed = check_number(self.shrinkage, "shrinkage", strict=False, choices=("auto",))
         if mixed == "auto":
             mixed = d / (n + d)
@@ -270,7 +270,7 @@ def _trimmed(residuals, weights):
 _MODULATED = {"constant": _ones, "scale": _deviation, "robust": _mad, "trimmed": _trimmed}
 
 
-def positive(scale):
+def replace_zeros(scale):
     """Scales (d,) with the smallest positive one where residuals are all zero, one if there is none.
 
     What is below rounding of the largest counts as zero: it says nothing of a new output there.
@@ -280,7 +280,7 @@ def positive(scale):
     return np.where(real, scale, smallest if np.isfinite(smallest) else 1.0)
 
 
-def units_of(outputs):
+def output_units(outputs):
     """Units (d,) of outputs (n, d): their range, of constant ones their size, and one where all are zero or unseen."""
     low, high = np.fmin.reduce(outputs, axis=0), np.fmax.reduce(outputs, axis=0)
     size = np.maximum(np.abs(low), np.abs(high))

@@ -1,4 +1,4 @@
-"""Which samples are left out together."""
+"""Splits of the samples into training and calibration parts."""
 
 from __future__ import annotations
 
@@ -17,65 +17,66 @@ from sklearn.model_selection import (
 from sklearn.utils import _safe_indexing
 
 from .._utils.validation import check_number
-from .leaving_out import Data
 from .levels import samples_needed
+from .samples import CalibrationData
 
-FOLDS = 10
+FOLDS = 10  # default of method="cv+"; models are fitted to 9/10 of the samples
 
 
-def folds(data: Data, cv, groups, random_state):
-    """Pairs (train, test) among the samples that count, each of which is in one test part at most.
+def cross_validation_splits(data: CalibrationData, cv, random_state):
+    """Pairs (train, test) of sample positions; test parts are disjoint.
 
-    cv : None for 10 folds, a number of them, a splitter of scikit-learn or an iterable of pairs
+    cv : None for 10 folds, a number of folds, a splitter of scikit-learn or an iterable of pairs
     """
-    n = len(data.rows)
+    n, groups = len(data.rows), data.groups
     if cv is None or isinstance(cv, numbers.Integral):
         number = min(FOLDS if cv is None else check_number(int(cv), "cv", low=1, integer=True), n)
         if groups is not None:
-            there = len(np.unique(groups[data.rows]))
-            if there < 2:
+            n_groups = len(np.unique(groups[data.rows]))
+            if n_groups < 2:
                 raise ValueError("groups must have at least 2 among the samples that count, got 1; give none, or more")
-            cv = GroupKFold(min(number, there))
+            cv = GroupKFold(min(number, n_groups))
         else:
             cv = KFold(max(number, 2), shuffle=True, random_state=random_state)
-    return _parts(data, cv, groups)
+    return _positions(data, cv)
 
 
-def each(data: Data, groups):
-    """One sample, or one group of them, left out at a time."""
-    return _parts(data, LeaveOneOut() if groups is None else LeaveOneGroupOut(), groups)
+def leave_one_out_splits(data: CalibrationData):
+    """Pairs (train, test) whose test part is one sample, or one group."""
+    return _positions(data, LeaveOneOut() if data.groups is None else LeaveOneGroupOut())
 
 
-def halves(data: Data, calibration, cv, groups, random_state):
-    """One pair: the samples that the model is fitted to, and those that calibrate it.
+def calibration_split(data: CalibrationData, calibration, cv, random_state):
+    """One pair: the samples for the model, and those for the calibration.
 
     calibration : share of the samples, or their number
-    cv : None, or a splitter or an iterable whose only, or first, pair it is
+    cv : None, or a splitter or an iterable whose first pair is used
     """
     if cv is not None and not isinstance(cv, numbers.Integral):
-        return _parts(data, cv, groups)[:1]
-    whole = isinstance(calibration, numbers.Integral) and not isinstance(calibration, bool)
-    size = check_number(calibration, "calibration", integer=whole)
-    if (whole and size >= len(data.rows)) or (not whole and size >= 1):
+        return _positions(data, cv)[:1]
+    is_count = isinstance(calibration, numbers.Integral) and not isinstance(calibration, bool)
+    size = check_number(calibration, "calibration", integer=is_count)
+    if (is_count and size >= len(data.rows)) or (not is_count and size >= 1):
         raise ValueError(
             f"calibration must be a share below 1, or a number of samples below the {len(data.rows)} there are, got "
             f"{calibration!r}"
         )
-    splitter = ShuffleSplit if groups is None else GroupShuffleSplit
-    if groups is not None and whole:
+    splitter = ShuffleSplit if data.groups is None else GroupShuffleSplit
+    if data.groups is not None and is_count:
         size = size / len(data.rows)
-    return _parts(data, splitter(1, test_size=size, random_state=random_state), groups)
+    return _positions(data, splitter(1, test_size=size, random_state=random_state))
 
 
-def _parts(data: Data, cv, groups):
-    """Pairs of positions among all samples, from those that count."""
+def _positions(data: CalibrationData, cv):
+    """Pairs of positions among all samples; splitters see the samples in use only."""
     rows, parts = data.rows, []
-    X, y = _safe_indexing(data.X, rows), _safe_indexing(data.y, rows)
-    own = None if groups is None else groups[rows]
-    given = not hasattr(cv, "split")
+    is_iterable = not hasattr(cv, "split")
+    arguments = [data.X, data.y, data.groups]
+    if not is_iterable:
+        arguments = [None if part is None else _safe_indexing(part, rows) for part in arguments]
     times = np.zeros(data.n_samples, dtype=int)
-    for train, test in check_cv(cv).split(*((data.X, data.y, groups) if given else (X, y, own))):
-        if given:  # pairs of positions among all samples
+    for train, test in check_cv(cv).split(*arguments):
+        if is_iterable:  # pairs of positions among all samples
             every = np.arange(data.n_samples)
             train, test = (np.intersect1d(every[part], rows) for part in (train, test))
         else:
@@ -97,7 +98,7 @@ def _parts(data: Data, cv, groups):
 
 
 def check_enough(n, level, method, what="samples"):
-    """Raise where so few samples are left out that every set would be everything."""
+    """Raise where the calibration samples are so few that every set would be the whole output space."""
     needed = samples_needed(level)
     if not n:
         raise ValueError(f"y: no {what} with an observed output are left out; give some whose output is known")

@@ -1,32 +1,30 @@
-"""The wrapped estimator: fitted with weights, and what is behind pipelines and searches."""
+"""The wrapped estimator. Only this module of the package calls methods that estimators have for wrappers."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import is_classifier
-from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples
 
 from .._utils.fitting import weight_arguments
-from ..data.functions import has_points
+from .._utils.progress import propagate_callbacks
+from ..machine import wrapping
 from ..machine.base import KernelMachine
-from ..machine.wrapping import fit_with_leave_one_out
 from ..model_selection import RegularizationPathCV
 
-_SEARCHES = (GridSearchCV, RandomizedSearchCV)
-_ALONE = 5  # samples that transformers are asked for by themselves
-_SAME = 1e-9  # relative difference of numbers up to which they are the same
+_SINGLES = 5  # samples that are transformed one by one to find transformers that use statistics of their batch
+_TOLERANCE = 1e-9  # of the largest entry of a column: smaller differences between transforms are rounding
 
 
 def check_estimator(estimator):
-    """Raise unless it is an object that can be fitted, copied and asked for predictions."""
+    """Raise unless the estimator is an object with fit, predict and get_params, and not a classifier."""
     if isinstance(estimator, type):
         raise TypeError(f"estimator must be an object, got the class {estimator.__name__}; pass {estimator.__name__}()")
     missing = [name for name in ("fit", "predict", "get_params") if not hasattr(estimator, name)]
@@ -42,63 +40,44 @@ def check_estimator(estimator):
         )
 
 
-def fitted(model, X, y, sample_weight=None):
-    """The model after ``fit``, with weights as ``weight_arguments`` hands them on."""
-    return model.fit(X, y, **_weights_of(model, sample_weight))
+def strategy_name(estimator) -> str:
+    """The strategy that an estimator names by its class attribute ``conformal_strategy``; "rows" by default.
+
+    In pipelines and searches the estimator inside names it.
+    """
+    return getattr(unwrap_all(estimator)[0], "conformal_strategy", "rows")
 
 
-def _weights_of(model, sample_weight):
-    return weight_arguments(model, sample_weight, "ConformalPredictor")
+def quantile_levels(estimator):
+    """Levels (L,) of the quantiles that an estimator, or the one inside it, predicts."""
+    return np.atleast_1d(np.asarray(unwrap_all(estimator)[0].levels, dtype=float))
 
 
-def weights_of_machine(model, sample_weight):
-    """Weights that a kernel machine is fitted with; None where it requests none by metadata routing."""
-    return _weights_of(model, sample_weight).get("sample_weight")
+# ---------------------------------------------------------------- fits
 
 
-@dataclass(frozen=True, eq=False)
-class KernelMachineBehind:
-    """A fitted kernel machine whose models without one sample have a formula, behind steps that learn nothing."""
-
-    machine: Any
-    steps: Any = None  # a pipeline of the transformers before it, None for none
-    models: Any = None  # of ``without_one``, where the fit has made them
-
-    @classmethod
-    def fitted(cls, model, X, y, sample_weight=None) -> KernelMachineBehind | None:
-        """The same after fitting the model, which may hand its factors on."""
-        models = None
-        if isinstance(model, KernelMachine):
-            models = fit_with_leave_one_out(model, X, y, weights_of_machine(model, sample_weight))
-        else:
-            fitted(model, X, y, sample_weight)
-        found = cls.of(model, X)
-        return None if found is None else replace(found, models=models)
-
-    def without_one(self):
-        """The models without one sample."""
-        return self.machine.machine_.leave_one_out_models() if self.models is None else self.models
-
-    @classmethod
-    def of(cls, model, X) -> KernelMachineBehind | None:
-        """None where there is no formula: transformers that learn from X would learn other things without a sample.
-
-        X : the inputs that the model was fitted to
-        """
-        model, steps = behind(model)
-        if not isinstance(model, KernelMachine) or not model.machine_.has_leave_one_out_models:
-            return None
-        if not hasattr(model, "space_") or not model.space_.decodes or learn_from_inputs(model, steps, X):
-            return None
-        return cls(model, steps)
-
-    def inputs(self, X):
-        """Inputs as the machine takes them."""
-        return self.machine.machine_.check_inputs(X if self.steps is None else self.steps.transform(X))
+def fit_model(model, X, y, sample_weight=None):
+    """Fit a model; ``weight_arguments`` decides how it receives the weights."""
+    with propagate_callbacks(model):
+        return model.fit(X, y, **weight_arguments(model, sample_weight, "ConformalPredictor"))
 
 
-def behind(model, searches=(RegularizationPathCV,)):
-    """The model inside pipelines and searches, fitted if they are, and the pipeline of steps before it or None."""
+def fit_with_parts(model, X, y, sample_weight=None):
+    """Fit a kernel machine; return a function that fits a copy to some samples with the same selected settings.
+
+    The function takes positions (k,) of samples. It is None where the machine has no parts.
+    """
+    with propagate_callbacks(model):
+        return wrapping.fit_with_parts(model, X, y, _machine_weights(model, sample_weight))
+
+
+def _machine_weights(model, sample_weight):
+    """Weights for a kernel machine; None where it requests none by metadata routing."""
+    return weight_arguments(model, sample_weight, "ConformalPredictor").get("sample_weight")
+
+
+def unwrap(model, is_search=lambda model: isinstance(model, RegularizationPathCV)):
+    """The model inside pipelines and searches, and the pipeline of the steps before it or None."""
     steps: list = []
     while True:
         if isinstance(model, Pipeline):
@@ -106,82 +85,231 @@ def behind(model, searches=(RegularizationPathCV,)):
                 (f"{len(steps)}-{name}", step) for name, step in model.steps[:-1] if step not in (None, "passthrough")
             ]
             model = model.steps[-1][1]
-        elif isinstance(model, searches):
+        elif is_search(model):
             model = getattr(model, "best_estimator_", model.estimator)
         else:
             return model, Pipeline(steps) if steps else None
 
 
+def unwrap_all(model):
+    """``unwrap``, also inside scikit-learn's searches, each of whose refits selects its own settings."""
+    return unwrap(model, lambda model: isinstance(model, RegularizationPathCV) or _is_sklearn_search(model))
+
+
+def _is_sklearn_search(model) -> bool:
+    """Whether a model is ``GridSearchCV``, or has its parameters."""
+    return hasattr(model, "estimator") and hasattr(model, "refit")
+
+
+def is_searched(model) -> bool:
+    """Whether scikit-learn searches the settings of a model that is not fitted."""
+    while isinstance(model, (Pipeline, RegularizationPathCV)):
+        model = model.steps[-1][1] if isinstance(model, Pipeline) else model.estimator
+    return _is_sklearn_search(model)
+
+
+def is_robust(model) -> bool:
+    """Whether the loss of a fitted model grows at most linearly."""
+    loss = getattr(unwrap(model)[0], "loss_", None)
+    return bool(np.isfinite(getattr(loss, "bound", np.inf)))
+
+
+# ---------------------------------------------------------------- leave-one-out models of rows in closed form
+
+
+@dataclass(frozen=True, eq=False)
+class ClosedFormMachine:
+    """A fitted kernel machine whose n leave-one-out models have a closed form, after transformers that learn nothing.
+
+    alpha n, kernel and operator of these models are those of all samples.
+    """
+
+    machine: KernelMachine
+    transformers: Pipeline | None
+    models: Any  # leave-one-out models of the machine
+
+    @classmethod
+    def fit(cls, model, X, y, sample_weight=None) -> ClosedFormMachine | None:
+        """Fit the model; None where its leave-one-out models have no closed form."""
+        models = None
+        if isinstance(model, KernelMachine):  # reuses the factorisation of the fit
+            with propagate_callbacks(model):
+                models = wrapping.fit_with_leave_one_out(model, X, y, _machine_weights(model, sample_weight))
+        else:
+            fit_model(model, X, y, sample_weight)
+        machine, transformers = unwrap(model)
+        if not _has_closed_form(machine, transformers, X):
+            return None
+        return cls(machine, transformers, machine.machine_.leave_one_out_models() if models is None else models)
+
+    @property
+    def rows(self):
+        """Positions (n,) of the samples that the models leave out, in order."""
+        return self.models.rows
+
+    @property
+    def weights(self):
+        """Weights (n,) of these samples."""
+        return self.models.weights
+
+    def leave_one_out(self):
+        """Outputs of the samples, each predicted by the model without it."""
+        return self.machine.machine_.decode(self.models.held_out)
+
+    def pair_changes(self, block):
+        """Change of these predictions, (b, n) flattened, when each sample of a block is left out too."""
+        changes = self.models.pairs(np.arange(len(self.rows))[block]) - self.models.models.residuals  # (b, n, d)
+        return self.machine.space_.decode_differences(changes.reshape(-1, changes.shape[-1]))
+
+    @property
+    def n_coordinates(self) -> int:
+        """Number d of coordinates of an output."""
+        return self.models.held_out.shape[1]
+
+    def predict(self, X):
+        """Predictions of every model, (m, n) flattened."""
+        X = X if self.transformers is None else self.transformers.transform(X)
+        coordinates = self.models.coordinates_at(self.machine.machine_.check_inputs(X))  # (m, n, d)
+        return self.machine.machine_.decode(coordinates.reshape(-1, coordinates.shape[-1]))
+
+
+def leave_one_out_fit(model, X, y):
+    """Outputs of the samples (X, y) of a fitted model, each predicted without it; None without a closed form."""
+    machine, transformers = unwrap(model)
+    if not _has_closed_form(machine, transformers, X):
+        return None
+    machine = machine.machine_
+    return machine.decode(machine.encode(y) - machine.loo_coordinates())
+
+
+def _has_closed_form(machine, transformers, X) -> bool:
+    """Whether leave-one-out predictions of a model fitted to X have a closed form."""
+    if not isinstance(machine, KernelMachine) or not machine.machine_.has_leave_one_out_models:
+        return False
+    return hasattr(machine, "space_") and machine.space_.decodes and not learn_from_inputs(machine, transformers, X)
+
+
+# ---------------------------------------------------------------- predictors of objects
+
+
+@dataclass(frozen=True, eq=False)
+class ObjectMachine:
+    """A fitted ``StructuredPredictor``, perhaps after transformers, as conformal sets use it."""
+
+    model: Any  # as the user gave it, fitted
+    columns: Any = None  # training samples, where inputs are kernel values with all samples; None otherwise
+
+    @property
+    def predictor(self):
+        return unwrap_all(self.model)[0]
+
+    @property
+    def rules(self):
+        """The ``OutputRules`` of the predictor: output kernel, output loss, decoder, candidates."""
+        return self.predictor.space_.rules
+
+    def inputs(self, X):
+        """Inputs as the predictor takes them."""
+        transformers = unwrap_all(self.model)[1]
+        X = select_columns(X, self.columns)
+        return self.predictor.machine_.check_inputs(X if transformers is None else transformers.transform(X))
+
+    def predict(self, X):
+        """Predictions in the user's form."""
+        return self.model.predict(select_columns(X, self.columns))
+
+    def queries(self, X):
+        """Rows (m, r) whose inner products with ``features`` of outputs are minus the decoder's objective."""
+        return self.predictor.scoring()[0](self.inputs(X))
+
+    def features(self, outputs):
+        """Features (c, r) of outputs, and a bias (c,) or None."""
+        return self.predictor.scoring()[1](outputs)
+
+    def leave_one_out_models(self):
+        """The leave-one-out models in closed form; see ``has_closed_form``."""
+        return self.predictor.machine_.leave_one_out_models()
+
+    def queries_at(self, coordinates):
+        """``queries`` from coordinates (..., r) of a model with the squared loss."""
+        return 2 * coordinates if self.rules.loss is None else -coordinates
+
+    def has_closed_form(self, X) -> bool:
+        """Whether the objective of all leave-one-out models follows from the model fitted to X.
+
+        With both an output kernel and an output loss the decoder's weights are not coordinates of that closed form.
+        """
+        predictor, transformers = unwrap_all(self.model)
+        if not predictor.machine_.has_leave_one_out_models or predictor.space_.rules.by_both:
+            return False
+        return not learn_from_inputs(predictor, transformers, X)
+
+
+# ---------------------------------------------------------------- predictors of links
+
+
+def scores_of_new_nodes(predictor):
+    """Cross-validated scores, links and weights of pairs of a known node with one that the fold had not."""
+    return predictor.held_out_scores("mixed")
+
+
+# ---------------------------------------------------------------- inputs
+
+
+def select_columns(X, columns):
+    """Inputs that are kernel values with all samples, for a model fitted to the samples `columns`; None for all."""
+    if columns is None:
+        return X
+    return _safe_indexing(np.asarray(X) if isinstance(X, (list, tuple)) else X, columns, axis=1)
+
+
 def learn_from_inputs(model, steps, X) -> bool:
-    """Whether what the fitted kernel machine sees of a sample depends on the other samples too.
+    """Whether the input of a fitted kernel machine for one sample depends on the other samples.
 
     steps : pipeline of the fitted transformers before it, or None
-    Tags tell what ``fit`` learns. A transformer that learns nothing may still use a mean of the batch that it is given,
-    before the machine or as its ``feature_map``; a feature map that learns is part of the kernel, which is held fixed.
+
+    Tags say whether ``fit`` learns. A transformer that learns nothing may still use statistics of its batch, before the
+    machine or as its ``feature_map``. A feature map that learns is part of the kernel, which leave-one-out keeps fixed.
     """
     if steps is not None:
         if any(get_tags(step).requires_fit for _, step in steps.steps) or depends_on_batch(steps.transform, X):
             return True
         X = steps.transform(X)
     maps = model.feature_map_ if isinstance(model.feature_map_, list) else [model.feature_map_]
-    given = [one.transformer for one in maps if hasattr(one, "transformer")]
-    return any(not get_tags(one).requires_fit and depends_on_batch(one.transform, X) for one in given)
+    transformers = [one.transformer for one in maps if hasattr(one, "transformer")]
+    return any(not get_tags(one).requires_fit and depends_on_batch(one.transform, X) for one in transformers)
 
 
 def depends_on_batch(transform, X) -> bool:
-    """Whether a function of a batch makes other rows of parts of X: of every second sample, and of some alone."""
+    """Whether a function of a batch gives other rows for parts of X: every second sample, and some single ones."""
     n = _num_samples(X)
-    half, alone = np.arange(0, n, 2), np.unique(np.linspace(0, n - 1, _ALONE).astype(int))[:, None]
+    half, singles = np.arange(0, n, 2), np.unique(np.linspace(0, n - 1, _SINGLES).astype(int))[:, None]
     try:
         with np.errstate(all="ignore"), catch_warnings():
-            simplefilter("ignore")  # of statistics of one sample
-            whole = transform(X)
-            return any(not _is_part(whole, rows, transform(_safe_indexing(X, rows))) for rows in (half, *alone))
-    except Exception:  # a function that needs several samples, or rows of another kind than can be compared
+            simplefilter("ignore")  # from statistics of one sample
+            full = transform(X)
+            return any(not _equals_rows(full, rows, transform(_safe_indexing(X, rows))) for rows in (half, *singles))
+    except Exception:  # the function needs several samples, or its rows cannot be compared
         return True
 
 
-def _is_part(whole, rows, part) -> bool:
-    """Whether what was made of some samples is what was made of them among all, up to rounding."""
-    expected = _safe_indexing(whole, rows)
+def _equals_rows(full, rows, part) -> bool:
+    """Whether the transform of some samples equals their rows of the full transform, up to rounding."""
+    expected = _safe_indexing(full, rows)
     if issparse(expected):
-        return expected.shape == part.shape and (abs(expected - part) > _SAME * abs(expected)).nnz == 0
+        return expected.shape == part.shape and (abs(expected - part) > _TOLERANCE * abs(expected)).nnz == 0
     expected, part = np.asarray(expected), np.asarray(part)
     if expected.shape != part.shape or expected.dtype.kind not in "biufc":
         return expected.shape == part.shape and bool((expected == part).all())
-    sizes = np.nan_to_num(np.fmax.reduce(np.abs(np.asarray(whole)), axis=0))  # of each column
-    return bool(np.isclose(part, expected, 0.0, _SAME * sizes, equal_nan=True).all())
+    sizes = np.nan_to_num(np.fmax.reduce(np.abs(np.asarray(full)), axis=0))  # of each column
+    return bool(np.isclose(part, expected, 0.0, _TOLERANCE * sizes, equal_nan=True).all())
 
 
-def grid_of(estimator):
-    """The setting ``grid`` of an estimator or of one inside it, None where there is none."""
-    found = _grids_of(estimator)
-    return found[max(found, key=len)] if found else None
+# ---------------------------------------------------------------- settings
 
 
-def of_functions(estimator, y) -> bool:
-    """Whether outputs are functions: a container of them, or an estimator that has a grid for them."""
-    return has_points(y) or bool(_grids_of(estimator))
-
-
-def _grids_of(estimator):
-    settings = estimator.get_params().items()
-    return {name: value for name, value in settings if name == "grid" or name.endswith("__grid")}
-
-
-def innermost(model):
-    """``behind`` pipelines and searches of any kind, whose settings each model chooses for itself."""
-    return behind(model, (RegularizationPathCV, *_SEARCHES))
-
-
-def is_searched(model) -> bool:
-    """Whether the settings of a model, not fitted, are searched by scikit-learn."""
-    while isinstance(model, (Pipeline, RegularizationPathCV)):
-        model = model.steps[-1][1] if isinstance(model, Pipeline) else model.estimator
-    return isinstance(model, _SEARCHES)
-
-
-def resists_outliers(model) -> bool:
-    """Whether a fitted model, or one inside it, has a loss that grows linearly at most."""
-    loss = getattr(behind(model)[0], "loss_", None)
-    return bool(np.isfinite(getattr(loss, "bound", np.inf)))
+def grid_setting(estimator):
+    """Whether an estimator, or one inside it, has a parameter ``grid``, and the value of the innermost one or None."""
+    params = estimator.get_params()
+    names = [name for name in params if name == "grid" or name.endswith("__grid")]
+    return bool(names), params[max(names, key=len)] if names else None

@@ -104,6 +104,8 @@ class LinkPredictor(FitCallbacksMixin, LinkPredictionMixin):
     True
     """
 
+    conformal_strategy = "links"  # of ``ConformalPredictor``
+
     def __init__(
         self,
         kernel="rbf",

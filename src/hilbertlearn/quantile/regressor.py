@@ -106,7 +106,7 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, GridMixin, KernelMachi
     (2, 3)
     """
 
-    predicts_quantiles = True
+    conformal_strategy = "quantiles"  # of ``ConformalPredictor``
     coupling_: Any  # a number, or one for each output
     _saturated_name = "beside their quantiles"
     _rearranged_ = False  # whether predictions are sorted

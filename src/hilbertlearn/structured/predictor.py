@@ -127,6 +127,7 @@ class StructuredPredictor(OutputScores, BatchMachine):
     True
     """
 
+    conformal_strategy = "objects"  # of ``ConformalPredictor``
     _by_name = {
         **BatchMachine._by_name,
         "output_loss": as_output_loss,

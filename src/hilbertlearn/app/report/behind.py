@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
+from ...conformal import ConformalPredictor
 from ...data.graphs import Pairs, is_networkx
 
 
@@ -78,7 +79,7 @@ class Model:
 
     @property
     def predicts_quantiles(self) -> bool:
-        return bool(self.learnt("predicts_quantiles", False))
+        return bool(self.learnt("conformal_strategy", "rows") == "quantiles")
 
     @property
     def predicts_functions(self) -> bool:
@@ -86,7 +87,7 @@ class Model:
 
 
 def _is_conformal(model) -> bool:
-    return hasattr(model, "predict_interval") and hasattr(model, "predict_set")
+    return isinstance(model, ConformalPredictor)
 
 
 def names_of(model: Model, X, y, ids) -> list[str]:

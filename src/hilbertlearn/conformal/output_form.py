@@ -1,4 +1,4 @@
-"""Outputs as rows of numbers, and back in the form in which they came."""
+"""Conversion of outputs to rows of numbers, and of sets back to the form of the outputs."""
 
 from __future__ import annotations
 
@@ -25,30 +25,30 @@ from ..data.functions import (
     rows_of_none,
     same_points,
 )
-from .observed import AtOwnPoints, Rows
+from .observations import IrregularOutputs, RowOutputs
 
-_NEAR = 0.02  # share of the domain over which scales are smoothed
+_SMOOTHING = 0.02  # standard deviation of the Gaussian smoother of scales, as a share of the domain
 
 
 @dataclass(frozen=True)
 class OutputForm:
-    """How outputs become rows (n, d) of numbers, and sets of them come back.
+    """The form of outputs, and their conversion to rows (n, d) and back.
 
-    Numbers, vectors, arrays of any shape (functions on a grid), data frames, and containers of functions: on a grid, or
-    each at points of its own, for which there is a grid that models predict on.
+    Outputs are numbers, vectors, arrays of any shape (functions on a grid), data frames, or containers of functions: on
+    a grid, or irregular ones, for which models predict on a common grid.
     """
 
-    shape: tuple  # of one output in an array, () for a number
-    frame: FrameForm | None = None
+    shape: tuple  # of one output as an array, () for a number
+    frame: FrameForm | None = None  # of a data frame
     layout: Layout | None = None  # of a container of functions
-    axes: Any = None  # grids of the variables of functions, where they are known
+    axes: Any = None  # grids of the variables of functions, None where they are not known
     domain: Any = None
     irregular: bool = False
-    origins: tuple = ()  # of the grids that are dates
+    origins: tuple = ()  # first dates of the grids that are dates
 
     @classmethod
-    def of(cls, y, grid=None) -> OutputForm:
-        """grid : setting of the estimator that says where arrays have their points, and irregular functions a grid"""
+    def from_outputs(cls, y, grid=None) -> OutputForm:
+        """Read the form of y; grid : parameter of the estimator, the points of arrays or the grid of predictions."""
         if not has_points(y):
             shape = _numbers(y).shape[1:]
             axes, origins = _axes_of(points_of(y), grid, shape)
@@ -84,69 +84,69 @@ class OutputForm:
             )
         return values.reshape(len(values), self.size)
 
-    def seen(self, y) -> Rows | AtOwnPoints:
-        """What was seen of outputs: on the points of the training ones, or anywhere in their domain."""
+    def observations(self, y) -> RowOutputs | IrregularOutputs:
+        """Observed outputs: on the training points, or anywhere in their domain."""
         if not has_points(y):
-            return Rows(self.rows(y))
+            return RowOutputs(self.rows(y))
         data, _ = read_functions(y, origins=self.origins)
         if isinstance(data, IrregularFunctions):
-            return self._at_own_points(data.points, data.values)
+            return self._irregular_outputs(data.points, data.values)
         if len(data.axes) == len(self._grids) == 1 and not same_points(data.axes[0], self._grids[0]):
-            return self._at_own_points([data.axes[0]] * len(data), list(data.values))
-        return Rows(self.rows(y))
+            return self._irregular_outputs([data.axes[0]] * len(data), list(data.values))
+        return RowOutputs(self.rows(y))
 
-    def seen_on(self, y, axes) -> Rows | AtOwnPoints:
-        """The same, where an array y is on other grids than the training outputs."""
+    def observations_on(self, y, axes) -> RowOutputs | IrregularOutputs:
+        """``observations``, where an array y is on other grids than the training outputs."""
         if has_points(y) or len(axes) != 1:
-            return self.seen(y)
+            return self.observations(y)
         values = _numbers(y)
         if values.ndim < 2 or values.shape[1] != len(axes[0]):
-            return self.seen(y)
-        return self._at_own_points([axes[0]] * len(values), list(values))
+            return self.observations(y)
+        return self._irregular_outputs([axes[0]] * len(values), list(values))
 
-    def _at_own_points(self, points, values):
+    def _irregular_outputs(self, points, values):
         grids = self._grids
         if len(grids) != 1:
             raise ValueError(f"y must be functions of {len(grids)} variables on the training grid, got points of one")
         curves = self.size // len(grids[0])
-        for at, own in zip(points, values, strict=True):
-            if np.size(own) != len(at) * curves:
+        for at, function in zip(points, values, strict=True):
+            if np.size(function) != len(at) * curves:
                 raise ValueError(
                     f"y must have {curves} curve{'s' * (curves > 1)} a sample, as in training, got "
-                    f"{np.size(own) // len(at)}"
+                    f"{np.size(function) // len(at)}"
                 )
             check_inside(at, (grids[0][0], grids[0][-1]) if self.domain is None else self.domain[0], "points of y")
-        values = [own.reshape(len(at), curves) for at, own in zip(points, values, strict=True)]
-        return AtOwnPoints(list(points), values, grids[0])
+        values = [function.reshape(len(at), curves) for at, function in zip(points, values, strict=True)]
+        return IrregularOutputs(list(points), values, grids[0])
 
     # ---------------------------------------------------------------- other points
 
     @property
     def _grids(self):
-        """Grids of the variables; without any, the first axis of arrays has even steps on [0, 1]."""
+        """Grids of the variables; an unknown grid of arrays has even steps on [0, 1]."""
         if self.axes is not None:
             return self.axes
         return (np.linspace(0.0, 1.0, self.shape[0] if self.shape else 1),)
 
-    def moved(self, grid):
-        """The form on other grids, and what takes rows (..., d) there: linear interpolation."""
+    def on_grid(self, grid):
+        """The form on other grids, and the linear interpolation of rows (..., d) to them."""
         old, new = self._grids, as_axes(grid, self.origins)
         if len(new) != len(old):
             raise ValueError(
                 f"grid must have the points of {len(old)} variables, as in training, got {len(new)} arrays"
             )
         check_grids(new, [len(axis) for axis in new], "the band")
-        for points, axis, own in zip(new, old, self.domain or [None] * len(old), strict=True):
-            check_inside(points, (axis[0], axis[-1]) if own is None else own, "grid")
+        for points, axis, domain in zip(new, old, self.domain or [None] * len(old), strict=True):
+            check_inside(points, (axis[0], axis[-1]) if domain is None else domain, "grid")
         sizes, rest = [len(axis) for axis in old], self.shape[len(old) :]
 
-        def move(rows):
+        def interpolate(rows):
             values = rows.reshape(*rows.shape[:-1], *sizes, -1)
             for k, (axis, points) in enumerate(zip(old, new, strict=True)):
                 values = interpolate_linear(values, axis, points, axis=k - len(old) - 1)
             return values.reshape(*rows.shape[:-1], -1)
 
-        return replace(self, shape=(*(len(axis) for axis in new), *rest), axes=new, frame=None), move
+        return replace(self, shape=(*(len(axis) for axis in new), *rest), axes=new, frame=None), interpolate
 
     # ---------------------------------------------------------------- back
 
@@ -155,10 +155,10 @@ class OutputForm:
         return rows.reshape(len(rows), *self.shape)
 
     def wrap(self, rows, X=None):
-        """Rows (n, d) in the form of the training outputs; X : inputs, whose index a data frame takes over."""
+        """Rows (n, d) in the form of the training outputs; X : inputs, whose index a data frame has too."""
         if self.layout is not None:
             values = rows.reshape(len(rows), *(len(axis) for axis in self.axes), -1)
-            if self.irregular:  # whose containers hold no infinite values
+            if self.irregular:  # containers of irregular functions hold no infinite values
                 values = np.where(np.isfinite(values), values, np.nan)
             return self.layout.wrap(values, self.axes, self.domain)
         values = self.array(rows)
@@ -166,24 +166,21 @@ class OutputForm:
             return self.frame.wrap(values, X.index if hasattr(X, "iloc") else None)
         return values
 
-    def smoothed(self, rows):
-        """Positive rows (..., d) as local root mean squares along each axis of the domain."""
+    def smooth(self, rows):
+        """Local root mean squares of positive rows (..., d) along each axis of the domain."""
         values = rows.reshape(*rows.shape[:-1], *(len(axis) for axis in self._grids), -1) ** 2
         for k, axis in enumerate(self._grids):
-            weights = np.exp(-((np.subtract.outer(axis, axis) / (_NEAR * (np.ptp(axis) or 1.0))) ** 2) / 2)
+            weights = np.exp(-((np.subtract.outer(axis, axis) / (_SMOOTHING * (np.ptp(axis) or 1.0))) ** 2) / 2)
             weights *= quadrature(axis)
             along = np.moveaxis(values, k - len(self._grids) - 1, -1) @ (weights / weights.sum(axis=1)[:, None]).T
             values = np.moveaxis(along, -1, k - len(self._grids) - 1)
         return np.sqrt(values).reshape(rows.shape)
 
-    def common(self, units):
-        """Units (..., d) of functions at each point as those of the whole curve, the largest of them."""
-        curves = units.reshape(-1, int(np.prod([len(axis) for axis in self._grids])), self._n_curves)
+    def maximum_over_curves(self, units):
+        """Units (..., d) at each point, replaced by the largest of its curve."""
+        n_points = int(np.prod([len(axis) for axis in self._grids]))
+        curves = units.reshape(-1, n_points, self.size // n_points)
         return np.broadcast_to(curves.max(axis=1, keepdims=True), curves.shape).reshape(units.shape)
-
-    @property
-    def _n_curves(self):
-        return self.size // int(np.prod([len(axis) for axis in self._grids]))
 
     def mean(self, rows):
         """Means (n,) of rows over the domain, by the trapezoidal rule where grids are known, and over curves."""
@@ -196,16 +193,14 @@ class OutputForm:
 
 
 def with_common_domain(y):
-    """Functions at points of their own as one container, whose parts have the domain of all; a list has none."""
+    """Irregular functions as one container, whose parts keep the domain of all; parts of a list would not."""
     return read_functions(y)[0] if isinstance(y, (list, tuple, np.ndarray)) else y
 
 
 def _axes_of(named, grid, shape):
-    """Grids of an array of functions, and origins of their dates.
+    """Grids of an array of functions, and origins of their dates; None and () where there is no suitable grid.
 
-    None and () where there is no grid, or it has another shape, as the model will say.
-
-    named : points that names of columns stand for and their origin, or None
+    named : points given by column names and their origin, or None
     """
     if grid is not None:
         axes, origins = read_axes(grid)

@@ -1,4 +1,4 @@
-"""Output spaces that can be counted: all rankings, all sets of labels, and how many are within a loss of one."""
+"""Finite output spaces, all rankings or all sets of labels: lists of their elements, and sizes of balls of a loss."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 from ..output_losses import F1, Hamming, Jaccard, Kendall, Spearman
 
 RANKINGS, LABEL_SETS = (Kendall, Spearman), (Hamming, F1, Jaccard)
-_ITEMS, _LABELS = 7, 12  # up to which all 5040 rankings, or 4096 sets, are candidates
-_LISTED = 8  # items up to which rankings at a distance of Spearman's are counted one by one
-_SLACK = 1e-9  # of a loss that meets its bound
+_ITEMS, _LABELS = 7, 12  # largest numbers whose 5040 rankings, or 4096 sets, are listed; one more item: 8 times as many
+_SPEARMAN_ITEMS = 8  # largest number of items whose rankings are listed to count balls of Spearman's loss
+_SLACK = 1e-9  # rounding error of a loss that equals the radius
 
 
 def all_outputs(loss, references):
-    """All outputs there are, canonical, where they are few and the loss says what they are; None elsewhere.
+    """All outputs, canonical, where the loss defines a finite space of few elements; None otherwise.
 
     references : (c, M) training outputs, canonical
     """
@@ -32,9 +32,9 @@ def all_outputs(loss, references):
 
 
 def as_metric(loss, values):
-    """A function of the loss, increasing, that is a metric; None where none is known.
+    """An increasing function of the loss that is a metric; None where none is known.
 
-    Of F1 it is Jaccard's distance, of Spearman's the root: ranks have a Euclidean distance.
+    For F1 it is Jaccard's distance, for Spearman's loss the square root, a Euclidean distance of ranks.
     """
     if isinstance(loss, F1):
         return 2 * values / (1 + values)
@@ -44,7 +44,7 @@ def as_metric(loss, values):
 
 
 def from_metric(loss, values):
-    """The loss from its metric, of values at or above zero."""
+    """The inverse of ``as_metric``, for values at or above zero."""
     if isinstance(loss, F1):
         return np.minimum(values, 1.0) / (2 - np.minimum(values, 1.0))
     return values**2 if isinstance(loss, Spearman) else values
@@ -55,10 +55,10 @@ def ball_sizes(loss, centers, radii):
     if not isinstance(loss, (*RANKINGS, *LABEL_SETS)):
         return np.full(len(radii), np.nan)
     M = np.shape(centers)[1]
-    if isinstance(loss, Spearman) and M > _LISTED:
+    if isinstance(loss, Spearman) and M > _SPEARMAN_ITEMS:
         return np.full(len(radii), np.nan)
     if isinstance(loss, (Kendall, Spearman, Hamming)):  # the same around every center
-        losses, counts = _profile(loss, M)
+        losses, counts = _loss_counts(loss, M)
         sums = np.concatenate([[0.0], np.cumsum(counts)])
         return sums[np.searchsorted(losses, radii + _SLACK, side="right")]
     return np.array(
@@ -66,8 +66,8 @@ def ball_sizes(loss, centers, radii):
     )
 
 
-def _profile(loss, M):
-    """Losses in increasing order, and how many outputs of M items or labels have each."""
+def _loss_counts(loss, M):
+    """Values of the loss in increasing order, and numbers of outputs of M items or labels with each."""
     if isinstance(loss, Hamming):
         return np.arange(M + 1) / M, np.array([float(comb(M, j)) for j in range(M + 1)])
     if isinstance(loss, Kendall):
@@ -86,7 +86,7 @@ def mahonian(M):
 
 
 def _sets_around(loss, a, M, radius):
-    """Sets with c of the a labels of a center, and e of the others, that are near enough."""
+    """Number of sets within the radius of a set of a labels, by numbers of common and extra labels."""
     number = 0.0
     for common in range(a + 1):
         for extra in range(M - a + 1):

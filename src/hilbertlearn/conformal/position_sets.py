@@ -1,4 +1,4 @@
-"""Sets of candidates from scores that any model has given: split conformal, where the model is not at hand."""
+"""Split conformal sets of candidates, from the scores of any model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from ..decoders.candidates import best_first
 from .candidate_scores import Gap, as_candidate_score
 from .levels import check_level, samples_needed
-from .masses import Masses
+from .ranks import WeightedRanks
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,16 +40,16 @@ class PositionSets(Sequence):
     """
 
     sets: list  # (m,) arrays
-    p_values: list = field(repr=False)  # (m,) of each member: the share of samples held out that fit no better
+    p_values: list = field(repr=False)  # (m,) of each member: the share of calibration samples with no smaller score
 
     @property
     def sizes(self):
         """Numbers (m,) of members."""
-        return np.array([len(own) for own in self.sets], dtype=int)
+        return np.array([len(one) for one in self.sets], dtype=int)
 
     def contains(self, positions):
-        """Which positions (m,), one for each query, are in its set."""
-        return np.array([place in own for place, own in zip(positions, self.sets, strict=True)], dtype=bool)
+        """Test which positions (m,), one for each query, are in their sets."""
+        return np.array([place in one for place, one in zip(positions, self.sets, strict=True)], dtype=bool)
 
     def __len__(self):
         return len(self.sets)
@@ -59,22 +59,30 @@ class PositionSets(Sequence):
 
 
 def sets_of_scores(held_out, true_index, scores, *, level=0.9, score="auto", allow_empty=False) -> PositionSets:
-    """The candidates of queries that conform to samples which the model was not fitted to.
+    """Sets of candidates that conform to calibration samples, to which the model was not fitted.
 
-    A new sample's true candidate is in its set with probability at least ``level``, if it is exchangeable with these.
+    The true candidate of a new sample is in its set with probability at least ``level``, if the sample is exchangeable
+    with the calibration samples.
 
     Parameters
     ----------
-    held_out : list of n arrays (c_i,), the scores of the candidates of each sample, the larger the better
-    true_index : (n,) which of its candidates is the true one
-    scores : list of m arrays, those of the candidates of queries
-    level : float between 0 and 1
-    score : "auto" for "gap", or as ``ConformalPredictor`` takes it for objects, but for "loss"
-    allow_empty : False puts the best candidate into every set
+    held_out : list of n arrays (c_i,)
+        Scores of the candidates of each calibration sample, the larger the better.
+    true_index : (n,) array of int
+        Position of the true candidate of each calibration sample.
+    scores : list of m arrays
+        Scores of the candidates of each query.
+    level : float between 0 and 1, default=0.9
+        Coverage of the sets.
+    score : str or object of ``conformal.candidate_scores``, default="auto"
+        "auto" for "gap", or a score of ``ConformalPredictor`` for objects except "loss".
+    allow_empty : bool, default=False
+        False puts the best candidate into every set.
 
     Returns
     -------
-    PositionSets
+    sets : PositionSets
+        The positions of the candidates in each set.
 
     References
     ----------
@@ -86,12 +94,12 @@ def sets_of_scores(held_out, true_index, scores, *, level=0.9, score="auto", all
     >>> import numpy as np
     >>> from hilbertlearn.conformal import sets_of_scores
     >>> held_out = [np.array([0.9, 0.1, 0.2]), np.array([0.5, 0.6]), np.array([0.0, 0.8]), np.array([0.7, 0.3])]
-    >>> found = sets_of_scores(held_out, [0, 0, 1, 0], [np.array([0.4, 0.3, 0.35, 0.0])], level=0.8)
-    >>> found[0], found.sizes
+    >>> sets = sets_of_scores(held_out, [0, 0, 1, 0], [np.array([0.4, 0.3, 0.35, 0.0])], level=0.8)
+    >>> sets[0], sets.sizes
     (array([0, 2, 1]), array([3]))
     """
-    level, chosen = check_level(level), as_candidate_score(score) or Gap()
-    if chosen.by_loss:
+    level, candidate_score = check_level(level), as_candidate_score(score) or Gap()
+    if candidate_score.by_loss:
         raise ValueError("score='loss' needs predictions and their loss; use another score of scores")
     true_index = np.asarray(true_index)
     if len(true_index) != len(held_out):
@@ -101,25 +109,25 @@ def sets_of_scores(held_out, true_index, scores, *, level=0.9, score="auto", all
             f"level={level:g} needs at least {samples_needed(level)} samples that are held out, got {len(held_out)}; "
             "lower level, or give more"
         )
-    sizes = np.empty(len(held_out))
+    calibration_scores = np.empty(len(held_out))
     for i, (values, place) in enumerate(zip(held_out, true_index, strict=True)):
-        values = _checked(values, f"held_out[{i}]")
+        values = _check_scores(values, f"held_out[{i}]")
         if not 0 <= place < len(values):
             raise ValueError(f"true_index[{i}] is {place}, of {len(values)} candidates; give the true one's position")
-        sizes[i] = chosen(-values)[place]
-    masses = Masses.of(sizes, np.zeros(len(sizes), dtype=int), 1)
+        calibration_scores[i] = candidate_score(-values)[place]
+    ranks = WeightedRanks.from_scores(calibration_scores, np.zeros(len(held_out), dtype=int), 1)
     sets, p_values = [], []
     for i, values in enumerate(scores):
-        values = _checked(values, f"scores[{i}]")
+        values = _check_scores(values, f"scores[{i}]")
         order = best_first(values, np.arange(len(values)), len(values))[0]
-        mass = masses.smaller(chosen(-values)[None, None])[0]
-        members, chances = masses.members(mass, order, level, allow_empty=allow_empty)
+        below = ranks.weight_below(candidate_score(-values)[None, None])[0]
+        members, member_p_values = ranks.members(below, order, level, allow_empty=allow_empty)
         sets.append(members)
-        p_values.append(chances)
+        p_values.append(member_p_values)
     return PositionSets(sets, p_values)
 
 
-def _checked(values, name):
+def _check_scores(values, name):
     values = np.asarray(values, dtype=float)
     if values.ndim != 1 or not len(values) or not np.isfinite(values).all():
         raise ValueError(f"{name} must be finite scores (c,) of at least one candidate, got shape {values.shape}")

@@ -1,4 +1,4 @@
-"""Sets of objects, one for each query: lists of candidates, and balls of a loss."""
+"""Sets of objects, one for each query: lists of candidates, and balls of the output loss."""
 
 from __future__ import annotations
 
@@ -11,18 +11,20 @@ from sklearn.utils.validation import _num_samples
 
 from ..data.objects import concatenate_outputs, distinct, read_outputs, restore_form, take
 from ..structured.state import OutputRules
-from .enumerated import as_metric, ball_sizes, from_metric
+from .finite_spaces import as_metric, ball_sizes, from_metric
 from .levels import conforms, upper_ends
-from .objects import Judge, ObjectModels
+from .object_models import ObjectModels, OutputObjective
+
+_ROUNDING = 1e-10  # relative rounding error of a loss: smaller differences are ties
 
 
 def canonical(rules: OutputRules, items):
-    """Outputs in the form in which equal ones are the same to the predictor: to its loss, unless there is a kernel."""
+    """Outputs in a form that is equal where the predictor cannot distinguish them: as its loss checks them."""
     return items if rules.kernel is not None or rules.loss is None else rules.loss.resolve(items).check(items)
 
 
 def _read(rules, y, m):
-    """Outputs y, one for each of m queries, as they are read."""
+    """Outputs y, one for each of m queries, after reading."""
     outputs, known = read_outputs(y, like=rules.outputs)
     if len(known) != m:
         raise ValueError(f"y must have an output for each of the {m} queries, got {len(known)}")
@@ -33,8 +35,8 @@ def _read(rules, y, m):
 class CandidateSets(Sequence):
     """Sets of candidates for m queries, a sequence of m collections in the form of the outputs, best first.
 
-    Equal candidates are in a set once. Where all rankings or sets of labels are candidates, and more than 20 000 of
-    them conform, these are not listed: the set is None and its size infinite, but ``contains`` knows it.
+    Equal candidates are in a set once. Where all rankings or all sets of labels are candidates, and more than 20 000 of
+    them conform, the set is not listed: it is None and its size infinite, but ``contains`` still tests it.
 
     Attributes
     ----------
@@ -62,18 +64,18 @@ class CandidateSets(Sequence):
     """
 
     sets: list  # (m,) in the user's form
-    indices: list  # (m,) where the members are among the candidates given: the first of equal ones
-    p_values: list  # (m,) of each member: the share of samples left out that fit no better, and the query itself
+    indices: list  # (m,) positions of the members among the candidates, the first of equal ones
+    p_values: list  # (m,) of each member: the share of calibration samples, and the query, with no smaller score
     rules: OutputRules = field(repr=False)
-    members: list = field(repr=False)  # (m,) as they were read
+    members: list = field(repr=False)  # (m,) after reading
     conforms: Callable | None = field(default=None, repr=False)  # outputs (m,) -> (m,), where sets may not be listed
 
     @classmethod
-    def of(cls, rules, found, conforms=None):
-        """found : for each query its members as they were read, or None, their places, and their p-values"""
-        members, indices, p_values = ([one[part] for one in found] for part in range(3))
-        sets = [None if some is None else restore_form(some, rules.form) for some in members]
-        return cls(sets, indices, p_values, rules, members, conforms)
+    def from_members(cls, rules, sets, conforms=None):
+        """Build from triples, for each query: its members after reading, or None, their positions, their p-values."""
+        members, indices, p_values = ([one[part] for one in sets] for part in range(3))
+        in_user_form = [None if one is None else restore_form(one, rules.form) for one in members]
+        return cls(in_user_form, indices, p_values, rules, members, conforms)
 
     @property
     def sizes(self):
@@ -104,17 +106,17 @@ class CandidateSets(Sequence):
 
     def __repr__(self):
         sizes = self.sizes
-        told = f", sizes {sizes.min():g} to {sizes.max():g}, median {np.median(sizes):g}" if len(sizes) else ""
-        return f"CandidateSets({len(self)} {'query' if len(self) == 1 else 'queries'}{told})"
+        summary = f", sizes {sizes.min():g} to {sizes.max():g}, median {np.median(sizes):g}" if len(sizes) else ""
+        return f"CandidateSets({len(self)} {'query' if len(self) == 1 else 'queries'}{summary})"
 
 
 @dataclass(frozen=True, eq=False)
 class Balls:
-    """Sets of outputs near the prediction: all whose loss is small where the prediction is what was said.
+    """Sets of outputs whose loss to the prediction is small.
 
-    ``contains`` is the set itself. With one model (split) it is the ball of ``radius`` around ``center``. With several
-    (cv+) the set is within that ball, where the loss is a function of a metric (Kendall's, Spearman's, Hamming's, F1,
-    Jaccard's); for others ``radius`` is NaN.
+    ``contains`` tests the set itself. With one model (split) it is the ball of ``radius`` around ``center``. With
+    several models (cv+) the set is inside that ball, where the loss is a function of a metric (Kendall, Spearman,
+    Hamming, F1, Jaccard); for other losses ``radius`` is NaN.
 
     Attributes
     ----------
@@ -144,47 +146,52 @@ class Balls:
     rules: OutputRules = field(repr=False)
     models: ObjectModels = field(repr=False)
     queries: Any = field(repr=False)
-    held: tuple = field(repr=False)  # scores of the samples left out, level, weights of samples and of queries
+    scores: np.ndarray = field(repr=False)  # (n,) of the calibration samples
+    level: float = field(repr=False)
+    weights: Any = field(repr=False)  # (n,) of the calibration samples, or None
+    query_weights: Any = field(repr=False)  # (m,) or None
 
     @classmethod
-    def of(cls, models: ObjectModels, judge: Judge, X, sizes, level, weights, own):
-        """The balls of queries X; sizes, weights : (n,) of samples left out, own : (m,) weights of queries."""
-        rules, queries, final = judge.rules, models.queries(X), judge.queries(X)
+    def from_scores(
+        cls, models: ObjectModels, objective: OutputObjective, X, scores, level, weights=None, query_weights=None
+    ):
+        """The balls of queries X; scores, weights : (n,) of the calibration samples, query_weights : (m,)."""
+        rules, queries, final = objective.rules, models.queries(X), objective.queries(X)
         m = _num_samples(X)
         radius = np.full(m, np.nan)
-        metric = as_metric(rules.measure, sizes)
+        metric = as_metric(rules.measure, scores)
         for q in range(m):
-            weighed = (None, None) if own is None else (weights, own[q : q + 1])
+            weight_arguments = _weight_arguments(weights, query_weights, q)
             if models.n_models == 1:
-                ends = upper_ends(sizes[None, :, None].copy(), level, *weighed)[0, 0]
+                ends = upper_ends(scores[None, :, None].copy(), level, *weight_arguments)[0, 0]
             elif metric is not None:
-                # at most k - 1 samples have R_i below the loss of a member z, so for one among the k smallest of
-                # d(center, mu_k(i)) + d(R_i) the triangle gives d(center, z) at most that
-                away = _distances(models, rules, queries, q, take(final, [q]))[models.model_of]
-                bound = upper_ends((away + metric)[None, :, None], level, *weighed)[0, 0]
+                # at most k - 1 samples have R_i below the loss of a member z, so for one of the k smallest
+                # d(center, mu_k(i)) + d(R_i) the triangle inequality bounds d(center, z) by it
+                distances = _distances(models, rules, queries, q, take(final, [q]))[models.model_index]
+                bound = upper_ends((distances + metric)[None, :, None], level, *weight_arguments)[0, 0]
                 ends = from_metric(rules.measure, bound)
             else:
                 continue
             radius[q] = ends
-        return cls(judge.predict(X), radius, rules, models, queries, (sizes, level, weights, own))
+        center = objective.machine.predict(X)
+        return cls(center, radius, rules, models, queries, scores, level, weights, query_weights)
 
     def contains(self, y):
         """Which outputs, one for each query, are in its set, (m,)."""
         outputs = _read(self.rules, y, len(self.radius))
-        sizes, level, weights, own = self.held
-        found = np.empty(len(self.radius), dtype=bool)
-        for q in range(len(found)):
-            weighed = (None, None) if own is None else (weights, own[q : q + 1])
-            losses = self.models.at(self.queries, slice(q, q + 1), take(outputs, [q]))[0, :, 0]
-            by_sample = losses[self.models.model_of] * (1 - 1e-10)
-            found[q] = conforms(by_sample[None], sizes, level, *weighed)[0]
-        return found
+        result = np.empty(len(self.radius), dtype=bool)
+        for q in range(len(result)):
+            losses = self.models.values(self.queries, slice(q, q + 1), take(outputs, [q]))[0, :, 0]
+            by_sample = losses[self.models.model_index] * (1 - _ROUNDING)
+            weight_arguments = _weight_arguments(self.weights, self.query_weights, q)
+            result[q] = conforms(by_sample[None], self.scores, self.level, *weight_arguments)[0]
+        return result
 
     @property
     def sizes(self):
-        """Numbers (m,) of outputs in the balls, as floats; NaN where they are not known: see ``conformal.enumerated``.
+        """Numbers (m,) of outputs in the balls, as floats; NaN where they are not known.
 
-        Of rankings they are counted by Mahonian numbers, of sets of labels by binomial coefficients.
+        Rankings are counted by Mahonian numbers, sets of labels by binomial coefficients.
         """
         centers, _ = read_outputs(self.center, like=self.rules.outputs)
         loss = self.rules.measure
@@ -194,7 +201,12 @@ class Balls:
         return len(self.radius)
 
 
+def _weight_arguments(weights, query_weights, q):
+    """Weights of the samples and of query q; None for both without query weights."""
+    return (None, None) if query_weights is None else (weights, query_weights[q : q + 1])
+
+
 def _distances(models, rules, queries, q, center):
     """Metric (K,) between a prediction and those of the models for query q."""
-    losses = models.at(queries, slice(q, q + 1), center)[0, :, 0]
+    losses = models.values(queries, slice(q, q + 1), center)[0, :, 0]
     return as_metric(rules.measure, losses)

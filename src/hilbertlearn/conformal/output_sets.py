@@ -1,0 +1,52 @@
+"""The interface of the strategies behind ``ConformalPredictor``: rows of numbers, objects, links."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from .settings import ConformalSettings
+from .wrapped import select_columns
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class OutputSets(ABC):
+    """Prediction sets for one kind of output, fitted and calibrated.
+
+    A subclass lists its prediction methods in ``methods`` and implements each of them with the signature that
+    ``ConformalPredictor`` has. An estimator names its strategy by the class attribute ``conformal_strategy``.
+    """
+
+    methods: ClassVar[tuple[str, ...]]
+
+    estimator: Any  # fitted, for point predictions
+    calibration: Any  # scores of the calibration samples
+    method: str  # "jackknife+", "cv+" or "split"
+    closed_form: bool  # whether leave-one-out models came from a closed form
+    n_calibration: int  # number of calibration samples, or links
+    columns: Any = None  # training samples of the estimator, where inputs are kernel values with all samples
+
+    @classmethod
+    @abstractmethod
+    def fit(
+        cls, settings: ConformalSettings, X, y, sample_weight=None, groups=None, candidates_per_query=None
+    ) -> OutputSets:
+        """Fit the models and calibrate them; arguments as of ``ConformalPredictor.fit``."""
+
+    def predict(self, X, **options):
+        """Point predictions of the fitted estimator."""
+        return self.estimator.predict(select_columns(X, self.columns), **options)
+
+    @property
+    def covered(self) -> float | None:
+        """Share of the calibration samples inside their sets, None where it is not computed."""
+        return None
+
+
+def refuse_candidates(candidates_per_query):
+    """Raise where ``fit`` of numbers or links received candidates."""
+    if candidates_per_query is not None:
+        raise ValueError(
+            "candidates_per_query is of outputs that are objects; leave it out, or give a StructuredPredictor"
+        )

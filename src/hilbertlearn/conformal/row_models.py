@@ -1,0 +1,226 @@
+"""Models fitted without some samples, whose outputs are rows of numbers.
+
+The interface is the same for one model without the calibration part (split), one model per fold (cv+), and one
+leave-one-out model per sample in closed form (jackknife+).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils.parallel import delayed
+
+from .._utils.blocks import row_blocks
+from .._utils.progress import Progress, run_jobs
+from .._utils.statistics import mean_rows
+from ..machine.state import blocks_of
+from .output_form import OutputForm
+from .samples import RowData
+from .wrapped import ClosedFormMachine, fit_model, leave_one_out_fit, select_columns
+
+_COPIES = 6  # arrays as large as the predictions of all models that exist at the same time; for the memory estimate
+_PAIRS_UP_TO = 200  # samples up to which jackknife+ learns scales from pairs left out: O(n^2 d) numbers
+_SCALE_GROUPS = 10  # groups of samples with a common scale beyond that
+_DIGITS = 9  # decimals of predictions relative to the largest one that sort samples; further ones depend on their order
+_EXACT = 1e-10  # residuals relative to the spread of outputs up to which a fit interpolates
+
+# residuals (n, d), outputs (n, d), weights (n,) of a model's training samples, and the model -> its scale
+ScaleFunction = Callable[[Any, Any, Any, Any], Any]
+
+
+class RowModels(ABC):
+    """K models, each fitted without some samples, and n calibration samples, each left out by one of the models."""
+
+    form: OutputForm
+    rows: np.ndarray  # (n,) positions of the calibration samples
+    model_index: np.ndarray  # (n,) the model without calibration sample i
+    out_of_fold: np.ndarray  # (n, d) its prediction of sample i
+    scales: np.ndarray | None  # (k, ...) scales of residuals; None where the score has none
+    scale_index: np.ndarray  # (K,) the scale of each model
+
+    @property
+    def n_models(self) -> int:
+        return len(self.scale_index)
+
+    def blocks(self, X, size=0):
+        """Pairs (rows, predictions (m, K, d) of every model) within scikit-learn's working memory.
+
+        size : number of columns that predictions are interpolated to, where it is larger than d
+        """
+        d = max(self.out_of_fold.shape[1], size)
+        for rows, block in blocks_of(X, len(self.rows) * d, _COPIES):
+            yield rows, self.predictions(block)
+
+    @abstractmethod
+    def predictions(self, X):
+        """Predictions (m, K, d) of every model, in one block."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowRefits(RowModels):
+    """Models fitted to parts of the samples."""
+
+    models: tuple
+    columns: tuple  # per model the training samples, where inputs are kernel values with all samples; None otherwise
+    form: OutputForm
+    rows: np.ndarray
+    model_index: np.ndarray
+    out_of_fold: np.ndarray
+    scales: np.ndarray | None
+    scale_index: np.ndarray
+
+    def predictions(self, X):
+        values = [_predict(model, X, own, self.form) for model, own in zip(self.models, self.columns, strict=True)]
+        return np.stack(values, axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class RowJackknife(RowModels):
+    """Leave-one-out models in closed form."""
+
+    machine: ClosedFormMachine
+    form: OutputForm
+    rows: np.ndarray
+    model_index: np.ndarray
+    out_of_fold: np.ndarray
+    scales: np.ndarray | None
+    scale_index: np.ndarray
+
+    def predictions(self, X):
+        values = self.form.rows(self.machine.predict(X))
+        return values.reshape(-1, self.n_models, values.shape[1])
+
+
+# ---------------------------------------------------------------- refits
+
+
+def fit_row_refits(
+    estimator,
+    data: RowData,
+    splits,
+    learn_scale: ScaleFunction | None,
+    *,
+    fit_part=None,
+    n_jobs=None,
+    progress: Progress,
+) -> RowRefits:
+    """Fit a copy of the estimator to each training part.
+
+    splits : pairs (train, test) of sample positions
+    learn_scale : None for a score without scale. It receives leave-one-out residuals of the training part where they
+        have a closed form, and residuals of the fit otherwise; neither depends on the test part.
+    fit_part : fits a model to some positions in another way; None to clone the estimator, which then selects all its
+        settings from the part
+    """
+    pairwise = fit_part is None and get_tags(estimator).input_tags.pairwise
+    fit = partial(_fit_copy, estimator, data, pairwise) if fit_part is None else fit_part
+    work = (delayed(_fit_split)(fit, data, train, test, pairwise, learn_scale) for train, test in splits)
+    task = progress.task("models without some samples", "model", len(splits), has_subtasks=True)
+    models, out_of_fold, scales = zip(*run_jobs(task, work, n_jobs), strict=True)
+    return RowRefits(
+        models=models,
+        columns=tuple(train if pairwise else None for train, _ in splits),
+        form=data.form,
+        rows=np.concatenate([test for _, test in splits]),
+        model_index=np.repeat(np.arange(len(splits)), [len(test) for _, test in splits]),
+        out_of_fold=np.concatenate(out_of_fold),
+        scales=None if learn_scale is None else np.stack(scales),
+        scale_index=np.zeros(len(splits), dtype=int) if learn_scale is None else np.arange(len(splits)),
+    )
+
+
+def _fit_copy(estimator, data: RowData, pairwise, train):
+    weights = None if data.sample_weight is None else data.sample_weight[train]
+    X = select_columns(_safe_indexing(data.X, train), train if pairwise else None)
+    return fit_model(clone(estimator), X, _safe_indexing(data.y, train), weights)
+
+
+def _fit_split(fit, data: RowData, train, test, pairwise, learn_scale):
+    """The model of a training part, its predictions of the test part, and its scale."""
+    model, columns = fit(train), train if pairwise else None
+    out_of_fold = _predict(model, _safe_indexing(data.X, test), columns, data.form)
+    if learn_scale is None:
+        return model, out_of_fold, None
+    residuals = _training_residuals(model, select_columns(_safe_indexing(data.X, train), columns), data, train)
+    return model, out_of_fold, learn_scale(residuals, data.outputs[train].to_rows(), data.weights[train], model)
+
+
+def _training_residuals(model, X, data: RowData, train):
+    """Residuals (n, d) of a training part: leave-one-out where they have a closed form, of the fit otherwise.
+
+    A fit that interpolates an output has no residuals there; then deviations from the mean replace all of them.
+    """
+    outputs = data.outputs[train]
+    predictions = leave_one_out_fit(model, X, _safe_indexing(data.y, train))
+    if predictions is not None:
+        return outputs.residuals(data.form.rows(predictions))
+    residuals, values = outputs.residuals(data.form.rows(model.predict(X))), outputs.to_rows()
+    deviations = values - mean_rows(values, data.weights[train])
+    sizes, spread = (np.fmax.reduce(np.abs(each), axis=0) for each in (residuals, deviations))
+    return deviations if ((sizes <= _EXACT * spread) & (spread > 0)).any() else residuals
+
+
+def _predict(model, X, columns, form: OutputForm):
+    """Predictions (m, d) of a model; columns : as for ``select_columns``."""
+    return form.rows(model.predict(select_columns(X, columns)))
+
+
+# ---------------------------------------------------------------- jackknife
+
+
+def row_jackknife(machine: ClosedFormMachine, data: RowData, learn_scale: ScaleFunction | None) -> RowJackknife:
+    """The leave-one-out models of a fitted kernel machine; learn_scale : see ``fit_row_refits``.
+
+    The scale of the model without i comes from residuals of the other samples j, each by the model without i and j. For
+    more than 200 samples it comes from the leave-one-out residuals of samples in other tenths than that of i. This is
+    an approximation of order 1 / n, because the models behind these residuals know i.
+    """
+    form, n = data.form, len(machine.rows)
+    out_of_fold = form.rows(machine.leave_one_out())
+    outputs = data.outputs[machine.rows]
+    scales, scale_index = None, np.zeros(n, dtype=int)
+    if learn_scale is not None:
+        if n <= _PAIRS_UP_TO:
+            scale_index, parts = np.arange(n), _pair_residuals(machine, form, outputs, out_of_fold)
+        else:
+            scale_index = _scale_groups(outputs, out_of_fold)
+            parts = _group_residuals(outputs, out_of_fold, scale_index)
+        y, weights = outputs.to_rows(), machine.weights
+        scales = np.stack([learn_scale(part[own], y[own], weights[own], machine.machine) for part, own in parts])
+    in_use = np.flatnonzero(np.isin(machine.rows, data.rows))  # the machine may have samples that are not used here
+    return RowJackknife(machine, form, machine.rows[in_use], in_use, out_of_fold[in_use], scales, scale_index)
+
+
+def _pair_residuals(machine: ClosedFormMachine, form: OutputForm, outputs, out_of_fold):
+    """For each sample the residuals (n, d) of the others by models without both, and a mask of these others."""
+    n = len(out_of_fold)
+    for block in row_blocks(n, n * machine.n_coordinates, _COPIES):
+        values = form.rows(machine.pair_changes(block))
+        for i, change in zip(range(n)[block], values.reshape(-1, n, values.shape[1]), strict=True):
+            yield outputs.residuals(out_of_fold - change), np.arange(n) != i
+
+
+def _group_residuals(outputs, out_of_fold, groups):
+    """For each group the leave-one-out residuals (n, d), and a mask of the samples of other groups."""
+    residuals = outputs.residuals(out_of_fold)
+    for group in range(groups.max() + 1):
+        others = groups != group
+        yield residuals, others if others.any() else ~others  # copies of one sample are one group
+
+
+def _scale_groups(outputs, out_of_fold):
+    """Group (n,) of each sample: every tenth of the distinct ones, sorted by outputs, then by rounded predictions.
+
+    So groups do not depend on the order of the samples.
+    """
+    values, size = outputs.to_rows(), np.abs(out_of_fold).max(axis=0)
+    predictions = np.round(np.nan_to_num(out_of_fold) / np.where(size > 0, size, 1.0), _DIGITS)
+    keys = np.hstack([np.isnan(values), np.nan_to_num(values), predictions])
+    return np.unique(keys, axis=0, return_inverse=True)[1].ravel() % _SCALE_GROUPS

@@ -1,0 +1,157 @@
+"""Strategy for outputs that are rows of numbers: vectors and curves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import indexable
+from sklearn.utils.validation import _num_samples
+
+from .._utils.validation import warn
+from ..data.functions import has_points
+from ..machine.wrapping import can_fit_parts
+from .calibration import Calibration
+from .output_form import OutputForm
+from .output_sets import OutputSets, refuse_candidates
+from .regions import Band, Box, Ellipsoid, Region
+from .row_models import RowModels, fit_row_refits, row_jackknife
+from .samples import RowData, check_has_outputs, check_weights
+from .scores import Mahalanobis, Score, as_score, output_units
+from .settings import ConformalSettings
+from .wrapped import ClosedFormMachine, fit_model, fit_with_parts, grid_setting, is_robust
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RowSets(OutputSets):
+    """Intervals, regions and bands."""
+
+    methods = ("predict_interval", "predict_region", "predict_band")
+
+    calibration: Calibration
+    form: OutputForm
+
+    # ---------------------------------------------------------------- fit
+
+    @classmethod
+    def fit(cls, settings, X, y, sample_weight=None, groups=None, candidates_per_query=None):
+        refuse_candidates(candidates_per_query)
+        score = cls._score(settings.score)
+        check_has_outputs(y)
+        form, curves = cls._output_form(settings, y)
+        data = RowData.from_arguments(X, y, sample_weight, groups, form)
+        if form.irregular and not score.pointwise:
+            raise ValueError("score='mahalanobis' is not for functions at points of their own; use 'auto' or 'scale'")
+        method = settings.initial_method(data)
+        full = FullFit() if method == "split" else FullFit.of_all_samples(settings, data, method, indexable(y)[0])
+        if method == "auto":
+            method = "cv+" if full.machine is None else "jackknife+"
+        learn_scale = ScaleLearner(score, settings.level, curves) if score.learns else None
+        models: RowModels
+        estimator, columns = full.model, None
+        if full.machine is not None:
+            models = row_jackknife(full.machine, data, learn_scale)
+        else:
+            splits, options = settings.splits(method, data), {"n_jobs": settings.n_jobs, "progress": settings.progress}
+            models = refits = fit_row_refits(
+                settings.estimator, data, splits, learn_scale, fit_part=full.fit_part, **options
+            )
+            if method == "split":
+                (estimator,), (columns,) = refits.models, refits.columns
+        return cls(
+            estimator=estimator,
+            columns=columns,
+            calibration=cls._calibration(models, score, data, settings.level),
+            method=method,
+            closed_form=full.machine is not None,
+            n_calibration=len(models.rows),
+            form=form,
+        )
+
+    @classmethod
+    def _score(cls, score) -> Score:
+        return as_score(score)
+
+    @classmethod
+    def _output_form(cls, settings: ConformalSettings, y):
+        """The form of outputs, and the form of curves whose scales are smoothed, None for other outputs."""
+        has_grid, grid = grid_setting(settings.estimator)
+        form = OutputForm.from_outputs(indexable(y)[0], grid)
+        return form, form if has_grid or has_points(y) else None
+
+    @classmethod
+    def _calibration(cls, models: RowModels, score, data: RowData, level) -> Calibration:
+        return Calibration(models, score, data.outputs[models.rows], data.weights[models.rows], level)
+
+    # ---------------------------------------------------------------- predict
+
+    @property
+    def covered(self):
+        return self.calibration.covered
+
+    def predict_interval(self, X, sample_weight=None):
+        X, query_weights = indexable(X)[0], check_weights(sample_weight, _num_samples(X))
+        lower, upper = self.calibration.intervals(X, query_weights)
+        _warn_infinite(upper, query_weights)
+        return np.stack([self.form.array(lower), self.form.array(upper)], axis=-1)
+
+    def predict_region(self, X, sample_weight=None) -> Region:
+        region = Ellipsoid if isinstance(self.calibration.score, Mahalanobis) else Box
+        return self._region(region, X, sample_weight)
+
+    def predict_band(self, X, sample_weight=None, grid=None) -> Band:
+        if isinstance(self.calibration.score, Mahalanobis):
+            raise ValueError("predict_band has no score='mahalanobis'; set score='scale', 'trimmed' or 'constant'")
+        return self._region(Band, X, sample_weight, grid=grid)
+
+    def _region(self, region, X, sample_weight, **options):
+        X, query_weights = indexable(X)[0], check_weights(sample_weight, _num_samples(X))
+        sets = region.from_calibration(self.calibration, X, self.form, query_weights, **options)
+        _warn_infinite(sets.ends[1], query_weights)
+        return sets
+
+
+@dataclass(frozen=True)
+class FullFit:
+    """The model of all samples, and what other models reuse of it."""
+
+    model: Any = None
+    machine: ClosedFormMachine | None = None  # where leave-one-out models have a closed form
+    fit_part: Any = None  # fits a part with the settings of all samples, for method="auto" without a closed form
+
+    @classmethod
+    def of_all_samples(cls, settings: ConformalSettings, data: RowData, method, y) -> FullFit:
+        model = clone(settings.estimator)
+        arguments = (model, data.X, y, data.sample_weight)
+        with settings.full_model_progress():
+            if settings.method == "auto" and can_fit_parts(model):
+                return cls(model, fit_part=fit_with_parts(*arguments))
+            if method != "cv+" and data.groups is None:
+                return cls(model, machine=ClosedFormMachine.fit(*arguments))
+            return cls(fit_model(*arguments))
+
+
+@dataclass(frozen=True)
+class ScaleLearner:
+    """Learns the scale of residuals of one model."""
+
+    score: Score
+    level: float
+    curves: OutputForm | None  # None where outputs are not curves
+
+    def __call__(self, residuals, outputs, weights, model):
+        """The scale from residuals (n, d), outputs (n, d) and weights (n,) of the training samples of a model."""
+        units = output_units(outputs)
+        units = units if self.curves is None else self.curves.maximum_over_curves(units)
+        scale = self.score.learn_in_units(residuals, units, weights, self.level, is_robust(model))
+        return self.curves.smooth(scale) if self.curves is not None and self.score.smooth else scale
+
+
+def _warn_infinite(upper, query_weights):
+    if query_weights is None and np.isinf(upper).any():
+        warn(
+            "some outputs were observed in too few samples for the level, or in none, their intervals are "
+            "infinite; take a lower level, or more samples that observe them"
+        )
