@@ -1,4 +1,7 @@
-"""Links held out for scores to be learnt by: single pairs that are hidden, and whole nodes that are new."""
+"""Cross-validation of links: pairs of known nodes are hidden, or whole nodes are new, and everything is learnt again.
+
+The resulting examples teach the weights of a ``Combination`` and the thresholds of scores.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +17,14 @@ from .._utils.threads import side_by_side
 from ..data.graphs import structural_similarity
 from ..metrics import best_f1_threshold
 from .combination import Combination, learn_combination
-from .pair_scores import ATTRIBUTES, COSINE, KNOWN, PREDICTED, ScoreMatrix, embedded
+from .pair_scores import ATTRIBUTES, COSINE, KNOWN, PREDICTED, ScoreMatrix, embedding_scores
 
-_FOLDS, _MANY_NODES = 5, 1000  # of many nodes some folds are enough:
-_ENOUGH = {"known": 500, "new": 100}  # links that were held out, one by one or with both nodes
-_MOST = 20_000  # pairs without a link that are looked at, in all folds
-# Weights of scores with variance 1 before anything is learnt. Common neighbours and degrees first; paths of three links
-# speak where nodes have none in common, which in graphs of few links most have not.
+_FOLDS = 5
+_MANY_NODES = 1000  # number of nodes beyond which folds end at enough links, and similarities use several threads
+_ENOUGH = {"known": 500, "new": 100}  # linked examples: hidden one by one, or with both nodes new
+_MOST = 20_000  # unlinked pairs that are drawn; time and memory of the folds grow with it
+# Weights of scores with variance 1 before anything is learnt. Common neighbours and degrees come first. Paths of three
+# links help where two nodes have no common neighbour, which is most pairs of a sparse graph.
 _PRIORS = {
     "adamic_adar": 1.0,
     "resource_allocation": 1.0,
@@ -34,32 +38,34 @@ _PRIORS = {
 
 @dataclass(frozen=True)
 class PairExamples:
-    """Scores of pairs that were held out."""
+    """Pairs that were not seen in training, with their scores."""
 
     scores: dict[str, np.ndarray]  # (m,) each
     linked: np.ndarray  # (m,) 0 or 1
-    weights: np.ndarray  # (m,) how many pairs each stands for
+    weights: np.ndarray  # (m,) number of pairs that each represents
 
-    def combined(self) -> Combination:
+    def combination(self) -> Combination:
+        """The weights of the scores, learnt from these pairs."""
         return learn_combination(self.scores, self.linked, self.weights, _PRIORS)
 
     def threshold(self, combination):
-        """The best by F1."""
+        """The threshold of combined scores with the best F1."""
         return best_f1_threshold(self.linked, combination(self.scores), sample_weight=self.weights)[0]
 
 
-def structures(names, W, *others) -> list[Any]:
-    """Similarities by a graph W, by name, and what other functions return; side by side where nodes are many."""
+def structural_scores(names, W, *others) -> list[Any]:
+    """Similarities by a graph W, by name, followed by the results of other functions; in threads if nodes are many."""
     jobs = [*others, *(partial(structural_similarity, name, W) for name in names)]  # the others take longer
-    found = list((side_by_side if W.shape[0] > _MANY_NODES else map)(_called, jobs))
-    return [dict(zip(names, found[len(others) :], strict=True)), *found[: len(others)]]
+    results = list((side_by_side if W.shape[0] > _MANY_NODES else map)(_call, jobs))
+    return [dict(zip(names, results[len(others) :], strict=True)), *results[: len(others)]]
 
 
-def _called(job):
+def _call(job):
     return job()
 
 
-def joined(parts):
+def concatenate(parts):
+    """The examples of several folds as one."""
     if not parts:
         return PairExamples({}, np.empty(0), np.empty(0))
     return PairExamples(
@@ -71,20 +77,20 @@ def joined(parts):
 
 @dataclass(frozen=True)
 class LinkFolds:
-    """A graph of l known nodes, parts of which are held out in turn, with all that is learnt from it learnt again.
+    """Folds of a graph of l known nodes.
 
-    wanted : which scores count: ``structure`` names those by the graph, ``among(scores)`` picks from a mapping
-    embed : function (adjacency, rows) -> embeddings (r, d) of those nodes with the links among them
-    predict : function (rows, embeddings) -> predictions (l, d) for all known nodes by what is learnt from some; or None
+    selection : ``ScoreSelection``, the scores that are combined
+    embed : function (adjacency, rows) -> embeddings (r, d) of these nodes, from the links among them
+    predict : function (rows, embeddings) -> predictions (l, d) for all known nodes, learnt from the rows; or None
     gram : (l, l) kernel values of the nodes' features, or None
     gram_of_new : the same for pairs of new nodes
-    learnt_of_known : whether embeddings score pairs of known nodes: not if they are those of a matrix that was given,
-        from which no link can be hidden
+    learnt_of_known : whether embeddings score pairs of known nodes. They do not if they come from a given matrix, in
+        which no link can be hidden
     """
 
     adjacency: Any
     hidden: Any
-    wanted: Any
+    selection: Any
     embed: Callable
     predict: Callable | None
     gram: np.ndarray | None
@@ -93,90 +99,91 @@ class LinkFolds:
 
     @cached_property
     def _excluded(self):
-        """Pairs that are no examples of pairs without a link."""
+        """Sparse mask of the pairs that are not known to be unlinked."""
         return scipy.sparse.csr_array((self.adjacency > 0) + self.hidden.astype(bool))
 
-    def _cut(self, rng, n):
-        """Positions of n things in folds."""
-        return np.array_split(rng.permutation(n), min(_FOLDS, max(n, 1)))
-
-    def _is_enough(self, parts, kind):
-        """Whether no further fold is needed."""
+    def _has_enough_links(self, parts, kind):
         return self.adjacency.shape[0] > _MANY_NODES and sum(part.linked.sum() for part in parts) >= _ENOUGH[kind]
 
-    def known(self) -> PairExamples:
-        """Pairs of known nodes, hidden from the graph."""
+    def hide_pairs(self) -> PairExamples:
+        """Examples of pairs of known nodes, whose links are hidden from the graph."""
         rng, l = np.random.default_rng(0), self.adjacency.shape[0]
         upper = scipy.sparse.triu(self.adjacency, k=1, format="coo")
         first, second = upper.coords
         order = np.lexsort((second, first))  # folds depend on the links, not on how they are stored
         first, second = first[order], second[order]
-        links = self._cut(rng, len(first))
-        others, weight = _without_link(np.arange(l), None, self._excluded, rng)
-        shares = np.array_split(rng.permutation(len(others[0])), len(links))
+        links = _cut(rng, len(first))
+        unlinked, weight = _draw_unlinked(np.arange(l), None, self._excluded, rng)
+        shares = np.array_split(rng.permutation(len(unlinked[0])), len(links))
         parts = []
         for fold, share in zip(links, shares, strict=True):
             kept = np.delete(np.arange(len(first)), fold)
             W = scipy.sparse.csr_array((upper.data[order][kept], (first[kept], second[kept])), shape=(l, l))
             scores = self.similarities(scipy.sparse.csr_array(W + W.T))
-            i, j = np.r_[first[fold], others[0][share]], np.r_[second[fold], others[1][share]]
+            i, j = np.r_[first[fold], unlinked[0][share]], np.r_[second[fold], unlinked[1][share]]
             parts.append(_examples(scores, i, j, len(fold), weight))
-            if self._is_enough(parts, "known"):
+            if self._has_enough_links(parts, "known"):
                 break
-        return joined(parts)
+        return concatenate(parts)
 
     def similarities(self, W):
-        """Scores of all pairs of known nodes, by name, for a graph of these."""
+        """Scores of all pairs of known nodes, by name, for a graph W of these."""
         everyone = np.arange(W.shape[0])
-        learnt = self.predict if self.learnt_of_known else None
-        embed = () if learnt is None else (partial(self.embed, W, everyone),)
-        scores, *V = structures(self.wanted.structure, W, *embed)
+        predict = self.predict if self.learnt_of_known else None
+        embed = () if predict is None else (partial(self.embed, W, everyone),)
+        scores, *V = structural_scores(self.selection.structure, W, *embed)
         if self.gram is not None:
             scores[ATTRIBUTES] = ScoreMatrix(self.gram)
-        if learnt is not None:
-            H = learnt(everyone, *V)
-            scores |= embedded(H, H, *V, *V)
-        return self.wanted.among(scores)
+        if predict is not None:
+            H = predict(everyone, *V)
+            scores |= embedding_scores(H, H, *V, *V)
+        return self.selection.select(scores)
 
-    def nodes(self) -> tuple[PairExamples, PairExamples]:
-        """Pairs of a node that is left out with a known one, and pairs of two that are left out."""
+    def leave_nodes_out(self) -> tuple[PairExamples, PairExamples]:
+        """Examples of pairs of a new node and a known one, and of pairs of two new nodes."""
         rng, l = np.random.default_rng(0), self.adjacency.shape[0]
         mixed, new = [], []
-        for test in self._cut(rng, l):
+        for test in _cut(rng, l):
             test, train = np.sort(test), np.setdiff1d(np.arange(l), test)
             if not len(train):
                 continue
             V = self.embed(self.adjacency[train][:, train], train)
             H = self.predict(train, V) if self.predict is not None else None
-            scores = {} if H is None else embedded(H[test], H[train], None, V)
-            mixed.append(self._block(scores, self.gram, test, train, rng))
-            scores = {} if H is None else embedded(H[test], H[test])
-            new.append(self._block(scores, self.gram_of_new, test, None, rng))
-            if self._is_enough(new, "new"):
+            scores = {} if H is None else embedding_scores(H[test], H[train], None, V)
+            mixed.append(self._node_examples(scores, self.gram, test, train, rng))
+            scores = {} if H is None else embedding_scores(H[test], H[test])
+            new.append(self._node_examples(scores, self.gram_of_new, test, None, rng))
+            if self._has_enough_links(new, "new"):
                 break
-        return joined(mixed), joined(new)
+        return concatenate(mixed), concatenate(new)
 
-    def _block(self, scores, gram, rows, columns, rng):
-        """Examples among the pairs of rows and columns, or of two rows."""
-        with_columns = rows if columns is None else columns
+    def _node_examples(self, scores, gram, rows, columns, rng):
+        """Examples among the pairs of rows and columns, or of two rows if columns is None."""
+        others = rows if columns is None else columns
         if gram is not None:
-            scores[ATTRIBUTES] = ScoreMatrix(gram[np.ix_(rows, with_columns)])
-        block = self.adjacency[rows][:, with_columns]
+            scores[ATTRIBUTES] = ScoreMatrix(gram[np.ix_(rows, others)])
+        block = self.adjacency[rows][:, others]
         i, j = (scipy.sparse.triu(block, k=1) if columns is None else block).nonzero()
-        (a, b), weight = _without_link(rows, columns, self._excluded, rng)
-        return _examples(self.wanted.among(scores), np.r_[i, a], np.r_[j, b], len(i), weight)
+        (a, b), weight = _draw_unlinked(rows, columns, self._excluded, rng)
+        return _examples(self.selection.select(scores), np.r_[i, a], np.r_[j, b], len(i), weight)
+
+
+def _cut(rng, n):
+    """Positions of n items in at most five folds, drawn at random."""
+    return np.array_split(rng.permutation(n), min(_FOLDS, max(n, 1)))
 
 
 def _examples(scores, i, j, n_links, weight):
+    """Examples of pairs of which the first `n_links` are linked; the others have a weight."""
     linked = np.arange(len(i)) < n_links
-    values = {name: one.at(i, j) for name, one in scores.items()}
+    values = {name: score.at(i, j) for name, score in scores.items()}
     return PairExamples(values, linked.astype(float), np.where(linked, 1.0, weight))
 
 
-def _without_link(rows, columns, excluded, rng):
-    """Positions of pairs of rows and columns, or of two rows, that are not excluded, and how many each stands for.
+def _draw_unlinked(rows, columns, excluded, rng):
+    """Positions of pairs of rows and columns that are not excluded, and the number of pairs that each represents.
 
-    All of them, or as many as are looked at, drawn at random.
+    Pairs of two rows if columns is None. All pairs up to a limit, a random sample beyond it.
     """
     m, p = len(rows), len(rows) if columns is None else len(columns)
     size = m * p if columns is not None else m * (m - 1) // 2
@@ -186,9 +193,9 @@ def _without_link(rows, columns, excluded, rng):
         i, j = rng.integers(m, size=_MOST), rng.integers(p, size=_MOST)
         if columns is None:
             i, j = np.minimum(i, j), np.maximum(i, j)
-            apart = i < j
-            i, j = i[apart], j[apart]
-    drawn = len(i)
-    nodes = rows if columns is None else columns
-    out = np.asarray(excluded[rows[i], nodes[j]]).ravel().astype(bool) if drawn else np.zeros(0, dtype=bool)
-    return (i[~out], j[~out]), size / max(drawn, 1)
+            different = i < j
+            i, j = i[different], j[different]
+    n_drawn = len(i)
+    others = rows if columns is None else columns
+    mask = np.asarray(excluded[rows[i], others[j]]).ravel().astype(bool) if n_drawn else np.zeros(0, dtype=bool)
+    return (i[~mask], j[~mask]), size / max(n_drawn, 1)

@@ -1,4 +1,4 @@
-"""Nodes and graphs as link predictors take them: which nodes are known, and where they are among all."""
+"""Nodes and graphs as link predictors read them, and the base class of methods that predict links."""
 
 from __future__ import annotations
 
@@ -22,21 +22,24 @@ from ..metrics import link_roc_auc
 
 @dataclass(frozen=True)
 class Nodes:
-    """All nodes of a fit, and what is known of the links between l of them."""
+    """All n nodes of a fit, and the known links between l of them.
 
-    X: Any  # inputs of all n nodes, known ones first; None without features
-    graph: KnownGraph  # of the known nodes
-    names: np.ndarray  # (n,) in the order in which the nodes were given
-    order: np.ndarray  # (n,) positions among these of the rows of X: known nodes, then the others
-    seen: np.ndarray  # (g,) of the nodes of the graph as it was given whether any of their pairs is known
+    Rows of X are in an internal order: known nodes first, then the others.
+    """
+
+    X: Any  # inputs of the n nodes in internal order; None without features
+    graph: KnownGraph  # of the known nodes, in internal order
+    names: np.ndarray  # (n,) in the user's order
+    order: np.ndarray  # (n,) position in the user's order of each node
+    seen: np.ndarray  # (g,) mask of the nodes of the user's graph with at least one known pair
 
     @property
-    def places(self):
-        """Positions (l,) of the known nodes among themselves, in the order in which they were given."""
+    def known_positions(self):
+        """Internal positions (l,) of the known nodes, in the user's order."""
         return np.argsort(self.order[: len(self.graph)])
 
     def in_canonical_order(self, precomputed):
-        """The same nodes in an order that depends on their links and features: draws are made from this one."""
+        """The same nodes, ordered by their links and features, so that random draws do not depend on the user's order."""
         l, n = len(self.graph), len(self.order)
         ranks = np.zeros(n, dtype=np.int64) if self.X is None else kernels.input_ranks(self.X, precomputed)
         known, others = canonical_order(self.graph, ranks[:l]), l + np.argsort(ranks[l:], kind="stable")
@@ -46,21 +49,21 @@ class Nodes:
 
 
 def take_inputs(X, rows, precomputed):
-    """Inputs at some positions; of a Gram matrix rows and columns. X itself if these are all, in order."""
+    """Inputs at some positions; rows and columns of a Gram matrix. X itself if these are all positions in order."""
     if np.array_equal(rows, np.arange(_num_samples(X))):
         return X
     return X[np.ix_(rows, rows)] if precomputed else _safe_indexing(X, rows)
 
 
 def are_groups(y):
-    """Whether a graph is given by labels of its nodes."""
+    """Whether a graph is given by group labels of its nodes."""
     if isinstance(y, (list, tuple)):
         return not any(isinstance(item, (list, tuple, np.ndarray)) for item in y)
     return getattr(y, "ndim", 0) == 1
 
 
 def same_inputs(X, Z):
-    """Whether two lists of inputs are the same: arrays, lists, or containers of either, tables and curves."""
+    """Whether two collections of inputs are equal: arrays, lists, sparse matrices, tables and curves."""
     if type(X) is not type(Z):
         return False
     if scipy.sparse.issparse(X):
@@ -83,24 +86,24 @@ def _same(x, z):
         return False
 
 
-def _graph(y):
-    """Pairs of nodes are the graph of which they are known."""
+def _as_graph(y):
+    """The known graph of ``Pairs``, anything else as it is."""
     return y.graph() if isinstance(y, Pairs) else y
 
 
 @unnamed_in_errors
 class LinkEstimator(NamedSettings):
-    """What methods share that predict links: how nodes and graphs are read, the score, what scikit-learn asks."""
+    """Base class of methods that predict links: reads nodes and graphs, and has the score and scikit-learn's tags."""
 
     def _read_nodes(self, X, y, hidden=None) -> Nodes:
-        """Nodes with a graph, all checked, with the kernel."""
+        """Check the kernel, and read nodes and graph."""
         if isinstance(self.kernel, (list, tuple)) or kernels.provides_operator(self.kernel):
             raise TypeError(
                 f"kernel must be a single kernel of the nodes, got {self.kernel!r}; for a sum give a callable"
             )
         kernels.check_kernel(self.kernel)
         kernels.check_kernel_params([self.kernel], self.kernel_params)
-        X, names, read_graph = self._graph_of(X, _graph(y), hidden)
+        X, names, read_graph = self._read_graph(X, _as_graph(y), hidden)
         if X is None:
             graph = read_graph().in_relative_weights()
             everyone = np.arange(len(graph))
@@ -109,14 +112,14 @@ class LinkEstimator(NamedSettings):
         graph, n = read_graph(), _num_samples(X)
         l = len(graph)
         seen = np.asarray(graph.hidden.sum(axis=1)).ravel() < l - 1 if l > 1 else np.ones(l, dtype=bool)
-        if not seen.all():  # a node of which no pair is known is as one that was given without links
+        if not seen.all():  # nodes without a known pair are not nodes of the graph
             graph = graph.take(np.flatnonzero(seen))
         graph = graph.in_relative_weights()
         order = np.r_[graph.rows, np.setdiff1d(np.arange(n), graph.rows)]
         X = take_inputs(X, order, kernels.is_precomputed(self.kernel))
         return Nodes(X, graph, as_names(names, "X"), order, seen)
 
-    def _graph_of(self, X, y, hidden):
+    def _read_graph(self, X, y, hidden):
         """Features or None, names of their rows, and a function that reads the graph."""
         if isinstance(X, Pairs):
             if hidden is not None:
@@ -139,17 +142,26 @@ class LinkEstimator(NamedSettings):
         return X, names, lambda: read_known_graph(y, "y", nodes=names, hidden=hidden)
 
     def score(self, X, y=None):
-        """Area under the ROC curve of the scores of the pairs X, linked or not (y), or of all pairs of nodes X.
+        """Area under the ROC curve of the scores of pairs.
 
-        X : ``graphs.Pairs``, and y (m,) 0 or 1, None for their own; or features, None for the nodes of fit, and y the
-            graph of the nodes. Hidden pairs do not count.
+        Parameters
+        ----------
+        X : ``graphs.Pairs``, features of nodes, or None
+            Pairs, or nodes of which all pairs are scored; None for the nodes of fit.
+        y : array (m,) of 0 and 1, graph of the nodes, or None, default=None
+            Whether the pairs are linked, None for the labels that ``graphs.Pairs`` hold; or the graph of the nodes X.
+            Hidden pairs do not count.
+
+        Returns
+        -------
+        float
         """
         if isinstance(X, Pairs):
             auc = link_roc_auc(X.linked if y is None else y, self.decision_function(X))
         else:
-            graph = read_known_graph(_graph(y), "y", nodes=self.nodes_ if X is None else row_names(X))
+            graph = read_known_graph(_as_graph(y), "y", nodes=self.nodes_ if X is None else row_names(X))
             scores = self.pair_scores(X)[np.ix_(graph.rows, graph.rows)]
-            auc = link_roc_auc(graph.adjacency, scores, pairs_that_count(graph))
+            auc = link_roc_auc(graph.adjacency, scores, known_pair_mask(graph))
         if np.isnan(auc):
             raise ValueError(
                 "y has no links, or nothing else, so that there is nothing to tell apart; give another graph"
@@ -164,7 +176,7 @@ class LinkEstimator(NamedSettings):
         return tags
 
 
-def pairs_that_count(graph):
+def known_pair_mask(graph):
     """Mask (l, l) of the pairs i < j that are known."""
     mask = np.arange(len(graph))[:, None] < np.arange(len(graph))
     mask[graph.hidden.nonzero()] = False

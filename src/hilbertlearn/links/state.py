@@ -1,4 +1,4 @@
-"""What a link predictor has learnt: embeddings, a function that predicts them, and how scores of pairs are made."""
+"""The state of a fitted link predictor: embeddings, the function that predicts them, and the combination of scores."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from .. import kernels
+from .._utils.validation import check_choice
 from ..data.graphs import STRUCTURE
 from ..metrics import best_f1_threshold
-from .folds import LinkFolds, PairExamples, structures
-from .inputs import Nodes, pairs_that_count, take_inputs
+from .folds import LinkFolds, PairExamples, structural_scores
+from .inputs import Nodes, known_pair_mask, take_inputs
 from .pair_scores import (
     ATTRIBUTES,
     COSINE,
@@ -25,10 +26,10 @@ from .pair_scores import (
     KernelScores,
     PairScores,
     SingleScore,
-    embedded,
+    embedding_scores,
 )
 
-BOTH_KNOWN, ONE_NEW, BOTH_NEW = KINDS = ("known", "mixed", "new")  # pairs of nodes
+BOTH_KNOWN, ONE_NEW, BOTH_NEW = KINDS = ("known", "mixed", "new")  # pairs by their number of new nodes
 LEARNT = "learnt"
 SIMILARITIES = (*STRUCTURE, ATTRIBUTES, LEARNT)
 SCORE_WITH = ("auto", PREDICTED, KNOWN)
@@ -36,33 +37,34 @@ SCORE_WITH = ("auto", PREDICTED, KNOWN)
 
 @dataclass(frozen=True)
 class ScoreSelection:
-    """Which scores of a pair count."""
+    """The scores of a pair that are combined, by the settings."""
 
-    names: tuple[str, ...] | None  # of ``SIMILARITIES``, or None for those of embeddings alone
+    names: tuple[str, ...] | None  # of ``SIMILARITIES``, None for the scores of embeddings alone
     cosine: Any  # True, False or "auto"
     score_with: str
 
     @property
     def structure(self):
+        """Names of the similarities by the graph."""
         return tuple(name for name in self.names or () if name in STRUCTURE)
 
     @property
-    def learnt(self):
+    def uses_embeddings(self):
         return self.names is None or LEARNT in self.names
 
-    def among(self, scores):
-        """Those of a mapping by name."""
+    def select(self, scores):
+        """The selected scores of a mapping by name."""
         names = {*(self.names or ())}
-        if self.learnt:
-            names |= {one + end for one in self._sides(scores) for end in self._ends()}
-        return {name: one for name, one in scores.items() if name in names}
+        if self.uses_embeddings:
+            names |= {side + suffix for side in self._sides(scores) for suffix in self._suffixes()}
+        return {name: score for name, score in scores.items() if name in names}
 
     def _sides(self, scores):
         if self.score_with == "auto":
             return (PREDICTED, KNOWN)
         return (KNOWN,) if self.score_with == KNOWN and KNOWN in scores else (PREDICTED,)
 
-    def _ends(self):
+    def _suffixes(self):
         if isinstance(self.cosine, str):
             return ("", COSINE)
         return (COSINE,) if self.cosine else ("",)
@@ -70,7 +72,7 @@ class ScoreSelection:
 
 @dataclass(frozen=True)
 class GraphEmbedding:
-    """How nodes of a graph are embedded."""
+    """The embedding of the nodes of a known graph by an output kernel."""
 
     kernel: Any  # a name, or a matrix (l, l) of the known nodes
     beta: float
@@ -78,12 +80,12 @@ class GraphEmbedding:
     center: bool
 
     @property
-    def of_graph(self):
-        """Whether links that are hidden have no part in it."""
+    def depends_on_links(self):
+        """Whether hidden links have no part in it; a given matrix may contain all links."""
         return isinstance(self.kernel, str)
 
     def __call__(self, W, rows):
-        """Embeddings (r, d) of some known nodes, with the links W (r, r) among them."""
+        """Embeddings (r, d) of some known nodes, from the links W (r, r) among them."""
         kernel = self.kernel
         if not isinstance(kernel, str):
             kernel = kernel[np.ix_(rows, rows)]
@@ -92,99 +94,114 @@ class GraphEmbedding:
 
 @dataclass(frozen=True)
 class LinkState:
-    """A fitted link predictor; nothing in it changes."""
+    """What a link predictor has learnt. It is immutable, with nodes in their canonical order, known ones first."""
 
     nodes: Nodes
-    output: GraphEmbedding
-    wanted: ScoreSelection
+    graph_embedding: GraphEmbedding
+    selection: ScoreSelection
     criterion: str
     scoring: str
-    kernel: Any = None  # ``InputKernel`` of features; this and the next three are None without any
+    kernel: Any = None  # ``InputKernel`` of features; this and the next three are None without features
     V: Any = None  # (l, d) embeddings of the known nodes
     embedding: Any = None  # the function h, ``MachineEmbedding`` or ``RegressorEmbedding``
-    H: Any = None  # (n, d) predicted embeddings of all nodes, known ones first
-    structure: Mapping[str, Any] = field(default_factory=dict)  # similarities by the graph that count
+    H: Any = None  # (n, d) predicted embeddings of all nodes
+    structure: Mapping[str, Any] = field(default_factory=dict)  # similarities by the graph that have a weight
     combinations: Mapping[str, Any] = field(default_factory=dict)  # by kind of pairs
-    held_out: Mapping[str, PairExamples] = field(default_factory=dict)  # what they were learnt from
+    examples: Mapping[str, PairExamples] = field(default_factory=dict)  # pairs that taught the combinations
 
     @property
     def n_known(self):
         return len(self.nodes.graph)
 
-    def embedded(self):
+    @property
+    def has_features(self) -> bool:
+        """Whether the nodes have features, so that new nodes have scores."""
+        return self.kernel is not None
+
+    def embed_known(self):
         """Embeddings (l, d) of the known nodes."""
         graph = self.nodes.graph
-        return self.output(graph.adjacency, np.arange(len(graph))) if self.V is None else self.V
+        return self.graph_embedding(graph.adjacency, np.arange(len(graph))) if self.V is None else self.V
 
-    # ---------------------------------------------------------------- how scores are made
+    # ---------------------------------------------------------------- combinations, from cross-validated links
 
     def with_combinations(self):
-        """The state with combinations of the scores that are wanted, learnt from folds if these are several."""
-        if self.wanted.names is None:
-            name = dict.fromkeys(KINDS, PREDICTED + self.embedding.cosine * COSINE)
-            if self.wanted.score_with == KNOWN:
-                name[BOTH_KNOWN] = name[ONE_NEW] = KNOWN + self.embedding.cosine * COSINE
-            return replace(self, combinations={kind: SingleScore(name[kind]) for kind in KINDS})
-        held_out = self.all_held_out()
-        combinations = {kind: found.combined() for kind, found in held_out.items()}
-        used = [name for name in self.wanted.structure if name in combinations[BOTH_KNOWN].used]
-        (structure,) = structures(used, self.nodes.graph.adjacency)
-        return replace(self, structure=structure, combinations=combinations, held_out=held_out)
+        """The state with combinations of the selected scores, learnt from folds if there are several scores."""
+        if self.selection.names is None:
+            names = dict.fromkeys(KINDS, PREDICTED + self.embedding.cosine * COSINE)
+            if self.selection.score_with == KNOWN:
+                names[BOTH_KNOWN] = names[ONE_NEW] = KNOWN + self.embedding.cosine * COSINE
+            return replace(self, combinations={kind: SingleScore(names[kind]) for kind in KINDS})
+        examples = self._cross_validate()
+        combinations = {kind: pairs.combination() for kind, pairs in examples.items()}
+        used = [name for name in self.selection.structure if name in combinations[BOTH_KNOWN].used]
+        (structure,) = structural_scores(used, self.nodes.graph.adjacency)
+        return replace(self, structure=structure, combinations=combinations, examples=examples)
 
-    def all_held_out(self):
-        """Scores of held-out pairs, by kind; of kinds that there are scores of."""
+    def _cross_validate(self):
+        """Examples of every kind of pairs that has scores."""
         folds = self._folds()
-        found = {BOTH_KNOWN: folds.known()}
+        examples = {BOTH_KNOWN: folds.hide_pairs()}
         if self.nodes.X is not None:
-            found[ONE_NEW], found[BOTH_NEW] = folds.nodes()
-        return {kind: pairs for kind, pairs in found.items() if pairs.scores}
+            examples[ONE_NEW], examples[BOTH_NEW] = folds.leave_nodes_out()
+        return {kind: pairs for kind, pairs in examples.items() if pairs.scores}
 
     def _folds(self):
+        names = self.selection.names
         gram = predict = None
-        if self.nodes.X is not None and self.wanted.names is not None and ATTRIBUTES in self.wanted.names:
-            gram = self.kernel.training_gram(
-                take_inputs(self.nodes.X, np.arange(self.n_known), self.kernel.precomputed)
-            )
-        if self.embedding is not None and self.wanted.learnt:
+        if self.nodes.X is not None and names is not None and ATTRIBUTES in names:
+            gram = self.kernel.training_gram(take_inputs(self.nodes.X, np.arange(self.n_known), self.kernel.precomputed))
+        if self.embedding is not None and self.selection.uses_embeddings:
             predict = self.embedding.refits(self.n_known)
         graph = self.nodes.graph
         new_have_kernel = self.kernel is not None and not self.kernel.precomputed
         return LinkFolds(
             graph.adjacency,
             graph.hidden,
-            self.wanted,
-            self.output,
+            self.selection,
+            self.graph_embedding,
             predict,
             gram,
             gram if new_have_kernel else None,
-            learnt_of_known=self.output.of_graph or not {*(self.wanted.names or ())} - {LEARNT},
+            learnt_of_known=self.graph_embedding.depends_on_links or not {*(names or ())} - {LEARNT},
         )
 
     def thresholds(self):
-        """Of scores, the best by F1 on held-out pairs, by kind."""
-        held_out = self.held_out or self.all_held_out()
-        found = {kind: pairs.threshold(self.combinations[kind]) for kind, pairs in held_out.items()}
-        if not self.held_out:  # all pairs, both left out
-            found[BOTH_NEW] = best_f1_threshold(self.nodes.graph.adjacency, *self.left_out())[0]
-        return found
+        """Thresholds of scores with the best F1 on cross-validated pairs, by kind."""
+        examples = self.examples or self._cross_validate()
+        thresholds = {kind: pairs.threshold(self.combinations[kind]) for kind, pairs in examples.items()}
+        if not self.examples:  # scores of h alone: all pairs, without both nodes
+            thresholds[BOTH_NEW] = best_f1_threshold(self.nodes.graph.adjacency, *self.cross_validated_scores())[0]
+        return thresholds
 
-    def left_out(self):
-        """Scores (l, l) of pairs of known nodes by h, left out, and the mask of those that are known."""
-        return self.embedding.left_out(self.V, self.criterion), pairs_that_count(self.nodes.graph)
+    def cross_validated_scores(self):
+        """Scores (l, l) of pairs of known nodes by h, predicted without them, and the mask of the known pairs."""
+        return self.embedding.cross_validated_scores(self.V, self.criterion), known_pair_mask(self.nodes.graph)
+
+    def example_scores(self, kind):
+        """Combined scores (m,) of cross-validated pairs, whether they are linked (m,), and weights (m,).
+
+        kind : "known", hidden pairs of known nodes; "mixed", pairs of a known node and a new one; or "new"
+        """
+        check_choice(kind, "kind", KINDS)
+        pairs = (self.examples or self._cross_validate()).get(kind)
+        if pairs is None or not len(pairs.linked):
+            raise ValueError(f"no {kind} pairs were held out: the nodes have no features, or no links")
+        return self.combinations[kind](pairs.scores), pairs.linked, pairs.weights
 
     # ---------------------------------------------------------------- scores
 
     def scores_of_nodes(self) -> AllPairScores:
-        """Of all pairs of nodes of fit, known ones first."""
+        """Scores of all pairs of nodes of fit."""
         l, X = self.n_known, self.nodes.X
         scores = dict(self.structure)
         if X is None:
-            return AllPairScores(l, self._pairs(BOTH_KNOWN, scores), None, None)
+            return AllPairScores(l, self._combine(BOTH_KNOWN, scores), None, None)
         known = _safe_indexing(X, np.arange(l))
         if self.H is not None:
-            scores |= embedded(self.H[:l], self.H[:l], self.V, self.V, self._used(BOTH_KNOWN))
+            scores |= embedding_scores(self.H[:l], self.H[:l], self.V, self.V, self._used(BOTH_KNOWN))
         scores[ATTRIBUTES] = KernelScores(self.kernel, known, known)
-        both_known = self._pairs(BOTH_KNOWN, scores)
+        both_known = self._combine(BOTH_KNOWN, scores)
         if _num_samples(X) == l:
             return AllPairScores(l, both_known, None, None)
         others = _safe_indexing(X, np.arange(l, _num_samples(X)))
@@ -193,28 +210,28 @@ class LinkState:
         return AllPairScores(l, both_known, mixed, new)
 
     def scores_with_known(self, X) -> PairScores:
-        """Of pairs of new nodes X with the known ones."""
+        """Scores of pairs of new nodes X with the known ones."""
         l = self.n_known
         scores = {}
         if self.H is not None:
-            scores = embedded(self.embedding(X), self.H[:l], None, self.V, self._used(ONE_NEW))
+            scores = embedding_scores(self.embedding(X), self.H[:l], None, self.V, self._used(ONE_NEW))
         scores[ATTRIBUTES] = KernelScores(self.kernel, X, _safe_indexing(self.nodes.X, np.arange(l)))
-        return self._pairs(ONE_NEW, scores)
+        return self._combine(ONE_NEW, scores)
 
     def scores_of_new(self, X, Z=None) -> PairScores:
-        """Of pairs of new nodes X with Z, or with each other."""
+        """Scores of pairs of new nodes X with Z, or with each other."""
         scores = {}
         if self.embedding is not None:
             H = self.embedding(X)
-            scores = embedded(H, H if Z is None else self.embedding(Z), used=self._used(BOTH_NEW))
+            scores = embedding_scores(H, H if Z is None else self.embedding(Z), used=self._used(BOTH_NEW))
         scores[ATTRIBUTES] = KernelScores(self.kernel, X, X if Z is None else Z)
-        return self._pairs(BOTH_NEW, scores)
+        return self._combine(BOTH_NEW, scores)
 
     def _used(self, kind):
-        """Names of the scores that pairs of a kind have."""
+        """Names of the scores with a weight for a kind of pairs."""
         return self.combinations[kind].used if kind in self.combinations else ()
 
-    def _pairs(self, kind, scores):
+    def _combine(self, kind, scores):
         if kind not in self.combinations:
             raise ValueError(NO_SCORE)
         return PairScores(self.combinations[kind], scores)

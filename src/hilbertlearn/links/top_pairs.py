@@ -1,4 +1,4 @@
-"""The pairs with the highest scores among more of them than fit in memory."""
+"""The pairs with the highest scores, from blocks of scores that fit in memory."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import scipy.sparse
 
 from .._utils.validation import check_number
 
-SIZE = 2**22  # scores at a time, 32 MB
-_ROUNDING = 2.0**-34  # relative difference of scores that is none
+SIZE = 2**22  # scores of a block, 32 MB
+_ROUNDING = 2.0**-34  # relative difference below which scores count as equal, about 6e-11
 
 
 class TopPairs(NamedTuple):
@@ -20,37 +20,46 @@ class TopPairs(NamedTuple):
     columns: np.ndarray
     scores: np.ndarray
 
-    def placed(self, rows, columns, symmetric) -> TopPairs:
-        """The same pairs by other positions, those (n_rows,) and (n_columns,) of the rows and columns.
+    def reindex(self, rows, columns, symmetric) -> TopPairs:
+        """The same pairs with the new positions rows (n_rows,) and columns (n_columns,).
 
-        Equal scores are in the order of these, and so are the two of a pair if scores are symmetric.
+        Equal scores are in the order of the new positions, and so are the nodes of a pair if scores are symmetric.
         """
         i, j = rows[self.rows], columns[self.columns]
         if symmetric:
             i, j = np.minimum(i, j), np.maximum(i, j)
-        order = np.lexsort((j, i, -_without_rounding(self.scores)))
+        order = np.lexsort((j, i, -_round(self.scores)))
         return TopPairs(i[order], j[order], self.scores[order])
 
 
 def top_pairs(block_scores, n_rows, n_columns, k, *, symmetric=False, excluded=None, size=SIZE) -> TopPairs:
-    """The k pairs of a row and a column with the highest scores; of equal ones those that come first by position.
+    """The k pairs of a row and a column with the highest scores, and of equal scores those with the first positions.
 
-    Scores that differ by rounding are equal, so that the order hardly depends on the machine.
-
-    Blocks of whole rows are looked at in turn, each for scores above the k-th best so far, which few have.
+    Scores that differ by rounding only are equal, so that the order hardly depends on the machine. In each block of
+    rows, only scores above the k-th best so far are sorted.
 
     Parameters
     ----------
-    block_scores : function (rows, columns) -> scores (r, c), of two slices; NaN does not count. The result is read only
-    k : number of pairs; fewer are returned where fewer count
-    symmetric : bool, scores are symmetric, (i, j) and (j, i) are one pair and (i, i) is none: those with i < j count
-    excluded : sparse (n_rows, n_columns) or None, not zero for pairs that do not count; if symmetric, in either order
-    size : scores that are held at a time, but at least one row of them
+    block_scores : function (rows, columns) -> scores (r, c) of two slices
+        Pairs with NaN do not count. The result is not changed.
+    n_rows, n_columns : int
+    k : int
+        Number of pairs; fewer are returned if there are fewer.
+    symmetric : bool, default=False
+        Scores are symmetric: (i, j) and (j, i) are one pair, (i, i) is none, and pairs with i < j are returned.
+    excluded : sparse (n_rows, n_columns) or None, default=None
+        Not zero for pairs that do not count, if symmetric in either order.
+    size : int, default=2**22
+        Number of scores in memory, at least one row.
+
+    Returns
+    -------
+    TopPairs
     """
     check_number(k, "k", integer=True)
     if symmetric and n_rows != n_columns:
         raise ValueError(f"symmetric scores need as many rows as columns, got {n_rows} and {n_columns}")
-    without = _ExcludedPairs.of(excluded, (n_rows, n_columns), symmetric)
+    exclusion = _ExcludedPairs.from_matrix(excluded, (n_rows, n_columns), symmetric)
     positions, scores = np.empty(0, dtype=np.int64), np.empty(0)
     for rows in _blocks(n_rows, n_columns, k, size):
         columns = slice(rows.start if symmetric else 0, n_columns)
@@ -58,21 +67,22 @@ def top_pairs(block_scores, n_rows, n_columns, k, *, symmetric=False, excluded=N
         expected = (rows.stop - rows.start, columns.stop - columns.start)
         if block.shape != expected:
             raise ValueError(f"block_scores gave shape {block.shape} for rows and columns of shape {expected}")
-        near = np.flatnonzero(block > _below(scores[-1]) if len(scores) == k else ~np.isnan(block))
-        found, (i, j) = block.ravel()[near], np.divmod(near, expected[1])
+        candidates = np.flatnonzero(block > _below(scores[-1]) if len(scores) == k else ~np.isnan(block))
+        values, (i, j) = block.ravel()[candidates], np.divmod(candidates, expected[1])
         i, j = i + rows.start, j + columns.start
-        counted = ~without.among(rows, keys := i * n_columns + j)
+        keys = i * n_columns + j
+        kept = ~exclusion.contains(rows, keys)
         if symmetric:
-            counted &= i < j
-        if counted.any():
+            kept &= i < j
+        if kept.any():
             positions, scores = _best(
-                k, np.concatenate([positions, keys[counted]]), np.concatenate([scores, found[counted]])
+                k, np.concatenate([positions, keys[kept]]), np.concatenate([scores, values[kept]])
             )
     return TopPairs(*np.divmod(positions, max(n_columns, 1)), scores)
 
 
 def _blocks(n_rows, n_columns, k, size):
-    """Slices of rows, small ones first: as long as there are fewer than k scores, each has to be looked at."""
+    """Slices of rows, small ones first: while there are fewer than k scores, all of a block are sorted."""
     start, n_columns = 0, max(n_columns, 1)
     limit = max(1, size // n_columns)
     height = min(limit, 1 + 2 * k // n_columns)
@@ -82,35 +92,35 @@ def _blocks(n_rows, n_columns, k, size):
 
 
 def _best(k, positions, scores):
-    """The k highest scores and their positions, in descending order, those that differ by rounding as they come."""
+    """The k highest scores and their positions, in descending order; equal scores keep their order."""
     if len(scores) > k:
         kept = scores >= _below(np.partition(scores, -k)[-k])
         positions, scores = positions[kept], scores[kept]
-    order = np.argsort(-_without_rounding(scores), kind="stable")[:k]
+    order = np.argsort(-_round(scores), kind="stable")[:k]
     return positions[order], scores[order]
 
 
 def _below(score):
-    """Less than any score that could be the same but for rounding."""
+    """A bound below all scores that are equal to this one up to rounding."""
     if not np.isfinite(score):
-        return np.nextafter(score, -np.inf)  # of the smallest of all itself
+        return np.nextafter(score, -np.inf)
     return score - 2 * _ROUNDING * abs(score) - np.finfo(float).tiny
 
 
-def _without_rounding(scores):
-    """Scores to about ten digits: nodes that are alike have scores that differ in the last ones."""
+def _round(scores):
+    """Scores rounded to about ten digits."""
     mantissas, exponents = np.frexp(scores)
     return np.ldexp(np.round(mantissas / _ROUNDING) * _ROUNDING, exponents)
 
 
 class _ExcludedPairs(NamedTuple):
-    """Pairs that do not count, as numbers row * n_columns + column in order; those of row i begin at starts[i]."""
+    """Excluded pairs as sorted keys ``row * n_columns + column``; those of row i begin at starts[i]."""
 
     keys: np.ndarray
     starts: np.ndarray
 
     @classmethod
-    def of(cls, excluded, shape, symmetric):
+    def from_matrix(cls, excluded, shape, symmetric):
         if excluded is None:
             return cls(np.empty(0, dtype=np.int64), np.zeros(shape[0] + 1, dtype=np.int64))
         if excluded.shape != shape:
@@ -121,7 +131,7 @@ class _ExcludedPairs(NamedTuple):
         keys = np.sort(rows.astype(np.int64) * shape[1] + columns)
         return cls(keys, np.searchsorted(keys, np.arange(shape[0] + 1, dtype=np.int64) * shape[1]))
 
-    def among(self, rows, keys):
-        """Mask (m,) of the keys (m,), in order and all of some rows, that are excluded."""
-        own = self.keys[self.starts[rows.start] : self.starts[rows.stop]]
-        return np.isin(keys, own, assume_unique=True)
+    def contains(self, rows, keys):
+        """Mask (m,) of the sorted keys (m,), all in a slice of rows, that are excluded."""
+        keys_of_rows = self.keys[self.starts[rows.start] : self.starts[rows.stop]]
+        return np.isin(keys, keys_of_rows, assume_unique=True)

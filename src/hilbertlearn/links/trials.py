@@ -1,4 +1,7 @@
-"""Nodes left out: what gamma, alpha and more of a link predictor are chosen by."""
+"""Cross-validation of a kernel machine on the nodes of a graph, by which gamma, alpha and other settings are selected.
+
+With the squared loss all pairs of nodes have a closed form, else nodes are in folds.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +24,8 @@ from .leave_node_out import leave_nodes_out
 from .leave_pair_out import leave_pairs_out
 
 CRITERIA = ("pairs", "nodes")
-_THIN, _THIN_FOLDS = 2, 4  # every so many alphas of the default grid are tried: pairs left out, folds
-_SMALLEST = 1e-9  # alpha tried, relative to the largest
+_STEP, _STEP_FOLDS = 2, 4  # steps on the default grid of alphas: closed form, folds; twice the step, half the time
+_SMALLEST = 1e-9  # alpha, relative to the largest of the grid: below, cross-validated predictions are rounding errors
 _TINY = np.finfo(float).tiny
 
 
@@ -36,9 +39,9 @@ def inner_products(H, G, cosine):
 
 @dataclass(frozen=True)
 class LinkSearchResult:
-    """What was chosen, and the scores (l, l) of pairs of known nodes, left out, that it was chosen by."""
+    """Selected settings, and the cross-validated scores (l, l) of pairs of known nodes that selected them."""
 
-    choice: Selection
+    selection: Selection
     cosine: bool
     scores: np.ndarray
     error: float
@@ -46,7 +49,7 @@ class LinkSearchResult:
 
 @dataclass(frozen=True)
 class LinkTrial:
-    """A kernel machine with its training data, which leaving out and the fit share."""
+    """A kernel machine with its training data, which cross-validation and the final fit share."""
 
     centerer: KernelCenterer | None
     model: OperatorKernelRegressor
@@ -54,54 +57,57 @@ class LinkTrial:
 
     @property
     def closed_form(self):
-        """Whether nodes are left out by a formula."""
+        """Whether cross-validation has a closed form."""
         return self.training.closed_form and as_loss(self.model.loss).quadratic
 
     def alphas(self, alpha):
-        """What is tried: the setting, or the default grid, thinned, without its smallest, at which what is left out is
-        lost in rounding."""
+        """The values of alpha to evaluate: the setting, or some of the default grid."""
         if not isinstance(alpha, str):
             return np.array([float(alpha)])
         alphas = self.training.alphas()
-        return alphas[alphas >= _SMALLEST * alphas[-1]][:: _THIN if self.closed_form else _THIN_FOLDS]
+        return alphas[alphas >= _SMALLEST * alphas[-1]][:: _STEP if self.closed_form else _STEP_FOLDS]
 
-    def choose(self, alpha, cosines, criterion, error) -> LinkSearchResult:
-        """The best alpha, and whether cosines or inner products; error is a function of scores (l, l)."""
+    def search(self, alpha, cosines, criterion, error) -> LinkSearchResult:
+        """The best alpha, and whether cosines or inner products are better.
+
+        cosines : list of booleans
+        error : function of scores (l, l)
+        """
         training = self.training
         closed_form, alphas = self.closed_form, self.alphas(alpha)
         loss = resolve_loss(training, as_loss(self.model.loss), alphas, self.model.spec().options)
-        if len(training.Y) < (2 if closed_form else 3):  # nothing is left: the smoothest model
+        if len(training.Y) < (2 if closed_form else 3):  # nothing is left to fit: the smoothest model
             scores = inner_products(training.Y, training.Y, cosines[0])
             return LinkSearchResult(Selection(alphas[-1], loss, training), cosines[0], scores, 0.0)
 
-        def left_out(alphas):
+        def scores_of(alphas):
             if not closed_form:
-                return self._folds_left_out(loss, alphas, cosines, criterion)
-            return (self._nodes_left_out if criterion == "nodes" else self._pairs_left_out)(alphas, cosines)
+                return self._fold_scores(loss, alphas, cosines, criterion)
+            return (self._node_scores if criterion == "nodes" else self._pair_scores)(alphas, cosines)
 
         if len(alphas) > 1:
-            errors = [min(error(scores) for scores in found) for found in left_out(alphas)]
+            errors = [min(map(error, candidates)) for candidates in scores_of(alphas)]
             alphas = [float(alphas[best_index(errors)])]
-        (found,) = left_out(alphas)
-        errors = [error(scores) for scores in found]
+        (candidates,) = scores_of(alphas)
+        errors = [error(scores) for scores in candidates]
         best = best_index(errors)
         bounds = automatic_bounds(as_loss(self.model.loss), loss)
-        choice = Selection(alphas[0], loss, training, selected_alpha=isinstance(alpha, str), selected_bounds=bounds)
-        return LinkSearchResult(choice, cosines[best], found[best], errors[best])
+        selection = Selection(alphas[0], loss, training, selected_alpha=isinstance(alpha, str), selected_bounds=bounds)
+        return LinkSearchResult(selection, cosines[best], candidates[best], errors[best])
 
-    def scores_at(self, alpha, cosine, criterion):
-        """Scores (l, l) of pairs of known nodes, left out, with an alpha."""
-        return self.choose(alpha, [cosine], criterion, lambda scores: 0.0).scores
+    def cross_validated_scores(self, alpha, cosine, criterion):
+        """Scores (l, l) of pairs of known nodes, predicted without them."""
+        return self.search(alpha, [cosine], criterion, lambda scores: 0.0).scores
 
-    def given(self, alpha, cosine) -> LinkSearchResult:
-        """What is chosen where there is nothing to choose from, without leaving out."""
+    def fixed(self, alpha, cosine) -> LinkSearchResult:
+        """The result where all settings are given, without cross-validation."""
         loss = resolve_loss(self.training, as_loss(self.model.loss), [alpha], self.model.spec().options)
         return LinkSearchResult(Selection(float(alpha), loss, self.training), cosine, np.empty((0, 0)), 0.0)
 
     def _separable(self, alphas):
         """For each alpha the Gram matrix (l, l) of the squared loss and its penalty."""
         training = self.training
-        if training.depends_on_alpha:  # without a graph each alpha takes one inverse, and no eigenvectors
+        if training.depends_on_alpha:  # else each alpha needs one inverse and no eigenvectors
             training, _ = training.prepared(alphas)
         for alpha in alphas:
             yield training.term_at(alpha).as_separable().gram.dense(), alpha * len(training.Y)
@@ -111,40 +117,40 @@ class LinkTrial:
         """Inner products (l, l) of the embeddings."""
         return self.training.Y @ self.training.Y.T
 
-    def _pairs_left_out(self, alphas, cosines):
-        """For each alpha the scores (l, l) of pairs, both nodes left out: that one is linked says much of the other."""
+    def _pair_scores(self, alphas, cosines):
+        """For each alpha the scores (l, l) of pairs, predicted without both nodes."""
         for K, penalty in self._separable(alphas):
             products, squares = leave_pairs_out(
                 K, self.training.Y, penalty, center=self.centerer is not None, inner=self._inner
             )
-            lengths = np.sqrt(squares)  # the product of two squares might vanish
+            lengths = np.sqrt(squares)  # the product of two squares might underflow
             yield [
                 np.clip(products / np.maximum(lengths * lengths.T, _TINY), -1.0, 1.0) if cosine else products
                 for cosine in cosines
             ]
 
-    def _nodes_left_out(self, alphas, cosines):
-        """For each alpha the scores (l, l) of predictions, each with its own node left out (Brouard et al. 2016)."""
+    def _node_scores(self, alphas, cosines):
+        """For each alpha the scores (l, l) of leave-one-out predictions (Brouard et al. 2016)."""
         for K, penalty in self._separable(alphas):
             H = leave_nodes_out(K, self.training.Y, penalty, center=self.centerer is not None)
             yield [inner_products(H, H, cosine) for cosine in cosines]
 
-    def _folds_left_out(self, loss, alphas, cosines, criterion):
-        """For each alpha the scores (l, l) of pairs, both nodes left out with their folds, or each with its own."""
+    def _fold_scores(self, loss, alphas, cosines, criterion):
+        """For each alpha the scores (l, l) of pairs, by predictions without the folds of both nodes or of each."""
         training, n = self.training, len(self.training.rows)
         pairs = criterion == "pairs"
         scores = np.zeros((len(alphas), len(cosines), n, n))
         predictions = np.zeros((len(alphas), *training.Y.shape))
         for train, test in pairs_of_folds(n) if pairs else folds(n):
             part = training.take(train)
-            center = np.zeros(part.Y.shape[1]) if self.centerer is None else part.Y.mean(axis=0)  # of the others
+            center = np.zeros(part.Y.shape[1]) if self.centerer is None else part.Y.mean(axis=0)
             path = fit_path(part, loss, alphas[::-1], self.model.spec().options, center)
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)  # of models that only serve to choose
-                for k, found in zip(range(len(alphas))[::-1], path, strict=True):
-                    H = predictions[k, test] = found.coordinates_at(training.cross(test, part)) - center
-                    for one, cosine in zip(scores[k], cosines, strict=True) if pairs else ():
-                        one[np.ix_(test, test)] = inner_products(H, H, cosine)
+                warnings.simplefilter("ignore", ConvergenceWarning)  # these models only serve the selection
+                for k, model in zip(range(len(alphas))[::-1], path, strict=True):
+                    H = predictions[k, test] = model.coordinates_at(training.cross(test, part)) - center
+                    for matrix, cosine in zip(scores[k], cosines, strict=True) if pairs else ():
+                        matrix[np.ix_(test, test)] = inner_products(H, H, cosine)
         if pairs:
             return iter(scores)
         return ([inner_products(H, H, cosine) for cosine in cosines] for H in predictions)
