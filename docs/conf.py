@@ -44,7 +44,7 @@ autosummary_context = {
         *("fit", "partial_fit", "predict", "score", "decision_function", "transform", "inverse_transform", "summary"),
         *("predict_band", "predict_interval", "predict_level", "predict_links", "predict_probability"),
         *("predict_region", "predict_scores", "predict_set", "predict_topk", "predict_weights", "weights"),
-        *("coordinates", "residuals", "loo_residuals", "held_out_scores", "contains", "mean_width", "volume"),
+        *("coordinates", "residuals", "loo_residuals", "contains", "mean_width", "volume"),
         *("of", "to_array", "split", "split_graph", "get_n_splits", "sample"),
     ],
     "to_be_derived": ["Loss", "OutputLoss", "Space", "Source", "Score", "CandidateScore"],  # with all their methods

@@ -156,7 +156,7 @@ def margin_with_penalty(task, weights, gammas, **facts):
         for weight, factor in itertools.product(weights, gammas):
             settings = {"loss": "hinge", "graph": PENALTIES["exp(-L)"], "manifold": weight, "scoring": scoring}
             model = task.fit(gamma=factor * median, **settings)
-            value = np.nan_to_num(model.left_out_score_)  # no links: nothing to choose by
+            value = np.nan_to_num(model.cv_score_)  # no links: nothing to choose by
             best, most = (model, value) if value > most else (best, most)
         scores = best.pair_scores(task.X)
         yield task.row(scores, best, method="margin, penalty", by=area, weight=best.manifold, left_out=most, **facts)

@@ -179,7 +179,7 @@ def test_a_display_computes_nothing(fitted, monkeypatch):
         raise RuntimeError("computed for a display")
 
     model = fitted("links")
-    for name in ("thresholds_", "left_out_score_", "fitted_", "embedding_"):
+    for name in ("thresholds_", "cv_score_", "fitted_", "embedding_"):
         monkeypatch.setattr(LinkPredictor, name, property(refuse))
     assert cells(model._repr_html_()) == cells(model._repr_mimebundle_()["text/html"])
     make_pipeline(model)._repr_html_()

@@ -6,7 +6,7 @@ from helpers.link_combination_data import optimum, standardised
 from numpy.testing import assert_allclose, assert_array_equal
 
 from hilbertlearn.links.combination import Combination, learn_combination
-from hilbertlearn.links.folds import joined
+from hilbertlearn.links.folds import concatenate
 
 
 def problem(m=300, seed=0):
@@ -31,13 +31,13 @@ def test_weights_are_the_optimum(seed, prior):
     found = learn_combination(scores, linked, weights, prior)
     expected, beta = optimum(scores, linked, weights, prior)
     assert_allclose(found(scores), expected, atol=2e-3)
-    assert (found.weights >= 0).all() and list(found.by_name()) == list(scores)
+    assert (found.weights >= 0).all() and list(found.weights_by_name()) == list(scores)
     spread = [
         np.std(np.repeat(np.sign(s) * np.log1p(abs(s) / z), weights.astype(int)))
         for s, z in zip(scores.values(), found.sizes, strict=True)
     ]
     assert_allclose(found.weights * spread, beta, atol=2e-3)
-    assert set(found.used) == {name for name, weight in found.by_name().items() if weight > 0}
+    assert set(found.used) == {name for name, weight in found.weights_by_name().items() if weight > 0}
     if prior == PRIOR:
         assert "contrary" not in found.used and {"much", "little"} <= set(found.used)
 
@@ -67,7 +67,7 @@ def test_a_constant_score_has_no_say(value):
     constant[::2] *= 1 + 2e-16  # to rounding
     found = learn_combination({**scores, "same": constant}, linked, weights, {**PRIOR, "same": 1.0})
     plain = learn_combination(scores, linked, weights, PRIOR)
-    assert found.by_name()["same"] == 0 and "same" not in found.used
+    assert found.weights_by_name()["same"] == 0 and "same" not in found.used
     assert_allclose(found({**scores, "same": constant}), plain(scores), atol=1e-3)
 
 
@@ -93,8 +93,8 @@ def test_with_few_pairs_the_prior_rules():
 def test_with_no_pairs_the_prior_is_all():
     none = np.empty(0)
     found = learn_combination({"much": none, "other": none}, none, none, PRIOR)
-    assert found.by_name() == {"much": 1.0, "other": 0.0} and np.isfinite(found({"much": np.ones(3)})).all()
-    assert joined([]).scores == {}
+    assert found.weights_by_name() == {"much": 1.0, "other": 0.0} and np.isfinite(found({"much": np.ones(3)})).all()
+    assert concatenate([]).scores == {}
 
 
 def test_a_combination_by_hand():

@@ -31,7 +31,7 @@ def diffusion_root(W):
 
 def in_order(model):
     """Links, hidden pairs and kernel values in the order that folds are drawn from."""
-    order = model._state_.nodes.order
+    order = model.state_.nodes.order
     return (matrix[np.ix_(order, order)] for matrix in (SEEN, MASK, K))
 
 
@@ -115,7 +115,7 @@ def sorted_columns(scores, linked):
 
 def test_folds_of_known_pairs_are_those_by_hand():
     model = fitted(similarities=["adamic_adar", "katz", "attributes", "learnt"])
-    found = model._state_.held_out["known"]
+    found = model.state_.examples["known"]
     scores, linked = by_hand_known(model)
     assert set(found.scores) == set(scores)
     assert_array_equal(found.weights, 1.0)
@@ -128,7 +128,7 @@ def test_folds_of_known_pairs_are_those_by_hand():
 def test_folds_of_nodes_are_those_by_hand():
     model = fitted(similarities=["adamic_adar", "katz", "attributes", "learnt"])
     for kind, (scores, linked) in zip(("mixed", "new"), by_hand_nodes(model), strict=True):
-        found = model._state_.held_out[kind]
+        found = model.state_.examples[kind]
         assert set(found.scores) == set(scores)
         assert_array_equal(found.linked, linked)
         for name, values in scores.items():
@@ -137,11 +137,11 @@ def test_folds_of_nodes_are_those_by_hand():
 
 def test_weights_are_learnt_from_these_folds():
     model = fitted()
-    for kind, held_out in model._state_.held_out.items():
+    for kind, examples in model.state_.examples.items():
         prior = {"adamic_adar": 1, "resource_allocation": 1, "preferential_attachment": 1}
         prior |= {"attributes": 0.5, "predicted, cosine": 0.5}
-        expected, _ = optimum(held_out.scores, held_out.linked, held_out.weights, {**prior, "known, cosine": 0.5})
-        odds = model._state_.combinations[kind](held_out.scores)
+        expected, _ = optimum(examples.scores, examples.linked, examples.weights, {**prior, "known, cosine": 0.5})
+        odds = model.state_.combinations[kind](examples.scores)
         assert_allclose(odds, expected, atol=0.02)
         assert min(model.weights_[kind].values()) >= 0
 
@@ -151,14 +151,14 @@ def test_weights_are_learnt_from_these_folds():
 )
 def test_thresholds_are_the_best_by_f1(settings):
     model = fitted(cosine=False, **settings)
-    state = model._state_
-    for kind, held_out in state.all_held_out().items():
+    state = model.state_
+    for kind, examples in state.cross_validate().items():
         if kind == "new" and settings:  # all pairs, both left out: test_links has it
             continue
-        scores = state.combinations[kind](held_out.scores)
-        precision, recall, _ = precision_recall_curve(held_out.linked, scores, sample_weight=held_out.weights)
+        scores = state.combinations[kind](examples.scores)
+        precision, recall, _ = precision_recall_curve(examples.linked, scores, sample_weight=examples.weights)
         f1 = 2 * precision * recall / np.maximum(precision + recall, 1e-300)  # of every threshold
-        best = f1_score(held_out.linked, scores >= model.thresholds_[kind], sample_weight=held_out.weights)
+        best = f1_score(examples.linked, scores >= model.thresholds_[kind], sample_weight=examples.weights)
         assert best == pytest.approx(max(f1)) and best > 0.5
 
 
@@ -176,9 +176,9 @@ def test_weighted_thresholds():
 
 def test_many_pairs_are_a_sample_with_weights(monkeypatch):
     monkeypatch.setattr("hilbertlearn.links.folds._MOST", 60)
-    few = fitted()._state_.held_out
+    few = fitted().state_.examples
     monkeypatch.undo()
-    for kind, every in fitted()._state_.held_out.items():
+    for kind, every in fitted().state_.examples.items():
         some = few[kind]
         assert some.linked.sum() == every.linked.sum()  # all links
         assert_array_equal(some.weights[some.linked > 0], 1.0)

@@ -290,7 +290,7 @@ def test_link_predictor_finds_nothing_in_links_by_chance(share, center):
     rng = np.random.default_rng(1)
     X, W = rng.normal(size=(150, 50)), np.triu(rng.random((150, 150)) < share, 1).astype(float)
     model = LinkPredictor(gamma="auto", scoring="average_precision", center=center).fit(X, W + W.T)
-    assert model.left_out_score_ < 0.05
+    assert model.cv_score_ < 0.05
 
 
 GRAMS = {

@@ -38,7 +38,7 @@ def test_what_is_asked_without_features(expected_without_features):
     for u, v, score in best:
         assert isinstance(u, str) and not graph.has_edge(u, v) and u != v
         assert score == pytest.approx(expected[names.index(u), names.index(v)], rel=1e-9)
-    for attribute in ("fitted_", "alpha_", "model_", "left_out_score_", "gamma_"):
+    for attribute in ("fitted_", "alpha_", "model_", "cv_score_", "gamma_"):
         with pytest.raises(AttributeError, match="without features"):
             getattr(fitted, attribute)
     for method in (fitted.decision_function, fitted.predict, fitted.pair_scores, fitted.predict_links):

@@ -65,12 +65,12 @@ def test_embeddings_and_scores_are_those_of_the_links_that_are_known():
 
 @pytest.mark.parametrize("scoring", METRICS)
 @pytest.mark.parametrize("cosine", [False, True])
-def test_the_left_out_score_counts_known_pairs(scoring, cosine):
+def test_the_cv_score_counts_known_pairs(scoring, cosine):
     model = alone(scoring=scoring, cosine=cosine).fit(X, A, hidden=MASK)
     scores = left_out(ALPHA, cosine)
-    assert model.left_out_score_ == pytest.approx(METRICS[scoring](A[KNOWN], scores[KNOWN]), abs=1e-12)
+    assert model.cv_score_ == pytest.approx(METRICS[scoring](A[KNOWN], scores[KNOWN]), abs=1e-12)
     upper = np.triu_indices(N, 1)
-    assert abs(model.left_out_score_ - METRICS[scoring](A[upper], scores[upper])) > 1e-5  # of all pairs it is another
+    assert abs(model.cv_score_ - METRICS[scoring](A[upper], scores[upper])) > 1e-5  # of all pairs it is another
 
 
 @pytest.mark.parametrize("scoring", METRICS)
@@ -81,7 +81,7 @@ def test_alpha_is_chosen_by_known_pairs(scoring):
     chosen = np.argmin(abs(np.log(grid / model.alpha_)))
     assert model.alpha_ == pytest.approx(grid[chosen]) and np.ptp(found) > 0.02
     assert found[chosen] >= found.max() - 1e-4 * (1 - found.max()) - 1e-9
-    assert model.left_out_score_ == pytest.approx(found[chosen], abs=1e-9)
+    assert model.cv_score_ == pytest.approx(found[chosen], abs=1e-9)
 
 
 def test_what_is_hidden_has_no_say_in_the_choice():
@@ -108,7 +108,7 @@ def test_flipping_what_is_hidden_changes_nothing(settings):
     assert_array_equal(first.pair_scores(), second.pair_scores())
     assert_array_equal(first.decision_function(NEW), second.decision_function(NEW))
     assert first.thresholds_ == second.thresholds_ and first.weights_ == second.weights_
-    assert first.left_out_score_ == second.left_out_score_ and first.alpha_ == second.alpha_
+    assert first.cv_score_ == second.cv_score_ and first.alpha_ == second.alpha_
     assert first.predict_links(top_k=20) == second.predict_links(top_k=20)
     assert_array_equal(first.predict_links().toarray(), second.predict_links().toarray())
 

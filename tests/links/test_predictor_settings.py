@@ -45,7 +45,7 @@ def test_nodes_left_out_one_by_one(scoring, cosine, center):
     model = alone(criterion="nodes", scoring=scoring, cosine=cosine, center=center).fit(X, A)
     H = one_left_out(ALPHA, center)
     scores = cosine_similarity(H) if cosine else H @ H.T
-    assert model.left_out_score_ == pytest.approx(METRICS[scoring](A[UPPER], scores[UPPER]), abs=1e-12)
+    assert model.cv_score_ == pytest.approx(METRICS[scoring](A[UPPER], scores[UPPER]), abs=1e-12)
 
 
 def test_alpha_by_nodes_left_out():
@@ -58,11 +58,11 @@ def test_alpha_by_nodes_left_out():
     chosen = np.argmin(abs(np.log(grid / model.alpha_)))
     assert model.alpha_ == pytest.approx(grid[chosen]) and np.ptp(found) > 0.01
     assert found[chosen] >= max(found) - 1e-4 * (1 - max(found)) - 1e-9
-    assert model.left_out_score_ == pytest.approx(found[chosen], abs=1e-9)
+    assert model.cv_score_ == pytest.approx(found[chosen], abs=1e-9)
 
 
 def test_criteria_differ():
-    by_pairs, by_nodes = (alone(criterion=name).fit(X, A).left_out_score_ for name in ("pairs", "nodes"))
+    by_pairs, by_nodes = (alone(criterion=name).fit(X, A).cv_score_ for name in ("pairs", "nodes"))
     assert by_nodes > by_pairs + 1e-4  # what is predicted for one has seen the other
 
 
@@ -75,7 +75,7 @@ ONE_SIDED = A * np.outer(SIDE, SIDE)
 def test_cosines_or_products(scoring, graph, beta, better):
     """Where links are among some nodes only, lengths say who these are."""
     found = {c: alone(scoring=scoring, beta=beta, cosine=c).fit(X, graph) for c in (False, True, "auto")}
-    scores = {cosine: model.left_out_score_ for cosine, model in found.items()}
+    scores = {cosine: model.cv_score_ for cosine, model in found.items()}
     assert scores["auto"] == scores[better] > scores[not better]
     assert_array_equal(found["auto"].pair_scores(NEW), found[better].pair_scores(NEW))
 
@@ -83,7 +83,7 @@ def test_cosines_or_products(scoring, graph, beta, better):
 def test_cosines_or_products_of_a_regressor():
     for beta in (0.2, 5.0):
         found = {c: alone(regressor=Ridge(), beta=beta, cosine=c).fit(X, A) for c in (False, True, "auto")}
-        scores = {cosine: model.left_out_score_ for cosine, model in found.items()}
+        scores = {cosine: model.cv_score_ for cosine, model in found.items()}
         assert scores["auto"] == max(scores[False], scores[True]) > min(scores[False], scores[True])
         assert_array_equal(found["auto"].pair_scores(NEW), found[scores[True] > scores[False]].pair_scores(NEW))
 
@@ -93,9 +93,9 @@ def test_weight_of_nodes_without_links(gamma, alpha, best):
     given = {"gamma": gamma, "similarities": None, "cosine": False, "alpha": alpha}
     auto = LinkPredictor(manifold="auto", **given).fit(X, A)
     found = {w: LinkPredictor(manifold=w, **given).fit(X, A) for w in (0.0, 1e-4, 1e-3, 1e-2)}
-    scores = {w: model.left_out_score_ for w, model in found.items()}
+    scores = {w: model.cv_score_ for w, model in found.items()}
     assert best == max(scores, key=scores.get)
-    assert auto.left_out_score_ == pytest.approx(scores[best], abs=1e-12)
+    assert auto.cv_score_ == pytest.approx(scores[best], abs=1e-12)
     assert_allclose(auto.pair_scores(NEW), found[best].pair_scores(NEW), atol=1e-10)
     same = LinkPredictor(manifold="auto", **given).fit(X[:KNOWN], A)  # no such nodes
     assert_allclose(same.pair_scores(NEW), found[0.0].pair_scores(NEW), atol=1e-10)
@@ -108,8 +108,8 @@ def test_gamma_and_cosine_together_have_the_best_score():
     for factor in 4.0 ** np.arange(-3, 4):
         for cosine in (False, True):
             model = alone(gamma=float(median * factor), cosine=cosine).fit(X[:KNOWN], A)
-            scores[model.gamma_, cosine] = model.left_out_score_
-    assert auto.left_out_score_ == pytest.approx(max(scores.values()), abs=1e-12)
+            scores[model.gamma_, cosine] = model.cv_score_
+    assert auto.cv_score_ == pytest.approx(max(scores.values()), abs=1e-12)
     assert max(scores.values()) == pytest.approx(max(v for (g, _), v in scores.items() if np.isclose(g, auto.gamma_)))
 
 
@@ -145,7 +145,7 @@ def test_few_nodes(n, form):
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_one_node_and_two(n):
     model = LinkPredictor(similarities=None).fit(X[:n], 1 - np.eye(n))
-    assert np.isnan(model.left_out_score_)
+    assert np.isnan(model.cv_score_)
     assert np.isfinite(model.pair_scores(NEW)).all() and model.predict_links(NEW).shape == (4, 4)
     assert set(model.thresholds_) <= {"known", "mixed", "new"}
 
@@ -287,9 +287,9 @@ def answers(model):
     pairs = [tuple(pair) for pair in model.nodes_[np.array([(0, 1), (3, 2), (5, 9)])].tolist()]
     out = [model.pair_scores(), model.decision_function(pairs), model.predict(pairs), model.predict_links().toarray()]
     out += [np.array([score for *_, score in model.predict_links(top_k=9)])]
-    if model._state_.embedding is not None:
-        new = rbf_kernel(NEW, X, gamma=GAMMA) if model._state_.kernel.precomputed else NEW
-        out += [model.pair_scores(new), model.decision_function(new), np.array(model.left_out_score_)]
+    if model.state_.embedding is not None:
+        new = rbf_kernel(NEW, X, gamma=GAMMA) if model.state_.kernel.precomputed else NEW
+        out += [model.pair_scores(new), model.decision_function(new), np.array(model.cv_score_)]
     return [*out, np.array(list(model.thresholds_.values())), np.array(model.summary())]
 
 

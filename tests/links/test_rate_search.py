@@ -87,7 +87,7 @@ def test_climbing():
     assert climb(looks, (2, 7), (7, 13)) == (2, 9)  # along alpha only
     assert sorted(looks.positions) == [(2, 6), (2, 7), (2, 8), (2, 9), (2, 10)]
     assert climb(Looks(table), (3, 9), (7, 13)) == (3, 9)
-    assert climb(Looks(table), (0, 0), (7, 13), moves=[(1, 0), (0, 1)]) == (3, 9)
+    assert climb(Looks(table), (0, 0), (7, 13), steps=[(1, 0), (0, 1)]) == (3, 9)
 
 
 # ---------------------------------------------------------------- samples

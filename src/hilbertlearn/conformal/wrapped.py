@@ -250,7 +250,7 @@ class ObjectMachine:
 
 def scores_of_new_nodes(predictor):
     """Cross-validated scores, links and weights of pairs of a known node with one that the fold had not."""
-    return predictor.held_out_scores("mixed")
+    return predictor.state_.example_scores("mixed")
 
 
 # ---------------------------------------------------------------- inputs

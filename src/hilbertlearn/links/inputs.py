@@ -39,7 +39,7 @@ class Nodes:
         return np.argsort(self.order[: len(self.graph)])
 
     def in_canonical_order(self, precomputed):
-        """The same nodes, ordered by their links and features, so that random draws do not depend on the user's order."""
+        """The same nodes, ordered by their links and features: random draws do not depend on the user's order."""
         l, n = len(self.graph), len(self.order)
         ranks = np.zeros(n, dtype=np.int64) if self.X is None else kernels.input_ranks(self.X, precomputed)
         known, others = canonical_order(self.graph, ranks[:l]), l + np.argsort(ranks[l:], kind="stable")

@@ -132,13 +132,13 @@ class LinkState:
             if self.selection.score_with == KNOWN:
                 names[BOTH_KNOWN] = names[ONE_NEW] = KNOWN + self.embedding.cosine * COSINE
             return replace(self, combinations={kind: SingleScore(names[kind]) for kind in KINDS})
-        examples = self._cross_validate()
+        examples = self.cross_validate()
         combinations = {kind: pairs.combination() for kind, pairs in examples.items()}
         used = [name for name in self.selection.structure if name in combinations[BOTH_KNOWN].used]
         (structure,) = structural_scores(used, self.nodes.graph.adjacency)
         return replace(self, structure=structure, combinations=combinations, examples=examples)
 
-    def _cross_validate(self):
+    def cross_validate(self):
         """Examples of every kind of pairs that has scores."""
         folds = self._folds()
         examples = {BOTH_KNOWN: folds.hide_pairs()}
@@ -168,7 +168,7 @@ class LinkState:
 
     def thresholds(self):
         """Thresholds of scores with the best F1 on cross-validated pairs, by kind."""
-        examples = self.examples or self._cross_validate()
+        examples = self.examples or self.cross_validate()
         thresholds = {kind: pairs.threshold(self.combinations[kind]) for kind, pairs in examples.items()}
         if not self.examples:  # scores of h alone: all pairs, without both nodes
             thresholds[BOTH_NEW] = best_f1_threshold(self.nodes.graph.adjacency, *self.cross_validated_scores())[0]
@@ -184,7 +184,7 @@ class LinkState:
         kind : "known", hidden pairs of known nodes; "mixed", pairs of a known node and a new one; or "new"
         """
         check_choice(kind, "kind", KINDS)
-        pairs = (self.examples or self._cross_validate()).get(kind)
+        pairs = (self.examples or self.cross_validate()).get(kind)
         if pairs is None or not len(pairs.linked):
             raise ValueError(f"no {kind} pairs were held out: the nodes have no features, or no links")
         return self.combinations[kind](pairs.scores), pairs.linked, pairs.weights

@@ -37,7 +37,7 @@ SETTINGS = (
     "screened_",
     "weights_",
     "thresholds_",
-    "left_out_score_",
+    "cv_score_",
     "reconstruction_error_",
     "sparsity_",
     "errors_",
