@@ -150,7 +150,9 @@ class LinkState:
         names = self.selection.names
         gram = predict = None
         if self.nodes.X is not None and names is not None and ATTRIBUTES in names:
-            gram = self.kernel.training_gram(take_inputs(self.nodes.X, np.arange(self.n_known), self.kernel.precomputed))
+            gram = self.kernel.training_gram(
+                take_inputs(self.nodes.X, np.arange(self.n_known), self.kernel.precomputed)
+            )
         if self.embedding is not None and self.selection.uses_embeddings:
             predict = self.embedding.refits(self.n_known)
         graph = self.nodes.graph
