@@ -5,6 +5,7 @@ import itertools
 import networkx as nx
 import numpy as np
 import pytest
+from helpers.loss_matrices import assert_pairs
 from helpers.refusals import assert_refused
 from helpers.structured_data import LABELS, NEW, STRINGS, WEIGHTS, X, predictor, ridge_weights
 from numpy.testing import assert_allclose, assert_array_equal
@@ -12,7 +13,11 @@ from sklearn.base import clone
 
 from hilbertlearn import StructuredPredictor, kernels
 from hilbertlearn.decoders.candidates import classes
-from hilbertlearn.output_losses import CostMatrix, Hierarchy, ZeroOne
+from hilbertlearn.output_losses import (
+    CostMatrix,
+    Hierarchy,
+    ZeroOne,
+)
 
 rng = np.random.default_rng(3)
 NAMES = ["abc", "abd", "xyz", "xy", "never", "nor this"]
@@ -275,3 +280,20 @@ def test_labels_that_became_floats_beside_nan_are_told():
         StructuredPredictor(alpha=1e-3).fit(X, y)
     labels = StructuredPredictor(alpha=1e-3).fit(X, [None if np.isnan(one) else int(one) for one in y])
     assert labels.decoder_ == "classes"
+
+
+rng = np.random.default_rng(5)
+NAN = np.nan
+
+
+def test_cost_matrix_has_predictions_as_rows():
+    C = rng.normal(size=(4, 4))
+    Z, Y = np.array([0.0, 3, 3]), [1, 2, 0, 3]
+    loss = CostMatrix(C)
+    assert_pairs(loss, lambda z, y: C[z, y], Z, Y)
+    assert loss.check(Z).dtype.kind == "i"
+
+
+RATINGS = rng.integers(1, 6, size=(12, 6)).astype(float)
+RATINGS[rng.random(RATINGS.shape) < 0.3] = NAN
+RATINGS[0], RATINGS[1], RATINGS[2] = 3, [NAN, NAN, 4, NAN, NAN, NAN], [1, 2, 3, 4, 5, 6]

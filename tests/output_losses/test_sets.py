@@ -1,35 +1,22 @@
-"""Sets of labels: the search for the Jaccard loss against all subsets, and Python's sets as outputs."""
-
-from itertools import product
+"""Losses of sets of labels: rows of 0 and 1, and Python's sets, as outputs."""
 
 import numpy as np
 import pytest
+from helpers.loss_matrices import assert_pairs
 from helpers.refusals import assert_refused
 from helpers.structured_data import NEW, OBJECTS, SETS, X, predictor
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
-from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.metrics import f1_score, hamming_loss, jaccard_score
 from sklearn.model_selection import cross_val_score
 
 from hilbertlearn import StructuredPredictor
-from hilbertlearn.decoders import jaccard
 from hilbertlearn.model_selection import RegularizationPathCV
-from hilbertlearn.output_losses import F1, Hamming, Jaccard
-
-rng = np.random.default_rng(19)
-
-
-def weights(m, n):
-    """Rows of weights: positive, of both signs, all negative, and zero."""
-    W = rng.normal(size=(m, n))
-    W[::3] = np.abs(W[::3])
-    W[1::6] = -np.abs(W[1::6])
-    W[-1] = 0
-    return W
-
-
-def subsets(labels):
-    return np.array(list(product([0.0, 1.0], repeat=labels)))
+from hilbertlearn.output_losses import (
+    F1,
+    Hamming,
+    Jaccard,
+)
 
 
 def weighted(W, Z, Y):
@@ -39,58 +26,6 @@ def weighted(W, Z, Y):
     return np.array(
         [sum(u * (1 - (len(z & y) / len(z | y) if z | y else 1)) for u, y in zip(w, Y)) for w, z in zip(W, as_sets(Z))]
     )
-
-
-# ------------------------------------------------------------------ Jaccard
-
-
-@pytest.mark.parametrize("labels", [1, 2, 5, 8])
-@pytest.mark.parametrize("density", [0.1, 0.6])
-def test_jaccard_against_all_subsets(labels, density):
-    for n in (1, 7, 30):
-        Y, W = (rng.random((n, labels)) < density).astype(float), weights(40, n)
-        Z = jaccard.decode(W, Y, Jaccard())
-        assert_allclose(weighted(W, Z, Y), (W @ Jaccard()(subsets(labels), Y).T).min(axis=1), atol=1e-10)
-
-
-@pytest.mark.parametrize("density", [0.15, 0.5])
-def test_the_search_finds_nearly_all_best_sets(density, monkeypatch):
-    labels, n, m = 9, 40, 60
-    Y = (rng.random((n, labels)) < density).astype(float)
-    Y[:3] = 0
-    points, new = rng.normal(size=(n, 2)), rng.normal(size=(m, 2))
-    K = rbf_kernel(points, gamma=0.5)
-    ridge = np.linalg.solve(K + 0.1 * np.eye(n), rbf_kernel(points, new, gamma=0.5)).T
-    monkeypatch.setattr(jaccard, "_FEW", 0)
-    monkeypatch.setattr(jaccard, "_ENTRIES", 100)  # in blocks of few queries
-    for W in (ridge, rng.dirichlet(np.full(n, 0.3), size=m), weights(m, n)):
-        found = weighted(W, jaccard.decode(W, Y, Jaccard()), Y)
-        values = W @ Jaccard()(subsets(labels), Y).T
-        assert (found <= (W @ Jaccard()(Y, Y).T).min(axis=1) + 1e-9).all()
-        missed = found - values.min(axis=1)
-        assert (missed < 1e-9).mean() > 0.9 and (missed < 0.1 * np.ptp(values, axis=1) + 1e-9).all()
-
-
-def test_no_flip_of_one_label_is_better_where_labels_are_many():
-    labels, n = 40, 60
-    Y, W = (rng.random((n, labels)) < 0.15).astype(float), weights(12, n)
-    Z = jaccard.decode(W, Y, Jaccard())
-    for w, z in zip(W, Z):
-        flipped = np.abs(z - np.eye(labels))
-        assert (Jaccard()(flipped, Y) @ w).min() >= w @ Jaccard()(z[None], Y)[0] - 1e-9
-    assert_array_equal(jaccard.decode(np.eye(n), Y, Jaccard()), Y)
-
-
-def test_flips_are_worth_what_they_change():
-    Y, W, Z = (rng.random((s, 6)) < 0.4 for s in (20, 8, 8))
-    W = rng.normal(size=(8, 20))
-    Y, Z = Y.astype(float), Z.astype(float)
-    Y[:4], Z[0], Z[1] = 0, 0, np.eye(6)[2]
-    gains = jaccard._gains(W, Y, Z)
-    for k in range(6):
-        flipped = Z.copy()
-        flipped[:, k] = 1 - flipped[:, k]
-        assert_allclose(gains[:, k], weighted(W, Z, Y) - weighted(W, flipped, Y), atol=1e-12)
 
 
 # ------------------------------------------------------------------ Python's sets
@@ -190,3 +125,27 @@ def test_losses_of_rows_of_any_type_and_of_sets(loss):
     assert_allclose(loss.resolve(as_sets(Y))(as_sets(Z), as_sets(Y)), expected)
     with pytest.raises(ValueError, match=r"labels=.*resolve"):
         loss(as_sets(Z), as_sets(Y))
+
+
+rng = np.random.default_rng(5)
+NAN = np.nan
+
+
+# ------------------------------------------------------------------ sets of labels
+
+ROWS = rng.integers(0, 2, size=(9, 5))
+ROWS[0] = 0
+
+
+def test_hamming_is_that_of_scikit_learn():
+    assert_pairs(Hamming(), lambda z, y: hamming_loss(z, y), ROWS[:4], ROWS)
+
+
+def test_f1_and_jaccard_by_sample():
+    assert_pairs(F1(), lambda z, y: 1 - f1_score(y, z, zero_division=1.0), ROWS[:4], ROWS)
+    assert_pairs(Jaccard(), lambda z, y: 1 - jaccard_score(y, z, zero_division=1.0), ROWS[:4], ROWS)
+
+
+RATINGS = rng.integers(1, 6, size=(12, 6)).astype(float)
+RATINGS[rng.random(RATINGS.shape) < 0.3] = NAN
+RATINGS[0], RATINGS[1], RATINGS[2] = 3, [NAN, NAN, 4, NAN, NAN, NAN], [1, 2, 3, 4, 5, 6]
