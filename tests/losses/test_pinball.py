@@ -1,4 +1,4 @@
-"""The pinball loss: its three functions by brute force, its constant, faces, the order of levels, Newton's method."""
+"""The pinball loss: its three functions by brute force, its constant, and the order of levels."""
 
 import cvxpy as cp
 import numpy as np
@@ -8,10 +8,6 @@ from scipy.optimize import isotonic_regression
 from sklearn.metrics import mean_pinball_loss
 
 from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor
-from hilbertlearn._utils.linalg import Kronecker
-from hilbertlearn.core import solvers
-from hilbertlearn.core.problem import Problem
-from hilbertlearn.core.terms import SeparableTerm
 from hilbertlearn.losses import EpsilonSVR, Huber, InfConv, NonCrossingPinball, Pinball
 from hilbertlearn.losses.pinball import antitonic_regression
 from hilbertlearn.training import best_constant
@@ -102,44 +98,6 @@ def test_constant_is_the_weighted_quantile():
         assert loss[-1] <= min(loss[:-1]) + 1e-12
     repeated = np.repeat(Y, weights.astype(int), axis=0)
     assert_allclose(found, best_constant(repeated, np.ones(len(repeated)), Pinball(LEVELS)))
-
-
-def random_problem(loss, n=30, d=2, alpha=1e-2, weighted=False, gaps=False, operator=True):
-    X = rng.uniform(size=(n, 1))
-    K = np.exp(-10 * (X - X.T) ** 2)
-    L = len(np.atleast_1d(loss.levels))
-    between = np.exp(-2 * np.subtract.outer(LEVELS, LEVELS) ** 2) if L > 1 else np.ones((1, 1))
-    M = Kronecker([np.array([[1.0, 0.5], [0.5, 2.0]]), between]) if operator else None
-    Y = np.repeat(np.sin(6 * X) + X * rng.normal(size=(n, d)), L, axis=1)
-    mask = np.repeat(rng.random((n, d)) < 0.7, L, axis=1) if gaps else None
-    root = np.sqrt(rng.uniform(0.5, 2.0, n)) if weighted else None
-    total = n if root is None else (root**2).sum()
-    term = SeparableTerm(K, M)
-    Y = Y if mask is None else np.where(mask, Y, 0.0)
-    if root is not None:
-        term, Y = term.scaled(root), Y * root[:, None]
-    return Problem((term,), Y, loss, alpha * total, mask, root)
-
-
-@pytest.mark.parametrize("gaps", [False, True], ids=["whole", "gaps"])
-@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
-@pytest.mark.parametrize("operator", [False, True], ids=["identity", "operator"])
-def test_newton_and_splitting_meet(operator, weighted, gaps):
-    problem = random_problem(Pinball(LEVELS), weighted=weighted, gaps=gaps, operator=operator)
-    newton = solvers.solve(problem, "proximal_newton", tol=1e-10)
-    other = solvers.solve(problem, "splitting", tol=1e-8, max_iter=5000)
-    assert newton.converged and newton.solver == "proximal_newton" and newton.n_iter < 150
-    function = newton.dual if newton.function is None else newton.function
-    F = problem.fitted(function)
-    assert problem.gap(function, F, under=newton.dual) == pytest.approx(newton.gap, abs=1e-9)
-    assert problem.primal(function, F) <= problem.primal(other.dual, problem.fitted(other.dual)) * (1 + 1e-8)
-
-
-def test_newton_where_splitting_takes_long():
-    problem = random_problem(Pinball(LEVELS), n=60, alpha=1e-6)
-    assert solvers.select_solver(problem) == "proximal_newton"
-    assert not solvers.solve(problem, "splitting", tol=1e-9, max_iter=300).converged
-    assert solvers.solve(problem, "proximal_newton", tol=1e-9, max_iter=300).converged
 
 
 def test_the_median_is_half_the_absolute_loss():
