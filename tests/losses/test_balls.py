@@ -5,11 +5,11 @@ import warnings
 import cvxpy as cp
 import numpy as np
 import pytest
+from helpers.losses_by_hand import BY_HAND
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
-from test_losses import BY_HAND
 
 from hilbertlearn.losses import EpsilonInsensitive, Huber
 from hilbertlearn.losses.balls import dual_exponent, p_norms, project_ball

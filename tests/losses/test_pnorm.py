@@ -5,9 +5,9 @@ import warnings
 import cvxpy as cp
 import numpy as np
 import pytest
+from helpers.losses_by_hand import BY_HAND
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from test_losses import BY_HAND
 
 from hilbertlearn.losses import EpsilonInsensitive, EpsilonSVR, Hinge, Huber, as_loss
 from hilbertlearn.losses.balls import dual_exponent
