@@ -8,14 +8,14 @@ from sklearn.datasets import load_diabetes, make_friedman1
 
 from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor, bounds, datasets, losses, outlier_report
 from hilbertlearn.metrics import functional_nmse
-from hilbertlearn.selection.outlier_screening import beyond_a_gap
+from hilbertlearn.selection.outlier_screening import beyond_gap
 
 HUBER = OperatorKernelRegressor("rbf", loss="huber")
 
 
 def far(sizes, weights=None):
     sizes = np.asarray(sizes, dtype=float)
-    return np.flatnonzero(beyond_a_gap(sizes, np.ones(len(sizes)) if weights is None else np.asarray(weights, float)))
+    return np.flatnonzero(beyond_gap(sizes, np.ones(len(sizes)) if weights is None else np.asarray(weights, float)))
 
 
 def test_gaps_by_hand():

@@ -259,6 +259,7 @@ FORMER_ATTRIBUTES: dict[str, dict[str, str | None]] = {
     "machine.RunningSums": {"decided": "selected", "like": "example"},
     "machine.State": {"choice": "search_results", "untrusted": "screened"},
     "machine.StreamState": {"choice": "search_results"},
+    "selection.Approximation": {"trace_left": "trace_error"},
     "training.Samples": {"untrusted": "screened"},
 }
 

@@ -1,4 +1,4 @@
-"""Random draws of samples, the same draws whatever the order of the rows."""
+"""Random subsamples and folds that do not depend on the order of the rows."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from .. import kernels
 from .._utils.linalg import row_norms
 from ..training import Samples
 
-FOLDS = 5  # where leave-one-out has no closed form
-_DIGITS = 9  # of sizes of outputs, relative to the largest, that rounding in a basis leaves alone
+FOLDS = 5  # number of folds where leave-one-out has no closed form
+_DIGITS = 9  # digits of norms of outputs, relative to the largest, that rounding in a basis does not change
 
 
 def draw_subsample(samples: Samples, number):
-    """Increasing positions of so many of the samples, drawn once and for all."""
+    """Increasing positions of a random subsample of so many samples; the same in every call."""
     n = len(samples.rows)
     if number >= n:
         return np.arange(n)
@@ -30,14 +30,14 @@ def shuffled_folds(samples: Samples):
 
 
 def order_by_value(samples: Samples):
-    """Positions (n,) of the samples in an order by the sizes of outputs, then by inputs.
+    """Positions (n,) of the samples in the order of the norms of outputs, then of inputs.
 
     Random numbers are assigned to samples in this order, so that a permutation of the rows changes no draw. Outputs
-    come first, because a kernel matrix in place of inputs leaves them as they are. Only inputs that have no order, such
-    as graphs or molecules, beside equal outputs keep the order of the rows.
+    come first, because they are the same where a kernel matrix replaces the inputs. Inputs without an order, such as
+    graphs or molecules, with equal outputs keep the order of the rows.
     """
     precomputed = any(kernels.is_precomputed(kernels.scalar_kernel(kernel)) for kernel, _ in samples.recipe.pairs)
-    sizes = row_norms(np.nan_to_num(samples.encoded.coordinates))  # whatever the basis, and the order of its elements
+    sizes = row_norms(np.nan_to_num(samples.encoded.coordinates))  # the same in every basis
     largest = sizes.max(initial=0.0)
     keys = np.round(sizes / largest, _DIGITS) if largest > 0 else sizes
     inputs = kernels.input_ranks(_safe_indexing(samples.X, samples.labelled_indices), precomputed)

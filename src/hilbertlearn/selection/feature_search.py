@@ -1,10 +1,13 @@
-"""Settings of models on features: the kernel from some samples, the number of landmarks and alpha from all of them."""
+"""Selection for models on features: the number of landmarks, and alpha.
+
+They are selected by leave-one-out errors of the model of all samples on features. The kernel was selected before, on an
+exact subsample.
+"""
 
 from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -22,48 +25,49 @@ from .surrogate import make_surrogate
 from .trials import Trial
 
 _FIRST, _MOST = 250, 4000  # landmarks to begin with, and at most
-_UNJUDGED = 1000  # landmarks where no error says how many
-_GAIN = 0.01  # share of the held-out error that twice as many landmarks must gain
+_WITHOUT_ERRORS = 1000  # landmarks where no error can be computed
+_GAIN = 0.01  # share of the leave-one-out error that twice as many landmarks must gain
 _WORK = 2e12  # multiply-adds of Z'Z that more landmarks may take: about a minute
 _MEMORY = 0.2  # share of memory that features may take
-_JUDGED, _FEWEST = 4000, 500  # samples whose left-out errors choose among models of all samples; of wide outputs fewer
+# Samples whose leave-one-out errors are computed: 4000, fewer for wide outputs, at least 500.
+_EVALUATED, _FEWEST = 4000, 500
 _ENTRIES = 2e6  # of these errors for one alpha
-_WIDE = 3000  # coordinates beyond which the penalty stays that of the samples that the kernel was chosen by
-_TRACED = 2000  # samples that tell what landmarks leave of the kernel
-_ROUNDS = 2  # of robust weights
+_WIDE = 3000  # coordinates beyond which no errors are computed and the penalty of the subsample is kept
+_TRACE_SAMPLES = 2000  # samples in the mean of the kernel's trace
+_REWEIGHTINGS = 2  # rounds of robust weights
 
 log = logging.getLogger("hilbertlearn")
 
 
 @dataclass(frozen=True)
 class Approximation:
-    """How good features are in place of the kernel."""
+    """How well features approximate the kernel."""
 
     n_components: int
-    trace_left: float | None = None  # share of k(x, x) that landmarks leave, mean over samples
-    error_change: float | None = None  # of the held-out error at the last doubling, relative
+    trace_error: float | None = None  # mean share of k(x, x) that landmarks do not explain
+    error_change: float | None = None  # relative change of the leave-one-out error at the last doubling
 
     def __str__(self):
         parts = [f"{self.n_components} features"]
-        if self.trace_left is not None:
-            parts.append(f"{self.trace_left:.1e} of the kernel's trace left")
+        if self.trace_error is not None:
+            parts.append(f"{self.trace_error:.1e} of the kernel's trace left")
         if self.error_change is not None:
-            parts.append(f"held-out error {self.error_change:+.1%} at the last doubling")
+            parts.append(f"leave-one-out error {self.error_change:+.1%} at the last doubling")
         return ", ".join(parts)
 
 
 @dataclass(frozen=True)
 class FeatureSearchResult:
-    """Training data on features, with what was chosen by their held-out errors."""
+    """Training data on features, and the settings that their errors select."""
 
     training: Training
-    curve: ErrorCurve | None  # of errors over alpha, None where they were not computed
-    unit: float  # what alpha of the curve is multiplied by, see ``robust_weights``
+    curve: ErrorCurve | None  # None where errors were not computed
+    unit: float  # factor of the curve's alpha, see ``robust_weights``
     approximation: Approximation
 
     @property
     def alpha(self) -> float | None:
-        """None where the samples' penalty is to be kept."""
+        """None where the penalty of the subsample is to be kept."""
         return None if self.curve is None else self.unit * self.curve.alpha
 
     @property
@@ -76,114 +80,117 @@ class FeatureSearchResult:
 
 
 def search_features(samples: Samples, kernels, loss: Loss, alpha, penalty, options: Options) -> FeatureSearchResult:
-    """The samples with features in place of the kernels, as many landmarks as lower the held-out error.
+    """The samples with features in place of the kernels. Landmarks double as long as the leave-one-out error falls.
 
     kernels : with numbers for all settings
-    loss : with numbers for its settings
-    alpha : a number, or "auto" for the best by left-out errors
-    penalty : alpha times the sum of weights, as some samples have chosen it
+    loss : with numbers for all constants
+    alpha : a number, or "auto" for the smallest leave-one-out error
+    penalty : alpha times the sum of weights that a subsample selected
     """
     setting, guess = samples.recipe.features, penalty / float(samples.weights.sum())
     number = getattr(setting, "n_components", None)
-    growing = isinstance(setting, Landmarks) and isinstance(number, str)
-    if growing:
+    grows = isinstance(setting, Landmarks) and isinstance(number, str)
+    if grows:
         check_choice(number, "Landmarks: n_components", ("auto",), ", or an integer")
-    most = _largest(samples, len(kernels)) if growing else 0
-    near = make_surrogate(samples)  # what errors are judged by where the samples themselves have no formula
-    maps = _fitted(setting, min(_FIRST, most) if growing else number, kernels, samples)
-    values, best, change = None, None, None
+    has_errors = grows or isinstance(alpha, str)
+    most = _largest_number(samples, len(kernels)) if grows else 0
+    surrogate = make_surrogate(samples)
+    maps = _fit_maps(setting, min(_FIRST, most) if grows else number, kernels, samples)
+    features, best, change = None, None, None
     with options.progress.task("choice of features", "map") as task:
         while True:
-            values = _features(maps, samples, values)
-            given = samples.columns
-            chosen = [FeatureKernel(kernel, one, given) for kernel, one in zip(kernels, maps, strict=True)]
-            training = build(samples, chosen, values)
-            judged = training if training.closed_form or near is samples else build(near, chosen, values)
-            curve, unit = _judged(judged, loss, alpha, guess) if growing or isinstance(alpha, str) else (None, 1.0)
-            if curve is not None and judged is not training:
-                curve = replace(curve, factors=None)  # of another map
-            new = FeatureSearchResult(training, curve, unit, Approximation(sum(one.n_components for one in maps)))
-            stop = task.step(_said(maps, curve), n_components=new.approximation.n_components)
-            change = None if best is None or curve is None else _change(best.curve, curve)
-            best = new if best is None or change is None or change < 0 else best
+            features = _compute_features(maps, samples, features)
+            feature_kernels = [FeatureKernel(kernel, one, samples.columns) for kernel, one in zip(kernels, maps)]
+            training = build(samples, feature_kernels, features)
+            curve, unit = None, 1.0
+            if has_errors:
+                is_evaluated = training.closed_form or surrogate is samples
+                evaluated = training if is_evaluated else build(surrogate, feature_kernels, features)
+                curve, unit = _error_curve(evaluated, loss, alpha, guess)
+                if curve is not None and not is_evaluated:
+                    curve = replace(curve, factors=None)  # they are those of the surrogate
+            n_components = sum(one.n_components for one in maps)
+            result = FeatureSearchResult(training, curve, unit, Approximation(n_components))
+            stop = task.step(_description(maps, curve), n_components=n_components)
+            change = None if best is None else _error_change(best.curve, curve)
+            if best is None or change is None or change < 0:
+                best = result
             reached = max(one.n_components for one in maps)
-            most = min(most, _UNJUDGED) if curve is None else most
+            most = min(most, _WITHOUT_ERRORS) if curve is None else most
             if stop or not reached < most or (change is not None and change > -_GAIN):
                 break
-            grown = _fitted(setting, min(2 * reached, most), kernels, samples, maps)
-            if max(one.n_components for one in grown) == reached:  # the kernel has no more
+            maps = _fit_maps(setting, min(2 * reached, most), kernels, samples, maps)
+            if max(one.n_components for one in maps) == reached:  # the kernel has no larger rank
                 break
-            maps = grown
-    kept = [kernel.map for kernel in best.training.kernels]
-    approximation = replace(best.approximation, trace_left=_trace_left(kept, samples), error_change=change)
+    selected = [kernel.map for kernel in best.training.kernels]
+    approximation = replace(best.approximation, trace_error=_trace_error(selected, samples), error_change=change)
     log.info("%d samples on features: %s", len(samples.rows), approximation)
     return replace(best, approximation=approximation)
 
 
-def _change(before: Any, after: Any) -> float:
-    """Of the error between two curves, relative."""
+def _error_change(before: ErrorCurve | None, after: ErrorCurve | None) -> float | None:
+    """Relative change of the error between two curves."""
+    if before is None or after is None:
+        return None
     return after.error / before.error - 1 if before.error > 0 else 0.0
 
 
-def _largest(samples: Samples, number) -> int:
-    """Landmarks that time and memory allow, of each kernel."""
+def _largest_number(samples: Samples, n_kernels) -> int:
+    """Landmarks of each kernel that time and memory allow."""
     n = len(samples.columns)
-    by_memory = _MEMORY * copies_in_memory(n) * n / number
+    by_memory = _MEMORY * copies_in_memory(n) * n / n_kernels
     return int(max(1, min(n, _MOST, np.sqrt(_WORK / n), by_memory)))
 
 
-def _fitted(setting, number, kernels, samples: Samples, before=None):
-    """A feature map for each kernel; those of more landmarks begin with the ones before."""
+def _fit_maps(setting, number, kernels, samples: Samples, before=None):
+    """A feature map for each kernel; maps with more landmarks begin with those of the maps before."""
     weights = samples.input_weights
-    if number is None:
-        return [fit_feature_map(setting, kernel, samples.X, weights) for kernel in kernels]
-    setting = clone(setting).set_params(n_components=number)
-    if before is None:
+    if number is not None:
+        setting = clone(setting).set_params(n_components=number)
+    if number is None or before is None:
         return [fit_feature_map(setting, kernel, samples.X, weights) for kernel in kernels]
     pairs = zip(kernels, before, strict=True)
     return [setting.fit(kernel, samples.X, weights, start=start) for kernel, start in pairs]
 
 
-def _features(maps, samples: Samples, before):
+def _compute_features(maps, samples: Samples, before):
     if before is None:
         return [one(samples.X) for one in maps]
     return [one.extend(samples.X, Z) for one, Z in zip(maps, before, strict=True)]
 
 
-def _judged(training: Training, loss: Loss, alpha, guess) -> tuple[Any, float]:
-    """Errors over alpha, or at the alpha given, and the unit of alpha; None where there is no formula, or it is long.
+def _error_curve(training: Training, loss: Loss, alpha, guess) -> tuple[ErrorCurve | None, float]:
+    """Errors over alpha, or at the given alpha, and the unit of alpha; None where they have no closed form or are many.
 
-    For a loss with a bound under the weights of its residuals left out, see ``choice``.
+    For a loss with a bound they are computed under the weights of a robust fit.
     """
-    if (
-        not training.closed_form
-        or loss.on_margins
-        or not training.space.residuals_are_errors
-        or training.Y.shape[1] > _WIDE
-    ):
+    has_closed_form = training.closed_form and not loss.on_margins and training.space.residuals_are_errors
+    if not has_closed_form or training.Y.shape[1] > _WIDE:
         return None, 1.0
     alphas = training.alphas() if isinstance(alpha, str) else [float(alpha)]
-    judged = int(min(_JUDGED, max(_FEWEST, _ENTRIES / training.Y.shape[1])))
+    n_evaluated = int(min(_EVALUATED, max(_FEWEST, _ENTRIES / training.Y.shape[1])))
     if loss.quadratic or not np.isfinite(loss.bound):
-        return error_curve(training, Criterion(), alphas, n_evaluated=judged), 1.0
-    weights, unit, criterion = None, 1.0, Criterion(loss)
-    for _ in range(_ROUNDS):
-        own = training if weights is None else replace(training, weights=training.weights * weights)
-        share = training.weights.sum() / own.weights.sum()
-        (residuals,) = loo_residual_path(own, [guess / unit * share])
+        return error_curve(training, Criterion(), alphas, n_evaluated=n_evaluated), 1.0
+    weights, unit = None, 1.0
+    for _ in range(_REWEIGHTINGS):
+        weighted = training if weights is None else replace(training, weights=training.weights * weights)
+        share = training.weights.sum() / weighted.weights.sum()
+        (residuals,) = loo_residual_path(weighted, [guess / unit * share])
         weights, unit = robust_weights(loss, residuals, training)
-    given = [one / unit for one in alphas] if not isinstance(alpha, str) else alphas
-    return error_curve(training, criterion, given, weights, n_evaluated=judged), unit
+    if not isinstance(alpha, str):
+        alphas = [float(alpha) / unit]
+    return error_curve(training, Criterion(loss), alphas, weights, n_evaluated=n_evaluated), unit
 
 
-def _trace_left(maps, samples: Samples):
-    """Of landmarks, the mean share of k(x, x) that they leave; None of other features."""
+def _trace_error(maps, samples: Samples):
+    """Mean share of k(x, x) that landmarks do not explain; None for other features."""
     if not all(hasattr(one, "trace_error") for one in maps) or any(one.kernel.precomputed for one in maps):
         return None
-    some = samples.subsample(np.arange(len(samples.rows))[:: max(1, len(samples.rows) // _TRACED)])
-    return float(np.mean([one.trace_error(some.X) for one in maps]))
+    step = max(1, len(samples.rows) // _TRACE_SAMPLES)
+    part = samples.subsample(np.arange(len(samples.rows))[::step])
+    return float(np.mean([one.trace_error(part.X) for one in maps]))
 
 
-def _said(maps, curve):
+def _description(maps, curve: ErrorCurve | None) -> str:
     number = "+".join(str(one.n_components) for one in maps)
     return f"{number} features" + ("" if curve is None else f": error {curve.error:.4g} at alpha {curve.alpha:.2g}")

@@ -25,7 +25,7 @@ def n_rounds(samples: Samples) -> int:
 
 
 def relearn(
-    samples: Samples, found: SearchResult, criterion: Criterion, alpha, options: Options, weights=None
+    samples: Samples, result: SearchResult, criterion: Criterion, alpha, options: Options, weights=None
 ) -> SearchResult:
     """The kernel after as many rounds as lower its cross-validated error.
 
@@ -34,33 +34,32 @@ def relearn(
 
     weights : (n,) factors of the sample weights, of a robust fit, or None
     """
-    number, trials = n_rounds(samples), found.trials
-    if not number:
-        return found
-    folds = _RefittedFolds.start(samples, found, weights, options)
+    trials = result.trials
+    folds = _RefittedFolds.start(samples, result, weights, options)
     error = folds.error(criterion)
-    for _ in range(number):
-        variants = _reweighted(_fitted(found.curve.training, found.curve.penalty, weights, options))
+    for _ in range(n_rounds(samples)):
+        variants = _kernel_variants(_fit(result.curve.training, result.curve.penalty, weights, options))
         if not variants:
             break
-        reweighted = samples.with_shapes(variants)
-        new = search_kernels(reweighted, families_of(reweighted), criterion, alpha, options, weights, middle=found.rate)
+        changed = samples.with_shapes(variants)
+        new = search_kernels(changed, families_of(changed), criterion, alpha, options, weights, middle=result.rate)
         trials += new.trials
-        if not new.curve.error < found.curve.error:
+        if not new.curve.error < result.curve.error:
             break
         folds = folds.next(new)
-        if not (now := folds.error(criterion)) < (1 - _GAIN) * error:
+        new_error = folds.error(criterion)
+        if not new_error < (1 - _GAIN) * error:
             break
-        found, error = new, now
-    return replace(found, trials=trials)
+        result, error = new, new_error
+    return replace(result, trials=trials)
 
 
-def _fitted(training: Training, penalty, weights, options: Options) -> Fit:
-    own = training if weights is None else replace(training, weights=training.weights * weights)
-    return fit(own, Squared(), penalty / float(own.weights.sum()), options.quick())
+def _fit(training: Training, penalty, weights, options: Options) -> Fit:
+    weighted = training if weights is None else replace(training, weights=training.weights * weights)
+    return fit(weighted, Squared(), penalty / float(weighted.weights.sum()), options.quick())
 
 
-def _reweighted(fitted: Fit):
+def _kernel_variants(fitted: Fit):
     """Settings of kernels whose metric comes from the gradients of a fit."""
     training = fitted.training
     (predictor,) = fitted.predictors(fitted.coefficients)
@@ -78,10 +77,10 @@ class _RefittedFolds:
     fits: list[Fit]  # without each fold
 
     @classmethod
-    def start(cls, samples, found, weights, options):
+    def start(cls, samples, result: SearchResult, weights, options):
         folds = shuffled_folds(samples)
         self = cls(samples, weights, options, [test for _, test in folds], [])
-        fits = [self._fit(train, found.shape, found.kernels, found.curve.penalty) for train, _ in folds]
+        fits = [self._fit(train, result.shape, result.kernels, result.curve.penalty) for train, _ in folds]
         return replace(self, fits=fits)
 
     def next(self, new: SearchResult) -> _RefittedFolds:
@@ -90,7 +89,7 @@ class _RefittedFolds:
         fits = []
         for test, fitted in zip(self.tests, self.fits, strict=True):
             train = np.setdiff1d(np.arange(len(self.samples.rows)), test)
-            shape = _reweighted(fitted)[number]
+            shape = _kernel_variants(fitted)[number]
             ((_, family),) = families_of(self.samples.subsample(train).with_shapes([shape]))
             fits.append(self._fit(train, shape, family.at_rate(new.rate), new.curve.penalty))
         return replace(self, fits=fits)
@@ -98,15 +97,13 @@ class _RefittedFolds:
     def _fit(self, train, shape, kernels: tuple[InputKernel, ...], penalty) -> Fit:
         weights = None if self.weights is None else self.weights[train]
         part = build(self.samples.subsample(train).with_shape(shape), kernels)
-        return _fitted(part, penalty, weights, self.options)
+        return _fit(part, penalty, weights, self.options)
 
     def error(self, criterion: Criterion) -> float:
         """The error of all samples, each under the fit without its fold."""
         residuals = np.full(self.samples.Y.shape, np.nan)
         for test, fitted in zip(self.tests, self.fits, strict=True):
-            inputs = _safe_indexing(
-                self.samples.X, self.samples.labelled_indices[test]
-            )  # under a graph there are others
+            inputs = _safe_indexing(self.samples.X, self.samples.labelled_indices[test])
             values = [kernel(inputs, fitted.training.X) for kernel in fitted.training.kernels]
             residuals[test] = self.samples.Y[test] - fitted.coordinates_at(values)
         return criterion.evaluate(self.samples, residuals)[0]

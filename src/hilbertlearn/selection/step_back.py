@@ -11,17 +11,19 @@ from sklearn.base import clone
 from ..losses import Loss
 from ..training import Fit
 
-_FACTOR = 10.0**0.5  # of alpha and the loss's bound between attempts; larger ones cost accuracy, smaller ones time
-_ATTEMPTS = 8  # with smoother models, each of which may take all iterations
+# Factor of alpha and of the loss's bound between attempts. A larger one costs accuracy, a smaller one time.
+_FACTOR = 10.0**0.5
+_ATTEMPTS = 8  # at most; each may take all iterations
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 
-def step_back(solve: Callable[[float], Found], is_final: Callable[[Found], bool]) -> Found:
+def step_back(solve: Callable[[float], Result], is_final: Callable[[Result], bool]) -> Result:
     """The first result that is final, of models with selected settings 1, 3, 10, 30, ... times as large.
 
-    Leave-one-out errors of the squared loss are computed in closed form and do not tell whether an iterative solver
-    converges. Without noise they select an alpha, and a bound of the loss, at the limit of rounding.
+    Leave-one-out errors of the squared loss are computed in closed form and do not show whether an iterative solver
+    converges. Data without noise select an alpha, and a bound of the loss, at the limit of rounding. Tubes (epsilon)
+    do not grow: that made errors a hundred times larger and did not help the solver.
 
     Parameters
     ----------
@@ -30,29 +32,29 @@ def step_back(solve: Callable[[float], Found], is_final: Callable[[Found], bool]
 
     Returns
     -------
-    found : the result; the first where none is final
+    The result; the first one where none is final.
     """
-    first = found = solve(1.0)
+    first = result = solve(1.0)
     for attempt in range(1, _ATTEMPTS + 1):
-        if is_final(found):
-            return found
-        found = solve(_FACTOR**attempt)
-    return found if is_final(found) else first
+        if is_final(result):
+            return result
+        result = solve(_FACTOR**attempt)
+    return result if is_final(result) else first
 
 
-def is_final(found: Fit) -> bool:
-    """Whether a fit has converged, or missed its tolerance for another reason than a lack of smoothness.
+def is_final(result: Fit) -> bool:
+    """Whether a fit has converged, or a smoother model would not converge either.
 
-    Such reasons are a callback that stopped it, single precision, and a loss that forbids the residuals of a smoother
-    function.
+    Other reasons to miss the tolerance are a callback that stopped the solver, single precision, and a loss that
+    forbids the residuals of a smoother function.
     """
-    solution, problem = found.solution, found.problem
+    solution, problem = result.solution, result.problem
     rounded = problem.is_float32 and solution.gap <= problem.rounding_gap
-    return solution.converged or solution.stopped or rounded or bool(np.isfinite(found.loss.largest_residual))
+    return solution.converged or solution.stopped or rounded or bool(np.isfinite(result.loss.largest_residual))
 
 
 def automatic_bounds(setting: Loss, loss: Loss) -> tuple[str, ...]:
-    """Names of the loss's parameters that are left to the data and bound its dual variables, as Huber's kappa does.
+    """Names of the loss's "auto" parameters that bound its dual variables, as Huber's kappa does.
 
     setting, loss : as given, and with numbers for all parameters
     """
