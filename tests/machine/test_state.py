@@ -398,7 +398,7 @@ def test_settings_changed_after_the_fit_reach_no_answer(name, value):
 
 VALID = {  # nested settings as users change them
     "vector, objects": {"kernel__rate": 9.0, "operator__mu": 0.9, "alpha": 5.0},
-    "vector, built from outputs": {"kernel__form": "i", "kernel__kernel__rate": 3.0},
+    "vector, output tensors": {"kernel__form": "i", "kernel__kernel__rate": 3.0},
     "vector, field": {"kernel__gamma": 7.0, "kernel": "rbf", "gamma": 3.0},
     "vector, graph": {"graph__n_neighbors": 2, "manifold": 0.0},
     "vector, metric": {"output_metric__mu": 0.1, "output_metric": None},
@@ -617,7 +617,7 @@ def readings(monkeypatch):
     seen, read = [], functions.read_functions
 
     def counted(Y, *args, **kwargs):
-        if not isinstance(Y, functions.Functions):
+        if not isinstance(Y, functions.FunctionOutputs):
             seen.append(Y)
         return read(Y, *args, **kwargs)
 
