@@ -1,4 +1,8 @@
-"""What the papers compare with, under the names they use."""
+"""Methods that the papers compare with, under the names that the papers use.
+
+Methods that are settings of ``FunctionalRegressor`` have ``build()``, which returns that estimator. The other methods
+are independent implementations of their papers. Link baselines have the methods of ``LinkPredictor``.
+"""
 
 from .bands import SplitConformalBand
 from .functional import FunctionalKernelRidge, FunctionalNadarayaWatson, KernelAdditiveRegressor, TripleBasisRegressor

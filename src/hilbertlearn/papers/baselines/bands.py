@@ -13,48 +13,48 @@ from ..._utils.validation import check_choice, check_number
 from ...data.functions import quadrature
 
 MODULATIONS = ("trimmed", "deviation", "constant")
-_ROUNDING = 1e-12  # of a modulation relative to the largest, at and below which it is none
-_SLACK = 1e-9  # by which a level times a number of curves may miss an integer and meet it
+_ROUNDING = 1e-12  # modulations up to this share of the largest are rounding errors of residuals that are zero
+_SLACK = 1e-9  # level (n + 1) within this distance above an integer is that integer: 0.9 * 10 is not exact
 
 
 class SplitConformalBand(MetaEstimatorMixin, BaseEstimator):
-    """Bands ``prediction +- radius * modulation`` that hold a whole curve with probability at least ``level``.
+    """Bands ``prediction +- radius * modulation`` that contain a whole curve with probability at least ``level``.
 
-    Some samples train the model, and the others calibrate it: the score of a calibration curve is the largest of its
-    absolute residuals over the modulation s(t), and the radius is the ceil((l + 1) level)-th smallest of the l scores.
-    Modulations come from residuals r_i of the samples that the model was fitted to:
+    One part of the samples trains the model, the other part calibrates it. The score of a calibration curve is the
+    largest ratio of its absolute residuals to the modulation s(t). The radius is the ceil((l + 1) level)-th smallest of
+    the l scores. The modulation is computed from the residuals r_i of the m training samples:
 
-    - "trimmed", the papers' own: ``s(t)`` is the largest ``|r_i(t)|`` of the m curves but the most extreme ones, those
-      whose largest residual is beyond the ceil((m + 1) level)-th smallest of them;
-    - "deviation": their standard deviation at t;
+    - "trimmed", as in the papers: ``s(t)`` is the largest ``|r_i(t)|`` of all curves but the most extreme ones, whose
+      largest residual exceeds the ceil((m + 1) level)-th smallest of the largest residuals;
+    - "deviation": the standard deviation of residuals at t;
     - "constant": one.
 
-    Each is divided by its integral, so that it has mean one over the domain and the band's mean width is 2 radius. Of a
-    curve with gaps, which the papers do not have, the points observed count.
+    Each is divided by its integral, so that its mean over the domain is one and the mean width of the band is 2 radius.
+    Curves with gaps, which the papers do not treat, count at their observed points.
 
     Parameters
     ----------
     estimator : regressor
-        Of curves (n, m), on even steps unless it has a setting ``grid``.
+        A regressor of curves (n, m), at equidistant points unless it has a setting ``grid``.
     level : float, default=0.9
-        Between 0 and 1.
+        Probability that a band contains the curve, between 0 and 1.
     modulation : {"trimmed", "deviation", "constant"}, default="trimmed"
-        As above.
+        The modulation, as above.
     calibration : float, default=0.5
-        Share of the samples that calibrate, half of them in the papers.
+        Share of the samples in the calibration part; one half in the papers.
     random_state : int, RandomState instance or None, default=None
-        Of the split, as elsewhere in scikit-learn.
+        Seed of the split.
 
     Attributes
     ----------
     estimator_ : regressor
         The model of the training part.
     modulation_ : array of shape (m,)
-        Its modulation.
+        The modulation.
     radius_ : float
-        The quantile of scores, infinite where the calibration part is too small for the level.
+        The quantile of the scores; infinite if the calibration part is too small for the level.
     columns_ : slice or integer array
-        Of samples given to fit, those of the training part, for kernel="precomputed".
+        Indices of the training part for kernel="precomputed", all samples otherwise.
 
     References
     ----------
@@ -81,7 +81,20 @@ class SplitConformalBand(MetaEstimatorMixin, BaseEstimator):
 
     @transactional
     def fit(self, X, y):
-        """Fit and calibrate; y : (n, m), NaN where not observed."""
+        """Fit the model to one part of the samples and calibrate the bands on the other.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Inputs, in any form of the estimator.
+        y : array of shape (n, m)
+            Curves; NaN means not observed.
+
+        Returns
+        -------
+        self : SplitConformalBand
+            The fitted estimator.
+        """
         check_choice(self.modulation, "modulation", MODULATIONS)
         if isinstance(self.estimator, type) or not hasattr(self.estimator, "fit"):
             raise TypeError(f"estimator must be a regressor such as FunctionalRegressor(), got {self.estimator!r}")
@@ -91,54 +104,77 @@ class SplitConformalBand(MetaEstimatorMixin, BaseEstimator):
         Y = check_array(y, dtype=float, ensure_all_finite="allow-nan", input_name="y")
         check_consistent_length(X, Y)
         splitter = ShuffleSplit(1, test_size=self.calibration, random_state=self.random_state)
-        ((train, rest),) = splitter.split(np.zeros(len(Y)))
+        ((train, calibration),) = splitter.split(np.zeros(len(Y)))
         self.columns_ = train if get_tags(self.estimator).input_tags.pairwise else slice(None)
-        own = self._inputs(_safe_indexing(X, train))
-        self.estimator_ = clone(self.estimator).fit(own, Y[train])
-        residuals = np.abs(Y[train] - self.estimator_.predict(own))
+        X_train = self._inputs(_safe_indexing(X, train))
+        self.estimator_ = clone(self.estimator).fit(X_train, Y[train])
+        residuals = np.abs(Y[train] - self.estimator_.predict(X_train))
         grid = getattr(self.estimator, "grid", None)
         weights = quadrature(np.arange(Y.shape[1]) if grid is None else np.asarray(grid, dtype=float))
         self.modulation_ = _modulation(self.modulation, residuals, level, weights)
-        left = np.abs(Y[rest] - self.predict(_safe_indexing(X, rest)))
-        scores = np.nanmax(left / self.modulation_, axis=1)
-        self.radius_ = _smallest(scores, _rank(level, len(scores)))
+        calibration_residuals = np.abs(Y[calibration] - self.predict(_safe_indexing(X, calibration)))
+        scores = np.nanmax(calibration_residuals / self.modulation_, axis=1)
+        self.radius_ = _kth_smallest(scores, _rank(level, len(scores)))
 
     def predict(self, X):
-        """Curves (n, m) in the middle of the bands."""
+        """Predict the curves in the middle of the bands.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Inputs.
+
+        Returns
+        -------
+        curves : array of shape (n, m)
+            Predictions.
+        """
         check_is_fitted(self)
         return self.estimator_.predict(self._inputs(X))
 
     def _inputs(self, X):
-        """Of values with all samples those with the training part."""
+        """Kernel values with the training part for kernel="precomputed", inputs as they are otherwise."""
         return X if isinstance(self.columns_, slice) else X[:, self.columns_]
 
     def predict_band(self, X):
-        """Lower and upper ends (n, m)."""
+        """Predict bands.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Inputs.
+
+        Returns
+        -------
+        lower, upper : arrays of shape (n, m)
+            Ends of the bands.
+        """
         middle, half = self.predict(X), self.radius_ * self.modulation_
         return middle - half, middle + half
 
 
 def _modulation(name, residuals, level, weights):
-    """Modulation (m,) of mean one from absolute residuals (n, m); where it is zero it takes its smallest value."""
+    """Modulation (m,) of mean one from absolute residuals (n, m); zeros become the smallest positive value."""
     if name == "constant":
         return np.ones(residuals.shape[1])
     if name == "deviation":
-        found = np.sqrt(np.nanmean(residuals**2, axis=0))
+        sizes = np.sqrt(np.nanmean(residuals**2, axis=0))
     else:
         largest = np.nanmax(residuals, axis=1)
-        bound = _smallest(largest, _rank(level, len(largest)))  # infinite for few curves, of which none is left out
-        found = np.nanmax(residuals[largest <= bound], axis=0)
-    if not found.any():
+        bound = _kth_smallest(largest, _rank(level, len(largest)))  # infinite for few curves: none is left out
+        sizes = np.nanmax(residuals[largest <= bound], axis=0)
+    if not sizes.any():
         return np.ones(residuals.shape[1])
-    real = found > _ROUNDING * found.max()  # where all curves are the same, rounding is no size of residuals
-    found = np.where(real, found, found[real].min())
-    return found / (weights @ found)
+    positive = sizes > _ROUNDING * sizes.max()
+    sizes = np.where(positive, sizes, sizes[positive].min())
+    return sizes / (weights @ sizes)
 
 
 def _rank(level, number):
+    """Rank of the quantile among so many scores."""
     return int(np.ceil(level * (number + 1) - _SLACK))
 
 
-def _smallest(values, k):
-    """The k-th smallest value, infinite where there are not so many."""
+def _kth_smallest(values, k):
+    """The k-th smallest value, infinite if there are fewer values."""
     return float(np.sort(values)[k - 1]) if k <= len(values) else np.inf

@@ -1,7 +1,7 @@
-"""The methods that papers on functional outputs compare with (Bouche et al. 2021, section 4).
+"""Methods that papers on functional outputs compare with (Bouche et al. 2021, section 4).
 
-Three are settings of other estimators under a name of their own: ``build()`` returns the ``FunctionalRegressor`` they
-stand for, not fitted, for ``RegularizationPathCV`` and everything else that it can do.
+Three of them are settings of ``FunctionalRegressor``: ``build()`` returns that estimator, not fitted, for example for
+``RegularizationPathCV``.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ from .structured import local_weights
 class FunctionalNadarayaWatson(FunctionalRegressor):
     """Kernel estimator (KE): ``sum_i k(x, x_i) y_i / sum_i k(x, x_i)``.
 
-    At each point of the grid the sums run over the curves observed there. Curves with points of their own are first
-    interpolated linearly on the grid, constant beyond their ends. Where no curve that was observed has a positive
-    weight, as far from all samples, the prediction is the mean of the training curves. A point of the grid at which no
-    curve was observed at all takes values interpolated along the curves.
+    At each point of the grid the sums run over the curves observed there. Irregular curves are first interpolated
+    linearly on the grid, and constant beyond their ends. Where no observed curve has a positive weight, as far from all
+    samples, the prediction is the mean of the training curves. At a point of the grid without any observation, the
+    values are interpolated along the curves.
 
     Inputs, outputs, ``predict`` and ``score`` are those of ``FunctionalRegressor``.
 
     Parameters
     ----------
     kernel : str, callable or kernel object, default="rbf"
-        Of the inputs, as in ``FunctionalRegressor``; values must not be negative.
+        Kernel of the inputs, as in ``FunctionalRegressor``; its values must not be negative.
     gamma : float or {"median", "scale", "auto"}, default="median"
-        Of a named kernel, as in ``FunctionalRegressor``.
+        Rate of a named kernel, as in ``FunctionalRegressor``.
     kernel_params : dict, default=None
         Further parameters of a named kernel, as in ``FunctionalRegressor``.
     grid : array of shape (m,), default=None
-        As in ``FunctionalRegressor``; between its points predictions are linear.
+        Points of the outputs, as in ``FunctionalRegressor``; predictions are linear between them.
 
     Attributes
     ----------
@@ -58,9 +58,9 @@ class FunctionalNadarayaWatson(FunctionalRegressor):
     kernel_, gamma_, X_fit_, space_, center_, grid_, grid_origin_, machine_ : as in ``FunctionalRegressor``
         As in ``FunctionalRegressor``; the centre is zero.
     alpha_, dual_coef_, dual_gap_, feature_map_, loss_, manifold_error_, metric_, n_iter_, objectives_ : none
-        What is not estimated here: they raise AttributeError.
+        Not estimated here: they raise AttributeError.
     operator_, outlier_scores_, precision_, regressor_, saturated_, screened_, search_results_, solver_, support_ : none
-        The same.
+        Not estimated here either.
 
     References
     ----------
@@ -78,7 +78,7 @@ class FunctionalNadarayaWatson(FunctionalRegressor):
     0.0
     """
 
-    operator = None  # what else the parent class calls a setting has no part in it
+    operator = None  # settings of the parent class that are not in __init__ are not used
 
     def __init__(self, kernel="rbf", *, gamma="median", kernel_params=None, grid=None):
         store(self, locals())
@@ -110,12 +110,18 @@ class FunctionalNadarayaWatson(FunctionalRegressor):
         return [("curves", len(self.curves_)), ("gamma", self.gamma_)]
 
     def summary(self):
-        """A line on what was kept."""
+        """Describe the fitted model in one line.
+
+        Returns
+        -------
+        text : str
+            Number of curves and gamma.
+        """
         check_is_fitted(self)
         return f"{type(self).__name__}: {len(self.curves_)} curves, gamma {self.gamma_}"
 
     def loo_residuals(self):
-        """There is no closed form: raises AttributeError."""
+        """Raise AttributeError: there is no closed form."""
         raise AttributeError(
             "FunctionalNadarayaWatson has no closed form; use sklearn.model_selection.cross_val_predict"
         )
@@ -126,12 +132,12 @@ class FunctionalNadarayaWatson(FunctionalRegressor):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.regressor_tags.poor_score = True  # on vectors of many features, which are not what it is for
+        tags.regressor_tags.poor_score = True  # on vectors of many features
         return tags
 
 
 class LocalMeanSteps(FitSteps):
-    """The samples are kept; NaN in outputs means not observed, samples of weight 0 are left out."""
+    """Stores the samples; NaN in outputs means not observed, samples of weight 0 are dropped."""
 
     def fit(self, spec, source):
         X, weights, form = source.read_rows(spec)
@@ -168,29 +174,72 @@ class LocalMeans:
 
 
 @unnamed_in_errors
-class _NamedSetting(MultiOutputMixin, RegressorMixin, BaseEstimator):
-    """A ``FunctionalRegressor`` under another name: ``build()`` returns it with its settings, not fitted."""
+class _FunctionalBaseline(MultiOutputMixin, RegressorMixin, BaseEstimator):
+    """Base of methods that are settings of ``FunctionalRegressor``: ``build()`` returns that estimator, not fitted."""
 
     @transactional
     def fit(self, X, y, sample_weight=None):
-        """Fit to inputs X and outputs y as ``FunctionalRegressor`` does; NaN in y means not observed."""
+        """Fit to inputs and outputs in the forms of ``FunctionalRegressor``.
+
+        Parameters
+        ----------
+        X : array of shape (n, p), or curves
+            Inputs.
+        y : array of shape (n, m), or curves
+            Outputs; NaN means not observed.
+        sample_weight : array of shape (n,), default=None
+            Weights of the samples; None for equal weights.
+
+        Returns
+        -------
+        self : estimator
+            The fitted estimator.
+        """
         self.model_ = snapshot(self.build()).fit(self._inputs(X), y, sample_weight)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.model_, name):
                 setattr(self, name, getattr(self.model_, name))
 
     def predict(self, X, grid=None):
-        """Functions predicted for X, on the training grid or on another, in the container of the training outputs."""
+        """Predict functions.
+
+        Parameters
+        ----------
+        X : array of shape (n, p), or curves
+            Inputs.
+        grid : array of shape (m,), default=None
+            Points of the predictions; None for the training grid.
+
+        Returns
+        -------
+        functions : array of shape (n, m), or the container of the training outputs
+            Predictions.
+        """
         check_is_fitted(self)
         return self.model_.predict(self._inputs(X), grid)
 
     def score(self, X, y, sample_weight=None):
-        """1 - integrated squared error / that of the mean training curve, at the points that y observes."""
+        """Compute one minus the integrated squared error relative to that of the mean training curve.
+
+        Parameters
+        ----------
+        X : array of shape (n, p), or curves
+            Inputs.
+        y : array of shape (n, m), or curves
+            True outputs; points that are not observed are left out.
+        sample_weight : array of shape (n,), default=None
+            Weights of the samples; None for equal weights.
+
+        Returns
+        -------
+        score : float
+            At most one.
+        """
         check_is_fitted(self)
         return self.model_.score(self._inputs(X), y, sample_weight)
 
     def _inputs(self, X):
-        """X as ``build()`` takes it: without a kernel it is curves, (n, m) or (n, m, channels) if in a plain array."""
+        """Inputs in a form that ``build()`` takes: without a kernel, arrays are curves (n, m) or (n, m, channels)."""
         if hasattr(self, "kernel") or has_points(X) or hasattr(X, "iloc"):
             return X
         return check_array(X, dtype=np.float64, order="C", allow_nd=True, ensure_all_finite="allow-nan", input_name="X")
@@ -201,11 +250,11 @@ class _NamedSetting(MultiOutputMixin, RegressorMixin, BaseEstimator):
         tags.input_tags.pairwise = kernels.is_precomputed(kernel)
         tags.input_tags.allow_nan = getattr(kernel, "accepts_missing", False)
         tags.input_tags.sparse = isinstance(kernel, str)
-        tags.regressor_tags.poor_score = not isinstance(kernel, str)  # on vectors, which are no curves
+        tags.regressor_tags.poor_score = not isinstance(kernel, str)  # vectors are no curves
         return tags
 
 
-class FunctionalKernelRidge(_NamedSetting):
+class FunctionalKernelRidge(_FunctionalBaseline):
     """Functional kernel ridge regression (FKRR): squared loss, point values, an integral operator.
 
     The papers' penalty lambda multiplies a sum over samples instead of a mean: ``alpha = lambda / n``.
@@ -213,27 +262,27 @@ class FunctionalKernelRidge(_NamedSetting):
     Parameters
     ----------
     kernel : str, callable or kernel object, default="rbf"
-        Of the inputs, as in ``FunctionalRegressor``.
+        Kernel of the inputs, as in ``FunctionalRegressor``.
     gamma : float or {"median", "scale", "auto"}, default="median"
-        Of a named kernel, as in ``FunctionalRegressor``.
+        Rate of a named kernel, as in ``FunctionalRegressor``.
     output_kernel : str or callable, default="laplacian"
-        Of the operator, as ``kernel`` of ``operators.Integral``; "laplacian" is ``exp(-output_gamma |s - t|)`` with the
+        Kernel of the operator, as in ``operators.Integral``; "laplacian" is ``exp(-output_gamma |s - t|)`` with the
         domain mapped to [0, 1].
     output_gamma : float, default=10.0
-        As ``gamma`` of ``operators.Integral``.
+        Rate of the output kernel, as ``gamma`` of ``operators.Integral``.
     grid : array of shape (m,), default=None
         Points of the outputs, as in ``FunctionalRegressor``.
     alpha : float or str, default="auto"
         Regularisation, as in ``FunctionalRegressor``.
     center : bool, default=True
-        As in ``FunctionalRegressor``.
+        Whether the model has a constant, as in ``FunctionalRegressor``.
 
     Attributes
     ----------
     model_ : FunctionalRegressor
         The fitted model.
     n_features_in_ : int
-        Number of columns of X, where it is an array of two axes.
+        Number of columns of X, if it is an array of two axes.
 
     References
     ----------
@@ -264,7 +313,13 @@ class FunctionalKernelRidge(_NamedSetting):
         store(self, locals())
 
     def build(self):
-        """The ``FunctionalRegressor`` with these settings, not fitted."""
+        """Create the ``FunctionalRegressor`` with these settings.
+
+        Returns
+        -------
+        estimator : FunctionalRegressor
+            Not fitted.
+        """
         return FunctionalRegressor(
             self.kernel,
             gamma=self.gamma,
@@ -275,7 +330,7 @@ class FunctionalKernelRidge(_NamedSetting):
         )
 
 
-class KernelAdditiveRegressor(_NamedSetting):
+class KernelAdditiveRegressor(_FunctionalBaseline):
     """Kernel additive model (KAM): ``y(t)`` is the integral over s of a smooth function of (s, t, x(s)), plus the mean.
 
     Gaussian kernels in each of the three variables, and outputs in their principal components. Inputs must be curves.
@@ -284,11 +339,11 @@ class KernelAdditiveRegressor(_NamedSetting):
     Parameters
     ----------
     bandwidth_points : float, default=0.1
-        Of s, as in ``kernels.AdditiveKernel``.
+        Bandwidth of s, as in ``kernels.AdditiveKernel``.
     bandwidth_values : float or {"median", "auto"}, default="median"
-        Of x(s), as in ``kernels.AdditiveKernel``.
+        Bandwidth of x(s), as in ``kernels.AdditiveKernel``.
     bandwidth_out : float, default=0.1
-        Of t; the kernel is ``exp(-(t - t')^2 / bandwidth_out^2)``, the domain mapped to [0, 1].
+        Bandwidth of t; the kernel is ``exp(-(t - t')^2 / bandwidth_out^2)``, the domain mapped to [0, 1].
     n_components : int, default=20
         Number J of principal components of the outputs, around their mean.
     input_grid : array of shape (p,), default=None
@@ -303,7 +358,7 @@ class KernelAdditiveRegressor(_NamedSetting):
     model_ : FunctionalRegressor
         The fitted model.
     n_features_in_ : int
-        Number of columns of X, where it is an array of two axes.
+        Number of columns of X, if it is an array of two axes.
 
     References
     ----------
@@ -337,7 +392,13 @@ class KernelAdditiveRegressor(_NamedSetting):
         store(self, locals())
 
     def build(self):
-        """The ``FunctionalRegressor`` with these settings, not fitted."""
+        """Create the ``FunctionalRegressor`` with these settings.
+
+        Returns
+        -------
+        estimator : FunctionalRegressor
+            Not fitted.
+        """
         width = check_number(self.bandwidth_out, "bandwidth_out")
         return FunctionalRegressor(
             kernels.AdditiveKernel(self.bandwidth_points, self.bandwidth_values, self.input_grid),
@@ -348,24 +409,24 @@ class KernelAdditiveRegressor(_NamedSetting):
         )
 
 
-class TripleBasisRegressor(_NamedSetting):
+class TripleBasisRegressor(_FunctionalBaseline):
     """Triple-basis estimator (3BE): input coefficients -> random Fourier features -> output coefficients.
 
     Both curves become coefficients in orthonormal bases, and a ridge regression on random features of a Gaussian kernel
-    links them, at a cost that is linear in the number of samples. Inputs must be curves. Gaps are filled by linear
+    relates them, at a cost that is linear in the number of samples. Inputs must be curves. Gaps are filled by linear
     interpolation. ``alpha`` has the convention of the package, a mean of half squared errors: it is that of the kernel
-    ridge regression which the features approximate.
+    ridge regression that the features approximate.
 
     Parameters
     ----------
     input_basis : str or basis object, default="fourier"
-        A basis of ``hilbertlearn.spaces``; one that is not orthonormal is made so.
+        Basis of the inputs, of ``hilbertlearn.spaces``; it is orthonormalised where necessary.
     output_basis : str or basis object, default="fourier"
-        The same of the outputs.
+        Basis of the outputs, in the same way.
     n_features : int, default=300
         Number of random features.
     gamma : float or "median", default="median"
-        Of the kernel ``exp(-gamma ||b - b'||^2)`` of input coefficients, as in ``FunctionalRegressor``.
+        Rate of the kernel ``exp(-gamma ||b - b'||^2)`` of input coefficients, as in ``FunctionalRegressor``.
     alpha : float, default=0.001
         Regularisation, a positive number.
     input_grid : array of shape (p,), default=None
@@ -373,14 +434,14 @@ class TripleBasisRegressor(_NamedSetting):
     grid : array of shape (m,), default=None
         Points of the outputs, as in ``FunctionalRegressor``.
     random_state : int, RandomState instance or None, default=None
-        Seed of what is drawn.
+        Seed of the random features.
 
     Attributes
     ----------
     model_ : FunctionalRegressor
         The fitted model; its ``regressor_`` is a ``FourierFeatureRidge``.
     n_features_in_ : int
-        Number of columns of X, where it is an array of two axes.
+        Number of columns of X, if it is an array of two axes.
 
     References
     ----------
@@ -412,24 +473,50 @@ class TripleBasisRegressor(_NamedSetting):
         store(self, locals())
 
     def build(self):
-        """The ``FunctionalRegressor`` with these settings, not fitted."""
+        """Create the ``FunctionalRegressor`` with these settings.
+
+        Returns
+        -------
+        estimator : FunctionalRegressor
+            Not fitted.
+        """
         ridge = FourierFeatureRidge(
             self.input_basis, self.input_grid, self.n_features, self.gamma, self.alpha, self.random_state
         )
-        # a kernel of curves, which is not used, lets inputs through in any container
+        # the kernel is not used; a kernel of curves accepts inputs in any container
         return FunctionalRegressor(kernels.L2(), space=self.output_basis, grid=self.grid, regressor=ridge)
 
 
 class FourierFeatureRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     """Ridge regression of vectors on random Fourier features of the coefficients of input curves.
 
-    Outputs are centred. Parameters as in ``TripleBasisRegressor``: basis and grid are those of the inputs.
+    Outputs are centred.
+
+    Parameters
+    ----------
+    basis : str or basis object, default="fourier"
+        Basis of the inputs.
+    grid : array of shape (p,), default=None
+        Points of the inputs given as arrays, by default evenly spaced.
+    n_features : int, default=300
+        Number of random features.
+    gamma : float or "median", default="median"
+        Rate of the kernel of input coefficients.
+    alpha : float, default=0.001
+        Regularisation, positive.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the random features.
 
     Attributes
     ----------
-    space_ : the space of the inputs
-    sampler_, ridge_ : ``RBFSampler`` and ``Ridge`` of scikit-learn
-    center_ : (d,) mean of the outputs
+    space_ : FunctionSpace
+        The space of the inputs.
+    sampler_ : RBFSampler
+        The random features.
+    ridge_ : Ridge
+        The regression on the features.
+    center_ : array of shape (d,)
+        Mean of the outputs.
     """
 
     def __init__(self, basis="fourier", grid=None, n_features=300, gamma="median", alpha=1e-3, random_state=None):
@@ -437,7 +524,22 @@ class FourierFeatureRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     @transactional
     def fit(self, X, y, sample_weight=None):
-        """Fit to curves X and vectors y (n,) or (n, d)."""
+        """Fit to curves and vectors.
+
+        Parameters
+        ----------
+        X : array of shape (n, p), or curves
+            Inputs.
+        y : array of shape (n,) or (n, d)
+            Outputs.
+        sample_weight : array of shape (n,), default=None
+            Weights of the samples; None for equal weights.
+
+        Returns
+        -------
+        self : estimator
+            The fitted estimator.
+        """
         check_number(self.alpha, "alpha")
         check_number(self.n_features, "n_features", integer=True)
         y = np.asarray(y, dtype=float)
@@ -452,6 +554,17 @@ class FourierFeatureRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.ridge_.fit(features, y - self.center_, weights)
 
     def predict(self, X):
-        """Vectors predicted for X, of the shape of the training ones."""
+        """Predict vectors.
+
+        Parameters
+        ----------
+        X : array of shape (n, p), or curves
+            Inputs.
+
+        Returns
+        -------
+        vectors : array of shape (n,) or (n, d)
+            Predictions, in the shape of the training outputs.
+        """
         check_is_fitted(self)
         return self.ridge_.predict(self.sampler_.transform(self.space_.encode_filled(X))) + self.center_

@@ -17,7 +17,7 @@ from .links import RANK, LinkBaseline
 
 @unnamed_in_errors
 class OutputKernelBaseline(LinkBaseline):
-    """What methods share that learn from a kernel of the labelled nodes: ``_learn_kernel(G)`` in place of the graph."""
+    """Base of methods that learn from a kernel of the labelled nodes: ``_learn_kernel(G)`` replaces ``_learn(W)``."""
 
     def __init__(
         self, kernel="rbf", *, gamma="median", kernel_params=None, output_kernel="diffusion", beta=1.0, alpha=1e-3
@@ -38,22 +38,22 @@ class KernelMatrixRegression(OutputKernelBaseline):
 
         1/(2 l) ||G - K A K||^2 + alpha/2 tr(A K)          tr(A K) is the squared norm of f
 
-    so ``K A K`` is the positive part of ``G - alpha l / 2 K^-1``. Unlabelled nodes have no part in it.
+    so ``K A K`` is the positive part of ``G - alpha l / 2 K^-1``. Unlabelled nodes are not used.
 
     Parameters
     ----------
     kernel : str, callable or kernel object, default="rbf"
-        Of the nodes' inputs, as in ``OperatorKernelRegressor``.
+        Kernel of the inputs of nodes, as in ``OperatorKernelRegressor``.
     gamma : float or {"median", "scale", "auto"}, default="median"
-        Of a named kernel, as in ``OperatorKernelRegressor``.
+        Rate of a named kernel, as in ``OperatorKernelRegressor``.
     kernel_params : dict, default=None
         Further parameters of a named kernel, as in ``OperatorKernelRegressor``.
     output_kernel : str or array of shape (l, l), default="diffusion"
-        Of the labelled nodes, as in ``LinkPredictor``.
+        Kernel of the labelled nodes, as in ``LinkPredictor``.
     beta : float, default=1.0
-        Of the output kernel, as in ``LinkPredictor``.
+        Scale of the output kernel, as in ``LinkPredictor``.
     alpha : float, default=0.001
-        A positive number.
+        Regularisation, positive.
 
     Attributes
     ----------
@@ -62,9 +62,9 @@ class KernelMatrixRegression(OutputKernelBaseline):
     n_labelled_ : int
         Their number l.
     kernel_ : str, callable or kernel object
-        As used.
+        The kernel with its settings resolved.
     gamma_ : float or None
-        As used.
+        The rate of a named kernel.
     dual_coef_ : array of shape (l, r)
         A is its product with its transpose.
 
@@ -88,7 +88,7 @@ class KernelMatrixRegression(OutputKernelBaseline):
 
     def _learn_kernel(self, G):
         K = self._training_gram()
-        values, U = scipy.linalg.eigh(K, driver="evd")  # all of them: where they are small, K^-1 q is not
+        values, U = scipy.linalg.eigh(K, driver="evd")  # all eigenvalues: where they are small, K^-1 q is large
         values, outputs = np.maximum(values, 0.0), U.T @ G @ U
         penalty, shift = self.alpha * len(G) / 2, 2 * np.linalg.norm(G, 1)
         # (G - penalty K^-1) q = strength q, in which K^-1 would drown G, is with q = U root b the well conditioned
@@ -113,25 +113,25 @@ class KernelCCALinks(OutputKernelBaseline):
         f'g / sqrt((f'f + alpha l ||f||^2) (g'g + alpha l ||g||^2))          f, g here: values at the l labelled nodes
 
     each uncorrelated, in the same sense, with the ones before. The score of a pair of nodes is the cosine between
-    their values of the first functions f. Unlabelled nodes have no part in it.
+    their values of the first functions f. Unlabelled nodes are not used.
 
     Parameters
     ----------
     kernel : str, callable or kernel object, default="rbf"
-        Of the nodes' inputs, as in ``OperatorKernelRegressor``.
+        Kernel of the inputs of nodes, as in ``OperatorKernelRegressor``.
     gamma : float or {"median", "scale", "auto"}, default="median"
-        Of a named kernel, as in ``OperatorKernelRegressor``.
+        Rate of a named kernel, as in ``OperatorKernelRegressor``.
     kernel_params : dict, default=None
         Further parameters of a named kernel, as in ``OperatorKernelRegressor``.
     output_kernel : str or array of shape (l, l), default="diffusion"
-        Of the labelled nodes, as in ``LinkPredictor``.
+        Kernel of the labelled nodes, as in ``LinkPredictor``.
     beta : float, default=1.0
-        Of the output kernel, as in ``LinkPredictor``.
+        Scale of the output kernel, as in ``LinkPredictor``.
     alpha : float, default=0.001
-        A positive number.
+        Regularisation, positive.
     n_components : int, default=20
-        Number of functions, at most as many as the centred kernels allow; all of them together would be
-        those of the inputs alone.
+        Largest number of functions; the ranks of the centred kernels limit it. All functions together depend on the
+        inputs alone.
 
     Attributes
     ----------
@@ -140,9 +140,9 @@ class KernelCCALinks(OutputKernelBaseline):
     n_labelled_ : int
         Their number l.
     kernel_ : str, callable or kernel object
-        As used.
+        The kernel with its settings resolved.
     gamma_ : float or None
-        As used.
+        The rate of a named kernel.
     dual_coef_ : array of shape (l, r)
         Functions are ``f = sum_i dual_coef_i k_c(., x_i)`` with the centred kernel k_c.
     correlations_ : array of shape (r,)
@@ -211,47 +211,46 @@ class EMKernelCompletion(OutputKernelBaseline):
     and given D (m-step) M is refitted. M has the eigenvectors of the input kernel; its eigenvalues are free but for a
     floor, or remain those of the input kernel up to a factor, and then the completion takes one step.
 
-    M is known at a node x that was not seen at fit through the extension ``k(x, X) v_j / k_j`` of the eigenvectors, and
-    the e-step then gives its scores. ``pair_scores`` takes both nodes as ones whose links are unknown,
-    ``decision_function`` the second as known; for unlabelled nodes of fit both are the entries of `completed_`, off
-    its diagonal.
+    At a node x that is not a node of fit, M follows from the extension ``k(x, X) v_j / k_j`` of the eigenvectors, and
+    the scores from the e-step. ``pair_scores`` treats the links of both nodes as unknown, ``decision_function`` those
+    of the second node as known. For unlabelled nodes of fit both are the entries of `completed_` off its diagonal.
 
     Parameters
     ----------
     kernel : str, callable or kernel object, default="rbf"
-        Of the nodes' inputs, as in ``OperatorKernelRegressor``.
+        Kernel of the inputs of nodes, as in ``OperatorKernelRegressor``.
     gamma : float or {"median", "scale", "auto"}, default="median"
-        Of a named kernel, as in ``OperatorKernelRegressor``.
+        Rate of a named kernel, as in ``OperatorKernelRegressor``.
     kernel_params : dict, default=None
         Further parameters of a named kernel, as in ``OperatorKernelRegressor``.
     output_kernel : str or array of shape (l, l), default="diffusion"
-        Of the labelled nodes, as in ``LinkPredictor``.
+        Kernel of the labelled nodes, as in ``LinkPredictor``.
     beta : float, default=1.0
-        Of the output kernel, as in ``LinkPredictor``.
+        Scale of the output kernel, as in ``LinkPredictor``.
     model : {"input", "spectral"}, default="input"
-        "input" for the model ``w (K + alpha l I)`` with the best factor w; "spectral" for the eigenvectors of K
-        with free eigenvalues, at least ``w alpha l``, by steps from there.
+        "input" is the model ``w (K + alpha l I)`` with the best factor w. "spectral" has the eigenvectors of K and free
+        eigenvalues, at least ``w alpha l``; its iterations start from "input".
     alpha : float, default=0.01
-        A positive number.
+        Regularisation, positive.
     tol : float, default=1e-5
-        The steps of "spectral" end when one decreases the divergence by less than ``tol l``.
+        The iterations of "spectral" stop when one decreases the divergence by less than ``tol l``.
     max_iter : int, default=500
-        Number of these steps at most.
+        Largest number of iterations of "spectral".
 
     Attributes
     ----------
     X_fit_ : array
         The nodes of fit, or their Gram matrix.
     n_labelled_ : int
-        Number l of labelled ones.
+        Number l of labelled nodes.
     kernel_ : str, callable or kernel object
-        As used.
+        The kernel with its settings resolved.
     gamma_ : float or None
-        As used.
+        The rate of a named kernel.
     completed_ : array of shape (n, n)
         The completed output kernel D.
     model_ : array of shape (n, n)
-        The model M it was completed by.
+        The model M.
     objectives_ : array, one entry for each e-step
         The divergence after each e-step, up to a constant: ``1/2 (tr(M_ll^-1 G) + log det M_ll)``.
     n_iter_ : int
@@ -343,7 +342,18 @@ class EMKernelCompletion(OutputKernelBaseline):
         self.completed_[:l, :l] = G
 
     def decision_function(self, X):
-        """Scores (m, l) of the pairs of X, taken as nodes whose links are unknown, with the labelled nodes."""
+        """Score the pairs of X with the labelled nodes; the links of X are treated as unknown.
+
+        Parameters
+        ----------
+        X : array of shape (m, d)
+            Inputs of nodes.
+
+        Returns
+        -------
+        scores : array of shape (m, l)
+            The larger, the likelier the link.
+        """
         return self._represent(self._rows(X)) @ self._known_.T
 
     def _represent(self, R):

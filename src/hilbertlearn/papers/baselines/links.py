@@ -1,4 +1,4 @@
-"""Link prediction from similarity, from a learnt distance and from one classifier a node (Brouard et al. 2016, 6.1.4).
+"""Link prediction by similarity, by a learnt distance and by one classifier for each node (Brouard et al. 2016, 6.1.4).
 
 All have methods of ``LinkPredictor``: ``fit(X, adjacency)``, ``decision_function(X)``, ``pair_scores(X, Z)`` and
 ``score(X, adjacency)``.
@@ -21,17 +21,17 @@ from ...data.graphs import laplacian
 from ...links.inputs import LinkEstimator
 from ...machine.inputs import check_inputs
 
-RANK = 1e-10  # eigenvalues of a Gram matrix, relative to the largest, that count as zero
-_SAME = 1e-10  # kernel values this near, relative to the largest, are those of the same node
+RANK = 1e-10  # eigenvalues of a Gram matrix below this share of the largest count as zero: rounding is about 1e-15
+_SAME = 1e-10  # nodes whose kernel values differ by less than this share of the largest value are the same node
 
 
 @unnamed_in_errors
 class LinkBaseline(LinkEstimator):
-    """What the methods share: reading nodes and graphs, and scores as a comparison of two nodes' representations.
+    """Base of the methods: reads nodes and graphs; a score compares the representations of two nodes.
 
-    A method defines ``_learn(W)`` for the graph W (l, l) of the labelled nodes, and ``_represent(R)`` of kernel values
-    R (m, n) with the nodes it learns from: the l labelled ones, or all n of fit if it is `_transductive`. By default
-    representations are values of learnt functions, and scores their inner products.
+    A subclass defines ``_learn(W)`` for the graph W (l, l) of the labelled nodes, and ``_represent(R)`` for kernel
+    values R (m, n) with the training nodes: the l labelled nodes, or all n nodes of fit if it is `_transductive`. By
+    default representations are values of learnt functions, and scores are their inner products.
     """
 
     _transductive = False
@@ -41,10 +41,19 @@ class LinkBaseline(LinkEstimator):
 
     @transactional
     def fit(self, X, y):
-        """Fit to nodes X and the graph y of some of them.
+        """Fit to nodes and the graph of the first nodes.
 
-        X : (n, d) inputs, or their Gram matrix (n, n) for kernel="precomputed"
-        y : the graph of l <= n nodes, as ``LinkPredictor`` takes it, but without hidden pairs
+        Parameters
+        ----------
+        X : array of shape (n, d)
+            Inputs of the nodes, or their Gram matrix (n, n) for kernel="precomputed".
+        y : graph
+            The graph of l <= n nodes, in any form of ``LinkPredictor``, without hidden pairs.
+
+        Returns
+        -------
+        self : estimator
+            The fitted estimator.
         """
         nodes = self._read_nodes(X, y)
         if nodes.X is None or nodes.graph.hidden.nnz:
@@ -52,31 +61,55 @@ class LinkBaseline(LinkEstimator):
             raise ValueError(f"{type(self).__name__} needs {what}; LinkPredictor does not")
         X, W = nodes.X, nodes.graph.adjacency
         self._order_, self.n_labelled_ = nodes.order, W.shape[0]
-        known = slice(None if self._transductive else self.n_labelled_)
-        self.X_fit_ = X[known, known] if kernels.is_precomputed(self.kernel) else X[known]
+        training = slice(None if self._transductive else self.n_labelled_)
+        self.X_fit_ = X[training, training] if kernels.is_precomputed(self.kernel) else X[training]
         self._kernel_ = kernels.InputKernel.from_settings(self.kernel, self.gamma, self.kernel_params, self.X_fit_)
         self.kernel_, self.gamma_ = self._kernel_.kernel, self._kernel_.gamma
         self._learn(W)
 
     def decision_function(self, X):
-        """Scores (m, l) of the pairs of X with the labelled nodes."""
+        """Score the pairs of X with the labelled nodes.
+
+        Parameters
+        ----------
+        X : array of shape (m, d)
+            Inputs of nodes.
+
+        Returns
+        -------
+        scores : array of shape (m, l)
+            The larger, the likelier the link.
+        """
         return self._compare(self._represent(self._rows(X)), self._known_)
 
     def pair_scores(self, X, Z=None):
-        """Scores (m, p) of all pairs of X with Z, or of X with itself; larger where a link is likelier."""
+        """Score all pairs of X with Z.
+
+        Parameters
+        ----------
+        X : array of shape (m, d)
+            Inputs of nodes.
+        Z : array of shape (p, d), default=None
+            Inputs of the other nodes; None for X itself.
+
+        Returns
+        -------
+        scores : array of shape (m, p)
+            The larger, the likelier the link.
+        """
         first = self._represent(self._rows(X))
         return self._compare(first, first if Z is None else self._represent(self._rows(Z)))
 
     def _represent(self, R):
-        """Representations (m, r) of nodes with kernel values R."""
+        """Representations (m, r) of nodes, from their kernel values R."""
         return R @ self.dual_coef_
 
     def _compare(self, first, second):
-        """Scores (m, p) of two lists of representations."""
+        """Scores (m, p) of all pairs of two lists of representations."""
         return first @ second.T
 
     def _rows(self, X):
-        """Kernel values (m, n) of X with the nodes learnt from."""
+        """Kernel values (m, n) of X with the training nodes."""
         check_is_fitted(self)
         X = check_inputs(self, X, [self.kernel_], reset=False)
         return X[:, self._order_[: len(self.X_fit_)]] if self._kernel_.precomputed else self._kernel_(X, self.X_fit_)
@@ -86,17 +119,17 @@ class LinkBaseline(LinkEstimator):
 
 
 class NaiveLinkPredictor(LinkBaseline):
-    """Nodes are linked where they are similar: the score is ``k(x, z)``. Learns nothing.
+    """Links between similar nodes: the score is the kernel value ``k(x, z)``. Nothing is learnt.
 
-    With kernel="precomputed" the similarity of two nodes is known if one of them was seen at fit. Of two that were not,
-    the score is what their values with the nodes of fit tell of it, ``k(x, X) K^+ k(X, z)``.
+    With kernel="precomputed" the similarity of two nodes is known if one of them is a node of fit. The score of two new
+    nodes is the estimate ``k(x, X) K^+ k(X, z)`` from their values with the nodes of fit.
 
     Parameters
     ----------
     kernel : str, callable or kernel object, default="rbf"
-        Of the nodes' inputs, as in ``OperatorKernelRegressor``.
+        Kernel of the inputs of nodes, as in ``OperatorKernelRegressor``.
     gamma : float or {"median", "scale", "auto"}, default="median"
-        Of a named kernel, as in ``OperatorKernelRegressor``.
+        Rate of a named kernel, as in ``OperatorKernelRegressor``.
     kernel_params : dict, default=None
         Further parameters of a named kernel, as in ``OperatorKernelRegressor``.
 
@@ -105,11 +138,11 @@ class NaiveLinkPredictor(LinkBaseline):
     X_fit_ : array
         The nodes of fit, or their Gram matrix.
     n_labelled_ : int
-        Number l of labelled ones.
+        Number l of labelled nodes.
     kernel_ : str, callable or kernel object
-        As used.
+        The kernel with its settings resolved.
     gamma_ : float or None
-        As used.
+        The rate of a named kernel.
 
     References
     ----------
@@ -137,11 +170,35 @@ class NaiveLinkPredictor(LinkBaseline):
             self._root_ = vectors / np.sqrt(values)
 
     def decision_function(self, X):
-        """Scores (m, l) of the pairs of X with the labelled nodes."""
+        """Score the pairs of X with the labelled nodes.
+
+        Parameters
+        ----------
+        X : array of shape (m, d)
+            Inputs of nodes.
+
+        Returns
+        -------
+        scores : array of shape (m, l)
+            The larger, the likelier the link.
+        """
         return self._rows(X)[:, : self.n_labelled_]
 
     def pair_scores(self, X, Z=None):
-        """Scores (m, p) of all pairs of X with Z, or of X with itself."""
+        """Score all pairs of X with Z.
+
+        Parameters
+        ----------
+        X : array of shape (m, d)
+            Inputs of nodes.
+        Z : array of shape (p, d), default=None
+            Inputs of the other nodes; None for X itself.
+
+        Returns
+        -------
+        scores : array of shape (m, p)
+            The larger, the likelier the link.
+        """
         check_is_fitted(self)
         if self._kernel_.precomputed:
             return super().pair_scores(X, Z)
@@ -161,20 +218,21 @@ class KernelMetricLearning(LinkBaseline):
 
         (sum over links (f(x_i) - f(x_j))^2 + alpha l ||f||^2) / sum_i f(x_i)^2
 
-    The score of a pair is minus its squared distance. Unlabelled nodes have no part in it.
+    The score of a pair is minus its squared distance. Unlabelled nodes are not used.
 
     Parameters
     ----------
     kernel : str, callable or kernel object, default="rbf"
-        Of the nodes' inputs, as in ``OperatorKernelRegressor``.
+        Kernel of the inputs of nodes, as in ``OperatorKernelRegressor``.
     gamma : float or {"median", "scale", "auto"}, default="median"
-        Of a named kernel, as in ``OperatorKernelRegressor``.
+        Rate of a named kernel, as in ``OperatorKernelRegressor``.
     kernel_params : dict, default=None
         Further parameters of a named kernel, as in ``OperatorKernelRegressor``.
     alpha : float, default=0.01
-        A positive number.
+        Regularisation, positive.
     n_components : int, default=10
-        Number of coordinates, at most as many as the centred kernel allows; few, since all count alike.
+        Largest number of coordinates; the rank of the centred kernel limits it. All coordinates have the same weight,
+        so that few are best.
 
     Attributes
     ----------
@@ -183,9 +241,9 @@ class KernelMetricLearning(LinkBaseline):
     n_labelled_ : int
         Their number l.
     kernel_ : str, callable or kernel object
-        As used.
+        The kernel with its settings resolved.
     gamma_ : float or None
-        As used.
+        The rate of a named kernel.
     dual_coef_ : array of shape (l, r)
         Functions are ``f = sum_i dual_coef_i k_c(., x_i)`` with the centred kernel k_c.
     quotients_ : array of shape (r,)
@@ -218,12 +276,12 @@ class KernelMetricLearning(LinkBaseline):
         self._centerer_ = KernelCenterer().fit(K)
         values, U = spectrum(self._centerer_.transform(K), RANK)
         root = np.sqrt(values)
-        # f = U (root * a) has ||f|| = ||a||: in a the penalty is well conditioned, and largest eigenvalues are wanted
+        # f = U (root * a) has ||f|| = ||a||: in a the penalty is well conditioned, and largest eigenvalues are needed
         smoothness = (U * root).T @ (laplacian(W) @ (U * root))
         smoothness.flat[:: len(values) + 1] += self.alpha * self.n_labelled_
         inverses, a = np.ones(0), np.zeros((0, 0))
         if len(values):
-            # all of them: the driver for a few fails to converge where many eigenvalues are equal
+            # all eigenvectors: the driver for a few does not converge where many eigenvalues are equal
             inverses, a = scipy.linalg.eigh(np.diag(values), smoothness, driver="gvd")
         self.quotients_ = 1 / inverses[::-1][: self.n_components]
         a = a[:, ::-1][:, : self.n_components]
@@ -238,25 +296,25 @@ class KernelMetricLearning(LinkBaseline):
 
 
 class LocalLinkModel(LinkBaseline):
-    """One support vector classifier for each labelled node, of the nodes it is linked to.
+    """One support vector classifier for each labelled node, which predicts the nodes that it is linked to.
 
-    The classifier of node i is learnt from the other labelled nodes. Of a node linked to none of them, or to all, its
-    score is -1, or 1, for every node. The score of a pair is what the classifier of one node says of the other, or the
-    mean of both if both nodes have one. A node has one if its kernel values are those of a labelled node. A pair of
-    which none has is not covered by the method; it is scored by the classifiers of the labelled nodes whose kernel
-    values are nearest to theirs. Unlabelled nodes have no part in it. The weight of a link, relative to an average
-    one, is its weight as a sample.
+    The classifier of node i is fitted to the other labelled nodes. If node i is linked to none of them, or to all, its
+    score is -1, or 1, for every node. The score of a pair is the decision value of one node's classifier at the other
+    node, or the mean of both if both nodes have a classifier. A node has a classifier if its kernel values are those of
+    a labelled node. The paper does not cover pairs without a classifier; they are scored by the classifiers of the
+    labelled nodes with the nearest kernel values. Unlabelled nodes are not used. The weight of a link, relative to the
+    mean weight, is its sample weight.
 
     Parameters
     ----------
     kernel : str, callable or kernel object, default="rbf"
-        Of the nodes' inputs, as in ``OperatorKernelRegressor``.
+        Kernel of the inputs of nodes, as in ``OperatorKernelRegressor``.
     gamma : float or {"median", "scale", "auto"}, default="median"
-        Of a named kernel, as in ``OperatorKernelRegressor``.
+        Rate of a named kernel, as in ``OperatorKernelRegressor``.
     kernel_params : dict, default=None
         Further parameters of a named kernel, as in ``OperatorKernelRegressor``.
     C : float, default=1.0
-        A positive number, of ``sklearn.svm.SVC``.
+        As in ``sklearn.svm.SVC``, positive.
 
     Attributes
     ----------
@@ -265,9 +323,9 @@ class LocalLinkModel(LinkBaseline):
     n_labelled_ : int
         Their number l.
     kernel_ : str, callable or kernel object
-        As used.
+        The kernel with its settings resolved.
     gamma_ : float or None
-        As used.
+        The rate of a named kernel.
     dual_coef_ : array of shape (l, l)
         The classifier of node i is ``k(x, X) dual_coef_[:, i] + intercept_[i]``.
     intercept_ : array of shape (l,)
@@ -295,7 +353,7 @@ class LocalLinkModel(LinkBaseline):
         store(self, locals())
 
     def _learn(self, W):
-        from sklearn.svm import SVC  # slow to import, and for this alone
+        from sklearn.svm import SVC  # slow to import, and used only here
 
         check_number(self.C, "C")
         K = self._training_gram()
@@ -314,7 +372,7 @@ class LocalLinkModel(LinkBaseline):
         self._known_ = self._scores(K), nodes, np.ones(len(K), dtype=bool)
 
     def _scores(self, R):
-        """What the classifiers of the labelled nodes say of nodes with kernel values R (m, l)."""
+        """Decision values (m, l) of the classifiers at nodes with kernel values R (m, l)."""
         return R @ self.dual_coef_ + self.intercept_
 
     def _represent(self, R):
@@ -324,9 +382,9 @@ class LocalLinkModel(LinkBaseline):
         return self._scores(R), nearest, differences <= _SAME * np.abs(self._gram_).max()
 
     def _compare(self, first, second):
-        (scores, nearest, has), (others_scores, others_nearest, other_has) = first, second
-        of_second = scores[:, others_nearest]
-        of_first = others_scores[:, nearest].T
-        neither = ~has[:, None] & ~other_has
-        use_second, use_first = other_has | neither, has[:, None] | neither
-        return (use_second * of_second + use_first * of_first) / (use_second.astype(int) + use_first)
+        (scores, nearest, is_labelled), (second_scores, second_nearest, second_is_labelled) = first, second
+        by_second = scores[:, second_nearest]  # decision values of the second node's classifier at the first node
+        by_first = second_scores[:, nearest].T
+        neither = ~is_labelled[:, None] & ~second_is_labelled
+        use_second, use_first = second_is_labelled | neither, is_labelled[:, None] | neither
+        return (use_second * by_second + use_first * by_first) / (use_second.astype(int) + use_first)

@@ -13,20 +13,20 @@ from ..._utils.fitting import store, transactional
 from ..._utils.validation import check_choice, warn
 from ...metrics import normalized_rank_loss
 from ...output_losses import Rank
-from .structured_svm import LinearScores
+from .structured_svm import LinearScoreModel
 
-_ROUNDINGS = (0.3, 0.1, 0.03, 0.01)  # widths of the hinge's corner, one fit after the other
+_WIDTHS = (0.3, 0.1, 0.03, 0.01)  # of the rounded corner of the hinge; each fit starts from the one before
 
 
-class PairwiseRanker(LinearScores):
-    """Scores of items, linear in the features of who ranks, by a surrogate of the rank loss over pairs.
+class PairwiseRanker(LinearScoreModel):
+    """Scores of items, linear in the features of the sample, by a surrogate of the rank loss over pairs.
 
     Minimises the mean over samples of ``sum_ij gamma_ij phi(s_i - s_j) / sum_ij gamma_ij``, over the pairs with
     ``gamma_ij = y_i - y_j > 0``, plus ``alpha / 2`` times the squared norm of the coefficients. A constant feature is
-    added and counts like the others. The surrogates phi, by name:
+    added and is penalised like the others. The surrogates phi, by name:
 
-    - ``"linear"``: ``-t``, with ``||s||^2 / 2`` added for each sample (Duchi et al. 2010): a ridge regression of the
-      items' ratings, summed over what they are compared with;
+    - ``"linear"``: ``-t``, with ``||s||^2 / 2`` added for each sample (Duchi et al. 2010): a ridge regression of
+      differences of ratings, summed over all other items;
     - ``"hinge"``: ``max(0, 1 - t)`` (Herbrich et al. 2000), its corner rounded over 0.01;
     - ``"logistic"``: ``log(1 + exp(-t))`` (Dekel et al. 2004).
 
@@ -35,18 +35,18 @@ class PairwiseRanker(LinearScores):
     loss : {"linear", "hinge", "logistic"}, default="linear"
         The surrogate.
     alpha : float, default=0.001
-        A positive number.
+        Regularisation, positive.
     tol : float, default=1e-6
         Largest entry of the gradient at which L-BFGS stops.
     max_iter : int, default=500
-        Of its iterations.
+        Largest number of iterations of L-BFGS.
 
     Attributes
     ----------
     coef_ : array of shape (items, features)
         Coefficients.
     intercept_ : array of shape (items,)
-        Of the constant feature.
+        Coefficients of the constant feature.
 
     References
     ----------
@@ -72,20 +72,33 @@ class PairwiseRanker(LinearScores):
 
     @transactional
     def fit(self, X, y):
-        """Fit to X (n, d) and ratings y (n, items), the larger the better, NaN where an item is not rated."""
+        """Fit to inputs and ratings.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Inputs.
+        y : array of shape (n, items)
+            Ratings, the larger the better; NaN where an item is not rated.
+
+        Returns
+        -------
+        self : PairwiseRanker
+            The fitted estimator.
+        """
         check_choice(self.loss, "loss", ("linear", "hinge", "logistic"))
         features, Y = self._read(X, y, Rank())
-        pairs = _Pairs(Y)
+        pairs = _RatedPairs(Y)
         if self.loss == "linear":
             targets = pairs.slopes(np.ones(len(pairs.gamma)))
             theta = ridge_regression(features, targets, self.alpha * len(Y), solver="cholesky").T
         else:
             theta = np.zeros((features.shape[1], Y.shape[1]))
-            for surrogate in [_logistic] if self.loss == "logistic" else map(_rounded_hinge, _ROUNDINGS):
-                theta = self._descend(theta, features, pairs, surrogate)
+            for surrogate in [_logistic] if self.loss == "logistic" else map(_rounded_hinge, _WIDTHS):
+                theta = self._minimise(theta, features, pairs, surrogate)
         self.coef_, self.intercept_ = theta[:-1].T, theta[-1]
 
-    def _descend(self, theta, features, pairs, surrogate):
+    def _minimise(self, theta, features, pairs, surrogate):
         n, shape = len(features), theta.shape
 
         def objective(flat):
@@ -94,28 +107,65 @@ class PairwiseRanker(LinearScores):
             return pairs.gamma @ values / n + self.alpha / 2 * (flat @ flat), gradient.ravel()
 
         options = {"maxiter": self.max_iter, "gtol": self.tol, "ftol": 1e-12}
-        found = minimize(objective, theta.ravel(), jac=True, method="L-BFGS-B", options=options)
-        if found.status == 1:
+        result = minimize(objective, theta.ravel(), jac=True, method="L-BFGS-B", options=options)
+        if result.status == 1:
             message = f"PairwiseRanker: not converged after {self.max_iter} iterations; raise max_iter, tol or alpha"
             warn(message, ConvergenceWarning)
-        return found.x.reshape(shape)
+        return result.x.reshape(shape)
 
     def decision_function(self, X):
-        """Scores (m, items)."""
+        """Compute the scores of all items.
+
+        Parameters
+        ----------
+        X : array of shape (m, p)
+            Inputs.
+
+        Returns
+        -------
+        scores : array of shape (m, items)
+            The larger, the more preferred.
+        """
         return self._linear(X)
 
     def predict(self, X):
-        """Rankings (m, items): the numbers 1 to the number of items, the largest for the most preferred."""
+        """Predict rankings.
+
+        Parameters
+        ----------
+        X : array of shape (m, p)
+            Inputs.
+
+        Returns
+        -------
+        rankings : array of shape (m, items)
+            The numbers 1 to the number of items; the largest is the most preferred.
+        """
         return rankdata(self.decision_function(X), axis=1, method="ordinal").astype(float)
 
     def score(self, X, y):
-        """One minus the normalised rank loss."""
+        """Compute one minus the normalised rank loss.
+
+        Parameters
+        ----------
+        X : array of shape (m, p)
+            Inputs.
+        y : array of shape (m, items)
+            True ratings.
+
+        Returns
+        -------
+        score : float
+            Between zero and one.
+        """
         return 1 - normalized_rank_loss(y, self.predict(X))
 
 
-class _Pairs:
-    """All pairs of items that a sample rates differently: flat indices (p,) of the better and the worse one in the
-    matrix of ratings, and their differences gamma (p,), of sum one for each sample.
+class _RatedPairs:
+    """All pairs of items that a sample rates differently.
+
+    Flat indices (p,) of the better and the worse item in the matrix of ratings, and differences gamma (p,) of their
+    ratings, of sum one for each sample.
     """
 
     def __init__(self, Y):
@@ -130,7 +180,7 @@ class _Pairs:
         self.better, self.worse, self.gamma = map(np.concatenate, (better, worse, gamma))
 
     def margins(self, scores):
-        """By how much the better item's score is above the other's, (p,)."""
+        """Differences (p,) of the scores of the better and the worse item."""
         flat = scores.ravel()
         return flat[self.better] - flat[self.worse]
 

@@ -15,21 +15,21 @@ from ...data.objects import read_outputs, take
 from ...kernels import as_output_kernel
 from ...output_losses import KernelLoss, as_output_loss
 
-_BLOCK_ENTRIES = 2**22  # of a block of output features, 32 MB
-_RANK = 1e-10  # eigenvalues of a centred Gram matrix, relative to the largest, that count as zero
+_BLOCK_ENTRIES = 2**22  # kernel values in a block of candidates, 32 MB; twice as many take twice the memory
+_RANK = 1e-10  # eigenvalues of a centred Gram matrix below this share of the largest count as zero
 
 
 class RobustNadarayaWatson(RegressorMixin, BaseEstimator):
     """Local M-estimator of numbers: minimises ``sum_i k(x, x_i) loss(z, y_i)`` over z.
 
-    Where all kernel values are zero, as far from all samples, they are taken as equal.
+    Where all kernel values are zero, as far from all samples, all samples have the same weight.
 
     Parameters
     ----------
     kernel : str, callable or kernel object, default="rbf"
-        Of the inputs, as in ``OperatorKernelRegressor``; values must not be negative.
+        Kernel of the inputs, as in ``OperatorKernelRegressor``; its values must not be negative.
     gamma : float or {"median", "scale", "auto"}, default="median"
-        Of a named kernel, as in ``OperatorKernelRegressor``.
+        Rate of a named kernel, as in ``OperatorKernelRegressor``.
     output_loss : str or OutputLoss, default="cauchy"
         Name or object of ``hilbertlearn.output_losses`` for numbers.
 
@@ -42,7 +42,7 @@ class RobustNadarayaWatson(RegressorMixin, BaseEstimator):
     sample_weight_ : array of shape (n,)
         Weights of the samples.
     gamma_ : float
-        The number behind gamma.
+        The rate of a named kernel.
     output_loss_ : OutputLoss
         The loss object.
 
@@ -65,7 +65,22 @@ class RobustNadarayaWatson(RegressorMixin, BaseEstimator):
 
     @transactional
     def fit(self, X, y, sample_weight=None):
-        """Keep the samples X (n, d) and y (n,); those of weight 0 count for nothing."""
+        """Store the samples.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Inputs.
+        y : array of shape (n,)
+            Outputs.
+        sample_weight : array of shape (n,), default=None
+            Weights of the samples; None for equal weights.
+
+        Returns
+        -------
+        self : RobustNadarayaWatson
+            The fitted estimator.
+        """
         kernels.check_kernel(self.kernel)
         loss = snapshot(as_output_loss(self.output_loss))
         if loss.decoder not in ("scalar", "mean"):
@@ -78,20 +93,42 @@ class RobustNadarayaWatson(RegressorMixin, BaseEstimator):
         self.gamma_ = self._kernel_.gamma
 
     def weights(self, X):
-        """Weights (m, n) of the training samples for each of X, the largest kernel value of a row scaled to one."""
+        """Compute the weights of the training samples.
+
+        Parameters
+        ----------
+        X : array of shape (m, p)
+            Inputs.
+
+        Returns
+        -------
+        weights : array of shape (m, n)
+            Kernel values, the largest of each row scaled to one, times the sample weights.
+        """
         check_is_fitted(self)
         K = self._kernel_(validate_data(self, X, dtype=np.float64, order="C", reset=False), self.X_fit_)
         K = local_weights(K)
         return np.where(K.any(axis=1, keepdims=True), K, 1.0) * self.sample_weight_
 
     def predict(self, X):
-        """Predictions (m,)."""
+        """Predict numbers.
+
+        Parameters
+        ----------
+        X : array of shape (m, p)
+            Inputs.
+
+        Returns
+        -------
+        y : array of shape (m,)
+            Predictions.
+        """
         W = self.weights(X)
         return decoders.DECODERS[self.output_loss_.decoder](W, self.y_fit_, self.output_loss_)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.regressor_tags.poor_score = True  # gamma is not chosen by the data's noise
+        tags.regressor_tags.poor_score = True  # gamma is not selected from the data
         return tags
 
 
@@ -99,20 +136,21 @@ class KernelDependencyEstimation(BaseEstimator):
     """Kernel PCA of the outputs, kernel ridge regression of its components, pre-image among candidates.
 
     The Gram matrix of the outputs is centred, and the prediction is the candidate whose components are nearest to the
-    predicted ones. Unlike ``StructuredPredictor`` it sees outputs through their first components.
+    predicted ones. Unlike ``StructuredPredictor`` it uses the first components of outputs only.
 
     Parameters
     ----------
     kernel : str, callable or kernel object, default="rbf"
-        Of the inputs, as in ``OperatorKernelRegressor``.
+        Kernel of the inputs, as in ``OperatorKernelRegressor``.
     gamma : float or {"median", "scale", "auto"}, default="median"
-        Of a named kernel, as in ``OperatorKernelRegressor``.
+        Rate of a named kernel, as in ``OperatorKernelRegressor``.
     output_kernel : str, array, kernel object or callable, default="rbf"
-        As in ``StructuredPredictor``.
+        Kernel of the outputs, as in ``StructuredPredictor``.
     n_components : int, default=None
-        Number of components, at most; None for all that are not zero.
+        Largest number of components; None for all components of positive variance.
     alpha : float, default=0.001
-        A positive number; the regression minimises a mean of half squared errors plus ``alpha / 2`` squared norms.
+        Regularisation, positive; the regression minimises the mean of half squared errors plus ``alpha / 2`` times the
+        squared norm.
 
     Attributes
     ----------
@@ -121,13 +159,13 @@ class KernelDependencyEstimation(BaseEstimator):
     outputs_ : sequence of length n
         Training outputs.
     output_kernel_ : kernel object
-        As used.
+        The output kernel with its settings resolved.
     gamma_ : float
-        As used.
+        The rate of a named kernel.
     components_ : array of shape (n, r)
-        Combinations of the training outputs.
+        Coefficients of the components in the training outputs.
     coordinates_ : array of shape (n, r)
-        Of the training outputs.
+        Components of the training outputs.
     dual_coef_ : array of shape (n, r)
         Coefficients of the regression.
 
@@ -149,7 +187,20 @@ class KernelDependencyEstimation(BaseEstimator):
 
     @transactional
     def fit(self, X, y):
-        """Fit to X (n, d) and n outputs y: rows of an array, labels, or a list of objects the output kernel takes."""
+        """Fit to inputs and outputs.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Inputs.
+        y : array of shape (n, d) or sequence of length n
+            Outputs: rows of numbers, labels, or objects of the output kernel.
+
+        Returns
+        -------
+        self : KernelDependencyEstimation
+            The fitted estimator.
+        """
         kernels.check_kernel(self.kernel)
         check_number(self.alpha, "alpha")
         if self.n_components is not None:
@@ -172,12 +223,36 @@ class KernelDependencyEstimation(BaseEstimator):
         self.dual_coef_ = cholesky_solve(factor, self.coordinates_)
 
     def transform(self, outputs):
-        """Components (b, r) of outputs in canonical form."""
+        """Compute the components of outputs.
+
+        Parameters
+        ----------
+        outputs : array or list of length b
+            Outputs in canonical form.
+
+        Returns
+        -------
+        components : array of shape (b, r)
+            Components.
+        """
         K = np.asarray(self.output_kernel_(outputs, self._references_), dtype=float)
         return self._centerer_.transform(K) @ self.components_
 
     def predict(self, X, candidates=None):
-        """The best for each of X of the candidates, by default the training outputs, in the form they are given."""
+        """Predict the nearest candidate for each input.
+
+        Parameters
+        ----------
+        X : array of shape (m, p)
+            Inputs.
+        candidates : sequence, default=None
+            Possible outputs; None for the training outputs.
+
+        Returns
+        -------
+        outputs : array or list of length m
+            Predictions, in the form of the candidates.
+        """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         given, pool = self.outputs_, self._references_
@@ -188,14 +263,27 @@ class KernelDependencyEstimation(BaseEstimator):
         return take(given, best[:, 0])
 
     def _blocks(self, pool):
-        """Blocks of candidates for `top_k`: minus squared distances, without the part of the query alone."""
+        """Blocks of candidates for `top_k`: minus squared distances, without the norm of the query."""
         size = max(1, _BLOCK_ENTRIES // len(self._references_))
         for start in range(0, len(pool), size):
             V = self.transform(take(pool, range(start, min(start + size, len(pool)))))
             yield V, -np.einsum("ij,ij->i", V, V)
 
     def score(self, X, y):
-        """Minus the mean squared distance in the output kernel's space."""
+        """Compute minus the mean squared distance in the space of the output kernel.
+
+        Parameters
+        ----------
+        X : array of shape (m, p)
+            Inputs.
+        y : array of shape (m, d) or sequence of length m
+            True outputs.
+
+        Returns
+        -------
+        score : float
+            At most zero.
+        """
         loss = KernelLoss(self.output_kernel_)
         predicted, true = read_outputs(self.predict(X))[0], _known_outputs(y, "y")[1]
         check_lengths(predicted, true)
@@ -203,7 +291,7 @@ class KernelDependencyEstimation(BaseEstimator):
 
 
 def _known_outputs(y, name):
-    """Outputs in the container they come in, and in canonical form; all must be known."""
+    """Outputs in the given container, and in canonical form; all must be known."""
     y = y.to_numpy() if hasattr(y, "to_numpy") else y
     y = y if isinstance(y, np.ndarray) else list(y)
     outputs, known = read_outputs(y)
@@ -213,13 +301,13 @@ def _known_outputs(y, name):
 
 
 def check_lengths(X, y):
-    """Raise unless there are as many outputs as inputs."""
+    """Raise unless X and y have the same length."""
     if len(y) != len(X):
         raise ValueError(f"X and y must have as many samples, got {len(X)} and {len(y)}")
 
 
 def local_weights(K):
-    """Kernel values (m, n) over the largest of their row, so that small ones do not underflow; zeros stay zeros."""
+    """Kernel values (m, n) divided by the largest of their row, so that they do not underflow; zeros stay zeros."""
     if K.min(initial=0.0) < 0:
         raise ValueError(f"kernel must not be negative, its values are weights; got {K.min():.3g}, use 'rbf'")
     largest = K.max(axis=1, keepdims=True)
