@@ -412,3 +412,12 @@ def test_gamma_must_be_a_number_by_now():
     assert_refused(lambda: kernel(X, Z), words)
     assert_refused(lambda: kernel.gradients(X, Z, C), words)
     assert_refused(lambda: kernel.relearn(Z, C), words)
+
+
+def test_landmarks_of_a_learnt_metric():
+    """All samples as landmarks give the exact model."""
+    y = np.sin(X[:, 0])
+    settings = {"kernel": MetricKernel("matern32", n_rounds=0, gamma=0.2), "alpha": 1e-2}
+    exact = OperatorKernelRegressor(**settings, feature_map=None).fit(X, y)
+    landmarks = OperatorKernelRegressor(**settings, feature_map=len(X)).fit(X, y)
+    assert_allclose(landmarks.predict(Z), exact.predict(Z), atol=1e-7)

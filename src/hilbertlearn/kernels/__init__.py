@@ -1,4 +1,49 @@
-"""Kernels: functions of two lists of inputs that return a Gram matrix."""
+"""Kernels of inputs and outputs: functions of two lists of objects that return a Gram matrix.
+
+A kernel is a name, a callable ``(X, Z) -> array (n, m)``, or an object of this package. Kernel objects hold settings
+and no data. Settings that depend on the training data, such as ``gamma="median"``, become numbers by ``resolve(X,
+sample_weight)``, which returns another kernel. A fitted model keeps an ``InputKernel``, in which all settings are
+numbers. Operator-valued kernels return blocks (n, m, d, d).
+
+A kernel class may define these attributes and methods:
+
+=================================  ===============================================================================
+``positive_definite = True``       Gram matrices are positive semi-definite and are not checked
+``operator_valued = True``         values are matrices (d, d)
+``provides_operator = True``       the kernel contains the output operator
+``reads_columns = True``           inputs are data frames, given as ``InputTable``
+``accepts_missing = True``         inputs may contain NaN
+``accepts_any_input = True``       inputs reach the kernel unchecked
+``diagonal(X)``                    computes ``k(x, x)`` without a Gram matrix
+``rate_is_searched``               the rate is left to leave-one-out errors; ``with_rate(factor)`` changes it
+``variants(X, C, sample_weight)``  kernels to try after a fit with coefficients C
+=================================  ===============================================================================
+
+Decisions
+---------
+*Rates.* gamma is a rate: values are functions of gamma times a distance. ``gamma="median"`` of the Gaussian kernel is 1
+/ (2 median squared distance), so that the median distance is one bandwidth. Matérn kernels have gamma = 1 / (2 l²) for
+a length scale l, which makes the Gaussian kernel their limit. ``ChannelSum`` and ``AdditiveKernel`` have bandwidths
+instead, as in their paper.
+
+*Distances are shared.* Stationary kernels are profiles of a distance, so that all shapes and rates of one search use
+one matrix of distances. A ``KernelFamily`` is the kernels of a model up to a common rate.
+
+*kernel="auto"* also tries the city-block distance: on tables of mixed inputs it gains more than any smoothness does.
+With a gamma other than "auto" it is the Gaussian kernel, because a number means something else for each shape.
+
+*Origin.* Linear and polynomial kernels have their origin at the mean of the inputs if ``center=True``: a model with a
+constant should not depend on the origin of the inputs.
+
+*Kernels built from outputs.* The paper leaves the families k_i, k_ij and k(s, x_i, x_j) of ``OutputTensorKernel`` open.
+By default they are the scalar kernel localised at the samples. The weights mu follow the sample weights unless given.
+Outputs are centred at their mean, whatever the loss.
+
+*Vector fields.* All kernels of vector fields are the identity at x = z.
+
+*Graph penalties.* ``Affinity(smoother=("diffusion", t))`` is ``I - exp(-t L)``. The paper uses the diffusion kernel
+``exp(-t L)`` itself, here ("diffusion_kernel", t), which penalises smooth functions most.
+"""
 
 from .columns import CategoricalKernel, Columns, ResolvedColumns
 from .embedding import node_embedding

@@ -11,10 +11,10 @@ from sklearn.base import BaseEstimator, clone
 from .._utils.validation import check_choice, check_number
 from ..data.frames import is_frame, is_framed, values_of
 from ..data.functions import has_points, non_negative
-from .family import is_searched, kernel_from_name, with_settings
+from .family import as_kernel_object, is_searched, kernel_from_name
 from .gram import POSITIVE, PRECOMPUTED, InputKernel, check_kernel, has_gamma, median_rate, provides_operator
 from .ranks import evenly_spread_rows
-from .stationary import BandwidthMixin, unresolved
+from .stationary import BandwidthMixin, unresolved_error
 from .tables import InputTable, category_codes, column_names, column_positions, is_single_column
 
 _COMBINE = ("sum", "product")
@@ -151,7 +151,7 @@ class Columns(BaseEstimator):
     def __call__(self, X, Z):
         open_ = [kernel for kernel, _ in self._kernels() if has_gamma(kernel)]
         if open_:
-            raise unresolved(f"Columns: gamma of {open_[0]!r}", "auto")
+            raise unresolved_error(f"Columns: gamma of {open_[0]!r}", "auto")
         return self._made(X, lambda kernel, x: InputKernel(kernel))(X, Z)
 
     def _made(self, X, kernel_of) -> ResolvedColumns:
@@ -347,7 +347,7 @@ class CategoricalKernel(BandwidthMixin, BaseEstimator):
     def __call__(self, X, Z):
         self.validate()
         if isinstance(self.gamma, str):
-            raise unresolved("CategoricalKernel: gamma", self.gamma)
+            raise unresolved_error("CategoricalKernel: gamma", self.gamma)
         x, z = _categories(X), None if Z is X else _categories(Z)
         if z is not None and len(x) != len(z):
             raise ValueError(f"CategoricalKernel: X and Z must have the same columns, got {len(x)} and {len(z)}")
@@ -361,7 +361,7 @@ def _settable(number, kernel, setting):
     """The kernel of a part by its number with an object for its name; nothing where it has none."""
     if not isinstance(kernel, str):
         return {}
-    behind = with_settings(kernel)
+    behind = as_kernel_object(kernel)
     if isinstance(behind, str):
         raise ValueError(
             f"{setting}: part {number} of Columns, {kernel!r}, has no settings of its own; give an object such as "

@@ -1,4 +1,4 @@
-"""Kernels to choose from: shapes, and for each the rate at which its values fall with distance."""
+"""Candidate kernels of an estimator, and families of kernels that differ by a common rate."""
 
 from __future__ import annotations
 
@@ -14,45 +14,45 @@ from .gram import CURVE_NAMES, InputKernel, scalar_kernel
 from .objects import NamedKernel, object_kernel
 from .stationary import MATERN, distances, metric_name, profile
 
-_CURVES = ("rbf", "matern32", "matern12", "linear")  # shapes of kernels that are tried, smooth ones first
+# shapes that kernel="auto" tries, smooth ones first: of two with equal errors the first is selected
+_CURVES = ("rbf", "matern32", "matern12", "linear")
 _ROWS = ("rbf", "matern32", "matern12", "laplacian", "linear")
-_SPARSE = _CURVES  # city-block distances of sparse rows take long
+_SPARSE = _CURVES  # city-block distances of sparse rows are slow
 _STATIONARY = ("rbf", *MATERN, "laplacian", "chi2")
 _RATED = (*_STATIONARY, "poly", "polynomial")  # names with a rate
-
-
-_OF_CURVES: dict[str, Callable] = dict(zip(CURVE_NAMES, (L2, IntegratedKernel), strict=True))
+_CURVE_KERNELS: dict[str, Callable] = dict(zip(CURVE_NAMES, (L2, IntegratedKernel), strict=True))
 
 
 def kernel_from_name(kernel, gamma):
-    """The kernel of curves or strings behind a name, with the estimator's gamma; other names and objects as they are.
+    """Replace the name of a kernel of curves or strings by its object, with the estimator's gamma.
 
-    In a list of (kernel, operator) terms, those that are such kernels by name.
+    Other names and objects are returned unchanged. In a list of (kernel, operator) terms each kernel is replaced.
     """
     if isinstance(kernel, str):
-        return _OF_CURVES[kernel](gamma=gamma) if kernel in _OF_CURVES else object_kernel(kernel)
+        return _CURVE_KERNELS[kernel](gamma=gamma) if kernel in _CURVE_KERNELS else object_kernel(kernel)
     if isinstance(kernel, (list, tuple)):
-        pairs = [isinstance(term, (list, tuple)) and len(term) == 2 for term in kernel]
+        is_pair = [isinstance(term, (list, tuple)) and len(term) == 2 for term in kernel]
         return [
             (kernel_from_name(term[0], gamma), term[1]) if pair else term
-            for pair, term in zip(pairs, kernel, strict=True)
+            for pair, term in zip(is_pair, kernel, strict=True)
         ]
     return kernel
 
 
-def with_settings(name):
-    """The object behind the name of a kernel, so that its gamma can be set; the name itself where there is none."""
+def as_kernel_object(name):
+    """Return the object of a named kernel, so that its gamma can be set; the name if there is no such object."""
     kernel = kernel_from_name(name, "auto")
     return NamedKernel(kernel, "auto") if isinstance(kernel, str) and kernel in _STATIONARY else kernel
 
 
 class KernelSearch(BaseEstimator):
-    """The kernel with the smallest held-out error of several; ``kernel="auto"`` is one of these.
+    """Selection of the kernel with the smallest leave-one-out error from a list; ``kernel="auto"`` is such a list.
 
     Parameters
     ----------
-    kernels : sequence of str, kernel objects or callables
-        They take the same inputs; rates of names follow the estimator's gamma.
+    kernels : sequence, default=("rbf", "matern32", "matern12", "laplacian", "linear")
+        Candidates: names, kernel objects or callables that take the same inputs. Named kernels use the estimator's
+        gamma.
 
     References
     ----------
@@ -74,9 +74,9 @@ class KernelSearch(BaseEstimator):
 
 
 def candidate_kernels(kernel, gamma, X):
-    """The kernels that the settings leave open for inputs X, as given to fit.
+    """List the kernels that the settings allow for inputs X, as given to ``fit``.
 
-    "auto" with another gamma than "auto" is the Gaussian kernel.
+    "auto" with a gamma other than "auto" is the Gaussian kernel.
     """
     if isinstance(kernel, str) and kernel == "auto":
         if not isinstance(gamma, str) or gamma != "auto":
@@ -92,14 +92,14 @@ def candidate_kernels(kernel, gamma, X):
 
 
 def is_searched(kernel, gamma):
-    """Whether a kernel, a setting beside the estimator's gamma, leaves its rate to held-out errors."""
+    """Whether the rate of a kernel is selected by leave-one-out errors; gamma is the estimator's setting."""
     if isinstance(kernel, str):
         return kernel in _RATED and isinstance(gamma, str) and gamma == "auto"
     return bool(getattr(kernel, "rate_is_searched", False))
 
 
 def is_fixed(kernel, gamma, resolved: InputKernel):
-    """Whether a part of the samples has the kernel of all of them: it was chosen, or nothing in it is a rule."""
+    """Whether the resolved kernel also holds for subsets of the samples, because no rule computes it from them."""
     if is_searched(kernel, gamma):
         return True
     if isinstance(kernel, str):
@@ -109,47 +109,48 @@ def is_fixed(kernel, gamma, resolved: InputKernel):
 
 @dataclass(frozen=True)
 class KernelFamily:
-    """The kernels of a model up to a common rate; at rate 1 they are those of the median rule."""
+    """The kernels of a model up to a common rate; rate 1 is the median rule."""
 
     kernels: tuple[InputKernel, ...]
-    searched: tuple[bool, ...]  # those whose rate is open
+    searched: tuple[bool, ...]  # whether the rate of each kernel is searched
 
     @classmethod
     def from_settings(cls, pairs, gamma, params, X, weights, centred):
-        """For (kernel, operator) pairs of settings and training inputs X with weights (n,)."""
+        """Resolve (kernel, operator) pairs with training inputs X and their weights (n,)."""
         settings = [scalar_kernel(kernel) for kernel, _ in pairs]
-        made = (InputKernel.from_settings(kernel, gamma, params, X, weights, centred) for kernel in settings)
-        return cls(tuple(made), tuple(is_searched(kernel, gamma) for kernel in settings))
+        resolved = (InputKernel.from_settings(kernel, gamma, params, X, weights, centred) for kernel in settings)
+        return cls(tuple(resolved), tuple(is_searched(kernel, gamma) for kernel in settings))
 
     @property
     def is_searched(self) -> bool:
+        """Whether the rate of any kernel is searched."""
         return any(self.searched)
 
     def without_search(self) -> KernelFamily:
-        """The same kernels, whose rates are not searched."""
+        """Return the same kernels with fixed rates."""
         return KernelFamily(self.kernels, (False,) * len(self.kernels))
 
     def at_rate(self, rate) -> tuple[InputKernel, ...]:
-        """The kernels at a rate, relative to the median rule's."""
-        both = zip(self.kernels, self.searched, strict=True)
-        return tuple(kernel.with_rate(rate) if searched else kernel for kernel, searched in both)
+        """Return the kernels at a rate, relative to the median rule."""
+        pairs = zip(self.kernels, self.searched, strict=True)
+        return tuple(kernel.with_rate(rate) if searched else kernel for kernel, searched in pairs)
 
 
 class SharedDistances:
-    """Gram matrices of training inputs X for one kernel after another: what they are functions of is computed once."""
+    """Gram matrices of several kernels at the same inputs X, from one matrix of distances for each metric."""
 
     def __init__(self, X):
         self.X = X
-        self._known: dict = {}
+        self._distances: dict = {}
 
     def __call__(self, kernels):
-        """Gram matrices (n, n) of kernels with numbers for all settings."""
-        return [self._of(kernel) for kernel in kernels]
+        """Compute the Gram matrices (n, n) of resolved kernels."""
+        return [self._gram(kernel) for kernel in kernels]
 
-    def _of(self, kernel):
+    def _gram(self, kernel):
         if not isinstance(kernel.kernel, str) or kernel.kernel not in _STATIONARY:
             return kernel.training_gram(self.X)
-        kind = metric_name(kernel.kernel)
-        if kind not in self._known:
-            self._known[kind] = distances(kernel.kernel, self.X)
-        return profile(kernel.kernel, self._known[kind], kernel.gamma)
+        metric = metric_name(kernel.kernel)
+        if metric not in self._distances:
+            self._distances[metric] = distances(kernel.kernel, self.X)
+        return profile(kernel.kernel, self._distances[metric], kernel.gamma)

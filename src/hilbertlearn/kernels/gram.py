@@ -1,4 +1,4 @@
-"""Gram matrices from names, objects and callables, and the bandwidth heuristics."""
+"""Gram matrices of named kernels, kernel objects and callables; rules for ``gamma``."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from .tiles import fill_tiles
 
 PRECOMPUTED, TANIMOTO = "precomputed", "tanimoto"
 NAMES = sorted({*PAIRWISE_KERNEL_FUNCTIONS, *MATERN, PRECOMPUTED, TANIMOTO})
-CURVE_NAMES = ("l2", "integrated")  # ``L2`` and ``IntegratedKernel``, to estimators
-_CALLED = {  # elsewhere
+CURVE_NAMES = ("l2", "integrated")  # names of ``L2`` and ``IntegratedKernel`` in estimators
+_SYNONYMS = {  # names that other libraries use; an error suggests ours
     "gaussian": "rbf",
     "squared_exponential": "rbf",
     "exponential": "matern12",
@@ -37,22 +37,24 @@ _CALLED = {  # elsewhere
     **{name: name for name in CURVE_NAMES},
 }
 _WITHOUT_GAMMA = (PRECOMPUTED, TANIMOTO, "linear", "cosine", "additive_chi2")
-_OF_DIFFERENCES = ("rbf", *MATERN, "laplacian", TANIMOTO)  # 1 at each sample
-_OF_PRODUCTS = ("linear", "poly", "polynomial")  # depend on where the origin is
-# positive definite by construction
+_UNIT_DIAGONAL = ("rbf", *MATERN, "laplacian", TANIMOTO)  # k(x, x) = 1
+_INNER_PRODUCT = ("linear", "poly", "polynomial")  # functions of <x, z>: they depend on the origin
+# positive semi-definite for every input, so that the Gram matrix is not checked
 POSITIVE = {"rbf", *MATERN, "laplacian", "linear", "cosine", "chi2", "poly", "polynomial"}
-# the exponent at the median distance; for rbf the median then is one bandwidth
+# gamma times the median distance under gamma="median"; for rbf the median distance is one bandwidth
 _AT_MEDIAN = {"rbf": 0.5, **dict.fromkeys(MATERN, 0.5), "laplacian": 1.0, "chi2": 1.0}
-_FEW_SAMPLES = 1000  # whose Gram matrix is not worth copying one half
-_DIAGONAL_ROWS, _DIAGONAL_OBJECTS = 64, 8  # of the Gram matrices that k(x, x) is read from; values may be dear
-_MEDIAN_ROWS = 1000  # rows the median is taken over
+_FEW_SAMPLES = 1000  # up to this size, computing both halves of a Gram matrix is faster than copying one
+# Sizes of the small Gram matrices whose diagonals give k(x, x). Twice the size costs twice as many kernel values. The
+# values of objects are slow, so their matrices are smaller.
+_DIAGONAL_ROWS, _DIAGONAL_OBJECTS = 64, 8
+_MEDIAN_ROWS = 1000  # rows that the median distance is computed from; time and memory grow with the square
 
 
 def check_kernel(kernel, name="kernel"):
-    """Raise unless kernel is a known name or a callable ``(X, Z) -> Gram``."""
+    """Raise an error unless the kernel is a known name or a callable ``(X, Z) -> Gram``."""
     if isinstance(kernel, str):
         others = f", for curves {', '.join(CURVE_NAMES)}, for strings ngrams, or a callable (X, Z) -> Gram"
-        check_choice(kernel, name, NAMES, others, _CALLED)
+        check_choice(kernel, name, NAMES, others, _SYNONYMS)
     elif not callable(kernel):
         raise TypeError(
             f"kernel must be a name, a callable (X, Z) -> Gram or a list of (kernel, operator), got {kernel!r}"
@@ -60,34 +62,34 @@ def check_kernel(kernel, name="kernel"):
 
 
 def is_precomputed(kernel):
-    """Whether inputs are kernel values already."""
+    """Whether the inputs are kernel values."""
     return isinstance(kernel, str) and kernel == PRECOMPUTED
 
 
 def is_operator_valued(kernel):
-    """Whether values are matrices (d, d), of a kernel that brings its own operator for each pair of samples."""
+    """Whether each value of the kernel is a matrix (d, d) and not a number."""
     return getattr(kernel, "operator_valued", False)
 
 
 def provides_operator(kernel):
-    """Whether a kernel comes with operators of its own, so that the setting ``operator`` has no part in it."""
+    """Whether the kernel contains its own output operator, so that the setting ``operator`` is not used."""
     return getattr(kernel, "provides_operator", False)
 
 
 def scalar_kernel(kernel):
-    """The kernel that inputs are read for: itself, or the one inside a kernel built from outputs."""
+    """The kernel that is evaluated on inputs: itself, or the scalar kernel inside an ``OutputTensorKernel``."""
     return getattr(kernel, "scalar_kernel", kernel)
 
 
 def has_gamma(kernel):
-    """Whether a kernel is a name whose values depend on gamma."""
+    """Whether the kernel is a name and its values depend on gamma."""
     return isinstance(kernel, str) and kernel not in _WITHOUT_GAMMA
 
 
 def check_kernel_params(kernels, params):
-    """Raise unless params is None or a dictionary of parameters that one of the kernels, by name, has.
+    """Raise an error unless each key of params is a parameter of one of the named kernels.
 
-    And warn of what a kernel has that counts for nothing.
+    Warn if a kernel contains a ``WhiteKernel``, which has no effect here.
     """
     if any(map(_has_noise, kernels)):
         warn(
@@ -106,19 +108,21 @@ def check_kernel_params(kernels, params):
 
 
 def _has_noise(kernel):
-    """Whether a WhiteKernel of scikit-learn is in a kernel."""
-    white = getattr(sys.modules.get("sklearn.gaussian_process.kernels"), "WhiteKernel", ())  # not imported: not in it
+    """Whether a kernel of scikit-learn contains a ``WhiteKernel``."""
+    white = getattr(
+        sys.modules.get("sklearn.gaussian_process.kernels"), "WhiteKernel", ()
+    )  # a kernel cannot contain a class that was never imported
     inside = kernel.get_params().values() if hasattr(kernel, "get_params") and not isinstance(kernel, type) else ()
     return any(isinstance(one, white) for one in (kernel, *inside))
 
 
 def resolve_gamma(kernel, gamma, X, weights=None):
-    """The number behind ``gamma``: itself, or from X by the median or by scikit-learn's scale rule.
+    """Compute gamma as a number from training inputs X with weights (n,).
 
-    ``"median"`` is 1 / (2 median squared distance) for rbf and Matérn's kernels, 1 / median city-block distance for
-    laplacian and 1 / median chi-squared distance for chi2, over pairs of distinct samples; kernels without a distance
-    fall back on ``"scale"``, 1 / (number of features * variance). ``"auto"`` begins at the median. None for kernels
-    without a gamma.
+    ``"median"`` is 1 / (2 median squared distance) for rbf and Matérn kernels, 1 / median city-block distance for
+    laplacian and 1 / median chi-squared distance for chi2, over pairs of distinct samples. Kernels without a distance
+    use ``"scale"``, 1 / (number of features * variance). ``"auto"`` is the median, from which a search starts. The
+    result is None for kernels without gamma.
     """
     check_number(gamma, "gamma", choices=("auto", "median", "scale"))
     if not has_gamma(kernel):
@@ -140,36 +144,45 @@ def resolve_gamma(kernel, gamma, X, weights=None):
 
 
 def median_rate(kernel, distances, mass):
-    """The gamma that gives the median distance its exponent; 1 if no two samples differ."""
-    apart = distances > 1e-10 * distances.max(initial=0.0)  # copies are not a pair; their distance is rounding
+    """Compute the gamma at which the median distance has the exponent of ``_AT_MEDIAN``; 1 if all samples are equal."""
+    apart = distances > 1e-10 * distances.max(initial=0.0)  # distances of equal samples are rounding errors
     return _AT_MEDIAN[kernel] / weighted_quantile(distances[apart], 0.5, mass[apart]) if apart.any() else 1.0
 
 
 def gram(kernel, X, Z=None, *, gamma=None, params=None, origin=None):
-    """Kernel values (n, m) of X with Z, or of X with itself; linear and polynomial ones around an origin (p,).
+    """Compute kernel values (n, m) of X with Z, or of X with itself.
 
-    Of kernels by name, values of dense rows in single precision are single too.
+    Linear and polynomial kernels are evaluated at ``x - origin``. Named kernels return single precision for dense rows
+    in single precision.
     """
-    if isinstance(kernel, str) and kernel == PRECOMPUTED:
+    if is_precomputed(kernel):
         return X
-    Z = _apart(X, Z)
+    Z = _copy_if_shared(X, Z)
     if isinstance(kernel, str):
-        if is_float32(X) and (Z is None or is_float32(Z)):
-            return _single(kernel, X, Z, gamma, params, origin)
-        if kernel == "rbf" and not (scipy.sparse.issparse(X) or scipy.sparse.issparse(Z)):
-            return _by_products(X, Z, gamma, lambda tile: np.exp(tile, out=tile))
-        if kernel == TANIMOTO:
-            return tanimoto(X, X if Z is None else Z)
-        if kernel in MATERN:
-            D = distances(kernel, X, Z)
-            return profile(kernel, D, gamma, out=D, symmetric=Z is None)
-        if origin is not None and kernel in _OF_PRODUCTS:
-            return _around(origin, kernel, X, Z, gamma, **(params or {}))
-        return pairwise_kernels(X, Z, metric=kernel, filter_params=True, gamma=gamma, **(params or {}))
-    G = kernel(X, X if Z is None else Z)
+        is_single = is_float32(X) and (Z is None or is_float32(Z))
+        return (_gram_float32 if is_single else _gram_float64)(kernel, X, Z, gamma, params, origin)
+    others = X if Z is None else Z
+    return _check_values(kernel, kernel(X, others), (length(X), length(others)))
+
+
+def _gram_float64(kernel, X, Z, gamma, params, origin):
+    """Values (n, m) of a named kernel in double precision; Z is None for X."""
+    if kernel == "rbf" and not (scipy.sparse.issparse(X) or scipy.sparse.issparse(Z)):
+        return _gram_from_exponents(X, Z, gamma, lambda tile: np.exp(tile, out=tile))
+    if kernel == TANIMOTO:
+        return tanimoto(X, X if Z is None else Z)
+    if kernel in MATERN:
+        D = distances(kernel, X, Z)
+        return profile(kernel, D, gamma, out=D, symmetric=Z is None)
+    if origin is not None and kernel in _INNER_PRODUCT:
+        return _centred_gram(origin, kernel, X, Z, gamma, **(params or {}))
+    return pairwise_kernels(X, Z, metric=kernel, filter_params=True, gamma=gamma, **(params or {}))
+
+
+def _check_values(kernel, G, shape):
+    """Values of a kernel object as a finite array (n, m), or (n, m, d, d) of an operator-valued kernel."""
     G = np.asarray(G.toarray() if scipy.sparse.issparse(G) else G, dtype=float)
-    shape = (length(X), length(X if Z is None else Z))
-    if is_operator_valued(kernel):  # a block (d, d) for each pair of samples
+    if is_operator_valued(kernel):
         shape += G.shape[2:]
     if G.shape != shape:
         raise ValueError(
@@ -182,10 +195,10 @@ def gram(kernel, X, Z=None, *, gamma=None, params=None, origin=None):
 
 
 def diagonal(kernel, X, *, gamma=None, params=None, origin=None):
-    """``k(x, x)`` (n,), without the whole Gram matrix; kernel objects may have a method for it."""
-    if hasattr(kernel, "diagonal"):
+    """Compute ``k(x, x)`` (n,) without the whole Gram matrix, by the kernel's own method where it has one."""
+    if callable(getattr(kernel, "diagonal", None)):  # ``MetricKernel`` has a setting of this name
         return kernel.diagonal(X)
-    if isinstance(kernel, str) and kernel in _OF_DIFFERENCES:
+    if isinstance(kernel, str) and kernel in _UNIT_DIAGONAL:
         return np.ones(length(X))
     if isinstance(kernel, str) and kernel == "linear" and origin is None:
         return row_norms(X, squared=True)
@@ -195,14 +208,16 @@ def diagonal(kernel, X, *, gamma=None, params=None, origin=None):
 
 
 def training_gram(kernel, X, *, gamma=None, params=None, origin=None):
-    """Gram matrix (n, n) of the samples, checked to be PSD where the kernel does not guarantee it."""
+    """Compute the Gram matrix (n, n), checked to be positive semi-definite unless the kernel guarantees it."""
     K = gram(kernel, X, gamma=gamma, params=params, origin=origin)
-    named = isinstance(kernel, str)  # the values of others were checked, and rbf checks its exponents
-    if named and kernel != "rbf" and not np.isfinite(K.sum(axis=0)).all():  # one pass over the matrix
+    named = isinstance(kernel, str)  # values of kernel objects are checked by ``gram``
+    if (
+        named and kernel != "rbf" and not np.isfinite(K.sum(axis=0)).all()
+    ):  # rbf checks its exponents; a sum is one pass
         raise ValueError(OVERFLOW)
-    if named and kernel in POSITIVE and not params:  # parameters may undo it, as coef0 < 0 does
+    if named and kernel in POSITIVE and not params:  # a parameter such as coef0 < 0 can make it indefinite
         return K
-    if getattr(kernel, "positive_definite", False):  # so says its class
+    if getattr(kernel, "positive_definite", False):
         return K
     remedy = "use a positive definite kernel, or add a multiple of the identity"
     if is_operator_valued(kernel):
@@ -214,71 +229,72 @@ def training_gram(kernel, X, *, gamma=None, params=None, origin=None):
 
 @dataclass(frozen=True)
 class InputKernel:
-    """A kernel with numbers for all settings: what a fitted model keeps of ``kernel``, ``gamma`` and ``kernel_params``.
+    """A kernel with numbers for all settings, as a fitted model keeps it.
 
-    Settings that are changed later do not reach it. Values of linear and polynomial kernels are those of ``x - origin``
-    where there is an origin (p,).
+    It is a copy: later changes of the estimator's settings do not affect it. Linear and polynomial kernels are
+    evaluated at ``x - origin`` if there is an origin (p,).
     """
 
     kernel: Any
     gamma: float | None = None
     params: dict | None = None
     origin: np.ndarray | None = None
-    on_features = False  # whether features stand in place of values
+    on_features = False  # whether features replace kernel values, as in ``FeatureKernel``
 
     @classmethod
     def from_settings(cls, kernel, gamma, params, X, weights=None, centred=False):
-        """The kernel for training inputs X; what is left to the data comes from them, with weights (n,).
+        """Resolve settings with training inputs X and their weights (n,).
 
         centred : whether linear and polynomial kernels have their origin at the weighted mean of X
         """
         kernel = kernel.resolve(X, weights) if hasattr(kernel, "resolve") else snapshot(kernel)
-        origin = _mean(X, weights) if centred and isinstance(kernel, str) and kernel in _OF_PRODUCTS else None
+        origin = (
+            _weighted_mean(X, weights) if centred and isinstance(kernel, str) and kernel in _INNER_PRODUCT else None
+        )
         return cls(kernel, resolve_gamma(kernel, gamma, X, weights), None if params is None else dict(params), origin)
 
     @property
     def precomputed(self) -> bool:
-        """Whether inputs are kernel values already."""
+        """Whether the inputs are kernel values."""
         return is_precomputed(self.kernel)
 
     @property
     def rate(self):
-        """What the estimator's gamma is for a name, and the setting in its place of an object; None without one."""
-        value = (
-            getattr(self.kernel, self.kernel.rate_setting[0]) if isinstance(self.kernel, BandwidthMixin) else self.gamma
-        )
-        return None if isinstance(value, str) else value  # a word is left where the kernel makes no use of it
+        """The gamma of a named kernel, or the corresponding setting of a kernel object; None if there is none."""
+        kernel = self.kernel
+        value = getattr(kernel, kernel.rate_setting[0]) if isinstance(kernel, BandwidthMixin) else self.gamma
+        return None if isinstance(value, str) else value  # a name such as "auto" remains where the kernel ignores gamma
 
     def with_rate(self, factor) -> InputKernel:
-        """The same kernel with its rate multiplied by factor."""
+        """Return the kernel with its rate multiplied by factor."""
         if isinstance(self.kernel, BandwidthMixin):
             return replace(self, kernel=self.kernel.with_rate(factor))
         return replace(self, gamma=None if self.gamma is None else self.gamma * float(factor))
 
     def value_size(self, n, d):
-        """Numbers in one value of the kernel, for n samples and d outputs."""
+        """Number of entries of one kernel value, for n samples and d outputs."""
         return self.kernel.value_size(n, d) if is_operator_valued(self.kernel) else 1
 
     def training_gram(self, X):
-        """Gram matrix (n, n) of the samples, checked."""
+        """Compute the checked Gram matrix (n, n)."""
         return training_gram(self.kernel, X, gamma=self.gamma, params=self.params, origin=self.origin)
 
     def diagonal(self, X):
-        """``k(x, x)`` (n,); of a Gram matrix its diagonal."""
+        """Compute ``k(x, x)`` (n,), for precomputed values the diagonal of X."""
         if self.precomputed:
             return np.asarray(X).diagonal()
         return diagonal(self.kernel, X, gamma=self.gamma, params=self.params, origin=self.origin)
 
     def __call__(self, X, Z=None):
-        """Kernel values (m, n) of X with Z, or with itself; X itself where it holds kernel values."""
+        """Compute kernel values (m, n) of X with Z, or with itself; X if it holds kernel values."""
         return gram(self.kernel, X, Z, gamma=self.gamma, params=self.params, origin=self.origin)
 
 
-def _apart(X, Z):
-    """Z, or a copy where it is X or a part of it.
+def _copy_if_shared(X, Z):
+    """Return Z, copied if it shares memory with X.
 
-    BLAS and kernel objects compute X with itself in another way, which differs by rounding: a model would predict its
-    own training inputs otherwise than a copy of them, or than the model does after it was stored.
+    BLAS and kernel objects compute X with itself by another algorithm, with other rounding errors. Without the copy,
+    predictions at the training inputs would differ from predictions at a copy of them, or after loading the model.
     """
     if isinstance(X, np.ndarray) and isinstance(Z, np.ndarray):
         return Z.copy() if np.may_share_memory(X, Z) else Z
@@ -286,26 +302,26 @@ def _apart(X, Z):
 
 
 def tanimoto(X, Z):
-    """``<x, z> / (||x||^2 + ||z||^2 - <x, z>)`` (n, m) of rows of numbers, dense or sparse; 1 for two rows of zeros."""
+    """Compute ``<x, z> / (||x||^2 + ||z||^2 - <x, z>)`` (n, m) for dense or sparse rows; 1 for two rows of zeros."""
     products = safe_sparse_dot(X, Z.T, dense_output=True)
     union = row_norms(X, squared=True)[:, None] + row_norms(Z, squared=True) - products
     return np.divide(products, union, out=np.ones_like(products), where=union > 0)
 
 
 def centred_linear(X, Z, origin):
-    """``<x - o, z - o>`` (n, m) of rows X and Z, None for X, dense or sparse, around an origin o (p,)."""
+    """Compute ``<x - o, z - o>`` (n, m) for dense or sparse rows and an origin o (p,); Z is None for X."""
     Z = X if Z is None else Z
-    with np.errstate(over="ignore", invalid="ignore"):  # whoever asks checks the values
+    with np.errstate(over="ignore", invalid="ignore"):  # the caller checks the values
         if not (scipy.sparse.issparse(X) or scipy.sparse.issparse(Z)):
             centred = X - origin
             return centred @ (centred if Z is X else Z - origin).T
-        G = safe_sparse_dot(X, Z.T, dense_output=True) - (X @ origin)[:, None]  # rows stay sparse
+        G = safe_sparse_dot(X, Z.T, dense_output=True) - (X @ origin)[:, None]  # keeps sparse rows sparse
         G += origin @ origin - Z @ origin
         return G
 
 
-def _around(origin, kernel, X, Z, gamma, degree=3, coef0=1):
-    """The linear kernel, or ``(gamma <x, z> + coef0)^degree`` with scikit-learn's defaults, around an origin (p,)."""
+def _centred_gram(origin, kernel, X, Z, gamma, degree=3, coef0=1):
+    """Values of the linear or polynomial kernel, with scikit-learn's defaults, at ``x - origin``."""
     G = centred_linear(X, Z, origin)
     if kernel == "linear":
         return G
@@ -315,29 +331,30 @@ def _around(origin, kernel, X, Z, gamma, degree=3, coef0=1):
         return np.power(G, degree, out=G)
 
 
-def _mean(X, weights):
+def _weighted_mean(X, weights):
     """Weighted mean (p,) of the rows of X, dense or sparse."""
     weights = np.ones(X.shape[0]) if weights is None else np.asarray(weights, dtype=float)
     return np.asarray((weights / weights.sum()) @ X).ravel()
 
 
 def is_float32(X):
-    """Whether inputs are dense numbers in single precision."""
+    """Whether the inputs are a dense array in single precision."""
     return isinstance(X, np.ndarray) and X.dtype == np.float32
 
 
-def _single(kernel, X, Z, gamma, params, origin):
-    """Kernel values (n, m) in single precision of rows in single precision.
+def _gram_float32(kernel, X, Z, gamma, params, origin):
+    """Values (n, m) of a named kernel in single precision, for rows in single precision.
 
-    Products and distances are double, so that values have all digits wherever the inputs are and whatever gamma is;
-    exponentials, which take longer, are single. Values too large for single precision are infinite, and refused.
+    Products and distances are computed in double precision, so that values are accurate for every origin and gamma.
+    Exponentials take longer and are computed in single precision. Values that overflow are infinite, and the caller
+    raises an error.
     """
     X, Z = exact(X), None if Z is None else exact(Z)
     with np.errstate(over="ignore"):
         if kernel == "rbf":
-            return _by_products(X, Z, gamma, _decay, np.float32)
+            return _gram_from_exponents(X, Z, gamma, _exp_float32, np.float32)
         if kernel in MATERN:
-            return _by_products(X, Z, gamma, lambda tile: profile(kernel, -tile, 1.0, out=tile), np.float32)
+            return _gram_from_exponents(X, Z, gamma, lambda tile: profile(kernel, -tile, 1.0, out=tile), np.float32)
         others = X.copy() if Z is None else Z
         out = np.empty((len(X), len(others)), dtype=np.float32)
 
@@ -348,14 +365,16 @@ def _single(kernel, X, Z, gamma, params, origin):
         return out
 
 
-def _by_products(X, Z, gamma, finish, dtype=np.float64):
-    """Kernel values (n, m) of dense rows from ``-gamma ||x - z||^2``, which are products in double precision.
+def _gram_from_exponents(X, Z, gamma, finish, dtype=np.float64):
+    """Kernel values (n, m) of dense rows, as a function of ``-gamma ||x - z||^2``.
 
-    finish : function of a tile of these in `dtype` that turns them into values, in place
+    These exponents are one matrix product in double precision.
+
+    finish : computes kernel values from a tile of exponents of type `dtype`, in place
     """
-    origin = (X if Z is None else Z).mean(axis=0)  # near the data, so that squares lose few digits
+    origin = (X if Z is None else Z).mean(axis=0)  # an origin near the data keeps cancellation small
     rows = _exponent_factor(X - origin, gamma)
-    columns = _reversed(rows if Z is None else _exponent_factor(Z - origin, gamma))
+    columns = _swap_last_two(rows if Z is None else _exponent_factor(Z - origin, gamma))
     out = np.empty((len(rows), len(columns)), dtype=dtype)
 
     def fill(i, j):
@@ -370,28 +389,29 @@ def _by_products(X, Z, gamma, finish, dtype=np.float64):
     return out
 
 
-def _decay(exponents):
-    """``exp`` in place, in single precision; zero where numbers would be so small that processors take their time."""
+def _exp_float32(exponents):
+    """``exp`` in place, in single precision, with 0 in place of subnormal numbers, which are slow to compute with."""
     smallest = np.finfo(exponents.dtype).tiny
-    vanish = exponents.min(initial=0.0) < math.log(smallest)
+    underflows = exponents.min(initial=0.0) < math.log(smallest)
     np.exp(exponents, out=exponents)
-    if vanish:
+    if underflows:
         exponents[exponents < smallest] = 0.0
 
 
 def _exponent_factor(X, gamma):
-    """Rows ``(sqrt(2 gamma) x, -gamma ||x||^2, 1)``."""
+    """Rows ``(sqrt(2 gamma) x, -gamma ||x||^2, 1)``, in the precision of X."""
     gamma = float(gamma)
     squares = -gamma * np.einsum("ij,ij->i", X, X)
-    if not np.isfinite(squares).all():  # else all exponents are finite too
+    if not np.isfinite(squares).all():  # finite squares make all exponents finite
         raise ValueError(OVERFLOW)
-    return np.column_stack([math.sqrt(2 * gamma) * X, squares, np.ones_like(squares)])  # in the precision of X
+    return np.column_stack([math.sqrt(2 * gamma) * X, squares, np.ones_like(squares)])
 
 
-def _reversed(rows):
-    """Rows ``(.., 1, -gamma ||z||^2)`` that go with those of ``_exponent_factor`` in products."""
+def _swap_last_two(rows):
+    """Rows ``(.., 1, -gamma ||z||^2)``: their products with rows of ``_exponent_factor`` are the exponents."""
     return np.hstack([rows[:, :-2], rows[:, :-3:-1]])
 
 
 def length(X):
+    """Number of samples of an array, a sparse matrix or a list."""
     return X.shape[0] if hasattr(X, "shape") else len(X)

@@ -20,7 +20,7 @@ from .._utils.linalg import psd_root
 from .._utils.validation import check_choice, check_number, check_symmetric_psd
 from .gram import resolve_gamma
 from .ranks import evenly_spread_rows
-from .stationary import DIFFERENTIABLE, BandwidthMixin, distances, profile, profile_derivative, unresolved
+from .stationary import DIFFERENTIABLE, BandwidthMixin, distances, profile, profile_derivative, unresolved_error
 
 _GAMMAS = ("median", "scale", "auto")
 # The derivative of Matérn's profile of order nu with respect to gamma D is -r times that of order nu - 1 with gamma r,
@@ -180,7 +180,7 @@ class MetricKernel(BandwidthMixin, BaseEstimator):
     def _check_resolved(self):
         self.validate()
         if isinstance(self.gamma, str):
-            raise unresolved("MetricKernel: gamma", self.gamma)
+            raise unresolved_error("MetricKernel: gamma", self.gamma)
 
     def _numbers(self):
         """The metric as floats, checked: (p, p), or (p,) if diagonal; None for the identity."""

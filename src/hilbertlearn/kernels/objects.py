@@ -10,7 +10,7 @@ from sklearn.metrics.pairwise import cosine_similarity
 from .._utils.validation import check_number
 from ..data.objects import kind_of
 from .gram import PRECOMPUTED, TANIMOTO, check_kernel, diagonal, gram, has_gamma, length, resolve_gamma, tanimoto
-from .stationary import BandwidthMixin, check_nu, distances, profile, unresolved
+from .stationary import BandwidthMixin, check_nu, distances, profile, unresolved_error
 
 _GAMMAS = ("median", "scale", "auto")
 
@@ -137,7 +137,7 @@ class NamedKernel(BandwidthMixin, BaseEstimator):
 
     def __call__(self, X, Z):
         if isinstance(self.gamma, str):
-            raise unresolved("NamedKernel: gamma", self.gamma)
+            raise unresolved_error("NamedKernel: gamma", self.gamma)
         return gram(self.name, _rows(X), _rows(Z), gamma=self.gamma)
 
     def diagonal(self, X):
@@ -194,7 +194,7 @@ class Matern(BandwidthMixin, BaseEstimator):
     def __call__(self, X, Z):
         self.validate()
         if isinstance(self.gamma, str):
-            raise unresolved("Matern: gamma", self.gamma)
+            raise unresolved_error("Matern: gamma", self.gamma)
         x, z = _rows(X, "Matern: X must be"), None if Z is X else _rows(Z, "Matern: Z must be")
         D = distances("matern", x, z)
         return profile("matern", D, self.gamma, out=D, nu=self.nu, symmetric=Z is X)
@@ -283,7 +283,7 @@ class TanimotoGaussian(BandwidthMixin, BaseEstimator):
 
     def __call__(self, X, Z):
         if isinstance(check_number(self.gamma, "TanimotoGaussian: gamma", choices=("auto",)), str):
-            raise unresolved("TanimotoGaussian: gamma", self.gamma)
+            raise unresolved_error("TanimotoGaussian: gamma", self.gamma)
         return np.exp(-2 * self.gamma * (1 - Tanimoto()(X, Z)))  # t(x, x) = 1
 
     def diagonal(self, X):

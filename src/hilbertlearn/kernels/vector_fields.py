@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, clone
 
 from .._utils.validation import check_number
 from .gram import resolve_gamma
-from .stationary import OVERFLOW, BandwidthMixin, unresolved
+from .stationary import OVERFLOW, BandwidthMixin, unresolved_error
 
 _BLOCK_PAIRS = 2**14  # of points, whose differences stay in the cache
 _LARGEST = 1e150  # coordinate whose square is a number
@@ -130,7 +130,7 @@ class HelmholtzKernel(BandwidthMixin, OperatorValuedKernel):
         """Blocks (n, m, d, d) between points X (n, d) and Z (m, d)."""
         self.validate()
         if isinstance(self.gamma, str):
-            raise unresolved(f"{type(self).__name__}: gamma", self.gamma)
+            raise unresolved_error(f"{type(self).__name__}: gamma", self.gamma)
         x, z = self._points(X, "X"), self._points(Z, "Z")
         if x.shape[1] != z.shape[1]:
             raise ValueError(f"X and Z must be points of the same dimension, got {x.shape[1]} and {z.shape[1]}")
