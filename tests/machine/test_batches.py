@@ -77,7 +77,7 @@ def test_landmarks_of_a_sample_that_is_all_rows(feature_map):
     assert_allclose(found.predict(X), wanted.predict(X), atol=1e-9)
 
 
-@pytest.mark.parametrize("kind", ["memory", "file", "anew"])
+@pytest.mark.parametrize("kind", ["memory", "file", "rebuilt"])
 @pytest.mark.parametrize("loss", [Huber(0.5), EpsilonInsensitive(0.2), Huber(0.5, p=1)], ids=str)
 def test_robust_losses_wherever_the_features_are(loss, kind, monkeypatch):
     kinds = []
@@ -91,7 +91,7 @@ def test_robust_losses_wherever_the_features_are(loss, kind, monkeypatch):
     if kind != "memory":
         monkeypatch.setattr(store, "_FIRST", 0)
         monkeypatch.setattr(store, "_SHARE", 1e-9)
-        monkeypatch.setattr(store, "_READING", 0.0 if kind == "anew" else np.inf)
+        monkeypatch.setattr(store, "_READING", 0.0 if kind == "rebuilt" else np.inf)
     wanted = model(loss=loss, tol=1e-9).fit(X, Y, WEIGHTS)
     found = model(loss=loss, tol=1e-9).fit(streams.from_arrays(X, Y, WEIGHTS, batch_size=64))
     assert kinds == [kind]

@@ -45,7 +45,7 @@ class Sampling:
         return np.diff(self.matrix.indptr) > 0
 
     @property
-    def seen(self):
+    def dense(self):
         """The maps of all samples on top of each other, without their rows of zeros: (N, d), dense."""
         return self.stacked[np.flatnonzero(self.observed)].toarray()
 

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse.csgraph import laplacian as scipy_laplacian
 from sklearn.metrics.pairwise import rbf_kernel
 
-from hilbertlearn.data.graphs import laplacian, read_graph
+from hilbertlearn.data.graphs import groups_graph, laplacian, read_graph, relative_weights
 
 N, KNOWN, D, ALPHA, BETA, GAMMA = 16, 10, 3, 0.03, 0.2, 0.6
 RNG = np.random.default_rng(1)
@@ -66,3 +66,22 @@ def test_networkx_graph_keeps_the_order_of_its_nodes():
     graph.add_edge("a", "c", weight=2.5)
     graph.add_edge("b", "a")
     assert_array_equal(read_graph(graph).toarray(), [[0, 2.5, 0], [2.5, 0, 1], [0, 1, 0]])
+
+
+def test_groups_link_equal_labels():
+    labels = np.array(["a", "b", None, "a", "b", "b", None], dtype=object)
+    expected = [[i != j and a == b and a is not None for j, b in enumerate(labels)] for i, a in enumerate(labels)]
+    assert_array_equal(groups_graph(labels, "y").toarray(), np.array(expected, dtype=float))
+
+
+def test_relative_weights_have_mean_one():
+    relative = relative_weights(scipy.sparse.csr_array(W)).toarray()
+    assert_allclose(relative, W / W[W > 0].mean(), rtol=1e-12)
+    equal = relative_weights(scipy.sparse.csr_array(0.3 * (W > 0)))
+    assert (equal.data == 1).all()
+
+
+def test_graphs_are_read_without_self_loops():
+    with pytest.warns(UserWarning, match=f"{len(W)} self-loops"):
+        read = read_graph(W + np.eye(len(W)))
+    assert_array_equal(read.toarray(), W)

@@ -20,7 +20,7 @@ def parts():
 def filled(monkeypatch, kind, **options):
     """A store of Z that holds its blocks where `kind` says."""
     monkeypatch.setattr(store_module, "_FIRST", 8 * R * 10)
-    monkeypatch.setattr(store_module, "_READING", 0.0 if kind == "anew" else np.inf)
+    monkeypatch.setattr(store_module, "_READING", 0.0 if kind == "rebuilt" else np.inf)
     memory = np.inf if kind == "memory" else 8 * R * 20
     store = BlockStore(parts, memory=memory, **options)
     for part in parts():
@@ -29,7 +29,7 @@ def filled(monkeypatch, kind, **options):
     return store
 
 
-@pytest.mark.parametrize("kind", ["memory", "file", "anew"])
+@pytest.mark.parametrize("kind", ["memory", "file", "rebuilt"])
 @pytest.mark.parametrize("n_rows", [None, N])
 def test_a_store_gives_what_it_was_given(kind, n_rows, monkeypatch):
     with filled(monkeypatch, kind, n_rows=n_rows) as store:
@@ -48,7 +48,7 @@ def test_a_scratch_file_leaves_nothing_behind(monkeypatch, tmp_path):
 
 def test_a_full_disk_is_told_or_gone_around(monkeypatch):
     monkeypatch.setattr(store_module, "_ROOM", np.inf)
-    with filled(monkeypatch, "anew") as store:
+    with filled(monkeypatch, "rebuilt") as store:
         assert_array_equal(np.concatenate([block for _, block in store.blocks()]), Z)
     store = BlockStore(None, memory=8 * R * 20)
     with pytest.raises(OSError, match="disk has no room; give fewer features"):
@@ -57,7 +57,7 @@ def test_a_full_disk_is_told_or_gone_around(monkeypatch):
 
 
 def test_batches_that_change_between_passes_are_told(monkeypatch):
-    store = filled(monkeypatch, "anew")
-    store.again = lambda: iter([Z[:6], *parts()[1:]])
+    store = filled(monkeypatch, "rebuilt")
+    store.rebuild = lambda: iter([Z[:6], *parts()[1:]])
     with pytest.raises(ValueError, match="same batches each time"):
         list(store.blocks())

@@ -84,7 +84,7 @@ class SampledTerm(Term):
     @cached_property
     def by_value(self) -> SeparableTerm:
         """The same map on the observed values (N, 1), as one Gram matrix between them, (N, N); shared by a path."""
-        R, samples = self.sampling.seen, np.flatnonzero(self.sampling.observed) // self.sampling.m
+        R, samples = self.sampling.dense, np.flatnonzero(self.sampling.observed) // self.sampling.m
         gram = R @ R.T if self.M is None else (R @ self.M) @ R.T
         gram *= self.term.K[np.ix_(samples, samples)]
         return SeparableTerm(gram)

@@ -24,14 +24,14 @@ class BlockStore:
     In memory while they fit; beyond that in a file without a name, which is gone with the process or ``close``,
     whatever happens; or nowhere, where making them takes less time than reading or the disk has no room.
 
-    again : function that returns the same blocks anew, or None where that cannot be done
+    rebuild : function that returns the same blocks anew, or None where that cannot be done
     n_rows : how many will come, None where nobody knows
     memory : bytes that may be held, None for a quarter of this machine's memory
     folder : for the file, None for the system's
     """
 
-    def __init__(self, again: Callable[[], Iterable] | None = None, n_rows=None, memory=None, folder=None):
-        self.again, self.n_rows, self.folder = again, n_rows, folder
+    def __init__(self, rebuild: Callable[[], Iterable] | None = None, n_rows=None, memory=None, folder=None):
+        self.rebuild, self.n_rows, self.folder = rebuild, n_rows, folder
         self.memory = _SHARE * 8 * copies_in_memory(1) if memory is None else memory
         self.held: list[np.ndarray] | None = []  # None once they are elsewhere
         self.file: Any = None
@@ -56,8 +56,8 @@ class BlockStore:
 
     @property
     def kind(self) -> str:
-        """Where blocks are: "memory", "file" or "anew"."""
-        return "memory" if self.held is not None else "file" if self.file is not None else "anew"
+        """Where blocks are: "memory", "file" or "rebuilt"."""
+        return "memory" if self.held is not None else "file" if self.file is not None else "rebuilt"
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -73,7 +73,7 @@ class BlockStore:
         held, self.held = self.held or [], None
         made = self.bytes / max(self._seconds, 1e-9)
         room = shutil.disk_usage(self.folder or tempfile.gettempdir()).free > _ROOM * self._expected
-        if self.again is not None and (made > _READING or not room):
+        if self.rebuild is not None and (made > _READING or not room):
             return
         if not room:
             self.held = held
@@ -105,8 +105,8 @@ class BlockStore:
         if self.held is not None:
             yield from self.held
         elif self.file is None:
-            assert self.again is not None
-            yield from self.again()
+            assert self.rebuild is not None
+            yield from self.rebuild()
         else:
             self.file.flush()
             self.file.seek(0)
