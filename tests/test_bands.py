@@ -93,10 +93,10 @@ def test_points_without_any_residual_do_not_decide():
     """Rounding at a point where all curves are the same must not be a scale."""
     residuals = np.random.default_rng(0).normal(size=(20, 4))
     residuals[:, 1] *= 1e-16
-    learnt = scores.MaxScaled("scale").learn(residuals, np.ones(20), LEVEL)
+    learnt = scores.ScaledMaximum("scale").learn(residuals, np.ones(20), LEVEL)
     assert learnt[1] == min(np.delete(learnt, 1))
     small = residuals * [1, 0, 1e-9, 1]  # another unit is no rounding
-    assert_allclose(scores.MaxScaled("scale").learn(small, np.ones(20), LEVEL)[2], 1e-9 * learnt[2])
+    assert_allclose(scores.ScaledMaximum("scale").learn(small, np.ones(20), LEVEL)[2], 1e-9 * learnt[2])
 
 
 # ---------------------------------------------------------------- the reference

@@ -176,7 +176,7 @@ def test_boxes_hold_the_whole_set(method, score):
 def test_scales_by_definition():
     residuals, weights = np.random.default_rng(0).normal(size=(40, 3)) * [1, 2, 3], np.ones(40)
     residuals[::5, 1] = np.nan
-    learn = {name: scores.MaxScaled(name).learn(residuals, weights, LEVEL) for name in SCORES[:4]}
+    learn = {name: scores.ScaledMaximum(name).learn(residuals, weights, LEVEL) for name in SCORES[:4]}
     assert_allclose(learn["constant"], 1)
     assert_allclose(learn["scale"], np.sqrt(np.nanmean(residuals**2, axis=0)))
     assert_allclose(learn["robust"], 1.4826 * np.nanmedian(np.abs(residuals), axis=0))
@@ -197,9 +197,9 @@ def test_mahalanobis_of_gaps_is_the_shadow():
 
 def test_scale_of_outputs_without_residuals():
     residuals = np.zeros((10, 2))
-    assert_allclose(scores.MaxScaled("scale").learn(residuals, np.ones(10), LEVEL), 1)
+    assert_allclose(scores.ScaledMaximum("scale").learn(residuals, np.ones(10), LEVEL), 1)
     residuals[:, 0] = 3
-    assert_allclose(scores.MaxScaled("scale").learn(residuals, np.ones(10), LEVEL), 3)
+    assert_allclose(scores.ScaledMaximum("scale").learn(residuals, np.ones(10), LEVEL), 3)
     assert np.isfinite(np.linalg.cholesky(scores.Mahalanobis().learn(residuals, np.ones(10), LEVEL))).all()
 
 
@@ -309,7 +309,7 @@ def test_blocks_of_queries_change_nothing():
 
 
 def test_pickles_and_clones():
-    model = ConformalPredictor(MODEL, "split", LEVEL, scores.MaxScaled("robust"), random_state=0)
+    model = ConformalPredictor(MODEL, "split", LEVEL, scores.ScaledMaximum("robust"), random_state=0)
     again = clone(model)
     assert again.get_params()["score__modulation"] == "robust"
     for one in (model, clone(model).set_params(method="jackknife+"), clone(model).set_params(method="cv+")):

@@ -269,8 +269,8 @@ def test_order_and_repetitions_change_nothing(name):
 
 def test_ties_count_as_a_whole():
     g = np.array([[1.0, 0.5, 0.5 + 1e-17, 2.0, 1.0]])
-    assert_array_equal(candidate_scores.Rank()(g), [[4, 2, 2, 5, 4]])
-    cumulative = candidate_scores.Cumulative(penalty=0.1)(g)
+    assert_array_equal(candidate_scores.ObjectiveRank()(g), [[4, 2, 2, 5, 4]])
+    cumulative = candidate_scores.CumulativeMass(penalty=0.1)(g)
     assert cumulative[0, 1] == cumulative[0, 2] and cumulative[0, 0] == cumulative[0, 4]
     assert_allclose(cumulative[0, 3], 1 + 0.1 * 4)
     flat = np.full((2, 3, 4), 7.0)

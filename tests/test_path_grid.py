@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.model_selection import GridSearchCV, KFold
 
 from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor, RegularizationPathCV, losses
-from hilbertlearn.model_selection.grid import choose, error_curve
+from hilbertlearn.model_selection.grid import error_curve, select_model
 from hilbertlearn.training import fit, fit_grid
 
 rng = np.random.default_rng(3)
@@ -167,16 +167,16 @@ def test_one_standard_error_takes_the_largest_alpha_then_the_most_robust_loss():
     alphas, tried = np.array([0.1, 1.0, 10.0]), [losses.Huber(kappa) for kappa in (3.0, 1.0, 2.0)]
     errors = np.array([[1.0, 2.0, 1.1], [1.4, 1.3, 1.2], [3.0, 2.0, 1.6]])
     spread = np.full((3, 3), 0.45)
-    assert choose(alphas, tried, errors, spread, "best") == (0, 0)
-    assert choose(alphas, tried, errors, spread, "one_standard_error") == (1, 1)
-    assert choose(alphas, tried, errors, 0.7 * np.ones((3, 3)), "one_standard_error") == (2, 2)
+    assert select_model(alphas, tried, errors, spread, "best") == (0, 0)
+    assert select_model(alphas, tried, errors, spread, "one_standard_error") == (1, 1)
+    assert select_model(alphas, tried, errors, 0.7 * np.ones((3, 3)), "one_standard_error") == (2, 2)
 
 
 def test_one_standard_error_takes_the_widest_tube():
     tried = [losses.EpsilonInsensitive(epsilon) for epsilon in (0.1, 0.5, 0.3)]
     errors, spread = np.array([[1.0, 1.2, 1.1]]), np.full((1, 3), 0.15)
-    assert choose(np.ones(1), tried, errors, spread, "one_standard_error") == (0, 2)
-    assert choose(np.ones(1), tried, errors, 2 * spread, "one_standard_error") == (0, 1)
+    assert select_model(np.ones(1), tried, errors, spread, "one_standard_error") == (0, 2)
+    assert select_model(np.ones(1), tried, errors, 2 * spread, "one_standard_error") == (0, 1)
 
 
 def test_one_standard_error_along_a_path():

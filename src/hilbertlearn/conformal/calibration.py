@@ -17,7 +17,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .levels import conforms, enough, lower_ends, rank, upper_ends
+from .levels import conforms, is_bounded, lower_ends, rank, upper_ends
 from .observations import IrregularOutputs, RowOutputs
 from .row_models import RowModels
 from .scores import Score
@@ -52,7 +52,7 @@ class Calibration:
         if query_weights is None:
             count = observed.sum(axis=0)
             return (rank(self.level, count) <= count)[None]
-        return enough(self.level, self.weights @ observed, query_weights[:, None])
+        return is_bounded(self.level, self.weights @ observed, query_weights[:, None])
 
     @property
     def covered(self) -> float:

@@ -22,7 +22,7 @@ from ..data.objects import concatenate_outputs, distinct, read_outputs, take, to
 from ..decoders.candidates import best_first
 from ..structured.candidate_pools import read_candidates, read_lists
 from .additive_costs import WeightedLoss, has_additive_costs
-from .candidate_scores import CandidateScore, Gap, Loss, Objective
+from .candidate_scores import CandidateScore, Gap, Objective, PredictionLoss
 from .candidate_sets import Balls, CandidateSets, canonical
 from .finite_spaces import all_outputs
 from .object_models import GAP, LOSS, OBJECTIVE, ObjectModels, OutputObjective
@@ -252,7 +252,9 @@ def _best_first(objective):
 
 
 def read_candidate_lists(lists, outputs, m):
-    """Candidates of each of m queries, or samples, after reading."""
+    """Candidates of each of m queries, or samples, after reading; None stays None."""
+    if lists is None:
+        return None
     pool, sizes = read_lists(lists, outputs, m)
     ends = np.cumsum(sizes)
     return [pool.take(np.arange(end - size, end)) for end, size in zip(ends, sizes, strict=True)]
@@ -282,7 +284,7 @@ def resolve_score(score, rules, listed):
     the prediction; for other outputs that cannot be listed, the loss to the prediction.
     """
     if score is None:
-        score = Gap() if listed or has_additive_costs(rules) else Loss()
+        score = Gap() if listed or has_additive_costs(rules) else PredictionLoss()
     if score.by_loss:
         return score, LOSS
     if not listed and has_additive_costs(rules) and isinstance(score, Gap) and not score.relative:

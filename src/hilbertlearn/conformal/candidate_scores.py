@@ -1,8 +1,8 @@
-"""Scores of candidates: how badly an output fits a query, from the decoder's objective at all its candidates.
+"""Scores of candidates, computed from the decoder's objective at all candidates of a query.
 
-A score is a setting and learns nothing. The objective g of a model is what its prediction minimises: the weighted loss
-``sum_i w_i(x) Delta(z, y_i)``, or the squared distance in the output space up to a constant. A score turns the values
-(..., c) at the distinct candidates of a query into scores (..., c), the smaller the better, whatever their order.
+A score is a setting and learns nothing. The prediction of a model minimises its objective: the weighted loss ``sum_i
+w_i(x) Delta(z, y_i)``, or the squared distance in the output space up to a constant. A score turns the values (..., c)
+at the distinct candidates of a query into scores (..., c), the smaller the better. It does not depend on their order.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, clone
 from .._utils.validation import check_choice, check_number
 from ..decoders.candidates import TIED
 
-_FLAT = 1e-9  # of the largest value: candidates that differ by less are all alike
+_FLAT = 1e-9  # mean gap relative to the largest value up to which all candidates are tied
 
 
 class CandidateScore(BaseEstimator, ABC):
@@ -34,8 +34,8 @@ class CandidateScore(BaseEstimator, ABC):
     True
     """
 
-    by_candidates = True  # whether the score of a candidate depends on what the others are
-    by_loss = False  # whether the objective is the loss to the prediction in place of the decoder's
+    by_candidates = True  # whether the score of a candidate depends on the other candidates
+    by_loss = False  # whether the objective is the output loss to the prediction instead of the decoder's
 
     @abstractmethod
     def __call__(self, objective):
@@ -43,7 +43,7 @@ class CandidateScore(BaseEstimator, ABC):
 
 
 class Objective(CandidateScore):
-    """The objective itself: a candidate's score does not depend on the other candidates.
+    """The objective itself, which does not depend on the other candidates.
 
     References
     ----------
@@ -64,12 +64,13 @@ class Objective(CandidateScore):
 
 
 class Gap(CandidateScore):
-    """How much the objective is above its minimum over the candidates.
+    """The difference of the objective and its minimum over the candidates.
 
     Parameters
     ----------
-    relative : whether to divide by how much the candidates' mean is above it, which makes queries with objectives of
-        different spread alike
+    relative : bool, default=False
+        Whether to divide by the mean difference over the candidates, so that queries with objectives of different
+        spread are comparable.
 
     References
     ----------
@@ -94,10 +95,10 @@ class Gap(CandidateScore):
         return gaps / _spread(gaps, objective)
 
 
-class Rank(CandidateScore):
-    """The number of candidates that are at least as good, those that are tied included.
+class ObjectiveRank(CandidateScore):
+    """The number of candidates with at most the same objective, ties included.
 
-    Sets are as many of the best candidates for every query, up to ties.
+    Sets then have the same number of candidates for every query, up to ties.
 
     References
     ----------
@@ -107,21 +108,22 @@ class Rank(CandidateScore):
     --------
     >>> import numpy as np
     >>> from hilbertlearn.conformal import candidate_scores
-    >>> candidate_scores.Rank()(np.array([0.3, 0.1, 0.2]))
+    >>> candidate_scores.ObjectiveRank()(np.array([0.3, 0.1, 0.2]))
     array([3., 1., 2.])
     """
 
     def __call__(self, objective):
-        order, ends = _levels(objective)
-        return _in_place(ends.astype(float), order)
+        order, ends = _sort_with_ties(objective)
+        return _unsort(ends.astype(float), order)
 
 
 class Likelihood(CandidateScore):
-    """Minus the logarithm of the candidate's mass, with masses ``exp(-gap / temperature)`` that sum to one.
+    """Minus the logarithm of the candidate's mass; masses are ``exp(-gap / temperature)``, normalised to sum one.
 
     Parameters
     ----------
-    temperature : in units of how much the mean of the objective over the candidates is above its minimum
+    temperature : float, default=0.2
+        In units of the mean gap over the candidates.
 
     References
     ----------
@@ -144,16 +146,17 @@ class Likelihood(CandidateScore):
         return ratios + logsumexp(-ratios, axis=-1, keepdims=True)
 
 
-class Cumulative(CandidateScore):
-    """The mass of the candidates that are at least as good, with the masses of ``Likelihood``.
+class CumulativeMass(CandidateScore):
+    """The total mass of the candidates with at most the same objective, with the masses of ``Likelihood``.
 
-    Romano, Sesia & Candes 2020, without their random number: ties are counted as a whole. ``penalty`` for each
-    candidate beyond the first is that of Angelopoulos et al. 2021: it keeps the long tail of poor candidates out.
+    This is the score of Romano, Sesia & Candes 2020 without randomisation; all tied candidates count.
 
     Parameters
     ----------
-    temperature : as in ``Likelihood``
-    penalty : number >= 0
+    temperature : float, default=0.2
+        As in ``Likelihood``.
+    penalty : float, default=0.0
+        Added for each candidate beyond the first (Angelopoulos et al. 2021). It excludes long tails of poor candidates.
 
     References
     ----------
@@ -165,7 +168,7 @@ class Cumulative(CandidateScore):
     --------
     >>> import numpy as np
     >>> from hilbertlearn.conformal import candidate_scores
-    >>> candidate_scores.Cumulative()(np.array([0.3, 0.1, 0.2])).round(3)
+    >>> candidate_scores.CumulativeMass()(np.array([0.3, 0.1, 0.2])).round(3)
     array([1.   , 0.993, 1.   ])
     """
 
@@ -175,13 +178,13 @@ class Cumulative(CandidateScore):
     def __call__(self, objective):
         penalty = check_number(self.penalty, "penalty", strict=False)
         masses = np.exp(-Likelihood(self.temperature)(objective))
-        order, ends = _levels(objective)
+        order, ends = _sort_with_ties(objective)
         sums = np.cumsum(np.take_along_axis(masses, order, axis=-1), axis=-1)
-        return _in_place(np.take_along_axis(sums, ends - 1, axis=-1) + penalty * (ends - 1), order)
+        return _unsort(np.take_along_axis(sums, ends - 1, axis=-1) + penalty * (ends - 1), order)
 
 
-class Loss(CandidateScore):
-    """The output loss of the prediction where the candidate is true: sets are balls around the prediction.
+class PredictionLoss(CandidateScore):
+    """The output loss between the prediction and the candidate: sets are balls around the prediction.
 
     References
     ----------
@@ -191,7 +194,7 @@ class Loss(CandidateScore):
     --------
     >>> import numpy as np
     >>> from hilbertlearn.conformal import candidate_scores
-    >>> candidate_scores.Loss().by_loss
+    >>> candidate_scores.PredictionLoss().by_loss
     True
     """
 
@@ -205,10 +208,10 @@ class Loss(CandidateScore):
 _BY_NAME = {
     "gap": Gap,
     "objective": Objective,
-    "rank": Rank,
+    "rank": ObjectiveRank,
     "likelihood": Likelihood,
-    "cumulative": Cumulative,
-    "loss": Loss,
+    "cumulative": CumulativeMass,
+    "loss": PredictionLoss,
 }
 
 
@@ -225,13 +228,13 @@ def as_candidate_score(score):
 
 
 def _spread(gaps, objective):
-    """(..., 1) mean of the gaps, one where all candidates are alike."""
+    """(..., 1) mean of the gaps, one where all candidates are tied."""
     mean = gaps.mean(axis=-1, keepdims=True)
     return np.where(mean > _FLAT * np.abs(objective).max(axis=-1, keepdims=True), mean, 1.0)
 
 
-def _levels(objective):
-    """Order (..., c), best first, and for each place how many are as good or better; equal are equal up to rounding."""
+def _sort_with_ties(objective):
+    """Order (..., c), best first, and for each position the number of candidates up to its last tie, up to rounding."""
     order = np.argsort(objective, axis=-1, kind="stable")
     values = np.take_along_axis(objective, order, axis=-1)
     rises = np.diff(values, axis=-1) > TIED * np.abs(values).max(axis=-1, keepdims=True)
@@ -241,8 +244,8 @@ def _levels(objective):
     return order, np.flip(np.minimum.accumulate(np.flip(ends, -1), axis=-1), -1)
 
 
-def _in_place(values, order):
-    """Values (..., c) of the places of an order where they belong."""
+def _unsort(values, order):
+    """Values (..., c) of the sorted candidates, back in the order of the candidates."""
     out = np.empty(values.shape)
     np.put_along_axis(out, order, values, axis=-1)
     return out

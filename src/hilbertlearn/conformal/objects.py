@@ -42,28 +42,23 @@ class ObjectSets(OutputSets):
     @classmethod
     def fit(cls, settings, X, y, sample_weight=None, groups=None, candidates_per_query=None):
         score = as_candidate_score(settings.score)
-        data, lists = ObjectData.from_arguments(X, y, sample_weight, groups), None
+        data = ObjectData.from_arguments(X, y, sample_weight, groups)
         outputs = take(data.outputs.items, data.rows)
-        if candidates_per_query is not None:
-            lists = read_candidate_lists(candidates_per_query, outputs, data.n_samples)
+        lists = read_candidate_lists(candidates_per_query, outputs, data.n_samples)
         method = settings.initial_method(data)
-        splits = machines = None
-        if method == "split":
-            splits, machines = _fit_parts(settings, method, data)
-            machine = machines[0]
-        else:
-            machine = ObjectMachine(_fit_all(settings, data))
+        parts = _fit_parts(settings, method, data) if method == "split" else None
+        machine = _fit_all(settings, data) if parts is None else parts[1][0]
         candidates = all_candidates(machine.rules, outputs)
         score, kind = resolve_score(score, machine.rules, candidates is not None or lists is not None)
-        closed_form = method != "split" and data.groups is None and kind == OBJECTIVE and machine.has_closed_form(X)
+        closed_form = parts is None and kind == OBJECTIVE and data.groups is None and machine.has_closed_form(data.X)
         if method == "auto":
             method = "jackknife+" if closed_form and _is_small(data, candidates, lists) else "cv+"
+        closed_form = closed_form and method == "jackknife+"
         models: ObjectModels
-        if closed_form and method == "jackknife+":
+        if closed_form:
             models = object_jackknife(machine, data)
         else:
-            if machines is None:
-                splits, machines = _fit_parts(settings, method, data)
+            splits, machines = parts or _fit_parts(settings, method, data)
             models = object_refits(machines, data, splits, kind)
         calibration = CandidateCalibration(
             models=models,
@@ -80,7 +75,7 @@ class ObjectSets(OutputSets):
             columns=machine.columns,
             calibration=calibration,
             method=method,
-            closed_form=closed_form and method == "jackknife+",
+            closed_form=closed_form,
             n_calibration=len(models.rows),
         )
 
@@ -91,10 +86,10 @@ class ObjectSets(OutputSets):
         return self.calibration.predict(X, candidates, candidates_per_query, query_weights, allow_empty)
 
 
-def _fit_all(settings: ConformalSettings, data: ObjectData):
+def _fit_all(settings: ConformalSettings, data: ObjectData) -> ObjectMachine:
     """The estimator fitted to all samples."""
     with settings.full_model_progress():
-        return fit_model(clone(settings.estimator), data.X, data.y, data.sample_weight)
+        return ObjectMachine(fit_model(clone(settings.estimator), data.X, data.y, data.sample_weight))
 
 
 def _fit_parts(settings: ConformalSettings, method, data: ObjectData):

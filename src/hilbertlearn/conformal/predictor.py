@@ -89,9 +89,9 @@ class ConformalPredictor(FitCallbacksMixin, WithFacts, MetaEstimatorMixin, BaseE
         The distance of an output from a prediction.
 
         - For numbers: "constant", "scale", "robust", "trimmed", "mahalanobis", or an object of ``conformal.scores``. It
-          is the largest residual relative to a scale (boxes and bands, see ``scores.MaxScaled``), or the Mahalanobis
-          length (ellipsoids). "auto" is "robust" for robust losses and "scale" otherwise. Intervals do not depend on
-          it.
+          is the largest residual relative to a scale (boxes and bands, see ``scores.ScaledMaximum``), or the
+          Mahalanobis length (ellipsoids). "auto" is "robust" for robust losses and "scale" otherwise. Intervals do not
+          depend on it.
         - For objects: "gap", "objective", "rank", "likelihood", "cumulative", "loss", or an object of
           ``conformal.candidate_scores``. "gap" is the difference of the decoder's objective at a candidate and its
           minimum, "objective" the objective itself, "rank" the candidate's rank, "likelihood" and "cumulative" use
@@ -218,12 +218,12 @@ class ConformalPredictor(FitCallbacksMixin, WithFacts, MetaEstimatorMixin, BaseE
         """Level, method and calibration samples; then the facts of the estimator."""
         check_is_fitted(self)
         facts: Facts = [
-            ("promised level", self.sets_.calibration.level),
+            ("level", self.sets_.calibration.level),
             ("method", f"{self.method_}{', in closed form' * self.closed_form_}"),
             ("calibration size", self.n_calibration_),
         ]
         covered = self.sets_.covered
-        facts += [] if covered is None else [("share of it covered", covered)]
+        facts += [] if covered is None else [("calibration coverage", covered)]
         inner = self.estimator_.facts() if hasattr(self.estimator_, "facts") else [("estimator", self.estimator_)]
         return facts + inner
 

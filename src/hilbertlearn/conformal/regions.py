@@ -22,8 +22,8 @@ _DRAWS = 400  # random points per query for the volume of an ellipsoid; its stan
 class Region:
     """Sets of outputs for m queries. ``contains`` tests the set itself, ``lower`` and ``upper`` are the box around it.
 
-    With one model (split) and a ``MaxScaled`` score the box is the set. With several models (cv+, jackknife+) the set
-    is a little smaller than its box, which therefore has at least its coverage.
+    With one model (split) and a ``ScaledMaximum`` score the box is the set. With several models (cv+, jackknife+) the
+    set is a little smaller than its box, which therefore has at least its coverage.
     """
 
     calibration: Calibration = field(repr=False)

@@ -1,9 +1,9 @@
-"""Scores: how far an output is from a prediction, in units that a model's own training samples tell.
+"""Scores: the distance of an output from a prediction, relative to a scale.
 
-A score is a setting. Each model that leaves samples out *learns* a scale from residuals of the samples that it was
-fitted to, and never from those that it leaves out: then the scores of the samples left out and of a new one are
-exchangeable, whatever the scale is. The set of outputs with a score of at most r is symmetric around the prediction;
-``extents`` are half the sides of the box around it for r = 1.
+A score is a setting. Each model *learns* a scale from residuals of its training samples, never from those that it
+leaves out. So the scores of a calibration sample and of a new one are exchangeable for any scale. The set of outputs
+with a score of at most r is symmetric around the prediction; ``extents`` are half the sides of the box around it for r
+= 1.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from sklearn.base import BaseEstimator, clone
 from .._utils.statistics import MAD_TO_DEVIATION, weighted_quantile
 from .._utils.validation import check_choice, check_number
 
-_ROUNDING = 1e-12  # of a scale relative to the largest, at and below which it is none
-_CONSTANT = 64 * np.finfo(float).eps  # range of an output relative to its size, up to which it is constant
-_TRIMMED = 0.9  # share of the samples that are not the most extreme
+_ROUNDING = 1e-12  # scales up to this share of the largest one count as zero
+_CONSTANT = 64 * np.finfo(float).eps  # an output whose range is up to this share of its size is constant
+_TRIMMED = 0.9  # share of the samples that remain after trimming the most extreme ones
 MODULATIONS = ("auto", "constant", "scale", "robust", "trimmed")
 
 
 class Score(BaseEstimator, ABC):
-    """A function of residuals and of a scale that is learnt; subclasses hold settings only.
+    """A function of residuals and of a learnt scale; subclasses hold settings only.
 
     References
     ----------
@@ -33,55 +33,69 @@ class Score(BaseEstimator, ABC):
     --------
     >>> import numpy as np
     >>> from hilbertlearn.conformal import scores
-    >>> class Mean(scores.MaxScaled):
+    >>> class Mean(scores.ScaledMaximum):
     ...     def sizes(self, residuals, scales):
     ...         return np.nanmean(np.abs(residuals) / scales, axis=-1)
     >>> float(Mean("constant").sizes(np.array([[1.0, -3.0]]), np.ones((1, 2)))[0])
     2.0
     """
 
-    learns = True  # whether residuals of the training samples are needed
-    pointwise = False  # whether a score is one of points, so that functions may have points of their own
-    smooth = False  # whether scales of functions are to be smoothed along their domain
+    learns = True  # whether the score has a scale, learnt from residuals of the training samples
+    pointwise = False  # whether the score is a maximum over points, so that functions may be irregular
+    smooth = False  # whether scales of functions are smoothed along their domain
 
     @abstractmethod
     def learn(self, residuals, weights, level, robust=False):
-        """The scale of one model.
+        """Learn the scale of one model.
 
-        residuals : (n, d) of its training samples, NaN where not observed; at best each left out
-        weights : (n,) of these samples
-        level : of the sets to be made
-        robust : whether the model is one that resists outliers, so that the scale has to
+        Parameters
+        ----------
+        residuals : (n, d) array
+            Residuals of its training samples, leave-one-out where possible, NaN where not observed.
+        weights : (n,) array
+            Weights of these samples.
+        level : float
+            Level of the sets.
+        robust : bool, default=False
+            Whether the loss of the model is robust; then the scale has to be robust too.
+
+        Returns
+        -------
+        scale : array
+            In the form that ``sizes`` and ``extents`` take.
         """
 
     def learn_in_units(self, residuals, units, weights, level, robust=False):
-        """``learn`` with residuals in units (d,) of the outputs, the scale back in the outputs' own.
+        """``learn`` from residuals divided by units (d,) of the outputs; the scale is in the units of the outputs.
 
-        Then outputs of very different sizes count alike. A score whose scale has another form learns as it is.
+        So outputs of very different sizes have the same influence. By default units are ignored.
         """
         return self.learn(residuals, weights, level, robust)
 
     @abstractmethod
     def sizes(self, residuals, scales):
-        """Scores (...,) of residuals (..., k, d) under the scales of k models; over what was observed alone."""
+        """Scores (..., k) of residuals (..., k, d) under the scales of k models; entries that are NaN do not matter."""
 
     @abstractmethod
     def extents(self, scales):
-        """Half sides (k, d) of the boxes around what has score one."""
+        """Half sides (k, d) of the boxes around the sets of score one."""
 
 
-class MaxScaled(Score):
-    """The largest residual of any output, or at any point of a curve, each relative to a scale: boxes and bands.
+class ScaledMaximum(Score):
+    """The largest residual over all outputs, or all points of a curve, relative to a scale: boxes and bands.
 
     Parameters
     ----------
-    modulation : the scale of each output or point
-        "constant": one, so that a band has the same width everywhere, and outputs of different units do not go
-        together. "scale": the standard deviation of residuals there. "robust": their median absolute deviation.
-        "trimmed": the largest residual there of any sample but the most extreme tenth, judged by their largest residual
-        in units of the range of outputs (Diquigiovanni, Fontana & Vantini 2022, with the level in place of the share of
-        a tenth). "auto": "robust" for models with a loss that resists outliers, "scale" for others; of functions
-        smoothed over 2 % of their domain.
+    modulation : {"auto", "constant", "scale", "robust", "trimmed"}, default="auto"
+        The scale of each output or point.
+
+        - "constant": one. A band has the same width everywhere; outputs should have the same unit.
+        - "scale": the root mean square of residuals.
+        - "robust": their median absolute deviation.
+        - "trimmed": the largest residual, without the tenth of the samples whose largest residual, in units of the
+          range of outputs, is most extreme (Diquigiovanni, Fontana & Vantini 2022, who trim by the level).
+        - "auto": "robust" for models with a robust loss, "scale" for others; scales of functions are smoothed over 2 %
+          of their domain.
 
     References
     ----------
@@ -92,7 +106,7 @@ class MaxScaled(Score):
     --------
     >>> import numpy as np
     >>> from hilbertlearn.conformal import scores
-    >>> score, residuals = scores.MaxScaled("scale"), np.array([[1.0, 20.0], [-1.0, -20.0]])
+    >>> score, residuals = scores.ScaledMaximum("scale"), np.array([[1.0, 20.0], [-1.0, -20.0]])
     >>> scale = score.learn(residuals, np.ones(2), level=0.9)
     >>> scale.round(1), float(score.sizes(np.array([[2.0, 10.0]]), scale)[0])
     (array([ 1., 20.]), 2.0)
@@ -115,7 +129,7 @@ class MaxScaled(Score):
         modulation = check_choice(self.modulation, "modulation", MODULATIONS)
         if modulation == "auto":
             modulation = "robust" if robust else "scale"
-        return replace_zeros(_MODULATED[modulation](residuals, weights))
+        return replace_zeros(_MODULATIONS[modulation](residuals, weights))
 
     def learn_in_units(self, residuals, units, weights, level, robust=False):
         return self.learn(residuals / units, weights, level, robust) * units
@@ -123,21 +137,22 @@ class MaxScaled(Score):
     def sizes(self, residuals, scales):
         ratios = np.abs(residuals)
         ratios /= scales
-        return np.fmax.reduce(ratios, axis=-1)  # NaN only where nothing was observed
+        return np.fmax.reduce(ratios, axis=-1)  # NaN only where no entry was observed
 
     def extents(self, scales):
         return scales
 
 
 class Mahalanobis(Score):
-    """The length of the residual in the metric of the residuals' covariance: ellipsoids.
+    """The Mahalanobis length of the residual: ellipsoids.
 
-    Of an output with gaps the score is that of the entries observed, under their part of the covariance: the shadow
-    of the ellipsoid. The covariance, of second moments around zero, is drawn to its diagonal by ``shrinkage``.
+    The score of an output with gaps uses the observed entries and their block of the covariance: the projection of the
+    ellipsoid. The covariance consists of second moments around zero.
 
     Parameters
     ----------
-    shrinkage : float from 0 to 1, or "auto" for d / (n + d) with n samples
+    shrinkage : float from 0 to 1 or "auto", default="auto"
+        Weight of the diagonal in the covariance. "auto" is d / (n + d) for n samples and d outputs.
 
     References
     ----------
@@ -158,7 +173,7 @@ class Mahalanobis(Score):
         self.shrinkage = shrinkage
 
     def learn(self, residuals, weights, level, robust=False):
-        if robust:  # without the samples that are far out in any output
+        if robust:  # drop the samples that are extreme in any output
             scale = replace_zeros(_mad(residuals, weights))
             sizes = np.fmax.reduce(np.abs(residuals) / scale, axis=1)
             weights = weights * (sizes <= weighted_quantile(sizes, _TRIMMED, weights))
@@ -168,12 +183,12 @@ class Mahalanobis(Score):
         S = np.divide((filled.T * weights) @ filled, pairs, out=np.zeros_like(pairs), where=pairs > 0)
         n, d = residuals.shape
         spread = replace_zeros(np.sqrt(np.diagonal(S)))
-        mixed = check_number(self.shrinkage, "shrinkage", strict=False, choices=("auto",))
-        if mixed == "auto":
-            mixed = d / (n + d)
-        elif mixed > 1:
-            raise ValueError(f"shrinkage must be a number from 0 to 1 or 'auto', got {mixed!r}")
-        S = (1 - mixed) * S
+        shrinkage = check_number(self.shrinkage, "shrinkage", strict=False, choices=("auto",))
+        if shrinkage == "auto":
+            shrinkage = d / (n + d)
+        elif shrinkage > 1:
+            raise ValueError(f"shrinkage must be a number from 0 to 1 or 'auto', got {shrinkage!r}")
+        S = (1 - shrinkage) * S
         S[np.diag_indices(d)] = spread**2
         return _definite(S / np.multiply.outer(spread, spread)) * np.multiply.outer(spread, spread)
 
@@ -181,17 +196,17 @@ class Mahalanobis(Score):
         return self.learn(residuals / units, weights, level, robust) * np.multiply.outer(units, units)
 
     def sizes(self, residuals, scales):
-        gone, endless = np.isnan(residuals), np.isinf(residuals).any(axis=-1)
-        if endless.any():
-            return np.where(endless, np.inf, self.sizes(np.where(np.isinf(residuals), 0.0, residuals), scales))
-        if not gone.any():
+        missing, is_infinite = np.isnan(residuals), np.isinf(residuals).any(axis=-1)
+        if is_infinite.any():
+            return np.where(is_infinite, np.inf, self.sizes(np.where(np.isinf(residuals), 0.0, residuals), scales))
+        if not missing.any():
             spread = self.extents(scales)
             correlations = scales / (spread[..., :, None] * spread[..., None, :])
             whitening = np.linalg.inv(np.linalg.cholesky(correlations))
             return np.sqrt((np.matmul(whitening, (residuals / spread)[..., None])[..., 0] ** 2).sum(axis=-1))
         out = np.full(residuals.shape[:-1], np.nan)
         scales = np.broadcast_to(scales, (*out.shape, *scales.shape[-2:]))
-        rows = gone.reshape(-1, gone.shape[-1])
+        rows = missing.reshape(-1, missing.shape[-1])
         patterns, which = np.unique(rows, axis=0, return_inverse=True)
         flat, flat_scales, sizes = (
             residuals.reshape(rows.shape),
@@ -199,28 +214,28 @@ class Mahalanobis(Score):
             out.reshape(-1),
         )
         for number, pattern in enumerate(patterns):
-            own, here = np.flatnonzero(which.ravel() == number), np.flatnonzero(~pattern)
-            if len(here):
-                part = flat_scales[np.ix_(own, here, here)]
-                sizes[own] = Mahalanobis.sizes(self, flat[np.ix_(own, here)], part)
+            samples, columns = np.flatnonzero(which.ravel() == number), np.flatnonzero(~pattern)
+            if len(columns):
+                blocks = flat_scales[np.ix_(samples, columns, columns)]
+                sizes[samples] = Mahalanobis.sizes(self, flat[np.ix_(samples, columns)], blocks)
         return out
 
     def extents(self, scales):
         return np.sqrt(np.diagonal(scales, axis1=-2, axis2=-1))
 
 
-_BY_NAME = {"auto": MaxScaled, "max": MaxScaled, "mahalanobis": Mahalanobis}
+_BY_NAME = {"auto": ScaledMaximum, "max": ScaledMaximum, "mahalanobis": Mahalanobis}
 
 
 def as_score(score) -> Score:
     """A score from its name, or a copy of an object."""
     if isinstance(score, str):
         if score in MODULATIONS[1:]:
-            return MaxScaled(score)
+            return ScaledMaximum(score)
         names = (*_BY_NAME, *MODULATIONS[1:])
         return _BY_NAME[check_choice(score, "score", names, ", or an object of conformal.scores")]()
     if isinstance(score, type) or not isinstance(score, Score):
-        remedy = f"pass {score.__name__}()" if isinstance(score, type) else "use 'auto' or scores.MaxScaled()"
+        remedy = f"pass {score.__name__}()" if isinstance(score, type) else "use 'auto' or scores.ScaledMaximum()"
         raise TypeError(f"score must be a name or an object of conformal.scores, got {score!r}; {remedy}")
     return clone(score)
 
@@ -246,42 +261,41 @@ def _mad(residuals, weights):
         return MAD_TO_DEVIATION * np.median(sizes, axis=0)
     out = np.zeros(residuals.shape[1])
     for j, column in enumerate(sizes.T):
-        seen = np.isfinite(column)
-        if seen.any():
-            out[j] = MAD_TO_DEVIATION * weighted_quantile(column[seen], 0.5, weights[seen])
+        observed = np.isfinite(column)
+        if observed.any():
+            out[j] = MAD_TO_DEVIATION * weighted_quantile(column[observed], 0.5, weights[observed])
     return out
 
 
 def _trimmed(residuals, weights):
-    """The envelope of the samples that are not the most extreme.
+    """The envelope of all samples but the most extreme ones.
 
-    Diquigiovanni et al. 2022, section 3.2, with a share that is the same for every level: sets of a lower level are
-    then inside those of a higher one.
+    Diquigiovanni et al. 2022, section 3.2, with the same share for every level, so that sets are nested in the level.
     """
     sizes = np.abs(residuals)
     largest = np.fmax.reduce(sizes, axis=1)
-    seen = np.isfinite(largest) & (weights > 0)
-    if not seen.any():
+    in_use = np.isfinite(largest) & (weights > 0)
+    if not in_use.any():
         return np.zeros(residuals.shape[1])
-    kept = seen & (largest <= weighted_quantile(largest[seen], _TRIMMED, weights[seen]))
+    kept = in_use & (largest <= weighted_quantile(largest[in_use], _TRIMMED, weights[in_use]))
     return np.nan_to_num(np.fmax.reduce(sizes[kept], axis=0, initial=np.nan))
 
 
-_MODULATED = {"constant": _ones, "scale": _deviation, "robust": _mad, "trimmed": _trimmed}
+_MODULATIONS = {"constant": _ones, "scale": _deviation, "robust": _mad, "trimmed": _trimmed}
 
 
 def replace_zeros(scale):
-    """Scales (d,) with the smallest positive one where residuals are all zero, one if there is none.
+    """Scales (d,) with the smallest positive one in place of zeros, or one if all are zero.
 
-    What is below rounding of the largest counts as zero: it says nothing of a new output there.
+    Scales below the rounding error of the largest count as zero.
     """
-    real = scale > _ROUNDING * scale.max(initial=0.0)
-    smallest = scale[real].min(initial=np.inf)
-    return np.where(real, scale, smallest if np.isfinite(smallest) else 1.0)
+    is_positive = scale > _ROUNDING * scale.max(initial=0.0)
+    smallest = scale[is_positive].min(initial=np.inf)
+    return np.where(is_positive, scale, smallest if np.isfinite(smallest) else 1.0)
 
 
 def output_units(outputs):
-    """Units (d,) of outputs (n, d): their range, of constant ones their size, and one where all are zero or unseen."""
+    """Units (d,) of outputs (n, d): their range; the size of constant ones; one where all are zero or not observed."""
     low, high = np.fmin.reduce(outputs, axis=0), np.fmax.reduce(outputs, axis=0)
     size = np.maximum(np.abs(low), np.abs(high))
     units = np.where(high - low > _CONSTANT * size, high - low, size)
@@ -289,7 +303,7 @@ def output_units(outputs):
 
 
 def _definite(S):
-    """A correlation matrix without eigenvalues at or below rounding: gaps can make some negative."""
+    """A correlation matrix whose eigenvalues are bounded from below: gaps can make some negative."""
     values, vectors = np.linalg.eigh(S)
     floor = 1e-8 * max(values[-1], 0.0)
     return S if values[0] > floor else (vectors * np.maximum(values, floor)) @ vectors.T

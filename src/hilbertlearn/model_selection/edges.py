@@ -11,16 +11,19 @@ from ..data.graphs import Pairs
 
 
 class EdgeSplit(BaseCrossValidator):
-    """Folds of the known pairs of a graph, linked and not: each has as many links as another, and as many pairs.
+    """Folds of the known pairs of a graph, linked and not, with equal numbers of links and of pairs up to one.
 
-    Unlike folds of nodes, every node is in the training graph, without its pairs of the fold. With fewer links than
-    folds some folds have none, which the area under the ROC curve cannot be computed of.
+    Unlike with folds of nodes, every node is in the training graph, without its pairs of the test part. With fewer
+    links than folds some folds have none, and the area under the ROC curve is not defined there.
 
     Parameters
     ----------
-    n_splits : number of folds, at least 2
-    shuffle : bool, deal out pairs in random order; False for that of the nodes
-    random_state : seed or generator of the order
+    n_splits : int, default=5
+        Number of folds, at least 2.
+    shuffle : bool, default=True
+        Whether pairs are assigned to folds in random order; False is the order of the nodes.
+    random_state : int, RandomState or None, default=0
+        Seed of the order.
 
     References
     ----------
@@ -39,33 +42,60 @@ class EdgeSplit(BaseCrossValidator):
         self.n_splits, self.shuffle, self.random_state = n_splits, shuffle, random_state
 
     def get_n_splits(self, X=None, y=None, groups=None):
-        """The number of folds."""
-        return self.n_splits
-
-    def split(self, X, y=None, groups=None):
-        """Positions of the pairs to train with and to test with, fold by fold.
+        """Return the number of folds.
 
         Parameters
         ----------
-        X : ``graphs.Pairs``, or a graph in any form of which ``Pairs(X)`` are split
-        y : (m,) whether the pairs are linked; None for what the graph says
-        groups : ignored
+        X, y, groups : ignored
+
+        Returns
+        -------
+        n_splits : int
         """
-        fold = self._folds(_pairs_of(X), y)
+        return self.n_splits
+
+    def split(self, X, y=None, groups=None):
+        """Yield positions of the training and the test pairs of each fold.
+
+        Parameters
+        ----------
+        X : ``graphs.Pairs`` or a graph
+            The pairs to split; a graph in any form stands for ``Pairs(X)``.
+        y : (m,) array, default=None
+            Whether the pairs are linked; None is the state in the graph.
+        groups : ignored
+
+        Yields
+        ------
+        train, test : arrays of int
+        """
+        fold = self._folds(_read_pairs(X), y)
         for k in range(self.n_splits):
             yield np.flatnonzero(fold != k), np.flatnonzero(fold == k)
 
     def split_graph(self, graph, X=None, hidden=None):
-        """For loops by hand: the graph in which the pairs of a fold are hidden, and these pairs, fold by fold.
+        """Yield the graph without the pairs of a fold, and these pairs, for loops without scikit-learn's tools.
 
-        Yields a ``graphs.KnownGraph`` and the ``graphs.Pairs`` of the fold; parameters as those of ``graphs.Pairs``.
+        Parameters
+        ----------
+        graph : ``graphs.Pairs`` or a graph
+        X : features of the nodes, default=None
+        hidden : hidden pairs, default=None
+            As in ``graphs.Pairs``.
+
+        Yields
+        ------
+        known : graphs.KnownGraph
+            The graph in which the pairs of the fold are hidden.
+        pairs : graphs.Pairs
+            The pairs of the fold.
         """
         pairs = graph if isinstance(graph, Pairs) else Pairs(graph, X, hidden)
         for train, test in self.split(pairs):
             yield pairs[train].graph(), pairs[test]
 
     def _folds(self, pairs, y):
-        """The fold (m,) of each pair: links are dealt out in turn, then the others."""
+        """The fold (m,) of each pair: links are assigned in turn, then the other pairs."""
         check_number(self.n_splits, "n_splits", low=1, integer=True)
         check_choice(self.shuffle, "shuffle", (True, False))
         linked = pairs.linked if y is None else np.asarray(y)
@@ -82,7 +112,7 @@ class EdgeSplit(BaseCrossValidator):
         return fold
 
 
-def _pairs_of(X):
+def _read_pairs(X):
     if isinstance(X, Pairs):
         return X
     try:

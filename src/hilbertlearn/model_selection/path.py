@@ -1,4 +1,4 @@
-"""Choice of the regularisation along a whole path."""
+"""Selection of alpha and of constants of the loss along a path."""
 
 from __future__ import annotations
 
@@ -29,21 +29,23 @@ from .grid import (
     RULES,
     check_alphas,
     check_loss_params,
-    choose,
+    comparison_loss,
     error_curve,
-    from_plain_to_robust,
-    judge,
+    grid_losses,
     loss_grid,
-    losses_of,
+    order_by_robustness,
+    select_model,
     with_numbers,
 )
 
-_ROUGHER = 10.0  # times ``tol`` for the models of folds on a two-way grid
-_SCORED_GROUPS = 10  # leave-one-out predictions are scored in this many groups when a scorer is given
+# Factor of ``tol`` for the models of folds on a two-way grid. They only serve the comparison, to which the gap of a fit
+# contributes far less than the difference of folds; a smaller factor costs iterations.
+_FOLD_TOLERANCE = 10.0
+_SCORED_GROUPS = 10  # groups of leave-one-out predictions, each with one value of the scorer
 
 
-def _passed_through(name):
-    """A method that calls the best estimator's, there when the wrapped estimator has it."""
+def _delegate(name):
+    """A method that calls that of the best estimator; it exists where the wrapped estimator has it."""
 
     def method(self, X, *args, **kwargs):
         check_is_fitted(self)
@@ -55,45 +57,50 @@ def _passed_through(name):
 
 
 class RegularizationPathCV(FitCallbacksMixin, WithFacts, MetaEstimatorMixin, BaseEstimator):
-    """Any estimator of the package, its alpha and constants of its loss chosen by leave-one-out or folds along a path.
+    """Select alpha and constants of the loss of an estimator of the package, by leave-one-out or folds along a path.
 
-    Each fold's kernel is factored once for all models. The squared loss has its leave-one-out errors in closed form,
-    other losses start each fit from the solutions for the alpha and for the constant before.
+    The kernel of a fold is factored once for all models. The squared loss has leave-one-out errors in closed form;
+    other losses start each fit from the solutions for the previous alpha and the previous constant.
 
     Parameters
     ----------
-    estimator : estimator of hilbertlearn, default ``OperatorKernelRegressor()``
-    alphas : increasing or not, positive numbers; None for a logarithmic grid that spans the kernel's spectrum
-    loss_params : None, or settings of the loss to be chosen too, ``{"kappa": [0.1, 0.3, 1.0]}``
-        All combinations are tried with all alphas, by folds. In place of values "auto" stands for an eighth to eight
-        times the constant that the loss takes from residuals itself. Models of folds are solved to ten times ``tol``,
-        and the centre of curves is smoothed as the first of the combinations asks for; the model that is chosen is
-        fitted as if its settings had been given.
-    cv : "loo", number of folds, splitter of scikit-learn, iterable of (train, test) or None
+    estimator : estimator of hilbertlearn, default=None
+        None is ``OperatorKernelRegressor()``.
+    alphas : array of positive numbers, default=None
+        In any order. None is a logarithmic grid that spans the spectrum of the kernel.
+    loss_params : dict, default=None
+        Values of parameters of the loss to select too, ``{"kappa": [0.1, 0.3, 1.0]}``. All combinations are compared
+        with all alphas, by folds. "auto" instead of a list is an eighth to eight times the constant that the loss
+        computes from residuals. Models of folds are solved to ten times ``tol``, and the centre of curves is smoothed
+        as the first combination requires; the selected model is fitted with its own settings.
+    cv : "loo", int, splitter of scikit-learn or iterable of (train, test), default=None
         None is "loo" for the squared loss and 5 folds otherwise.
-    scoring : name or callable of scikit-learn; None is twice the estimator's own loss (squared error, for the squared);
-        scorers do not see sample weights. With ``loss_params`` None is twice one loss that is the same for all models,
-        since values of losses with different constants cannot be compared: of losses that resist outliers the one with
-        constants taken from residuals, ``Huber("auto")``, of others the squared loss.
-    aggregate : "mean" or "median" of the errors over samples ("loo") or folds; the median ignores corrupted ones
-    rule : "best", the smallest error, or "one_standard_error", the simplest model whose error is within one standard
-        error of the smallest: the largest alpha there is, then the loss that holds outliers back most (the smallest
-        kappa), or has the widest tube (the largest epsilon)
-    n_jobs : folds that are fitted at the same time, as elsewhere in scikit-learn: None is one unless
-        ``joblib.parallel_config`` says otherwise, whose ``backend="dask"`` takes folds to the workers of a cluster
+    scoring : str or callable of scikit-learn, default=None
+        None is twice the estimator's loss (the squared error for the squared loss). With ``loss_params`` None is twice
+        one loss for all models, since values of losses with different constants are not comparable: for robust losses
+        the one with constants computed from residuals, ``Huber("auto")``, for others the squared loss. Scorers ignore
+        sample weights.
+    aggregate : {"mean", "median"}, default="mean"
+        Aggregation of the errors over samples ("loo") or folds; the median ignores corrupted ones.
+    rule : {"best", "one_standard_error"}, default="best"
+        "best" is the smallest error. "one_standard_error" is the simplest model whose error is within one standard
+        error of the smallest: the largest alpha, then the most robust loss (the smallest kappa) or the widest tube (the
+        largest epsilon).
+    n_jobs : int, default=None
+        Number of folds that are fitted at the same time, as elsewhere in scikit-learn. None is one unless
+        ``joblib.parallel_config`` says otherwise, whose ``backend="dask"`` uses the workers of a cluster.
 
     Attributes
     ----------
-    alpha_ : the alpha that was chosen (with the smallest error; the largest of equals); larger where ``alphas`` is None
-        and the solver does not converge there
-    loss_ : the loss that was chosen, its constants numbers
-    loss_params_ : its settings among ``loss_params``; empty without these
-    best_estimator_ : the estimator fitted with both to all the data
+    alpha_ : the selected alpha, the largest of ties; larger where ``alphas`` is None and the solver does not converge
+    loss_ : the selected loss, its constants numbers
+    loss_params_ : its parameters among ``loss_params``; empty without these
+    best_estimator_ : the estimator with both, fitted to all the data
     alphas_ : (n_alphas,) the path
     loss_grid_ : list of the n_params combinations of ``loss_params``, each a dict; None without these
-    errors_ : (n_alphas,), with ``loss_params`` (n_alphas, n_params); twice the mean held-out loss, or minus the scores
+    errors_ : (n_alphas,), with ``loss_params`` (n_alphas, n_params); twice the mean test loss, or minus the scores
     standard_errors_ : standard error of each, of the same shape
-    n_splits_ : samples or folds the errors are aggregated over
+    n_splits_ : number of samples or folds over which errors are aggregated
 
     References
     ----------
@@ -131,7 +138,20 @@ class RegularizationPathCV(FitCallbacksMixin, WithFacts, MetaEstimatorMixin, Bas
     @transactional
     @with_fit_callbacks
     def fit(self, X, y, sample_weight=None):
-        """Compute the errors, choose alpha and the loss, and fit the estimator with them to all the data."""
+        """Compute the errors, select alpha and the loss, and fit the estimator with them to all the data.
+
+        Parameters
+        ----------
+        X, y : inputs and outputs
+            As the estimator takes them.
+        sample_weight : (n,) array, default=None
+            Non-negative weights of the loss.
+
+        Returns
+        -------
+        self : RegularizationPathCV
+            The fitted estimator.
+        """
         check_choice(self.aggregate, "aggregate", ("mean", "median"))
         check_choice(self.rule, "rule", RULES)
         if isinstance(self.cv, str):
@@ -152,14 +172,14 @@ class RegularizationPathCV(FitCallbacksMixin, WithFacts, MetaEstimatorMixin, Bas
         if self.loss_params is not None:
             training = _for_loss(base, training, with_numbers(loss, self.loss_params))
             grid = loss_grid(loss, self.loss_params, training, alphas, options)
-            losses = losses_of(loss, grid)
-        if self._leaves_one_out(training, losses):
+            losses = grid_losses(loss, grid)
+        if self._uses_leave_one_out(training, losses):
             training, factors = training.prepared(alphas)
-            errors, weights = self._leave_one_out(base, training, alphas, factors, indexable(y)[0])
-        elif len(training.rows) == 1:  # nothing to hold out: the smoothest model
+            errors, weights = self._leave_one_out_errors(base, training, alphas, factors, indexable(y)[0])
+        elif len(training.rows) == 1:  # no test part: the smoothest model
             errors, weights = np.zeros((1, len(alphas), len(losses))), np.ones(1)
         else:
-            common = None if grid is None else judge(loss, grid, training, alphas, options)
+            common = None if grid is None else comparison_loss(loss, grid, training, alphas, options)
             errors = self._fold_errors(base, spec, X, y, training, alphas, losses, common)
             weights = np.ones(len(errors))
         if not np.isfinite(errors).all():
@@ -168,7 +188,7 @@ class RegularizationPathCV(FitCallbacksMixin, WithFacts, MetaEstimatorMixin, Bas
                 "does for residuals beyond it; use fewer folds (cv) or scoring='neg_mean_squared_error'"
             )
         curves, spread = error_curve(errors, weights, self.aggregate)
-        i, j = choose(alphas, losses, curves, spread, self.rule)
+        i, j = select_model(alphas, losses, curves, spread, self.rule)
         alpha = float(alphas[i])
         base.set_params(alpha=alpha)
         if grid is not None:
@@ -190,30 +210,40 @@ class RegularizationPathCV(FitCallbacksMixin, WithFacts, MetaEstimatorMixin, Bas
                 setattr(self, name, getattr(base, name))
 
     def facts(self) -> Facts:
-        """What was chosen and how good it looks, then what the best estimator found."""
+        """Path, errors and selected parameters; then the facts of the best estimator."""
         check_is_fitted(self)
         errors, spread = self.errors_, self.standard_errors_
-        chosen = np.flatnonzero(self.alphas_ == self.alpha_)[0]
-        place = chosen if self.loss_grid_ is None else (chosen, self.loss_grid_.index(self.loss_params_))
+        row = np.flatnonzero(self.alphas_ == self.alpha_)[0]
+        place = row if self.loss_grid_ is None else (row, self.loss_grid_.index(self.loss_params_))
         path = f"{len(self.alphas_)} alphas from {self.alphas_.min():.2g} to {self.alphas_.max():.2g}"
-        facts: Facts = [("path", path), ("left out in turn", self.n_splits_)]
-        facts += [("held-out error", errors[place]), ("its standard error", spread[place])]
-        facts += [("chosen settings of the loss", self.loss_params_)] if self.loss_params_ else []
+        facts: Facts = [("path", path), ("splits", self.n_splits_)]
+        facts += [("cross-validated error", errors[place]), ("its standard error", spread[place])]
+        facts += [("selected parameters of the loss", self.loss_params_)] if self.loss_params_ else []
         return facts + self.best_estimator_.facts()
 
-    predict = _passed_through("predict")
-    transform = _passed_through("transform")
+    predict = _delegate("predict")
+    transform = _delegate("transform")
 
     def score(self, X, y, sample_weight=None):
-        """Score of the best estimator."""
+        """Score of the best estimator.
+
+        Parameters
+        ----------
+        X, y : inputs and outputs
+        sample_weight : (m,) array, default=None
+
+        Returns
+        -------
+        score : float
+        """
         check_is_fitted(self)
         return self.best_estimator_.score(X, y, sample_weight)
 
     def _wrapped(self):
         return OperatorKernelRegressor() if self.estimator is None else self.estimator
 
-    def _leaves_one_out(self, training, losses) -> bool:
-        """Whether errors are those of samples left out by the formula."""
+    def _uses_leave_one_out(self, training, losses) -> bool:
+        """Whether errors are leave-one-out errors in closed form."""
         closed_form = training.closed_form and len(losses) == 1 and losses[0].quadratic and len(training.rows) > 1
         if self.scoring is not None and not training.space.decodes:  # scorers compare outputs
             closed_form = False
@@ -225,16 +255,16 @@ class RegularizationPathCV(FitCallbacksMixin, WithFacts, MetaEstimatorMixin, Bas
         return self.cv == "loo" or (self.cv is None and closed_form)
 
     def _fold_errors(self, base, spec, X, y, training, alphas, losses, common):
-        """Errors (n_folds, n_alphas, n_losses); common : the loss that models are judged by, None for their own."""
+        """Errors (n_folds, n_alphas, n_losses); common : the loss that compares models, None for their own."""
         options, order = spec.options, [0]
-        if len(losses) > 1:  # hundreds of models that only serve to choose
-            options, order = replace(options, tol=_ROUGHER * options.tol), from_plain_to_robust(losses)
+        if len(losses) > 1:  # hundreds of models that only serve the comparison
+            options, order = replace(options, tol=_FOLD_TOLERANCE * options.tol), order_by_robustness(losses)
         if self.scoring is None:
             error = functools.partial(spec.steps.fold_error, loss=common)
         else:
             inputs, outputs = indexable(X, y)
-            named = isinstance(self.scoring, str)
-            error = _scored(self._scorer(base, training), base, spec, inputs, outputs, named)
+            by_predictions = isinstance(self.scoring, str)
+            error = _score_error(self._scorer(base, training), base, spec, inputs, outputs, by_predictions)
 
         def checked_error(training, result, test):
             check_solved(spec, result)
@@ -251,7 +281,7 @@ class RegularizationPathCV(FitCallbacksMixin, WithFacts, MetaEstimatorMixin, Bas
         )
         return errors[:, :, np.argsort(order)]
 
-    def _leave_one_out(self, base, training, alphas, factors, y):
+    def _leave_one_out_errors(self, base, training, alphas, factors, y):
         """Errors (n or groups, n_alphas, 1) of the distinct samples, and their weights."""
         data, space = training.merge_duplicates(), training.space
         residuals = loo_residual_path(data, alphas, factors if data is training else None)
@@ -262,18 +292,18 @@ class RegularizationPathCV(FitCallbacksMixin, WithFacts, MetaEstimatorMixin, Bas
         errors = np.empty((len(groups), len(alphas)))
         for column, r in zip(errors.T, residuals, strict=True):
             for i, rows in enumerate(groups):
-                predictions = _HeldOut(space.decode(data.Y[rows] - r[rows]))
+                predictions = _Predictions(space.decode(data.Y[rows] - r[rows]))
                 column[i] = -scorer(predictions, None, _safe_indexing(y, data.rows[rows]))
         return errors[:, :, None], np.ones(len(groups))
 
     def _scorer(self, base, training):
-        """Scikit-learn's scorer; for functions, of their values in whatever container."""
+        """Scikit-learn's scorer; for functions in any container one of their values."""
         functions = hasattr(training.space, "grids") and isinstance(self.scoring, str)
         scorer = check_scoring(base, self.scoring)
         return FunctionalScorer(self.scoring) if functions else scorer
 
     def _folds(self, X, y, rows):
-        """Folds (train, test) of the samples that count, as positions among them, for a number or a splitter."""
+        """Folds (train, test) as positions among the samples in use; rows : positions (n,) of these."""
         cv = 5 if self.cv is None else self.cv
         if isinstance(cv, numbers.Integral):
             number = min(check_number(int(cv), "cv", low=1, integer=True), len(rows))
@@ -291,32 +321,32 @@ class RegularizationPathCV(FitCallbacksMixin, WithFacts, MetaEstimatorMixin, Bas
 
 
 def _for_loss(base, training, loss):
-    """The training data as the estimator with another loss has them: scale and centre of outputs may depend on it."""
+    """The training data for another loss, on which scale and centre of outputs may depend."""
     base.set_params(loss=loss)
     return training.take(np.arange(len(training.rows)))
 
 
-def _scored(scorer, base, spec, X, y, named):
-    """The error of a fit to a part of the data: minus the score of the model it makes.
+def _score_error(scorer, base, spec, X, y, by_predictions):
+    """The error of a fit to a part of the data: minus the score of its model.
 
-    named : whether the scorer is one of scikit-learn's, which need no more of a model than its predictions
+    by_predictions : whether predictions are enough for the scorer, as for scikit-learn's own
     """
 
-    def error(training, found, test):
+    def error(training, fit, test):
         rows = training.rows[test]
-        some = _safe_indexing(X, rows)
-        if named and found.training.space.decodes:
-            values = found.coordinates_at(training.cross(test, found.training))
-            model = _HeldOut(training.form.wrap(found.training.space.decode(values), some))
+        X_test = _safe_indexing(X, rows)
+        if by_predictions and fit.training.space.decodes:
+            values = fit.coordinates_at(training.cross(test, fit.training))
+            model = _Predictions(training.form.wrap(fit.training.space.decode(values), X_test))
         else:
-            model = fitted_copy(base, FitResult(state=spec.steps.make_state(found), form=training.form))
-        return -scorer(model, some, _safe_indexing(y, rows))
+            model = fitted_copy(base, FitResult(state=spec.steps.make_state(fit), form=training.form))
+        return -scorer(model, X_test, _safe_indexing(y, rows))
 
     return error
 
 
-class _HeldOut(RegressorMixin, BaseEstimator):
-    """Predictions made elsewhere, in the form a scorer asks for."""
+class _Predictions(RegressorMixin, BaseEstimator):
+    """Given predictions, as an estimator for a scorer."""
 
     def __init__(self, predictions):
         self.predictions = predictions
