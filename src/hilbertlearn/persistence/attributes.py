@@ -54,8 +54,8 @@ def is_settable(cls, name) -> bool:
         return False
     if dataclasses.is_dataclass(cls):
         return name in {field.name for field in dataclasses.fields(cls)}
-    found = _class_attribute(cls, name)
-    return not callable(found) and not hasattr(type(found), "__get__")
+    attribute = _class_attribute(cls, name)
+    return not callable(attribute) and not hasattr(type(attribute), "__get__")
 
 
 def _defaults(cls) -> dict[str, Any]:

@@ -34,8 +34,10 @@ class Decoder:
     """
 
     def __init__(self, nodes, members: dict[str, bytes], functions: bool):
-        good = isinstance(nodes, list) and all(isinstance(node, dict) and type(node.get("is")) is str for node in nodes)
-        self._require(good, "no table of nodes")
+        is_table = isinstance(nodes, list) and all(
+            isinstance(node, dict) and type(node.get("is")) is str for node in nodes
+        )
+        self._require(is_table, "no table of nodes")
         self.nodes, self.members, self.functions = nodes, members, functions
         self.built: list[Any] = [None] * len(nodes)
         self.ready = [False] * len(nodes)
@@ -64,10 +66,10 @@ class Decoder:
     def _value(self, value):
         if isinstance(value, _SCALARS):
             return value
-        self._require(self._refers(value) and self.ready[value[0]], f"no value {value!r:.60}")
+        self._require(self._is_reference(value) and self.ready[value[0]], f"no value {value!r:.60}")
         return self.built[value[0]]
 
-    def _refers(self, value) -> bool:
+    def _is_reference(self, value) -> bool:
         """Whether a value in JSON is the reference to a node."""
         number = value[0] if isinstance(value, list) and len(value) == 1 else None
         return type(number) is int and 0 <= number < len(self.nodes)
@@ -76,7 +78,7 @@ class Decoder:
         """Number of parts and depth of a value that is built at once, bounded because hashing it is recursive."""
         parts = node.get("of")
         self._require(isinstance(parts, list), "a node without parts")
-        inner = [self.extents[part[0]] for part in parts if self._refers(part)]
+        inner = [self.extents[part[0]] for part in parts if self._is_reference(part)]
         size = 1 + len(parts) + sum(size for size, _ in inner)
         depth = 1 + max((depth for _, depth in inner), default=0)
         self.count += size
@@ -121,19 +123,19 @@ class Decoder:
             return tuple.__new__(cls, parts)
         if kind in ("type", "function", "import"):
             (name,) = self._parts(node)
-            return self._named(kind, name)
+            return self._find_code(kind, name)
         stored_kind = find_kind(kind)
         if stored_kind is None:
             raise _error(f"unknown kind {kind!r:.60}")
         return stored_kind.build(*self._parts(node))
 
-    def _named(self, kind, name):
+    def _find_code(self, kind, name):
         self._require(isinstance(name, str), f"a {kind} without a name")
         if kind == "import":
             return self._import(name)
-        found = packages.find_type(name) if kind == "type" else packages.find_function(name)
-        self._require(found is not None, f"no {kind} {name!r:.60}")
-        return found
+        value = packages.find_type(name) if kind == "type" else packages.find_function(name)
+        self._require(value is not None, f"no {kind} {name!r:.60}")
+        return value
 
     def _sequence_class(self, node, base):
         """A class of the package that is a list or a tuple."""
@@ -164,13 +166,13 @@ class Decoder:
             )
         module, _, name = path.partition(":")
         try:
-            found = importlib.import_module(module)
+            value = importlib.import_module(module)
             for part in name.split("."):
-                found = getattr(found, part)
+                value = getattr(value, part)
         except (ImportError, AttributeError, ValueError) as error:
             raise ModelFileError(f"{path!r:.120} is not there ({error}); put it where it was when saved") from error
-        self._require(callable(found), f"{path!r:.120} is no function")
-        return found
+        self._require(callable(value), f"{path!r:.120} is no function")
+        return value
 
     @staticmethod
     def _require(condition, problem):

@@ -61,38 +61,40 @@ class Encoder:
 
     def _add(self, value, path):
         cls = type(value)
-        own = name_class(cls)
-        if cls is list or (own is not None and issubclass(cls, list)):
-            self._holder(value, {"is": "list", **_of_class(own)}, lambda: self._items(value, path))
+        class_name = name_class(cls)
+        if cls is list or (class_name is not None and issubclass(cls, list)):
+            self._add_holder(value, {"is": "list", **_class_entry(class_name)}, lambda: self._items(value, path))
         elif cls is dict:
-            self._holder(value, {"is": "dict"}, lambda: self._pairs(value, path))
+            self._add_holder(value, {"is": "dict"}, lambda: self._key_value_parts(value, path))
         elif isinstance(value, np.ndarray) and not isinstance(value, np.ma.MaskedArray):
-            self._array(value, path)
-        elif own is not None and issubclass(cls, tuple):
-            self._put(value, {"is": "tuple", "class": own, "of": self._items(value, path)})
+            self._add_array(value, path)
+        elif class_name is not None and issubclass(cls, tuple):
+            self._add_node(value, {"is": "tuple", "class": class_name, "of": self._items(value, path)})
         elif (kind := kind_of_value(value)) is not None:
-            self._put(value, {"is": kind.name, "of": self._items(self._checked(kind.parts, value, path), path)})
+            self._add_node(
+                value, {"is": kind.name, "of": self._items(self._call_checked(kind.parts, value, path), path)}
+            )
         elif isinstance(value, type) or _is_function(value):
-            self._put(value, self._named(value, path))
+            self._add_node(value, self._code_node(value, path))
         else:
-            name = own or packages.name_class(cls) or self._imported(value, path)
-            self._checked(check_memory, value, path)
+            name = class_name or packages.name_class(cls) or self._imported_class(value, path)
+            self._call_checked(check_memory, value, path)
             node = {"is": "object", "class": name}
-            self._holder(value, node, lambda: self._attributes(value, path))
+            self._add_holder(value, node, lambda: self._attributes(value, path))
 
-    def _holder(self, value, node, parts):
+    def _add_holder(self, value, node, parts):
         """A node that others, also its own parts, can refer to before it is filled."""
-        self._put(value, node)
+        self._add_node(value, node)
         node["of"] = parts()
 
-    def _put(self, value, node):
+    def _add_node(self, value, node):
         self.known[id(value)] = len(self.nodes), value
         self.nodes.append(node)
 
     def _items(self, items, path):
         return [self.value(item, f"{path}[{i}]") for i, item in enumerate(items)]
 
-    def _pairs(self, mapping, path):
+    def _key_value_parts(self, mapping, path):
         parts = []
         for key, item in mapping.items():
             parts += [self.value(key, f"{path}: key {key!r:.40}"), self.value(item, f"{path}[{key!r:.40}]")]
@@ -105,36 +107,36 @@ class Encoder:
             raise TypeError(f"{path or 'model'} has attributes in the place of its class's own, {refused}; delete them")
         return {name: self.value(item, f"{path}.{name}".lstrip(".")) for name, item in attributes.items()}
 
-    def _array(self, array, path):
+    def _add_array(self, array, path):
         if type(array) not in (np.ndarray, np.memmap):
             raise TypeError(f"{path or 'model'} is a {type(array).__name__}, which is not stored; give a plain array")
         if array.dtype == object:
             parts = self._items(object_array_parts(array), path)
-            self._put(array, {"is": "object_array", "of": parts})
+            self._add_node(array, {"is": "object_array", "of": parts})
             return
         if array.dtype.kind not in DTYPE_KINDS or not array.dtype.itemsize:
             raise TypeError(
                 f"{path or 'model'} is an array of dtype {array.dtype}, which is not stored; give numbers or text"
             )
-        self._put(array, {"is": "array", "of": [array_name(len(self.arrays))]})
+        self._add_node(array, {"is": "array", "of": [array_name(len(self.arrays))]})
         self.arrays.append(array)
 
-    def _checked(self, function, value, path):
+    def _call_checked(self, function, value, path):
         """The result of a function of a value, its ValueError turned into a TypeError with the path."""
         try:
             return function(value)
         except ValueError as error:
             raise TypeError(f"{path or 'model'} cannot be stored: {error}") from error
 
-    def _named(self, value, path):
+    def _code_node(self, value, path):
         """The node of a class or a function: by its public name if it is in a table, else by its import path."""
-        known = packages.name_type(value) if isinstance(value, type) else packages.name_function(value)
-        if known is not None:
-            return {"is": "type" if isinstance(value, type) else "function", "of": [known]}
+        public_name = packages.name_type(value) if isinstance(value, type) else packages.name_function(value)
+        if public_name is not None:
+            return {"is": "type" if isinstance(value, type) else "function", "of": [public_name]}
         what = f"the {'class' if isinstance(value, type) else 'function'} {getattr(value, '__qualname__', value)}"
         return {"is": "import", "of": [self._import_path(value, what, path)]}
 
-    def _imported(self, value, path):
+    def _imported_class(self, value, path):
         """The name of a class of the user."""
         cls = type(value)
         package = cls.__module__.split(".")[0]
@@ -176,5 +178,5 @@ def _is_function(value) -> bool:
     return isinstance(value, (types.FunctionType, types.BuiltinFunctionType, types.MethodType, np.ufunc))
 
 
-def _of_class(name):
+def _class_entry(name):
     return {} if name is None else {"class": name}

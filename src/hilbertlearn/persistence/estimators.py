@@ -53,5 +53,6 @@ def _is_sorted(known) -> bool:
 
 
 def _is_grouping(group, count) -> bool:
-    good = isinstance(group, np.ndarray) and group.shape == (count,) and group.dtype.kind == "i" and count > 0
-    return good and group.min() >= 0
+    """Whether an array has a code, not negative, for each of `count` categories."""
+    is_array = isinstance(group, np.ndarray) and group.shape == (count,) and group.dtype.kind == "i" and count > 0
+    return is_array and group.min() >= 0

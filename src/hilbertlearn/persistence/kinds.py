@@ -74,5 +74,5 @@ def _package(name: str) -> str:
 def _kinds(package: str) -> dict[str, Kind]:
     """The kinds of an optional package, or all others, by name."""
     modules = [f"{package}_values"] if package else ["plain_values", "trees"]
-    found = [importlib.import_module(f".{module}", __package__).KINDS for module in modules]
-    return {kind.name: kind for kinds in found for kind in kinds}
+    tables = [importlib.import_module(f".{module}", __package__).KINDS for module in modules]
+    return {kind.name: kind for table in tables for kind in table}

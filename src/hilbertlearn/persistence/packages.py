@@ -98,9 +98,9 @@ def find_class(name: str) -> type | None:
     listed = CLASSES[module]
     if short.startswith("_") if listed is None else short not in listed.split():
         return None
-    found = getattr(importlib.import_module(module), short, None)
+    cls = getattr(importlib.import_module(module), short, None)
     home = module if listed is None else module.split(".")[0]  # a module's imports from elsewhere are not in the table
-    return found if inspect.isclass(found) and f"{found.__module__}.".startswith(f"{home}.") else None
+    return cls if inspect.isclass(cls) and f"{cls.__module__}.".startswith(f"{home}.") else None
 
 
 def name_function(function) -> str | None:
@@ -116,13 +116,13 @@ def find_function(name: str):
     """The function of a public name, None if it is not in the table."""
     module, _, short = name.rpartition(".")
     if module == "numpy":
-        found = getattr(np, short, None)
-        return found if isinstance(found, np.ufunc) else None
+        ufunc = getattr(np, short, None)
+        return ufunc if isinstance(ufunc, np.ufunc) else None
     if module not in FUNCTIONS:
         return None
     home, listed = importlib.import_module(module), FUNCTIONS[module]
-    found = getattr(home, short, None) if short in (home.__all__ if listed is None else listed.split()) else None
-    return found if isinstance(found, types.FunctionType) else None
+    function = getattr(home, short, None) if short in (home.__all__ if listed is None else listed.split()) else None
+    return function if isinstance(function, types.FunctionType) else None
 
 
 def name_type(cls: type) -> str | None:
@@ -137,8 +137,8 @@ def find_type(name: str) -> type | None:
         return TYPES[name]
     package, _, short = name.partition(".")
     if package == "numpy":
-        found = getattr(np, short, None)
-        return found if isinstance(found, type) and issubclass(found, np.generic) else None
+        cls = getattr(np, short, None)
+        return cls if isinstance(cls, type) and issubclass(cls, np.generic) else None
     if short in _OPTIONAL_TYPES.get(package, ()):
         return getattr(importlib.import_module(package), short)
     return None

@@ -206,8 +206,8 @@ def _random_state_parts(state):
 
 
 def _random_state(key, position, has_gauss, gauss):
-    good = isinstance(key, np.ndarray) and key.shape == (_WORDS,) and key.dtype == np.uint32
-    require(good and type(position) is int and 0 <= position <= _WORDS, "no state of a random generator")
+    is_key = isinstance(key, np.ndarray) and key.shape == (_WORDS,) and key.dtype == np.uint32
+    require(is_key and type(position) is int and 0 <= position <= _WORDS, "no state of a random generator")
     state = np.random.RandomState()
     state.set_state(("MT19937", key, position, int(bool(has_gauss)), float(gauss)))
     return state
