@@ -195,8 +195,8 @@ def bumpy(X, Z):
 
 def test_blocks_of_fields_are_not_copied():
     blocks = training_gram(CurlFreeKernel(GAMMA), POINTS)
-    assert np.shares_memory(BlockTerm.of_blocks(blocks).by_entry.K, blocks)
-    assert BlockTerm.of_blocks(np.array(bumpy(POINTS, POINTS))).by_entry.K.flags.c_contiguous
+    assert np.shares_memory(BlockTerm.from_blocks(blocks).by_entry.K, blocks)
+    assert BlockTerm.from_blocks(np.array(bumpy(POINTS, POINTS))).by_entry.K.flags.c_contiguous
 
 
 # ---------------------------------------------------------------- the model

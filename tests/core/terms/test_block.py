@@ -166,7 +166,7 @@ def test_samples_left_out_of_a_singular_kernel():
     """Copies of points and a rank below n d: what the others determine has no residual, nothing is lost to rounding."""
     X = np.repeat(rng.normal(size=(4, 1)), 3, axis=0) @ np.ones((1, 2))
     blocks = CurlFreeKernel(GAMMA)(X, X)
-    term, Y = BlockTerm.of_blocks(blocks), rng.normal(size=(12, 2))
+    term, Y = BlockTerm.from_blocks(blocks), rng.normal(size=(12, 2))
     expected = refit_left_out(flat(blocks), np.ones((12, 2), dtype=bool), Y, np.ones(12), 1e-4, False)
     for use in ("once", "path"):
         (found,) = term.factor(use).loo_residuals(Y, None, np.ones((12, 1)), [1e-4])
@@ -176,7 +176,7 @@ def test_samples_left_out_of_a_singular_kernel():
 def test_many_penalties_and_samples_share_products():
     n, d = 40, 2
     X, Y = rng.normal(size=(n, d)), rng.normal(size=(n, d))
-    term = BlockTerm.of_blocks(CurlFreeKernel(GAMMA)(X, X))
+    term = BlockTerm.from_blocks(CurlFreeKernel(GAMMA)(X, X))
     penalties, root = np.geomspace(1e-3, 1e3, 700), np.ones((n, 1))
     path = list(term.factor("path").loo_residuals(Y, 0.1 * Y, root, penalties))
     once = term.factor().loo_residuals(Y, 0.1 * Y, root, penalties[::99])

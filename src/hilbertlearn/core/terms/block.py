@@ -36,7 +36,7 @@ class BlockTerm(Term):
         self.seen = np.ones(shape[0] * shape[1], dtype=bool) if seen is None else seen
 
     @classmethod
-    def of_blocks(cls, blocks):
+    def from_blocks(cls, blocks):
         """The map of blocks (n, n, d, d), not copied if they are in memory as (n, d, n, d)."""
         n, d = blocks.shape[1:3]
         return cls(SeparableTerm(np.ascontiguousarray(blocks.swapaxes(1, 2).reshape(n * d, n * d))), (n, d))
@@ -71,7 +71,7 @@ class BlockTerm(Term):
         return BlockPredictor(C)
 
     def with_gram(self, gram):
-        return BlockTerm(SeparableTerm(None), self.shape) if gram is None else BlockTerm.of_blocks(gram.dense())
+        return BlockTerm(SeparableTerm(None), self.shape) if gram is None else BlockTerm.from_blocks(gram.dense())
 
     def scaled(self, root_weights):
         root = np.repeat(root_weights, self.shape[1])[self.seen]
@@ -122,7 +122,7 @@ def _(kernel: OperatorValuedKernel, gram, operator, outputs):
             f"kernel: the values of {type(kernel).__name__} are matrices ({d}, {d}), but the outputs have {wanted} "
             "coordinates; give a kernel with as many (those of vector fields have one for each column of X)"
         )
-    return BlockTerm.of_blocks(gram.dense())
+    return BlockTerm.from_blocks(gram.dense())
 
 
 # ---------------------------------------------------------------- factors

@@ -45,7 +45,7 @@ class SampledTerm(Term):
 
     @property
     def observed_entries(self):
-        return self.sampling.observed
+        return self.sampling.observed.reshape(self.sampling.n, self.sampling.m)
 
     def expand(self, C):
         return self.term.expand(C)
