@@ -106,9 +106,12 @@ def test_facts_of_a_machine_are_its_attributes(fitted):
 def test_facts_of_a_path(fitted):
     model = fitted("grid")
     facts = dict(model.facts())
-    assert facts["held-out error"] == model.errors_.min() and facts["chosen settings of the loss"] == model.loss_params_
+    assert (
+        facts["cross-validated error"] == model.errors_.min()
+        and facts["selected parameters of the loss"] == model.loss_params_
+    )
     assert facts["its standard error"] == model.standard_errors_.ravel()[model.errors_.argmin()]
-    assert facts["gap"] == model.best_estimator_.dual_gap_ and facts["left out in turn"] == 2
+    assert facts["gap"] == model.best_estimator_.dual_gap_ and facts["splits"] == 2
 
 
 def test_facts_of_a_conformal_predictor(fitted):
