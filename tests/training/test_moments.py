@@ -4,10 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from hilbertlearn.leave_one_out import Reservoir, loo_residuals_from_moments
-from hilbertlearn.selection import select_alpha
-from hilbertlearn.spaces import VectorSpace
-from hilbertlearn.training import MomentProblem, Moments, alpha_grid
+from hilbertlearn.training import MomentProblem, Moments
 from hilbertlearn.training.moments import MOST_PATTERNS
 
 N, R, D = 40, 6, 3
@@ -173,77 +170,3 @@ def test_no_rows_are_refused():
         MomentProblem(moments_of(Z, np.full_like(Y, np.nan)))
     with pytest.raises(ValueError, match="cannot be added"):
         moments_of(Z, Y) + moments_of(Z[:, 1:], Y)
-
-
-def refitted(Z, Y, M, s, center, weights):
-    """Residuals (n, d) of rows, each from a system without it."""
-    M = np.eye(Y.shape[1]) if M is None else M
-    out = np.empty_like(Y)
-    for i in range(len(Y)):
-        rest = np.delete(np.arange(len(Y)), i)
-        B, mean = by_hand(Z[rest], Y[rest], M, s, center, weights[rest])
-        out[i] = Y[i] - mean - Z[i] @ B @ M
-    return out
-
-
-@pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
-@pytest.mark.parametrize("center", [False, True], ids=["", "centred"])
-@pytest.mark.parametrize("operator", [*OPERATORS, "gaps"])
-def test_rows_left_out_of_all_are_those_of_refits(operator, center, weighted):
-    weights, targets = (WEIGHTS if weighted else np.ones(N)), (GAPS if operator == "gaps" else Y)
-    M = None if operator == "gaps" else OPERATORS[operator]
-    rows = np.flatnonzero(np.isfinite(targets).any(axis=1))
-    weights, targets, features = weights[rows], targets[rows], Z[rows]
-    problem = MomentProblem(moments_of(features, targets, weights), M, center)
-    some = [3, 7, 20]
-    kept = Reservoir(Z=features[some], Y=targets[some], weights=weights[some], keys=np.zeros(3))
-    penalties = [1e-3, 0.5, 30.0]
-    for s, residuals in zip(penalties, loo_residuals_from_moments(problem, kept, penalties), strict=True):
-        assert_allclose(residuals, refitted(features, targets, M, s, center, weights)[some], atol=1e-7)
-
-
-def test_few_rows_left_out_of_no_more_features_than_rows():
-    problem = MomentProblem(moments_of(Z[:4], Y[:4]))
-    kept = Reservoir(Z=Z[:4], Y=Y[:4], weights=np.ones(4), keys=np.zeros(4))
-    (residuals,) = loo_residuals_from_moments(problem, kept, [0.3])
-    assert_allclose(residuals, refitted(Z[:4], Y[:4], None, 0.3, True, np.ones(4)), atol=1e-8)
-
-
-def test_alpha_is_the_best_of_the_grid_by_refits():
-    problem = MomentProblem(moments_of(Z, Y))
-    kept = Reservoir.empty(R, D).with_rows(Z, Y, None)
-    alpha, trials = select_alpha(problem, kept, VectorSpace())
-    spread = Y.std(axis=0)
-
-    def error(alpha):
-        left = refitted(Z, Y, None, alpha * N, True, np.ones(N))
-        return np.mean(np.sqrt((left**2).mean(axis=0)) / spread)
-
-    grid = alpha_grid((Z**2).sum() / N)
-    errors = np.array([error(one) for one in grid])
-    assert error(alpha) <= errors.min() * (1 + 1e-4)
-    assert np.isclose(alpha, grid, rtol=1e-12).any() and trials[0].n_samples == N
-
-
-def test_the_reservoir_is_a_uniform_sample_whatever_the_batches():
-    n, size = 3000, 200
-    row = np.arange(n, dtype=float)[:, None]
-    samples = []
-    for cuts in ([], [10, 11, 1500], list(range(1, n, 7))):
-        reservoir = Reservoir.empty(1, 1, size)
-        for part in np.split(row, cuts):
-            reservoir = reservoir.with_rows(part, part, None)
-        reservoir = reservoir.flush()
-        assert reservoir.n_seen == n and len(reservoir.Z) == size
-        samples.append(np.sort(reservoir.Z[:, 0]))
-    assert_allclose(samples[1:], samples[:1] * 2)
-    # a uniform sample has its mean within a few standard errors, and rows from everywhere
-    assert abs(samples[0].mean() - n / 2) < 4 * n / np.sqrt(12 * size)
-    assert np.diff(samples[0], prepend=0, append=n).max() < 20 * n / size
-    assert len(np.unique(samples[0])) == size
-
-
-def test_rows_that_do_not_count_are_not_kept():
-    reservoir = Reservoir.empty(R, D, 10).with_rows(Z, GAPS, np.where(np.arange(N) < 35, 0.0, WEIGHTS)).flush()
-    assert reservoir.n_seen == 5
-    assert_allclose(reservoir.Z, Z[35:])

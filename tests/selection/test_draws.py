@@ -1,7 +1,6 @@
 """Draws of samples, and what is selected by them, do not depend on the order of the rows."""
 
 import sys
-import time
 
 import numpy as np
 import pandas as pd
@@ -12,8 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics.pairwise import rbf_kernel
 
 from hilbertlearn import OperatorKernelRegressor, QuantileRegressor, StructuredPredictor
-from hilbertlearn.kernels import CategoricalKernel, input_ranks
-from hilbertlearn.kernels.ranks import evenly_spread_rows
+from hilbertlearn.kernels import CategoricalKernel
 from hilbertlearn.selection import draws
 
 N = 60
@@ -68,33 +66,6 @@ def test_draws_are_uniform():
     draw_subsample = draws.draw_subsample(read(OperatorKernelRegressor("rbf", gamma=1.0), X[:, :1], Y), 30)
     assert len(np.unique(draw_subsample)) == 30
     assert 0.2 < np.mean(X[draw_subsample, 0] < np.median(X[:, 0])) < 0.8
-
-
-@pytest.mark.parametrize(
-    "inputs",
-    [X, np.round(X), scipy.sparse.csr_array(X), list(map(str, X[:, 0]))],
-    ids=["rows", "ties", "sparse", "text"],
-)
-def test_spread_rows_are_the_same_values(inputs):
-    rows, others = evenly_spread_rows(inputs, 25), ORDER[evenly_spread_rows(take(inputs, ORDER), 25)]
-    assert len(rows) == 25
-    ranks = input_ranks(inputs)
-    assert_array_equal(np.sort(ranks[rows]), np.sort(ranks[others]))
-    assert_array_equal(evenly_spread_rows(inputs, N), np.arange(N))
-
-
-def test_ranks_of_sparse_rows_are_of_their_values():
-    rows = scipy.sparse.csr_array(([2.0, 1.0, 0.0, 1.0, 2.0], [1, 0, 2, 0, 1], [0, 3, 5, 5]), shape=(3, 4))
-    first, second, empty = input_ranks(rows)
-    assert first == second != empty  # indices in another order, and a zero that is stored
-
-
-def test_ranks_of_sparse_rows_do_not_go_through_all_columns():
-    wide = scipy.sparse.random_array((N, 30_000), density=1e-3, format="csr", rng=0)
-    begun = time.process_time()
-    ranks = input_ranks(scipy.sparse.vstack([wide, wide[:1]], format="csr"))  # equal rows differ in no column
-    assert time.process_time() - begun < 0.5
-    assert ranks[0] == ranks[-1] and len(np.unique(ranks)) == N
 
 
 def many(n, seed=0):

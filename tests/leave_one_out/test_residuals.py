@@ -1,16 +1,13 @@
-"""The closed form of leave-one-out against what it stands for: one refit without each sample."""
-
-import itertools
+"""Closed-form leave-one-out residuals against one refit without each sample."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.metrics.pairwise import rbf_kernel
 
-from hilbertlearn import OperatorKernelRegressor, RegularizationPathCV
+from hilbertlearn import OperatorKernelRegressor
 from hilbertlearn.core.terms import SeparableTerm
 from hilbertlearn.leave_one_out import loo_residuals
-from hilbertlearn.links.leave_pair_out import leave_pairs_out
 
 N, D = 9, 3
 GAMMA = 0.3
@@ -133,43 +130,3 @@ def test_model_residuals_of_a_precomputed_kernel():
 def test_a_single_sample_has_a_finite_residual():
     model = OperatorKernelRegressor(alpha=0.1).fit(X[:1], Y[:1])
     assert np.isfinite(model.loo_residuals()).all()
-
-
-@pytest.mark.parametrize("operator", ["identity", "full"])
-@pytest.mark.parametrize("center", [False, True])
-def test_auto_alpha_minimises_the_error_of_refits(operator, center):
-    """Among the alphas that are as good as the best, to one in ten thousand, the largest."""
-    M = OPERATORS[operator]
-    settings = {"gamma": GAMMA, "operator": M, "center": center}
-    chosen = OperatorKernelRegressor(**settings).fit(X, Y).alpha_
-    alphas = RegularizationPathCV(OperatorKernelRegressor(**settings)).fit(X, Y).alphas_
-    K = rbf_kernel(X, gamma=GAMMA)
-    residuals = [by_refits(K, M, Y, alpha * N, center, np.ones(N)) for alpha in alphas]
-    errors = np.array([np.mean(np.sqrt(np.mean(r**2, axis=0)) / Y.std(axis=0)) for r in residuals])
-    good = errors <= errors.min() * (1 + 1e-4)
-    assert chosen == alphas[good].max()
-    assert alphas[0] < chosen < alphas[-1]  # the grid reaches beyond the optimum on both sides
-
-
-def test_auto_alpha_of_weights_equals_that_of_copies():
-    counts = rng.integers(1, 4, N)
-    repeated = OperatorKernelRegressor("rbf").fit(np.repeat(X, counts, axis=0), np.repeat(Y, counts, axis=0))
-    weighted = OperatorKernelRegressor("rbf").fit(X, Y, counts)
-    assert repeated.alpha_ == pytest.approx(weighted.alpha_, rel=1e-9)
-    assert repeated.gamma_ == pytest.approx(weighted.gamma_, rel=1e-9)
-    assert_allclose(repeated.predict(X), weighted.predict(X), atol=1e-8)
-
-
-@pytest.mark.parametrize("center", [False, True])
-@pytest.mark.parametrize("rank", [12, 5])
-def test_pairs_left_out_equal_refits(center, rank):
-    rng = np.random.default_rng(0)
-    X, Y = rng.normal(size=(12, rank)), rng.normal(size=(12, 4))
-    K, s = (X @ X.T if rank < 12 else np.exp(-((X[:, None] - X) ** 2).sum(axis=-1) / 10)), 0.3
-    Y = Y - Y.mean(axis=0) if center else Y
-    products, squares = leave_pairs_out(K, Y, s, center=center)
-    for i, j in itertools.permutations(range(12), 2):
-        others = np.setdiff1d(np.arange(12), [i, j])
-        T = Y[others] - Y[others].mean(axis=0) if center else Y[others]
-        h = K[:, others] @ np.linalg.solve(K[np.ix_(others, others)] + s * np.eye(10), T)
-        assert_allclose([products[i, j], squares[i, j]], [h[i] @ h[j], h[i] @ h[i]], atol=1e-12)

@@ -13,9 +13,8 @@ from sklearn.datasets import load_diabetes
 from sklearn.linear_model import RidgeCV
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
-from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor, StructuredPredictor, kernels, losses, operators
+from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor, StructuredPredictor, kernels
 from hilbertlearn.model_selection import RegularizationPathCV
-from hilbertlearn.selection import best_index
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 3))
@@ -39,9 +38,6 @@ def left_out_error(K, alpha, Y=Y):
         C = np.linalg.solve(K[np.ix_(rest, rest)] + alpha * n * np.eye(n - 1), Y[rest] - mean)
         residuals[i] = Y[i] - mean - K[i, rest] @ C
     return np.mean(np.sqrt(np.mean(residuals**2, axis=0)) / Y.std(axis=0))
-
-
-# ---------------------------------------------------------------- what is chosen
 
 
 def test_the_table_holds_errors_of_refits():
@@ -179,9 +175,6 @@ def test_the_path_over_alpha_begins_with_the_chosen_kernel():
     assert path.best_estimator_.kernel_ == OperatorKernelRegressor().fit(X, Y).kernel_
 
 
-# ---------------------------------------------------------------- many samples
-
-
 def test_of_many_samples_some_are_looked_at():
     many = rng.normal(size=(2300, 2))
     truth = np.sin(2 * many[:, 0]) + many[:, 1]
@@ -199,63 +192,6 @@ def test_of_many_samples_some_are_looked_at():
     )
     fine = min(np.mean((predicted - truth) ** 2) for predicted in tried)
     assert np.mean((model.predict(many) - truth) ** 2) <= 1.5 * fine
-
-
-# ---------------------------------------------------------------- outputs on a common footing
-
-
-def test_outputs_count_by_their_own_variance():
-    model, scaled = (OperatorKernelRegressor("rbf").fit(X, Y * scale) for scale in (1.0, np.array([1000.0, 1e-3])))
-    assert model.gamma_ == scaled.gamma_ and model.alpha_ == scaled.alpha_
-    assert_allclose(scaled.predict(NEW), model.predict(NEW) * [1000.0, 1e-3], rtol=1e-6)
-
-
-@pytest.mark.parametrize(
-    "setting", [{"operator": operators.TaskGraph()}, {"operator": "covariance"}, {"loss": "huber"}]
-)
-def test_one_output_rescaled_changes_nothing_else(setting):
-    factors = np.array([1.0, 1000.0, 1.0])
-    T = np.column_stack([Y[:, 0], Y[:, 0] + 0.1 * Y[:, 1] / 100, Y[:, 1]])
-    model, scaled = (OperatorKernelRegressor("rbf", **setting).fit(X, T * factor) for factor in (1.0, factors))
-    assert_allclose(scaled.predict(NEW) / factors, model.predict(NEW), rtol=1e-4, atol=1e-3)
-    assert_allclose(scaled.scale_, model.scale_ * factors)
-    plain = OperatorKernelRegressor("rbf", scale=False, **setting).fit(X, T)
-    assert_array_equal(plain.scale_, 1.0)
-
-
-def test_scaling_by_hand():
-    gaps = Y.copy()
-    gaps[::7, 1] = np.nan
-    spread = np.sqrt(np.nanmean((gaps - np.nanmean(gaps, axis=0)) ** 2, axis=0))
-    setting = {"gamma": 0.2, "alpha": 1e-3, "operator": np.array([[1.0, 0.5], [0.5, 1.0]]), "tol": 1e-15}
-    model = OperatorKernelRegressor(scale=True, **setting).fit(X, gaps)
-    by_hand = OperatorKernelRegressor(scale=False, **setting).fit(X, gaps / spread)
-    assert_allclose(model.predict(NEW), by_hand.predict(NEW) * spread, rtol=1e-6)
-    assert_allclose(
-        model.machine_.residuals(X, gaps), by_hand.machine_.residuals(X, gaps / spread), rtol=1e-6, atol=1e-9
-    )
-    with pytest.raises(ValueError, match="scale"):
-        OperatorKernelRegressor(scale="yes").fit(X, Y)
-
-
-def test_an_alpha_for_each_output():
-    noisy = np.column_stack([np.cos(X[:, 2]), np.sin(X[:, 0]) + 2 * rng.normal(size=len(Y))])
-    model = OperatorKernelRegressor("rbf", gamma=0.3, alpha_per_output=True).fit(X, noisy)
-    assert model.alpha_.shape == (2,) and model.alpha_[1] > 10 * model.alpha_[0]
-    for j in range(2):  # each as if it were alone
-        alone = OperatorKernelRegressor("rbf", gamma=0.3).fit(X, noisy[:, j])
-        assert 0.5 < model.alpha_[j] / alone.alpha_ < 2
-        same = OperatorKernelRegressor("rbf", gamma=0.3, alpha=model.alpha_[j]).fit(X, noisy[:, j])
-        assert_allclose(model.predict(NEW)[:, j], same.predict(NEW), rtol=1e-6)
-        assert_allclose(model.loo_residuals()[:, j], same.loo_residuals(), rtol=1e-6)
-    assert "alpha" in model.summary()
-    with pytest.raises(ValueError, match="alpha_per_output=True goes with the squared loss"):
-        OperatorKernelRegressor(alpha_per_output=True, operator="covariance").fit(X, Y)
-    with pytest.raises(ValueError, match="alpha_per_output"):
-        OperatorKernelRegressor(alpha_per_output="yes").fit(X, Y)
-
-
-# ---------------------------------------------------------------- inputs
 
 
 @pytest.mark.parametrize("kernel", ["linear", "poly", "rbf"])
@@ -285,9 +221,6 @@ def test_an_output_that_was_never_observed_is_told():
     with pytest.warns(UserWarning, match="output 2 has no observed value"):
         model = OperatorKernelRegressor(alpha=1e-3, gamma=0.3).fit(X, gone)
     assert np.isnan(model.predict(NEW)[:, 2]).all() and np.isfinite(model.predict(NEW)[:, :2]).all()
-
-
-# ---------------------------------------------------------------- long work
 
 
 def test_progress_is_told(capsys):
@@ -323,32 +256,6 @@ def test_an_interrupt_leaves_the_estimator_as_it_was(interrupts):
     assert_array_equal(model.predict(NEW), before)
 
 
-# ---------------------------------------------------------------- losses with a bound
-
-
-@pytest.mark.parametrize("loss", ["huber", losses.Huber(p=1)], ids=str)
-def test_outliers_do_not_choose(loss):
-    """A tenth of the rows far off: kernel and alpha are near those of clean data."""
-    Z = rng.normal(size=(150, 2))
-    truth = np.column_stack([np.sin(2 * Z[:, 0]), Z[:, 1] ** 2])
-    spoilt = truth + 0.1 * rng.normal(size=truth.shape)
-    clean = OperatorKernelRegressor().fit(Z, spoilt)
-    spoilt = spoilt.copy()
-    spoilt[:15] += 20
-    robust, squared = (OperatorKernelRegressor(loss=one).fit(Z, spoilt) for one in (loss, "squared"))
-    new = rng.normal(size=(300, 2)) * 0.8
-    wanted = np.column_stack([np.sin(2 * new[:, 0]), new[:, 1] ** 2])
-    errors = [np.mean((model.predict(new) - wanted) ** 2) for model in (clean, robust, squared)]
-    assert errors[1] < 4 * errors[0] < errors[2]
-
-
-@pytest.mark.parametrize("kappa", [1e4, 1e9])
-def test_a_bound_that_nothing_meets_changes_nothing(kappa):
-    squared, huber = (OperatorKernelRegressor(loss=loss).fit(X, Y) for loss in ("squared", losses.Huber(kappa)))
-    assert (huber.kernel_, huber.gamma_, huber.alpha_) == (squared.kernel_, squared.gamma_, squared.alpha_)
-    assert_allclose(huber.predict(NEW), squared.predict(NEW), rtol=1e-4, atol=1e-4)
-
-
 def test_diabetes_out_of_the_box():
     Z, t = load_diabetes(return_X_y=True)
     order = np.random.default_rng(1).permutation(len(Z))
@@ -356,18 +263,3 @@ def test_diabetes_out_of_the_box():
     model = OperatorKernelRegressor().fit(Z[train], t[train])
     linear = RidgeCV(np.logspace(-4, 2, 13)).fit(Z[train], t[train])
     assert model.score(Z[test], t[test]) > linear.score(Z[test], t[test]) - 0.02
-
-
-def test_best_index():
-    assert best_index([3.0, 1.0, 1.0, 2.0]) == 2
-    assert best_index([np.inf, 1.0, np.nan]) == 1
-    with pytest.raises(ValueError, match="too large"):
-        best_index([np.inf, np.nan])
-
-
-@pytest.mark.parametrize("copies", [5, 9, 50])
-def test_discrete_data_are_not_taken_for_repeated_samples(copies):
-    category = np.repeat([0, 1, 2], copies)
-    inputs = np.eye(3)[category]
-    model = OperatorKernelRegressor().fit(inputs, category.astype(float))
-    assert_allclose(model.predict(np.eye(3)), [0, 1, 2], atol=0.05)

@@ -1,0 +1,53 @@
+"""Errors by which settings are compared."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from hilbertlearn import OperatorKernelRegressor, operators
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(60, 3))
+Y = np.column_stack([np.sin(3 * X[:, 0]) * X[:, 1], 100 * np.cos(X[:, 2])]) + 0.05 * rng.normal(size=(60, 2))
+NEW = rng.normal(size=(10, 3))
+
+
+@pytest.fixture(autouse=True)
+def same_draws():
+    """Each test draws the same whatever ran before it."""
+    global rng
+    rng = np.random.default_rng(0)
+
+
+def test_outputs_count_by_their_own_variance():
+    model, scaled = (OperatorKernelRegressor("rbf").fit(X, Y * scale) for scale in (1.0, np.array([1000.0, 1e-3])))
+    assert model.gamma_ == scaled.gamma_ and model.alpha_ == scaled.alpha_
+    assert_allclose(scaled.predict(NEW), model.predict(NEW) * [1000.0, 1e-3], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "setting", [{"operator": operators.TaskGraph()}, {"operator": "covariance"}, {"loss": "huber"}]
+)
+def test_one_output_rescaled_changes_nothing_else(setting):
+    factors = np.array([1.0, 1000.0, 1.0])
+    T = np.column_stack([Y[:, 0], Y[:, 0] + 0.1 * Y[:, 1] / 100, Y[:, 1]])
+    model, scaled = (OperatorKernelRegressor("rbf", **setting).fit(X, T * factor) for factor in (1.0, factors))
+    assert_allclose(scaled.predict(NEW) / factors, model.predict(NEW), rtol=1e-4, atol=1e-3)
+    assert_allclose(scaled.scale_, model.scale_ * factors)
+    plain = OperatorKernelRegressor("rbf", scale=False, **setting).fit(X, T)
+    assert_array_equal(plain.scale_, 1.0)
+
+
+def test_scaling_by_hand():
+    gaps = Y.copy()
+    gaps[::7, 1] = np.nan
+    spread = np.sqrt(np.nanmean((gaps - np.nanmean(gaps, axis=0)) ** 2, axis=0))
+    setting = {"gamma": 0.2, "alpha": 1e-3, "operator": np.array([[1.0, 0.5], [0.5, 1.0]]), "tol": 1e-15}
+    model = OperatorKernelRegressor(scale=True, **setting).fit(X, gaps)
+    by_hand = OperatorKernelRegressor(scale=False, **setting).fit(X, gaps / spread)
+    assert_allclose(model.predict(NEW), by_hand.predict(NEW) * spread, rtol=1e-6)
+    assert_allclose(
+        model.machine_.residuals(X, gaps), by_hand.machine_.residuals(X, gaps / spread), rtol=1e-6, atol=1e-9
+    )
+    with pytest.raises(ValueError, match="scale"):
+        OperatorKernelRegressor(scale="yes").fit(X, Y)
