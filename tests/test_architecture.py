@@ -370,12 +370,23 @@ def effects(nodes, package):
             yield node.lineno, f"{text_of(node)} is for its effect"
 
 
+INTERNAL = ("core", "training", "leave_one_out", "selection", "machine")  # rooms that are not public
+
+
+def internals(nodes, package):
+    """Imports of the application from rooms that are not public; ``trespasses`` finds private names."""
+    for line, name in imported_names(nodes, package) if package[1:2] == ("app",) else ():
+        if room_of(name).split(".")[0] in INTERNAL:
+            yield line, f"{'.'.join(name)} is not public"
+
+
 WALKERS = {
     class_tests: (TERMS,),
     looks_inside: (LEARNT_BY_COPY, STORED),
     trespasses: (),
     dense_matrices: (TERMS,),
     effects: (),
+    internals: (),
 }
 
 
@@ -423,8 +434,22 @@ def test_a_walker_finds(tmp_path, walker, source):
 
 
 @pytest.mark.parametrize(
+    "source", ["from ...core.terms import Term", "from ... import machine", "import hilbertlearn.core"]
+)
+def test_the_application_does_not_know_what_is_internal(tmp_path, source):
+    (message,) = found_by(internals, house(tmp_path, {"app/report/page": source}))
+    assert message.startswith(f"{PACKAGE}/app/report/page.py:1: ")
+
+
+@pytest.mark.parametrize(
     ("walker", "module", "source"),
     [
+        (
+            internals,
+            "app/report/page",
+            "from ...spaces import Vector\nfrom ... import __version__\nfrom .text import core",
+        ),
+        (internals, "vector", "from .machine import Machine"),
         (class_tests, "terms/base", "from .separable import SeparableTerm\nisinstance(x, SeparableTerm)"),
         (class_tests, "core/solvers/spectral", "from ..terms import PATH\nif use is PATH:\n    isinstance(use, str)"),
         (class_tests, "core/solvers/spectral", "from ..kernels import DeformedKernel\nisinstance(x, DeformedKernel)"),

@@ -5,9 +5,13 @@ from functools import cache
 from html.parser import HTMLParser
 
 import numpy as np
+import pandas as pd
 
 from helpers.report_cases import case
-from hilbertlearn import report
+from hilbertlearn import OperatorKernelRegressor, report
+
+BAD = "<script>alert(1)</script>"
+ODD = [BAD, "</script><img src=x onerror=alert(2)>", "a\"b'c&d", "\u2028 <!--", "{{x}}"]
 
 
 class Seen(HTMLParser):
@@ -74,3 +78,12 @@ def inner(model):
     while hasattr(model, "best_estimator_") or hasattr(model, "sets_"):
         model = model.estimator_ if hasattr(model, "sets_") else model.best_estimator_
     return model
+
+
+def odd_section():
+    X = np.random.default_rng(0).normal(size=(5, 2))
+    frame = pd.DataFrame(X, index=ODD, columns=ODD[:2])
+    y = pd.DataFrame(X @ [[1, 2], [3, 4]], index=ODD, columns=ODD[2:4])
+    model = OperatorKernelRegressor("rbf", gamma=1.0, alpha=0.1).fit(frame, y)
+    reference = {"name": BAD, "score_name": BAD, "ours": 0.2, "score": 0.1}
+    return report.section(model, frame, y, name=BAD, task=BAD, reference=reference)

@@ -1,4 +1,4 @@
-"""Charts as data: what the page draws, all in numbers and names."""
+"""Charts as data: the numbers and names that the script of the page draws."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ import numpy as np
 
 from ...plotting.axes import BLACK, BLUE, CYCLE, GREEN, GREY, ORANGE, RED
 
-# Names of colours on the page, which has a second set for the dark; the first is that of ``plotting``
+# Names of colours on the page. Light colours are those of ``plotting``; dark.css has the dark ones.
 PALETTE = {"blue": BLUE, "orange": ORANGE, "green": GREEN, "pink": CYCLE[3], "sky": CYCLE[4], "red": RED}
 INKS = {"grey": GREY, "ink": BLACK}
 ORDER = ("blue", "orange", "green", "pink", "sky", "red")
 
-POINTS = 1200  # in a scatter plot
-VIEWS = 60  # to choose from in one chart
-NUMBERS = 60_000  # in one chart
-_WIDE = 20.0  # times the smallest error from where on an axis is logarithmic, as in ``plotting``
-_BINS = 30  # of a histogram
+# Limits of one chart, so that a page stays below 2 MB and is drawn without delay
+POINTS = 1200  # dots of a scatter plot
+VIEWS = 60  # views
+NUMBERS = 60_000  # numbers in all views
+_WIDE = 20.0  # ratio of the largest error to the smallest beyond which an axis is logarithmic, as in ``plotting``
+_BINS = 30  # bins of a histogram at most
 
 
 @dataclass(frozen=True)
@@ -29,12 +30,12 @@ class Axis:
 
 @dataclass(frozen=True)
 class Series:
-    """Something drawn in a chart, and its line in the legend.
+    """A series of a chart, with its entry in the legend.
 
     kind : "line", "points" (with lower and upper: and bars), "band" (lower, upper), "bars" (from x to y of ``ends``),
         or "rule" (a line across the chart at x, or at y)
-    x : numbers, or the name of numbers that a chart's views share
-    names : of the samples that points are, searched for and shown
+    x : numbers, or a key of ``Chart.shared``
+    names : names of the samples of points, for the search field and tooltips
     """
 
     name: str
@@ -52,11 +53,11 @@ class Series:
 
 @dataclass(frozen=True)
 class View:
-    """One picture of a chart: of an output, of a curve."""
+    """One of the alternative pictures of a chart: one output, or one curve."""
 
     label: str
     series: list[Series]
-    sample: bool = False  # whether the label is the name of a sample, which can be searched for
+    sample: bool = False  # whether the label is the name of a sample, for the search field
 
 
 @dataclass(frozen=True)
@@ -66,22 +67,22 @@ class Chart:
     y: Axis
     views: list[View]
     note: str = ""
-    choose: str = ""  # what the views are of, "output" for instance
+    choose: str = ""  # name of what distinguishes views, as "output"
     shared: dict = field(default_factory=dict)
-    diagonal: bool = False  # both axes alike, and a line where they are equal
+    diagonal: bool = False  # equal axes, and a line y = x
 
     def plain(self):
-        """Dictionary of lists, numbers and text; what is at its default is left out."""
+        """Dictionary of lists, numbers and text, without defaults."""
         return plain(asdict(self))
 
 
 def plain(value):
-    """Lists, numbers of six digits and text; None, False and "" in a dictionary are left out."""
+    """Lists, numbers of six digits and text; dictionaries without values None, False and ""."""
     if isinstance(value, dict):
-        pairs = ((key, plain(one)) for key, one in value.items())
-        return {key: one for key, one in pairs if one is not None and one is not False and one != ""}
+        pairs = ((key, plain(item)) for key, item in value.items())
+        return {key: item for key, item in pairs if item is not None and item is not False and item != ""}
     if isinstance(value, (list, tuple)):
-        return [plain(one) for one in value]
+        return [plain(item) for item in value]
     if isinstance(value, np.ndarray):
         return plain(value.tolist())
     if isinstance(value, (float, np.floating)):
@@ -89,8 +90,8 @@ def plain(value):
     return value.item() if isinstance(value, np.generic) else value
 
 
-def is_wide(values) -> bool:
-    """Whether errors span so much that their axis is logarithmic, as in ``plotting.plot_path``."""
+def needs_log_axis(values) -> bool:
+    """Whether the axis of errors is logarithmic, by the rule of ``plotting.plot_path``."""
     values = np.asarray(values, dtype=float)
     values = values[np.isfinite(values)]
     return bool(len(values)) and values.min() > 0 and values.max() > _WIDE * values.min()
@@ -102,8 +103,8 @@ def histogram(name, values, edges, color="blue") -> Series:
     return Series(name, "bars", edges[:-1], counts / max(len(values), 1), ends=edges[1:], color=color)
 
 
-def edges_of(values):
-    """Edges of the bins of a histogram: around each value where they are few and at even steps, else even steps."""
+def bin_edges(values):
+    """Edges of the bins of a histogram: around each value if there are few at even steps, else even steps."""
     values = np.asarray(values, dtype=float)
     values = values[np.isfinite(values)]
     low, high = (values.min(), values.max()) if len(values) else (0.0, 1.0)
@@ -114,8 +115,8 @@ def edges_of(values):
     return np.linspace(low, high if high > low else low + 1, number + 1)
 
 
-def drawn(errors, most):
-    """Positions of samples to draw, in order: all, or of many the tenth with the largest errors and some at random."""
+def select_drawn(errors, most):
+    """Positions of at most ``most`` samples to draw: a tenth with the largest errors, the others at random."""
     n = len(errors)
     if n <= most:
         return np.arange(n)
@@ -124,8 +125,8 @@ def drawn(errors, most):
     return np.sort(np.r_[worst, np.random.default_rng(0).choice(rest, most - len(worst), replace=False)])
 
 
-def spread_out(errors, most):
-    """Positions of samples from the largest error to the smallest: all, or of many some at even steps."""
+def select_evenly(errors, most):
+    """Positions of at most ``most`` samples, at even steps from the largest error to the smallest."""
     errors = np.asarray(errors, dtype=float)
     order = np.argsort(-np.where(np.isnan(errors), -np.inf, errors), kind="stable")
     return order if len(order) <= most else order[np.linspace(0, len(order) - 1, most).round().astype(int)]

@@ -1,15 +1,15 @@
-"""What sets promise, and how often they held the truth."""
+"""Coverage of prediction sets: guaranteed and observed."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from .charts import Axis, Chart, Series, View, edges_of, histogram
-from .parts import Figures, Meter, Part, Table, Tile
+from .charts import Axis, Chart, Series, View, bin_edges, histogram
+from .parts import Figures, Meter, ReportTable, SectionPart, Tile
 from .text import count, number, percent
 
 
-def of_intervals(model, X, y, true, ends, targets):
+def interval_coverage(model, X, y, true, ends, targets):
     """Coverage of intervals (n, d, 2) of each output, and of the region of all at once: part, facts, tiles."""
     seen = np.isfinite(true)
     inside = seen & (ends[..., 0] <= true) & (true <= ends[..., 1])
@@ -19,43 +19,43 @@ def of_intervals(model, X, y, true, ends, targets):
         [Meter(shares[j], percent(shares[j])), number(seen[:, j].sum()), number(np.median(widths[:, j]))]
         for j in range(len(targets))
     ]
-    items: list = [Table("Intervals, each output by itself", ["inside", "of", "median width"], rows, targets,
+    items: list = [ReportTable("Intervals, each output by itself", ["inside", "of", "median width"], rows, targets,
                          first="output")]  # fmt: skip
     facts = {"coverage_by_output": dict(zip(targets, shares.tolist()))}
     single = true.shape[1] == 1
-    held = inside[:, 0] if single else model.conformal.predict_region(X).contains(y)
-    return _part(model, held[seen.any(axis=1)], "intervals" if single else "all outputs at once", items, facts)
+    covered = inside[:, 0] if single else model.conformal.predict_region(X).contains(y)
+    return _part(model, covered[seen.any(axis=1)], "intervals" if single else "all outputs at once", items, facts)
 
 
-def of_bands(model, band, y, known, along: Chart | None):
-    """Coverage of bands where something is known (n,) of the curve, and along it: part, facts, tiles."""
+def band_coverage(model, band, y, known, along: Chart | None):
+    """Coverage of bands of the curves that are known (n,), and along the curve: part, facts, tiles."""
     width = float(np.mean(band.mean_width()))
-    held = np.asarray(band.contains(y))[known]
+    covered = np.asarray(band.contains(y))[known]
     items = [] if along is None else [along]
-    return _part(model, held, "whole curves", items, {"mean_width": width}, [("mean width", number(width))])
+    return _part(model, covered, "whole curves", items, {"mean_width": width}, [("mean width", number(width))])
 
 
-def of_sets(model, sets, y, rows):
+def set_coverage(model, sets, y, rows):
     """Coverage of sets of objects, and their sizes, of the samples in these rows: part, facts, tiles."""
-    held, sizes = np.asarray(sets.contains(y))[rows], np.asarray(sets.sizes, dtype=float)[rows]
+    covered, sizes = np.asarray(sets.contains(y))[rows], np.asarray(sets.sizes, dtype=float)[rows]
     known = sizes[np.isfinite(sizes)]
     facts, items, sizes_row = {}, [], []
     if len(known):
         facts["median_set_size"] = float(np.median(known))
         sizes_row = [("outputs in a set, median", number(np.median(known)))]
     if len(np.unique(known)) > 1:
-        bars = histogram("sets", known, edges_of(known))
+        bars = histogram("sets", known, bin_edges(known))
         items = [Chart("Sizes of the sets", Axis("outputs in the set"), Axis("share of samples"), [View("", [bars])])]
-    return _part(model, held, "sets", items, facts, sizes_row)
+    return _part(model, covered, "sets", items, facts, sizes_row)
 
 
-def of_partners(model, held, sizes):
+def partner_coverage(model, covered, sizes):
     """Coverage of sets of partners by links, and their sizes: part, facts, tiles."""
-    return _part(model, held, "links", [], {}, [("partners of a node, median", number(np.median(sizes)))])
+    return _part(model, covered, "links", [], {}, [("partners of a node, median", number(np.median(sizes)))])
 
 
-def guaranteed(conformal) -> str:
-    """What holds whatever the data are, see ``ConformalPredictor``."""
+def guaranteed_coverage(conformal) -> str:
+    """The coverage that holds for every distribution, see ``ConformalPredictor``."""
     level = float(conformal.level)
     if conformal.method_ == "split":
         return percent(level)
@@ -63,26 +63,26 @@ def guaranteed(conformal) -> str:
     return bound if conformal.method_ == "jackknife+" else f"nearly {bound}"
 
 
-def _part(model, held, what, items, facts, more=()):
-    """The part of a report on ``held`` (n,), whether sets held the truth; more : rows of figures."""
-    conformal, n = model.conformal, len(held)
-    level, observed = float(conformal.level), float(np.mean(held)) if n else float("nan")
+def _part(model, covered, what, items, facts, more=()):
+    """Part, facts and tiles for ``covered`` (n,), whether sets contain the truth; more : rows of figures."""
+    conformal, n = model.conformal, len(covered)
+    level, observed = float(conformal.level), float(np.mean(covered)) if n else float("nan")
     error = float(np.sqrt(level * (1 - level) / n)) if n else float("nan")
     rows = [
         ("aimed at", percent(level)),
-        ("guaranteed whatever the data are", guaranteed(conformal)),
-        ("observed", f"{percent(observed)} ({int(np.sum(held))} of {n})"),
-        ("chance alone moves it by about", f"± {percent(error)}"),
+        ("guaranteed for any distribution", guaranteed_coverage(conformal)),
+        ("observed", f"{percent(observed)} ({int(np.sum(covered))} of {n})"),
+        ("standard error", f"± {percent(error)}"),
         ("method", f"{conformal.method_}" + (", in closed form" if conformal.closed_form_ else "")),
         ("calibrated on", count(conformal.n_calibration_, "sample")),
     ]
-    facts = {"coverage": observed, "level": level, "n_covered": int(np.sum(held)), **facts}
+    facts = {"coverage": observed, "level": level, "n_covered": int(np.sum(covered)), **facts}
     tile = Tile("coverage", percent(observed), f"{percent(level)} aimed at, {what}")
-    intro = f"How often the truth was inside, on what was judged: {what}."
-    return Part("Coverage", intro, [Figures([*rows, *more]), *items]), facts, [tile]
+    intro = f"How often the truth was inside, on the test data: {what}."
+    return SectionPart("Coverage", intro, [Figures([*rows, *more]), *items]), facts, [tile]
 
 
-def along_curve(points, share, level) -> Chart:
+def coverage_chart(points, share, level) -> Chart:
     """Share (m,) of the curves that is inside at each point (m,)."""
     series = [
         Series("observed", "line", points, share, color="blue"),

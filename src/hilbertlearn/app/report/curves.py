@@ -1,4 +1,4 @@
-"""Curves: predicted and true, the error along them, and bands."""
+"""Evaluation of curves: predicted and true, errors along the curve, and bands."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import numpy as np
 
 from ...data.functions import IrregularFunctions, has_points, read_functions
 from ...metrics import integrated_squared_error
-from .charts import NUMBERS, POINTS, VIEWS, Axis, Chart, Series, View, drawn, spread_out
-from .coverage import along_curve, of_bands
-from .parts import NOTHING_TRUE, Figures, Judged, Meter, Part, Table, Tile
+from .charts import NUMBERS, POINTS, VIEWS, Axis, Chart, Series, View, select_drawn, select_evenly
+from .coverage import band_coverage, coverage_chart
+from .parts import NO_OUTPUTS, Evaluation, Figures, Meter, ReportTable, SectionPart, Tile
 from .text import count, number, percent
-from .vectors import compared
+from .vectors import mask_unpredicted
 
-_BINS = 20  # parts of the domain, for curves at points of their own
+_BINS = 20  # of the domain, for means along irregularly sampled curves
 
 
 @dataclass(frozen=True)
-class Curve:
+class SampledCurve:
     """One of the curves of a sample: points (m,), and values (m,), NaN where not observed."""
 
     points: np.ndarray
@@ -27,7 +27,7 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Ends:
+class BandEnds:
     """Lower and upper ends (n, m, p) of bands on a grid (m,)."""
 
     band: Any  # of the conformal predictor
@@ -36,8 +36,8 @@ class Ends:
     upper: np.ndarray
 
     @classmethod
-    def of(cls, model, X) -> Ends | None:
-        """None where there are no bands of curves over one variable."""
+    def from_model(cls, model, X) -> BandEnds | None:
+        """The ends of the bands, None without a conformal predictor or for functions of several variables."""
         if model.conformal is None or len(model.space.grids) > 1:
             return None
         band = model.conformal.predict_band(X)
@@ -46,35 +46,35 @@ class Ends:
 
 
 @dataclass(frozen=True)
-class Truth:
-    """Curves y, and predictions at their points: for each curve of a sample a list over samples."""
+class CurveComparison:
+    """True curves, and predictions at their points."""
 
     data: Any  # as read
     predicted: Any  # in the same form
     irregular: bool
 
     @classmethod
-    def of(cls, model, X, y) -> Truth:
-        data, _ = read_functions(y, grids_of(model, y), origins=model.space.layout.origins)
+    def from_model(cls, model, X, y) -> CurveComparison:
+        data, _ = read_functions(y, missing_grids(model, y), origins=model.space.layout.origins)
         irregular = isinstance(data, IrregularFunctions)
         if irregular:
             predicted, _ = read_functions(model.predict(X, grid=list(data.points)), name="predictions")
             pairs = zip(data.values, predicted.values, strict=True)
-            seen = [compared(true, own.reshape(true.shape)) for true, own in pairs]
+            seen = [mask_unpredicted(true, own.reshape(true.shape)) for true, own in pairs]
             data = IrregularFunctions(data.points, seen, data.domain)
         else:
             axes = data.axes if len(data.axes) > 1 else data.axes[0]
-            predicted = on_grid(model.predict(X, grid=axes), data.axes)
-            data = replace(data, values=compared(data.values, predicted.values))
+            predicted = read_on_grid(model.predict(X, grid=axes), data.axes)
+            data = replace(data, values=mask_unpredicted(data.values, predicted.values))
         return cls(data, predicted, irregular)
 
-    def curves(self, which, c) -> list[Curve]:
+    def curves(self, which, c) -> list[SampledCurve]:
         """Curve c of all samples; which : "data" or "predicted"."""
         data = getattr(self, which)
         if self.irregular:
             values = [one if one.ndim == 1 else one[:, c] for one in data.values]
-            return [Curve(points, own) for points, own in zip(data.points, values, strict=True)]
-        return [Curve(data.axes[0], own[:, c]) for own in data.values]
+            return [SampledCurve(points, own) for points, own in zip(data.points, values, strict=True)]
+        return [SampledCurve(data.axes[0], own[:, c]) for own in data.values]
 
     @property
     def n_curves(self):
@@ -92,23 +92,23 @@ class Truth:
         return np.sqrt([integrated_squared_error(values[0][row], values[1][row], axes) for row in rows])
 
 
-def grids_of(model, y):
-    """Grids that y does not bring along."""
-    if hasattr(model.machine, "grids_of"):
-        return model.machine.grids_of(y)
+def missing_grids(model, y):
+    """The grids of y, None if y has its own points."""
+    if hasattr(model.estimator, "grids_of"):
+        return model.estimator.grids_of(y)
     return None if has_points(y) else model.space.grids
 
 
-def judge_curves(model, X, y, names, targets) -> Judged:
+def evaluate_curves(model, X, y, names, targets) -> Evaluation:
     space = model.space
     channels = targets if targets and len(targets) == space.n_curves > 1 else curve_names(space.n_curves)
-    ends = Ends.of(model, X)
+    ends = BandEnds.from_model(model, X)
     goal = "whole curves" if len(space.grids) == 1 else f"functions of {len(space.grids)} variables"
     goal = goal if space.n_curves == 1 else f"{space.n_curves} {goal} for each sample"
     if y is None:
-        pictures = curve_chart(None, drawn_curves(model, X), ends, np.zeros(len(names)), names, channels)
-        return Judged(goal, [], Part("Predictions", NOTHING_TRUE, [pictures] if pictures else []))
-    truth = Truth.of(model, X, y)
+        pictures = curve_chart(None, predict_on_grid(model, X), ends, np.zeros(len(names)), names, channels)
+        return Evaluation(goal, [], SectionPart("Predictions", NO_OUTPUTS, [pictures] if pictures else []))
+    truth = CurveComparison.from_model(model, X, y)
     errors = truth.errors()
     score = float(model.predictor.score(X, y))
     facts = {"score": score, "score_name": "share explained", "rmse": float(np.sqrt(np.nanmean(errors**2)))}
@@ -121,17 +121,17 @@ def judge_curves(model, X, y, names, targets) -> Judged:
     if truth.n_variables > 1:
         items = [points_chart(truth, errors, names)]
     else:
-        pictured = drawn_curves(model, X) if truth.irregular else truth.predicted
+        pictured = predict_on_grid(model, X) if truth.irregular else truth.predicted
         items = [curve_chart(truth, pictured, ends, errors, names, channels), error_chart(truth, channels)]
     if ends is not None:
-        coverage, more, tile = of_bands(model, ends.band, y, np.isfinite(errors), inside_chart(model, ends, truth))
+        coverage, more, tile = band_coverage(model, ends.band, y, np.isfinite(errors), inside_chart(model, ends, truth))
     elif model.conformal is not None:
-        coverage, more, tile = of_bands(model, model.conformal.predict_band(X), y, np.isfinite(errors), None)
+        coverage, more, tile = band_coverage(model, model.conformal.predict_band(X), y, np.isfinite(errors), None)
     intro = "Curves are in order of their error, the worst first." if truth.n_variables == 1 else ""
-    return Judged(
+    return Evaluation(
         goal,
         tiles + tile,
-        Part("Predicted and true", intro, items),
+        SectionPart("Predicted and true", intro, items),
         errors,
         "root mean squared error",
         facts | more,
@@ -144,14 +144,14 @@ def curve_names(number_of_curves):
     return [""] if number_of_curves == 1 else [f"curve {c + 1}" for c in range(number_of_curves)]
 
 
-def drawn_curves(model, X):
-    """Predictions on the grid of the model, as ``Curves``."""
+def predict_on_grid(model, X):
+    """Predictions on the grid of the model."""
     predicted = model.predict(X, grid=model.space.grids if len(model.space.grids) > 1 else model.space.grids[0])
-    return on_grid(predicted, model.space.grids)
+    return read_on_grid(predicted, model.space.grids)
 
 
-def on_grid(predicted, axes):
-    """Predictions on one grid as ``Curves``, whatever they came in."""
+def read_on_grid(predicted, axes):
+    """Predictions on one grid, read from any form."""
     data, _ = read_functions(predicted, axes, "predictions")
     if not isinstance(data, IrregularFunctions):
         return data
@@ -170,7 +170,7 @@ def curve_chart(truth, pictured, ends, errors, names, channels) -> Chart | None:
     if len(pictured.axes) > 1:
         return None
     grid = pictured.axes[0]
-    rows = spread_out(errors, max(1, min(VIEWS, NUMBERS // (4 * len(grid) * len(channels)))))
+    rows = select_evenly(errors, max(1, min(VIEWS, NUMBERS // (4 * len(grid) * len(channels)))))
     true = None if truth is None else [truth.curves("data", c) for c in range(len(channels))]
     views = []
     for i in rows:
@@ -190,16 +190,16 @@ def curve_chart(truth, pictured, ends, errors, names, channels) -> Chart | None:
     return Chart("Curve by curve", Axis("t"), Axis("y(t)"), views, note, "sample", shared)
 
 
-def _true(curve: Curve, shared) -> Series:
-    """A true curve as a line, or as dots where gaps leave points that no line would show."""
+def _true(curve: SampledCurve, shared) -> Series:
+    """A true curve as a line, or as dots if it has gaps."""
     dots = not shared or np.isnan(curve.values).any()
     return Series(
         "true", "points" if dots else "line", shared or curve.points, curve.values, color="ink", dashed=not dots
     )
 
 
-def at_points(truth, c):
-    """Points (k,), true and predicted values (k,) there, of curve c of all samples, where they were observed."""
+def observed_points(truth, c):
+    """Observed points (k,) of curve c of all samples, with true and predicted values (k,)."""
     true, predicted = truth.curves("data", c), truth.curves("predicted", c)
     points, y, z = (np.concatenate(parts) for parts in (
         [one.points for one in true], [one.values for one in true], [one.values for one in predicted]
@@ -208,8 +208,8 @@ def at_points(truth, c):
     return points[seen], y[seen], z[seen]
 
 
-def by_place(truth, points, *values):
-    """Means (m,) of values (k,) at places along the curve: (places, counts (m,), means...)."""
+def means_along_curve(truth, points, *values):
+    """Means of values (k,) along the curve: places (m,), counts (m,), and means (m,) of each of the values."""
     if truth.irregular:
         edges = np.linspace(points.min(), points.max(), _BINS + 1)
         group, places = np.clip(np.digitize(points, edges) - 1, 0, _BINS - 1), (edges[:-1] + edges[1:]) / 2
@@ -222,11 +222,11 @@ def by_place(truth, points, *values):
 
 
 def error_chart(truth, channels) -> Chart:
-    """Root mean squared errors along the curve, beside what the curves vary by."""
+    """Root mean squared errors and standard deviations along the curve."""
     views = []
     for c, channel in enumerate(channels):
-        points, y, z = at_points(truth, c)
-        places, _, squares, means, seconds = by_place(truth, points, (y - z) ** 2, y, y**2)
+        points, y, z = observed_points(truth, c)
+        places, _, squares, means, seconds = means_along_curve(truth, points, (y - z) ** 2, y, y**2)
         spread = np.sqrt(np.maximum(seconds - means**2, 0.0))
         views.append(
             View(
@@ -243,7 +243,7 @@ def error_chart(truth, channels) -> Chart:
 
 
 def inside_chart(model, ends, truth) -> Chart:
-    """Share of the curves that is inside the band at each place."""
+    """Share of curves inside the band at each place."""
     points, inside = [], []
     for c in range(truth.n_curves):
         for i, own in enumerate(truth.curves("data", c)):
@@ -252,8 +252,8 @@ def inside_chart(model, ends, truth) -> Chart:
             low, high = (np.interp(t, ends.grid, side[i, :, c]) for side in (ends.lower, ends.upper))
             points.append(t)
             inside.append((low <= y) & (y <= high))
-    places, _, shares = by_place(truth, np.concatenate(points), np.concatenate(inside).astype(float))
-    return along_curve(places, shares, float(model.conformal.level))
+    places, _, shares = means_along_curve(truth, np.concatenate(points), np.concatenate(inside).astype(float))
+    return coverage_chart(places, shares, float(model.conformal.level))
 
 
 def points_chart(truth, errors, names) -> Chart:
@@ -262,15 +262,15 @@ def points_chart(truth, errors, names) -> Chart:
     y, z = (one.values.reshape(n, -1) for one in (truth.data, truth.predicted))
     owner = np.repeat(np.arange(n), y.shape[1])
     seen = np.flatnonzero(np.isfinite(y.ravel()))
-    rows = seen[drawn(np.abs(y - z).ravel()[seen], POINTS)]
+    rows = seen[select_drawn(np.abs(y - z).ravel()[seen], POINTS)]
     dots = Series("points", "points", y.ravel()[rows], z.ravel()[rows], names=[names[i] for i in owner[rows]])
     note = f"{count(len(rows), 'point')} of {number(len(seen))} that were observed."
     return Chart("Predicted against true, at single points", Axis("true"), Axis("predicted"), [View("", [dots])], note,
                  diagonal=True)  # fmt: skip
 
 
-def gaps_table(truth, channels) -> Table | Figures:
-    """What was observed of the curves."""
+def gaps_table(truth, channels) -> ReportTable | Figures:
+    """Missing values and ranges of the curves."""
     rows = []
     for c in range(len(channels)):
         curves = truth.curves("data", c) if truth.n_variables == 1 else _flat(truth, c)
@@ -286,11 +286,11 @@ def gaps_table(truth, channels) -> Table | Figures:
     if len(channels) == 1:
         (cells,) = rows
         return Figures(list(zip(head, [cells[0].text, *cells[1:]], strict=True)), "Curves")
-    return Table("Curves", head, rows, channels, first="output")
+    return ReportTable("Curves", head, rows, channels, first="output")
 
 
 def gaps_chart(truth, channels) -> list[Chart]:
-    """Share missing along the curve, where a common grid has gaps."""
+    """The missing share along the curve, if a common grid has gaps."""
     if truth.irregular or truth.n_variables > 1 or not np.isnan(truth.data.values).any():
         return []
     shares = np.isnan(truth.data.values).mean(axis=0)
@@ -303,4 +303,4 @@ def gaps_chart(truth, channels) -> list[Chart]:
 
 
 def _flat(truth, c):
-    return [Curve(np.arange(own[..., c].size), own[..., c].ravel()) for own in truth.data.values]
+    return [SampledCurve(np.arange(own[..., c].size), own[..., c].ravel()) for own in truth.data.values]

@@ -1,4 +1,4 @@
-"""Objects: classes, rankings, sets of labels, texts, whatever has a loss; examples right and wrong."""
+"""Evaluation of objects: classes, rankings, label sets, texts and other outputs with a loss."""
 
 from __future__ import annotations
 
@@ -10,40 +10,40 @@ import numpy as np
 
 from ... import metrics
 from ...data.objects import concatenate_outputs, distinct, read_outputs, take
-from .charts import Axis, Chart, View, edges_of, histogram, spread_out
-from .coverage import of_sets
-from .parts import NOTHING_TRUE, Judged, Meter, Part, Table, Tile
+from .charts import Axis, Chart, View, bin_edges, histogram, select_evenly
+from .coverage import set_coverage
+from .parts import NO_OUTPUTS, Evaluation, Meter, ReportTable, SectionPart, Tile
 from .text import NONE, count, few, number, percent, short
 
-_EXAMPLES = 40  # rows of the table of examples
-_CLASSES = 12  # up to which there is a table of confusions
-_LABELS = 40
+_EXAMPLES = 40  # rows of the table of examples at most
+_CLASSES = 12  # classes of a confusion matrix at most
+_LABELS = 40  # rows of the table of labels at most
 _ERRORS = "zero-one loss"
-_IN_SET = 4  # members of a set that are named
+_IN_SET = 4  # members of a set in a cell
 
 
 @dataclass(frozen=True)
-class Kind:
-    """What outputs are, in words, and how one of them is written."""
+class OutputKind:
+    """The kind of outputs in words, and their text."""
 
     name: str  # "class", "ranking", "label set", "histogram", "vector", "number", "text" or "object"
     labels: list[str] | None = None  # of rows
-    classes: dict | None = None  # names by class, as they are read
+    classes: dict | None = None  # name by class
 
     @classmethod
-    def of(cls, model, targets) -> Kind:
+    def from_model(cls, model, targets) -> OutputKind:
         rules = model.space.rules
-        outputs = rules.outputs  # as they are read: an array of rows, or a list
+        outputs = rules.outputs  # an array of rows, or a list
         if rules.classes is not None:
-            return cls("class", classes=dict(zip(rules.classes, map(str, model.machine.classes_), strict=True)))
+            return cls("class", classes=dict(zip(rules.classes, map(str, model.estimator.classes_), strict=True)))
         if isinstance(outputs, np.ndarray):
-            return cls._of_rows(outputs, targets)
+            return cls._from_rows(outputs, targets)
         if all(isinstance(item, (set, frozenset)) for item in outputs):
             return cls("label set")
         return cls("text" if all(isinstance(item, str) for item in outputs) else "object")
 
     @classmethod
-    def _of_rows(cls, rows, targets):
+    def _from_rows(cls, rows, targets):
         if rows.ndim == 1:
             return cls("number")
         d = rows.shape[1]
@@ -57,7 +57,7 @@ class Kind:
 
     @property
     def goal(self):
-        """What is predicted, in words."""
+        """The predicted output in words."""
         size = len(self.labels or ())
         return {
             "class": f"one of {count(len(self.classes or ()), 'class', 'classes')}",
@@ -78,10 +78,10 @@ class Kind:
             return short(" > ".join((self.labels or [])[j] for j in np.argsort(np.asarray(output), kind="stable")))
         if self.name == "label set":
             if self.labels is not None:
-                own = [label for label, value in zip(self.labels, output, strict=True) if value > 0]
+                labels = [label for label, value in zip(self.labels, output, strict=True) if value > 0]
             else:
-                own = sorted(map(str, output))
-            return few(own, most=8) if own else "none"
+                labels = sorted(map(str, output))
+            return few(labels, most=8) if labels else "none"
         if self.name in ("histogram", "vector"):
             return few(np.asarray(output, dtype=float), number, most=8)
         if self.name == "number" or isinstance(output, (float, np.floating)):
@@ -89,31 +89,34 @@ class Kind:
         return short(output)
 
 
-def judge_objects(model, X, y, names, targets) -> Judged:
+def evaluate_objects(model, X, y, names, targets) -> Evaluation:
     rules = model.space.rules
     predicted, _ = read_outputs(model.predict(X), like=rules.outputs)
-    kind = Kind.of(model, targets)
+    kind = OutputKind.from_model(model, targets)
     sets = None if model.conformal is None else model.conformal.predict_set(X)
     if y is None:
-        table = examples(kind, None, predicted, None, sets, names)
-        return Judged(kind.goal, [], Part("Predictions", NOTHING_TRUE, [table]))
+        table = examples_table(kind, None, predicted, None, sets, names)
+        return Evaluation(kind.goal, [], SectionPart("Predictions", NO_OUTPUTS, [table]))
     true, known = read_outputs(y, like=rules.outputs)
     known = known if rules.no_label is None else known & (true != rules.no_label)
     rows = np.flatnonzero(known)
     if not len(rows):
-        raise ValueError("y has no known output to judge predictions by; give at least one, or y=None")
+        raise ValueError("y has no known output to evaluate predictions by; give at least one, or y=None")
     pair = take(true, rows), take(predicted, rows)
     losses = np.full(len(known), np.nan)
     losses[rows] = rules.pairwise_losses(pair[1], pair[0])
     tiles, facts = scores(kind, rules, losses[rows], *pair)
-    items = [examples(kind, true, predicted, losses, sets, names), *pictures(kind, rules, losses[rows], *pair)]
+    items = [
+        examples_table(kind, true, predicted, losses, sets, names),
+        *object_charts(kind, rules, losses[rows], *pair),
+    ]
     coverage, more, tile = None, {}, []
     if sets is not None:
-        coverage, more, tile = of_sets(model, sets, _filled(true, predicted, known), rows)
-    return Judged(
+        coverage, more, tile = set_coverage(model, sets, _filled(true, predicted, known), rows)
+    return Evaluation(
         kind.goal,
         tiles + tile,
-        Part("Predicted and true", "Examples are in order of their loss, the worst first.", items),
+        SectionPart("Predicted and true", "Examples are in order of their loss, the worst first.", items),
         losses,
         _loss_name(rules),
         facts | more,
@@ -123,8 +126,8 @@ def judge_objects(model, X, y, names, targets) -> Judged:
 
 
 def scores(kind, rules, losses, true, predicted) -> tuple[list[Tile], dict]:
-    """Tiles and facts on the losses (n,) of outputs that are known."""
-    mean, loss_name, exact = float(np.mean(losses)), _loss_name(rules), exactly(true, predicted)
+    """Tiles and facts on the losses (n,) of known outputs."""
+    mean, loss_name, exact = float(np.mean(losses)), _loss_name(rules), exact_share(true, predicted)
     facts: dict[str, Any] = {"score": -mean, "score_name": f"minus the mean {loss_name}", "loss": mean, "exact": exact}
     if kind.name == "class" and loss_name == _ERRORS:
         return [Tile("share of errors", number(mean), "0 is perfect")], facts
@@ -140,25 +143,25 @@ def scores(kind, rules, losses, true, predicted) -> tuple[list[Tile], dict]:
     return tiles, facts
 
 
-def pictures(kind, rules, losses, true, predicted) -> list:
-    """Tables by class or label, and the losses of the samples."""
+def object_charts(kind, rules, losses, true, predicted) -> list:
+    """Tables by class or label, and a histogram of the losses."""
     items: list = []
     if kind.name == "class" and len(kind.classes) <= _CLASSES:
-        items.append(confusions(kind, true, predicted))
+        items.append(confusion_table(kind, true, predicted))
     elif kind.name == "label set" and kind.labels is not None:
-        items.append(by_label(kind.labels, np.asarray(true), np.asarray(predicted)))
+        items.append(label_table(kind.labels, np.asarray(true), np.asarray(predicted)))
     if len(np.unique(losses)) > 2:
-        bars = histogram("samples", losses, edges_of(losses))
+        bars = histogram("samples", losses, bin_edges(losses))
         axes = Axis(_loss_name(rules)), Axis("share of samples")
         items.append(Chart("Losses of the samples", *axes, [View("", [bars])]))
     return items
 
 
 def _filled(true, predicted, known):
-    """Outputs with predictions in place of those that are not known, so that all can be asked for."""
+    """Outputs, with predictions where they are unknown, so that sets of all samples can be compared."""
     if isinstance(true, np.ndarray):
         return np.where(known.reshape(-1, *[1] * (true.ndim - 1)), true, predicted)
-    return [one if seen else other for one, other, seen in zip(true, predicted, known, strict=True)]
+    return [a if is_known else b for a, b, is_known in zip(true, predicted, known, strict=True)]
 
 
 def _loss_name(rules):
@@ -169,8 +172,8 @@ def _loss_name(rules):
     return {"ZeroOne": _ERRORS, "Hamming": "Hamming loss", "Kendall": "Kendall loss"}.get(name, f"{name} loss")
 
 
-def exactly(true, predicted) -> float:
-    """Share of outputs that were predicted exactly."""
+def exact_share(true, predicted) -> float:
+    """Share of exact predictions."""
     _, group = distinct(concatenate_outputs([true, predicted]))
     return float(np.mean(group[: len(true)] == group[len(true) :]))
 
@@ -178,26 +181,26 @@ def exactly(true, predicted) -> float:
 # ---------------------------------------------------------------- tables
 
 
-def examples(kind, true, predicted, losses, sets, names) -> Table:
+def examples_table(kind, true, predicted, losses, sets, names) -> ReportTable:
     """Predictions beside the truth, from the largest loss to the smallest."""
     n = len(names)
-    rows = np.arange(n)[:_EXAMPLES] if losses is None else _right_and_wrong(losses)
+    rows = np.arange(n)[:_EXAMPLES] if losses is None else _example_rows(losses)
     head, cells = ["predicted"], [[kind.write(predicted[i])] for i in rows]
     if true is not None:
         head += ["true", "loss"]
-        for i, own in zip(rows, cells, strict=True):
-            own += [kind.write(true[i]) if np.isfinite(losses[i]) else NONE, number(losses[i])]
+        for i, row in zip(rows, cells, strict=True):
+            row += [kind.write(true[i]) if np.isfinite(losses[i]) else NONE, number(losses[i])]
     if sets is not None and hasattr(sets, "sets"):
         head.append("set")
-        for i, own in zip(rows, cells, strict=True):
-            own.append(NONE if sets[i] is None else few(sets[i], kind.write, _IN_SET, between=" | "))
+        for i, row in zip(rows, cells, strict=True):
+            row.append(NONE if sets[i] is None else few(sets[i], kind.write, _IN_SET, between=" | "))
     note = f"{len(rows)} of {n} samples." if len(rows) < n else ""
-    return Table("Examples", head, cells, [names[i] for i in rows], note, text=("predicted", "true", "set"))
+    return ReportTable("Examples", head, cells, [names[i] for i in rows], note, text=("predicted", "true", "set"))
 
 
-def _right_and_wrong(losses):
-    """Samples to show: the worst, and others down to those that are right."""
-    order = spread_out(losses, len(losses))
+def _example_rows(losses):
+    """Positions of examples: the largest losses, and others at even steps down to the smallest."""
+    order = select_evenly(losses, len(losses))
     if len(order) <= _EXAMPLES:
         return order
     half = _EXAMPLES // 2
@@ -205,30 +208,30 @@ def _right_and_wrong(losses):
     return np.r_[order[:half], order[others]]
 
 
-def confusions(kind, true, predicted) -> Table:
-    """How often each class was predicted where each was true, those that training had not seen too."""
+def confusion_table(kind, true, predicted) -> ReportTable:
+    """Confusion matrix, with classes that training has not seen."""
     pairs = Counter((kind.write(one), kind.write(other)) for one, other in zip(true, predicted, strict=True))
     names = list(dict.fromkeys([*map(short, kind.classes.values()), *sorted(one for one, _ in pairs)]))
     counts = np.array([[pairs[one, other] for other in names] for one in names])
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     rows = [[Meter(share, str(value)) for share, value in zip(*pair)] for pair in zip(shares, counts)]
-    return Table("Predicted (across) where each class is true (down)", names, rows, names, first="true")
+    return ReportTable("Predicted (across) where each class is true (down)", names, rows, names, first="true")
 
 
-def by_label(labels, true, predicted) -> Table:
-    """For each label how often it applies, is predicted, and is found."""
+def label_table(labels, true, predicted) -> ReportTable:
+    """Frequency, recall and precision of each label."""
     rows = []
     for j in range(min(len(labels), _LABELS)):
-        on, said = true[:, j] > 0, predicted[:, j] > 0
-        found = float((on & said).sum() / on.sum()) if on.any() else float("nan")
-        right = float((on & said).sum() / said.sum()) if said.any() else float("nan")
-        meters = [Meter(share, percent(share)) for share in (found, right)]
-        rows.append([percent(on.mean()), percent(said.mean()), *meters])
-    head = ["true", "predicted", "found of the true", "right of the predicted"]
-    return Table("By label", head, rows, labels[:_LABELS], first="label")
+        applies, is_predicted = true[:, j] > 0, predicted[:, j] > 0
+        recall = float((applies & is_predicted).sum() / applies.sum()) if applies.any() else float("nan")
+        precision = float((applies & is_predicted).sum() / is_predicted.sum()) if is_predicted.any() else float("nan")
+        meters = [Meter(share, percent(share)) for share in (recall, precision)]
+        rows.append([percent(applies.mean()), percent(is_predicted.mean()), *meters])
+    head = ["true", "predicted", "recall", "precision"]
+    return ReportTable("By label", head, rows, labels[:_LABELS], first="label")
 
 
-def _outputs(kind, rules, known) -> Table:
+def _outputs(kind, rules, known) -> ReportTable:
     share = float(np.mean(~known))
     row = [Meter(share, percent(share) if share else "none"), number(len(rules.outputs))]
-    return Table("Outputs", ["missing", "different in training"], [row], [kind.name], first="kind")
+    return ReportTable("Outputs", ["missing", "different in training"], [row], [kind.name], first="kind")

@@ -1,4 +1,4 @@
-"""Sections as one HTML page that needs nothing else: style, script and data are inside."""
+"""Sections as one self-contained HTML page, with style, script and data inside."""
 
 from __future__ import annotations
 
@@ -13,25 +13,29 @@ from importlib.resources import files
 
 from ..._utils.atomic_files import replacing
 from .charts import INKS, PALETTE, Chart, plain
-from .fits import versions
-from .parts import Figures, Meter, Part, Section, Table, Tile
+from .fit import package_versions
+from .parts import Figures, Meter, ReportTable, Section, SectionPart, Tile
 
 _TITLE = "hilbertlearn report"
-_METER = 44  # width of a bar in a cell, in units of its picture
+_METER = 44  # width of a bar in a cell, in pixels
 
 
 def html(sections, *, title=_TITLE, command=None) -> str:
-    """The page as text.
+    """The page of a report as text.
 
     Parameters
     ----------
-    sections : a section, or a list of them, as ``report.section`` makes them
-    title : of the page
-    command : that made the report, as it was typed; None where there was none
+    sections : Section or list of Section
+        Results of ``report.section``.
+    title : str, default="hilbertlearn report"
+        Title of the page.
+    command : str, default=None
+        The command line that made the report. None shows none.
 
     Returns
     -------
-    str, an HTML document without any reference to something outside of it
+    str
+        An HTML document without any reference to other files.
 
     References
     ----------
@@ -81,16 +85,23 @@ aria-label="Find a sample by name" autocomplete="off"><output id="found" aria-li
 
 
 def write(path, sections, *, title=_TITLE, command=None):
-    """Write the page to a file, whole or not at all.
+    """Write the page of a report to a file. If this fails, an existing file stays as it is.
 
     Parameters
     ----------
-    path : file to write; one that exists is replaced
-    sections, title, command : as in ``report.html``
+    path : str or path-like
+        File to write.
+    sections : Section or list of Section
+        Results of ``report.section``.
+    title : str, default="hilbertlearn report"
+        Title of the page.
+    command : str, default=None
+        The command line that made the report. None shows none.
 
     Returns
     -------
-    path, as it was given
+    str or path-like
+        ``path`` as it was given.
 
     References
     ----------
@@ -121,9 +132,9 @@ def write(path, sections, *, title=_TITLE, command=None):
 
 def _listed(sections) -> list[Section]:
     sections = [sections] if isinstance(sections, Section) else list(sections)
-    strange = next((one for one in sections if not isinstance(one, Section)), None)
-    if strange is not None or not sections:
-        seen = "none" if not sections else type(strange).__name__
+    other = next((item for item in sections if not isinstance(item, Section)), None)
+    if other is not None or not sections:
+        seen = "none" if not sections else type(other).__name__
         raise TypeError(f"sections must be what report.section returns, one or a list of them, got {seen}")
     return sections
 
@@ -137,7 +148,7 @@ def _asset(name) -> str:
 
 
 def _style() -> str:
-    """The style, with the colours of ``plotting`` as variables; the dark, by system or by switch, has its own."""
+    """The style, with the colours of ``plotting`` as variables, and other colours in dark mode."""
     light = "".join(f"--{name}:{color};" for name, color in {**PALETTE, **INKS}.items())
     dark = _asset("dark.css")
     return (
@@ -148,12 +159,12 @@ def _style() -> str:
 
 
 def _hash(text) -> str:
-    """What the page's policy knows an inline style or script by."""
+    """The hash by which the content policy allows an inline style or script."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
 def _json(data) -> str:
-    """JSON that no text in it can end early, whatever it is."""
+    """JSON whose text cannot end the script element."""
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     unsafe: dict[str, str | int | None] = {
         "<": "\\u003c",
@@ -203,7 +214,7 @@ def _tile(tile: Tile) -> str:
     return f'<div><dt>{escape(tile.label)}</dt><dd class="value">{escape(tile.value)}</dd>{note}</div>'
 
 
-def _part(part: Part, k, p) -> str:
+def _part(part: SectionPart, k, p) -> str:
     intro = f'<p class="intro">{escape(part.intro)}</p>' if part.intro else ""
     items = "".join(_item(item, _key(k, p, i)) for i, item in enumerate(part.items))
     head = f"<h3>{escape(part.title)}</h3>{intro}"
@@ -214,7 +225,7 @@ def _item(item, key) -> str:
     if isinstance(item, Chart):
         caption = f"<figcaption>{escape(item.title)}</figcaption>"
         return f'<figure class="chart" data-chart="{key}">{caption}{_note(item)}</figure>'
-    return _table(item) if isinstance(item, Table) else _figures(item)
+    return _table(item) if isinstance(item, ReportTable) else _figures(item)
 
 
 def _note(item) -> str:
@@ -227,7 +238,7 @@ def _figures(figures: Figures) -> str:
     return f'<div class="figures">{head}<dl>{rows}</dl></div>'
 
 
-def _table(table: Table) -> str:
+def _table(table: ReportTable) -> str:
     heads = [*([table.first] if table.names is not None else []), *table.columns]
     words = {table.first, *table.text} if table.names is not None else set(table.text)
     kinds = [' class="words"' if head in words else "" for head in heads]
@@ -242,7 +253,7 @@ def _table(table: Table) -> str:
     return f'<div class="table{" narrow" if table.narrow else ""}"><h4>{escape(table.title)}</h4>{body}</div>'
 
 
-def _row(table: Table, i, kinds) -> str:
+def _row(table: ReportTable, i, kinds) -> str:
     cells, own = table.rows[i], ""
     if table.names is not None:
         name = escape(table.names[i])
@@ -269,7 +280,7 @@ def _cell(cell, kind) -> str:
 
 def _footer(command) -> str:
     made = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
-    rows = [("made", made), *versions()]
+    rows = [("made", made), *package_versions()]
     listed = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in rows)
     typed = f"<h3>Command</h3><pre><code>{escape(str(command))}</code></pre>" if command else ""
     return f'<footer>{typed}<h3>Made with</h3><div class="figures"><dl>{listed}</dl></div></footer>'

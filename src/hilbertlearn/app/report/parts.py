@@ -1,4 +1,4 @@
-"""What a section of the page is made of."""
+"""The parts of a section: tables, figures, tiles, and the evaluation of one kind of outputs."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ import numpy as np
 from .charts import Chart
 from .text import number
 
-WORST = 10  # samples in a table of the worst
-NOTHING_TRUE = "No outputs were given, so that there is nothing to compare predictions with."
+WORST = 10  # samples in a table of largest errors
+NO_OUTPUTS = "No outputs were given, so that there is nothing to compare predictions with."
 
 
 @dataclass(frozen=True)
 class Meter:
-    """A share of one that a cell of a table shows as a bar."""
+    """A share between 0 and 1, which a cell of a table shows as a bar."""
 
     share: float
     text: str
 
 
 @dataclass(frozen=True)
-class Table:
-    """Cells are text, or ``Meter``; rows with names are searched by them."""
+class ReportTable:
+    """A table whose cells are text or ``Meter``; the search field finds rows by their names."""
 
     title: str
     columns: list[str]
     rows: list[list]
-    names: list[str] | None = None  # of the samples that rows are, shown in a first column
+    names: list[str] | None = None  # of rows, in a first column
     note: str = ""
-    first: str = "sample"  # what names are of
-    text: tuple[str, ...] = ()  # columns that are words and not numbers
-    folded: bool = False  # whether it is opened by a click
+    first: str = "sample"  # heading of the first column
+    text: tuple[str, ...] = ()  # columns of text
+    folded: bool = False  # whether a click opens it
 
     @property
     def narrow(self) -> bool:
-        """Whether it takes half of the width."""
+        """Whether it takes half of the page width."""
         return not self.folded and len(self.columns) + (self.names is not None) <= 4 and len(self.text) < 2
 
 
@@ -51,17 +51,17 @@ class Figures:
 
 
 @dataclass(frozen=True)
-class Part:
-    """A chapter of a section."""
+class SectionPart:
+    """A part of a section, with a heading."""
 
     title: str
     intro: str = ""
-    items: Sequence[Chart | Table | Figures] = ()
+    items: Sequence[Chart | ReportTable | Figures] = ()
 
 
 @dataclass(frozen=True)
 class Tile:
-    """A figure at the top of a section."""
+    """A number at the top of a section."""
 
     label: str
     value: str
@@ -69,32 +69,37 @@ class Tile:
 
 
 @dataclass(frozen=True)
-class Judged:
-    """What predictions say beside the truth, for one kind of outputs."""
+class Evaluation:
+    """The evaluation of predictions, for one kind of outputs."""
 
-    goal: str  # what is predicted, in words
+    goal: str  # the predicted output in words
     tiles: list[Tile]
-    part: Part
-    errors: Any = None  # (n,) of the samples, NaN where nothing is known of the truth
+    part: SectionPart
+    errors: Any = None  # (n,) of the samples, NaN where the truth is unknown
     error_name: str = ""
     facts: dict = field(default_factory=dict)  # plain numbers
-    coverage: Part | None = None
+    coverage: SectionPart | None = None
     verb: str = "predict"
-    unit: str = "sample"  # what was judged
-    outputs: list = field(default_factory=list)  # on ranges and gaps of the outputs
+    unit: str = "sample"  # or "pair"
+    outputs: list = field(default_factory=list)  # tables on ranges and missing outputs
 
 
 @dataclass(frozen=True)
 class Section:
-    """One model and the data it was judged on: made by ``section``, shown by ``html`` and ``write``.
+    """One model and its evaluation, made by ``report.section`` for ``report.html`` and ``report.write``.
 
     Attributes
     ----------
-    name : heading
-    task : what is asked, in a sentence
-    tiles : figures at the top
-    parts : chapters
-    facts : dict of the numbers of the section: score, coverage, gap and so on, as they are in the page
+    name : str
+        Heading.
+    task : str
+        A sentence on the task.
+    tiles : list of Tile
+        Numbers at the top.
+    parts : list of SectionPart
+        Tables and charts under headings.
+    facts : dict
+        Numbers of the section: score, coverage, duality gap and so on.
 
     References
     ----------
@@ -114,15 +119,15 @@ class Section:
     name: str
     task: str
     tiles: list[Tile] = field(repr=False)
-    parts: list[Part] = field(repr=False)
+    parts: list[SectionPart] = field(repr=False)
     facts: dict = field(repr=False)
 
 
-def worst_table(judged: Judged, names) -> Table | None:
-    """The samples with the largest errors; None where there is none."""
-    if judged.errors is None or not (np.nan_to_num(judged.errors) > 0).any():
+def worst_table(evaluation: Evaluation, names) -> ReportTable | None:
+    """The samples with the largest errors; None if there are no errors."""
+    if evaluation.errors is None or not (np.nan_to_num(evaluation.errors) > 0).any():
         return None
-    known = np.flatnonzero(np.nan_to_num(judged.errors) > 0)
-    order = known[np.argsort(-judged.errors[known], kind="stable")][:WORST]
-    rows = [[number(judged.errors[i])] for i in order]
-    return Table("Largest errors among the samples judged", [judged.error_name], rows, [names[i] for i in order])
+    known = np.flatnonzero(np.nan_to_num(evaluation.errors) > 0)
+    order = known[np.argsort(-evaluation.errors[known], kind="stable")][:WORST]
+    rows = [[number(evaluation.errors[i])] for i in order]
+    return ReportTable("Largest errors of the test samples", [evaluation.error_name], rows, [names[i] for i in order])

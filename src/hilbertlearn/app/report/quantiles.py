@@ -1,21 +1,21 @@
-"""Quantiles: what share of the outputs is below each, and intervals between them."""
+"""Evaluation of quantiles: shares of outputs below them, and coverage."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ...data.functions import read_functions
-from .charts import NUMBERS, VIEWS, Axis, Chart, Series, View, spread_out
-from .coverage import of_bands, of_intervals
-from .curves import grids_of
-from .data import outputs_table
-from .parts import NOTHING_TRUE, Judged, Part, Table, Tile
+from .charts import NUMBERS, VIEWS, Axis, Chart, Series, View, select_evenly
+from .coverage import band_coverage, interval_coverage
+from .curves import missing_grids
+from .parts import NO_OUTPUTS, Evaluation, ReportTable, SectionPart, Tile
+from .summaries import outputs_table
 from .text import listed, number, percent
-from .vectors import as_columns, compared, output_names, scatter, sizes_of_errors
+from .vectors import as_columns, mask_unpredicted, output_names, sample_errors, scatter
 
 
-def judge_quantiles(model, X, y, names, targets) -> Judged:
-    levels = np.atleast_1d(model.machine.levels_)
+def evaluate_quantiles(model, X, y, names, targets) -> Evaluation:
+    levels = np.atleast_1d(model.estimator.levels_)
     quantiles = np.asarray(model.predictor.predict(X), dtype=float)
     quantiles = quantiles.reshape(len(quantiles), -1, len(levels))
     d, functions = quantiles.shape[1], model.predicts_functions
@@ -24,13 +24,13 @@ def judge_quantiles(model, X, y, names, targets) -> Judged:
     goal += "whole curves" if functions else "one number" if d == 1 else f"{d} numbers"
     if y is None:
         table = outputs_table(list(middle.T), targets, "Predicted, middle quantile")
-        return Judged(goal, [], Part("Predictions", NOTHING_TRUE, [table]))
+        return Evaluation(goal, [], SectionPart("Predictions", NO_OUTPUTS, [table]))
     given = _rows(model, y) if functions else as_columns(y)
-    true = compared(given, middle)
-    errors, score = sizes_of_errors(true, middle), float(model.predictor.score(X, y))
-    below = calibration(true, quantiles)
+    true = mask_unpredicted(given, middle)
+    errors, score = sample_errors(true, middle), float(model.predictor.score(X, y))
+    below = shares_below(true, quantiles)
     if functions:
-        picture = fan(model, true, quantiles, levels, errors, names)
+        picture = fan_chart(model, true, quantiles, levels, errors, names)
     else:
         ends = quantiles[:, :, [0, -1]] if len(levels) > 1 else None
         bars = f"{level_name(levels[0])} to {level_name(levels[-1])} range"
@@ -38,10 +38,10 @@ def judge_quantiles(model, X, y, names, targets) -> Judged:
     facts = {"score": score, "score_name": "share of the pinball loss saved"}
     facts |= {"below": dict(zip(map(float, levels), below))}
     coverage, more, tile = _coverage(model, X, y, true, targets)
-    return Judged(
+    return Evaluation(
         goal,
         [Tile("pinball loss saved", number(score), "share of that of the plain quantiles"), *tile],
-        Part("Predicted and true", "", [picture, below_chart(levels, below), below_table(levels, below)]),
+        SectionPart("Predicted and true", "", [picture, below_chart(levels, below), below_table(levels, below)]),
         errors,
         "from the middle quantile, in s.d.",
         facts | more,
@@ -51,13 +51,13 @@ def judge_quantiles(model, X, y, names, targets) -> Judged:
 
 
 def _coverage(model, X, y, true, targets):
-    """Part, facts and tiles on what conformal sets around quantiles hold."""
+    """Coverage of conformal sets around quantiles: part, facts, tiles."""
     if model.conformal is None:
         return None, {}, []
     if model.predicts_functions:
-        return of_bands(model, model.conformal.predict_band(X), y, np.isfinite(true).any(axis=1), None)
+        return band_coverage(model, model.conformal.predict_band(X), y, np.isfinite(true).any(axis=1), None)
     ends = np.asarray(model.conformal.predict_interval(X)).reshape(*true.shape, 2)
-    return of_intervals(model, X, y, true, ends, targets)
+    return interval_coverage(model, X, y, true, ends, targets)
 
 
 def level_name(level):
@@ -67,11 +67,11 @@ def level_name(level):
 
 def _rows(model, y):
     """Curves as rows (n, m)."""
-    data, _ = read_functions(y, grids_of(model, y), origins=model.space.layout.origins)
+    data, _ = read_functions(y, missing_grids(model, y), origins=model.space.layout.origins)
     return data.values.reshape(len(data.values), -1)
 
 
-def calibration(true, quantiles):
+def shares_below(true, quantiles):
     """Shares (n_levels,) of the observed outputs (n, d) that are at most their quantile (n, d, n_levels)."""
     seen = np.isfinite(true)
     return [float(np.mean(true[seen] <= quantiles[..., k][seen])) if seen.any() else float("nan")
@@ -82,20 +82,20 @@ def below_chart(levels, below) -> Chart:
     """Shares of outputs below each quantile over its level."""
     series = [Series("observed", "line", levels, below), Series("levels", "points", levels, below)]
     axes = Axis("level of the quantile"), Axis("share of outputs below it")
-    note = "On the line quantiles hold what they say."
+    note = "Calibrated quantiles are on the line."
     return Chart("Outputs below each quantile", *axes, [View("", series)], note, diagonal=True)
 
 
-def below_table(levels, below) -> Table:
+def below_table(levels, below) -> ReportTable:
     rows = [[percent(share, 1)] for share in below]
     names = [level_name(level) for level in levels]
-    return Table("Outputs below each quantile", ["observed"], rows, names, first="level")
+    return ReportTable("Outputs below each quantile", ["observed"], rows, names, first="level")
 
 
-def fan(model, true, quantiles, levels, errors, names) -> Chart:
+def fan_chart(model, true, quantiles, levels, errors, names) -> Chart:
     """Curves with their quantiles, a view for each: pairs of levels around the middle one are bands."""
     grid, number_of = model.space.grids[0], len(levels)
-    rows = spread_out(errors, max(1, min(VIEWS, NUMBERS // (len(grid) * (number_of + 1)))))
+    rows = select_evenly(errors, max(1, min(VIEWS, NUMBERS // (len(grid) * (number_of + 1)))))
     views = []
     for i in rows:
         series = [

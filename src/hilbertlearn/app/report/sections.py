@@ -1,22 +1,22 @@
-"""One model and the data it is judged on, as a section of a report."""
+"""A section of a report: one model and its evaluation on test data."""
 
 from __future__ import annotations
 
 import time
 
-from .behind import Model, columns_of, names_of
-from .choices import choices_part
-from .codes import judge_codes
-from .curves import judge_curves
-from .data import in_words, inputs_table, missing_inputs
-from .fits import fit_rows, outlier_items, time_rows
-from .links import judge_links
-from .objects import judge_objects
-from .parts import Figures, Judged, Part, Section, Tile, worst_table
-from .quantiles import judge_quantiles
+from .codes import evaluate_codes
+from .curves import evaluate_curves
+from .fit import fit_rows, outlier_items, time_rows
+from .layers import ModelLayers, column_names, sample_names
+from .links import evaluate_links
+from .objects import evaluate_objects
+from .parts import Evaluation, Figures, Section, SectionPart, Tile, worst_table
+from .quantiles import evaluate_quantiles
+from .search import search_part
+from .summaries import describe_inputs, inputs_table, missing_share
 from .text import count, number, percent
 from .text import seconds as duration
-from .vectors import judge_vectors
+from .vectors import evaluate_vectors
 
 
 def section(
@@ -33,30 +33,43 @@ def section(
     reference=None,
     inputs=None,
 ) -> Section:
-    """What a fitted model has learnt, and how it does on data it is judged on.
+    """Evaluate a fitted model on test data, as a section of a report.
 
-    Everything is measured on (X, y), which should be samples that ``fit`` has not seen; what the model says of its
-    training samples (outliers, held-out errors, the certified gap) is in the section too.
+    Scores, errors and coverage are computed on (X, y), which should be samples that ``fit`` has not seen. The section
+    also has results of the fit itself: outliers, cross-validated errors, the duality gap.
 
     Parameters
     ----------
-    model : fitted estimator of the package, or ``RegularizationPathCV``, ``ConformalPredictor``, ``Pipeline`` or
-        ``GridSearchCV`` around one; other regressors of scikit-learn will do, and say less
-    X : inputs, as ``predict`` takes them; of links ``graphs.Pairs``, features of nodes, or None for the nodes of fit
-    y : outputs, NaN where not observed, in any form that ``fit`` takes; None shows predictions alone
-    name : heading; None for the name of the estimator
-    task : a sentence on what is asked; None for one that is made of the data
-    ids : names of the samples; None for the index of a data frame, or positions
-    columns : names of the inputs; None for those of a data frame
-    targets : names of the outputs, or of labels; None for those of a data frame
-    seconds : that the fit took, where they are known
-    reference : ``{"name": ..., "score_name": ..., "ours": ..., "score": ...}``: a plain alternative, what both are
-        compared by, and the scores of this model and of the alternative
-    inputs : the inputs as a reader knows them, where X is what became of them: a data frame with its gaps and texts
+    model : estimator
+        A fitted estimator of the package, or a ``RegularizationPathCV``, ``ConformalPredictor``, ``Pipeline`` or
+        ``GridSearchCV`` around one. Other regressors of scikit-learn are accepted, with fewer results.
+    X : array-like or None
+        Inputs in a form that ``predict`` takes. For links ``graphs.Pairs``, features of nodes, or None for the nodes
+        of fit.
+    y : array-like or None
+        Outputs in any form that ``fit`` takes, NaN where not observed. None shows predictions only.
+    name : str, default=None
+        Heading. None takes the name of the estimator.
+    task : str, default=None
+        A sentence on the task. None makes one from the data.
+    ids : sequence of str, default=None
+        Names of the samples. None takes the index of a data frame, or positions.
+    columns : sequence of str, default=None
+        Names of the inputs. None takes those of a data frame.
+    targets : sequence of str, default=None
+        Names of the outputs, or of labels. None takes those of a data frame.
+    seconds : float, default=None
+        Duration of the fit. None if unknown.
+    reference : dict, default=None
+        ``{"name": ..., "score_name": ..., "ours": ..., "score": ...}``: an alternative method, the name of a score, and
+        the scores of this model and of the alternative. None for no comparison.
+    inputs : pandas.DataFrame, default=None
+        The inputs before an encoding, with missing cells and texts, for the table of the data. None shows X.
 
     Returns
     -------
-    Section, for ``report.html`` and ``report.write``; ``facts`` has its numbers
+    Section
+        For ``report.html`` and ``report.write``; its ``facts`` are numbers.
 
     References
     ----------
@@ -71,72 +84,72 @@ def section(
     >>> X = np.linspace(0, 1, 40)[:, None]
     >>> Y = np.hstack([np.sin(6 * X), np.cos(6 * X)])
     >>> model = OperatorKernelRegressor("rbf", gamma=5.0, alpha=1e-4).fit(X[::2], Y[::2])
-    >>> found = report.section(model, X[1::2], Y[1::2], targets=["sine", "cosine"])
-    >>> print(found.task)
+    >>> section = report.section(model, X[1::2], Y[1::2], targets=["sine", "cosine"])
+    >>> print(section.task)
     From 1 column, predict 2 numbers.
-    >>> bool(found.facts["score"] > 0.99)
+    >>> bool(section.facts["score"] > 0.99)
     True
     """
-    layers = Model.of(model)
-    names = names_of(layers, X, y, ids)
+    layers = ModelLayers.from_estimator(model)
+    names = sample_names(layers, X, y, ids)
     shown = X if inputs is None else inputs
-    columns = columns_of(shown, columns, model, "feature_names_in_")
-    targets = None if y is None and targets is None else columns_of(y, targets, None, "")
+    columns = column_names(shown, columns, model, "feature_names_in_")
+    targets = None if y is None and targets is None else column_names(y, targets, None, "")
     start = time.perf_counter()
-    judged = _judge(layers)(layers, X, y, names, targets)
+    evaluation = _evaluator(layers)(layers, X, y, names, targets)
     took = time.perf_counter() - start
-    n = judged.facts["n_pairs"] if "n_pairs" in judged.facts else len(names)
-    chosen, more = choices_part(layers)
-    fitted, certificate = fit_rows(layers)
-    facts = {"n_samples": n, **judged.facts, **more, **certificate}
-    outliers, found = outlier_items(layers)
-    facts |= found | ({} if seconds is None else {"fit_seconds": float(seconds)})
-    times = time_rows(seconds, took, count(n, judged.unit), facts)
+    n = evaluation.facts["n_pairs"] if "n_pairs" in evaluation.facts else len(names)
+    search, search_facts = search_part(layers)
+    rows, fit_facts = fit_rows(layers)
+    outliers, outlier_facts = outlier_items(layers)
+    facts = {"n_samples": n, **evaluation.facts, **search_facts, **fit_facts, **outlier_facts}
+    facts |= {} if seconds is None else {"fit_seconds": float(seconds)}
+    times = time_rows(seconds, took, count(n, evaluation.unit), facts)
     parts = [
-        _data_part(shown, n, judged, columns),
-        judged.part,
-        judged.coverage,
-        _samples_part(judged, names, outliers),
-        chosen,
-        Part("The fit", "", [Figures([*fitted, *times])]),
+        _data_part(shown, n, evaluation, columns),
+        evaluation.part,
+        evaluation.coverage,
+        _samples_part(evaluation, names, outliers),
+        search,
+        SectionPart("The fit", "", [Figures([*rows, *times])]),
     ]
-    tiles = [*_beside(reference, facts), *judged.tiles, *_last_tiles(facts, seconds)]
-    sentence = f"From {in_words(shown)}, {judged.verb} {judged.goal}." if task is None else str(task)
-    heading = type(layers.machine).__name__ if name is None else str(name)
+    tiles = [*_reference_tiles(reference, facts), *evaluation.tiles, *_last_tiles(facts, seconds)]
+    sentence = f"From {describe_inputs(shown)}, {evaluation.verb} {evaluation.goal}." if task is None else str(task)
+    heading = type(layers.estimator).__name__ if name is None else str(name)
     return Section(heading, sentence, tiles, [part for part in parts if part is not None], facts)
 
 
-def _judge(model: Model):
-    """The function that judges this kind of outputs."""
+def _evaluator(model: ModelLayers):
+    """The function that evaluates this kind of outputs."""
     if model.predicts_links:
-        return judge_links
-    if model.makes_codes:
-        return judge_codes
+        return evaluate_links
+    if model.is_autoencoder:
+        return evaluate_codes
     if model.predicts_quantiles:
-        return judge_quantiles
+        return evaluate_quantiles
     if model.predicts_objects:
-        return judge_objects
-    return judge_curves if model.predicts_functions else judge_vectors
+        return evaluate_objects
+    return evaluate_curves if model.predicts_functions else evaluate_vectors
 
 
-def _data_part(X, n, judged: Judged, columns) -> Part:
-    """What there is of data, and what is missing."""
-    intro, missing = f"{count(n, judged.unit)} judged", missing_inputs(X)
+def _data_part(X, n, evaluation: Evaluation, columns) -> SectionPart:
+    """Numbers of samples, ranges and missing entries."""
+    intro, missing = f"{count(n, evaluation.unit)} evaluated", missing_share(X)
     if missing is not None:
         intro += f", {percent(missing, 1) if missing else 'nothing'} missing in the inputs"
     inputs = inputs_table(X, columns)
-    return Part("The data", f"{intro}.", [*judged.outputs, *([] if inputs is None else [inputs])])
+    return SectionPart("The data", f"{intro}.", [*evaluation.outputs, *([] if inputs is None else [inputs])])
 
 
-def _samples_part(judged: Judged, names, outliers) -> Part | None:
-    """The worst samples judged, and those of the training data that do not go with the others."""
-    worst = worst_table(judged, names)
+def _samples_part(evaluation: Evaluation, names, outliers) -> SectionPart | None:
+    """The test samples with the largest errors, and outliers of the training data."""
+    worst = worst_table(evaluation, names)
     items = ([] if worst is None else [worst]) + outliers
-    return Part("Samples to look at", "", items) if items else None
+    return SectionPart("Samples to check", "", items) if items else None
 
 
-def _beside(reference, facts) -> list[Tile]:
-    """Tiles of a score and of the same score of a plain alternative."""
+def _reference_tiles(reference, facts) -> list[Tile]:
+    """Tiles of a score and of the same score of an alternative."""
     if reference is None:
         return []
     name, score_name = str(reference["name"]), str(reference["score_name"])

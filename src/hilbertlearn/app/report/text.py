@@ -1,4 +1,4 @@
-"""Numbers and outputs as text, the same everywhere on the page."""
+"""Numbers and outputs as text, in one form for the whole page."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Iterable
 
 import numpy as np
 
-NONE = "–"  # where there is no number
+NONE = "–"  # for a missing number
 _MINUS = "\u2212"
-_LONGEST = 80  # characters of an object
-_SHOWN = 12  # items of a collection
+_LONGEST = 80  # characters of the text of an object
+_SHOWN = 12  # items of a collection in its text
 
 
 def number(value, digits=3):
-    """A number in so many significant digits, as 0.0123, 1 234, 1.2e-6; a dash where there is none."""
+    """A number with significant digits, as 0.0123, 1 234, 1.2e-6; a dash for NaN."""
     value = float(value)
     if not np.isfinite(value):
         return NONE if np.isnan(value) else f"{_MINUS * (value < 0)}∞"
@@ -29,7 +29,7 @@ def number(value, digits=3):
 
 
 def percent(share, digits=0):
-    """A share of one as per cent; less than the last digit, but not nothing, says so."""
+    """A share as per cent; "< 1 %" if it is positive and would be rounded to zero."""
     if not np.isfinite(share):
         return NONE
     least = 10.0**-digits
@@ -59,7 +59,7 @@ def listed(items, last="and"):
 
 
 def short(value, longest=_LONGEST):
-    """Text of anything in one line, cut where it is long."""
+    """Text of any object in one line, cut if it is long."""
     text = re.sub(r"\s+", " ", str(value)).strip()
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
@@ -74,12 +74,12 @@ def setting(value):
         return f"matrix {' × '.join(map(str, value.shape))}" if value.ndim > 1 else few(value, number)
     if isinstance(value, (list, tuple)):
         return few(value, setting)
-    plain = re.sub(r"<(?:\w+\.)*(\w+) object at 0x\w+>", r"\1", str(value))  # what has no text of its own
+    plain = re.sub(r"<(?:\w+\.)*(\w+) object at 0x\w+>", r"\1", str(value))  # default text of an object
     return short(re.sub(r"\d+\.\d+(e[+-]?\d+)?", lambda match: f"{float(match[0]):.3g}", plain), 2 * _LONGEST)
 
 
 def few(items: Iterable, form=str, most=_SHOWN, between=", "):
-    """Some items and how many more there are."""
+    """The first items, and the number of the others."""
     items = list(items)
     more = f" and {len(items) - most} more" if len(items) > most else ""
     return between.join(form(item) for item in items[:most]) + more

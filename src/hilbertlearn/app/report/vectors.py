@@ -1,4 +1,4 @@
-"""Numbers and vectors: predicted against true, output by output."""
+"""Evaluation of numbers and vectors: predicted against true, for each output."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from ... import metrics
 from ...spaces import read_vectors
-from .charts import NUMBERS, POINTS, VIEWS, Axis, Chart, Series, View, drawn
-from .coverage import of_intervals
-from .data import outputs_table
-from .parts import NOTHING_TRUE, Judged, Part, Table, Tile
+from .charts import NUMBERS, POINTS, VIEWS, Axis, Chart, Series, View, select_drawn
+from .coverage import interval_coverage
+from .parts import NO_OUTPUTS, Evaluation, ReportTable, SectionPart, Tile
+from .summaries import outputs_table
 from .text import count, number
 
 _METRICS = {
@@ -20,7 +20,7 @@ _METRICS = {
     "RMSE": metrics.root_mean_squared_error,
     "MAE": metrics.mean_absolute_error,
 }
-_SAID = "RMSE is the root mean squared error, MAE the mean absolute error, both in the units of the output."
+_METRICS_NOTE = "RMSE is the root mean squared error, MAE the mean absolute error, both in the units of the output."
 
 
 def as_columns(values):
@@ -29,32 +29,34 @@ def as_columns(values):
     return values[:, None] if values.ndim == 1 else values
 
 
-def judge_vectors(model, X, y, names, targets) -> Judged:
+def evaluate_vectors(model, X, y, names, targets) -> Evaluation:
     predicted = as_columns(model.predict(X))
     d = predicted.shape[1]
     targets = output_names(targets, d)
     true = None if y is None else as_columns(y)
     ends = None if model.conformal is None else model.conformal.predict_interval(X).reshape(len(predicted), d, 2)
     if true is None:
-        part = Part("Predictions", NOTHING_TRUE, [outputs_table(list(predicted.T), targets, "Predicted", "output")])
-        return Judged(_goal(model, targets), [], part)
-    given, true = true, compared(true, predicted)
-    errors = sizes_of_errors(true, predicted)
+        part = SectionPart(
+            "Predictions", NO_OUTPUTS, [outputs_table(list(predicted.T), targets, "Predicted", "output")]
+        )
+        return Evaluation(_goal(model, targets), [], part)
+    given, true = true, mask_unpredicted(true, predicted)
+    errors = sample_errors(true, predicted)
     by_output = scores_by_output(true, predicted)
     rows = [[number(values[j]) for values in by_output.values()] for j in range(d)]
     chart = scatter(true, predicted, ends, errors, names, targets)
-    items: list = [chart, Table("By output", list(by_output), rows, targets, _SAID, first="output")]
+    items: list = [chart, ReportTable("By output", list(by_output), rows, targets, _METRICS_NOTE, first="output")]
     r2 = by_output["R²"]
     score = float(np.nanmean(r2)) if np.isfinite(r2).any() else float("nan")
     facts = {"score": score, "score_name": "R²", "r2": dict(zip(targets, r2.tolist()))}
     facts["rmse"] = dict(zip(targets, by_output["RMSE"].tolist()))
     tiles = [Tile("R²" if d == 1 else "mean R²", number(score), "1 is perfect, 0 is the mean of each output")]
-    coverage, more, tile = (None, {}, []) if ends is None else of_intervals(model, X, y, true, ends, targets)
+    coverage, more, tile = (None, {}, []) if ends is None else interval_coverage(model, X, y, true, ends, targets)
     intro = "Each dot is a sample; on the line the prediction is exact."
-    return Judged(
+    return Evaluation(
         _goal(model, targets),
         tiles + tile,
-        Part("Predicted and true", intro, items),
+        SectionPart("Predicted and true", intro, items),
         errors,
         "error, in standard deviations",
         facts | more,
@@ -63,8 +65,8 @@ def judge_vectors(model, X, y, names, targets) -> Judged:
     )
 
 
-def compared(true, predicted):
-    """Outputs, NaN also where there is no prediction, as of an output that no training sample has."""
+def mask_unpredicted(true, predicted):
+    """Outputs, NaN where predictions are NaN: outputs without training values."""
     return np.where(np.isnan(predicted), np.nan, true)
 
 
@@ -78,26 +80,26 @@ def output_names(targets, d):
 def _goal(model, targets):
     if len(targets) == 1:
         return "one number" + ("" if targets == ["output"] else f", {targets[0]}")
-    related = "related " if _relates(model.learnt("operator_")) else ""
+    related = "related " if _relates(model.learnt_attribute("operator_")) else ""
     return f"{len(targets)} {related}numbers"
 
 
 def _relates(operator) -> bool:
-    """Whether an operator mixes outputs: a diagonal one does not."""
+    """Whether an operator mixes outputs, which a diagonal one does not."""
     if isinstance(operator, np.ndarray):
         return bool(np.any(operator != np.diag(np.diag(operator))))
     return any(map(_relates, operator)) if isinstance(operator, (list, tuple)) else operator is not None
 
 
 def scores_by_output(true, predicted) -> dict[str, np.ndarray]:
-    """Scores (d,) by name, NaN for outputs that were observed too rarely."""
+    """Scores (d,) by name, NaN for outputs with too few observations."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         return {name: np.asarray(f(true, predicted, multioutput="raw_values")) for name, f in _METRICS.items()}
 
 
-def sizes_of_errors(true, predicted):
-    """Errors (n,) of samples: root mean square over what was observed, each output in its standard deviation."""
+def sample_errors(true, predicted):
+    """Errors (n,) of samples: root mean square over observed outputs, in standard deviations of each output."""
     known = np.isfinite(true)
     counts = known.sum(axis=0)
     means = np.where(known, true, 0.0).sum(axis=0) / np.maximum(counts, 1)
@@ -110,7 +112,7 @@ def sizes_of_errors(true, predicted):
 def scatter(true, predicted, ends, errors, names, targets, middle="predicted", bars="interval") -> Chart:
     """Predicted (n, d) against true values, a view for each output; ends (n, d, 2) of intervals or None."""
     each = (2 if ends is None else 4) * min(len(targets), VIEWS)
-    rows = drawn(errors, min(POINTS, NUMBERS // each))
+    rows = select_drawn(errors, min(POINTS, NUMBERS // each))
     views = [
         View(target, _cloud(true[rows, j], predicted[rows, j], None if ends is None else ends[rows, j],
                             [names[i] for i in rows], bars))
@@ -118,7 +120,7 @@ def scatter(true, predicted, ends, errors, names, targets, middle="predicted", b
     ]  # fmt: skip
     notes = []
     if len(rows) < len(true):
-        notes.append(f"{count(len(rows), 'sample')} of {len(true)}: those with the largest errors, others at random.")
+        notes.append(f"{count(len(rows), 'sample')} of {len(true)}: the largest errors, and others at random.")
     if len(targets) > VIEWS:
         notes.append(f"The first {VIEWS} of {len(targets)} outputs.")
     choose = "output" if len(targets) > 1 else ""
@@ -126,7 +128,7 @@ def scatter(true, predicted, ends, errors, names, targets, middle="predicted", b
 
 
 def _cloud(true, predicted, ends, names, bars) -> list[Series]:
-    """Dots of one output; of those with an interval that misses the truth a series of their own."""
+    """Dots of one output; dots whose interval misses the truth are another series."""
     seen = np.isfinite(true)
     if ends is None:
         return [_dots("samples", true, predicted, None, names, seen, "blue")]
@@ -137,5 +139,5 @@ def _cloud(true, predicted, ends, names, bars) -> list[Series]:
 
 def _dots(name, true, predicted, ends, names, rows, color):
     lower, upper = (None, None) if ends is None else (ends[rows, 0], ends[rows, 1])
-    kept = [one for one, keep in zip(names, rows, strict=True) if keep]
+    kept = [name for name, keep in zip(names, rows, strict=True) if keep]
     return Series(name, "points", true[rows], predicted[rows], lower, upper, names=kept, color=color)

@@ -96,7 +96,7 @@ class FunctionalTask(TableTask):
 
 
 class QuantileTask(TableTask):
-    """QuantileTask of numbers at several levels."""
+    """Quantiles of numbers at several levels."""
 
     name = "quantiles"
     conformal = "split"  # one fit, since quantile regression is slow

@@ -1,4 +1,4 @@
-"""The fit itself: its certificate, its settings, the samples in use and those that do not go with the others."""
+"""The fit: duality gap, settings, support, outliers, times and versions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from ... import __version__
 from ...inspection import outlier_report
 from .charts import POINTS, Axis, Chart, Series, View
-from .parts import WORST, Table
+from .parts import WORST, ReportTable
 from .text import NONE, number, percent, seconds, setting
 
 _SETTINGS = (
@@ -25,90 +25,93 @@ _SETTINGS = (
     "decoder_",
 )
 _PACKAGES = ("numpy", "scipy", "scikit-learn")
-_HELD = 0.5  # share held back from where on a sample has a colour of its own
+_OUTLIER = 0.5  # share held back by the loss beyond which a sample has another colour
 
 
 def fit_rows(model) -> tuple[list[tuple[str, str]], dict]:
-    """Convergence with the gap, settings, support, and what was held back."""
+    """Rows on the duality gap, settings, support and saturated samples, and facts."""
     rows: list[tuple[str, str]] = [("model", _layers(model))]
     facts: dict = {}
-    gap, iterations = model.learnt("dual_gap_"), model.learnt("n_iter_")
+    gap, iterations = model.learnt_attribute("dual_gap_"), model.learnt_attribute("n_iter_")
     if gap is not None:
         facts |= {"dual_gap": float(np.max(gap)), "n_iter": int(np.max(iterations)) if iterations is not None else None}
-        tol = getattr(model.machine, "tol", None)
-        bound = "" if tol is None else f", asked for {tol:.0e}".replace("e-0", "e-")
-        rows.append(("certified gap", f"{number(np.max(gap), 2)}{bound}: how far the fit is from the optimum at most"))
-        solver = model.learnt("solver_")
+        tol = getattr(model.estimator, "tol", None)
+        bound = "" if tol is None else f", tolerance {tol:.0e}".replace("e-0", "e-")
+        rows.append(
+            ("certified gap", f"{number(np.max(gap), 2)}{bound}: an upper bound of the distance to the optimum")
+        )
+        solver = model.learnt_attribute("solver_")
         by = "" if solver is None else f" of {setting(solver)}"
         rows.append(("iterations", f"{number(np.max(iterations))}{by}" if iterations is not None else NONE))
     for name in _SETTINGS:
-        value = model.learnt(name)
+        value = model.learnt_attribute(name)
         if value is not None:
             rows.append((name.strip("_").replace("_", " "), setting(value)))
-    support, held = model.learnt("support_"), model.learnt("saturated_")
+    support, held = model.learnt_attribute("support_"), model.learnt_attribute("saturated_")
     if support is not None:
-        n = len(model.learnt("dual_coef_") if held is None else held)
+        n = len(model.learnt_attribute("dual_coef_") if held is None else held)
         rows.append(("samples in use", f"{number(len(support))} of {number(n)}"))
         facts |= {"n_support": len(support), "n_training": n}
     if held is not None and not model.predicts_quantiles:
         what = "samples" if held.ndim == 1 else "points"
         rows.append(("held back by the loss", f"{number(held.sum())} of {number(held.size)} {what}"))
         facts["n_held_back"] = int(held.sum())
-    features = model.learnt("feature_map_")
+    features = model.learnt_attribute("feature_map_")
     if features is not None:
         rows.append(("features in place of the kernel", setting(type(features).__name__)))
     return rows, facts
 
 
 def _layers(model):
-    """The model in words, from the outside to the inside."""
-    inside = [model.outer, model.search, model.predictor, model.machine]
-    names = [type(one).__name__ for one in inside if one is not None]
+    """Class names of the layers of a model, the outermost first."""
+    layers = [model.outer, model.search, model.predictor, model.estimator]
+    names = [type(layer).__name__ for layer in layers if layer is not None]
     return " around ".join(dict.fromkeys(names))
 
 
 # ---------------------------------------------------------------- outliers
 
 
-def outliers_of(model, cutoff=5.0):
-    """The table of ``outlier_report`` as columns and names, None where the model keeps nothing to make it of.
+def outlier_columns(model, cutoff=5.0):
+    """The table of ``outlier_report`` as columns and names, None if the model does not provide it.
 
-    Of quantiles neither: a sample has a residual for each level, all of them large for most.
+    Quantiles have none: a sample has a residual for each level, and most of these are large.
     """
     if model.predicts_quantiles:
         return None
     try:
-        report = outlier_report(model.machine, cutoff=cutoff)
-    except (TypeError, ValueError):  # another's estimator, or one that keeps no residuals, as from a stream
+        report = outlier_report(model.estimator, cutoff=cutoff)
+    except (TypeError, ValueError):  # an estimator of another package, or a fit in batches, which keeps no residuals
         return None
     return {name: np.asarray(report[name]) for name in report.columns}, [str(one) for one in report.index]
 
 
 def outlier_items(model) -> tuple[list, dict]:
-    """Training samples that do not go with the others: a picture as ``plotting.plot_outliers``, and a table."""
-    found = outliers_of(model)
+    """Outliers of the training samples: a chart in the style of ``plotting.plot_outliers``, a table, and facts."""
+    found = outlier_columns(model)
     if found is None:
         return [], {}
     columns, names = found
     known = bool(np.isfinite(columns["leverage"]).any())
     x = columns["leverage"] if known else np.arange(1, len(names) + 1)
     y = columns["loo_residual"] if known else columns["residual"]
-    held = columns["held_back"] >= _HELD
+    is_outlier = columns["held_back"] >= _OUTLIER
     rows = np.arange(min(len(names), POINTS))
-    series = [_dots("went with the others", x, y, names, rows[~held[rows]], "blue")]
-    if held.any():
-        series.append(_dots(f"held back by {percent(_HELD)} or more", x, y, names, rows[held[rows]], "red"))
+    series = [_dots("other samples", x, y, names, rows[~is_outlier[rows]], "blue")]
+    if is_outlier.any():
+        outliers = _dots(f"{percent(_OUTLIER)} or more held back", x, y, names, rows[is_outlier[rows]], "red")
+        series.append(outliers)
     series.append(Series("median residual", "rule", y=[1.0], color="grey", dashed=True))
     log = bool((y > 0).all() and y.max() > 20 * np.median(y))
-    residual = "left-out residual" if known else "residual"
+    residual = "leave-one-out residual" if known else "residual"
     chart = Chart("Training samples", Axis("leverage" if known else "place in the report"),
                   Axis(f"{residual} / median residual", log), [View("", series)])  # fmt: skip
-    table = outlier_table(columns, names, by_position=_are_positions(model.machine))
+    table = outlier_table(columns, names, by_position=_are_positions(model.estimator))
     return [chart, table], {"outliers": names[:WORST]}
 
 
 def _are_positions(machine) -> bool:
-    """Whether training samples have no other names than their positions."""
+    """Whether training samples are named by their positions."""
     first = np.zeros(1, dtype=int)
     return machine.machine_.sample_names(first) is first
 
@@ -117,10 +120,10 @@ def _dots(name, x, y, names, rows, color):
     return Series(name, "points", x[rows], y[rows], names=[names[i] for i in rows], color=color)
 
 
-def outlier_table(columns, names, by_position=False) -> Table:
+def outlier_table(columns, names, by_position=False) -> ReportTable:
     """The first rows of ``outlier_report``; by_position : whether names are positions in the training data."""
     held = bool(np.any(columns["held_back"] > 0))
-    head = ["held back"] * held + ["residual", "without the sample", "leverage"]
+    head = ["held back"] * held + ["residual", "leave-one-out", "leverage"]
     order = ("residual", "loo_residual", "leverage")
     stretch = "start" in columns
     rows = []
@@ -131,25 +134,25 @@ def outlier_table(columns, names, by_position=False) -> Table:
             row.append(" to ".join(dict.fromkeys(map(number, ends))) if columns["n_points"][i] else NONE)
         rows.append(row)
     note = "Residuals are in units of the median one."
-    note += " Held back is the share that the loss left out of account." * held
+    note += " Held back is the share of a residual that the loss ignores." * held
     note += " Samples are numbered by their position in the training data, from 0." * by_position
-    title = "Training samples that go least with the others"
-    return Table(title, head + ["deviates at"] * stretch, rows, names[: len(rows)], note)
+    title = "Training samples that deviate most"
+    return ReportTable(title, head + ["deviates at"] * stretch, rows, names[: len(rows)], note)
 
 
-# ---------------------------------------------------------------- time and place
+# ---------------------------------------------------------------- times and versions
 
 
 def time_rows(fit_seconds, predict_seconds, what, facts) -> list[tuple[str, str]]:
-    """What took how long."""
+    """Rows on durations."""
     rows = [] if fit_seconds is None else [("time of the fit", seconds(fit_seconds))]
     if "choice_seconds" in facts:
-        rows.append(("time of choosing settings", seconds(facts["choice_seconds"])))
-    return [*rows, ("time of judging", f"{seconds(predict_seconds)} for {what}")]
+        rows.append(("time of the search", seconds(facts["choice_seconds"])))
+    return [*rows, ("time of evaluation", f"{seconds(predict_seconds)} for {what}")]
 
 
-def versions() -> list[tuple[str, str]]:
-    """Of the package, of what it stands on, and of the machine."""
+def package_versions() -> list[tuple[str, str]]:
+    """Versions of the package, its dependencies, Python and the platform."""
     rows = [("hilbertlearn", __version__)]
     for name in _PACKAGES:
         try:

@@ -1,4 +1,4 @@
-"""The data a model is judged on: how many, of what, and what is missing."""
+"""Summaries of test data: kinds of inputs, ranges and missing entries of columns."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import scipy.sparse
 from ...data.frames import column_values, columns_of, is_framed, is_missing
 from ...data.functions import IrregularFunctions, as_curves, has_points
 from ...data.graphs import Pairs, is_networkx
-from .parts import Meter, Table
+from .parts import Meter, ReportTable
 from .text import NONE, count, few, number, percent
 
-_COLUMNS = 40  # in a table
-_OPEN = 8  # up to which a table of inputs is unfolded
+_COLUMNS = 40  # rows of a table of columns at most
+_OPEN = 8  # a table of more inputs is folded
 NUMBERS = "numbers"
 
 
-def in_words(X) -> str:
-    """What predictions are made from, as "7 columns"."""
+def describe_inputs(X) -> str:
+    """The inputs in words, as "7 columns"."""
     if X is None:
         return "the links that are known"
     if isinstance(X, Pairs):
@@ -38,8 +38,8 @@ def in_words(X) -> str:
     return "texts" if isinstance(first, str) else "objects"
 
 
-def inputs_table(X, names) -> Table | None:
-    """Ranges and gaps of the columns of inputs; None where these are no columns."""
+def inputs_table(X, names) -> ReportTable | None:
+    """Ranges and missing entries of input columns; None if inputs have no columns."""
     columns = _columns(X)
     if columns is None:
         return None
@@ -48,13 +48,13 @@ def inputs_table(X, names) -> Table | None:
     return _table(title, columns, names, "column", folded=len(columns) > _OPEN)
 
 
-def outputs_table(columns, names, title="Outputs", first="output") -> Table:
-    """The same of columns (d arrays) of outputs."""
+def outputs_table(columns, names, title="Outputs", first="output") -> ReportTable:
+    """Ranges and missing entries of output columns (d arrays)."""
     return _table(title, columns, list(names), first)
 
 
-def _table(title, columns, names, first, folded=False) -> Table:
-    """A row for each column; what they hold is said where it is not numbers alone."""
+def _table(title, columns, names, first, folded=False) -> ReportTable:
+    """A row for each column, with their values unless all are numbers."""
     rows = [_row(column) for column in columns[:_COLUMNS]]
     head, note = ["missing", "smallest", "median", "largest"], ""
     if any(row[-1] != NUMBERS for row in rows):
@@ -62,11 +62,11 @@ def _table(title, columns, names, first, folded=False) -> Table:
     if len(columns) > _COLUMNS:
         note = f"The first {_COLUMNS} of {len(columns)}."
     rows = [row[: len(head)] for row in rows]
-    return Table(title, head, rows, names[:_COLUMNS], note, first=first, text=("values",), folded=folded)
+    return ReportTable(title, head, rows, names[:_COLUMNS], note, first=first, text=("values",), folded=folded)
 
 
 def _row(column):
-    """Cells on one column: what is missing, and the range, or some of the values where they are no numbers."""
+    """Cells on one column: the missing share, and the range of numbers or some of other values."""
     column = np.asarray(column)
     if column.dtype.kind in "biuf":
         values = column.astype(float)
@@ -95,7 +95,7 @@ def _columns(X):
     if X is None or is_networkx(X) or has_points(X) or scipy.sparse.issparse(X):
         return None
     if is_framed(X):
-        return [column_values(one) for one in columns_of(X)]
+        return [column_values(column) for column in columns_of(X)]
     if isinstance(X, (list, tuple)) and any(isinstance(row, (str, bytes)) for row in X):
         return None
     try:
@@ -105,8 +105,8 @@ def _columns(X):
     return list(X.T) if X.ndim == 2 and X.dtype.kind in "biufOUS" else None
 
 
-def missing_inputs(X) -> float | None:
-    """Share of the entries of inputs that is missing; None where inputs have no entries."""
+def missing_share(X) -> float | None:
+    """The missing share of the entries of inputs; None if inputs have no entries."""
     if X is not None and not isinstance(X, Pairs) and not is_networkx(X) and has_points(X):
         curves = as_curves(X)
         values = curves.values if isinstance(curves, IrregularFunctions) else [curves.data_matrix]
@@ -114,11 +114,11 @@ def missing_inputs(X) -> float | None:
     columns = _columns(X)
     if columns is None:
         return None
-    return _share([_gaps(column) for column in columns])
+    return _share([_missing_mask(column) for column in columns])
 
 
-def _gaps(column):
-    """Which entries (n,) are missing."""
+def _missing_mask(column):
+    """Mask (n,) of missing entries."""
     if column.dtype.kind in "biuf":
         return np.isnan(column)
     return np.array([is_missing(item) for item in column], dtype=bool)
