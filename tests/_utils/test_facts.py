@@ -117,9 +117,9 @@ def test_facts_of_a_path(fitted):
 def test_facts_of_a_conformal_predictor(fitted):
     model = fitted("conformal")
     facts = dict(model.facts())
-    assert facts["promised level"] == 0.9 and facts["method"] == "jackknife+, in closed form"
+    assert facts["level"] == 0.9 and facts["method"] == "jackknife+, in closed form"
     assert facts["calibration size"] == 40
-    assert facts["share of it covered"] == 37 / 40  # ceil(0.9 (40 + 1)) scores are at most the bound
+    assert facts["calibration coverage"] == 37 / 40  # ceil(0.9 (40 + 1)) scores are at most the bound
     assert facts["alpha"] == model.estimator_.alpha_
     assert dict(fitted("conformal ridge").facts())["estimator"].coef_.shape == (2, 2)
 
