@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from hilbertlearn import StructuredPredictor, kernels, losses
 from hilbertlearn.structured import candidate_streams
+from hilbertlearn.structured.output_scorer import OutputScorer
 
 rng = np.random.default_rng(0)
 N, M = 60, 25
@@ -49,7 +50,7 @@ def fitted(name):
 @pytest.fixture
 def small(monkeypatch):
     """Blocks of some thirty candidates."""
-    monkeypatch.setattr(candidate_streams, "_WHOLE", 31)
+    monkeypatch.setattr(candidate_streams, "_LARGEST_POOL", 31)
 
 
 def blocks(pool, size=47):
@@ -71,7 +72,7 @@ def test_streams_have_the_result_of_all_at_once(name, k, monkeypatch):
     scores = model.predict_scores(NEW, pool)
     by_hand = np.argsort(-np.round(scores, 9), axis=1, kind="stable")[:, :k]  # equal ones in the order given
     assert_array_equal(np.array(expected[2]), by_hand)
-    monkeypatch.setattr(candidate_streams, "_WHOLE", 31)
+    monkeypatch.setattr(candidate_streams, "_LARGEST_POOL", 31)
     for candidates in (pool, iter(pool), blocks(pool), (z for z in pool), map(list, blocks(pool))):
         assert_same(model.predict_topk(NEW, k, candidates, return_indices=True), expected)
 
@@ -154,7 +155,7 @@ def test_an_iterator_is_gone_through_once(small):
             yield z
 
     with sklearn.config_context(working_memory=0.03):  # queries in blocks of a few too
-        assert len(model._queries(NEW)) > 1
+        assert len(OutputScorer(model.state_).query_blocks(NEW)) > 1
         assert_same(model.predict_topk(NEW, 3, each(), return_indices=True), expected)
         assert_same(model.predict_topk(NEW, 3, pool, return_indices=True), expected)
     assert len(asked) == len(pool)

@@ -159,7 +159,7 @@ class Balls:
         rules, queries, final = objective.rules, models.queries(X), objective.queries(X)
         m = _num_samples(X)
         radius = np.full(m, np.nan)
-        metric = as_metric(rules.measure, scores)
+        metric = as_metric(rules.evaluation_loss, scores)
         for q in range(m):
             weight_arguments = _weight_arguments(weights, query_weights, q)
             if models.n_models == 1:
@@ -169,7 +169,7 @@ class Balls:
                 # d(center, mu_k(i)) + d(R_i) the triangle inequality bounds d(center, z) by it
                 distances = _distances(models, rules, queries, q, take(final, [q]))[models.model_index]
                 bound = upper_ends((distances + metric)[None, :, None], level, *weight_arguments)[0, 0]
-                ends = from_metric(rules.measure, bound)
+                ends = from_metric(rules.evaluation_loss, bound)
             else:
                 continue
             radius[q] = ends
@@ -194,7 +194,7 @@ class Balls:
         Rankings are counted by Mahonian numbers, sets of labels by binomial coefficients.
         """
         centers, _ = read_outputs(self.center, like=self.rules.outputs)
-        loss = self.rules.measure
+        loss = self.rules.evaluation_loss
         return ball_sizes(loss, loss.check_predictions(centers), self.radius)
 
     def __len__(self):
@@ -209,4 +209,4 @@ def _weight_arguments(weights, query_weights, q):
 def _distances(models, rules, queries, q, center):
     """Metric (K,) between a prediction and those of the models for query q."""
     losses = models.values(queries, slice(q, q + 1), center)[0, :, 0]
-    return as_metric(rules.measure, losses)
+    return as_metric(rules.evaluation_loss, losses)

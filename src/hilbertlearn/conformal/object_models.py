@@ -54,7 +54,7 @@ class OutputObjective:
     def values(self, queries, outputs):
         """Objective (m, c) at outputs after reading."""
         if self.kind == LOSS:
-            loss = self.rules.measure.resolve(outputs)
+            loss = self.rules.evaluation_loss.resolve(outputs)
             return np.asarray(loss(loss.check_predictions(queries), loss.check(outputs)), dtype=float)
         features, bias = self.machine.features(outputs)
         if self.kind == GAP:

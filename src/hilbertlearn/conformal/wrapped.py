@@ -18,6 +18,7 @@ from .._utils.progress import propagate_callbacks
 from ..machine import wrapping
 from ..machine.base import KernelMachine
 from ..model_selection import RegularizationPathCV
+from ..structured.output_scorer import OutputScorer
 
 _SINGLES = 5  # samples that are transformed one by one to find transformers that use statistics of their batch
 _TOLERANCE = 1e-9  # of the largest entry of a column: smaller differences between transforms are rounding
@@ -220,11 +221,11 @@ class ObjectMachine:
 
     def queries(self, X):
         """Rows (m, r) whose inner products with ``features`` of outputs are minus the decoder's objective."""
-        return self.predictor.scoring()[0](self.inputs(X))
+        return OutputScorer(self.predictor.state_).objective()[0](self.inputs(X))
 
     def features(self, outputs):
         """Features (c, r) of outputs, and a bias (c,) or None."""
-        return self.predictor.scoring()[1](outputs)
+        return OutputScorer(self.predictor.state_).objective()[1](outputs)
 
     def leave_one_out_models(self):
         """The leave-one-out models in closed form; see ``has_closed_form``."""
@@ -240,7 +241,7 @@ class ObjectMachine:
         With both an output kernel and an output loss the decoder's weights are not coordinates of that closed form.
         """
         predictor, transformers = unwrap_all(self.model)
-        if not predictor.machine_.has_leave_one_out_models or predictor.space_.rules.by_both:
+        if not predictor.machine_.has_leave_one_out_models or predictor.space_.rules.has_kernel_and_loss:
             return False
         return not learn_from_inputs(predictor, transformers, X)
 

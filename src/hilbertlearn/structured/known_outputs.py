@@ -1,4 +1,4 @@
-"""Outputs that are known before the data are: what coordinates of batches may be made of."""
+"""Outputs that the settings name, so that coordinates of outputs in batches do not depend on later batches."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _REMEDY = (
 )
 
 
-def known_outputs(y: StructuredOutputs, output_kernel, output_loss) -> StructuredOutputs:
-    """All labels of an output loss, or the landmarks of an output kernel, in the form of outputs y of a first batch.
+def read_known_outputs(y: StructuredOutputs, output_kernel, output_loss) -> StructuredOutputs:
+    """All labels of an output loss, or the landmarks of an output kernel, in the form of y, the first batch.
 
-    Raises where coordinates would depend on all outputs, which come later.
+    Raises an error if coordinates would depend on the outputs of later batches.
     """
     if output_kernel is not None:
         landmarks = getattr(output_kernel, "landmarks", None)
@@ -39,13 +39,13 @@ def known_outputs(y: StructuredOutputs, output_kernel, output_loss) -> Structure
 
 
 def _labels(y, output_loss):
-    """The labels that a loss knows of whatever outputs it is given, None where it learns them."""
+    """The labels that are settings of a loss, None if it learns them from outputs."""
     known = take(y.items, np.flatnonzero(y.known))
     one = take(known, [0])
-    found = snapshot(as_output_loss(output_loss)).resolve(one).classes(one)
-    if found is None or len(found) < 2:
+    labels = snapshot(as_output_loss(output_loss)).resolve(one).classes(one)
+    if labels is None or len(labels) < 2:
         return None
-    labels, _ = read_outputs(list(found), like=y.items)
+    labels, _ = read_outputs(list(labels), like=y.items)
     number = distinct([*labels, *known])[1]
     return labels if number.max() < len(labels) else None
 

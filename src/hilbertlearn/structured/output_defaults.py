@@ -1,4 +1,4 @@
-"""The output kernel or loss of outputs for which none was given; integers that are no labels."""
+"""The default output kernel or loss, and integers that mean no label."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from .._utils.validation import warn
 from ..data.objects import NO_LABEL, distinct, unlabelled_mask
 from ..output_losses import as_output_loss
 
-_RECURRING = 0.5  # distinct strings a sample up to which they are labels and not texts
+_RECURRING = 0.5  # distinct strings per sample up to which strings are labels; above, they are texts
 
 
-def default_rule(outputs, form, texts, gaps):
-    """An output kernel or loss by what the outputs are.
+def default_kernel_or_loss(outputs, form, texts, gaps):
+    """The default output kernel and loss, one of which is None, by the type of the outputs.
 
-    texts : whether strings have a kernel even if they recur
-    gaps : whether there are outputs that are not known: integers beside NaN have become floats
+    texts : whether strings get a kernel even if they recur
+    gaps : whether some outputs are missing, so that integers beside NaN have become floats
     """
     if isinstance(outputs, list):
         if all(isinstance(item, str) for item in outputs):
@@ -41,31 +41,31 @@ def default_rule(outputs, form, texts, gaps):
     return None, "hamming" if np.isin(outputs, (0, 1)).all() else "squared"
 
 
-def without_label(y, output_kernel, output_loss):
-    """Outputs of semi-supervised learning, as read: -1 is none of integer labels, as ``outputs.unlabelled`` has it."""
+def drop_missing_labels(y, output_kernel, output_loss):
+    """Outputs in which -1 among integer labels is missing; see ``data.objects.unlabelled_mask``."""
     kind, dtype = y.form
     if output_kernel is not None or kind != "array" or dtype is None or dtype.kind == "b" or y.items.ndim != 1:
         return y
     rows = np.flatnonzero(y.known)
-    none = rows[unlabelled_mask(y.items[rows].astype(int))]
-    others = y.items[np.setdiff1d(rows, none)]
-    classes = _classes("zero_one" if output_loss is None else output_loss, others) if len(none) else None
+    missing = rows[unlabelled_mask(y.items[rows].astype(int))]
+    others = y.items[np.setdiff1d(rows, missing)]
+    classes = _classes("zero_one" if output_loss is None else output_loss, others) if len(missing) else None
     if classes is None or NO_LABEL in list(classes):
         return y
     warn(
-        f"y: {NO_LABEL} stands for no label, of {len(none)} samples, as in scikit-learn's semi-supervised estimators; "
-        "if it is a class, set output_loss=ZeroOne(labels=...) with it among them"
+        f"y: {NO_LABEL} stands for no label, of {len(missing)} samples, as in scikit-learn's semi-supervised "
+        "estimators; if it is a class, set output_loss=ZeroOne(labels=...) with it among them"
     )
     items, known = y.items.copy(), y.known.copy()
-    items[none], known[none] = np.nan, False
+    items[missing], known[missing] = np.nan, False
     return replace(y, items=items, known=known, all_known=others, no_label=NO_LABEL)
 
 
 def _classes(output_loss, outputs):
-    """The classes that a loss has beside outputs, None if it is a loss of something else."""
+    """The classes of a loss, None if it is no loss of classes."""
     return as_output_loss(output_loss).resolve(outputs).classes(np.unique(outputs))
 
 
 def _recur(outputs):
-    """Whether outputs come twice on average."""
+    """Whether outputs occur twice on average."""
     return len(distinct(outputs)[0]) <= _RECURRING * len(outputs)

@@ -1,4 +1,4 @@
-"""Structured outputs: any objects with a kernel or a loss."""
+"""The estimator of structured outputs: settings, spaces of outputs, and predictions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,15 @@ from sklearn.utils.validation import _check_sample_weight, _num_samples, check_i
 from .. import decoders, kernels
 from .._utils.fitting import snapshot, store
 from .._utils.validation import check_choice, check_number
-from ..data.objects import StructuredOutputs, concatenate_outputs, distinct, read_outputs, restore_form, take
+from ..data.objects import (
+    StructuredOutputs,
+    as_numbers,
+    concatenate_outputs,
+    distinct,
+    read_outputs,
+    restore_form,
+    take,
+)
 from ..losses import as_loss
 from ..machine.base import learnt
 from ..machine.distributed import by_blocks, is_dask
@@ -21,26 +29,25 @@ from ..machine.partial_fit import BatchMachine
 from ..machine.state import blocks_of
 from ..output_losses import as_output_loss
 from ..spaces import OutputKernel, ProbeSpace, WeightSpace
-from .candidate_pools import best_of_all, best_of_each, read_lists
-from .candidate_streams import CandidateStream, best_of_stream, refuse_iterator, streams
-from .decoding import decoding, is_discrete
-from .distributed_candidates import best_of_blocks
-from .known_outputs import known_outputs
-from .output_defaults import default_rule, without_label
-from .output_scores import OutputScores
+from .candidate_search import best_candidates, best_candidates_per_query
+from .candidate_streams import refuse_iterator
+from .decoding import is_discrete, make_decoder
+from .known_outputs import read_known_outputs
+from .output_defaults import default_kernel_or_loss, drop_missing_labels
+from .output_scorer import OutputScorer
 from .state import OutputRules, StructuredState, gaussian_rate
 from .steps import StructuredSteps
 
-_FEW = 2000  # distinct outputs whose losses of each other are kept in memory to decode by
-_MANY = 0.25  # distinct outputs a sample beyond which weights are solved for at predict, not at fit
+_FEW = 2000  # distinct outputs up to which the matrix of their losses is computed once: 32 MB, four times for twice
+_MANY = 0.25  # distinct outputs per sample beyond which weights are solved for at predict and not at fit
 
 
-def of_outputs(name):
-    """A public attribute that is read from what is known of the training outputs."""
+def _learnt_rule(name):
+    """A learnt attribute that is read from the ``OutputRules``."""
     return property(lambda self: getattr(self.space_.rules, name))
 
 
-class StructuredPredictor(OutputScores, BatchMachine):
+class StructuredPredictor(BatchMachine):
     """Prediction of objects: embed the outputs, regress there, decode.
 
     - ``output_kernel`` alone (input output kernel regression): a function h with values in the kernel's space is fitted
@@ -53,51 +60,84 @@ class StructuredPredictor(OutputScores, BatchMachine):
       labels by the Hamming loss. Strings that recur, twice on average, are labels too; others, and those under
       another loss than the squared one or a regressor, are texts with a kernel of their substrings.
 
-    Outputs y are rows of an array, labels, strings, sets, or a list of any objects; None, NaN or a row of NaN is an
-    output that is not known; with ``manifold > 0`` so is -1 beside two other integer labels or more, none of them
-    negative. Data frames and series come back as such, as in ``OperatorKernelRegressor``. Types say
-    what outputs are, lengths never do: lists of numbers, of arrays of numbers, or of lists of numbers are rows of
-    numbers, if they have one shape. Anything else stays a list of objects: molecules, graphs, tuples, classes of
-    one's own reach the kernel or the loss as they are, and predictions are the very objects (of equal ones that can
-    be hashed, the first). The same holds for inputs X with a kernel of objects. Rankings are rows in which entry j
-    is the rank of label j; ``metrics.ranks_from_order`` makes ranks of orders.
+    Outputs y are rows of an array, labels, strings, sets, or a list of any objects. None, NaN or a row of NaN is a
+    missing output; with ``manifold > 0`` so is -1 beside two other integer labels or more, none of them negative. Data
+    frames and series are returned as such, as in ``OperatorKernelRegressor``. The type of outputs decides, never their
+    length: lists of numbers, of arrays of numbers, or of lists of numbers are rows of numbers if they have one shape.
+    Anything else stays a list of objects: molecules, graphs, tuples and user classes reach the kernel or the loss
+    unchanged, and predictions are the very objects (the first of equal ones that can be hashed). The same holds for
+    inputs X with a kernel of objects. Rankings are rows in which entry j is the rank of label j;
+    ``metrics.ranks_from_order`` converts orders to ranks.
 
-    To scikit-learn this is no classifier: ``cross_val_score(model, X, labels, cv=5)`` takes blocks of rows in the order
-    of the table, and in one sorted by class each block is a class that the others have not. Give
-    ``cv=StratifiedKFold(5)``, or ``KFold(5, shuffle=True)`` for other objects.
+    scikit-learn does not take this estimator for a classifier: ``cross_val_score(model, X, labels, cv=5)`` uses blocks
+    of consecutive rows, which in a table sorted by class have a single class each. Give ``cv=StratifiedKFold(5)``, or
+    ``KFold(5, shuffle=True)`` for other objects.
 
     Parameters
     ----------
-    kernel, gamma, kernel_params, operator, loss, alpha, graph, manifold, feature_map
-    solver, tol, max_iter, precision, verbose
-        As in ``OperatorKernelRegressor``. For an output loss alone "auto" settings are chosen by its leave-one-out
+    kernel : str, callable, object of ``hilbertlearn.kernels``, Gaussian-process kernel or list, default="auto"
+        As in ``OperatorKernelRegressor``. For an output loss alone, "auto" settings are selected by its leave-one-out
         error over the training outputs.
-    output_kernel : name, Gram matrix with integer outputs, object, callable, or ``spaces.OutputKernel``
-    rank : None, a number, or "auto"
-        Landmarks among the training outputs in whose span the output kernel's coordinates are, for many outputs; None
-        for all, "auto" for all up to 5000 distinct outputs; see ``spaces.OutputKernel``.
-    output_loss : name, object of ``hilbertlearn.output_losses``, a sum such as ``Hamming() + 0.5 * F1()``, or callable
-        ``(Z, Y) -> losses``
-    decoder : "auto", "candidates", the loss's own, "gaussian" for a Gaussian output kernel of vectors, or a function
-        ``(weights, outputs, loss) -> m outputs``, or an object with such a ``decode``: weights (m, c) of the distinct
-        training outputs, these in the form in which they came, and the loss object
-    candidates : outputs to select from, None for the distinct training outputs, or what the decoder finds by itself
-    center : bool
-        Fit around the mean of the outputs in their space; the papers do not.
-    regressor : regressor of scikit-learn, fitted to the coordinates of an output kernel instead of the kernel machine
+    gamma : float, "auto", "median" or "scale", default="auto"
+        Coefficient of named kernels, as in ``OperatorKernelRegressor``.
+    kernel_params : dict or None, default=None
+        Further parameters of a named kernel, such as ``degree``.
+    operator : (d, d) array, object or name of ``hilbertlearn.operators``, or None, default=None
+        Operator on coordinates of an output kernel; None is the identity.
+    output_kernel : name, Gram matrix, kernel object, callable, ``spaces.OutputKernel`` or None, default=None
+        Kernel of the outputs. For a Gram matrix the outputs are row numbers.
+    rank : int, "auto" or None, default=None
+        Number of landmarks among the training outputs whose span has the coordinates of an output kernel; None for all,
+        "auto" for all up to 5000 distinct outputs; see ``spaces.OutputKernel``.
+    output_loss : name, object of ``hilbertlearn.output_losses``, callable or None, default=None
+        Loss between two outputs, also a sum such as ``Hamming() + 0.5 * F1()``, or a callable ``(Z, Y) -> losses``.
+    decoder : str, function or object, default="auto"
+        "candidates" searches candidates; other names belong to losses; "gaussian" is the preimage of a Gaussian output
+        kernel of vectors. A function ``(weights, outputs, loss) -> m outputs``, or an object with such a method
+        ``decode``, gets weights (m, c) of the distinct training outputs, these in the user's form, and the loss object.
+        "auto": the decoder of the loss, or "candidates".
+    candidates : collection of outputs or None, default=None
+        Outputs to select from; None for the distinct training outputs, or for all outputs that the decoder knows.
+    loss : str or object of ``hilbertlearn.losses``, default="squared"
+        Loss of the regression; an output loss alone takes "squared".
+    alpha : float, "auto", "n^-1/2" or "n^-1/4", default="auto"
+        Regularisation, as in ``OperatorKernelRegressor``.
+    center : bool, default=False
+        Fit around the mean of the outputs in their space. The papers do not.
+    graph : (n, n) weights, networkx graph, ``kernels.Affinity`` or None, default=None
+        Graph of the penalty over all samples, as in ``OperatorKernelRegressor``.
+    manifold : float, default=0.0
+        Weight of the penalty of the graph (semi-supervised learning); 0 ignores samples without outputs.
+    feature_map : "auto", None, int, object of ``hilbertlearn.features`` or transformer, default="auto"
+        Features that replace the kernel matrix, as in ``OperatorKernelRegressor``.
+    regressor : regressor of scikit-learn or None, default=None
+        Fitted to the coordinates of an output kernel in place of the kernel machine.
+    solver : str, default="auto"
+        As in ``OperatorKernelRegressor``.
+    tol : float, default=1e-6
+        Relative duality gap at which the solver stops.
+    max_iter : int, default=1000
+        Iterations of the solver.
+    precision : "auto", "float32", "float64" or "refined", default="auto"
+        Precision of the Gram matrix and its factors, as in ``OperatorKernelRegressor``.
+    verbose : int, default=0
+        1 shows progress on standard error.
 
     Attributes
     ----------
-    decoder_ : the decoder in use: "classes" where the loss knows all outputs there are
-    classes_ : array of the classes, where outputs are such
-    output_loss_, output_kernel_ : as used, None where there is none
-    outputs_ : the distinct training outputs
+    decoder_ : str or object
+        The decoder in use; "classes" if the loss knows all outputs.
+    classes_ : ndarray
+        The classes, in the order of the loss (sorted for the zero-one loss), if outputs are classes.
+    output_loss_, output_kernel_ : objects or None
+        The output loss and kernel in use.
+    outputs_ : array or list
+        The distinct training outputs.
     saturated_, screened_, outlier_scores_, center_ : as in ``OperatorKernelRegressor``
     dual_coef_, dual_gap_, solver_, n_iter_, precision_, alpha_, gamma_, kernel_, loss_, operator_ : as in
         ``OperatorKernelRegressor``, in coordinates of the space
     search_results_, support_, X_fit_, feature_map_, manifold_error_, space_, metric_, objectives_ : as there
-    regressor_ : the fitted regressor on coordinates, where one was given
-    machine_ : what wrappers use of a fitted estimator: coordinates, residuals, leave-one-out models
+    regressor_ : the fitted regressor on coordinates, if one was given
     n_features_in_, feature_names_in_ : as in scikit-learn
 
     References
@@ -162,34 +202,37 @@ class StructuredPredictor(OutputScores, BatchMachine):
         store(self, locals())
 
     regressor_ = learnt("regressor")
-    output_loss_, output_kernel_ = of_outputs("loss"), of_outputs("kernel")
-    decoder_, outputs_ = of_outputs("decoder"), of_outputs("outputs")
+    output_loss_, output_kernel_ = _learnt_rule("loss"), _learnt_rule("kernel")
+    decoder_, outputs_ = _learnt_rule("decoder"), _learnt_rule("outputs")
 
     # ---------------------------------------------------------------- fit
 
     def read_outputs(self, y):
         if isinstance(y, StructuredOutputs) or not self.manifold:
             return StructuredOutputs.from_y(y)
-        return without_label(StructuredOutputs.from_y(y), self.output_kernel, self.output_loss)
+        return drop_missing_labels(StructuredOutputs.from_y(y), self.output_kernel, self.output_loss)
 
     def output_space(self, y, sample_weight):
         return self._space(y, sample_weight, probed=False)
 
     def _batch_space(self, y, sample_weight):
-        """The space of outputs of which these are the first."""
-        every = known_outputs(y, self.output_kernel, self.output_loss)
-        space = self._space(every, np.ones(len(every)), probed=False)
+        """The space of outputs in batches, of which y is the first."""
+        known = read_known_outputs(y, self.output_kernel, self.output_loss)
+        space = self._space(known, np.ones(len(known)), probed=False)
         return replace(space, rules=replace(space.rules, groups=np.empty(0, dtype=int)))
 
     def _space(self, y, sample_weight, probed):
-        """The space of the outputs; probed : where weights can be solved for at predict, probes of them will do."""
+        """The space of the outputs.
+
+        probed : whether a space of random combinations will do, because weights can be solved for at predict
+        """
         rows = np.flatnonzero(y.known & (sample_weight > 0))
         if not len(rows):
             raise ValueError("y has no known output with a positive weight; give at least one sample with an output")
         known = take(y.items, rows)
-        kernel, loss = self._rule(y)
+        kernel, loss = self._kernel_and_loss(y)
         canonical = known if loss is None else loss.check(known)
-        # a kernel may tell apart what is the same to the loss
+        # a kernel may distinguish outputs that are equal to the loss
         first, group = distinct(canonical if kernel is None else known)
         space: Any
         if kernel is None:
@@ -198,33 +241,34 @@ class StructuredPredictor(OutputScores, BatchMachine):
             if self.rank not in (None, "auto"):
                 raise ValueError(f"rank={self.rank!r} is of an output kernel; set rank=None, or give output_kernel too")
             references = take(canonical, first)
-            many = probed and len(first) > _MANY * len(rows)
-            space = ProbeSpace(references, loss) if many else WeightSpace(references, loss)
+            use_probes = probed and len(first) > _MANY * len(rows)
+            space = ProbeSpace(references, loss) if use_probes else WeightSpace(references, loss)
         else:
             if any(kernels.is_operator_valued(kernels.scalar_kernel(k)) for k, _ in self.spec().terms()):
                 raise ValueError("kernel: values that are matrices need outputs that are vectors; use a scalar kernel")
             space = self._output_kernel(kernel).space(known, sample_weight[rows])
         groups = np.full(len(y), -1)
         groups[rows] = group
-        used = None if kernel is None else space.kernel
+        kernel = None if kernel is None else space.kernel
         rules = OutputRules(
             form=y.form,
             outputs=take(known, first),
             references=take(canonical, first),
             groups=groups,
-            kernel=used,
+            kernel=kernel,
             loss=loss,
-            decoder=self._choose_decoder(loss, used, known),
+            decoder=self._resolve_decoder(loss, kernel, known),
             candidates=copy.copy(self.candidates),
             no_label=y.no_label,
         )
         return replace(space, rules=rules)
 
-    def _rule(self, y):
-        """The output kernel and loss in use, by the settings or by what all the outputs are."""
+    def _kernel_and_loss(self, y):
+        """The output kernel and loss in use, by the settings or by the type of the outputs."""
         kernel, loss = self.output_kernel, self.output_loss
         if kernel is None and loss is None:
-            kernel, loss = default_rule(y.all_known, y.form, bool(self._needs_kernel()), gaps=not y.known.all())
+            texts = bool(self._needs_kernel())
+            kernel, loss = default_kernel_or_loss(y.all_known, y.form, texts, gaps=not y.known.all())
         return snapshot(kernel), None if loss is None else snapshot(as_output_loss(loss)).resolve(y.all_known)
 
     def _output_kernel(self, kernel):
@@ -238,7 +282,7 @@ class StructuredPredictor(OutputScores, BatchMachine):
         return kernel
 
     def _needs_kernel(self):
-        """Why the settings need an output kernel, "" where an output loss alone will do."""
+        """Why the settings need an output kernel, "" if an output loss alone will do."""
         if self.regressor is not None:
             return "regressor needs coordinates: give output_kernel too; output_loss alone has weights only"
         if not as_loss(self.loss).quadratic:
@@ -248,36 +292,52 @@ class StructuredPredictor(OutputScores, BatchMachine):
             return "output_loss alone takes one kernel and operator=None; give output_kernel too for more"
         return ""
 
-    def _choose_decoder(self, loss, kernel, outputs):
+    def _resolve_decoder(self, loss, kernel, outputs):
+        """The decoder in use, after checking that the setting fits the outputs."""
         refuse_iterator(self.candidates)
         if not isinstance(self.decoder, str):
             return decoders.custom.checked(snapshot(self.decoder), self.candidates)
-        own = "candidates" if loss is None else loss.decoder
-        fitting = list(dict.fromkeys(["auto", "candidates", own]))
+        default = "candidates" if loss is None else loss.decoder
+        fitting = list(dict.fromkeys(["auto", "candidates", default]))
         if gaussian_rate(loss, kernel) is not None:
             fitting.append("gaussian")
         check_choice(self.decoder, "decoder", ("auto", "candidates", "gaussian", *decoders.DECODERS))
         if self.decoder not in fitting:
-            made = "; objects are chosen, not made: give candidates" if isinstance(outputs, list) else ""
-            raise ValueError(f"decoder={self.decoder!r} does not fit these outputs; use one of {fitting}{made}")
+            remedy = "; objects are chosen, not made: give candidates" if isinstance(outputs, list) else ""
+            raise ValueError(f"decoder={self.decoder!r} does not fit these outputs; use one of {fitting}{remedy}")
         if self.candidates is not None and self.decoder not in ("auto", "candidates"):
             raise ValueError(f"decoder={self.decoder!r} takes no candidates; set candidates=None or decoder='auto'")
         if self.decoder != "auto":
             return self.decoder
-        return "candidates" if self.candidates is not None or self.regressor is not None else own
+        return "candidates" if self.candidates is not None or self.regressor is not None else default
 
     def spec(self, y=None):
         deferred = self.output_kernel is None and self.solver == "auto" and not self.center and not self.manifold
         steps = StructuredSteps(partial(self._space, probed=True) if deferred else None)
         return self._make_spec(takes_batches=True, batch_space=self._batch_space, steps=steps)
 
-    # ---------------------------------------------------------------- weights
+    # ---------------------------------------------------------------- weights and scores
+
+    @property
+    def classes_(self):
+        rules = self.space_.rules
+        if rules.classes is None:
+            raise AttributeError("classes_: outputs are no classes, but objects with a kernel or another loss")
+        return _classes_as_array(rules.classes, rules.form)
 
     def weights(self, X):
-        """Weights (m, n) of the training samples for each of X; the prediction balances their losses.
+        """Weights of the training samples.
 
-        For the squared loss ``(K + n alpha I)^-1 k_x``; else the smallest weights of distinct outputs that give the
-        predicted coordinates. Samples without an output have weight 0.
+        For the squared loss they are ``(K + n alpha I)^-1 k_x``; else the smallest weights of distinct outputs that
+        give the predicted coordinates. Samples without an output have weight 0.
+
+        Parameters
+        ----------
+        X : m inputs
+
+        Returns
+        -------
+        ndarray (m, n)
         """
         X = self.machine_.check_inputs(X)
         state = self.state_
@@ -289,27 +349,79 @@ class StructuredPredictor(OutputScores, BatchMachine):
         out = np.zeros((_num_samples(X), len(state.saturated)))
         ridge = state.ridge_weights()
         if ridge is None:
-            of_outputs, counts = self._weighing(), np.bincount(state.groups)
+            output_weights, counts = OutputScorer(state).weight_function(), np.bincount(state.groups)
         for rows, part in blocks_of(X, 2 * len(state.saturated)):
             if ridge is not None:
                 out[rows, state.rows] = ridge(state.values(0, part))
             else:  # samples with the same output share its weight
-                out[rows, state.rows] = (of_outputs(part) / counts)[:, state.groups]
+                out[rows, state.rows] = (output_weights(part) / counts)[:, state.groups]
+        return out
+
+    def predict_scores(self, X, candidates=None):
+        """Scores of outputs, the larger the better; they are those of ``predict_topk``.
+
+        With an output loss the score ``-sum_i w_i(x) Delta(z, y_i)`` is minus an estimate of the expected loss of
+        predicting z. Where candidates are searched, ``predict`` returns the one with the largest score.
+
+        Parameters
+        ----------
+        X : m inputs
+        candidates : collection of c outputs or None, default=None
+            The outputs z, in the order of the columns; None for the candidates of the estimator, else for ``classes_``
+            if outputs are classes, else for ``outputs_``.
+
+        Returns
+        -------
+        ndarray (m, c)
+        """
+        X = self.machine_.check_inputs(X)
+        scorer = OutputScorer(self.state_)
+        return scorer.scores(X, scorer.pool(scorer.rules.candidates if candidates is None else candidates))
+
+    def predict_weights(self, X):
+        """Weights of the classes, or of the distinct training outputs: sums of the weights of their samples.
+
+        A weight estimates the probability of an output. It may be below 0 or above 1, and the sum need not be one.
+        Classes without a training sample have weight 0.
+
+        Parameters
+        ----------
+        X : m inputs
+
+        Returns
+        -------
+        ndarray (m, c)
+            In the order of ``classes_``, or of ``outputs_`` if outputs are not classes.
+        """
+        X, scorer = self.machine_.check_inputs(X), OutputScorer(self.state_)
+        weights, rules = scorer.weight_function(), scorer.rules
+        columns = np.arange(len(rules.outputs))
+        if rules.classes is not None:
+            columns = distinct([*rules.classes, *rules.outputs])[1][len(rules.classes) :]
+        out = np.zeros((_num_samples(X), len(rules.outputs if rules.classes is None else rules.classes)))
+        for rows, part in scorer.query_blocks(X):
+            out[rows, columns] = weights(part)
         return out
 
     # ---------------------------------------------------------------- predict
 
     def predict(self, X, candidates=None, candidates_per_query=None):
-        """The best output for each of X.
+        """The best output for each input.
 
         Parameters
         ----------
-        X : inputs
-        candidates : outputs to select from, the same for all; None for those of the estimator, the decoder's own way,
-            or the distinct training outputs. Any number of them will do: large collections, memory-mapped arrays and
-            iterators, of candidates or of lists or arrays of candidates, are looked at block by block; those of a Dask
-            bag or array by the workers that have them.
-        candidates_per_query : a list with one collection of outputs for each of X, in place of `candidates`
+        X : m inputs
+        candidates : collection of outputs or None, default=None
+            Outputs to select from, for all inputs; None for the candidates of the estimator, for all outputs that the
+            decoder knows, or for the distinct training outputs. Their number is not limited: large collections,
+            memory-mapped arrays and iterators, of candidates or of lists or arrays of candidates, are read in blocks,
+            and a Dask bag or array is searched by its workers.
+        candidates_per_query : list of m collections of outputs or None, default=None
+            Outputs to select from, for each input.
+
+        Returns
+        -------
+        array or list of m outputs, in the form of the training outputs
         """
         check_is_fitted(self)
         if is_dask(X):
@@ -317,27 +429,46 @@ class StructuredPredictor(OutputScores, BatchMachine):
                 raise ValueError("candidates_per_query goes with queries in memory; give candidates for all queries")
             return by_blocks(partial(self.predict, candidates=candidates), X)
         given, X = X, self.machine_.check_inputs(X)
-        rules = self.space_.rules
+        scorer = OutputScorer(self.state_)
+        rules = scorer.rules
         candidates = rules.candidates if candidates is None and candidates_per_query is None else candidates
-        chosen = rules.decoder == "candidates" and (rules.loss is None or len(rules.outputs) > _FEW)
-        if candidates is not None or candidates_per_query is not None or chosen:
-            best, *_ = self._best(X, candidates, candidates_per_query, 1)
+        is_searched = rules.decoder == "candidates" and (rules.loss is None or len(rules.outputs) > _FEW)
+        if candidates is not None or candidates_per_query is not None or is_searched:
+            best, *_ = _search(scorer, X, candidates, candidates_per_query, 1)
             return self.machine_.form.wrap(restore_form([outputs[0] for outputs in best], rules.form), given)
-        weights, decode = self._weighing(), decoding(rules)
-        found = concatenate_outputs([decode(weights(part)) for _, part in self._queries(X)])
-        return self.machine_.form.wrap(restore_form(found, rules.form, discrete=is_discrete(rules)), given)
+        weights, decode = scorer.weight_function(), make_decoder(rules)
+        outputs = concatenate_outputs([decode(weights(part)) for _, part in scorer.query_blocks(X)])
+        return self.machine_.form.wrap(restore_form(outputs, rules.form, discrete=is_discrete(rules)), given)
 
     def predict_topk(self, X, k, candidates=None, candidates_per_query=None, return_indices=False):
-        """The k best candidates for each of X, best first: m collections of outputs, and m arrays of their scores.
+        """The k best candidates for each input, best first.
 
         Scores are ``2 <phi(z), h(x)> - k(z, z)`` for an output kernel, ``<phi(z), h(x)>`` for the hinge, and minus the
-        weighted loss otherwise. Every candidate has its own place, repeated ones too, and equal scores are in the order
-        in which the candidates were given; a query with fewer than k gets all of them. Candidates as in ``predict``;
-        None stands for those of the estimator, ``classes_`` where outputs are classes, else ``outputs_``.
+        weighted loss otherwise. Repeated candidates keep their positions, and equal scores are in the order of the
+        candidates.
 
-        return_indices : whether to give m arrays of positions too, which identify what was found: among `candidates`,
-            among the query's own of `candidates_per_query`, or without any among ``classes_`` or ``outputs_``
+        Parameters
+        ----------
+        X : m inputs
+        k : int
+            An input with fewer candidates gets all of them.
+        candidates : collection of outputs or None, default=None
+            As in ``predict``; None for the candidates of the estimator, else for ``classes_`` if outputs are classes,
+            else for ``outputs_``.
+        candidates_per_query : list of m collections of outputs or None, default=None
+            As in ``predict``.
+        return_indices : bool, default=False
+            Whether to return positions too.
 
+        Returns
+        -------
+        outputs : list of m collections of outputs
+        scores : list of m arrays
+        indices : list of m arrays, if `return_indices`
+            Positions in `candidates`, in the collection of the query, or in ``classes_`` or ``outputs_``.
+
+        Examples
+        --------
         >>> from hilbertlearn import StructuredPredictor
         >>> model = StructuredPredictor(alpha=1e-3).fit([[0.0], [1.0], [2.0]], ["aa", "ab", "bb"])
         >>> pool, identifiers = ["bb", "aa", "aa"], ["mol-7", "mol-8", "mol-9"]
@@ -347,48 +478,29 @@ class StructuredPredictor(OutputScores, BatchMachine):
         """
         check_number(k, "k", integer=True)
         X = self.machine_.check_inputs(X)
-        rules = self.space_.rules
+        scorer = OutputScorer(self.state_)
+        rules = scorer.rules
         candidates = rules.candidates if candidates is None and candidates_per_query is None else candidates
-        best, scores, indices = self._best(X, candidates, candidates_per_query, k)
-        found = [restore_form(outputs, rules.form) for outputs in best]
-        return (found, scores, indices) if return_indices else (found, scores)
-
-    def best_candidates(self, X, candidates, k):
-        """As ``predict_topk`` of checked inputs, for those who know where candidates are in a larger collection."""
-        return self._best(X, candidates, None, k)
-
-    def _best(self, X, candidates, candidates_per_query, k):
-        """For each query its best candidates, best first: lists of outputs, of their scores and of their positions."""
-        ask, features = self.scoring()
-        rules, parts = self.space_.rules, self._queries(X)
-        best: list = []
-        if candidates_per_query is not None:
-            if candidates is not None:
-                raise ValueError("candidates and candidates_per_query exclude each other; give one of them")
-            pool, sizes = read_lists(candidates_per_query, rules.outputs, _num_samples(X))
-            ends = np.cumsum(sizes)
-            for rows, part in parts:
-                start = ends[rows.start] - sizes[rows.start] if len(sizes) else 0
-                own = pool.part(start, ends[rows.stop - 1]) if len(parts) > 1 else pool
-                best.append(best_of_each(ask(part), own, sizes[rows], features, k, rows.start))
-            indices, scores = map(_chained, zip(*best, strict=True))
-            places = [own + start for own, start in zip(indices, ends - sizes, strict=True)]
-            return [pool.take(own) for own in places], scores, indices
-        if is_dask(candidates):
-            return best_of_blocks(self, X, candidates, k)
-        if candidates is not None and streams(candidates):
-            stream = CandidateStream(candidates, rules.outputs, self._width)
-            return best_of_stream(ask, parts, stream, features, k)
-        pool = self._pool(candidates)
-        for _, part in parts:
-            best.append(best_of_all(ask(part), pool, features, k))
-        indices, scores = map(_chained, zip(*best, strict=True))
-        return [pool.take(own) for own in indices], scores, indices
+        best, scores, indices = _search(scorer, X, candidates, candidates_per_query, k)
+        outputs = [restore_form(part, rules.form) for part in best]
+        return (outputs, scores, indices) if return_indices else (outputs, scores)
 
     # ---------------------------------------------------------------- score
 
     def score(self, X, y, sample_weight=None):
-        """Minus the mean output loss; without one, minus the mean squared distance in the output kernel's space."""
+        """Minus the mean output loss, or minus the mean squared distance in the output kernel's space.
+
+        Parameters
+        ----------
+        X : m inputs
+        y : m outputs
+            Missing outputs do not count.
+        sample_weight : array (m,) or None, default=None
+
+        Returns
+        -------
+        float
+        """
         predicted = self.predict(X)
         self.machine_.form.check_order(y)
         rules = self.space_.rules
@@ -404,6 +516,18 @@ class StructuredPredictor(OutputScores, BatchMachine):
         return -float(np.average(losses, weights=weights))
 
 
-def _chained(parts):
-    """Lists, one after the other."""
-    return [item for part in parts for item in part]
+def _search(scorer, X, candidates, candidates_per_query, k):
+    """The k best candidates of each query, of one collection or of one for each query."""
+    if candidates_per_query is None:
+        return best_candidates(scorer, X, candidates, k)
+    if candidates is not None:
+        raise ValueError("candidates and candidates_per_query exclude each other; give one of them")
+    return best_candidates_per_query(scorer, X, candidates_per_query, k)
+
+
+def _classes_as_array(classes, form):
+    """Classes as an array of numbers or strings, with the type of the outputs, or else of objects."""
+    if all(isinstance(item, str) for item in classes):
+        return np.array(classes)
+    numbers = as_numbers(classes)
+    return restore_form(classes, ("objects", None)) if numbers is None else restore_form(numbers, ("array", form[1]))

@@ -1,4 +1,4 @@
-"""What a fitted model of objects has learnt beside a function."""
+"""The state of a fitted model of objects, and the rules by which its outputs are decoded."""
 
 from __future__ import annotations
 
@@ -17,54 +17,54 @@ from ..output_losses import KernelLoss
 from ..spaces import WeightSpace
 from .weights import OutputWeights, RidgeWeights
 
-_SCORED_AT_ONCE = 200
+_LOSS_BLOCK = 200  # predictions whose losses are computed at once, of which the diagonal is used
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class OutputRules:
-    """What the training outputs are, and how predictions of them are made."""
+    """The distinct training outputs, and the output kernel, loss and decoder of predictions."""
 
-    form: tuple  # in which predictions are given back
-    outputs: Any  # distinct
+    form: tuple  # form of the user's outputs, in which predictions are returned
+    outputs: Any  # distinct training outputs
     references: Any  # the same in the form that the loss takes
-    groups: np.ndarray  # the number of each sample's output among them, -1 if it has none that counts
+    groups: np.ndarray  # number of each sample's output among them, -1 for samples without an output or weight
     kernel: Any
     loss: Any
-    decoder: Any  # a name, or what the user gave
+    decoder: Any  # a name, or the user's object
     candidates: Any
-    no_label: Any = None  # the label that stands for none
+    no_label: Any = None  # the integer that means no label
 
     @property
-    def by_both(self) -> bool:
-        """Whether there are an output kernel and a loss: the function is in the kernel's space, the loss decodes."""
+    def has_kernel_and_loss(self) -> bool:
+        """Whether the function has values in an output kernel's space and an output loss decodes it."""
         return self.kernel is not None and self.loss is not None
 
     @property
-    def pool(self):
-        """Outputs, as they come, that are searched where nothing else is said: all classes in order, or those seen."""
+    def default_candidates(self):
+        """All classes in their order, or the distinct training outputs."""
         return self.outputs if self.classes is None else to_array_or_list(self.classes)
 
     @property
     def classes(self):
-        """The classes in their order, None where outputs are none."""
+        """The classes in their order, None if outputs are not classes."""
         return None if self.loss is None else self.loss.classes(self.outputs)
 
     @property
-    def measure(self):
-        """The loss that predictions are judged by: without one, squared distance in the output kernel's space."""
+    def evaluation_loss(self):
+        """The output loss, or the squared distance in the output kernel's space."""
         return KernelLoss(self.kernel) if self.loss is None else self.loss
 
-    def losses_of(self, outputs):
-        """Losses (b, c) of outputs where the distinct training outputs are true, and no bias."""
+    def loss_features(self, outputs):
+        """Losses (b, c) of outputs where the distinct training outputs are true, and None for a bias."""
         return np.asarray(self.loss(self.loss.check_predictions(outputs), self.references), dtype=float), None
 
     def pairwise_losses(self, predicted, true):
-        """Losses (n,) of predictions; labels that only the truth has count as missed."""
-        loss = self.measure.resolve(true)
+        """Losses (n,) of predictions; the labels of both sides are known to the loss."""
+        loss = self.evaluation_loss.resolve(true)
         predicted, true = loss.check_predictions(predicted), loss.check(true)
         losses = np.empty(len(true))
-        for start in range(0, len(losses), _SCORED_AT_ONCE):
-            part = np.arange(start, min(start + _SCORED_AT_ONCE, len(losses)))
+        for start in range(0, len(losses), _LOSS_BLOCK):
+            part = np.arange(start, min(start + _LOSS_BLOCK, len(losses)))
             losses[part] = np.diag(loss(take(predicted, part), take(true, part)))
         return losses
 
@@ -73,38 +73,42 @@ class OutputRules:
 class StructuredState(State):
     """The state of a model of objects."""
 
-    rows: np.ndarray  # samples with an output
-    groups: np.ndarray  # of these samples, the number of their output
-    ridge: Any = None  # RidgeWeights, where predictions need weights of samples
+    rows: np.ndarray  # positions of the samples with an output
+    groups: np.ndarray  # number of the output of each of these samples
+    ridge: Any = None  # ``RidgeWeights``, if predictions need weights of samples
 
     @classmethod
-    def from_fit(cls, found, **more):
-        training = found.training
+    def from_fit(cls, fit, **more):
+        training = fit.training
         rules, ridge = training.space.rules, None
         groups = rules.groups[rules.groups >= 0]
-        if rules.by_both and is_ridge(training, found.loss):
-            ridge = _ridge(found)
-        return super().from_fit(found, **{"rows": training.rows, "groups": groups, "ridge": ridge, **more})
+        if rules.has_kernel_and_loss and is_ridge(training, fit.loss):
+            ridge = _ridge_weights(fit)
+        return super().from_fit(fit, **{"rows": training.rows, "groups": groups, "ridge": ridge, **more})
 
     def ridge_weights(self):
-        """Weights of the samples, None where the model is not kernel ridge regression."""
+        """``RidgeWeights`` of the samples, None if the model is not kernel ridge regression."""
         left = self.left_out
         if self.ridge is not None or left is None or self.operator is not None or len(self.kernels) > 1:
             return self.ridge
         kernel = None if left.kernels is None else left.kernels[0]
-        return RidgeWeights.of(self.training_term(), left, self.alpha, kernel=kernel)
+        return RidgeWeights.from_term(self.training_term(), left, self.alpha, kernel=kernel)
 
 
 class LossTrickState(StructuredState):
-    """Of a fit to probes of the loss trick: weights are solved for at predict, coefficients when they are asked for."""
+    """The state of the loss trick whose weights are solved for at predict.
+
+    The fit certified one factorisation on random combinations of outputs, a ``ProbeSpace``. Coefficients are computed
+    when they are read.
+    """
 
     @classmethod
-    def from_fit(cls, found, **more):
-        training = found.training
+    def from_fit(cls, fit, **more):
+        training = fit.training
         rules = training.space.rules
-        ridge, number = _ridge(found), len(rules.references)
+        ridge, number = _ridge_weights(fit), len(rules.references)
         return super().from_fit(
-            found,
+            fit,
             coefficients=None,
             residual_sizes=None,
             inspected=None,
@@ -130,33 +134,33 @@ class LossTrickState(StructuredState):
         return spread(sizes / (np.median(sizes) or 1.0), self.rows, len(self.saturated))
 
     def loo_residuals(self):
-        return State.loo_residuals(self._of_units())
+        return State.loo_residuals(self._with_unit_vectors())
 
     def leave_one_out_models(self, factors: Factors | None = None):
-        return State.leave_one_out_models(self._of_units(), factors)
+        return State.leave_one_out_models(self._with_unit_vectors(), factors)
 
-    def _of_units(self):
-        """The same in which the outputs left out are unit vectors, not their probes."""
+    def _with_unit_vectors(self):
+        """The state whose leave-one-out data have outputs as unit vectors in place of probes."""
         units = (self.groups[:, None] == np.arange(len(self.center))).astype(float)
         assert self.left_out is not None
         return replace(self, left_out=replace(self.left_out, Y=units))
 
 
-def _ridge(found):
-    """Weights of the samples in a fit of kernel ridge regression."""
-    training = found.training
+def _ridge_weights(fit):
+    """``RidgeWeights`` of a fit of kernel ridge regression."""
+    training = fit.training
     kernel = training.kernels[0] if training.on_features else None
-    return RidgeWeights.of(training.term_at(found.alpha), training, found.alpha, found.factors, kernel)
+    return RidgeWeights.from_term(training.term_at(fit.alpha), training, fit.alpha, fit.factors, kernel)
 
 
 def is_ridge(training, loss):
-    """Whether the model is kernel ridge regression, so that weights of samples come before coordinates."""
+    """Whether the model is kernel ridge regression, so that samples have weights."""
     separable = training.terms[0].as_separable() if len(training.terms) == 1 else None
     return loss.quadratic and training.mask is None and separable is not None and separable.M is None
 
 
 def gaussian_rate(loss, kernel):
-    """gamma of the Gaussian kernel of outputs whose distances are minimised, None if there is none."""
+    """gamma of the Gaussian output kernel whose distances are minimised, None for any other kernel or loss."""
     if loss is None:
         return kernel.gamma if isinstance(kernel, kernels.NamedKernel) and kernel.name == "rbf" else None
     gaussian = isinstance(loss, KernelLoss) and isinstance(loss.kernel, str) and loss.kernel == "rbf"

@@ -12,7 +12,7 @@ from ..data.objects import read_outputs, restore_form
 from ..machine.steps import FitSteps, fit_selection, make_result
 from ..spaces import ProbeSpace, WeightSpace
 from ..training import fit, is_searched
-from .decoding import decoding, is_discrete
+from .decoding import is_discrete, make_decoder
 from .state import LossTrickState, StructuredState, is_ridge
 
 
@@ -47,7 +47,8 @@ class StructuredSteps(FitSteps):
 
     def fit_selected(self, spec, selected):
         training = selected.training
-        if training.space.rules.by_both and is_ridge(training, selected.loss):  # weights of predictions need factors
+        rules = training.space.rules
+        if rules.has_kernel_and_loss and is_ridge(training, selected.loss):  # weights of predictions need factors
             factors = selected.factors or training.term_at(selected.alpha).factor(ONCE)
             selected = replace(selected, factors=factors)
         return super().fit_selected(spec, selected)
@@ -62,6 +63,6 @@ class StructuredSteps(FitSteps):
             return super().fold_error(training, result, test, loss)
         weights = result.coordinates_at(training.cross(test, result.training))
         y, rules = training.y[training.rows[test]], space.rules
-        decoded = restore_form(decoding(rules)(weights), rules.form, discrete=is_discrete(rules))
+        decoded = restore_form(make_decoder(rules)(weights), rules.form, discrete=is_discrete(rules))
         predicted, _ = read_outputs(decoded, like=rules.outputs)
         return float(np.average(rules.pairwise_losses(predicted, y.items), weights=training.weights[test]))

@@ -1,4 +1,4 @@
-"""Weights of the training samples in kernel ridge regression, solved for when they are asked for."""
+"""Weights of the training samples in kernel ridge regression, solved for at predict."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ from ..core.terms import ONCE, Factors, Term
 
 @dataclass(frozen=True, eq=False)
 class RidgeWeights:
-    """Weights ``D (D K D + s I)^-1 D k_x`` of n samples at points with kernel values (m, N)."""
+    """Weights ``D (D K D + s I)^-1 D k_x`` of n samples, a function of kernel values (m, N)."""
 
     factors: Factors | Any
     penalty: float
     root: np.ndarray  # (n,) square roots of the sample weights, the diagonal of D
-    center: bool  # what is missing to a sum of one goes to the mean of the outputs
-    lift: Any = None  # (N, n) what turns values of the kernel into those of the one a graph deforms
-    direct: Any = None  # (N, n) what turns values into weights, where features stand in place of the kernel
+    center: bool  # weights sum to one; the mean of the outputs has the rest
+    lift: Any = None  # (N, n) map from values of the kernel to values of the kernel that a graph deforms
+    direct: Any = None  # (N, n) map from values to weights, if features replace the kernel
 
     @classmethod
-    def of(cls, term: Term, data, alpha, factors: Factors | None = None, kernel=None):
-        """For a term whose operator is the identity; data : what has the samples' ``weights`` and ``centered``.
+    def from_term(cls, term: Term, data, alpha, factors: Factors | None = None, kernel=None):
+        """Weights of a term whose operator is the identity.
 
-        kernel : the ``FeatureKernel``, where features stand in place of the kernel
+        data : object with ``weights`` of the samples and ``centered``
+        kernel : the ``FeatureKernel``, if features replace the kernel
         """
         penalty, root = alpha * data.weights.sum(), np.sqrt(data.weights)
         if kernel is not None:
@@ -50,7 +51,7 @@ class RidgeWeights:
 
 @dataclass(frozen=True, eq=False)
 class OutputWeights:
-    """Weights (m, c) of distinct outputs, from those of the samples."""
+    """Weights (m, c) of distinct outputs: sums of the weights of their samples."""
 
     samples: RidgeWeights
     groups: np.ndarray  # (n,) the number of each sample's output
@@ -63,6 +64,6 @@ class OutputWeights:
 def sum_by_group(weights, groups, number):
     """Sums (m, number) of the columns of weights (m, n) that belong to each group."""
     if number == len(groups) and (np.diff(groups) == 1).all():
-        return weights  # each column is a group of its own, in order
+        return weights  # column i is group i
     order = np.argsort(groups, kind="stable")
     return np.add.reduceat(weights[:, order], np.searchsorted(groups[order], np.arange(number)), axis=1)
