@@ -1,6 +1,6 @@
-"""Fitted models of every estimator for the tests of model files, and what is asked of them; also a program.
+"""Fitted models of every estimator for the tests of model files, and their answers to new inputs; also a program.
 
-``python stored_models.py folder`` loads all models of the folder and writes what they say there.
+``python -m helpers.stored_models folder`` loads all models of the folder and writes their answers to it.
 """
 
 import functools
@@ -288,7 +288,7 @@ def inputs_for(name):
 
 
 def answers(model, new):
-    """All that a model says of inputs and of itself; what it refuses as text."""
+    """Results of all methods of a model on new inputs; errors as text."""
     found = {}
     for method in METHODS:
         if hasattr(model, method):

@@ -35,7 +35,7 @@ def npy(header, content=b""):
     ],
     ids=range(16),
 )
-def test_arrays_that_are_none(content):
+def test_invalid_arrays(content):
     with pytest.raises(ModelFileError):
         array_from_bytes(content, "arrays/0.npy")
 

@@ -103,14 +103,14 @@ def test_code_that_is_not_in_the_table(file, kind, name):
     ],
     ids=str,
 )
-def test_nodes_that_are_none(tmp_path, node):
+def test_invalid_nodes(tmp_path, node):
     assert_refused(write_nodes(tmp_path / "file", [node]))
 
 
 @pytest.mark.parametrize(
     "stored", [[], {}, {"root": 1}, {"root": [0], "nodes": {}}, {"root": {}, "nodes": []}, 1, None]
 )
-def test_tables_that_are_none(tmp_path, stored):
+def test_invalid_tables(tmp_path, stored):
     archive.write_archive(tmp_path / "file", {"model.json": json.dumps(stored).encode()}, {})
     assert_refused(tmp_path / "file")
 
@@ -137,7 +137,7 @@ def test_lists_may_be_deep(tmp_path):
     ],
     ids=["tuple", "object_array", "slice"],
 )
-def test_values_that_are_hashed_or_freed_by_calls_within_calls_are_not_deep(tmp_path, node):
+def test_the_depth_of_values_that_are_hashed_or_freed_recursively_is_limited(tmp_path, node):
     load(chain(tmp_path, node, 500))
     assert_refused(chain(tmp_path, node, 5000), "too deep")
 
@@ -152,6 +152,6 @@ def test_values_that_are_hashed_or_freed_by_calls_within_calls_are_not_deep(tmp_
     ],
     ids=lambda node: node["is"],
 )
-def test_values_that_hold_each_other_twice(tmp_path, last):
+def test_the_number_of_shared_parts_is_limited(tmp_path, last):
     """2^60 parts, of 61 nodes."""
     assert_refused(chain(tmp_path, lambda inner: {"is": "tuple", "of": [inner, inner]}, 60, last), "too many")

@@ -36,7 +36,7 @@ NAMES = [*CASES, *IN_BATCHES]
 
 @pytest.fixture(scope="module")
 def elsewhere(tmp_path_factory):
-    """{name: what the model says in another process}, and the folder of the files."""
+    """Answers of the models in another process, by name, and the folder of the files."""
     folder = tmp_path_factory.mktemp("models")
     for name, model in fitted().items():
         save(model, folder / f"{name}.hl", functions=True)
@@ -57,7 +57,7 @@ def test_every_estimator_is_here_in_two_settings():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_models_say_the_same_in_another_process(name, elsewhere):
+def test_models_predict_the_same_in_another_process(name, elsewhere):
     found, folder = elsewhere
     again = load(folder / f"{name}.hl", functions=True)
     assert save(again, folder / "again", functions=True).read_bytes() == (folder / f"{name}.hl").read_bytes()

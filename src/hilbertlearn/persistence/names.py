@@ -3,7 +3,7 @@
 A file names a class by its top-level package and its name, "losses.Huber", so that a class may move within the package.
 To store objects of another class, add its name to the line of its module in ``CLASSES``; attributes and fields need no
 entry. A class that is renamed, or moves to another top-level package, gets an entry in ``FORMER``: its name in files of
-earlier versions.
+earlier versions. A file with a class that has no successor is refused, and the model has to be fitted again.
 """
 
 from __future__ import annotations
@@ -255,12 +255,18 @@ FORMER: dict[str, str] = {
 # attributes of classes in files of earlier versions: names now, None for attributes that are gone; also for subclasses
 FORMER_ATTRIBUTES: dict[str, dict[str, str | None]] = {
     "features.LandmarkMap": {"knows_outputs": None},
+    "features.Landmarks": {"moves": None},
+    "links.LinkPredictor": {"_state_": "state_"},
+    "quantile.QuantileRegressor": {"_functions_": None, "_points_": None},
     "core.EigenspaceTerm": {"error": "_error"},
     "data.StructuredOutputs": {"whole": "all_known"},
     "machine.SampleDiagnostics": {"beyond": "outside_values", "places": "observation_points"},
     "spaces.BasisAxis": {"on_grid": "grid_values"},
     "spaces.KernelSpace": {"whole": "is_complete"},
     "machine.RunningSums": {"decided": "selected", "like": "example"},
+    "links.LinkState": {"held_out": "examples", "output": "graph_embedding", "wanted": "selection"},
+    "links.MachineEmbedding": {"machine": "embedder"},
+    "links.RegressorEmbedding": {"regression": "embedder"},
     "machine.State": {"choice": "search_results", "untrusted": "screened"},
     "machine.StreamState": {"choice": "search_results"},
     "selection.Approximation": {"trace_left": "trace_error"},
