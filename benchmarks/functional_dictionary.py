@@ -21,7 +21,7 @@ GAMMA = 0.05
 def by_columns_and_by_eigh(model, X, Y):
     """Largest difference between dual variables of the two ways to solve, relative; 0 for M = I, which has neither."""
     training = InMemory(X, Y).prepare(clone(model).spec())
-    problem = training.problem(losses.Squared(), model.alpha, training.centre(losses.Squared()))
+    problem = training.problem(losses.Squared(), model.alpha, training.constant(losses.Squared()))
     if problem.separable_term.M is None:
         return 0.0
     iterative, exact = columns.solve(problem, tol=1e-12), spectral.solve(problem, tol=1e-12)

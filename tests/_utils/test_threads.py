@@ -15,7 +15,7 @@ from hilbertlearn._utils import threads
 from hilbertlearn._utils.threads import side_by_side
 from hilbertlearn.kernels import node_embedding
 from hilbertlearn.links.rate_search import search_on_subsamples
-from hilbertlearn.machine.distributed.run import _limited
+from hilbertlearn.machine.distributed.parallel import _with_limited_threads
 
 
 @pytest.fixture
@@ -145,9 +145,9 @@ def overlapping():
         assert ended.wait(10)
 
     with ThreadPoolExecutor(2) as pool:
-        one = pool.submit(_limited, first, 10**6)
+        one = pool.submit(_with_limited_threads, first, 10**6)
         assert inside.wait(10)
-        other = pool.submit(_limited, second, 10**6)
+        other = pool.submit(_with_limited_threads, second, 10**6)
         one.result(10)
         yield  # the second alone
         ended.set()

@@ -57,7 +57,7 @@ class Case:
     def problem(self):
         """The problem that the fit solves, for a loss of the margin in its own variables."""
         training, loss = self.training(), as_loss(self.model.loss)
-        problem = training.problem(loss, self.model.alpha, training.centre(loss))
+        problem = training.problem(loss, self.model.alpha, training.constant(loss))
         return problem.margin_problem() if loss.on_margins else problem
 
     def fit(self, **settings):
@@ -153,7 +153,7 @@ def test_the_solver_of_objects_is_that_of_their_coordinates():
     for settings in ({"output_kernel": "rbf"}, {"output_loss": "zero_one"}):
         model = StructuredPredictor(alpha=0.1, **settings).fit(X, labels)
         training = prepare(model, X, labels)
-        assert model.solver_ == select_solver(training.problem(model.loss_, 0.1, training.centre(model.loss_)))
+        assert model.solver_ == select_solver(training.problem(model.loss_, 0.1, training.constant(model.loss_)))
 
 
 # ---------------------------------------------------------------- all that suit

@@ -48,7 +48,7 @@ def primal_by_hand(B, M, c, Z, Y, s, weights):
 
 
 def moments_of(Z, Y, weights=None, origin=None):
-    return Moments.of(Z, Y, weights, np.zeros(Y.shape[1]) if origin is None else origin)
+    return Moments.from_rows(Z, Y, weights, np.zeros(Y.shape[1]) if origin is None else origin)
 
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])

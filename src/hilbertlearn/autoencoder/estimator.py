@@ -24,7 +24,7 @@ from ..machine.inputs import check_inputs
 from ..machine.named_settings import NamedSettings
 from ..machine.state import blocks_of
 from ..spaces import OutputKernel
-from ..training import check_alpha, scheduled
+from ..training import check_alpha, resolve_schedule
 from .layers import Network, check_inner, descend, start
 
 _ITERATION_LIMIT = 1  # status of scipy's L-BFGS
@@ -157,7 +157,7 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FitCa
             raise ValueError("kernel is zero on all samples of X, which leaves nothing to encode; use another kernel")
 
         parameters, roots, inner = start(V, sizes, self.inner_kernel, self.inner_gamma, self.inner_params)
-        network = Network(V, roots, inner, loss, float(scheduled(self.alpha, len(V))), self.tol)
+        network = Network(V, roots, inner, loss, float(resolve_schedule(self.alpha, len(V))), self.tol)
         if loss.needs_residuals:
             network.resolve_loss(parameters)
         with Progress(type(self).__name__, self.verbose).task("descent", "iteration") as task:

@@ -16,7 +16,7 @@ from .._utils.validation import check_choice, check_number, warn
 from ..data.frames import check_collected
 from ..data.graphs import is_networkx, read_known_graph
 from ..machine.checks import check_regressor
-from ..training import check_alpha, scheduled
+from ..training import check_alpha, resolve_schedule
 from .embedders import MachineEmbedder, RegressorEmbedder
 from .inputs import are_groups, take_inputs
 from .prediction import LinkPredictionMixin
@@ -303,7 +303,7 @@ class LinkPredictor(FitCallbacksMixin, LinkPredictionMixin):
         # in a combination cosines are more informative than inner products, whose size depends on alpha
         automatic = [False, True] if self.similarities is None else [True]
         cosines = automatic if _is_auto(self.cosine) else [bool(self.cosine)]
-        return LinkSearch(scheduled(self.alpha, n_known), cosines, self.criterion, self.scoring)
+        return LinkSearch(resolve_schedule(self.alpha, n_known), cosines, self.criterion, self.scoring)
 
     def _graph(self, nodes):
         """The setting ``graph``, a matrix in the internal order of the nodes."""

@@ -108,7 +108,7 @@ class LinkTrial:
         """For each alpha the Gram matrix (l, l) of the squared loss and its penalty."""
         training = self.training
         if training.depends_on_alpha:  # else each alpha needs one inverse and no eigenvectors
-            training, _ = training.prepared(alphas)
+            training, _ = training.factor_for_path(alphas)
         for alpha in alphas:
             yield training.term_at(alpha).as_separable().gram.dense(), alpha * len(training.Y)
 

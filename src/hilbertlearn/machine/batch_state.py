@@ -1,4 +1,4 @@
-"""What a model learnt from sums over rows has, and what it has not."""
+"""The state of models learnt from sums over rows, and the sums themselves."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..leave_one_out import Reservoir
 from ..losses import Loss
 from ..selection import StreamSettings
 from ..training import Moments
-from ..training.moments import Solved
+from ..training.moments import MomentSolution
 from .forms import DataForm
 from .state import Expansion
 
@@ -27,12 +27,12 @@ _OF_SAMPLES = {
 }
 
 
-_FREE = ("alpha", "tol", "max_iter", "solver", "verbose")  # settings that each batch may have its own of
+_FREE = ("alpha", "tol", "max_iter", "solver", "verbose")  # settings that may change between batches
 
 
 @dataclass(frozen=True, eq=False)
 class FixedSettings:
-    """Settings of an estimator as they were at the first batch, those that hold for all batches."""
+    """The settings of an estimator that must not change between batches, as they were at the first."""
 
     values: dict
 
@@ -42,7 +42,7 @@ class FixedSettings:
         return cls({name: snapshot(value) for name, value in given.items() if name not in _FREE})
 
     def changed(self, estimator) -> list[str]:
-        """Names of those that are now others."""
+        """Names of the settings that have changed."""
         return [name for name, value in self.values.items() if not _same(value, getattr(estimator, name))]
 
 
@@ -79,7 +79,7 @@ class RunningSums:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class StreamState(Expansion):
-    """A function with its certificate, of rows that were not kept."""
+    """A function with its certificate, learnt from rows that were not kept."""
 
     alpha: float
     loss: Loss
@@ -99,7 +99,9 @@ class StreamState(Expansion):
     manifold_error = 0.0
 
     @classmethod
-    def from_moments(cls, selected: StreamSettings, solved: Solved, n_samples, search_results, **more) -> StreamState:
+    def from_moments(
+        cls, selected: StreamSettings, solved: MomentSolution, n_samples, search_results, **more
+    ) -> StreamState:
         """The state of a model that was solved from moments."""
         kernel, samples, columns, C = selected.kernel.kernel_expansion(solved.coefficients)
         M = selected.M

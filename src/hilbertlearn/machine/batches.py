@@ -20,7 +20,7 @@ from ..data.streams.base import check_batch_weights, concatenate_batches, nonemp
 from ..leave_one_out import Reservoir
 from ..selection import Selection, StreamSettings
 from ..spaces import VectorSpace
-from ..training import Encoded, Moments, Training, make_terms, scheduled
+from ..training import Encoded, Moments, Training, make_terms, resolve_schedule
 from ..training.moments import is_diagonal
 from .batch_state import FixedSettings, RunningSums
 from .checks import check_lengths, gap_message, require_outputs, warn_not_converged, warn_unobserved
@@ -151,7 +151,7 @@ def add_rows(spec: Spec, sums: RunningSums, batches) -> RunningSums:
         X, _, Y, weights = _read_batch(spec, sums, batch)
         for part, Z in sums.selected.kernel.map.blocks(X):
             own = None if weights is None else weights[part]
-            added += Moments.of(Z, Y[part], own, origin)
+            added += Moments.from_rows(Z, Y[part], own, origin)
             rows = rows.with_rows(Z, Y[part], own)
     moments = sums.moments + added if sums.moments.n_rows else added
     return replace(sums, moments=moments, rows=rows.flush())
@@ -217,7 +217,7 @@ def _solve_by_passes(spec: Spec, sums: RunningSums, source: Source, batches) -> 
         training = _training(settings, blocks, FeatureBlockGram(store.blocks, store.shape), sums.form)
         never = np.isnan(training.Y).all(axis=0)
         warn_unobserved(spec, training.space, training.space.unobserved_outputs(never), sums.form)
-        given = scheduled(spec.alpha, len(training.rows))
+        given = resolve_schedule(spec.alpha, len(training.rows))
         total = float(training.weights.sum())
         selected = Selection(
             float(given) if settings.penalty is None else settings.penalty / total,

@@ -1,4 +1,4 @@
-"""What a fit keeps of its samples for those who look at them: residuals, and how much of each the loss let count."""
+"""Residuals of the training samples, and the weight that the loss gave to each; ``outlier_report`` reads them."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ import numpy as np
 from .._utils.linalg import row_norms
 from ..training import Fit
 
-_SMALLEST = 1e-10  # weight of a sample that has no part in the fit, relative to the others
-_LARGEST = 1e6  # weight of one that a loss without curvature fits exactly
+_SMALLEST = 1e-10  # weight of a sample without influence, relative to the others
+_LARGEST = 1e6  # weight of a sample that a loss without curvature fits exactly
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SampleDiagnostics:
-    """The n samples that counted, seen by the loss."""
+    """Residuals and weights of the n samples in use."""
 
-    rows: np.ndarray  # which of the samples given these are
+    rows: np.ndarray  # their positions among the samples given
     weights: np.ndarray  # of the samples, as given
     sizes: np.ndarray  # (n,) norms of residuals, of the observed share of the domain
-    held_back: np.ndarray  # (n,) share of the residual that a loss with a bound left out
-    residuals: Any = None  # (n, m) as the loss sees them, NaN where not observed; None where they are dual variables
+    held_back: np.ndarray  # (n,) share of the residual beyond the bound of the loss
+    residuals: Any = None  # (n, m) NaN where not observed; None where they equal the dual variables
     force: Any = None  # (n,) weights of iteratively reweighted least squares at the optimum; None for ones
     observation_points: Any = (
         None  # for each sample (points, roots of their weights), where functions have points of their own
     )
     sampling: Any = None  # from coordinates to residuals, where these are values
-    pulls: Any = None  # (n, d) dual variables in coordinates, where coefficients are of other samples too (a graph)
+    pulls: Any = None  # (n, d) dual variables in coordinates, where a graph gives coefficients to other samples too
     outside_values: Any = (
         None  # (n, m_1, ..., p) what functions have outside their basis, on the grid; None for nothing
     )
-    left: Any = None  # what the kernel between the samples is made from; None where there is no formula
+    left: Any = None  # LeaveOneOutData, for leverages; None where there is no formula
 
     @classmethod
     def from_fit(cls, found: Fit, left, exact: bool):
-        """left : as the field; exact : whether residuals and leave-one-out are to be had from the closed form."""
+        """left : as the field; exact : whether residuals and leave-one-out errors have a closed form."""
         training, problem, loss = found.training, found.problem, found.loss
         shared = {"rows": training.rows, "weights": training.weights}
         if training.y is not None:  # rows in pieces are not held
@@ -70,9 +70,9 @@ class SampleDiagnostics:
 
 
 def _force(loss, A, R, share, measure):
-    """Weights (n,) under which squared residuals pull like the loss: dual variables A over residuals R.
+    """Weights (n,) of iteratively reweighted least squares: dual variables A over residuals R.
 
-    For a loss of points the mean over these; what was not observed does not pull.
+    For a pointwise loss the mean over points; what was not observed has weight zero.
     """
     if loss.pointwise:
         sizes, pulls = np.abs(R), np.abs(A)

@@ -12,7 +12,7 @@ from sklearn.utils.validation import _check_sample_weight
 from .._utils.validation import check_range
 from ..data.frames import FrameForm, check_collected
 from ..data.streams import is_source
-from ..training import Encoded, Samples, Training, is_single, select_precision
+from ..training import Encoded, Samples, Training, has_float32_inputs, select_precision
 from .checks import check_lengths, require_outputs, warn_unobserved
 from .distributed.blocks import is_dask
 from .forms import DataForm
@@ -104,13 +104,13 @@ def read_samples(spec: Spec, source: InMemory, output_space=None) -> Samples:
     outputs = y if len(kept) == len(y) else y[kept]
     check_range(outputs, deviations=loss.symmetric)
     make_space = spec.output_space if output_space is None else output_space
-    encoded = Encoded.of(make_space(outputs, weights[kept]), outputs)
+    encoded = Encoded.from_outputs(make_space(outputs, weights[kept]), outputs)
     check_range(encoded.Y, deviations=loss.symmetric)
     spec.steps.check_encoded(loss, encoded)
     solver = None if spec.alpha_per_output else spec.options.solver
     given = (recipe, encoded, weights[kept], loss, solver)
-    precision, single = select_precision(spec.precision, is_single(source.X), *given)
-    samples = Samples.of(replace(recipe, precision=precision), X, y, weights, encoded)
+    precision, single = select_precision(spec.precision, has_float32_inputs(source.X), *given)
+    samples = Samples.from_data(replace(recipe, precision=precision), X, y, weights, encoded)
     samples = replace(samples, form=replace(form, single=single))
     in_double = precision == "float64" or samples.recipe.features is not None  # features are always float64
     return samples.to_float64() if in_double else samples

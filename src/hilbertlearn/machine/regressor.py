@@ -10,7 +10,7 @@ from sklearn.base import clone
 from .. import kernels
 from .._utils.fitting import weight_arguments
 from .._utils.statistics import mean_rows
-from ..training import counting, take_samples
+from ..training import observed_rows, take_samples
 from .checks import check_regressor, warn_unobserved
 from .state import RegressorState
 from .steps import FitResult
@@ -31,7 +31,7 @@ def fit_regressor(spec: Spec, source: InMemory) -> FitResult:
     y = spec.read_outputs(source.y)
     space = spec.output_space(y, weights)
     Y = space.encode_filled(y)
-    rows, observed = counting(weights, Y), weights @ np.isfinite(Y) > 0
+    rows, observed = observed_rows(weights, Y), weights @ np.isfinite(Y) > 0
     warn_unobserved(spec, space, space.unobserved_mask(y[np.flatnonzero(weights > 0)]), form)
     Y = np.where(np.isfinite(Y), Y, mean_rows(Y, weights))[:, observed]  # a curve that a sample does not have
     regressor, given = clone(spec.regressor), None if source.sample_weight is None else weights[rows]

@@ -1,4 +1,4 @@
-"""What a fitted kernel machine has learnt: one frozen object, which predictions and public attributes are read from."""
+"""What a kernel machine has learnt: one frozen object from which predictions and public attributes are read."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ from ..leave_one_out import LeaveOneOutModels, loo_residuals
 from ..losses import Loss
 from ..selection import Approximation
 from ..spaces import MeanSmoother, Space
-from ..training import Fit, is_single, take_samples
+from ..training import Fit, has_float32_inputs, take_samples
 from .diagnostics import SampleDiagnostics
 
-_PREDICT_BYTES = 2**27  # of kernel values held at once while predicting; larger blocks gain nothing
-_COPIES = 4  # of a block of kernel values, while they are computed, solved with and summed up
+_PREDICT_BYTES = 2**27  # of kernel values in memory at once during prediction; larger blocks are not faster
+_COPIES = 4  # of a block of kernel values in memory while it is computed and summed
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Expansion:
-    """A function made of kernel values with samples."""
+    """A function that is a sum of kernel values with samples."""
 
     kernels: tuple  # InputKernel each, or FeatureKernel
     X_fit: Any  # the samples that predictions are made from
-    columns: np.ndarray  # which of the samples given these are
-    predictors: list  # for each kernel the function of its values that gives coordinates
+    columns: np.ndarray  # their positions among the samples given
+    predictors: list  # for each kernel the function from its values to coordinates
     space: Space
     center: np.ndarray
 
@@ -53,7 +53,7 @@ class Expansion:
         return out
 
     def expansion(self, X, predictors):
-        """Sum (m, d) of predictors, by kernel, at the kernel values with the samples, block by block of rows."""
+        """Sum (m, d) of predictors of kernel values with the samples, computed in blocks of rows."""
         n, d = len(self.columns), len(self.center)
         out = np.zeros((_num_samples(X), d))
         width = max(
@@ -74,7 +74,7 @@ class Expansion:
 
     @property
     def scalar_kernels(self):
-        """What inputs are read for."""
+        """The scalar kernels that inputs are read for."""
         return [kernel.kernel for kernel in self.kernels]
 
 
@@ -95,7 +95,7 @@ class State(Expansion):
     residual_sizes: Any  # (n,) or (n, d), public as ``outlier_scores``
     objectives: np.ndarray | None = None
     left_out: LeaveOneOutData | None = None  # where leave-one-out has a closed form
-    inspected: SampleDiagnostics | None = None  # the samples as the loss sees them
+    inspected: SampleDiagnostics | None = None  # for ``outlier_report``
     alpha_by_output: Any = None  # (d,), where each output has its own
     screened: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=int))  # outliers with next to no weight
     search_results: dict = field(default_factory=dict)  # evaluated settings, with their errors
@@ -153,19 +153,16 @@ class State(Expansion):
 
     @property
     def counted(self) -> Any:
-        """What has the ``rows`` of the samples that counted in the fit, and their ``weights``."""
+        """An object with the ``rows`` and ``weights`` of the samples in use."""
         return self.inspected if self.left_out is None else self.left_out
 
     def training_term(self, left: LeaveOneOutData | None = None) -> Term:
-        """The map of the kernels between the samples, made anew, scaled by their weights.
-
-        left : what it is made from, by default what leave-one-out is
-        """
+        """The term of the samples, computed again and weighted; left : by default the leave-one-out data."""
         left = self.left_out if left is None else left
         assert left is not None
         on_features = left.kernels is not None
-        # samples are left out in double precision
-        X = left.X if on_features else self.X_fit.astype(float) if is_single(self.X_fit) else self.X_fit
+        # leave-one-out is computed in float64
+        X = left.X if on_features else self.X_fit.astype(float) if has_float32_inputs(self.X_fit) else self.X_fit
         values = [kernel(X) for kernel in (left.kernels if on_features else self.kernels)]
         gram: Gram = sum_grams(FeatureGram(Z) if on_features else DenseGram(Z) for Z in values)
         if left.penalty is not None:
@@ -204,7 +201,7 @@ class State(Expansion):
         return left is not None and left.penalty is None and left.term.loo_formula == "models" and len(left.rows) > 1
 
     def leave_one_out_models(self, factors: Factors | None = None) -> LeaveOneOutMachines:
-        """All models without one sample each, from one factorisation: that of the fit where it is given."""
+        """All models without one sample each, from one factorisation; factors : of the fit, or None to compute them."""
         left = self.left_out
         if left is None or not self.has_leave_one_out_models:
             raise ValueError(
@@ -221,10 +218,10 @@ class State(Expansion):
 
 @dataclass(frozen=True, eq=False)
 class LeaveOneOutMachines:
-    """The n models without one sample each, for the squared loss; alpha n, kernel and operator are those of all.
+    """The n models without one sample each, for the squared loss, with alpha n, kernel and operator of the whole fit.
 
-    Predictions need factors of the size of the kernel matrix. The first one makes them from the samples; neither
-    pickles nor model files hold them. So a model predicts the same to the last bit after loading.
+    Predictions need factors of the size of the kernel matrix. The first prediction computes them from the samples, and
+    neither pickles nor model files store them. So a model predicts the same bits after loading.
     """
 
     state: State
@@ -241,7 +238,7 @@ class LeaveOneOutMachines:
 
     @property
     def rows(self):
-        """(n,) which of the samples given to fit are left out, in the order of the models."""
+        """(n,) positions of the left-out samples among those given to fit, in the order of the models."""
         return self.left.rows
 
     @property
@@ -255,7 +252,7 @@ class LeaveOneOutMachines:
         return self.left.Y - self.models.residuals
 
     def pairs(self, models):
-        """Residuals (b, n, d) of every sample by the models that have neither it nor the one of each of `models`."""
+        """Residuals (b, n, d) of every sample under the models without it and without one of the samples `models`."""
         return self.models.pairs(self.factors, models)
 
     def coordinates_at(self, X, models=None):
@@ -275,18 +272,18 @@ class LeaveOneOutMachines:
 
 @dataclass(frozen=True, eq=False)
 class LeaveOneOutData:
-    """What leave-one-out residuals are computed from beside the kernel."""
+    """Data of leave-one-out residuals beside the kernel."""
 
     Y: Any  # (n, d) coordinates, neither centred nor scaled; None where they are not needed
     weights: np.ndarray
-    rows: np.ndarray  # which of the samples given these are
+    rows: np.ndarray  # their positions among the samples given
     centered: bool
     term: Term  # without its Gram matrix
-    own: np.ndarray  # where the samples are among those of the kernel
+    own: np.ndarray  # positions of the samples among those of the kernel
     penalty: Any = None  # of a graph, (N, N)
     manifold: float = 0.0
-    kernels: Any = None  # each a ``FeatureKernel``, where features stand in place of kernels, and the samples
-    X: Any = None
+    kernels: Any = None  # a ``FeatureKernel`` each, for fits on features
+    X: Any = None  # the samples, for fits on features
 
     @classmethod
     def from_fit(cls, found: Fit):
@@ -300,7 +297,7 @@ class LeaveOneOutData:
 
     @classmethod
     def for_diagnostics(cls, found: Fit):
-        """For the squared loss and complete outputs, which others are compared with; None as for ``of``."""
+        """For leverages of the squared loss with complete outputs, whatever the loss; None as for ``from_fit``."""
         if found.training.X is None:
             return None
         terms = [term.unsampled for term in found.training.terms]
@@ -326,12 +323,12 @@ class LeaveOneOutData:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RegressorState:
-    """Another model fitted to the coordinates."""
+    """A regressor of scikit-learn fitted to the coordinates."""
 
     regressor: Any
     space: Space
     scalar_kernels: list  # what inputs are read for
-    known: np.ndarray | None = None  # (d,) the coordinates that it predicts, those observed; None for all
+    known: np.ndarray | None = None  # (d,) mask of the observed coordinates, which it predicts; None for all
 
     @property
     def n_iter(self):
@@ -352,12 +349,12 @@ def _maps(kernels):
 
 
 def _approximation(kernels) -> Approximation:
-    """What is known of features without a selection among several numbers of them."""
+    """The description of features whose number was given."""
     return Approximation(sum(kernel.n_components for kernel in kernels))
 
 
 def _made_from(found: Fit):
-    """What predictions are made from: kernels, samples, which of those given these are, and coefficients by kernel."""
+    """Kernels, samples, their positions among those given, and coefficients by kernel, of predictions."""
     training, coefficients = found.training, found.coefficients
     if training.on_features:
         if len(training.kernels) > 1:

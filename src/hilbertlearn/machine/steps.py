@@ -155,16 +155,16 @@ def fitted_copy(estimator, result: FitResult):
 
 def check_solved(spec: Spec, result: Fit):
     """Raise where residuals are larger than the loss allows; warn of open duality gaps and of rounding."""
-    loss, solution, setting = result.loss, result.solution, result.training.learns
+    loss, solution, setting = result.loss, result.solution, result.training.learned_operator
     if np.isfinite(loss.largest_residual) and not np.isfinite(solution.gap):
         raise ValueError(
             f"loss={loss!r} allows no larger residuals, and no function was found that fits every sample "
             "so closely (equal inputs with different outputs?); raise scale, or use EpsilonInsensitive"
         )
     messages = []
-    if setting is not None and result.left > setting.tol:
+    if setting is not None and result.suboptimality > setting.tol:
         messages.append(
-            f"operator={setting!r} leaves up to {result.left:.1e} of the objective to gain after "
+            f"operator={setting!r} leaves up to {result.suboptimality:.1e} of the objective to gain after "
             f"{len(result.objectives)} rounds; raise its max_iter or tol"
         )
     if not solution.converged:

@@ -174,7 +174,7 @@ class RegularizationPathCV(FitCallbacksMixin, WithFacts, MetaEstimatorMixin, Bas
             grid = loss_grid(loss, self.loss_params, training, alphas, options)
             losses = grid_losses(loss, grid)
         if self._uses_leave_one_out(training, losses):
-            training, factors = training.prepared(alphas)
+            training, factors = training.factor_for_path(alphas)
             errors, weights = self._leave_one_out_errors(base, training, alphas, factors, indexable(y)[0])
         elif len(training.rows) == 1:  # no test part: the smoothest model
             errors, weights = np.zeros((1, len(alphas), len(losses))), np.ones(1)

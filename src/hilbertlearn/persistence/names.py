@@ -76,7 +76,7 @@ CLASSES = {
     "core.terms.refined": "RefinedFactors RefinedGram",
     "core.terms.sampled": "SampledTerm ScatteredFactors",
     "core.terms.separable": "SeparableTerm",
-    "training.moments": "Moments Solved",
+    "training.moments": "Moments MomentSolution",
     "training.samples": "Encoded Recipe Samples",
     "leave_one_out.models": "LeaveOneOutModels",
     "leave_one_out.reservoir": "Reservoir",

@@ -20,7 +20,7 @@ def fit_in_order(training: Training, loss, alpha, options, points=None) -> Fit:
     At a sample the order is one more part of its loss. A point is a sample without outputs, whose loss is the order
     alone: it has dual variables, and weight 1 where weights scale these, but no part in the sum of weights.
     """
-    center = training.centre(loss)
+    center = training.constant(loss)
     levels, total = len(loss.taus), float(training.weights.sum())
     seen = np.isfinite(training.Y[:, ::levels])
     whole = training if points is None else with_points(training, points)

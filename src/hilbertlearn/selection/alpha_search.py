@@ -31,7 +31,7 @@ def select_alpha_by_output(selection: Selection, options: Options) -> Selection:
         )
     alphas, data, factors = training.alphas(), selection_subsample(training), selection.factors
     if data is not training or factors is None:
-        data, factors = data.prepared(alphas)
+        data, factors = data.factor_for_path(alphas)
     share = training.weights.sum() / data.weights.sum()
     path = loo_residual_path(data, alphas * share, factors)
     errors = np.array([data.weights @ np.nan_to_num(residuals) ** 2 for residuals in path])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 
 from ..losses import Loss
-from ..training import Options, Samples, Training, scheduled
+from ..training import Options, Samples, Training, resolve_schedule
 from . import stages
 from .kernel_search import is_open
 from .result import Selection
@@ -40,7 +40,7 @@ def select(samples: Samples, loss: Loss, alpha, options: Options, *, screens=Tru
     alpha : a number, "auto" or the name of a schedule
     screens : whether outliers are screened, where the bound of the loss is "auto"
     """
-    request = Request(samples, loss, scheduled(alpha, len(samples.rows)), options)
+    request = Request(samples, loss, resolve_schedule(alpha, len(samples.rows)), options)
     draft = functools.reduce(lambda draft, stage: stage(draft), STAGES, Draft.start(request, screens))
     return Selection(
         alpha=draft.alpha,

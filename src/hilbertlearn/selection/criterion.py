@@ -47,7 +47,7 @@ class Criterion:
         """Errors (n,) of samples."""
         if self.loss is None:
             return data.space.sample_errors(data.Y, residuals)
-        rows = np.nan_to_num(data.encoded.whole(residuals, self.loss))
+        rows = np.nan_to_num(data.encoded.with_outside(residuals, self.loss))
         floor = self.loss.row_value(np.zeros_like(rows[:1]), data.measure)
         return 2 * (self.loss.row_value(rows, data.measure) - floor)
 

@@ -70,10 +70,10 @@ def error_curve(
     data = training if is_distinct or weights is not None else training.merge_duplicates()
     fitted = data if weights is None else replace(data, weights=data.weights * weights)
     if factors is None or fitted is not training:
-        fitted, factors = fitted.prepared(alphas)
+        fitted, factors = fitted.factor_for_path(alphas)
     share = data.weights.sum() / fitted.weights.sum()  # the penalty, alpha times the sum of weights, stays
     rows = None if n_evaluated is None or n_evaluated >= len(data.rows) else draw_subsample(data, n_evaluated)
-    evaluated: Samples = data if rows is None else data.encoded_rows(rows)
+    evaluated: Samples = data if rows is None else data.take_encoded(rows)
     targets, error = loo_targets(fitted), criterion.evaluator(evaluated)
 
     def evaluate(indices):

@@ -97,8 +97,8 @@ class FoldSearch:
         self.training, self.loss, self.options = training, loss, options
         self.error = own_error if error is None else error
         self.folds = shuffled_folds(training)
-        self.parts = [training.take(train).prepared([1.0, 1.0]) for train, _ in self.folds]
-        self.centres = [part.centre(loss) for part, _ in self.parts]
+        self.parts = [training.take(train).factor_for_path([1.0, 1.0]) for train, _ in self.folds]
+        self.centres = [part.constant(loss) for part, _ in self.parts]
         self.errors: dict[float, np.ndarray] = {}  # (n_folds,)
         self.by_output: dict[float, np.ndarray] = {}  # (n_folds, outputs)
         self.seconds: dict[float, float] = {}
@@ -220,7 +220,7 @@ class FoldSearch:
 def _with_operator(part: Training, factors):
     """Training data with another operator, and their factors, from those of the former operator where possible."""
     changed = None if factors is None or part.term is None else factors.with_operator(part.term.M)
-    return part.prepared([1.0, 1.0]) if changed is None else (part, changed)
+    return part.factor_for_path([1.0, 1.0]) if changed is None else (part, changed)
 
 
 def fold_residuals(training: Training, loss, alpha, options: Options):

@@ -53,7 +53,7 @@ def resolve_loss(training: Training, loss: Loss, alphas, options: Options, facto
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # these models only serve the selection
             residuals = fold_residuals(data, Squared(), float(np.median(alphas)), options.quick())
-    return loss.resolve(data.encoded.whole(residuals, loss), data.measure, data.weights)
+    return loss.resolve(data.encoded.with_outside(residuals, loss), data.measure, data.weights)
 
 
 def _resolve_robust(training: Training, setting: Loss, alphas) -> Loss:
@@ -82,7 +82,7 @@ def reweight(training: Training, setting: Loss, weights, penalty):
     for _ in range(_REWEIGHTINGS):
         weighted = replace(training, weights=training.weights * weights)
         residuals = next(loo_residual_path(weighted, [penalty / weighted.weights.sum()]))
-        loss = setting.resolve(training.encoded.whole(residuals, setting), training.measure, training.weights)
+        loss = setting.resolve(training.encoded.with_outside(residuals, setting), training.measure, training.weights)
         weights, unit = robust_weights(loss, residuals, training)
     return loss, weights, unit
 

@@ -16,8 +16,8 @@ from ..features import FeatureKernel, Landmarks, fit_feature_map
 from ..leave_one_out import Reservoir, loo_residuals_from_moments
 from ..losses import Loss
 from ..spaces import FixedSpace, Space
-from ..training import MomentProblem, Moments, Options, Recipe, Samples, alpha_grid, make_terms, scheduled
-from ..training.moments import MOST_PATTERNS, Solved, is_diagonal
+from ..training import MomentProblem, Moments, Options, Recipe, Samples, alpha_grid, make_terms, resolve_schedule
+from ..training.moments import MOST_PATTERNS, MomentSolution, is_diagonal
 from .automatic import select
 from .criterion import Criterion
 from .error_curve import coarse_to_fine
@@ -62,7 +62,7 @@ def select_stream_settings(samples: Samples, loss: Loss, alpha, options: Options
     """
     setting = samples.recipe.features
     _check_landmark_number(setting, len(samples.columns))
-    alpha = scheduled(alpha, len(samples.rows))  # for the selection; the model has the alpha of all rows
+    alpha = resolve_schedule(alpha, len(samples.rows))  # for the selection; the model has the alpha of all rows
     is_auto, is_auto_number = isinstance(alpha, str), isinstance(getattr(setting, "n_components", None), str)
     is_searched = is_open(samples) or is_auto_number or loss.needs_residuals or (is_auto and not loss.quadratic)
     if is_searched:
@@ -108,13 +108,13 @@ def _check_landmark_number(setting, n_rows):
 
 def solve_moments(
     moments: Moments, settings: StreamSettings, rows: Callable[[], Reservoir], alpha, tol
-) -> tuple[Solved, tuple[Trial, ...]]:
+) -> tuple[MomentSolution, tuple[Trial, ...]]:
     """The model of the squared loss from sums over all rows, and the evaluated settings.
 
     rows : function that returns a sample of the rows; their leave-one-out errors select alpha where it is "auto"
     """
     problem = MomentProblem(moments, settings.M, settings.recipe.center, settings.space.smooth_means)
-    alpha = scheduled(alpha, moments.n_rows)
+    alpha = resolve_schedule(alpha, moments.n_rows)
     if not isinstance(alpha, str):
         return problem.solve(float(alpha), tol), settings.trials
     kernel = settings.kernel

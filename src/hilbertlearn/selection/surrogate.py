@@ -54,7 +54,7 @@ def make_surrogate(samples: Samples) -> Samples:
         encoded = replace(encoded, Y=Y, sampling=None, coordinates=Y)
     compressed = encoded.space.compress()
     if compressed is not encoded.space:
-        encoded = Encoded.of(compressed, samples.y[samples.rows])
+        encoded = Encoded.from_outputs(compressed, samples.y[samples.rows])
     pairs = recipe.pairs
     if _mixes_outputs(samples, is_encoded=encoded is samples.encoded):
         pairs = [(kernels.scalar_kernel(kernel), None) for kernel, _ in pairs]

@@ -35,14 +35,15 @@ class StructuredSteps(FitSteps):
         selected = self.select(spec, source.read(spec, self.probed_space if given else None))
         training = selected.training
         if selected.factors is None and not isinstance(training.space, ProbeSpace):
-            training = training.with_space(self.probed_space(*training.counted()))
+            training = training.with_space(self.probed_space(*training.outputs_and_weights()))
         if isinstance(training.space, ProbeSpace):
             factors = training.term_at(selected.alpha).factor(ONCE)
             result = fit(training, selected.loss, selected.alpha, spec.options, factors=factors)
             if result.solution.converged:
                 return make_result(spec, selected, result)
             # at the limit of rounding: the eigenbases, for all outputs
-            selected = replace(selected, training=training.with_space(spec.output_space(*training.counted())))
+            space = spec.output_space(*training.outputs_and_weights())
+            selected = replace(selected, training=training.with_space(space))
         return fit_selection(spec, selected)
 
     def fit_selected(self, spec, selected):

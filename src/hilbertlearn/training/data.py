@@ -1,4 +1,4 @@
-"""From checked arguments to the dual problem: what one fit, a path of fits, leave-one-out and folds share."""
+"""Training data: samples with kernels and terms, from which problems are stated."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ from .constant import best_constant
 from .samples import Encoded, Samples, take_samples
 
 _ALPHAS_PER_DECADE = 4
-_SMALLEST, _LARGEST = 1e-11, 10.0  # default alphas, relative to the mean of k(x, x) times the operator's norm
+# default alphas, relative to the mean of k(x, x) times the norm of the operator; below the smallest, rounding decides
+_SMALLEST, _LARGEST = 1e-11, 10.0
 _RELATIVE_ALPHAS = np.geomspace(_SMALLEST, _LARGEST, round(_ALPHAS_PER_DECADE * np.log10(_LARGEST / _SMALLEST)) + 1)
 
 
@@ -46,15 +47,15 @@ class Training(Samples):
     grams: tuple  # of each kernel, between the n samples
     terms: tuple[Term, ...]  # not scaled by weights
 
-    # ---------------------------------------------------------------- what is there
+    # ---------------------------------------------------------------- properties
 
     @property
     def root_weights(self):
         return None if (self.weights == 1).all() else np.sqrt(self.weights)
 
     @property
-    def learns(self) -> operators.LearnedOperator | None:
-        """The setting of an operator that is found with the function."""
+    def learned_operator(self) -> operators.LearnedOperator | None:
+        """The setting of an operator that is learnt with the function; None for others."""
         return operators.as_learned(self.recipe.pairs[0][1])
 
     @property
@@ -63,13 +64,13 @@ class Training(Samples):
 
     @cached_property
     def term(self) -> Term | None:
-        """The whole map where it is one term: the only one, or several without an operator."""
+        """The only term, or the sum of several without operators as one; None for other sums."""
         return self.terms[0] if len(self.terms) == 1 else merge_terms(self.terms)
 
     @property
     def closed_form(self) -> bool:
         """Whether leave-one-out residuals of the squared loss have a formula."""
-        if self.term is None or self.learns is not None or self.term.loo_formula is None:
+        if self.term is None or self.learned_operator is not None or self.term.loo_formula is None:
             return False
         return self.mask is None or self.term.takes_mask()
 
@@ -85,10 +86,10 @@ class Training(Samples):
 
     # ---------------------------------------------------------------- problems
 
-    def centre(self, loss):
-        """The constant (d,), in coordinates, that the model with that loss is fitted around; NaN where it is unknown.
+    def constant(self, loss):
+        """The constant (d,), in coordinates, that the model with this loss is fitted around.
 
-        Unknown is the constant of an output that no sample observes, and so are predictions of it.
+        It is NaN for an output that no sample observes, and so are the predictions of this output.
         """
         if not self.recipe.center:
             return np.zeros(self.encoded.coordinates.shape[1])
@@ -113,29 +114,29 @@ class Training(Samples):
             terms = [self.term_at(alpha) if loss.quadratic else self.term_at(alpha).without_mask()]
         else:
             terms = [term if root is None else term.scaled(root) for term in self.terms]
-        if self.pads(loss):
+        if self.has_outside_column(loss):
             Y, terms = np.column_stack([Y, encoded.outside]), [PaddedTerm(term) for term in terms]
         Y = (Y if root is None else Y * root[:, None]).astype(self.grams[0].dtype, copy=False)
         return Problem(tuple(terms), Y, loss, float(alpha * self.weights.sum()), self.mask, root, self.measure)
 
-    def pads(self, loss) -> bool:
-        """Whether the loss sees what outputs have outside their space beside their coordinates.
+    def has_outside_column(self, loss) -> bool:
+        """Whether problems with this loss have the norms of outputs outside their space as one more column.
 
-        To the squared loss it is a constant, and under a sampling the values have it.
+        For the squared loss these are a constant, and under a sampling the values contain them.
         """
         given = self.encoded.outside is not None and self.encoded.sampling is None
         return given and not loss.quadratic and not loss.on_margins
 
-    def fitting(self, factors: Factors | None, loss) -> Factors | None:
-        """Factors of ``term_at`` as the problem with that loss takes them."""
-        return PaddedFactors(factors) if factors is not None and self.pads(loss) else factors
+    def adapt_factors(self, factors: Factors | None, loss) -> Factors | None:
+        """Factors of ``term_at`` in the form that the problem with this loss needs."""
+        return PaddedFactors(factors) if factors is not None and self.has_outside_column(loss) else factors
 
     def alphas(self):
         """Logarithmic grid of penalties that spans the spectrum of the problem."""
         return alpha_grid(sum(term.scaled(np.sqrt(self.weights)).scale for term in self.terms) / self.weights.sum())
 
-    def prepared(self, alphas) -> tuple[Training, Any]:
-        """The same data, and factors, for which every further alpha costs little."""
+    def factor_for_path(self, alphas) -> tuple[Training, Any]:
+        """The same data, and factors with which every further alpha costs little; None for a single alpha."""
         if len(alphas) < 2 or self.term is None or self.term.loo_formula is None:
             return self, None
         if self.depends_on_alpha:
@@ -154,12 +155,12 @@ class Training(Samples):
     # ---------------------------------------------------------------- parts of the data
 
     def take(self, positions) -> Training:
-        """The training data of some of the n samples: what is learnt from the data is learnt from theirs alone.
+        """The training data of the samples at these positions, which alone define space, operator and kernel.
 
-        With a graph's penalty the other samples stay, without outputs; feature maps, which know inputs only, stay too.
+        With a graph's penalty the other samples stay, without outputs. Feature maps stay as they are.
         """
         rows, weights = self.rows[positions], self.weights[positions]
-        encoded = Encoded.of(self.recipe.space(self.y[rows], weights), self.y[rows])
+        encoded = Encoded.from_outputs(self.recipe.space(self.y[rows], weights), self.y[rows])
         X, columns, own, grams = self.X, self.columns, self.kernels, [gram.take(positions) for gram in self.grams]
         if self.on_features and not self.depends_on_alpha:
             X, columns = _safe_indexing(self.X, positions), rows
@@ -183,25 +184,25 @@ class Training(Samples):
         )
 
     def _kernel_of(self, k, setting, X, weights):
-        """The kernel of some samples: the same where nothing in its settings is a rule that depends on the data."""
+        """The kernel of a part of the samples: the same unless its settings have a rule that depends on the data."""
         recipe = self.recipe
         if kernels.is_fixed(setting, recipe.gamma, self.kernels[k]):
             return self.kernels[k]
         return kernels.InputKernel.from_settings(setting, recipe.gamma, recipe.params, X, weights, recipe.center)
 
-    def encoded_rows(self, positions) -> Samples:
-        """Some of the samples, encoded as they are."""
+    def take_encoded(self, positions) -> Samples:
+        """The samples at these positions, encoded as before."""
         given = {field.name: getattr(self, field.name) for field in fields(Samples)}
         own = {"weights": self.weights[positions], "rows": self.rows[positions]}
         return Samples(**{**given, **own, "encoded": self.encoded.take(positions)})
 
-    def counted(self):
-        """All outputs given, and ones (n_samples,) for those that count."""
+    def outputs_and_weights(self):
+        """All outputs given, and weights (n_samples,): one for the samples in use, zero for others."""
         return self.y, np.isin(np.arange(self.n_samples), self.rows).astype(float)
 
     def with_space(self, space: Space) -> Training:
         """The same samples with outputs in another space."""
-        encoded = Encoded.of(space, self.y).take(self.rows)
+        encoded = Encoded.from_outputs(space, self.y).take(self.rows)
         terms = make_terms(self.recipe, self.grams, encoded, self.weights)
         return replace(self, encoded=encoded, terms=terms)
 
@@ -231,14 +232,14 @@ class Training(Samples):
             return _safe_indexing(self.X, positions)
         return take_samples(self.X, positions, self.kernels)
 
-    def cross(self, positions, of: Training):
-        """Kernel values, by kernel, of some samples with those that the model of `of`, rows of this, is made from."""
-        columns, values = np.searchsorted(self.rows, of.rows), []
-        for gram, kernel, own in zip(self.grams, self.kernels, of.kernels, strict=True):
+    def cross(self, positions, part: Training):
+        """Kernel values, by kernel, of the samples at these positions with those of a part of the training data."""
+        columns, values = np.searchsorted(self.rows, part.rows), []
+        for gram, kernel, own in zip(self.grams, self.kernels, part.kernels, strict=True):
             if kernel is own:
                 values.append(gram.cross(positions, columns))
             else:
-                values.append(own(_safe_indexing(self.X, positions), of.X))
+                values.append(own(_safe_indexing(self.X, positions), part.X))
         return values
 
 
@@ -247,14 +248,14 @@ def alpha_grid(scale):
     return (scale if scale > 0 else 1.0) * _RELATIVE_ALPHAS
 
 
-# ---------------------------------------------------------------- making it
+# ---------------------------------------------------------------- construction
 
 
 def build(samples: Samples, chosen, values=None) -> Training:
-    """Gram matrices and terms of samples, for kernels with numbers for all settings.
+    """Training data from samples and kernels whose settings are numbers.
 
-    chosen : for each term an ``InputKernel``, or a ``FeatureKernel`` where features stand in its place
-    values : the Gram matrices (N, N), or features (N, r), where they are there already
+    chosen : for each term an ``InputKernel``, or a ``FeatureKernel``
+    values : Gram matrices (N, N) or features (N, r) that were computed before, or None
     """
     recipe, graph = samples.recipe, samples.graph
     grams: list = []
@@ -274,7 +275,7 @@ def build(samples: Samples, chosen, values=None) -> Training:
 
 
 def _gram(recipe, kernel, K):
-    """Values K of a kernel between the samples, in the precision that they are worked on in."""
+    """The Gram matrix with values K, in the precision of the fit."""
     gram = make_gram(kernel.kernel, K)
     if recipe.precision == "float64":
         return gram

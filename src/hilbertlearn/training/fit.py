@@ -1,4 +1,4 @@
-"""One fit: from training data, a loss and alpha to a function with its certificate."""
+"""One fit, and paths of fits: from training data, a loss and alpha to a function with its certificate."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ _QUICK_TOL, _QUICK_ITERATIONS = 1e-4, 200
 
 @dataclass(frozen=True)
 class Fit:
-    """A solved problem, and the function it stands for."""
+    """A solved problem, and the function that it defines."""
 
     training: Training
     problem: Problem
     solution: Solution
     alpha: float
     center: np.ndarray  # (d,)
-    objectives: Any = None  # of the rounds in which an operator was learnt
-    left: float = 0.0  # bound on what was left to gain there, relative to the objective
-    factors: Factors | None = None  # that were passed on
+    objectives: Any = None  # of each round in which an operator was learnt
+    suboptimality: float = 0.0  # bound on the decrease of the objective that further rounds could bring, relative
+    factors: Factors | None = None  # that the caller passed
 
     @property
     def loss(self) -> Loss:
@@ -52,22 +52,22 @@ class Fit:
 
     @property
     def coefficients(self):
-        """For each term coefficients (N, d) at what its predictions are made from: samples, or features."""
+        """For each term the coefficients (N, d) of kernel values with samples, or of features."""
         own, terms, expansion = self.sample_coefficients, self.training.terms, self.solution.expansion
         if expansion is not None and len(terms) == 1:
             return [expansion]
         return [term.expand(own) for term in (self.problem.terms if len(terms) == 1 else terms)]
 
     def predictors(self, coefficients):
-        """For each term the function of kernel values that gives its part of the coordinates."""
+        """For each term the function from kernel values to its part of the coordinates."""
         return [term.predictor(C) for term, C in zip(self.training.terms, coefficients, strict=True)]
 
     def coordinates_at(self, values):
         """Coordinates (m, d) predicted from kernel values, by kernel, with the samples."""
-        return self.deviations_at(values) + self.center
+        return self.function_at(values) + self.center
 
-    def deviations_at(self, values):
-        """The same less the constant that the model is fitted around."""
+    def function_at(self, values):
+        """``coordinates_at`` without the constant."""
         return sum(p(G) for p, G in zip(self.predictors(self.coefficients), values, strict=True))
 
     @property
@@ -86,7 +86,7 @@ class Fit:
         return problem.zero_missing(problem.Y - problem.fitted(dual)) / self.root
 
     def outlier_scores(self):
-        """Sizes (n,) of residuals, or (n, d) of each point for a loss of points, over their median; 0 if not seen."""
+        """Sizes (n,) of residuals, or (n, d) of points for a pointwise loss, over their median; 0 if not observed."""
         problem, residuals = self.problem, self.residuals
         if self.loss.pointwise:
             sizes = np.abs(residuals) if problem.measure is None else np.abs(residuals) / np.sqrt(problem.measure)
@@ -113,15 +113,15 @@ class Options:
     tol: float = 1e-6
     max_iter: int = 1000
     progress: Progress = field(default_factory=Progress, compare=False)
-    tells_iterations: bool = field(default=True, compare=False)  # or only what is done with many problems
+    shows_iterations: bool = field(default=True, compare=False)  # False where many problems are solved
 
     def quick(self) -> Options:
-        """For models that only serve to choose."""
-        return replace(self, tol=max(self.tol, _QUICK_TOL), max_iter=_QUICK_ITERATIONS, tells_iterations=False)
+        """Options for models that only serve to select settings."""
+        return replace(self, tol=max(self.tol, _QUICK_TOL), max_iter=_QUICK_ITERATIONS, shows_iterations=False)
 
     def solve(self, problem, alpha, init, factors) -> Solution:
         options = {"tol": self.tol, "max_iter": self.max_iter, "init": init, "factors": factors}
-        if not self.tells_iterations:
+        if not self.shows_iterations:
             return solvers.solve(problem, self.solver, **options)
         with self.progress.iterations(f"alpha {alpha:.2g}", self.tol, self.max_iter) as callback:
             return solvers.solve(problem, self.solver, callback=callback, **options)
@@ -132,17 +132,17 @@ def fit(
 ) -> Fit:
     """The function of smallest objective.
 
-    center : the constant (d,) to fit around, None for the loss's own
-    factors : of ``training.term_at(alpha)``, where they are there already
+    center : the constant (d,) to fit around, None for the best one for the loss
+    factors : of ``training.term_at(alpha)``, where the caller has them
     init : dual variables to start from
     """
-    center = training.centre(loss) if center is None else center
-    if training.learns is not None:
+    center = training.constant(loss) if center is None else center
+    if training.learned_operator is not None:
         from .learnt_operator import alternate
 
         return alternate(training, loss, alpha, options, center, init)
     problem = training.problem(loss, alpha, center)
-    solution = options.solve(problem, alpha, init, training.fitting(factors, loss))
+    solution = options.solve(problem, alpha, init, training.adapt_factors(factors, loss))
     return Fit(training, problem, solution, alpha, center, factors=factors)
 
 
@@ -158,12 +158,14 @@ def fit_grid(training: Training, losses, alphas, options: Options, center=None):
     Starts are warm along both ways: from the fits for the alpha before (B), for the loss before (C) and for both (D)
     each starts at ``B + C - D``, which is right to first order in both.
     """
-    training, factors = training.prepared(alphas if len(losses) == 1 else [*alphas, *alphas])
+    training, factors = training.factor_for_path(alphas if len(losses) == 1 else [*alphas, *alphas])
     before: list = []  # dual variables for the loss before, by alpha
     for j, loss in enumerate(losses):
-        if j and training.pads(loss) != training.pads(losses[j - 1]):  # they have a column more or less
+        if j and training.has_outside_column(loss) != training.has_outside_column(
+            losses[j - 1]
+        ):  # they have a column more or less
             before = []
-        middle = training.centre(loss) if center is None else center
+        middle = training.constant(loss) if center is None else center
         here: list = []
         for i, alpha in enumerate(alphas):
             init = here[-1] if here else before[0] if before else None

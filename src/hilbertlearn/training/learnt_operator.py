@@ -19,14 +19,14 @@ def alternate(training: Training, loss, alpha, options: Options, center, init) -
     operator, so ``alpha/2 (d lambda_max(C'KC) - tr(M C'KC))`` bounds what is left to gain. Some of the trace is moved
     to the eigenvector behind it (a step of Frank and Wolfe), less when the objective does not fall.
     """
-    setting, total, d = training.learns, training.weights.sum(), len(center)
+    setting, total, d = training.learned_operator, training.weights.sum(), len(center)
     assert setting is not None
-    training, factors = training.prepared([alpha, alpha])  # one factorisation for all rounds
+    training, factors = training.factor_for_path([alpha, alpha])  # one factorisation for all rounds
     best, moved, left, M = None, _MOVED, np.inf, np.eye(d)
     objectives: list[float] = []
     for _ in range(setting.max_iter):
         problem = training.problem(loss, alpha, center)
-        solution = options.solve(problem, alpha, init, training.fitting(factors, loss))
+        solution = options.solve(problem, alpha, init, training.adapt_factors(factors, loss))
         found = Fit(training, problem, solution, alpha, center)
         objective = problem.objective(solution.dual) / total
         if best is None or objective < objectives[-1]:

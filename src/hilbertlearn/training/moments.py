@@ -54,7 +54,7 @@ class Moments:
 
     @classmethod
     def empty(cls, n_features, origin) -> Moments:
-        """Those of no rows."""
+        """Moments of no rows."""
         r, d = n_features, len(origin)
         return cls(
             origin=np.asarray(origin, dtype=float),
@@ -71,8 +71,8 @@ class Moments:
         )
 
     @classmethod
-    def of(cls, Z, Y, weights, origin) -> Moments:
-        """Those of rows with features Z (n, r), outputs Y (n, d), NaN where not observed, and weights (n,) or None.
+    def from_rows(cls, Z, Y, weights, origin) -> Moments:
+        """Moments of rows with features Z (n, r), outputs Y (n, d), NaN where not observed, and weights (n,) or None.
 
         Z is read a few times and copied where there are weights: give as many rows as fit beside each other.
         """
@@ -195,7 +195,7 @@ def check_patterns(number):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Solved:
+class MomentSolution:
     """What was learnt of all rows, ``z(x) @ coefficients @ M + center``; nothing of the rows themselves."""
 
     alpha: float
@@ -252,7 +252,7 @@ class MomentProblem:
         size = 1.0 if self.M is None else float(spectrum(self.M).values[-1:].sum())
         return self.moments.square / self.moments.total * size
 
-    def solve(self, alpha, tol=1e-6, path=False) -> Solved:
+    def solve(self, alpha, tol=1e-6, path=False) -> MomentSolution:
         """The model for one alpha, refined while its gap is open; path : whether other alphas follow."""
         s, d = alpha * self.moments.total, self.moments.n_outputs
         for block in self.blocks:
@@ -268,7 +268,7 @@ class MomentProblem:
             relative = gap / max(primal, np.finfo(float).tiny) if gap > 0 else 0.0
             if relative <= tol or n_iter > _REFINEMENTS:
                 break
-        return Solved(
+        return MomentSolution(
             alpha=alpha,
             coefficients=B,
             center=self.center,

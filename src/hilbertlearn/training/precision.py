@@ -82,7 +82,7 @@ def for_alpha(training: Training, loss, alpha) -> Training:
     return training if scale <= largest * penalty else training.to_float64()
 
 
-def is_single(X) -> bool:
+def has_float32_inputs(X) -> bool:
     """Whether inputs, as they were given, are numbers in float32."""
     if hasattr(X, "dtypes") and hasattr(X, "columns"):  # data frames; of polars a list
         kinds = list(X.dtypes)

@@ -1,4 +1,4 @@
-"""Samples as they were given, checked and encoded: what is known before a kernel is."""
+"""Samples as given, checked and encoded, before a kernel is selected."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from .._utils.validation import check_memory, warn
 from ..spaces import Space
 from ..spaces.sampling import Sampling
 
-_EXACT = 5000  # samples up to which feature_map="auto" has Gram matrices
-_SPEED = 2e10  # multiply-adds a second and core
-_LONG = 90.0  # seconds beyond which it is said how long an exact fit may take
-_MOST_COPIES = 4  # of a sample on average that are taken for repetition
+_EXACT = 5000  # samples up to which feature_map="auto" uses Gram matrices: 200 MB, and a second for a Cholesky factor
+_SPEED = 2e10  # multiply-adds per second and core, of which fit times are estimated
+_LONG = 90.0  # seconds above which a warning says how long an exact fit may take
+_MOST_COPIES = 4  # copies of a sample, on average, that count as repetition; more mean discrete data
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """How samples become a problem: the settings of an estimator that say so."""
+    """The settings of an estimator that turn samples into a problem."""
 
     pairs: list[tuple]  # (kernel, operator), see ``kernel_terms``
     gamma: Any
@@ -35,10 +35,10 @@ class Recipe:
     space: Callable  # outputs as read, and sample weights -> Space
     graph: Any = None
     manifold: float = 0.0
-    shapes: tuple = ()  # kernels to choose from in place of the first pair's
-    operators: tuple = ()  # operators to choose from in place of the first pair's
-    features: Any = None  # setting of a feature map in place of Gram matrices, None for these, "auto" for what suits
-    precision: str = "float64"  # what models are fitted in, see ``precision.py``
+    shapes: tuple = ()  # candidate kernels of the first term, empty where its kernel is given
+    operators: tuple = ()  # candidate operators of the first term, empty where its operator is given
+    features: Any = None  # setting of the feature map: None for Gram matrices, "auto", or an object
+    precision: str = "float64"  # of the fit, see ``precision.py``
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +52,7 @@ class Encoded:
     outside: Any  # (n,), or None: norms of what outputs have beside these coordinates
 
     @classmethod
-    def of(cls, space: Space, y):
+    def from_outputs(cls, space: Space, y):
         """Outputs y, as read, in a space."""
         sampling = space.sampling(y)
         if sampling is None:
@@ -61,8 +61,8 @@ class Encoded:
         Y, complete, outside = space.encode(y), space.encode_filled(y), space.filled_outside_norms(y)
         return cls(space=space, Y=Y, sampling=sampling, coordinates=complete, outside=outside)
 
-    def whole(self, residuals, loss):
-        """Residuals of coordinates, or of values under a sampling, with what the loss sees outside the space."""
+    def with_outside(self, residuals, loss):
+        """Residuals of coordinates, or of values under a sampling, and norms outside the space as one more column."""
         if self.outside is None or self.sampling is not None or loss.quadratic:
             return residuals
         return np.column_stack([residuals, self.outside])
@@ -79,7 +79,7 @@ class Encoded:
 
 @dataclass(frozen=True, kw_only=True)
 class Samples:
-    """Samples that count, encoded; outputs are read once."""
+    """Samples with a positive weight and an observed output, encoded; outputs are read once."""
 
     recipe: Recipe
     y: Any  # all outputs given, as read
@@ -90,28 +90,28 @@ class Samples:
     weights: np.ndarray  # (n,)
     encoded: Encoded
     graph: Any = None  # over all samples given, ``kernels.Affinity`` or weights; None without a penalty
-    screened: Any = ()  # which of the samples given are plainly wrong, and have next to no weight
+    screened: Any = ()  # positions of the samples, among those given, that outlier screening gave next to no weight
     form: Any = None  # containers of the data as given, for predictions
 
     @classmethod
-    def of(cls, recipe: Recipe, X, y, weights, encoded: Encoded) -> Samples:
+    def from_data(cls, recipe: Recipe, X, y, weights, encoded: Encoded) -> Samples:
         """The samples with a positive weight and an output.
 
         X : checked inputs; y : outputs as read; weights : (n,); encoded : outputs of positive weight in their space
         """
         kept = np.flatnonzero(weights > 0)
-        own = counting(weights[kept], encoded.Y)
+        own = observed_rows(weights[kept], encoded.Y)
         n, rows = len(weights), kept[own]
         every = kept if recipe.manifold else rows
         if recipe.manifold:
             check_graph(recipe, encoded.sampling)
         d, scalars = encoded.coordinates.shape[1], [kernels.scalar_kernel(kernel) for kernel, _ in recipe.pairs]
-        recipe = replace(recipe, features=resolved_features(recipe, len(every)))
+        recipe = replace(recipe, features=resolve_feature_map(recipe, len(every)))
         if recipe.features is None:  # a Cholesky factor beside each K, or what an eigendecomposition works with
             entries = max(kernels.InputKernel(kernel).value_size(len(every), d) for kernel in scalars)
             copies = entries * (len(recipe.pairs) + (1 if recipe.pairs[0][1] is None else 3))
             check_memory(len(every), copies=copies / 2 if recipe.precision == "float32" else copies)
-            _say_how_long(len(every) * entries**0.5, recipe.pairs[0][1] is not None or len(recipe.pairs) > 1)
+            _warn_long_fit(len(every) * entries**0.5, recipe.pairs[0][1] is not None or len(recipe.pairs) > 1)
         return cls(
             recipe=recipe,
             y=y,
@@ -143,16 +143,16 @@ class Samples:
 
     @property
     def labelled_indices(self):
-        """Where the n samples with outputs are among the N that predictions are made from."""
+        """Positions of the n samples with outputs among the N that predictions are made from."""
         return np.searchsorted(self.columns, self.rows)
 
     @property
     def input_weights(self):
-        """What kernels take for weights (N,): those of the loss, but they leave the kernel of a graph alone."""
+        """Weights (N,) that kernels are resolved with: those of the loss, ones under a graph."""
         return self.weights if self.graph is None else np.ones(len(self.columns))
 
     def subsample(self, positions) -> Samples:
-        """Some of the n samples with outputs, encoded as they are; under a graph, as large a share of the others."""
+        """The samples with outputs at these positions, encoded as before; of a graph the same share of others."""
         if len(positions) == len(self.rows):
             return self
         kept = self.labelled_indices[positions]
@@ -162,8 +162,10 @@ class Samples:
             kept = np.union1d(kept, others[np.linspace(0, len(others) - 1, number).astype(int)])
         rows, weights = self.rows[positions], self.weights[positions]
         encoded = self.encoded.take(positions)
-        if self.measure is None and encoded.coordinates.shape[1] > len(positions):  # most of them are of other samples
-            encoded = Encoded.of(self.recipe.space(self.y[rows], weights), self.y[rows])
+        if self.measure is None and encoded.coordinates.shape[1] > len(
+            positions
+        ):  # most coordinates belong to other samples
+            encoded = Encoded.from_outputs(self.recipe.space(self.y[rows], weights), self.y[rows])
         return replace(
             self,
             X=take_samples(self.X, kept, [kernels.scalar_kernel(kernel) for kernel, _ in self.recipe.pairs]),
@@ -176,8 +178,8 @@ class Samples:
     def merge_duplicates(self) -> Samples:
         """The same samples with repeated ones merged, their weights added.
 
-        Leaving out one of two copies tests nothing, and integer weights must select what repetition selects. Where
-        there are very many copies of each, inputs and outputs are discrete, and copies are samples of their own.
+        The leave-one-out error of a copy would be zero, and integer weights must select the same settings as
+        repetition does. With more than four copies on average, data are discrete and copies count as samples.
         """
         if self.graph is not None:  # its nodes are not merged
             return self
@@ -192,16 +194,16 @@ class Samples:
         """The same samples with other coordinates (n, d) of their outputs, all known."""
         return replace(self, encoded=replace(self.encoded, Y=Y, coordinates=Y))
 
-    def screen(self, wrong, share) -> Samples:
-        """The same samples of which some, a mask (n,), keep that share of their weight, also in the outputs' scale.
+    def screen(self, outliers, share) -> Samples:
+        """The same samples; outliers, a mask (n,), keep a share of their weight, also in the outputs' scale.
 
-        Other spaces stay as they are: a basis that wrong outputs had a part in has room for the others too.
+        Spaces without a scale are not computed anew: a basis that outliers contributed to also represents the others.
         """
-        weights, encoded = self.weights * np.where(wrong, share, 1.0), self.encoded
+        weights, encoded = self.weights * np.where(outliers, share, 1.0), self.encoded
         if getattr(encoded.space, "scale", None) is not None:
             outputs = self.y[self.rows]
-            encoded = Encoded.of(self.recipe.space(outputs, weights), outputs)
-        return replace(self, weights=weights, encoded=encoded, screened=self.rows[wrong])
+            encoded = Encoded.from_outputs(self.recipe.space(outputs, weights), outputs)
+        return replace(self, weights=weights, encoded=encoded, screened=self.rows[outliers])
 
     def has_duplicates(self) -> bool:
         """Whether samples are repeated, see ``merge_duplicates``; those of a graph's labelled nodes count too."""
@@ -209,11 +211,11 @@ class Samples:
         return self._are_copies(self._groups(X)[0])
 
     def _are_copies(self, first) -> bool:
-        """Whether the samples are repetitions of those in some positions, rather than draws of discrete data."""
+        """Whether samples repeat the `first` ones, rather than being draws of discrete data."""
         return len(first) < len(self.rows) <= _MOST_COPIES * len(first)
 
     def _groups(self, X):
-        """Positions of the first of equal samples, the sum of their weights, and which of them each is a copy of.
+        """Groups of equal samples: position of the first, sum of weights, and the group of each sample.
 
         X : inputs of the n samples
         """
@@ -226,7 +228,7 @@ class Samples:
         return replace(self, recipe=replace(self.recipe, features=setting))
 
     def to_float64(self) -> Samples:
-        """The same samples, to be worked on in double precision."""
+        """The same samples in float64."""
         single = isinstance(self.X, np.ndarray) and self.X.dtype == np.float32
         if self.recipe.precision == "float64" and not single:
             return self
@@ -234,28 +236,28 @@ class Samples:
         return replace(self, X=X, recipe=replace(self.recipe, precision="float64"))
 
     def with_shapes(self, shapes) -> Samples:
-        """The same samples with kernels to choose from in place of the first pair's."""
+        """The same samples with these candidate kernels in the first term."""
         pairs = [(shapes[0], self.recipe.pairs[0][1]), *self.recipe.pairs[1:]]
         return replace(self, recipe=replace(self.recipe, pairs=pairs, shapes=tuple(shapes)))
 
     def with_shape(self, kernel) -> Samples:
-        """The same samples, the kernel of the first pair one of the shapes to choose from."""
+        """The same samples with one of the candidate kernels in the first term."""
         if not self.recipe.shapes:
             return self
         pairs = [(kernel, self.recipe.pairs[0][1]), *self.recipe.pairs[1:]]
         return replace(self, recipe=replace(self.recipe, pairs=pairs, shapes=()))
 
     def with_operator_setting(self, operator) -> Samples:
-        """The same samples, the operator of the first pair one of those to choose from."""
+        """The same samples with one of the candidate operators in the first term."""
         pairs = [(self.recipe.pairs[0][0], operator), *self.recipe.pairs[1:]]
         return replace(self, recipe=replace(self.recipe, pairs=pairs, operators=()))
 
 
-def resolved_features(recipe: Recipe, n):
+def resolve_feature_map(recipe: Recipe, n):
     """The setting of the feature map in use for n samples, None for Gram matrices.
 
-    "auto" is exact up to 5000 samples, whose Gram matrix takes 200 MB and whose Cholesky factor takes a second, and
-    for kernels that have no landmarks; beyond that as many landmarks as lower the held-out error.
+    "auto" is exact up to 5000 samples and for kernels without landmarks. Beyond that the number of landmarks is
+    selected by cross-validated errors.
     """
     given = recipe.features
     plain = not any(kernels.provides_operator(kernel) for kernel, _ in recipe.pairs)
@@ -268,7 +270,7 @@ def resolved_features(recipe: Recipe, n):
     return given
 
 
-def _say_how_long(n, eigenvectors):
+def _warn_long_fit(n, eigenvectors):
     """Warn where factors of a matrix (n, n) take minutes."""
     seconds = (7.5 if eigenvectors else 1 / 6) * n**3 / (_SPEED * (os.cpu_count() or 1))
     if seconds > _LONG:
@@ -278,8 +280,8 @@ def _say_how_long(n, eigenvectors):
         )
 
 
-def counting(weights, Y):
-    """Indices of the samples with a positive weight and something observed."""
+def observed_rows(weights, Y):
+    """Indices of the samples with a positive weight and an observed output."""
     rows = np.flatnonzero((weights > 0) & np.isfinite(Y).any(axis=1))
     if not len(rows):
         raise ValueError(

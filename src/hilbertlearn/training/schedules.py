@@ -18,6 +18,6 @@ def is_searched(alpha) -> bool:
     return isinstance(alpha, str) and alpha not in SCHEDULES
 
 
-def scheduled(alpha, n):
+def resolve_schedule(alpha, n):
     """The number that the name of a schedule stands for with n samples that count; anything else as it is."""
     return float(n) ** -SCHEDULES[alpha] if isinstance(alpha, str) and alpha in SCHEDULES else alpha

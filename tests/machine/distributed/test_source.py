@@ -19,7 +19,7 @@ distributed = pytest.importorskip("distributed")
 
 from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor, RegularizationPathCV, StructuredPredictor  # noqa: E402
 from hilbertlearn.losses import EpsilonInsensitive, Hinge, Huber  # noqa: E402
-from hilbertlearn.machine.distributed import run  # noqa: E402
+from hilbertlearn.machine.distributed import parallel  # noqa: E402
 from hilbertlearn.machine.distributed import source as blockwise  # noqa: E402
 from hilbertlearn.output_losses import ZeroOne  # noqa: E402
 from hilbertlearn.spaces import OutputKernel  # noqa: E402
@@ -57,13 +57,13 @@ def blocks_of(X, y, rows=130):
 
 def counting(monkeypatch):
     """A list that gets the outcome of each run on parts."""
-    outcomes, whole = [], run.on_parts
+    outcomes, whole = [], parallel.on_parts
 
     def counted(*arguments):
         outcomes.append(whole(*arguments))
         return outcomes[-1]
 
-    monkeypatch.setattr(run, "on_parts", counted)
+    monkeypatch.setattr(parallel, "on_parts", counted)
     return outcomes
 
 
@@ -284,7 +284,7 @@ def _kill_when_busy(client, pid):
 
 
 def test_no_worker_is_left(monkeypatch):
-    monkeypatch.setattr(run, "_PATIENCE", 0.5)
+    monkeypatch.setattr(parallel, "_PATIENCE", 0.5)
     with (
         distributed.LocalCluster(
             n_workers=1, processes=False, threads_per_worker=1, dashboard_address="127.0.0.1:0", protocol="tcp"
@@ -297,13 +297,13 @@ def test_no_worker_is_left(monkeypatch):
         while client.nthreads():
             time.sleep(0.05)
         with pytest.raises(RuntimeError, match="no Dask worker is left"):
-            run.placed(client, blocks)
+            parallel.group_by_worker(client, blocks)
 
 
 def test_an_error_of_one_part_is_told(client):
     blocks = [client.submit(np.full, 3, float(i), pure=False) for i in range(4)]
     with pytest.raises(ZeroDivisionError, match="on purpose"):
-        run.on_parts(client, blocks, _fails_in_part, None)
+        parallel.on_parts(client, blocks, _fails_in_part, None)
 
 
 def test_two_fits_at_the_same_time(client):

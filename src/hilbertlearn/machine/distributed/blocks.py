@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils.validation import _num_samples
 
 from ...data.streams.base import Batch, concatenate_batches
-from . import run
+from . import parallel
 
 
 def is_dask(X) -> bool:
@@ -85,25 +85,25 @@ class Blocks:
         submit = partial(self.client.submit, function, pure=False)
         return self.client.gather([submit(i, self.pieces[i], one) for i, one in arguments.items()])
 
-    def summed(self, partial: Callable, shared, told: Callable | None = None):
-        """The sum of ``partial(some blocks, shared)``, by a tree of tasks where the blocks are; told : see ``run``."""
+    def summed(self, partial: Callable, shared, report: Callable | None = None):
+        """The sum of ``partial(some blocks, shared)``, by a tree of tasks; report : see ``parallel``."""
         import dask
 
         if self.client is not None:
-            return run.summed(self.client, self.pieces, partial, shared, told)
+            return parallel.sum_over_parts(self.client, self.pieces, partial, shared, report)
         level = [dask.delayed(partial, pure=False)([piece], shared) for piece in self.pieces]
         while len(level) > 1:
-            level = [dask.delayed(run.added, pure=False)(level[i : i + 2]) for i in range(0, len(level), 2)]
+            level = [dask.delayed(parallel.added, pure=False)(level[i : i + 2]) for i in range(0, len(level), 2)]
         return level[0].compute()
 
-    def on_parts(self, work: Callable, shared, told: Callable | None = None) -> run.Outcome:
-        """``work(blocks of a worker, total, shared)`` on all workers at the same time, see ``run``."""
+    def on_parts(self, work: Callable, shared, report: Callable | None = None) -> parallel.PartsResult:
+        """``work(blocks of a worker, total, shared)`` on all workers at the same time, see ``parallel``."""
         if self.client is None:
             raise ValueError(
                 "losses other than the squared one take a running client on Dask collections, whose workers keep the "
                 "rows between iterations; use: from dask.distributed import Client; client = Client()"
             )
-        return run.on_parts(self.client, self.pieces, work, shared, told)
+        return parallel.on_parts(self.client, self.pieces, work, shared, report)
 
     def sample(self, number, random_state=0) -> Batch:
         """A uniform sample of so many rows without replacement, in their order; all of them where there are no more."""
@@ -175,8 +175,8 @@ def _joined(number, X, y, weights):
         name: _num_samples(part) for name, part in (("X", X), ("y", y), ("sample_weight", weights)) if part is not None
     }
     if len(set(lengths.values())) > 1:
-        told = " and ".join(f"{length} of {name}" for name, length in lengths.items())
-        raise ValueError(f"block {number} has {told}; give X, y and sample_weight the same blocks of rows")
+        sizes = " and ".join(f"{length} of {name}" for name, length in lengths.items())
+        raise ValueError(f"block {number} has {sizes}; give X, y and sample_weight the same blocks of rows")
     return Batch(X, y, weights)
 
 
@@ -240,8 +240,8 @@ def _check_chunks(X, part, name):
 
 
 def _short(chunks):
-    told = ", ".join("?" if np.isnan(size) else str(size) for size in chunks[:6])
-    return f"({told}{', ..' if len(chunks) > 6 else ''})"
+    sizes = ", ".join("?" if np.isnan(size) else str(size) for size in chunks[:6])
+    return f"({sizes}{', ..' if len(chunks) > 6 else ''})"
 
 
 def _cut_like(X, part, name):

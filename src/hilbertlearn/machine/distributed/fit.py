@@ -12,7 +12,7 @@ from ... import operators, selection
 from ..._utils.statistics import mean_rows
 from ...leave_one_out import Reservoir
 from ...training import Samples, is_searched
-from ...training.moments import MOST_PATTERNS, Solved, is_diagonal
+from ...training.moments import MOST_PATTERNS, MomentSolution, is_diagonal
 from .blocks import Blocks
 from .parts import Job, Reader, moments_of, solve_part
 
@@ -24,7 +24,7 @@ _SOLVERS = ("auto", "spectral", "splitting")
 class BlockFit(NamedTuple):
     """A model of all rows."""
 
-    solved: Solved
+    solved: MomentSolution
     settings: selection.StreamSettings  # that it was fitted with
     trials: tuple  # settings that were tried
     solver: str
@@ -102,7 +102,7 @@ def _by_parts(
 
 def _solve_on_workers(
     blocks: Blocks, samples: Samples, settings: selection.StreamSettings, read, alpha, options
-) -> Solved:
+) -> MomentSolution:
     """The model with these settings, converged or not."""
     loss, encoded = settings.loss, samples.encoded
     job = Job(
@@ -117,5 +117,5 @@ def _solve_on_workers(
         tol=options.tol,
         max_iter=options.max_iter,
     )
-    with options.progress.iterations("on all workers", options.tol, options.max_iter) as told:
-        return blocks.on_parts(solve_part, replace(job, tells=told is not None), told).result
+    with options.progress.iterations("on all workers", options.tol, options.max_iter) as report:
+        return blocks.on_parts(solve_part, replace(job, reports=report is not None), report).result

@@ -1,4 +1,4 @@
-"""What a worker does with its blocks: features, sums of them, and its part of a problem."""
+"""The work of one worker on its blocks: features, their sums, and its part of a problem."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from ...data.streams.base import Batch, check_batch_weights
 from ...features import FeatureMap
 from ...losses import Loss
 from ...spaces import Space
-from ...training import Encoded, Moments, best_constant, scheduled
-from ...training.moments import Solved
+from ...training import Encoded, Moments, best_constant, resolve_schedule
+from ...training.moments import MomentSolution
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class Reader:
     def __call__(self, batch: Batch) -> tuple[Any, Encoded, np.ndarray]:
         """Inputs, encoded outputs and weights of the rows that count."""
         y = self.outputs(batch.y)
-        encoded = Encoded.of(self.space, y)
+        encoded = Encoded.from_outputs(self.space, y)
         if encoded.sampling is not None:
             raise ValueError(
                 "y: functions at points of their own, or with gaps in a space that is no grid, are not fitted in "
@@ -56,13 +56,13 @@ def moments_of(batches, shared) -> Moments:
             continue
         X, encoded, weights = reader(batch)
         for rows, Z in reader.feature_map.blocks(X) if len(weights) else ():
-            total += Moments.of(Z, encoded.Y[rows], weights[rows], origin)
+            total += Moments.from_rows(Z, encoded.Y[rows], weights[rows], origin)
     return total
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Job:
-    """A problem of all rows, as every worker is told of it."""
+    """A problem of all rows, as every worker receives it."""
 
     reader: Reader
     loss: Loss  # its settings numbers
@@ -74,15 +74,15 @@ class Job:
     pads: bool  # whether the loss sees what outputs have outside their space
     tol: float
     max_iter: int
-    tells: bool = False  # whether one is to know of its iterations
+    reports: bool = False  # whether the first part reports its iterations
 
 
-def solve_part(batches, total, job: Job) -> Solved:
+def solve_part(batches, total, job: Job) -> MomentSolution:
     """Run on each worker at the same time: its rows of the one problem. All return the same."""
     Z, Y, outside, weights = _joined(batches, job)
     n_rows, mass = total(np.array([len(weights), weights.sum()]))
     loss, space, measure = job.loss, job.reader.space, job.reader.space.measure
-    penalty = job.penalty if job.alpha is None else scheduled(job.alpha, n_rows) * float(mass)
+    penalty = job.penalty if job.alpha is None else resolve_schedule(job.alpha, n_rows) * float(mass)
     assert penalty is not None
     center = np.zeros(Y.shape[1])
     if job.center:
@@ -103,11 +103,11 @@ def solve_part(batches, total, job: Job) -> Solved:
         measure,
         total=total,
     )
-    callback = total.tell if job.tells else None
+    callback = total.report if job.reports else None
     solution = splitting.solve(problem, tol=job.tol, max_iter=job.max_iter, callback=callback)
     dual = term.coordinates(solution.dual)
     coefficients = term.expand((dual if root is None else root[:, None] * dual) / problem.penalty)
-    return Solved(
+    return MomentSolution(
         coefficients=coefficients,
         center=center,
         alpha=penalty / float(mass),

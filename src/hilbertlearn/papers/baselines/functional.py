@@ -26,7 +26,7 @@ from ...machine.state import Expansion
 from ...machine.steps import FitResult, FitSteps
 from ...operators import Integral
 from ...spaces import PrincipalComponents, function_space
-from ...training import Options, counting, take_samples
+from ...training import Options, observed_rows, take_samples
 from .structured import local_weights
 
 
@@ -145,7 +145,7 @@ class LocalMeanSteps(FitSteps):
         space = spec.output_space(y, weights)
         filled = space.encode_filled(y)
         Y = filled if space.sampled else space.encode(y)
-        rows = counting(weights, Y)
+        rows = observed_rows(weights, Y)
         Y = np.where(np.isfinite(Y[rows]).any(axis=0), Y[rows], filled[rows])
         X, weights = take_samples(X, rows, [spec.kernel]), weights[rows]
         state = Expansion(

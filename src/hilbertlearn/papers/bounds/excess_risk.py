@@ -20,7 +20,7 @@ import numpy as np
 
 from ..._utils.validation import check_choice, check_number
 from ...structured import StructuredPredictor
-from ...training import SCHEDULES, check_alpha, scheduled
+from ...training import SCHEDULES, check_alpha, resolve_schedule
 from .comparison import ComparisonConstant, comparison_constant
 from .fitted_model import FittedModel
 from .results import BoundResult, check_delta, check_samples
@@ -107,7 +107,7 @@ def schedule(n, rate="n^-1/2") -> float:
     >>> bounds.schedule(10_000, "n^-1/4")
     0.1
     """
-    return scheduled(check_choice(rate, "rate", tuple(SCHEDULES)), check_samples(n))
+    return resolve_schedule(check_choice(rate, "rate", tuple(SCHEDULES)), check_samples(n))
 
 
 def excess_risk_bound(constant, *, n, norm, alpha="n^-1/2", kernel_bound=1.0, delta=0.05) -> ExcessRiskBound:
@@ -150,7 +150,7 @@ def excess_risk_bound(constant, *, n, norm, alpha="n^-1/2", kernel_bound=1.0, de
     if not isinstance(constant, ComparisonConstant):
         raise TypeError(f"constant must be that of comparison_constant(output_loss), got {constant!r}")
     n, delta = check_samples(n), check_delta(delta)
-    alpha = float(scheduled(check_alpha(alpha, automatic=False), n))
+    alpha = float(resolve_schedule(check_alpha(alpha, automatic=False), n))
     G, kappa = float(check_number(norm, "norm", strict=False)), np.sqrt(check_number(kernel_bound, "kernel_bound"))
     if alpha > kappa**2:
         raise ValueError(f"alpha must be at most kernel_bound, {kappa**2:g}, for this bound, got {alpha:g}; lower it")

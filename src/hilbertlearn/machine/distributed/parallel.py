@@ -1,8 +1,8 @@
 """One algorithm on all parts of the samples at the same time, each on the worker that has its blocks.
 
-A part's solver is a task that stays on its worker until it is done. It meets the others at each sum over samples; see
-``meeting``. When a worker is lost, so are its dual variables: Dask computes the lost blocks again, on the workers
-left, and the solvers begin anew.
+The solver of a part is a task that stays on its worker until it ends. Each sum over samples is an all-reduce over the
+parts, see ``all_reduce``. When a worker is lost, its dual variables are lost too: Dask computes its blocks again on
+other workers, and the solvers start again.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..._utils.threads import at_most
-from .meeting import Interrupted, Meeting
+from .all_reduce import AllReduce, Interruption
 
 _TRIES = 4
-_LOOK_EVERY = 0.5  # seconds between looks at which workers are there
-_PATIENCE = 15.0  # seconds to wait for a worker where there is none: a nanny starts a lost one anew
-_FAN_IN = 8  # sums of as many workers that are added at a time
+_POLL_SECONDS = 0.5  # between checks of which workers are alive
+_PATIENCE = 15.0  # seconds to wait while there is no worker: a nanny restarts a lost one
+_FAN_IN = 8  # partial sums that one task adds
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What the first part returned, and what it took."""
+class PartsResult:
+    """The result of the first part, and the traffic."""
 
     result: Any
     n_parts: int
@@ -33,36 +33,43 @@ class Outcome:
     n_tries: int = 1
 
 
-def on_parts(client, blocks, work: Callable, shared, told: Callable | None = None) -> Outcome:
+def on_parts(client, blocks, work: Callable, shared, report: Callable | None = None) -> PartsResult:
     """``work(blocks of a part, total, shared)`` on every worker that has some of the blocks, all at the same time.
 
     blocks : futures
     work : a function that passes each sum over samples through ``total``, in the same order on all parts
     shared : what every worker is sent once
-    told : is called here, now and then, with what the first part has passed to ``total.tell``; None for nobody
+    report : function called here, every half second, with the last arguments of ``total.report`` of the first part
     """
     for tried in range(1, _TRIES + 1):
-        addresses, groups = placed(client, blocks)
-        found = _attempt(client, addresses, groups, work, shared, told)
+        addresses, groups = group_by_worker(client, blocks)
+        found = _attempt(client, addresses, groups, work, shared, report)
         if found is not None:
             return replace(found, n_tries=tried)
     raise _lost_too_often(len(addresses))
 
 
-def summed(client, blocks, partial: Callable, shared, told: Callable | None = None):
+def sum_over_parts(client, blocks, partial: Callable, shared, report: Callable | None = None):
     """The sum over parts of ``partial(blocks of a part, shared)``, by a tree of tasks.
 
-    told : is called, now and then, with how many workers are done, in words; None for nobody
+    report : function called every half second with a text on how many workers are done
 
-    What a lost worker had computed Dask computes again; only where that cannot be done is all begun anew.
+    Dask computes the results of a lost worker again; where that is impossible, the sum starts again.
     """
     from distributed import CancelledError
 
     for _ in range(_TRIES):
-        addresses, groups = placed(client, blocks)
+        addresses, groups = group_by_worker(client, blocks)
         sent = client.scatter(shared, broadcast=True, hash=False)
         level = [
-            client.submit(_limited, partial, _sharing(address, addresses), group, sent, **_preferring(address))
+            client.submit(
+                _with_limited_threads,
+                partial,
+                _n_workers_on_host(address, addresses),
+                group,
+                sent,
+                **_task_options(address),
+            )
             for address, group in zip(addresses, groups, strict=True)
         ]
         parts = level
@@ -70,22 +77,22 @@ def summed(client, blocks, partial: Callable, shared, told: Callable | None = No
             some = range(0, len(level), _FAN_IN)
             level = [client.submit(added, level[i : i + _FAN_IN], pure=False) for i in some]
         try:
-            if told is not None:
-                _watch(level[0], parts, told)
+            if report is not None:
+                _watch(level[0], parts, report)
             return level[0].result()
         except CancelledError:  # what was sent is lost
             continue
     raise _lost_too_often(len(addresses))
 
 
-def _watch(future, parts, told):
-    """Until a future is done, tell how many of the parts that it is made of are."""
+def _watch(future, parts, report):
+    """Report, until a future is done, how many of its parts are."""
     from distributed import wait
 
     while not future.done():
-        told(f"{sum(part.done() for part in parts)} of {len(parts)} workers are done")
+        report(f"{sum(part.done() for part in parts)} of {len(parts)} workers are done")
         with suppress(TimeoutError):
-            wait(future, timeout=_LOOK_EVERY)
+            wait(future, timeout=_POLL_SECONDS)
 
 
 def _lost_too_often(number):
@@ -95,42 +102,42 @@ def _lost_too_often(number):
     )
 
 
-def placed(client, blocks) -> tuple[list, list]:
-    """Addresses of workers, and the blocks of each; in the order of the first block that each has."""
+def group_by_worker(client, blocks) -> tuple[list, list]:
+    """Addresses of workers, and the blocks of each, in the order of each worker's first block."""
     _wait_for(client, blocks)
     where = client.who_has(blocks)
     groups: dict[str, list] = {}
     for block in blocks:
         holders = sorted(where.get(block.key, ()))
         if not holders:
-            return placed(client, blocks)  # lost since
+            return group_by_worker(client, blocks)  # lost since
         address = min(holders, key=lambda one: len(groups.get(one, ())))
         groups.setdefault(address, []).append(block)
     return list(groups), list(groups.values())
 
 
-def _attempt(client, addresses, groups, work, shared, told) -> Outcome | None:
-    """What the first part returns and what travelled, None where a worker was lost."""
+def _attempt(client, addresses, groups, work, shared, report) -> PartsResult | None:
+    """The result, None where a worker was lost."""
     from distributed import CancelledError
 
-    meeting = client.submit(Meeting, len(groups), actor=True, workers=addresses[:1], pure=False)
+    meeting = client.submit(AllReduce, len(groups), actor=True, workers=addresses[:1], pure=False)
     tasks = []
     try:
         sent = client.scatter(shared, broadcast=True, hash=False)
         actor = meeting.result()
         for k, (address, group) in enumerate(zip(addresses, groups, strict=True)):
-            share = _sharing(address, addresses)
+            share = _n_workers_on_host(address, addresses)
             options: dict = {"workers": [address], "pure": False, "retries": 0}
             tasks.append(client.submit(_part, work, k, actor, share, group, sent, **options))
-        look = None if told is None else _News(actor, told)
+        look = None if report is None else _ProgressRelay(actor, report)
         if not _finished(client, tasks, set(addresses), look):
-            _let_go(actor)
+            _release_waiting(actor)
             return None
         result = _result(tasks)
         if result is None:
             return None
         n_sums, n_bytes = actor.travelled().result()
-        return Outcome(result[0], len(groups), n_sums, n_bytes)
+        return PartsResult(result[0], len(groups), n_sums, n_bytes)
     except (OSError, RuntimeError, CancelledError):
         if set(addresses) <= set(client.nthreads()):
             raise
@@ -139,30 +146,30 @@ def _attempt(client, addresses, groups, work, shared, told) -> Outcome | None:
         client.cancel([*tasks, meeting])
 
 
-class _News:
-    """Looks for what the first part has told, and passes it on once."""
+class _ProgressRelay:
+    """Passes each report of the first part on once."""
 
-    def __init__(self, actor, told):
-        self._actor, self._told, self._last = actor, told, None
+    def __init__(self, actor, report):
+        self._actor, self._report, self._last = actor, report, None
 
     def __call__(self):
         try:
-            news = self._actor.news().result(timeout=_LOOK_EVERY)
+            report = self._actor.last_report().result(timeout=_POLL_SECONDS)
         except (OSError, RuntimeError, TimeoutError):  # the meeting's worker is lost: the parts will find out
             return
-        if news is not None and news != self._last:
-            self._last = news
-            self._told(*news)
+        if report is not None and report != self._last:
+            self._last = report
+            self._report(*report)
 
 
 def _finished(client, tasks, addresses, look=None) -> bool:
-    """Wait until all tasks are done, and look in between; False when one of their workers is gone."""
+    """Wait until all tasks are done, polling in between; False when one of their workers is gone."""
     from distributed import wait
 
     pending = set(tasks)
     while pending:
         try:
-            pending = wait(list(pending), timeout=_LOOK_EVERY, return_when="FIRST_COMPLETED").not_done
+            pending = wait(list(pending), timeout=_POLL_SECONDS, return_when="FIRST_COMPLETED").not_done
         except TimeoutError:
             if not addresses <= set(client.nthreads()):
                 return False
@@ -174,7 +181,7 @@ def _finished(client, tasks, addresses, look=None) -> bool:
 
 
 def _result(tasks):
-    """What the first task returned, in a tuple; None where the parts were interrupted. Their own errors are raised."""
+    """The result of the first task, in a tuple; None where the parts were interrupted. Errors of parts are raised."""
     errors = [task.exception() for task in tasks if task.status == "error"]
     if errors:
         raise errors[0]
@@ -182,8 +189,8 @@ def _result(tasks):
     return None if len(ended) < len(tasks) or not all(ended) else ended[0]
 
 
-def _let_go(actor):
-    """Tell the parts that wait that there is nothing to wait for; where its worker is the lost one, they know."""
+def _release_waiting(actor):
+    """End the waiting of the parts; if the actor's own worker is lost, they notice themselves."""
     try:
         actor.end("a worker was lost").result(timeout=5)
     except (OSError, RuntimeError, TimeoutError):
@@ -196,8 +203,8 @@ def _part(work, k, meeting, share, group, shared):
 
     secede()  # it will wait for others: tasks that they wait for may need this thread
     try:
-        result = _limited(work, share, group, _Turns(meeting, k), shared)
-    except Interrupted:
+        result = _with_limited_threads(work, share, group, _PartSums(meeting, k), shared)
+    except Interruption:
         return None
     except BaseException as error:
         meeting.end(f"a part of the samples failed: {error!r}").result()
@@ -205,20 +212,20 @@ def _part(work, k, meeting, share, group, shared):
     return (result if k == 0 else None,)
 
 
-class _Turns:
+class _PartSums:
     """Sums over all parts, one after the other."""
 
     def __init__(self, meeting, k):
-        self._meeting, self._k, self._turns = meeting, k, 0
+        self._meeting, self._k, self._n_sums = meeting, k, 0
 
     def __call__(self, partial):
-        self._turns += 1
-        return _answer(self._meeting, self._k, self._turns - 1, partial)
+        self._n_sums += 1
+        return _answer(self._meeting, self._k, self._n_sums - 1, partial)
 
-    def tell(self, *news):
-        """Let the one who waits for all parts know how far they are; nobody waits for an answer."""
+    def report(self, *report):
+        """Report the progress of the first part; the call does not wait for an answer."""
         if self._k == 0:
-            self._meeting.tell(*news)
+            self._meeting.report(*report)
 
 
 def _answer(meeting, k, turn, partial):
@@ -227,15 +234,15 @@ def _answer(meeting, k, turn, partial):
         answer = meeting.total(k, turn, partial)
         while True:
             try:
-                return answer.result(timeout=_LOOK_EVERY)
+                return answer.result(timeout=_POLL_SECONDS)
             except TimeoutError:
                 if not callable(meeting.total):  # to look for it raises where its worker is gone
                     raise
     except (OSError, RuntimeError) as error:
-        raise Interrupted(str(error)) from error
+        raise Interruption(str(error)) from error
 
 
-def _limited(work, share, *arguments):
+def _with_limited_threads(work, share, *arguments):
     """Run on a worker: with its share of the threads of its host."""
     from dask.system import CPU_COUNT
 
@@ -251,7 +258,7 @@ def added(parts):
     return first
 
 
-def _sharing(address, addresses) -> int:
+def _n_workers_on_host(address, addresses) -> int:
     """How many of the workers are on the same host as one."""
     return sum(_host(one) == _host(address) for one in addresses)
 
@@ -260,7 +267,7 @@ def _host(address):
     return address.rsplit(":", 1)[0]
 
 
-def _preferring(address):
+def _task_options(address):
     """Options of tasks that belong on the worker with their data; where it is gone, another may run them."""
     return {"workers": [address], "allow_other_workers": True, "pure": False}
 
@@ -272,7 +279,7 @@ def _wait_for(client, blocks):
     missing_since = None
     while True:
         try:
-            wait(blocks, timeout=_LOOK_EVERY)
+            wait(blocks, timeout=_POLL_SECONDS)
             break
         except TimeoutError:
             missing_since = None if client.nthreads() else missing_since or time.monotonic()
