@@ -1,20 +1,29 @@
 """The closed table of our classes whose objects model files may hold."""
 
+import io
+import zipfile
+from pathlib import Path
+
 import numpy as np
 import pytest
 from helpers.model_files import roundtrip
-from numpy.testing import assert_array_equal
+from helpers.stored_models import inputs_for
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 from sklearn.model_selection import KFold, ShuffleSplit
 
 import hilbertlearn
-from hilbertlearn import IrregularFunctions, kernels, losses, operators, output_losses, spaces
-from hilbertlearn.persistence.names import CLASSES, FORMER, MODULES, find_class, name_class
+from hilbertlearn import IrregularFunctions, kernels, load, losses, operators, output_losses, spaces
+from hilbertlearn.persistence.attributes import is_settable
+from hilbertlearn.persistence.names import CLASSES, FORMER, FORMER_ATTRIBUTES, MODULES, find_class, name_class
 
 
 def test_every_name_is_that_of_one_class():
     assert len(MODULES) == sum(len(names.split()) for names in CLASSES.values()), "one name for two classes"
     assert set(FORMER.values()) <= set(MODULES)
+    for name, attributes in FORMER_ATTRIBUTES.items():
+        cls = find_class(name)
+        assert all(now is None or is_settable(cls, now) for now in attributes.values()), name
 
 
 def test_objects_of_the_table_are_made_of_attributes():
@@ -56,3 +65,20 @@ def test_irregular_functions(tmp_path):
     assert again.domain == curves.domain
     for one, other in zip(again.points + again.values, curves.points + curves.values, strict=True):
         assert_array_equal(one, other)
+
+
+# model files that were written before classes and attributes had their current names, and what the models predicted
+EARLIER = Path(__file__).parent / "earlier_models.zip"
+
+
+@pytest.mark.parametrize("name", [name for name in zipfile.ZipFile(EARLIER).namelist() if name.endswith(".npy")])
+def test_files_of_earlier_versions(name, tmp_path):
+    case, method, _ = name.split(".")
+    with zipfile.ZipFile(EARLIER) as files:
+        (tmp_path / "model.hl").write_bytes(files.read(f"{case}.hl"))
+        expected = np.load(io.BytesIO(files.read(name)), allow_pickle=False)
+    found = np.asarray(getattr(load(tmp_path / "model.hl"), method)(inputs_for(case)))
+    if expected.dtype.kind == "f":
+        assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+    else:
+        assert found.tolist() == expected.tolist()
