@@ -5,7 +5,6 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse
-from helpers.machines import read
 from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes
@@ -31,9 +30,6 @@ from hilbertlearn.kernels import (
     PairwiseKernel,
     PrecomputedKernel,
 )
-from hilbertlearn.selection import learnt_kernel
-from hilbertlearn.selection.criterion import Criterion
-from hilbertlearn.selection.kernel_search import families_of, search_kernels
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -89,9 +85,6 @@ def by_hand(rows, columns):
         alike(REGION[rows], REGION[columns], np.exp(-0.25)) * alike(LEVEL[rows], LEVEL[columns], np.exp(-0.25)),
         l2(CURVES[rows], CURVES[columns], 2.0),
     ]
-
-
-# ---------------------------------------------------------------- values
 
 
 FORMS = {
@@ -195,9 +188,6 @@ def test_functions_of_scikit_fda_in_a_column():
         Columns([(L2(1.0), ["curve", "age"])])(frame, frame)
 
 
-# ---------------------------------------------------------------- rates
-
-
 def test_each_part_has_the_median_of_its_own_columns():
     kernel = Columns(
         [
@@ -284,9 +274,6 @@ def test_repeated_samples_are_weights():
     assert_allclose(model.gamma_, repeated.gamma_)
 
 
-# ---------------------------------------------------------------- settings
-
-
 def test_settings_of_parts():
     kernel = Columns(
         [(NamedKernel("rbf", 1.0), "age"), ("linear", "size"), (Columns([(Matern(), ["level"])]), ["level"])]
@@ -334,9 +321,6 @@ def test_settings_that_change_after_fit_do_not_reach_the_model():
     before = model.predict(X)
     kernel.set_params(**{"0__gamma": 50.0})
     pd.testing.assert_frame_equal(model.predict(X), before)
-
-
-# ---------------------------------------------------------------- estimators
 
 
 KERNEL = Columns([("rbf", SCALARS), (CategoricalKernel(), ["region"]), (L2(), CURVE_NAMES)], "sum")
@@ -389,28 +373,6 @@ def test_paths_and_semi_supervision():
     terms = [(Columns([("rbf", SCALARS)]), None), (CategoricalKernel(0.5), np.ones((2, 2)))]
     summed = OperatorKernelRegressor(terms, alpha=0.1).fit(X[[*SCALARS, "region"]], Y)
     assert np.isfinite(summed.predict(X[[*SCALARS, "region"]])).all(axis=None)
-
-
-def test_rounds_under_a_graph_leave_out_the_samples_with_outputs():
-    kernel = Columns([("rbf", ["age"]), ("rbf", ["size"])])
-    y = Y["u"].to_numpy().copy()
-    y[1::2] = np.nan
-    model = OperatorKernelRegressor(kernel, manifold=0.1, scale=False).fit(X, y)
-    assert np.isfinite(model.predict(X)).all()
-    samples, options = read(model, X, y), model.spec().options
-    found = search_kernels(samples, families_of(samples), Criterion(), "auto", options)
-    folds, errors = learnt_kernel._RefittedFolds.start(samples, found, None, options), []
-    for test in folds.tests:
-        part = samples.subsample(np.setdiff1d(np.arange(len(samples.rows)), test))
-        assert len(part.columns) > len(part.rows)  # some have no outputs
-        settings = {"alpha": found.curve.penalty / len(part.rows), "manifold": 0.1, "scale": False}
-        refit = OperatorKernelRegressor(found.kernels[0].kernel, **settings).fit(X.iloc[part.columns], y[part.columns])
-        left_out = samples.rows[test]
-        errors.extend((y[left_out] - refit.predict(X.iloc[left_out])) ** 2)
-    assert folds.error(Criterion()) == pytest.approx(np.mean(errors), rel=1e-6)
-
-
-# ---------------------------------------------------------------- categories
 
 
 def test_categories():
@@ -479,9 +441,6 @@ def test_unlike_categories_share_nothing_at_large_rates():
     rows = Y[REGION == "north"]
     assert_allclose(found.iloc[0], rows.sum() / (len(rows) + alpha * N))
     assert_allclose(found.iloc[1], 0, atol=1e-12)
-
-
-# ---------------------------------------------------------------- bad input
 
 
 @pytest.mark.parametrize(
@@ -577,9 +536,6 @@ def test_the_example_for_many_columns_and_functions():
     kernel = eval(str(error.value).split("kernel=")[1], {"kernels": kernels, "X": frame})
     assert kernel.parts[0] == ("rbf", ["age", "size", *CURVE_NAMES]) and kernel.parts[1][1] == "curve"
     assert OperatorKernelRegressor(kernel, alpha=0.1).fit(frame, Y).score(frame, Y) > 0
-
-
-# ---------------------------------------------------------------- as users write
 
 
 def test_diabetes():

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from helpers.machines import read
 from numpy.testing import assert_allclose, assert_array_equal
 
-from hilbertlearn import OperatorKernelRegressor, operators
+from hilbertlearn import OperatorKernelRegressor, losses, operators
+from hilbertlearn.selection.criterion import Criterion, NormCriterion
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 3))
@@ -51,3 +53,41 @@ def test_scaling_by_hand():
     )
     with pytest.raises(ValueError, match="scale"):
         OperatorKernelRegressor(scale="yes").fit(X, Y)
+
+
+# ---------------------------------------------------------------- by hand
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+def test_relative_errors_by_hand(gaps):
+    weights, residuals = rng.uniform(0.5, 2, 60), rng.normal(size=Y.shape)
+    T = Y.copy()
+    if gaps:
+        T[::5, 0] = residuals[::5, 0] = np.nan
+    data = read(OperatorKernelRegressor(), X, T, weights)
+    spread = np.empty(2)
+    roots = np.empty(2)
+    for j in range(2):
+        seen = np.isfinite(data.Y[:, j])
+        mean = np.average(data.Y[seen, j], weights=weights[seen])
+        spread[j] = np.sqrt(np.average((data.Y[seen, j] - mean) ** 2, weights=weights[seen]))
+        roots[j] = np.sqrt(np.average(residuals[seen, j] ** 2, weights=weights[seen]))
+    error, _ = Criterion().evaluate(data, residuals)
+    assert error == pytest.approx(np.mean(roots / spread), rel=1e-12)
+
+
+def test_the_standard_error_is_that_of_repeated_draws():
+    """Errors of many draws of residuals have the standard deviation that one draw predicts."""
+    data = read(OperatorKernelRegressor(), X, Y)
+    errors = np.array([Criterion().evaluate(data, rng.normal(size=Y.shape)) for _ in range(2000)])
+    assert errors[:, 1].mean() == pytest.approx(errors[:, 0].std(), rel=0.1)
+
+
+def test_one_output_has_squared_errors_and_a_loss_its_own():
+    data, residuals = read(OperatorKernelRegressor(), X, Y[:, :1]), rng.normal(size=(60, 1))
+    squares = residuals[:, 0] ** 2
+    assert Criterion().evaluate(data, residuals) == pytest.approx((squares.mean(), squares.std() / np.sqrt(60)))
+    r = np.abs(residuals[:, 0])
+    huber = np.where(r < 0.5, r**2 / 2, 0.5 * r - 0.125)
+    assert Criterion(losses.Huber(0.5)).evaluate(data, residuals)[0] == pytest.approx(2 * huber.mean())
+    assert NormCriterion().evaluate(data, residuals)[0] == pytest.approx(r.mean())

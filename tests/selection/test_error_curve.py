@@ -1,11 +1,16 @@
 """The alpha with the smallest leave-one-out error, against refits."""
 
+import itertools
+
 import numpy as np
 import pytest
+from helpers.machines import prepare
 from numpy.testing import assert_allclose
 from sklearn.metrics.pairwise import rbf_kernel
 
 from hilbertlearn import OperatorKernelRegressor, RegularizationPathCV
+from hilbertlearn.selection.criterion import NormCriterion
+from hilbertlearn.selection.error_curve import coarse_to_fine, error_curve
 
 N, D = 9, 3
 GAMMA = 0.3
@@ -60,3 +65,42 @@ def test_auto_alpha_of_weights_equals_that_of_copies():
     assert repeated.alpha_ == pytest.approx(weighted.alpha_, rel=1e-9)
     assert repeated.gamma_ == pytest.approx(weighted.gamma_, rel=1e-9)
     assert_allclose(repeated.predict(X), weighted.predict(X), atol=1e-8)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_curve_has_the_errors_of_refits(weighted):
+    """Factors of the weights act on the fit only, and keep the penalty."""
+    training = prepare(OperatorKernelRegressor("rbf", gamma=GAMMA, scale=False), X, Y)
+    factors = WEIGHTS if weighted else np.ones(N)
+    alphas = training.alphas()
+    curve = error_curve(training, NormCriterion(), alphas, WEIGHTS if weighted else None)
+    K = rbf_kernel(X, gamma=GAMMA)
+    errors = [np.linalg.norm(by_refits(K, None, Y, alpha * N, True, factors), axis=1).mean() for alpha in curve.alphas]
+    assert_allclose(curve.errors, errors, rtol=1e-6)
+    assert set(curve.alphas) <= set(alphas) and len(curve.alphas) < len(alphas) / 2
+    assert curve.penalty == pytest.approx(curve.alpha * N)
+    assert curve.error <= min(errors) * (1 + 1e-4)
+    assert [trial.error for trial in curve.trials()] == pytest.approx(errors)
+
+
+def test_some_samples_are_evaluated_under_the_model_of_all():
+    training = prepare(OperatorKernelRegressor("rbf", gamma=GAMMA, scale=False), X, Y)
+    alphas = training.alphas()[-8:]
+    part = error_curve(training, NormCriterion(), alphas, n_evaluated=4)
+    residuals = by_refits(rbf_kernel(X, gamma=GAMMA), None, Y, part.alphas[0] * N, True, np.ones(N))
+    norms = np.linalg.norm(residuals, axis=1)
+    means = [norms[list(rows)].mean() for rows in itertools.combinations(range(N), 4)]
+    assert np.isclose(part.errors[0], means, rtol=1e-8).any()
+
+
+def test_coarse_to_fine_finds_the_minimum_of_a_valley():
+    evaluated = []
+
+    def evaluate(indices):
+        evaluated.extend(indices)
+        return [((i - 13) ** 2, 0.0) for i in indices]
+
+    results = coarse_to_fine(40, evaluate)
+    assert min(results, key=results.get) == 13 and list(results) == sorted(results)
+    assert len(evaluated) == len(set(evaluated)) == len(results) < 20
+    assert list(coarse_to_fine(3, evaluate)) == [0, 1, 2]

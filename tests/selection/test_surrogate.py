@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
+from helpers.machines import prepare, read
+from numpy.testing import assert_allclose
 
-from hilbertlearn import FunctionalRegressor, operators, spaces
+from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor, operators, spaces
 from hilbertlearn.data.functions import IrregularFunctions
 from hilbertlearn.losses import Huber
+from hilbertlearn.selection.surrogate import is_nearly_complete, make_surrogate, selection_subsample, subsample_size
 
 N, T = 40, np.linspace(0, 1, 15)
 FINE = np.linspace(0, 1, 40)
@@ -78,3 +81,62 @@ def test_alpha_of_several_curves_without_a_centre(center):
         X, SEVERAL
     )
     assert errors(model) < 0.1
+
+
+# ---------------------------------------------------------------- surrogates themselves
+
+
+def test_samples_with_a_closed_form_are_their_own_surrogate():
+    samples = read(OperatorKernelRegressor(), X, Y[:, :3])
+    assert make_surrogate(samples) is samples
+
+
+def test_curves_at_irregular_points_are_interpolated():
+    samples = read(FunctionalRegressor(), X, OWN)
+    surrogate = make_surrogate(samples)
+    assert samples.encoded.sampling is not None and surrogate.encoded.sampling is None
+    assert np.isfinite(surrogate.Y).all() and len(surrogate.rows) == N
+
+
+def test_missing_values_are_interpolated_between_their_neighbours():
+    straight = X[:, :1] + X[:, 1:] * T
+    gaps = straight.copy()
+    gaps[3, 5], gaps[8, 6:9] = np.nan, np.nan
+    samples = read(FunctionalRegressor(grid=T), X, gaps)
+    surrogate = make_surrogate(samples)
+    complete = read(FunctionalRegressor(grid=T), X, straight)
+    assert samples.mask is not None
+    assert_allclose(surrogate.Y, complete.Y, atol=1e-12)
+    assert is_nearly_complete(surrogate, samples)
+    gaps[1:, 3:9] = np.nan
+    samples = read(FunctionalRegressor(grid=T), X, gaps)
+    assert not is_nearly_complete(make_surrogate(samples), samples)
+
+
+def test_operators_that_differ_between_terms_are_dropped():
+    M = np.diag([1.0, 2.0, 3.0])
+    samples = read(OperatorKernelRegressor([("rbf", M), ("linear", np.eye(3))]), X, Y[:, :3])
+    assert all(operator is None for _, operator in make_surrogate(samples).recipe.pairs)
+    samples = read(OperatorKernelRegressor("rbf", operator=M), X, Y[:, :3])
+    assert make_surrogate(samples).recipe.pairs is samples.recipe.pairs
+    samples = read(OperatorKernelRegressor("rbf", operator=M), X, GAPS[:, :3])
+    assert make_surrogate(samples).recipe.pairs[0][1] is None
+
+
+def test_sizes_of_subsamples():
+    def size(n, d=1, gaps=None):
+        T = np.zeros((n, d)) if gaps is None else np.where(gaps, np.nan, 0.0)
+        return subsample_size(read(OperatorKernelRegressor(scale=False), np.zeros((n, 1)), T))
+
+    assert [size(n) for n in (10, 2000, 2001)] == [10, 2000, 1500]
+    assert size(1500, 2000) == 1000  # sqrt(2e9 / 2000)
+    gaps = rng.random((3000, 64)) < 0.5
+    assert size(3000, 64, gaps) == 750  # 64 patterns are eight times eight
+
+
+def test_a_subsample_of_training_data_merges_duplicates():
+    rows = np.repeat(np.arange(N), 2)
+    training = prepare(OperatorKernelRegressor("rbf", gamma=1.0), X[rows], Y[rows, :2])
+    data = selection_subsample(training)
+    assert len(data.rows) == N and data.weights.sum() == 2 * N
+    assert selection_subsample(data) is data

@@ -1,18 +1,10 @@
-"""Rules that select among errors."""
+"""Evaluated settings, and the rules that take the best of them."""
 
 import numpy as np
 import pytest
 
-from hilbertlearn.selection import best_index
-
-rng = np.random.default_rng(0)
-
-
-@pytest.fixture(autouse=True)
-def same_draws():
-    """Each test draws the same whatever ran before it."""
-    global rng
-    rng = np.random.default_rng(0)
+from hilbertlearn.selection import Trial, best_index, trials_table
+from hilbertlearn.selection.trials import smoothest
 
 
 def test_best_index():
@@ -20,3 +12,33 @@ def test_best_index():
     assert best_index([np.inf, 1.0, np.nan]) == 1
     with pytest.raises(ValueError, match="too large"):
         best_index([np.inf, np.nan])
+
+
+def test_ties_are_a_ten_thousandth():
+    assert best_index([1.0, 1.00009, 1.00011]) == 1
+    assert best_index([1e-15, 5e-15, 1.0]) == 1  # squared errors that are rounding beside that of the smoothest model
+    assert smoothest({0.5: 1.00009, 1.0: 1.0, 2.0: 3.0}) == 0.5
+    assert smoothest({0.5: 1.00011, 1.0: 1.0, 2.0: np.nan}) == 1.0
+    with pytest.raises(ValueError, match="too large"):
+        smoothest({1.0: np.inf})
+
+
+def test_columns_of_a_table():
+    trials = [
+        Trial("rbf", 0.5, 1e-3, 0.2, 0.01, 0.1, 60, "leave-one-out"),
+        Trial("linear", None, 1e-2, 0.3, 0.02, 0.1, 50, "folds"),
+    ]
+    table = trials_table(trials)
+    assert list(table) == list(Trial._fields)
+    assert {name: column.dtype.kind for name, column in table.items()} == {
+        "kernel": "O",
+        "gamma": "O",
+        "alpha": "f",
+        "error": "f",
+        "standard_error": "f",
+        "seconds": "f",
+        "n_samples": "i",
+        "method": "O",
+    }
+    assert trials_table(trials[:1])["gamma"].dtype.kind == "f"
+    assert all(len(column) == 0 for column in trials_table(()).values())

@@ -1,0 +1,59 @@
+"""Selection for quantiles: columns of levels, pinball errors by hand, coupling and rates."""
+
+import numpy as np
+import pytest
+from helpers.machines import prepare, read
+from numpy.testing import assert_allclose
+
+from hilbertlearn import OperatorKernelRegressor, kernels
+from hilbertlearn.losses import Pinball
+from hilbertlearn.selection import select_levels, with_levels
+from hilbertlearn.selection.levels import COUPLINGS, errors_by_output, with_rate
+from hilbertlearn.training import Options, fit
+
+rng = np.random.default_rng(0)
+N = 60
+X = rng.uniform(-1, 1, size=(N, 1))
+Y = np.sin(3 * X) + (0.1 + 0.3 * (X > 0)) * rng.normal(size=(N, 1))
+LEVELS = Pinball([0.1, 0.5, 0.9])
+
+
+def model(**settings):
+    return OperatorKernelRegressor("rbf", gamma=2.0, scale=False, **settings)
+
+
+def test_each_level_has_a_column():
+    training = prepare(model(), X, np.column_stack([Y, -Y]))
+    quantiles = with_levels(training, LEVELS, 1.0)
+    assert quantiles.Y.shape == (N, 6) and quantiles.grams is training.grams
+    again = with_levels(quantiles, LEVELS, 10.0)
+    assert again.Y.shape == (N, 6)
+    assert not np.allclose(again.terms[0].M, quantiles.terms[0].M)
+
+
+def test_errors_are_twice_the_pinball_loss():
+    training = with_levels(prepare(model(), X, Y), LEVELS, 0.0)
+    train, test = np.arange(0, N, 2), np.arange(1, N, 2)
+    fitted = fit(training.take(train), LEVELS, 1e-2, Options())
+    K = kernels.gram("rbf", X[test], X[train], gamma=2.0)
+    predicted = fitted.coordinates_at([K])
+    expected = 0.0
+    for j, tau in enumerate(LEVELS.taus):
+        r = Y[test, 0] - predicted[:, j]
+        expected += 2 * np.mean(np.maximum(tau * r, (tau - 1) * r))
+    assert errors_by_output(training, fitted, test) == pytest.approx([expected], rel=1e-10)
+
+
+def test_rates_of_kernels_are_multiplied():
+    training = prepare(model(), X, Y)
+    assert with_rate(training, 1) is training
+    assert_allclose(with_rate(training, 3.0).grams[0].dense(), kernels.gram("rbf", X, gamma=6.0), rtol=1e-10)
+
+
+def test_coupling_and_alpha_are_numbers():
+    samples = read(model(), X, Y)
+    selection, coupling = select_levels(samples, LEVELS, "auto", "auto", True, Options())
+    assert coupling in COUPLINGS and selection.alpha > 0 and selection.selected_alpha
+    assert selection.training.Y.shape == (N, 3)
+    selection, coupling = select_levels(samples, LEVELS, 1e-3, 2.0, True, Options())
+    assert (selection.alpha, coupling) == (1e-3, 2.0) and not selection.selected_alpha
