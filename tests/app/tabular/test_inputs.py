@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.tables import curves_table
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from hilbertlearn import (
     load,
@@ -26,8 +26,9 @@ def table():
 
 
 def test_inputs_are_standardised_numbers_and_categories(table):
-    encoder = InputEncoder.from_table(table, ["größe", "weight", "region"])
-    X, said = encoder.encode(table), encoder.notes(table)
+    encoder, X = InputEncoder.fit_encode(table, ["größe", "weight", "region"])
+    said = encoder.notes(table)
+    assert_array_equal(encoder.encode(table), X)
     assert encoder.columns == ["größe", "weight", "region=nord", "region=süd", "region=(missing)"]
     size = table["größe"].to_numpy()
     assert_allclose(X[:, 0], (size - size.mean()) / size.std())
@@ -45,11 +46,11 @@ def test_dates_are_days_in_the_format_of_training():
     days = pd.date_range("2024-01-28", periods=20)
     for form in ("%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d"):
         frame = pd.DataFrame({"when": days.strftime(form)})
-        encoder = InputEncoder.from_table(frame, ["when"])
+        encoder, _ = InputEncoder.fit_encode(frame, ["when"])
         assert_allclose(np.diff(encoder.encode(frame)[:, 0]) * np.arange(20).std(), 1)
     with pytest.raises(TableError, match=r"'when' must hold dates in the format of ISO 8601, .*row 1 has 'soon'"):
         encoder.encode(pd.DataFrame({"when": ["soon"]}))
-    encoder = InputEncoder.from_table(pd.DataFrame({"when": days.strftime("%d/%m/%Y")}), ["when"])
+    encoder, _ = InputEncoder.fit_encode(pd.DataFrame({"when": days.strftime("%d/%m/%Y")}), ["when"])
     with pytest.raises(TableError, match=r"dates in the format %d/%m/%Y of the training table, .*'2024-01-28'"):
         encoder.encode(pd.DataFrame({"when": ["2024-01-28"]}))
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from .charts import Axis, Chart, Series, View, bin_edges, histogram
-from .parts import Figures, Meter, ReportTable, SectionPart, Tile
+from .parts import CoverageSummary, Figures, Meter, ReportTable, SectionPart, Tile
 from .text import count, number, percent
 
 
 def interval_coverage(model, X, y, true, ends, targets):
-    """Coverage of intervals (n, d, 2) of each output, and of the region of all at once: part, facts, tiles."""
+    """Coverage of intervals (n, d, 2) of each output, and of the region of all at once."""
     seen = np.isfinite(true)
     inside = seen & (ends[..., 0] <= true) & (true <= ends[..., 1])
     shares = inside.sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
@@ -24,19 +24,19 @@ def interval_coverage(model, X, y, true, ends, targets):
     facts = {"coverage_by_output": dict(zip(targets, shares.tolist()))}
     single = true.shape[1] == 1
     covered = inside[:, 0] if single else model.conformal.predict_region(X).contains(y)
-    return _part(model, covered[seen.any(axis=1)], "intervals" if single else "all outputs at once", items, facts)
+    return _summary(model, covered[seen.any(axis=1)], "intervals" if single else "all outputs at once", items, facts)
 
 
 def band_coverage(model, band, y, known, along: Chart | None):
-    """Coverage of bands of the curves that are known (n,), and along the curve: part, facts, tiles."""
+    """Coverage of bands of the curves that are known (n,), and along the curve."""
     width = float(np.mean(band.mean_width()))
     covered = np.asarray(band.contains(y))[known]
     items = [] if along is None else [along]
-    return _part(model, covered, "whole curves", items, {"mean_width": width}, [("mean width", number(width))])
+    return _summary(model, covered, "whole curves", items, {"mean_width": width}, [("mean width", number(width))])
 
 
 def set_coverage(model, sets, y, rows):
-    """Coverage of sets of objects, and their sizes, of the samples in these rows: part, facts, tiles."""
+    """Coverage of sets of objects, and their sizes, of the samples in these rows."""
     covered, sizes = np.asarray(sets.contains(y))[rows], np.asarray(sets.sizes, dtype=float)[rows]
     known = sizes[np.isfinite(sizes)]
     facts, items, sizes_row = {}, [], []
@@ -46,12 +46,12 @@ def set_coverage(model, sets, y, rows):
     if len(np.unique(known)) > 1:
         bars = histogram("sets", known, bin_edges(known))
         items = [Chart("Sizes of the sets", Axis("outputs in the set"), Axis("share of samples"), [View("", [bars])])]
-    return _part(model, covered, "sets", items, facts, sizes_row)
+    return _summary(model, covered, "sets", items, facts, sizes_row)
 
 
 def partner_coverage(model, covered, sizes):
-    """Coverage of sets of partners by links, and their sizes: part, facts, tiles."""
-    return _part(model, covered, "links", [], {}, [("partners of a node, median", number(np.median(sizes)))])
+    """Coverage of sets of partners by links, and their sizes."""
+    return _summary(model, covered, "links", [], {}, [("partners of a node, median", number(np.median(sizes)))])
 
 
 def guaranteed_coverage(conformal) -> str:
@@ -63,13 +63,13 @@ def guaranteed_coverage(conformal) -> str:
     return bound if conformal.method_ == "jackknife+" else f"nearly {bound}"
 
 
-def _part(model, covered, what, items, facts, more=()):
-    """Part, facts and tiles for ``covered`` (n,), whether sets contain the truth; more : rows of figures."""
+def _summary(model, covered, what, items, facts, more=()) -> CoverageSummary:
+    """The summary for ``covered`` (n,), whether sets contain the truth; more : rows of figures."""
     conformal, n = model.conformal, len(covered)
     level, observed = float(conformal.level), float(np.mean(covered)) if n else float("nan")
     error = float(np.sqrt(level * (1 - level) / n)) if n else float("nan")
     rows = [
-        ("aimed at", percent(level)),
+        ("nominal level", percent(level)),
         ("guaranteed for any distribution", guaranteed_coverage(conformal)),
         ("observed", f"{percent(observed)} ({int(np.sum(covered))} of {n})"),
         ("standard error", f"± {percent(error)}"),
@@ -77,16 +77,16 @@ def _part(model, covered, what, items, facts, more=()):
         ("calibrated on", count(conformal.n_calibration_, "sample")),
     ]
     facts = {"coverage": observed, "level": level, "n_covered": int(np.sum(covered)), **facts}
-    tile = Tile("coverage", percent(observed), f"{percent(level)} aimed at, {what}")
+    tile = Tile("coverage", percent(observed), f"nominal level {percent(level)}, {what}")
     intro = f"How often the truth was inside, on the test data: {what}."
-    return SectionPart("Coverage", intro, [Figures([*rows, *more]), *items]), facts, [tile]
+    return CoverageSummary(SectionPart("Coverage", intro, [Figures([*rows, *more]), *items]), facts, tile)
 
 
 def coverage_chart(points, share, level) -> Chart:
     """Share (m,) of the curves that is inside at each point (m,)."""
     series = [
         Series("observed", "line", points, share, color="blue"),
-        Series(f"aimed at for whole curves, {percent(level)}", "rule", y=[level], color="grey", dashed=True),
+        Series(f"nominal level for whole curves, {percent(level)}", "rule", y=[level], color="grey", dashed=True),
     ]
-    note = "A band holds whole curves, so that at single points it holds more than it aims at."
+    note = "A band contains whole curves, so that its coverage at single points is above the nominal level."
     return Chart("Inside the band, along the curve", Axis("t"), Axis("share inside"), [View("", series)], note)

@@ -49,7 +49,7 @@ class BandEnds:
 class CurveComparison:
     """True curves, and predictions at their points."""
 
-    data: Any  # as read
+    data: Any  # true curves
     predicted: Any  # in the same form
     irregular: bool
 
@@ -60,8 +60,8 @@ class CurveComparison:
         if irregular:
             predicted, _ = read_functions(model.predict(X, grid=list(data.points)), name="predictions")
             pairs = zip(data.values, predicted.values, strict=True)
-            seen = [mask_unpredicted(true, own.reshape(true.shape)) for true, own in pairs]
-            data = IrregularFunctions(data.points, seen, data.domain)
+            masked = [mask_unpredicted(true, values.reshape(true.shape)) for true, values in pairs]
+            data = IrregularFunctions(data.points, masked, data.domain)
         else:
             axes = data.axes if len(data.axes) > 1 else data.axes[0]
             predicted = read_on_grid(model.predict(X, grid=axes), data.axes)
@@ -72,9 +72,9 @@ class CurveComparison:
         """Curve c of all samples; which : "data" or "predicted"."""
         data = getattr(self, which)
         if self.irregular:
-            values = [one if one.ndim == 1 else one[:, c] for one in data.values]
-            return [SampledCurve(points, own) for points, own in zip(data.points, values, strict=True)]
-        return [SampledCurve(data.axes[0], own[:, c]) for own in data.values]
+            columns = [values if values.ndim == 1 else values[:, c] for values in data.values]
+            return [SampledCurve(points, values) for points, values in zip(data.points, columns, strict=True)]
+        return [SampledCurve(data.axes[0], values[:, c]) for values in data.values]
 
     @property
     def n_curves(self):
@@ -116,28 +116,31 @@ def evaluate_curves(model, X, y, names, targets) -> Evaluation:
         Tile("share explained", number(score), "1 is perfect, 0 is the mean curve of the training data"),
         Tile("typical error", number(np.nanmedian(errors)), "median over curves of the root mean squared error"),
     ]
-    coverage, more, tile = None, {}, []
-    items: list = []
     if truth.n_variables > 1:
-        items = [points_chart(truth, errors, names)]
+        items: list = [points_chart(truth, errors, names)]
     else:
         pictured = predict_on_grid(model, X) if truth.irregular else truth.predicted
         items = [curve_chart(truth, pictured, ends, errors, names, channels), error_chart(truth, channels)]
-    if ends is not None:
-        coverage, more, tile = band_coverage(model, ends.band, y, np.isfinite(errors), inside_chart(model, ends, truth))
-    elif model.conformal is not None:
-        coverage, more, tile = band_coverage(model, model.conformal.predict_band(X), y, np.isfinite(errors), None)
     intro = "Curves are in order of their error, the worst first." if truth.n_variables == 1 else ""
     return Evaluation(
         goal,
-        tiles + tile,
+        tiles,
         SectionPart("Predicted and true", intro, items),
         errors,
         "root mean squared error",
-        facts | more,
-        coverage,
+        facts,
+        _coverage(model, X, y, ends, truth, np.isfinite(errors)),
         outputs=[gaps_table(truth, channels), *gaps_chart(truth, channels)],
     )
+
+
+def _coverage(model, X, y, ends, truth, known):
+    """Coverage of bands of the known (n,) curves."""
+    if model.conformal is None:
+        return None
+    if ends is None:
+        return band_coverage(model, model.conformal.predict_band(X), y, known, None)
+    return band_coverage(model, ends.band, y, known, inside_chart(model, ends, truth))
 
 
 def curve_names(number_of_curves):
@@ -246,9 +249,9 @@ def inside_chart(model, ends, truth) -> Chart:
     """Share of curves inside the band at each place."""
     points, inside = [], []
     for c in range(truth.n_curves):
-        for i, own in enumerate(truth.curves("data", c)):
-            seen = np.isfinite(own.values)
-            t, y = own.points[seen], own.values[seen]
+        for i, curve in enumerate(truth.curves("data", c)):
+            known = np.isfinite(curve.values)
+            t, y = curve.points[known], curve.values[known]
             low, high = (np.interp(t, ends.grid, side[i, :, c]) for side in (ends.lower, ends.upper))
             points.append(t)
             inside.append((low <= y) & (y <= high))
@@ -303,4 +306,4 @@ def gaps_chart(truth, channels) -> list[Chart]:
 
 
 def _flat(truth, c):
-    return [SampledCurve(np.arange(own[..., c].size), own[..., c].ravel()) for own in truth.data.values]
+    return [SampledCurve(np.arange(values[..., c].size), values[..., c].ravel()) for values in truth.data.values]

@@ -35,14 +35,7 @@ def fit_rows(model) -> tuple[list[tuple[str, str]], dict]:
     gap, iterations = model.learnt_attribute("dual_gap_"), model.learnt_attribute("n_iter_")
     if gap is not None:
         facts |= {"dual_gap": float(np.max(gap)), "n_iter": int(np.max(iterations)) if iterations is not None else None}
-        tol = getattr(model.estimator, "tol", None)
-        bound = "" if tol is None else f", tolerance {tol:.0e}".replace("e-0", "e-")
-        rows.append(
-            ("certified gap", f"{number(np.max(gap), 2)}{bound}: an upper bound of the distance to the optimum")
-        )
-        solver = model.learnt_attribute("solver_")
-        by = "" if solver is None else f" of {setting(solver)}"
-        rows.append(("iterations", f"{number(np.max(iterations))}{by}" if iterations is not None else NONE))
+        rows += _convergence_rows(model, gap, iterations)
     for name in _SETTINGS:
         value = model.learnt_attribute(name)
         if value is not None:
@@ -50,7 +43,7 @@ def fit_rows(model) -> tuple[list[tuple[str, str]], dict]:
     support, held = model.learnt_attribute("support_"), model.learnt_attribute("saturated_")
     if support is not None:
         n = len(model.learnt_attribute("dual_coef_") if held is None else held)
-        rows.append(("samples in use", f"{number(len(support))} of {number(n)}"))
+        rows.append(("support", f"{number(len(support))} of {number(n)}"))
         facts |= {"n_support": len(support), "n_training": n}
     if held is not None and not model.predicts_quantiles:
         what = "samples" if held.ndim == 1 else "points"
@@ -58,8 +51,18 @@ def fit_rows(model) -> tuple[list[tuple[str, str]], dict]:
         facts["n_held_back"] = int(held.sum())
     features = model.learnt_attribute("feature_map_")
     if features is not None:
-        rows.append(("features in place of the kernel", setting(type(features).__name__)))
+        rows.append(("features instead of the kernel", setting(type(features).__name__)))
     return rows, facts
+
+
+def _convergence_rows(model, gap, iterations):
+    tol, solver = getattr(model.estimator, "tol", None), model.learnt_attribute("solver_")
+    bound = "" if tol is None else f", tolerance {tol:.0e}".replace("e-0", "e-")
+    by = "" if solver is None else f" of {setting(solver)}"
+    return [
+        ("certified gap", f"{number(np.max(gap), 2)}{bound}: an upper bound of the distance to the optimum"),
+        ("iterations", NONE if iterations is None else f"{number(np.max(iterations))}{by}"),
+    ]
 
 
 def _layers(model):
@@ -83,15 +86,15 @@ def outlier_columns(model, cutoff=5.0):
         report = outlier_report(model.estimator, cutoff=cutoff)
     except (TypeError, ValueError):  # an estimator of another package, or a fit in batches, which keeps no residuals
         return None
-    return {name: np.asarray(report[name]) for name in report.columns}, [str(one) for one in report.index]
+    return {name: np.asarray(report[name]) for name in report.columns}, [str(name) for name in report.index]
 
 
 def outlier_items(model) -> tuple[list, dict]:
     """Outliers of the training samples: a chart in the style of ``plotting.plot_outliers``, a table, and facts."""
-    found = outlier_columns(model)
-    if found is None:
+    table = outlier_columns(model)
+    if table is None:
         return [], {}
-    columns, names = found
+    columns, names = table
     known = bool(np.isfinite(columns["leverage"]).any())
     x = columns["leverage"] if known else np.arange(1, len(names) + 1)
     y = columns["loo_residual"] if known else columns["residual"]
@@ -104,16 +107,16 @@ def outlier_items(model) -> tuple[list, dict]:
     series.append(Series("median residual", "rule", y=[1.0], color="grey", dashed=True))
     log = bool((y > 0).all() and y.max() > 20 * np.median(y))
     residual = "leave-one-out residual" if known else "residual"
-    chart = Chart("Training samples", Axis("leverage" if known else "place in the report"),
-                  Axis(f"{residual} / median residual", log), [View("", series)])  # fmt: skip
-    table = outlier_table(columns, names, by_position=_are_positions(model.estimator))
-    return [chart, table], {"outliers": names[:WORST]}
+    axes = Axis("leverage" if known else "place in the report"), Axis(f"{residual} / median residual", log)
+    chart = Chart("Training samples", *axes, [View("", series)])
+    items = [chart, outlier_table(columns, names, by_position=_are_positions(model.estimator))]
+    return items, {"outliers": names[:WORST]}
 
 
-def _are_positions(machine) -> bool:
+def _are_positions(estimator) -> bool:
     """Whether training samples are named by their positions."""
     first = np.zeros(1, dtype=int)
-    return machine.machine_.sample_names(first) is first
+    return estimator.machine_.sample_names(first) is first
 
 
 def _dots(name, x, y, names, rows, color):

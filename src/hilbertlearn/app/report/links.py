@@ -32,11 +32,11 @@ def evaluate_links(model, X, y, names, targets) -> Evaluation:
     items: list = [score_chart(scores, linked), precision_chart(scores, linked)]
     pair_names = [f"{called[i]} – {called[j]}" for i, j in zip(first, second, strict=True)]
     items += [disagreement_table(scores, linked, pair_names)] + ([top] if top else [])
-    coverage, more, tile = _coverage(model, X, first, second, linked)
+    coverage = _coverage(model, X, first, second, linked)
     intro = f"{count(len(linked), 'pair')} of nodes, {count(linked.sum(), 'link')} among them."
     rows = [("nodes", number(len(called))), ("links among the pairs", number(linked.sum()))]
     return Evaluation(
-        goal, tiles + tile, SectionPart("Predicted and true", intro, items), None, "", facts | more, coverage,
+        goal, tiles, SectionPart("Predicted and true", intro, items), None, "", facts, coverage,
         unit="pair", outputs=[Figures(rows)],
     )  # fmt: skip
 
@@ -76,11 +76,11 @@ def precision_chart(scores, linked) -> Chart:
     order = np.argsort(-scores, kind="stable")
     number_of = np.arange(1, len(order) + 1)
     share = np.cumsum(linked[order]) / number_of
-    found = np.cumsum(linked)[-1]
-    some = np.unique(np.geomspace(1, len(order), min(_STEPS, len(order))).round().astype(int)) - 1
+    n_links = linked.sum()
+    steps = np.unique(np.geomspace(1, len(order), min(_STEPS, len(order))).round().astype(int)) - 1
     series = [
-        Series("links among the first", "line", number_of[some], share[some]),
-        Series("all pairs", "rule", y=[found / len(order)], color="grey", dashed=True),
+        Series("links among the first", "line", number_of[steps], share[steps]),
+        Series("all pairs", "rule", y=[n_links / len(order)], color="grey", dashed=True),
     ]
     return Chart("The likeliest pairs", Axis("first pairs, by their score", log=True), Axis("share that is linked"),
                  [View("", series)])  # fmt: skip
@@ -101,20 +101,20 @@ def disagreement_table(scores, linked, names) -> ReportTable:
 def likely_links_table(predictor, X, names) -> ReportTable | None:
     """The unlinked pairs with the highest scores: of the nodes of fit, or of new nodes X."""
     new = not (X is None or isinstance(X, Pairs) or is_networkx(X))
-    found = predictor.predict_links(X if new else None, top_k=_TOP)
-    if not found:
+    links = predictor.predict_links(X if new else None, top_k=_TOP)
+    if not links:
         return None
     called = dict(zip(row_names(X), names, strict=True)) if new else {}
-    pairs = [" – ".join(str(called.get(node, node)) for node in pair) for *pair, _ in found]
+    pairs = [" – ".join(str(called.get(node, node)) for node in pair) for *pair, _ in links]
     title = "Likeliest links among these nodes" if new else "Likeliest links that are not known"
-    return ReportTable(title, ["score"], [[number(score)] for *_, score in found], pairs, first="pair")
+    return ReportTable(title, ["score"], [[number(score)] for *_, score in links], pairs, first="pair")
 
 
 def _coverage(model, X, first, second, linked):
-    """Coverage of the links by sets of partners: part, facts, tiles."""
+    """Coverage of the links by sets of partners."""
     if model.conformal is None or not isinstance(X, Pairs):
-        return None, {}, []
+        return None
     partners = model.conformal.predict_set()
     links = np.flatnonzero(linked)
-    held = np.asarray(partners.contains([(X.nodes[first[i]], X.nodes[second[i]]) for i in links]))
-    return partner_coverage(model, held, partners.sizes)
+    covered = np.asarray(partners.contains([(X.nodes[first[i]], X.nodes[second[i]]) for i in links]))
+    return partner_coverage(model, covered, partners.sizes)

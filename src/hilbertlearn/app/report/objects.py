@@ -110,16 +110,14 @@ def evaluate_objects(model, X, y, names, targets) -> Evaluation:
         examples_table(kind, true, predicted, losses, sets, names),
         *object_charts(kind, rules, losses[rows], *pair),
     ]
-    coverage, more, tile = None, {}, []
-    if sets is not None:
-        coverage, more, tile = set_coverage(model, sets, _filled(true, predicted, known), rows)
+    coverage = None if sets is None else set_coverage(model, sets, _filled(true, predicted, known), rows)
     return Evaluation(
         kind.goal,
-        tiles + tile,
+        tiles,
         SectionPart("Predicted and true", "Examples are in order of their loss, the worst first.", items),
         losses,
         _loss_name(rules),
-        facts | more,
+        facts,
         coverage,
         outputs=[_outputs(kind, rules, known)],
     )

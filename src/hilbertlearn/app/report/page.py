@@ -254,16 +254,16 @@ def _table(table: ReportTable) -> str:
 
 
 def _row(table: ReportTable, i, kinds) -> str:
-    cells, own = table.rows[i], ""
+    cells, heading = table.rows[i], ""
     if table.names is not None:
         name = escape(table.names[i])
-        own, kinds = f'<th scope="row" class="words">{name}</th>', kinds[1:]
+        heading, kinds = f'<th scope="row" class="words">{name}</th>', kinds[1:]
     searched = (
         f' data-name="{escape(table.names[i])}"'
         if table.names is not None and table.first in ("sample", "pair")
         else ""
     )
-    return f"<tr{searched}>{own}{''.join(_cell(cell, kind) for cell, kind in zip(cells, kinds, strict=True))}</tr>"
+    return f"<tr{searched}>{heading}{''.join(_cell(cell, kind) for cell, kind in zip(cells, kinds, strict=True))}</tr>"
 
 
 def _cell(cell, kind) -> str:
@@ -272,9 +272,9 @@ def _cell(cell, kind) -> str:
     text = f'<span class="share">{escape(cell.text)}</span>'
     if not cell.share > 0:
         return f"<td{kind}>{text}</td>"
-    whole = f'<rect class="all" width="{_METER}" height="8" rx="2"/>'
+    frame = f'<rect class="all" width="{_METER}" height="8" rx="2"/>'
     filled = f'<rect width="{_METER * min(cell.share, 1.0):.1f}" height="8" rx="2"/>'
-    bar = f'<svg class="meter" width="{_METER}" height="8" aria-hidden="true">{whole}{filled}</svg>'
+    bar = f'<svg class="meter" width="{_METER}" height="8" aria-hidden="true">{frame}{filled}</svg>'
     return f"<td{kind}>{bar}{text}</td>"
 
 

@@ -69,6 +69,15 @@ class Tile:
 
 
 @dataclass(frozen=True)
+class CoverageSummary:
+    """The coverage of prediction sets: a part of the section, plain numbers, and a tile."""
+
+    part: SectionPart
+    facts: dict
+    tile: Tile
+
+
+@dataclass(frozen=True)
 class Evaluation:
     """The evaluation of predictions, for one kind of outputs."""
 
@@ -78,7 +87,7 @@ class Evaluation:
     errors: Any = None  # (n,) of the samples, NaN where the truth is unknown
     error_name: str = ""
     facts: dict = field(default_factory=dict)  # plain numbers
-    coverage: SectionPart | None = None
+    coverage: CoverageSummary | None = None
     verb: str = "predict"
     unit: str = "sample"  # or "pair"
     outputs: list = field(default_factory=list)  # tables on ranges and missing outputs

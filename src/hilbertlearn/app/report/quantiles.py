@@ -37,23 +37,22 @@ def evaluate_quantiles(model, X, y, names, targets) -> Evaluation:
         picture = scatter(true, middle, ends, errors, names, targets, "middle quantile", bars)
     facts = {"score": score, "score_name": "share of the pinball loss saved"}
     facts |= {"below": dict(zip(map(float, levels), below))}
-    coverage, more, tile = _coverage(model, X, y, true, targets)
     return Evaluation(
         goal,
-        [Tile("pinball loss saved", number(score), "share of that of the plain quantiles"), *tile],
+        [Tile("pinball loss saved", number(score), "share of the loss of constant quantiles")],
         SectionPart("Predicted and true", "", [picture, below_chart(levels, below), below_table(levels, below)]),
         errors,
         "from the middle quantile, in s.d.",
-        facts | more,
-        coverage,
+        facts,
+        _coverage(model, X, y, true, targets),
         outputs=[] if functions else [outputs_table(list(given.T), targets)],
     )
 
 
 def _coverage(model, X, y, true, targets):
-    """Coverage of conformal sets around quantiles: part, facts, tiles."""
+    """Coverage of conformal sets around quantiles."""
     if model.conformal is None:
-        return None, {}, []
+        return None
     if model.predicts_functions:
         return band_coverage(model, model.conformal.predict_band(X), y, np.isfinite(true).any(axis=1), None)
     ends = np.asarray(model.conformal.predict_interval(X)).reshape(*true.shape, 2)

@@ -102,18 +102,21 @@ def section(
     search, search_facts = search_part(layers)
     rows, fit_facts = fit_rows(layers)
     outliers, outlier_facts = outlier_items(layers)
-    facts = {"n_samples": n, **evaluation.facts, **search_facts, **fit_facts, **outlier_facts}
+    coverage = evaluation.coverage
+    coverage_facts = {} if coverage is None else coverage.facts
+    facts = {"n_samples": n, **evaluation.facts, **coverage_facts, **search_facts, **fit_facts, **outlier_facts}
     facts |= {} if seconds is None else {"fit_seconds": float(seconds)}
     times = time_rows(seconds, took, count(n, evaluation.unit), facts)
     parts = [
         _data_part(shown, n, evaluation, columns),
         evaluation.part,
-        evaluation.coverage,
+        None if coverage is None else coverage.part,
         _samples_part(evaluation, names, outliers),
         search,
         SectionPart("The fit", "", [Figures([*rows, *times])]),
     ]
-    tiles = [*_reference_tiles(reference, facts), *evaluation.tiles, *_last_tiles(facts, seconds)]
+    tiles = [*_reference_tiles(reference, facts), *evaluation.tiles]
+    tiles += [*([] if coverage is None else [coverage.tile]), *_last_tiles(facts, seconds)]
     sentence = f"From {describe_inputs(shown)}, {evaluation.verb} {evaluation.goal}." if task is None else str(task)
     heading = type(layers.estimator).__name__ if name is None else str(name)
     return Section(heading, sentence, tiles, [part for part in parts if part is not None], facts)

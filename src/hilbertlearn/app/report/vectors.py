@@ -51,15 +51,15 @@ def evaluate_vectors(model, X, y, names, targets) -> Evaluation:
     facts = {"score": score, "score_name": "R²", "r2": dict(zip(targets, r2.tolist()))}
     facts["rmse"] = dict(zip(targets, by_output["RMSE"].tolist()))
     tiles = [Tile("R²" if d == 1 else "mean R²", number(score), "1 is perfect, 0 is the mean of each output")]
-    coverage, more, tile = (None, {}, []) if ends is None else interval_coverage(model, X, y, true, ends, targets)
+    coverage = None if ends is None else interval_coverage(model, X, y, true, ends, targets)
     intro = "Each dot is a sample; on the line the prediction is exact."
     return Evaluation(
         _goal(model, targets),
-        tiles + tile,
+        tiles,
         SectionPart("Predicted and true", intro, items),
         errors,
         "error, in standard deviations",
-        facts | more,
+        facts,
         coverage,
         outputs=[outputs_table(list(given.T), targets)],
     )

@@ -80,8 +80,8 @@ def compare(model, frame, inputs=None, *, folds=5, random_state=0, verbose=0):
     results: dict = {}
     with Progress("compare", verbose).task("folds", "fold", folds) as progress:
         for train, test in splits:
-            encoder = InputEncoder.from_table(table.iloc[train], plan.features_)
-            X, X_test = encoder.encode(table.iloc[train]), encoder.encode(table.iloc[test])
+            encoder, X = InputEncoder.fit_encode(table.iloc[train], plan.features_)
+            X_test = encoder.encode(table.iloc[test])
             truth = alternatives.scored(outputs[test], outputs[train])
             ours = task.estimator(plan.loss, plan.levels, None, 0)
             ours = _score(ours, X, outputs[train], X_test, truth, alternatives.score)

@@ -1,4 +1,4 @@
-"""Tables in files: CSV in the dialects that are met, and Parquet; written whole or not at all."""
+"""Tables in files: CSV with various separators and encodings, and Parquet."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ import numpy as np
 from ..._utils.atomic_files import replacing
 
 SEPARATORS = (",", ";", "\t", "|")
-MISSING = ["?"]  # beside the empty cell, NA, NaN, null and the like, which pandas knows
-_DASHES = ("-", "--", "\u2013", ".")  # missing too, in columns that hold numbers otherwise
+MISSING = ["?"]  # in addition to the empty cell, NA, NaN and null, which pandas knows
+_DASHES = ("-", "--", "\u2013", ".")  # missing cells in columns of numbers
 _FORMS = (".csv", ".tsv", ".txt", ".parquet")
-_LOOKED_AT = 50  # lines by which separator and decimal mark are told
+_FIRST_LINES = 50  # lines for the detection of separator and decimal mark
 _NAMELESS = re.compile(r"Unnamed: \d+|")
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?(?:\d+|\d{1,3}(?:\.\d{3})+),\d+\s*")
 _IN_THOUSANDS = {  # by the decimal mark
@@ -29,11 +29,11 @@ _IN_THOUSANDS = {  # by the decimal mark
 
 
 class TableError(ValueError):
-    """A table, or a choice of its columns, that cannot be worked with; the message says what to do."""
+    """An error of a table or of a selection of its columns; the message names the remedy."""
 
 
 def pandas():
-    """The module, or an error that says how to get it."""
+    """The module pandas, or an error with the command that installs it."""
     try:
         import pandas
     except ImportError as error:
@@ -42,20 +42,22 @@ def pandas():
 
 
 def read_table(path):
-    """The table in a CSV or Parquet file.
+    """Read a table from a CSV or Parquet file.
 
-    Of CSV files the separator (comma, semicolon, tab, bar), the decimal mark, marks of thousands, a byte order mark and
-    the encoding, UTF-8, UTF-16 or else Windows-1252, are told from the file. Empty cells, NA and ? are missing, and so
-    is a dash among numbers.
+    For CSV files the separator (comma, semicolon, tab, bar), the decimal mark, the thousands separator, a byte order
+    mark and the encoding (UTF-8, UTF-16 or else Windows-1252) are detected. Empty cells, NA and ? are missing, and so
+    is a dash in a column of numbers.
 
     Parameters
     ----------
-    path : of a .csv, .tsv, .txt or .parquet file, whose first line has the names of columns; text may be packed, as in
-        .csv.gz
+    path : str or path-like
+        A .csv, .tsv, .txt or .parquet file whose first line has the names of columns. Text may be compressed, as in
+        .csv.gz.
 
     Returns
     -------
-    data frame of pandas, its columns named by text, a first one without a name "index", its rows numbered from 0
+    pandas.DataFrame
+        Column names are text. A first column without a name is called "index". Rows are numbered from 0.
 
     References
     ----------
@@ -78,7 +80,7 @@ def read_table(path):
     frame = _parquet(path) if form == ".parquet" else _csv(path)
     frame.columns = [str(name).strip() for name in frame.columns]
     if _NAMELESS.fullmatch(frame.columns[0]) and "index" not in frame.columns:
-        frame = frame.rename(columns={frame.columns[0]: "index"})  # as pandas writes its own
+        frame = frame.rename(columns={frame.columns[0]: "index"})  # as pandas writes its index
     _check_names(frame.columns, path)
     if frame.empty:
         raise TableError(f"{path}: the table has no rows; give one with a line of names and a line for each sample")
@@ -99,7 +101,7 @@ def _parquet(path):
         if "pandas" in str(error):
             raise
         raise ImportError("Parquet files need pyarrow: pip install 'hilbertlearn[cli]'") from error
-    except Exception as error:  # of pyarrow, which has classes of its own
+    except Exception as error:  # pyarrow has various classes of errors
         raise TableError(f"{path}: cannot be read as Parquet ({_line(error)})") from error
     return frame.reset_index() if any(name is not None for name in frame.index.names) else frame
 
@@ -133,7 +135,7 @@ def _csv(path):
 
 
 def _names(text, separator, path):
-    """Names of columns, from the first line, and some for what other lines have beyond them: empty cells, as a rule."""
+    """Names of columns in the first line, and names for further cells of other lines, which are empty as a rule."""
     first, *rows = _first_rows(text, separator)
     _check_names([name.strip() for name in first if name.strip()], path)
     names = [name.strip() or f"Unnamed: {j}" for j, name in enumerate(first)]
@@ -142,7 +144,7 @@ def _names(text, separator, path):
 
 
 def _as_written_numbers(column, decimal):
-    """A column of text as numbers, if all its cells are numbers with marks of thousands, or dashes."""
+    """A column of text as numbers, if all its cells are numbers with thousands separators, or dashes."""
     if column.dtype.kind in "biufM":
         return column
     cells = column.map(lambda cell: cell.strip() if isinstance(cell, str) else cell)
@@ -176,12 +178,12 @@ def _text(path):
 
 
 def _first_rows(text, separator):
-    lines = text.splitlines(keepends=True)[:_LOOKED_AT]
+    lines = text.splitlines(keepends=True)[:_FIRST_LINES]
     return [row for row in csv.reader(lines, delimiter=separator) if row]
 
 
 def _separator(text):
-    """The separator by which the first lines have as many cells each, and most of them."""
+    """The separator that gives all first lines the same number of cells, and the most cells."""
 
     def cells(separator):
         counts = [len(row) for row in _first_rows(text, separator)]
@@ -195,16 +197,19 @@ def _has_decimal_comma(text, separator):
 
 
 def write_table(frame, path):
-    """Write a data frame as CSV or as Parquet: the whole file, or if anything goes wrong none.
+    """Write a data frame as CSV or Parquet. If this fails, an existing file stays as it is.
 
     Parameters
     ----------
-    frame : data frame of pandas, whose index is not written
-    path : of a file in a folder that is there; its name ends in .csv or .parquet
+    frame : pandas.DataFrame
+        The table. Its index is not written.
+    path : str or path-like
+        File in an existing folder, with the suffix .csv or .parquet.
 
     Returns
     -------
-    pathlib.Path of the file
+    pathlib.Path
+        The path of the file.
 
     References
     ----------
@@ -228,7 +233,7 @@ def write_table(frame, path):
 
 
 def check_output(path, suffixes=None):
-    """The path of a file to be written, whose folder is there and whose name ends as it should."""
+    """The path of a file to write, after a check of its folder and suffix."""
     path = Path(path)
     if path.is_dir():
         raise TableError(f"{path}: is a folder; give the name of a file")

@@ -96,26 +96,25 @@ def _pipeline(kind):
 class InputEncoder:
     """The input columns of a training table: their names, kinds, and the fitted transformer that encodes them.
 
-    Encoded columns are in the order of kinds (numbers, flags, dates, categories), those of a kind as in the table.
+    Encoded columns are ordered by kind (numbers, flags, dates, categories), and within a kind as in the table.
     """
 
     def __init__(self, kinds, transformer):
         self.kinds, self.transformer = kinds, transformer
 
     @classmethod
-    def from_table(cls, frame, names):
-        """Learn from the columns ``names`` of a data frame."""
+    def fit_encode(cls, frame, names):
+        """Learn from the columns ``names`` of a data frame; returns the encoder and the encoded inputs (n, p)."""
         kinds = {name: _kind_or_flag(frame[name], name) for name in names}
         groups = {kind: [str(name) for name in names if kinds[name] == kind] for kind in (NUMBER, FLAG, DATE, CATEGORY)}
         steps = [(kind, _pipeline(kind), columns) for kind, columns in groups.items() if columns]
         encoder = cls(kinds, ColumnTransformer(steps, sparse_threshold=0.0))
-        encoder.transformer.fit(encoder._columns(frame))
-        return encoder
+        return encoder, encoder.transformer.fit_transform(encoder._columns(frame))
 
     def encode(self, frame):
         """Inputs (n, p) of a data frame, whose columns are found by name."""
         require(frame, self.kinds, "input columns")
-        return np.asarray(self.transformer.transform(self._columns(frame)), dtype=float)
+        return self.transformer.transform(self._columns(frame))
 
     def _columns(self, frame):
         return frame[list(self.kinds)].set_axis([str(name) for name in self.kinds], axis=1)

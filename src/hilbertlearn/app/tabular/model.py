@@ -158,10 +158,10 @@ class TabularModel(BaseEstimator):
 
     def _fit_samples(self, table, outputs):
         start = time.perf_counter()
-        self.inputs_ = InputEncoder.from_table(table, self.features_)
+        self.inputs_, X = InputEncoder.fit_encode(table, self.features_)
         self.notes_ = [*self.notes_, *self.inputs_.training_notes(table), *self.inputs_.notes(table)]
-        X = pandas().DataFrame(self.inputs_.encode(table), index=self._ids(table))  # the estimator keeps these names
-        self.estimator_ = self._new_estimator().fit(X, outputs)
+        named = pandas().DataFrame(X, index=self._ids(table))  # the estimator keeps the names of rows
+        self.estimator_ = self._new_estimator().fit(named, outputs)
         self.n_samples_, self.seconds_ = len(X), time.perf_counter() - start
 
     def _new_estimator(self):
@@ -209,7 +209,7 @@ class TabularModel(BaseEstimator):
 
     def _read_wide(self, frame, inputs):
         if inputs is not None:
-            raise TableError("inputs of their own are for curves in long form; give long, or join the tables first")
+            raise TableError("separate inputs are for curves in long form; give long, or join the tables first")
         names = choose(frame.columns, self.targets, "targets")
         self.task_ = self._chosen_task(frame, names)
         self._check_targets(frame, names)

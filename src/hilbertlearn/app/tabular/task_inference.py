@@ -24,17 +24,26 @@ def infer_task(frame, names):
     text = [name for name, (_, wrong) in zip(names, columns, strict=True) if wrong.any()]
     for name in text:
         _refuse_numbers(frame[name], name)
-    if text:
-        if len(names) == 1:
-            return "structured", "the target is text"
+    if text and len(names) > 1:
         raise TableError(f"targets {listed(text)} hold no numbers; leave them out, or choose one")
-    if len(names) == 1 and holds_truths(frame[names[0]]):
-        return "structured", "true or false, taken for classes"
-    Y = np.column_stack([values for values, _ in columns])
+    if text:
+        return "structured", "the target is text"
     if len(names) == 1:
-        return (
-            ("structured", "few whole numbers, taken for classes") if _are_classes(Y[:, 0]) else ("vector", "numbers")
-        )
+        return _infer_from_column(frame[names[0]], columns[0][0])
+    return _infer_from_columns(frame, names, np.column_stack([values for values, _ in columns]))
+
+
+def _infer_from_column(column, values):
+    """The task of one column with values (n,)."""
+    if holds_truths(column):
+        return "structured", "true or false, taken for classes"
+    if _are_classes(values):
+        return "structured", "few whole numbers, taken for classes"
+    return "vector", "numbers"
+
+
+def _infer_from_columns(frame, names, Y):
+    """The task of several columns with values Y (n, d)."""
     known = Y[np.isfinite(Y).all(axis=1)]
     if np.isin(Y[np.isfinite(Y)], (0, 1)).all():
         return "multilabel", "all cells are 0 or 1"

@@ -103,7 +103,7 @@ class QuantileTask(TableTask):
 
     def estimator(self, loss, levels, level, verbose):
         if loss is not None:
-            raise TableError(f"loss {loss!r} is not for quantiles, whose loss is their own; leave it out")
+            raise TableError(f"loss {loss!r} is not for quantiles, which have the pinball loss; leave it out")
         if levels is None:
             levels = LEVELS if level is None else ((1 - level) / 2, 0.5, (1 + level) / 2)
         return QuantileRegressor(tuple(levels), grid=self.grid, verbose=verbose)
