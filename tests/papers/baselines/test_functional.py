@@ -298,7 +298,7 @@ def test_bad_settings(model, message):
         model.fit(X, Y)
 
 
-def test_what_local_means_do_not_estimate_is_said():
+def test_attributes_that_local_means_do_not_have():
     model = FunctionalNadarayaWatson(kernels.L2(5.0)).fit(X, Y)
     for name in ("alpha_", "dual_coef_", "loss_", "objectives_", "operator_", "support_", "saturated_"):
         with pytest.raises(AttributeError, match=f"FunctionalNadarayaWatson does not estimate {name}"):

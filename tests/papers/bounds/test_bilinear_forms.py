@@ -63,7 +63,7 @@ def largest_share(D, G, c, draws=1500, seed=0):
 
 
 @pytest.mark.parametrize("name", KERNELS)
-def test_losses_that_are_a_constant_less_a_kernel(name):
+def test_losses_that_are_a_constant_minus_a_kernel(name):
     outputs, factor = KERNELS[name]
     D = matrix(name, outputs)
     K = 1 - D / factor

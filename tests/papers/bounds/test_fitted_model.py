@@ -21,7 +21,7 @@ def data(n=40):
     return X, np.column_stack([np.sin(X[:, 0]), X[:, 1]]) + 0.1 * rng.normal(size=(n, 2))
 
 
-def test_what_was_taken_from_the_samples_is_said():
+def test_assumptions_list_settings_that_were_estimated_from_the_samples():
     X, Y = data()
     known = {"output_bound": 5.0, "kernel_bound": 1.0}
     fixed = {"kernel": "rbf", "gamma": 1.0, "alpha": "n^-1/2", "center": False}
@@ -88,7 +88,7 @@ def test_weights_that_differ_are_refused_for_every_loss_and_samples_of_weight_ze
     assert found.value == pytest.approx(expected.value, rel=1e-6)
 
 
-def test_functions_at_points_of_their_own():
+def test_irregular_functions():
     """Values at points may be larger than a function's norm: the kernel's bound is not that of the coordinates."""
     X, _ = data(12)
     rng = np.random.default_rng(0)

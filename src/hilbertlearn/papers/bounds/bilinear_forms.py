@@ -94,23 +94,23 @@ def _constant_minus_kernel(features, norm) -> Callable:
     return lambda loss, outputs, interval: form
 
 
-def _kernel_loss(loss, outputs, interval):
+def _kernel_loss_form(loss, outputs, interval):
     """``k(z, z) - 2 k(z, y) + k(y, y)``."""
     if outputs is None:
         raise ValueError("output_loss: KernelLoss needs outputs, all there may be or typical ones: give outputs=")
     squares = kernels.diagonal(loss.kernel, outputs, gamma=loss.gamma)
-    return _distance("features of the kernel", squares)
+    return _squared_distance_form("features of the kernel", squares)
 
 
-def _distance(features, squares):
+def _squared_distance_form(features, squares):
     """Squared distances of features with these squared norms (n,)."""
     low, high = float(np.min(squares)), float(np.max(squares))
     return BilinearForm(features, 2.0, high, (low, high))
 
 
-def _squared_error(loss, outputs, interval):
+def _squared_error_form(loss, outputs, interval):
     if outputs is None or interval is not None:
-        low, high = _ends(loss, outputs, interval)
+        low, high = _interval_ends(loss, outputs, interval)
         return BilinearForm("the number from the middle", 2.0, ((high - low) / 2) ** 2, (0.0, ((high - low) / 2) ** 2))
     Y = np.asarray(outputs, dtype=float).reshape(len(outputs), -1)
     middle = (Y.min(axis=0) + Y.max(axis=0)) / 2
@@ -118,14 +118,14 @@ def _squared_error(loss, outputs, interval):
     return BilinearForm("the vector from the middle", 2.0, radius**2, (0.0, radius**2))
 
 
-def _wasserstein(loss, outputs, interval):
+def _wasserstein_form(loss, outputs, interval):
     if outputs is None:
         raise ValueError("output_loss: Wasserstein1d needs outputs, for the number of bins: give outputs=")
     bins = np.shape(outputs)[1] - 1  # all cumulated masses but the last, which is 1, are in [0, 1]
     return BilinearForm("signs of cumulated masses", 2.0, bins / 4, (bins / 4, bins / 4))
 
 
-def _rank(loss, outputs, interval):
+def _rank_form(loss, outputs, interval):
     """``scale(y) / 2 - <sign(z), gamma(y)> / 2`` over pairs of items; ``||gamma(y)|| <= scale(y)``."""
     if outputs is None:
         raise ValueError("output_loss: Rank needs outputs, ratings (n, items) of which the sizes are read: outputs=")
@@ -146,7 +146,7 @@ def _difference_norm(y):
     return np.sqrt(max(len(rated) * np.sum(rated**2) - np.sum(rated) ** 2, 0.0))
 
 
-def _margin(loss, outputs, interval):
+def _margin_form(loss, outputs, interval):
     """``u(z) + d(z) y`` with labels y = -1, 1: u the mean and d half the difference of the losses of z."""
     low, high = loss.span(None) if interval is None else interval
     z = np.linspace(low, high, 2 * _GRID + 1)
@@ -154,8 +154,8 @@ def _margin(loss, outputs, interval):
     return BilinearForm("score; label", 1.0, float(np.abs(d).max()), (float(u.min()), float(u.max())), (0.0, 0.0), True)
 
 
-def _residual(loss: ResidualLoss, outputs, interval):
-    low, high = _ends(loss, outputs, interval)
+def _residual_form(loss: ResidualLoss, outputs, interval):
+    low, high = _interval_ends(loss, outputs, interval)
     width = high - low
     z = np.linspace(low, high, _GRID + 1)
     corners = loss.value(np.array([low, low, high, high]), np.array([low, high, low, high])).mean()
@@ -184,7 +184,7 @@ def _variation(loss: ResidualLoss, width):
     return float((total[inside:] - total[:-inside]).max())
 
 
-def _ends(loss, outputs, interval):
+def _interval_ends(loss, outputs, interval):
     """The ends of the interval of outputs."""
     if interval is None and outputs is None:
         raise ValueError(
@@ -206,11 +206,11 @@ _FORMS: dict[type, Callable] = {
     output_losses.Hellinger: _constant_minus_kernel("roots, a constant", float(np.sqrt(2))),
     output_losses.Chi2: _constant_minus_kernel("features of the kernel 2 z y / (z + y), a constant", 2.0),
     output_losses.Diffusion: _constant_minus_kernel("features of the heat kernel, a constant", 2.0),
-    output_losses.Wasserstein1d: _wasserstein,
-    output_losses.KernelLoss: _kernel_loss,
-    output_losses.SquaredError: _squared_error,
-    output_losses.Rank: _rank,
-    output_losses.Hinge: _margin,
-    output_losses.Logistic: _margin,
-    ResidualLoss: _residual,
+    output_losses.Wasserstein1d: _wasserstein_form,
+    output_losses.KernelLoss: _kernel_loss_form,
+    output_losses.SquaredError: _squared_error_form,
+    output_losses.Rank: _rank_form,
+    output_losses.Hinge: _margin_form,
+    output_losses.Logistic: _margin_form,
+    ResidualLoss: _residual_form,
 }
