@@ -141,6 +141,6 @@ def test_smoothers(n_neighbors, smoother):
 @pytest.mark.parametrize("smoother", ["laplacian", "normalized", ("iterated", 3)])
 def test_penalties_of_few_neighbours_are_sparse(smoother):
     gram = rbf_kernel(np.arange(80.0)[:, None] ** 1.01, gamma=0.1)
-    found, dense = Affinity(2, smoother).penalty(gram), Affinity(2, smoother).smoothed(by_neighbours(gram, 2))
+    found, dense = Affinity(2, smoother).penalty(gram), Affinity(2, smoother).smoother_matrix(by_neighbours(gram, 2))
     assert scipy.sparse.issparse(found) and found.nnz <= 80 * 11
     assert_allclose(found.toarray(), dense.toarray() if scipy.sparse.issparse(dense) else dense, atol=1e-12)

@@ -1,4 +1,4 @@
-"""Kernels of inputs whose columns are of different kinds, and of categories."""
+"""Kernels of categories, and of tables whose columns are of different kinds."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ from .tables import InputTable, category_codes, column_names, column_positions, 
 
 _COMBINE = ("sum", "product")
 _RULES = ("median", "auto")
-_STEPS = (1 / 16, 1 / 4, 4, 16)  # factors of the rate of one part
-_MEDIAN_ROWS = 1000  # rows the median is taken over
+_STEPS = (1 / 16, 1 / 4, 4, 16)  # factors by which a round changes the rate of one part; each is one more fit
+_MEDIAN_ROWS = 1000  # rows that the median is computed from; time and memory grow with the square
 
 
 class Columns(BaseEstimator):
-    """The sum, or the product, of kernels that each see some of the columns of X, a data frame or an array.
+    """Sum or product of kernels, each of which is evaluated on some columns of a data frame or an array.
 
-    So a curve, numbers and categories go into one kernel. A sum is for functions that are sums of functions of the
-    parts, a product for those in which the parts interact. Settings of parts are searched by their number, as
-    ``kernel__0__gamma`` or ``kernel__weights``. Rates that are left to the data begin at the rule of each part for its
-    own columns; they are searched together, by a common factor, and then, in rounds, one by one.
+    One kernel can thus combine a curve, numbers and categories. A sum is for functions that are sums of functions of
+    the parts, a product for functions in which the parts interact. Settings of parts are searched by the number of the
+    part, as ``kernel__0__gamma`` or ``kernel__weights``. Rates that are selected automatically start at the rule of
+    each part for its columns. They are searched together, by a common factor, and then one by one in rounds.
 
     Parameters
     ----------
     parts : list of (kernel, columns)
-        kernel: a name, "rbf" or another, whose rate is left to the data and whose origin, of linear and polynomial
-        ones, is the mean of the training inputs; an object of ``hilbertlearn.kernels``; or a callable.
-        columns: a name, a list of names, or a slice of names that contains both ends; numbers are positions, unless
-        the names are numbers. Kernels get the values (n, k) of these columns, of a single one that is not in a list
-        (n,), and the same where it is not of numbers: functions of scikit-fda in a column as they are. Columns inside
-        Columns gets the part of the data frame.
+        kernel: a name, an object of ``hilbertlearn.kernels``, or a callable. The rate of a named kernel is selected
+        automatically, and linear and polynomial kernels have their origin at the mean of the training inputs.
+        columns: a name, a list of names, or a slice of names, which includes both ends. Numbers are positions, unless
+        the names are numbers. Kernels get the values (n, k) of these columns; a single column that is not in a list is
+        given as (n,), and so is a single column that does not hold numbers. Columns of scikit-fda functions are given
+        unchanged. ``Columns`` inside ``Columns`` gets the selected part of the data frame.
     combine : {"sum", "product"}, default="sum"
-        What is done with the values of the parts.
+        How the values of the parts are combined.
     weights : array of shape (number of parts,), default=None
-        Numbers >= 0 that kernels in a sum are multiplied by; None for ones.
+        Non-negative factors of the kernels in a sum; None for ones.
     n_rounds : int, default=3
-        How often the rate of a single part may be changed; a round is kept only if the held-out error falls.
+        Number of rounds that change the rate of a single part. A round is kept only if the cross-validated error falls.
 
     References
     ----------
@@ -69,7 +69,18 @@ class Columns(BaseEstimator):
         self.parts, self.combine, self.weights, self.n_rounds = parts, combine, weights, n_rounds
 
     def get_params(self, deep=True):
-        """The settings; if deep also the kernels of the parts by their number, "0", and their settings, "0__gamma"."""
+        """Get the settings.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether to include the kernels of the parts by number, "0", and their settings, "0__gamma".
+
+        Returns
+        -------
+        params : dict
+            Values by name.
+        """
         params = super().get_params(deep=False)
         if not deep or not isinstance(self.parts, (list, tuple)):
             return params
@@ -81,9 +92,19 @@ class Columns(BaseEstimator):
         return params
 
     def set_params(self, **params):
-        """Set settings, kernels of parts by their number, and settings of these.
+        """Set the settings, the kernels of parts by number, and settings of these.
 
-        A part given by name becomes the object behind it: "rbf" and ``0__gamma=2`` is ``NamedKernel("rbf", 2)``.
+        A named kernel becomes an object: ``0__gamma=2`` turns "rbf" into ``NamedKernel("rbf", 2)``.
+
+        Parameters
+        ----------
+        **params : dict
+            Values by name, as in ``get_params``.
+
+        Returns
+        -------
+        self : Columns
+            The kernel.
         """
         own = {name: params.pop(name) for name in super().get_params(deep=False) if name in params}
         super().set_params(**own)
@@ -91,13 +112,13 @@ class Columns(BaseEstimator):
         numbered = {name: params.pop(name) for name in list(params) if name.isdecimal() and name in known}
         for name in params:
             number = name.partition("__")[0]
-            numbered |= _settable(number, numbered.get(number, known.get(number)), name)
+            numbered |= _replace_name(number, numbered.get(number, known.get(number)), name)
         if numbered:
             self.parts = [(numbered.get(str(i), part[0]), part[1]) for i, part in enumerate(self.parts)]
         return super().set_params(**params) if params else self
 
     def validate(self):
-        """Raise where a setting is out of range, or a part is no kernel of columns."""
+        """Raise an error if a setting is out of range, or a part is not a pair of a kernel and columns."""
         check_choice(self.combine, "Columns: combine", _COMBINE)
         check_number(self.n_rounds, "Columns: n_rounds", strict=False, integer=True)
         pairs = isinstance(self.parts, (list, tuple)) and all(
@@ -125,72 +146,85 @@ class Columns(BaseEstimator):
             return np.ones(len(self.parts))
         if self.combine == "product":
             raise ValueError("Columns: weights are of a sum; set weights=None or combine='sum'")
-        wanted = f"Columns: weights must be {len(self.parts)} numbers >= 0, one for each part"
-        weights = non_negative(self.weights, len(self.parts), wanted)
+        expected = f"Columns: weights must be {len(self.parts)} numbers >= 0, one for each part"
+        weights = non_negative(self.weights, len(self.parts), expected)
         if not weights.any():
-            raise ValueError(f"{wanted}, and not all of them 0")
+            raise ValueError(f"{expected}, and not all of them 0")
         return weights
 
     @property
     def rate_is_searched(self):
-        """Whether the rate of a part is left to held-out errors."""
+        """Whether the rate of a part is selected by leave-one-out errors."""
         return any(is_searched(kernel, "auto") for kernel, _ in self._kernels())
 
     def _kernels(self):
-        """The parts, with objects for names of kernels of curves and strings."""
+        """The parts, with kernel objects for names of kernels of curves and strings."""
         return [(kernel_from_name(kernel, "auto"), columns) for kernel, columns in self.parts]
 
     def resolve(self, X, sample_weight=None) -> ResolvedColumns:
-        """The kernel with numbers for all settings, each part's from its own columns."""
+        """Return the kernel with numbers for all settings, each part resolved with its columns.
 
-        def kernel_of(kernel, x):
+        Parameters
+        ----------
+        X : data frame or array of shape (n, p)
+            Training inputs.
+        sample_weight : array of shape (n,), default=None
+            Weights of the samples; None for ones.
+
+        Returns
+        -------
+        kernel : ResolvedColumns
+            A kernel of the same columns.
+        """
+
+        def resolve_part(kernel, x):
             return InputKernel.from_settings(kernel, "auto", None, x, sample_weight, centred=True)
 
-        return self._made(X, kernel_of)
+        return self._resolve_parts(X, resolve_part)
 
     def __call__(self, X, Z):
-        open_ = [kernel for kernel, _ in self._kernels() if has_gamma(kernel)]
-        if open_:
-            raise unresolved_error(f"Columns: gamma of {open_[0]!r}", "auto")
-        return self._made(X, lambda kernel, x: InputKernel(kernel))(X, Z)
+        names = [kernel for kernel, _ in self._kernels() if has_gamma(kernel)]
+        if names:
+            raise unresolved_error(f"Columns: gamma of {names[0]!r}", "auto")
+        return self._resolve_parts(X, lambda kernel, x: InputKernel(kernel))(X, Z)
 
-    def _made(self, X, kernel_of) -> ResolvedColumns:
+    def _resolve_parts(self, X, resolve_part) -> ResolvedColumns:
         self.validate()
         X, parts = read_columns(X), []
         for i, ((kernel, columns), weight) in enumerate(zip(self._kernels(), self._weights(), strict=True)):
             what = f"Columns: part {i}, {kernel!r},"
-            found = column_positions(columns, column_names(X), what)
-            one = ColumnPart(
+            indices = column_positions(columns, column_names(X), what)
+            part = ColumnPart(
                 what,
                 InputKernel(kernel),
-                tuple(column_names(X)[j] for j in found),
+                tuple(column_names(X)[j] for j in indices),
                 is_single_column(columns),
                 float(weight),
                 is_searched(kernel, "auto"),
             )
-            parts.append(replace(one, kernel=kernel_of(kernel, one.read(X))))
+            parts.append(replace(part, kernel=resolve_part(kernel, part.read(X))))
         return ResolvedColumns(tuple(parts), self.combine)
 
 
 @dataclass(frozen=True)
 class ColumnPart:
-    """A kernel of some columns."""
+    """A kernel and the columns on which it is evaluated."""
 
-    what: str  # it is, for errors
+    what: str  # description for error messages
     kernel: InputKernel
     names: tuple  # of the columns
-    single: bool  # whether it takes one column (n,)
+    single: bool  # whether the setting is one column and not a list
     weight: float
     searched: bool
 
     def read(self, X):
-        """The columns of X, a table or an array, as the kernel takes them."""
-        found = [_found(name, X, self.what) for name in self.names]
+        """Select the columns of X, a table or an array, in the form that the kernel takes."""
+        indices = [column_positions([name], column_names(X), self.what)[0] for name in self.names]
         if not isinstance(X, InputTable):
-            x = X[:, found]
+            x = X[:, indices]
             self._check_numbers(x)
-            return x if scipy.sparse.issparse(x) or not self._alone else x[:, 0]
-        table = X.take(found)
+            return x if scipy.sparse.issparse(x) or not self._takes_vector else x[:, 0]
+        table = X.take(indices)
         if getattr(self.kernel.kernel, "reads_columns", False):
             return table
         functions = [has_points(column) for column in table.columns]
@@ -199,27 +233,29 @@ class ColumnPart:
                 raise ValueError(f"{self.what} has functions beside other columns; give them a part of their own")
             return table.columns[0]
         if any(column.dtype == object for column in table.columns):
-            return self._objects(table)
+            return self._read_objects(table)
         x = np.column_stack(table.columns).astype(float)
         self._check_numbers(x)
-        return x[:, 0] if self._alone else x
+        return x[:, 0] if self._takes_vector else x
 
     @property
-    def _alone(self):
-        """Whether the kernel takes its only column as (n,)."""
+    def _takes_vector(self):
+        """Whether the kernel gets its single column as (n,)."""
         kernel = self.kernel.kernel
         return self.single and not isinstance(kernel, str) and not getattr(kernel, "reads_columns", False)
 
-    def _objects(self, table):
+    def _read_objects(self, table):
+        """Columns that hold objects: (n,) for one column, (n, k) for several."""
         if isinstance(self.kernel.kernel, str):
-            odd = [name for name, column in zip(table.names, table.columns) if column.dtype == object]
+            no_numbers = [name for name, column in zip(table.names, table.columns) if column.dtype == object]
             raise ValueError(
-                f"{self.what} takes numbers, which {', '.join(map(repr, odd))} does not hold; give "
+                f"{self.what} takes numbers, which {', '.join(map(repr, no_numbers))} does not hold; give "
                 "kernels.CategoricalKernel() for categories, kernels.NGrams() for text, or another kernel object"
             )
         return table.columns[0] if len(table.columns) == 1 else np.column_stack([*map(_as_objects, table.columns)])
 
     def _check_numbers(self, x):
+        """Raise an error for NaN or infinity unless the kernel accepts them."""
         values = x.data if scipy.sparse.issparse(x) else x
         if getattr(self.kernel.kernel, "accepts_missing", False) or values.dtype.kind not in "fc":
             return
@@ -232,7 +268,7 @@ class ColumnPart:
 
 @dataclass(frozen=True)
 class ResolvedColumns(BandwidthMixin):
-    """``Columns`` with numbers for all settings."""
+    """``Columns`` with numbers for all settings, as a fitted model keeps it."""
 
     parts: tuple[ColumnPart, ...]
     combine: str
@@ -240,30 +276,30 @@ class ResolvedColumns(BandwidthMixin):
 
     @property
     def gamma(self):
-        """The rates of the parts, None for those without; None where none has one."""
+        """The rates of the parts, with None for parts without a rate; None if no part has one."""
         rates = [part.kernel.rate for part in self.parts]
         return None if all(rate is None for rate in rates) else rates
 
     @property
     def positive_definite(self):
-        """Whether all parts are by construction."""
+        """Whether all parts are positive semi-definite by construction."""
         kernels = [part.kernel.kernel for part in self.parts]
         return all(k in POSITIVE if isinstance(k, str) else getattr(k, "positive_definite", False) for k in kernels)
 
     def with_rate(self, factor):
-        """The same kernel with the rates that are searched multiplied by factor."""
+        """Return the kernel with all searched rates multiplied by factor."""
         check_number(factor, "factor")
         parts = (replace(part, kernel=part.kernel.with_rate(factor)) if part.searched else part for part in self.parts)
         return replace(self, parts=tuple(parts))
 
     def variants(self, X, C, sample_weight=None):
-        """Kernels to go on with after a fit: the rate of one part changed, where rates of several are searched."""
-        open_ = [i for i, part in enumerate(self.parts) if part.searched]
-        if len(open_) < 2:
+        """List kernels to try after a fit: the rate of one part is changed, if rates of several parts are searched."""
+        searched = [i for i, part in enumerate(self.parts) if part.searched]
+        if len(searched) < 2:
             return []
-        return [self._with_rate_of(i, factor) for i in open_ for factor in _STEPS]
+        return [self._with_part_rate(i, factor) for i in searched for factor in _STEPS]
 
-    def _with_rate_of(self, i, factor):
+    def _with_part_rate(self, i, factor):
         part = replace(self.parts[i], kernel=self.parts[i].kernel.with_rate(factor))
         return replace(self, parts=(*self.parts[:i], part, *self.parts[i + 1 :]))
 
@@ -278,28 +314,28 @@ class ResolvedColumns(BandwidthMixin):
     def __repr__(self):
         shown = []
         for part in self.parts:
-            gamma = part.kernel.gamma  # of names; objects show their own
+            gamma = part.kernel.gamma  # of named kernels; the representation of an object contains its gamma
             rate = "" if gamma is None else f" {gamma:.3g}"
             shown.append(f"({part.kernel.kernel}{rate}, {', '.join(map(str, part.names))})")
         return f"Columns([{', '.join(shown)}], {self.combine!r})"
 
 
 class CategoricalKernel(BandwidthMixin, BaseEstimator):
-    """Kernel of categories: 1 for equal ones, ``rho = exp(-gamma)`` for others, all as unlike each other.
+    """Kernel of categories: 1 for equal categories, ``rho = exp(-gamma)`` for different ones.
 
-    Categories are text, numbers, or any values that can be hashed; missing ones (None, NaN, pandas.NA) are a category
-    of their own. Those that training samples did not have are unlike all of these, and like themselves. Matrices
-    ``(1 - rho) I + rho 11'`` are positive definite, and so are products and means of them.
+    Categories are text, numbers, or other hashable values. Missing values (None, NaN, pandas.NA) are one category.
+    Categories that the training samples do not have are treated like all others. Matrices ``(1 - rho) I + rho 11'`` are
+    positive definite, and so are products and means of them.
 
     Parameters
     ----------
     gamma : float or {"median", "auto"}, default="auto"
-        The larger the less is shared between categories; "median" for 1 / median number of columns in which training
-        samples differ, where they do, so that it is 1 for one column (rho 0.37); "auto" for the same where nothing
-        searches for a better one.
+        The larger gamma, the less is shared between categories. "median" for 1 / median number of columns in which
+        training samples differ, over pairs that differ: 1 for one column (rho 0.37). "auto" starts at the median, and
+        estimators search from there.
     combine : {"product", "mean"}, default="product"
-        Over several columns: ``exp(-gamma number of columns that differ)``, or the share of columns that agree plus rho
-        times that of the others, a sum of functions of single columns.
+        For several columns: the product is ``exp(-gamma number of columns that differ)``. The mean is the share of
+        equal columns plus rho times the share of the others, a sum of functions of single columns.
 
     References
     ----------
@@ -322,27 +358,41 @@ class CategoricalKernel(BandwidthMixin, BaseEstimator):
         self.gamma, self.combine = gamma, combine
 
     def validate(self):
-        """Raise where a setting is out of range."""
+        """Raise an error if a setting is out of range."""
         check_choice(self.combine, "CategoricalKernel: combine", ("product", "mean"))
         check_number(self.gamma, "CategoricalKernel: gamma", choices=_RULES)
 
     def resolve(self, X, sample_weight=None):
-        """The kernel with a number for gamma."""
+        """Return the kernel with a number for gamma.
+
+        Parameters
+        ----------
+        X : data frame, series, list or array of shape (n,) or (n, k)
+            Training inputs.
+        sample_weight : array of shape (n,), default=None
+            Weights of the samples; None for ones.
+
+        Returns
+        -------
+        kernel : CategoricalKernel
+            The same settings with a number for gamma.
+        """
         self.validate()
         gamma = self.initial_rate()
         if isinstance(gamma, str):
-            gamma = self._median(_categories(X), sample_weight)
+            gamma = self._median_rate(_categories(X), sample_weight)
         return clone(self).set_params(gamma=float(gamma))
 
-    def _median(self, columns, sample_weight):
+    def _median_rate(self, columns, sample_weight):
+        """1 / median number of columns that differ, over pairs of different samples."""
         n = len(columns[0])
         rows = evenly_spread_rows(None, _MEDIAN_ROWS, columns)
-        if self.combine == "mean":  # whatever the number of columns
+        if self.combine == "mean":  # independent of the number of columns
             return 1.0
         weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
         pairs = np.triu_indices(len(rows), k=1)
-        differ = _differing([column[rows] for column in columns], None)[pairs]
-        return median_rate("laplacian", differ, np.multiply.outer(weights[rows], weights[rows])[pairs])
+        n_different = _count_differences([column[rows] for column in columns], None)[pairs]
+        return median_rate("laplacian", n_different, np.multiply.outer(weights[rows], weights[rows])[pairs])
 
     def __call__(self, X, Z):
         self.validate()
@@ -351,42 +401,38 @@ class CategoricalKernel(BandwidthMixin, BaseEstimator):
         x, z = _categories(X), None if Z is X else _categories(Z)
         if z is not None and len(x) != len(z):
             raise ValueError(f"CategoricalKernel: X and Z must have the same columns, got {len(x)} and {len(z)}")
-        differ = _differing(x, z)
+        n_different = _count_differences(x, z)
         if self.combine == "product":
-            return np.exp(-self.gamma * differ)
-        return 1 - (1 - np.exp(-self.gamma)) * differ / len(x)
+            return np.exp(-self.gamma * n_different)
+        return 1 - (1 - np.exp(-self.gamma)) * n_different / len(x)
 
 
-def _settable(number, kernel, setting):
-    """The kernel of a part by its number with an object for its name; nothing where it has none."""
+def _replace_name(number, kernel, setting):
+    """The part ``{number: kernel object}`` if its kernel is a name; an empty dictionary otherwise."""
     if not isinstance(kernel, str):
         return {}
-    behind = as_kernel_object(kernel)
-    if isinstance(behind, str):
+    replacement = as_kernel_object(kernel)
+    if isinstance(replacement, str):
         raise ValueError(
             f"{setting}: part {number} of Columns, {kernel!r}, has no settings of its own; give an object such as "
             "kernels.Matern()"
         )
-    return {number: behind}
+    return {number: replacement}
 
 
 def read_columns(X):
-    """Inputs with columns: an array or sparse matrix of numbers (n, p) as it is, anything else as a ``InputTable``."""
-    plain = scipy.sparse.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "biuf")
-    return X if plain else InputTable.from_data(X)
-
-
-def _found(name, X, what):
-    """Where the column of a name is; arrays have numbers for names."""
-    return column_positions([name], column_names(X), what)[0]
+    """Read inputs with columns: numeric arrays and sparse matrices (n, p) stay, others become an ``InputTable``."""
+    is_numeric = scipy.sparse.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "biuf")
+    return X if is_numeric else InputTable.from_data(X)
 
 
 def _as_objects(column):
+    """A column as an array of objects."""
     return np.array(column, dtype=object)
 
 
 def _categories(X):
-    """Columns (n,) of categories, from a data frame, a series, an array, a table or a list."""
+    """Columns (n,) of categories of a data frame, a series, an array, a table or a list."""
     if is_framed(X) and not is_frame(X):
         X = values_of(X)
     if isinstance(X, (list, tuple)) and all(not isinstance(item, (list, tuple, np.ndarray)) for item in X):
@@ -399,14 +445,14 @@ def _categories(X):
     return columns
 
 
-def _differing(x, z):
-    """In how many columns samples differ (n, m); z : None for the same samples."""
-    total = np.zeros((len(x[0]), len(x[0] if z is None else z[0])))
+def _count_differences(x, z):
+    """Number (n, m) of columns in which samples x and z differ; z is None for x."""
+    counts = np.zeros((len(x[0]), len(x[0] if z is None else z[0])))
     for j, column in enumerate(x):
         if z is None:
             left = right = category_codes(column)
         else:
             both = category_codes(np.array([*column.tolist(), *z[j].tolist(), None], dtype=object)[:-1])
             left, right = both[: len(column)], both[len(column) :]
-        total += left[:, None] != right
-    return total
+        counts += left[:, None] != right
+    return counts

@@ -1,4 +1,4 @@
-"""Nodes of a graph as vectors whose inner products are a kernel of the graph."""
+"""Embedding of the nodes of a graph: vectors whose inner products are a kernel of the nodes."""
 
 from __future__ import annotations
 
@@ -16,21 +16,25 @@ from .._utils.validation import check_choice, check_number
 from ..data.graphs import laplacian, read_graph
 from .graph import NODE_KERNELS, node_kernel
 
-_EXACT = 1000  # up to so many nodes "auto" keeps the kernel as it is
-_COLUMNS, _SHARE = 400, 8  # beyond, columns beside the components': so many, or one for so many nodes
-_NEGLIGIBLE = 1e-10  # eigenvalues of the kernel, relative to the largest, that count as zero
-_DEGREE, _SPARE = 40, 1.1  # of the polynomials of the Laplacian, and columns carried along for each that is wanted
-_AT_ONCE = 32  # columns, which fit in the cache
+_EXACT = 1000  # nodes up to which rank="auto" keeps the exact kernel
+# Columns of rank="auto" beyond that, besides one for each component: at least _COLUMNS, and one for each _SHARE nodes.
+# Twice as many columns take twice the memory and four times the time.
+_COLUMNS, _SHARE = 400, 8
+_NEGLIGIBLE = 1e-10  # eigenvalues of the kernel, relative to the largest, that are treated as zero
+_DEGREE = 40  # degree of the Chebyshev polynomial; a larger one needs fewer rounds, each of which takes longer
+_SPARE = 1.1  # columns iterated for each eigenvector that is computed
+_BLOCK_COLUMNS = 32  # columns filtered at once, so that they fit in the cache
 _DENSE = 3  # nodes for each column below which dense eigenvectors are faster
-_TOLERANCE, _ROUNDS = 1e-4, 20  # gain in the trace of the kernel for which another round is made, and how many at most
+_TOLERANCE = 1e-4  # relative gain in the kernel's trace below which the iteration stops
+_ROUNDS = 20  # largest number of rounds
 
 
 def node_embedding(kernel, W, beta=1.0, *, rank="auto", center=False, random_state=0):
-    """Nodes of a graph as rows V with ``V V' = node_kernel(kernel, W, beta)``, or nearly.
+    """Compute vectors of the nodes of a graph whose inner products are a kernel, exactly or approximately.
 
-    Each connected component has an eigenvector of the largest eigenvalue, which says nothing of who is linked with whom
-    inside. If they are more than d / 2, those of the smallest components are left out, isolated nodes first, and the
-    rows of their nodes are zero.
+    Each connected component has one eigenvector of the largest eigenvalue, which carries no information about links
+    inside the component. If there are more than d / 2 components, the smallest ones are left out, isolated nodes first,
+    and the rows of their nodes are zero.
 
     Parameters
     ----------
@@ -41,17 +45,18 @@ def node_embedding(kernel, W, beta=1.0, *, rank="auto", center=False, random_sta
     beta : float, default=1.0
         As for ``node_kernel``.
     rank : int, None or "auto", default="auto"
-        None for the kernel itself; a number d of leading eigenvectors; "auto" for the former up to 1000 nodes, and
-        beyond for as many of the latter as predict links no worse, if that is less than half of the nodes.
+        A number d of leading eigenvectors; None for the exact kernel. "auto" is exact up to 1000 nodes; beyond that it
+        uses a number of eigenvectors that predicts links equally well, if it is less than half the number of nodes.
     center : bool, default=False
-        Subtract the mean of the rows, which centres the kernel.
+        Whether to subtract the mean of the rows, which centres the kernel.
     random_state : int, RandomState instance or None, default=0
-        Of the vectors that the leading eigenvectors are searched from.
+        Seed of the start vectors of the eigenvector iteration.
 
     Returns
     -------
     V : array of shape (n, d)
-        One row a node; columns are in descending order of eigenvalues, components first.
+        One row for each node, with ``V V' = node_kernel(kernel, W, beta)`` up to the rank. Columns are in descending
+        order of eigenvalues.
 
     References
     ----------
@@ -74,21 +79,24 @@ def node_embedding(kernel, W, beta=1.0, *, rank="auto", center=False, random_sta
         V = (vectors * np.sqrt(values))[:, ::-1]
         V = V if rank in (None, "auto") else V[:, :rank]
     else:
-        V = _of_graph(_check_kernel(kernel, beta), read_graph(W, "W"), beta, rank, random_state)
-    V = V if V.shape[1] else np.zeros((len(V), 1))  # of the kernel that is zero
+        V = _embed_graph(_check_kernel(kernel, beta), read_graph(W, "W"), beta, rank, random_state)
+    V = V if V.shape[1] else np.zeros((len(V), 1))  # the kernel is zero
     return V - V.mean(axis=0) if center else V
 
 
 def _check_rank(rank):
+    """Raise an error unless rank is None, "auto" or an integer > 0."""
     return rank if rank is None else check_number(rank, "rank", integer=True, choices=("auto",))
 
 
 def _check_kernel(kernel, beta):
+    """Raise an error unless kernel is a known name and beta >= 0."""
     check_number(beta, "beta", strict=False)
     return check_choice(kernel, "output_kernel", NODE_KERNELS)
 
 
-def _of_graph(kernel, W, beta, rank, random_state):
+def _embed_graph(kernel, W, beta, rank, random_state):
+    """Rows (n, d) of a named kernel of a graph W."""
     n, components = W.shape[0], ConnectedComponents(W)
     if rank == "auto":
         rank = components.number + max(_COLUMNS, n // _SHARE, components.number)
@@ -96,34 +104,34 @@ def _of_graph(kernel, W, beta, rank, random_state):
     normalized = kernel == "normalized_laplacian"
 
     def root(values):
-        """Of the kernel's eigenvalues, from those of the Laplacian."""
+        """Roots of the eigenvalues of the kernel, from the eigenvalues of the Laplacian."""
         return (1 + beta * values) ** -0.5 if normalized else np.exp(-beta / 2 * values)
 
     if rank is None:
-        return _exactly(W, components, normalized, root)
+        return _dense_eigenvectors(W, components, normalized, root)
     kept = components.largest(max(1, rank // 2))
     nodes = np.flatnonzero(np.isin(components.labels, kept))
     W = W[nodes][:, nodes]
-    leading = _leading if rank < len(nodes) / _DENSE else _exactly
-    found = leading(W, ConnectedComponents(W), normalized, root, rank, check_random_state(random_state))
-    V = np.zeros((n, found.shape[1]))
-    V[nodes] = found
+    eigenvectors = _iterated_eigenvectors if rank < len(nodes) / _DENSE else _dense_eigenvectors
+    values = eigenvectors(W, ConnectedComponents(W), normalized, root, rank, check_random_state(random_state))
+    V = np.zeros((n, values.shape[1]))
+    V[nodes] = values
     return V
 
 
 class ConnectedComponents:
-    """Connected components of a graph: their number, the label (n,) of each node, and their sizes."""
+    """Connected components of a graph: their number, the labels (n,) of the nodes, and their sizes."""
 
     def __init__(self, W):
         self.number, self.labels = scipy.sparse.csgraph.connected_components(W, directed=False)
         self.sizes = np.bincount(self.labels)
 
     def largest(self, most):
-        """The labels of the largest components, at most so many, largest first."""
+        """Labels of the largest components, at most `most`, largest first."""
         return np.argsort(-self.sizes, kind="stable")[:most]
 
     def constants(self, W, normalized):
-        """Orthonormal eigenvectors (n, number) of the Laplacian's eigenvalue 0, sparse."""
+        """Sparse orthonormal eigenvectors (n, number) of the eigenvalue 0 of the Laplacian."""
         n = len(self.labels)
         squares = np.asarray(W.sum(axis=1)) if normalized else np.ones(n)
         squares = np.where(self.sizes[self.labels] == 1, 1.0, squares)
@@ -132,8 +140,8 @@ class ConnectedComponents:
         return scipy.sparse.csr_array((entries, (np.arange(n), self.labels)), shape=(n, self.number))
 
 
-def _exactly(W, components, normalized, root, rank=None, rng=None):
-    """All eigenvectors (n, d), or the leading ones, each times the root of its eigenvalue, component by component."""
+def _dense_eigenvectors(W, components, normalized, root, rank=None, rng=None):
+    """All or the leading eigenvectors (n, d) times the roots of their eigenvalues, computed for each component."""
     n = W.shape[0]
     constants, columns, values = components.constants(W, normalized).toarray(), [], [np.zeros(components.number)]
     order = np.argsort(components.labels, kind="stable")
@@ -141,66 +149,66 @@ def _exactly(W, components, normalized, root, rank=None, rng=None):
         if len(nodes) > 1:
             L = laplacian(W[nodes][:, nodes], normalized).toarray()
             constant = constants[nodes, components.labels[nodes[0]], None]
-            L += (2 * np.abs(L).sum(axis=1).max()) * (
-                constant @ constant.T
-            )  # beyond all others by Gershgorin's circles
-            own, vectors = scipy.linalg.eigh(L, driver="evd", overwrite_a=True, check_finite=False)
-            own, vectors = np.maximum(own[:-1], 0.0), vectors[:, :-1]  # without the constant
-            kept = root(own) ** 2 > _NEGLIGIBLE
+            # the constant gets the largest eigenvalue, by Gershgorin's theorem
+            L += (2 * np.abs(L).sum(axis=1).max()) * (constant @ constant.T)
+            eigenvalues, vectors = scipy.linalg.eigh(L, driver="evd", overwrite_a=True, check_finite=False)
+            eigenvalues, vectors = np.maximum(eigenvalues[:-1], 0.0), vectors[:, :-1]  # without the constant
+            kept = root(eigenvalues) ** 2 > _NEGLIGIBLE
             column = np.zeros((n, np.count_nonzero(kept)))
-            column[nodes] = vectors[:, kept] * root(own[kept])
+            column[nodes] = vectors[:, kept] * root(eigenvalues[kept])
             columns.append(column)
-            values.append(own[kept])
+            values.append(eigenvalues[kept])
     order = np.argsort(np.concatenate(values), kind="stable")[:rank]
     return np.hstack([constants, *columns])[:, order]
 
 
-def _leading(W, components, normalized, root, rank, rng):
-    """About the leading eigenvectors (n, rank), each times the root of its eigenvalue.
+def _iterated_eigenvectors(W, components, normalized, root, rank, rng):
+    """Approximate leading eigenvectors (n, rank) times the roots of their eigenvalues.
 
-    Subspace iteration with Chebyshev polynomials (Zhou, Saad, Tiago & Chelikowsky 2006), which takes products with the
-    Laplacian only: ARPACK is slow for hundreds of eigenvectors, and factors of the Laplacians of networks are full.
-    Eigenvectors near the last ones need not have converged, since nothing sets those apart from the next. The constants
-    of components are known, and taken out.
+    Subspace iteration with Chebyshev polynomials (Zhou, Saad, Tiago & Chelikowsky 2006) needs only products with the
+    Laplacian. ARPACK is slow for hundreds of eigenvectors, and factors of Laplacians of networks are dense. The last
+    eigenvectors need not converge, because no gap separates them from the following ones. The constant vectors of the
+    components are known and projected out.
     """
     L, constants = laplacian(W, normalized), components.constants(W, normalized)
     number = rank - components.number
     size = min(W.shape[0] - components.number, int(_SPARE * number) + 10)
-    upper = float(abs(L).sum(axis=1).max())  # by Gershgorin's circles
+    upper = float(abs(L).sum(axis=1).max())  # by Gershgorin's theorem
 
     def without_constants(V):
         V -= constants @ (constants.T @ V)
         return V
 
-    # Of the smallest eigenvalues the sum is at most that of the smallest diagonal entries.
+    # The sum of the smallest eigenvalues is at most the sum of the smallest diagonal entries.
     cut, trace = float(np.sort(L.diagonal())[size - 1]), 0.0
     V, values = rng.normal(size=(W.shape[0], size)), np.zeros(size)
     for _ in range(_ROUNDS):
-        filtered = partial(_filtered, L, min(cut, upper / 2), upper)
-        parts = np.array_split(without_constants(V), -(-size // _AT_ONCE), axis=1)
-        V = without_constants(np.hstack(side_by_side(filtered, parts)))
+        apply_filter = partial(_apply_filter, L, min(cut, upper / 2), upper)
+        parts = np.array_split(without_constants(V), -(-size // _BLOCK_COLUMNS), axis=1)
+        V = without_constants(np.hstack(side_by_side(apply_filter, parts)))
         with threads_for(size):
             V = scipy.linalg.qr(V, mode="economic", overwrite_a=True, check_finite=False)[0]
-            image = L @ V + constants @ (upper * (constants.T @ V))  # what rounding left of the constants goes last
+            # remainders of the constants get the largest eigenvalue
+            image = L @ V + constants @ (upper * (constants.T @ V))
             values, rotation = scipy.linalg.eigh(V.T @ image, driver="evd", overwrite_a=True, check_finite=False)
             V = V @ rotation
-        cut, before = float(values[-1]), trace
+        cut, last_trace = float(values[-1]), trace
         trace = float((root(values[:number]) ** 2).sum())
-        if trace - before <= _TOLERANCE * trace:
+        if trace - last_trace <= _TOLERANCE * trace:
             break
     return np.hstack([constants.toarray(), V[:, :number] * root(values[:number])])
 
 
-def _filtered(L, cut, upper, V):
-    """A Chebyshev polynomial of L that is at most 1 between cut and upper, and grows below, times V (m, k).
+def _apply_filter(L, cut, upper, V):
+    """Apply a Chebyshev polynomial of L to V (m, k) that is at most 1 on [cut, upper] and grows below cut.
 
-    With a cut of at most half of upper, values are below 1e31 and nothing overflows.
+    If cut is at most half of upper, values are below 1e31 and do not overflow.
     """
     middle, half = (upper + cut) / 2, (upper - cut) / 2
     twice = scipy.sparse.csr_array((L - middle * scipy.sparse.eye_array(L.shape[0])) * (2 / half))
-    before, V = V, (twice @ V) / 2
+    previous, V = V, (twice @ V) / 2
     for _ in range(_DEGREE - 1):
-        after = twice @ V
-        after -= before
-        before, V = V, after
+        following = twice @ V
+        following -= previous
+        previous, V = V, following
     return V

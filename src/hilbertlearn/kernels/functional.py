@@ -1,16 +1,13 @@
-"""Kernels on curves: settings with ``get_params``, called as ``kernel(X, Z) -> Gram``.
+"""Kernels of curves.
 
 X and Z are arrays (n, m) or (n, m, channels), scikit-fda's ``FDataGrid`` and ``FDataIrregular``, or
-``IrregularFunctions``. Integrals are quadratures by the trapezoid rule whose weights sum to 1: the interval from the
-first to the last point of the grid counts as [0, 1].
+``IrregularFunctions``. Integrals are computed by the trapezoid rule with weights that sum to 1: the domain, from the
+first to the last point of the grid, is mapped to [0, 1].
 
-Points that were not observed (NaN) are interpolated linearly from the observed points of the same curve and channel,
-constant before the first and after the last, as Bouche et al. 2021 and Lambert et al. 2022 do with input curves. Each
-curve is completed on its own, so that all kernels stay positive semi-definite. (Distances over the points that two
-curves have in common would lose that: they are not distances in one space.)
-
-A setting that depends on the training data is a word until ``resolve(X, sample_weight)`` returns the same kernel with
-the numbers behind it. "auto" leaves a bandwidth to held-out errors and is the median where nothing searches.
+Unobserved points (NaN) are interpolated linearly from the observed points of the same curve and channel, and constant
+beyond the first and last, as in Bouche et al. 2021 and Lambert et al. 2022. Each curve is completed by itself, which
+keeps all kernels positive semi-definite. Distances over the common points of two curves would not: they are not
+distances in one space.
 """
 
 from __future__ import annotations
@@ -26,47 +23,62 @@ from ..data.functions import curves_on_grid, fill_gaps, quadrature, same_points
 from .gram import gram, median_rate, resolve_gamma
 from .stationary import MATERN, BandwidthMixin
 
-_METRICS = {"laplacian": "cityblock", "rbf": "sqeuclidean"}  # the distances d in exp(-gamma d), by scipy's names
-_SHAPES = ("rbf", *MATERN, "linear")  # of kernels of the L2 distance, or of the inner product
+_METRICS = {"laplacian": "cityblock", "rbf": "sqeuclidean"}  # names of the distances d in exp(-gamma d) in scipy
+_SHAPES = ("rbf", *MATERN, "linear")  # functions of the L2 distance, or of the inner product
 _RULES = ("median", "auto")
-_BLOCK_ENTRIES = 2**18  # kernel values computed at once, 2 MB: they are summed while still in the cache
+_BLOCK_ENTRIES = 2**18  # kernel values computed at once, 2 MB, so that they are summed while in the cache
 
 
 @unnamed_in_errors
 class CurveKernel(BandwidthMixin, BaseEstimator):
-    """What kernels on curves share: how these are read, and settings that wait for the training curves.
+    """Base class of kernels of curves, which reads the curves.
 
-    A kernel defines ``_gram(x, z, points)`` for curves (n, m, channels) at points (m,), x is z where they are the same,
-    and ``_numbers(x, points, mass)``, the settings that follow from training curves x with weights mass (n,).
+    A subclass defines ``_gram(x, z, points)`` for curves (n, m, channels) at points (m,), where x is z for a Gram
+    matrix, and ``_resolved_settings(x, points, weights)``, a dictionary of settings computed from training curves x
+    with weights (n,).
     """
 
     accepts_missing = True
 
     def resolve(self, X, sample_weight=None):
-        """The kernel with numbers for what depends on the training curves."""
+        """Return the kernel with numbers for settings that depend on the training curves.
+
+        Parameters
+        ----------
+        X : array of shape (n, m) or (n, m, channels), or container of n curves
+            Training curves.
+        sample_weight : array of shape (n,), default=None
+            Weights of the curves; None for ones.
+
+        Returns
+        -------
+        kernel : object of the same class
+            The same settings, with numbers.
+        """
         x, points = _read(X, self.grid, "X")
-        mass = np.ones(len(x)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-        return clone(self).set_params(**self._numbers(x, points, mass))
+        weights = np.ones(len(x)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+        return clone(self).set_params(**self._resolved_settings(x, points, weights))
 
     def __call__(self, X, Z):
-        return self._gram(*_pair(X, Z, self.grid))
+        return self._gram(*_read_both(X, Z, self.grid))
 
 
 class L2(CurveKernel):
     """Kernel of the L2 distance of curves, ``exp(-gamma ||x - z||^2)`` by default.
 
-    Squared distances are summed over the channels.
+    Squared distances are summed over channels.
 
     Parameters
     ----------
     gamma : float or {"median", "auto"}, default="auto"
-        Rate; "median" and "auto" are 1 / (2 median squared distance) over pairs of distinct training curves.
+        Rate. "median" is 1 / (2 median squared distance) over pairs of distinct training curves. "auto" starts at the
+        median, and estimators search from there.
     grid : array of shape (m,), default=None
-        Points of curves given as arrays, by default evenly spaced; curves that have no points in common are
-        interpolated there.
+        Points of curves given as arrays; None for evenly spaced points. Curves without common points are interpolated
+        there.
     shape : {"rbf", "matern12", "matern32", "matern", "matern52", "linear"}, default="rbf"
-        As ``Matern`` with nu = 1/2, 3/2 ("matern" too) and 5/2; "linear" is the inner product ``∫ <x(t), z(t)> dt``, in
-        which gamma has no part.
+        Function of the distance: Gaussian, or ``Matern`` with nu = 1/2, 3/2 ("matern" too) and 5/2. "linear" is the
+        inner product ``∫ <x(t), z(t)> dt``, which does not use gamma.
 
     References
     ----------
@@ -90,40 +102,51 @@ class L2(CurveKernel):
 
     @property
     def rate_is_searched(self):
-        """Whether gamma is left to held-out errors."""
+        """Whether gamma is selected by leave-one-out errors."""
         return super().rate_is_searched and self.shape != "linear"
 
     def with_rate(self, factor):
-        """The same kernel with gamma multiplied by factor; the linear one has no rate."""
+        """Return the kernel with gamma multiplied by a factor; the linear kernel has no gamma.
+
+        Parameters
+        ----------
+        factor : float
+            A number > 0.
+
+        Returns
+        -------
+        kernel : L2
+            gamma must be a number: call ``resolve`` first.
+        """
         return clone(self) if self.shape == "linear" else super().with_rate(factor)
 
-    def _numbers(self, x, points, mass):
+    def _resolved_settings(self, x, points, weights):
         if check_choice(self.shape, "L2: shape", _SHAPES) == "linear":
             return {}
         check_number(self.gamma, "L2: gamma", choices=_RULES)
-        return {"gamma": resolve_gamma("rbf", self.initial_rate(), _vectors(x, points), mass)}
+        return {"gamma": resolve_gamma("rbf", self.initial_rate(), _vectors(x, points), weights)}
 
     def _gram(self, x, z, points):
         shape = check_choice(self.shape, "L2: shape", _SHAPES)
         gamma = None if shape == "linear" else _number(self.gamma, "L2: gamma")
-        return _of_distance(shape, x, z, points, gamma)
+        return _distance_kernel(shape, x, z, points, gamma)
 
 
 class IntegratedKernel(CurveKernel):
-    """Kernel of the values, integrated over the points: ``k(x, z) = ∫ exp(-gamma d(x(t), z(t))) dt``.
+    """Integral over the points of a kernel of the values: ``k(x, z) = ∫ exp(-gamma d(x(t), z(t))) dt``.
 
-    The distance d of two values is that of the kernel's name; with several channels they are vectors. Laforgue et al.
+    `name` selects the distance d of two values, which are vectors if there are several channels. Laforgue et al.
     2020 use the Laplacian one with gamma = 7 for electromyograms, Lambert et al. 2022 the Gaussian one for the 13
-    standardised channels of speech (where they average over the points, with equal weights).
+    standardised channels of speech, with equal weights of all points.
 
     Parameters
     ----------
     name : {"laplacian", "rbf"}, default="laplacian"
         "laplacian" for the city-block distance, "rbf" for the squared Euclidean one.
     gamma : float or {"median", "auto"}, default="auto"
-        Rate; "median" and "auto" are 1 / median distance ("laplacian") or 1 / (2 median distance) ("rbf"), the median
-        over pairs of training curves and over points at which they differ; of many, 200 curves and 50 points are taken
-        at even steps.
+        Rate. "median" is 1 / median distance ("laplacian") or 1 / (2 median distance) ("rbf"). The median is over
+        pairs of training curves and over points at which they differ, from at most 200 curves and 50 points at even
+        steps. "auto" starts at the median, and estimators search from there.
     grid : array of shape (m,), default=None
         As in ``L2``.
 
@@ -145,10 +168,10 @@ class IntegratedKernel(CurveKernel):
     def __init__(self, name="laplacian", gamma="auto", grid=None):
         self.name, self.gamma, self.grid = name, gamma, grid
 
-    def _numbers(self, x, points, mass):
+    def _resolved_settings(self, x, points, weights):
         check_choice(self.name, "IntegratedKernel: name", tuple(_METRICS))
         gamma = check_number(self.gamma, "IntegratedKernel: gamma", choices=_RULES)
-        return {"gamma": _median_rate(self.name, x, points, mass) if isinstance(gamma, str) else float(gamma)}
+        return {"gamma": _median_rate(self.name, x, points, weights) if isinstance(gamma, str) else float(gamma)}
 
     def _gram(self, x, z, points):
         check_choice(self.name, "IntegratedKernel: name", tuple(_METRICS))
@@ -161,23 +184,23 @@ class IntegratedKernel(CurveKernel):
                 values *= weight
                 G[block] += values
         if z is x:
-            np.fill_diagonal(G, 1.0)  # the weights sum to 1, their sum does to rounding only
+            np.fill_diagonal(G, 1.0)  # the weights sum to 1 only up to rounding
         return G
 
 
 class ChannelSum(CurveKernel):
-    """Sum of one Gaussian kernel for each channel: ``sum_l exp(-||x^l - z^l||^2 / (bandwidth^2 scale_l))``.
+    """Sum of Gaussian kernels, one for each channel: ``sum_l exp(-||x^l - z^l||^2 / (bandwidth^2 scale_l))``.
 
-    Bouche et al. 2021 have it with 13 channels of speech and bandwidth 1: scale_l is the sum of ``||x_i^l||^2`` over
-    the training curves. As a sum, not a mean, it grows with their number, and the kernel flattens.
+    Bouche et al. 2021 use it for 13 channels of speech with bandwidth 1. scale_l is the sum of ``||x_i^l||^2`` over the
+    training curves. It is a sum and not a mean: it grows with their number, and the kernel flattens.
 
     Parameters
     ----------
     bandwidth : float, array of shape (channels,) or "auto", default=1.0
-        One number, or one for each channel; "auto" is 1 where nothing searches for a better one.
+        One number, or one for each channel. "auto" starts at 1, and estimators search from there.
     scales : array of shape (channels,) or "training", default="training"
-        Positive numbers, or "training" for the sums over the training curves (with sample weights, weighted sums); a
-        channel in which all training curves are zero gets 1.
+        Positive numbers, or "training" for the (weighted) sums over the training curves. A channel in which all
+        training curves are zero gets 1.
     grid : array of shape (m,), default=None
         As in ``L2``.
 
@@ -204,48 +227,49 @@ class ChannelSum(CurveKernel):
     def __init__(self, bandwidth=1.0, scales="training", grid=None):
         self.bandwidth, self.scales, self.grid = bandwidth, scales, grid
 
-    def _numbers(self, x, points, mass):
+    def _resolved_settings(self, x, points, weights):
         scales = self.scales
         if isinstance(scales, str):
             check_choice(scales, "ChannelSum: scales", ("training",))
-            sums = np.einsum("i,t,itl->l", mass, quadrature(points), x**2)
+            sums = np.einsum("i,t,itl->l", weights, quadrature(points), x**2)
             scales = np.where(sums > 0, sums, 1.0)
         bandwidth = self.initial_rate()
-        self._widths(bandwidth, scales, x.shape[2])  # refuses bad numbers at fit already
+        self._widths(bandwidth, scales, x.shape[2])  # raises errors at fit
         return {"bandwidth": bandwidth, "scales": scales}
 
     def _gram(self, x, z, points):
         if isinstance(self.scales, str):
             check_choice(self.scales, "ChannelSum: scales", ("training",))
-            raise _unresolved("ChannelSum: scales", self.scales)
+            raise _unresolved_error("ChannelSum: scales", self.scales)
         if self.rate_is_searched:
-            raise _unresolved("ChannelSum: bandwidth", self.bandwidth)
+            raise _unresolved_error("ChannelSum: bandwidth", self.bandwidth)
         G = np.zeros((len(x), len(z)))
         for l, width in enumerate(self._widths(self.bandwidth, self.scales, x.shape[2])):
-            own = x[:, :, l : l + 1]
-            G += _of_distance("rbf", own, own if z is x else z[:, :, l : l + 1], points, 1.0 / width)
+            channel = x[:, :, l : l + 1]
+            G += _distance_kernel("rbf", channel, channel if z is x else z[:, :, l : l + 1], points, 1.0 / width)
         return G
 
     def _widths(self, bandwidth, scales, channels):
-        """What the squared distances of each channel are divided by, shape (channels,)."""
+        """Divisors (channels,) of the squared distances."""
         bandwidths = _positive(bandwidth, "ChannelSum: bandwidth", channels)
         return bandwidths**2 * _positive(scales, "ChannelSum: scales", channels)
 
 
 class AdditiveKernel(CurveKernel):
-    """Input kernel of the kernel additive model, a double integral over the points of two curves.
+    """Kernel of the kernel additive model, a double integral over the points of two curves.
 
-    ``k(x, z) = ∫∫ exp(-(s - t)^2 / bandwidth_points^2) exp(-||x(s) - z(t)||^2 / bandwidth_values^2) ds dt``, whose
-    functions are integrals over s of a smooth function of (s, x(s)). It is the inner product of the mean embeddings of
-    two graphs {(s, x(s))} under a Gaussian kernel, so it is not 1 on the diagonal.
+    ``k(x, z) = ∫∫ exp(-(s - t)^2 / bandwidth_points^2) exp(-||x(s) - z(t)||^2 / bandwidth_values^2) ds dt``. Its
+    functions are integrals over s of a smooth function of (s, x(s)). The kernel is the inner product of the mean
+    embeddings of two graphs {(s, x(s))} under a Gaussian kernel, so that ``k(x, x)`` is not 1.
 
     Parameters
     ----------
     bandwidth_points : float, default=0.1
-        The grid counts as [0, 1].
+        Bandwidth of the points; the domain is mapped to [0, 1].
     bandwidth_values : float or {"median", "auto"}, default="auto"
-        "median" and "auto" are the root of twice the median squared distance between values of two training curves at
-        the same point, taken as in ``IntegratedKernel``.
+        Bandwidth of the values. "median" is the root of twice the median squared distance between values of two
+        training curves at the same point, computed as in ``IntegratedKernel``. "auto" starts at the median, and
+        estimators search from there.
     grid : array of shape (m,), default=None
         As in ``L2``.
 
@@ -272,24 +296,24 @@ class AdditiveKernel(CurveKernel):
     def __init__(self, bandwidth_points=0.1, bandwidth_values="auto", grid=None):
         self.bandwidth_points, self.bandwidth_values, self.grid = bandwidth_points, bandwidth_values, grid
 
-    def _numbers(self, x, points, mass):
+    def _resolved_settings(self, x, points, weights):
         check_number(self.bandwidth_points, "AdditiveKernel: bandwidth_points")
         bandwidth = check_number(self.bandwidth_values, "AdditiveKernel: bandwidth_values", choices=_RULES)
         if isinstance(bandwidth, str):
-            bandwidth = _median_rate("rbf", x, points, mass) ** -0.5
+            bandwidth = _median_rate("rbf", x, points, weights) ** -0.5
         return {"bandwidth_values": float(bandwidth)}
 
     def _gram(self, x, z, points):
-        along = check_number(self.bandwidth_points, "AdditiveKernel: bandwidth_points")
-        across = _number(self.bandwidth_values, "AdditiveKernel: bandwidth_values")
+        bandwidth_points = check_number(self.bandwidth_points, "AdditiveKernel: bandwidth_points")
+        bandwidth_values = _number(self.bandwidth_values, "AdditiveKernel: bandwidth_values")
         q = quadrature(points)
-        span = (points - points[0]) / (np.ptp(points) or 1.0) / along
-        graphs = _graphs(x / across, span)
-        others = graphs if z is x else _graphs(z / across, span)
+        span = (points - points[0]) / (np.ptp(points) or 1.0) / bandwidth_points
+        graphs = _graphs(x / bandwidth_values, span)
+        others = graphs if z is x else _graphs(z / bandwidth_values, span)
         G = np.zeros((len(x), len(z)))
         step = max(1, _BLOCK_ENTRIES // len(points) ** 2)
         for i, graph in enumerate(graphs):
-            for start in range(i if z is x else 0, len(z), step):  # of a symmetric matrix one half
+            for start in range(i if z is x else 0, len(z), step):  # one half of a symmetric matrix
                 block = others[start : start + step]
                 values = _exponential("rbf", 1.0, graph, block.reshape(-1, block.shape[2]))
                 G[i, start : start + step] = (q @ values).reshape(len(block), -1) @ q
@@ -297,7 +321,7 @@ class AdditiveKernel(CurveKernel):
 
 
 def _exponential(name, rate, u, v):
-    """``exp(-rate d(u_i, v_j))``, shape (n, m), for values u (n, channels) and v (m, channels)."""
+    """Compute ``exp(-rate d(u_i, v_j))`` (n, m) for values u (n, channels) and v (m, channels)."""
     values = cdist(u, v, _METRICS[name])
     values *= -rate
     return np.exp(values, out=values)
@@ -308,8 +332,8 @@ def _vectors(x, points):
     return (np.sqrt(quadrature(points))[:, None] * x).reshape(len(x), -1)
 
 
-def _of_distance(shape, x, z, points, gamma):
-    """A kernel by name of the curves as vectors, such as ``exp(-gamma ||x_i - z_j||^2)``; the norm that of L2."""
+def _distance_kernel(shape, x, z, points, gamma):
+    """Values of a named kernel of the curves as vectors, such as ``exp(-gamma ||x_i - z_j||^2)`` with the L2 norm."""
     return gram(shape, _vectors(x, points), None if z is x else _vectors(z, points), gamma=gamma)
 
 
@@ -318,27 +342,27 @@ def _graphs(x, span):
     return np.concatenate([np.broadcast_to(span[:, None], (*x.shape[:2], 1)), x], axis=2)
 
 
-def _median_rate(name, x, points, mass):
-    """The rate at which the kernel of two values is 1/e (laplacian) or 1/sqrt(e) (rbf) at their median distance.
+def _median_rate(name, x, points, weights):
+    """Rate at which the kernel of two values is 1/e (laplacian) or 1/sqrt(e) (rbf) at the median distance.
 
-    The median is over pairs of curves, each with the product of their weights, and over points, each with its
-    quadrature weight, at which they differ: copies of a curve are no pair. 1 if none differ.
+    The median is over pairs of curves, weighted by the product of their weights, and over points at which they differ,
+    weighted by the quadrature. The rate is 1 if all curves are equal.
     """
-    rows, columns = _evenly(len(x), 200), _evenly(len(points), 50)  # at most a million distances
+    rows, columns = _even_steps(len(x), 200), _even_steps(len(points), 50)  # at most a million distances
     pairs = np.triu_indices(len(rows), k=1)
-    pair_mass = np.multiply.outer(mass[rows], mass[rows])[pairs]
+    pair_weights = np.multiply.outer(weights[rows], weights[rows])[pairs]
     distances = np.array([cdist(x[rows, t], x[rows, t], _METRICS[name])[pairs] for t in columns])
-    total = np.multiply.outer(quadrature(points[columns]), pair_mass)
-    return median_rate(name, distances, total)
+    all_weights = np.multiply.outer(quadrature(points[columns]), pair_weights)
+    return median_rate(name, distances, all_weights)
 
 
-def _evenly(n, most):
-    """At most so many of n indices, at even steps."""
+def _even_steps(n, most):
+    """At most `most` of n indices, at even steps."""
     return np.unique(np.linspace(0, n - 1, min(n, most)).astype(int))
 
 
-def _pair(X, Z, grid):
-    """Values (n, m, channels) of X and of Z and their common points (m,); the same array twice when X is Z."""
+def _read_both(X, Z, grid):
+    """Values (n, m, channels) of X and Z, and their common points (m,); the same array twice if X is Z."""
     x, points = _read(X, grid, "X")
     if Z is X:
         return x, x, points
@@ -364,17 +388,19 @@ def _read(X, grid, name):
 
 
 def _described(points):
+    """Description of a grid for error messages."""
     return f"{len(points)} points on [{points[0]:g}, {points[-1]:g}]"
 
 
 def _number(value, name):
-    """A positive number; a setting that still waits for the training curves is an error."""
+    """A positive number; an error if the setting is not resolved yet."""
     if isinstance(check_number(value, name, choices=_RULES), str):
-        raise _unresolved(name, value)
+        raise _unresolved_error(name, value)
     return float(value)
 
 
-def _unresolved(name, value):
+def _unresolved_error(name, value):
+    """The error for a kernel that is called before ``resolve``."""
     return ValueError(
         f"{name}={value!r} depends on the training curves: call kernel.resolve(X_train) first and use the kernel it "
         "returns, or give numbers"
@@ -386,7 +412,7 @@ def _positive(value, name, channels):
     try:
         numbers = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
-        numbers = np.empty((0, 0))  # refused below
+        numbers = np.empty((0, 0))  # raises the error below
     if numbers.shape not in ((), (channels,)) or not (np.isfinite(numbers) & (numbers > 0)).all():
         raise ValueError(
             f"{name} must be finite numbers > 0, one or {channels} (one for each channel), got {value!r}; "

@@ -1,4 +1,4 @@
-"""Kernels of the nodes of a graph, and graphs of samples from their kernel."""
+"""Kernels of the nodes of a graph, graphs of samples, and graph penalties."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ from .._utils.blocks import rows_at_once, slices
 from .._utils.validation import check_choice, check_memory, check_number, check_symmetric_psd
 from ..data.graphs import is_networkx, laplacian, read_weights
 
-_ENTRIES = 2**22  # of features at a time
-_DENSE = 0.2  # share of pairs that are linked beyond which products with a dense matrix are faster
+_ENTRIES = 2**22  # entries of features that are read at once, 32 MB
+_DENSE = 0.2  # share of linked pairs above which products with a dense matrix are faster than with a sparse one
 _FEWER_LINKS = "give a number of neighbours, such as n_neighbors=10"
 _NO_GRAM_MATRIX = "give the weights as a sparse matrix, or kernels.Affinity"
 NODE_KERNELS = ("diffusion", "normalized_laplacian")
-_SETTINGS = {"iterated": "k", "diffusion": "t", "diffusion_kernel": "t"}  # of the smoothers that have one
+_SMOOTHER_SETTINGS = {"iterated": "k", "diffusion": "t", "diffusion_kernel": "t"}  # letters for error messages
 
 
 def diffusion_kernel(W, beta=1.0, normalized=False):
-    """Diffusion kernel ``exp(-beta L)`` (n, n) of the nodes of a graph (Kondor and Lafferty 2002).
+    """Compute the diffusion kernel ``exp(-beta L)`` (n, n) of the nodes of a graph (Kondor and Lafferty 2002).
 
-    W : a graph in any form that ``graphs.read_graph`` takes
+    W : a graph in any form that ``read_graph`` takes
     """
     check_number(beta, "beta", strict=False)
-    return _of_eigenvalues(lambda values: np.exp(-beta * values), laplacian(read_weights(W, "W"), normalized))
+    return _spectral_function(lambda values: np.exp(-beta * values), laplacian(read_weights(W, "W"), normalized))
 
 
 def node_kernel(kernel, W, beta=1.0):
-    """Gram matrix of the nodes of a graph.
+    """Compute the Gram matrix of the nodes of a graph.
 
     Parameters
     ----------
     kernel : {"diffusion", "normalized_laplacian"} or array of shape (n, n)
         "diffusion" for ``exp(-beta L)``, "normalized_laplacian" for ``(I + beta L)^-1`` of the normalised Laplacian, or
-        a positive semi-definite matrix, which is checked and used as it is.
+        a positive semi-definite matrix, which is checked and returned.
     W : array or sparse matrix of shape (n, n), edge list, data frame or networkx graph
-        The graph; weights of links count.
+        The graph; weights of links are used.
     beta : float, default=1.0
-        How far along the links nodes are alike; at 0 no two nodes are.
+        Range of the kernel along the links; at 0 the kernel is the identity.
 
     Returns
     -------
@@ -75,33 +75,34 @@ def node_kernel(kernel, W, beta=1.0):
     check_number(beta, "beta", strict=False)
     if kernel == "diffusion":
         return diffusion_kernel(W, beta)
-    return _of_eigenvalues(lambda values: 1 / (1 + beta * values), laplacian(W, normalized=True))
+    return _spectral_function(lambda values: 1 / (1 + beta * values), laplacian(W, normalized=True))
 
 
-def _of_eigenvalues(function, L):
-    """The matrix (n, n) with the eigenvectors of the symmetric L and a function of its eigenvalues."""
+def _spectral_function(function, L):
+    """Apply a function to the eigenvalues of a symmetric matrix L (n, n)."""
     L = L.toarray() if scipy.sparse.issparse(L) else L
     values, vectors = scipy.linalg.eigh(L, driver="evd", check_finite=False)
     return (vectors * function(values)) @ vectors.T
 
 
 class Affinity(BaseEstimator):
-    """The graph of samples whose weights are kernel values, and what a function is penalised by on it.
+    """Graph of samples whose weights are kernel values, and the penalty of functions on this graph.
 
-    It is the ``graph`` of estimators that learn from unlabelled samples too. So is any object with a method
-    ``penalty(K)`` that returns a PSD matrix (n, n), dense or sparse, for the Gram matrix K (n, n) of the samples of a
-    fit. With a ``feature_map`` it gets ``K = Z Z'``, or the features Z themselves if it also takes ``on_features``.
+    It is the setting ``graph`` of estimators that learn from unlabelled samples. Any object with a method
+    ``penalty(K)`` can be used instead, which returns a positive semi-definite matrix (n, n), dense or sparse, for the
+    Gram matrix K (n, n) of the samples of a fit. With a ``feature_map`` it gets ``K = Z Z'``, or the features Z if it
+    has a parameter ``on_features``.
 
     Parameters
     ----------
     n_neighbors : int, float or None, default=10
-        Links of each sample to its nearest neighbours in the kernel's space: a number, a fraction of the samples (a
-        float below 1), or None for all pairs.
+        Number of nearest neighbours, in the distance of the kernel, to which each sample is linked; a float below 1 is
+        a fraction of the samples; None links all pairs.
     smoother : str or tuple, default="laplacian"
-        The PSD matrix S of the penalty ``sum_ij S_ij <h(x_i), h(x_j)>``: "laplacian", "normalized", ("iterated", k) for
-        the k-th power of the Laplacian, ("diffusion", t) for ``I - exp(-t L)``, or ("diffusion_kernel", t) for ``exp(-t
-        L)`` itself, the penalty of Brouard et al. 2016. That one penalises what is smooth: on a graph whose nodes are
-        all linked well, the mean of the function and nothing else.
+        The matrix S of the penalty ``sum_ij S_ij <h(x_i), h(x_j)>``: "laplacian", "normalized", ("iterated", k) for the
+        k-th power of the Laplacian, ("diffusion", t) for ``I - exp(-t L)``, or ("diffusion_kernel", t) for
+        ``exp(-t L)``, the penalty of Brouard et al. 2016. The last one penalises smooth functions: on a well connected
+        graph, only the mean of the function.
 
     References
     ----------
@@ -129,23 +130,44 @@ class Affinity(BaseEstimator):
         self.n_neighbors, self.smoother = n_neighbors, smoother
 
     def validate(self):
-        """Raise where a setting is out of range."""
+        """Raise an error if a setting is out of range."""
         if self.n_neighbors is not None and not _is_fraction(self.n_neighbors):
             check_number(self.n_neighbors, "Affinity: n_neighbors", integer=True)
         kind, setting = self._smoother()
-        if kind in _SETTINGS:
-            letter = _SETTINGS[kind]
+        if kind in _SMOOTHER_SETTINGS:
+            letter = _SMOOTHER_SETTINGS[kind]
             check_number(setting, f"Affinity: smoother ('{kind}', {letter}): {letter}", integer=kind == "iterated")
 
     def penalty(self, K, on_features=False):
-        """The matrix S (n, n) for samples with Gram matrix K (n, n); sparse where the graph is and S stays so.
+        """Compute the penalty matrix of the graph of samples.
 
-        on_features : K are features (n, r) in its place
+        Parameters
+        ----------
+        K : array of shape (n, n), or (n, r) if `on_features`
+            Gram matrix of the samples, or their features.
+        on_features : bool, default=False
+            Whether K holds features.
+
+        Returns
+        -------
+        S : array or sparse matrix of shape (n, n)
+            Positive semi-definite; sparse if the graph and its smoother are.
         """
-        return self.smoothed(self.feature_graph(K) if on_features else self.graph(K))
+        return self.smoother_matrix(self.feature_graph(K) if on_features else self.graph(K))
 
-    def smoothed(self, W):
-        """The matrix S (n, n) of a graph W (n, n)."""
+    def smoother_matrix(self, W):
+        """Compute the penalty matrix of a given graph.
+
+        Parameters
+        ----------
+        W : array or sparse matrix of shape (n, n)
+            Weights of the links.
+
+        Returns
+        -------
+        S : array or sparse matrix of shape (n, n)
+            Positive semi-definite.
+        """
         kind, setting = self._smoother()
         if kind == "diffusion_kernel":
             return diffusion_kernel(W, setting)
@@ -154,7 +176,18 @@ class Affinity(BaseEstimator):
         return laplacian(W, normalized=kind == "normalized", power=setting if kind == "iterated" else 1)
 
     def graph(self, K):
-        """Weights (n, n): positive kernel values between neighbours, sparse unless all pairs are."""
+        """Compute the graph of samples: positive kernel values between neighbours.
+
+        Parameters
+        ----------
+        K : array of shape (n, n)
+            Gram matrix of the samples.
+
+        Returns
+        -------
+        W : array or sparse matrix of shape (n, n)
+            Weights of the links; sparse unless all pairs are linked.
+        """
         n = len(K)
         if self.n_neighbors is None:
             W = np.maximum(K, 0.0)
@@ -166,10 +199,21 @@ class Affinity(BaseEstimator):
         distances = np.maximum(squares[:, None] + squares - 2 * K, 0.0)
         np.fill_diagonal(distances, 0.0)
         rows, columns = self._links(distances, metric="precomputed")
-        return _of_links(rows, columns, K[rows, columns], n)
+        return _graph_from_links(rows, columns, K[rows, columns], n)
 
     def feature_graph(self, Z):
-        """The same weights from features Z (n, r) with ``K = Z Z'``, without forming K unless all pairs are linked."""
+        """Compute the same graph from features, without the Gram matrix unless all pairs are linked.
+
+        Parameters
+        ----------
+        Z : array of shape (n, r)
+            Features with ``K = Z Z'``.
+
+        Returns
+        -------
+        W : array or sparse matrix of shape (n, n)
+            Weights of the links.
+        """
         n = len(Z)
         if self.n_neighbors is None:
             check_memory(n, 2, f"Affinity: n_neighbors=None: the links of all pairs of {n} samples", _FEWER_LINKS)
@@ -178,29 +222,29 @@ class Affinity(BaseEstimator):
         rows, columns = self._links(Z)
         parts = slices(len(rows), rows_at_once(Z.shape[1], most=_ENTRIES))
         values = [np.einsum("ij,ij->i", Z[rows[part]], Z[columns[part]]) for part in parts]
-        return _of_links(rows, columns, np.concatenate(values), n)
+        return _graph_from_links(rows, columns, np.concatenate(values), n)
 
     def _links(self, points, **options):
-        """Positions (l,) and (l,) of each of n > 1 samples and its neighbours; options : of ``kneighbors_graph``."""
-        from sklearn.neighbors import kneighbors_graph  # slow to import, and for this alone
+        """Indices (l,) and (l,) of n > 1 samples and their neighbours; options are passed to ``kneighbors_graph``."""
+        from sklearn.neighbors import kneighbors_graph  # slow to import
 
         n, k = len(points), self.n_neighbors
         k = max(1, round(k * n)) if _is_fraction(k) else k
         return kneighbors_graph(points, min(k, n - 1), **options).tocoo().coords
 
     def _smoother(self):
-        """Kind and setting."""
+        """Name and setting of the smoother."""
         smoother = self.smoother
         if isinstance(smoother, str) and smoother in ("laplacian", "normalized"):
             return smoother, None
-        if isinstance(smoother, (tuple, list)) and len(smoother) == 2 and smoother[0] in _SETTINGS:
+        if isinstance(smoother, (tuple, list)) and len(smoother) == 2 and smoother[0] in _SMOOTHER_SETTINGS:
             return smoother[0], smoother[1]
-        known = ", ".join(f"('{kind}', {letter})" for kind, letter in _SETTINGS.items())
+        known = ", ".join(f"('{kind}', {letter})" for kind, letter in _SMOOTHER_SETTINGS.items())
         raise ValueError(f"Affinity: unknown smoother {smoother!r}; known: laplacian, normalized, {known}")
 
 
-def _of_links(rows, columns, values, n):
-    """Sparse weights (n, n): positive values (l,) of links, between neighbours of either."""
+def _graph_from_links(rows, columns, values, n):
+    """Sparse symmetric weights (n, n) from values (l,) of directed links; negative values are dropped."""
     W = scipy.sparse.csr_array((np.maximum(values, 0.0), (rows, columns)), shape=(n, n))
     W = W.maximum(W.T)
     W.eliminate_zeros()
@@ -208,16 +252,17 @@ def _of_links(rows, columns, values, n):
 
 
 def _is_fraction(value):
+    """Whether a number of neighbours is a share of the samples."""
     return isinstance(value, (float, np.floating)) and 0 < value < 1
 
 
 def computes_penalty(graph) -> bool:
-    """Whether the setting ``graph`` of an estimator computes its penalty from the samples of each fit."""
+    """Whether the setting ``graph`` of an estimator is an object that computes its penalty from the samples."""
     return callable(getattr(graph, "penalty", None))
 
 
 def check_graph(graph, n):
-    """The setting ``graph`` of an estimator for n samples, checked: an object with ``penalty``, or weights (n, n)."""
+    """Check the setting ``graph`` of an estimator; return an object with ``penalty``, or weights (n, n)."""
     if graph is None:
         return Affinity()
     if isinstance(graph, (type, str)):
@@ -243,18 +288,19 @@ def check_graph(graph, n):
 
 
 def graph_penalty(graph, K, rows, on_features=False):
-    """The PSD matrix (N, N) of the penalty on N samples with Gram matrix K; those are rows of a graph that is given.
+    """Compute the penalty matrix (N, N) of N samples with Gram matrix K.
 
-    on_features : K are features (N, r) in its place
+    rows : (N,) nodes of a given graph that the samples are
+    on_features : whether K holds features (N, r)
     """
     if computes_penalty(graph):
-        return sparse_or_dense(_penalty(graph, K, on_features))
+        return in_faster_format(_penalty(graph, K, on_features))
     W = graph if len(rows) == graph.shape[0] else graph[rows][:, rows]
-    return laplacian(sparse_or_dense(W))
+    return laplacian(in_faster_format(W))
 
 
 def _penalty(graph, K, on_features):
-    """What ``graph.penalty`` returns for a Gram matrix K, or features, checked unless ``Affinity`` computed it."""
+    """The result of ``graph.penalty`` for a Gram matrix or features K, checked unless it comes from ``Affinity``."""
     if on_features and "on_features" in inspect.signature(graph.penalty).parameters:
         S = graph.penalty(K, on_features=True)
     else:
@@ -265,9 +311,9 @@ def _penalty(graph, K, on_features):
 
 
 def _check_penalty(S, n, dense):
-    """The matrix S of a user's graph, after checking that it is (n, n), finite, symmetric and PSD.
+    """Check that the matrix S of a user's graph is (n, n), finite, symmetric and positive semi-definite.
 
-    dense : whether there is room for a dense copy of a sparse S; otherwise it is taken to be symmetric and PSD
+    dense : whether memory allows a dense copy of a sparse S, without which symmetry and eigenvalues are not checked
     """
     name, remedy = "graph.penalty(K)", "return a PSD matrix with a row for each row of K"
     sparse = scipy.sparse.issparse(S)
@@ -283,10 +329,10 @@ def _check_penalty(S, n, dense):
     return S
 
 
-def sparse_or_dense(W):
-    """The matrix in the form whose products are faster: powers of sparse Laplacians are full."""
+def in_faster_format(W):
+    """The matrix in the format, sparse or dense, whose products are faster; powers of sparse Laplacians are dense."""
     sparse = scipy.sparse.issparse(W)
-    many = (W.nnz if sparse else np.count_nonzero(W)) > _DENSE * W.shape[0] ** 2
-    if sparse and many:
+    is_full = (W.nnz if sparse else np.count_nonzero(W)) > _DENSE * W.shape[0] ** 2
+    if sparse and is_full:
         return W.toarray()
-    return W if sparse or many else scipy.sparse.csr_array(W)
+    return W if sparse or is_full else scipy.sparse.csr_array(W)

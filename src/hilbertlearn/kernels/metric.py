@@ -1,8 +1,8 @@
 """Kernels of a learnt distance of the inputs: recursive feature machines.
 
 Radhakrishnan, Beaglehole, Pandit & Belkin, Mechanism for feature learning in neural networks and backpropagation-free
-machine learning models, Science 2024: a model is fitted, the average outer product of its gradients says along which
-directions of the inputs it changes, and these directions make the distance of the next kernel.
+machine learning models, Science 2024. The average outer product of the gradients of a fitted model is the metric of the
+next kernel: directions along which the model does not change are shortened.
 
     kernel = MetricKernel("matern12").resolve(X)
     for _ in range(kernel.n_rounds):
@@ -23,38 +23,36 @@ from .ranks import evenly_spread_rows
 from .stationary import DIFFERENTIABLE, BandwidthMixin, distances, profile, profile_derivative, unresolved_error
 
 _GAMMAS = ("median", "scale", "auto")
-# The derivative of Matérn's profile of order nu with respect to gamma D is -r times that of order nu - 1 with gamma r,
-# r = nu / (nu - 1); nu = inf, the Gaussian, is its own, and nu = 1/2 has one that is infinite at 0
 _BASES = ("rbf", "matern12", "matern32", "matern52")
-_COPIES = 1e-14  # squared distance over squared norm below which what is left of a difference has too few digits
-_ROWS = 1000  # samples that outer products are averaged over
-_ENTRIES = 2**21  # numbers in a block, 16 MB, of which there are some four at once
+_COPIES = 1e-14  # squared distance over squared norm below which a difference is rounding error
+_ROWS = 1000  # samples that outer products are averaged over; time is proportional
+_ENTRIES = 2**21  # entries of a block, 16 MB; about four blocks are in memory at once
 
 
 class MetricKernel(BandwidthMixin, BaseEstimator):
-    """``k(x, z) = profile(gamma (x - z)' metric (x - z))``: a stationary kernel of a distance that is learnt.
+    """Stationary kernel of a learnt distance, ``k(x, z) = profile(gamma (x - z)' metric (x - z))``.
 
-    Directions along which the output does not change shorten until the kernel no longer sees them, so that irrelevant
-    inputs take nothing from the relevant ones (recursive feature machines). Inputs are rows of numbers, dense or
-    sparse; they should be of one scale.
+    The metric is learnt from gradients of fitted models (recursive feature machines): directions along which the output
+    does not change are shortened, so that irrelevant inputs do no harm. Inputs are rows of numbers, dense or sparse,
+    and should have one scale.
 
     Parameters
     ----------
     base : {"rbf", "matern12", "matern32", "matern52"}, default="rbf"
-        The profile; "matern12" is exp(-distance / length), the one of the paper.
+        The profile; "matern12" is exp(-distance / length), as in the paper.
     n_rounds : int, default=5
-        How often a fit reweights the inputs; a round is kept only if the held-out error falls.
+        Number of times that a fit relearns the metric. A round is kept only if the cross-validated error falls.
     diagonal : bool, default=False
-        Whether single inputs are reweighted and not directions; with many inputs that takes fewer samples and less
-        time.
+        Whether the metric is diagonal: it weights single inputs, not directions. With many inputs that needs fewer
+        samples and less time.
     gamma : float or {"median", "scale", "auto"}, default="auto"
-        "median" for 1 / (2 median squared distance) of training inputs in the metric; "auto" for the median where
-        nothing searches for a better one.
+        "median" for 1 / (2 median squared distance) of training inputs in the metric. "auto" starts at the median, and
+        estimators search from there.
     metric : array of shape (p, p) or (p,), default=None
-        None for the identity, a positive semi-definite matrix, or non-negative weights (p,) of the inputs if diagonal.
-        Learnt metrics have trace p as the identity has, so that gamma keeps its meaning, and their diagonal is the
-        importance of the inputs: the mean squared derivative with respect to each, relative to the average over the
-        inputs; leading eigenvectors are the directions that count.
+        A positive semi-definite matrix, or non-negative weights (p,) of the inputs if `diagonal`; None for the
+        identity. Learnt metrics have trace p, as the identity has, so that gamma keeps its meaning. Their diagonal is
+        the importance of the inputs: the mean squared derivative with respect to each input, relative to the average
+        over the inputs. Their leading eigenvectors are the relevant directions.
 
     References
     ----------
@@ -67,7 +65,7 @@ class MetricKernel(BandwidthMixin, BaseEstimator):
     >>> from hilbertlearn import OperatorKernelRegressor, kernels
     >>> X = np.random.default_rng(0).normal(size=(60, 3))
     >>> kernel = kernels.MetricKernel(n_rounds=3, diagonal=True)
-    >>> model = OperatorKernelRegressor(kernel, alpha=1e-3).fit(X, np.sin(2 * X[:, 0]))  # the first input counts
+    >>> model = OperatorKernelRegressor(kernel, alpha=1e-3).fit(X, np.sin(2 * X[:, 0]))  # only the first input matters
     >>> int(np.argmax(model.kernel_.metric))
     0
     """
@@ -79,7 +77,7 @@ class MetricKernel(BandwidthMixin, BaseEstimator):
         self.gamma, self.metric = gamma, metric
 
     def __repr__(self, N_CHAR_MAX=700):
-        """Without the entries of the matrix, which are many."""
+        """Representation without the entries of the matrix."""
         if not hasattr(self.metric, "shape"):
             return super().__repr__(N_CHAR_MAX)
         shown = f"metric=<array {' x '.join(map(str, self.metric.shape))}>"
@@ -89,22 +87,46 @@ class MetricKernel(BandwidthMixin, BaseEstimator):
         return f"MetricKernel({', '.join(filter(None, [settings, shown]))})"
 
     def validate(self):
-        """Raise where a setting is out of range, or the metric is not positive semi-definite."""
+        """Raise an error if a setting is out of range, or the metric is not positive semi-definite."""
         check_choice(self.base, "MetricKernel: base", _BASES)
         check_number(self.n_rounds, "MetricKernel: n_rounds", strict=False, integer=True)
         if not isinstance(self.diagonal, (bool, np.bool_)):
             raise ValueError(f"MetricKernel: diagonal must be True or False, got {self.diagonal!r}")
         check_number(self.gamma, "MetricKernel: gamma", choices=_GAMMAS)
-        self._numbers()
+        self._metric_array()
 
     def resolve(self, X, sample_weight=None):
-        """The kernel with a number for gamma, by the rule for rbf in the metric; the metric stays."""
+        """Return the kernel with a number for gamma, by the rule for rbf in the metric.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, p)
+            Training inputs.
+        sample_weight : array of shape (n,), default=None
+            Weights of the samples; None for ones.
+
+        Returns
+        -------
+        kernel : MetricKernel
+            The same metric and a number for gamma.
+        """
         self.validate()
         weights = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
         return clone(self).set_params(gamma=resolve_gamma("rbf", self.initial_rate(), self.transform(X), weights))
 
     def transform(self, X):
-        """Rows (n, p) whose Euclidean distances are those of the metric: ``X @ root``, ``metric = root root'``."""
+        """Map inputs to rows whose Euclidean distances are those of the metric.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, p)
+            Inputs.
+
+        Returns
+        -------
+        rows : array or sparse matrix of shape (n, p)
+            ``X @ root`` with ``metric = root root'``.
+        """
         x = _rows(X, "X")
         root = self._root(x.shape[1], "X")
         return _times(x, root)
@@ -119,10 +141,23 @@ class MetricKernel(BandwidthMixin, BaseEstimator):
         return profile(self.base, D, self.gamma, out=D, symmetric=z is None)
 
     def gradients(self, x, Z, C):
-        """Derivatives (m, p, d) at points x (m, p) of ``f(x) = sum_j k(x, z_j) c_j``, coefficients C (n, d) or (n,).
+        """Compute the gradients of ``f(x) = sum_j k(x, z_j) c_j``.
 
-        At a sample the kernel of the base "matern12" has a tip: pairs of a point with itself count as zero, as in the
-        paper.
+        The kernel of the base "matern12" is not differentiable at x = z: such pairs contribute zero, as in the paper.
+
+        Parameters
+        ----------
+        x : array of shape (m, p)
+            Points at which gradients are computed.
+        Z : array of shape (n, p)
+            Inputs z_j.
+        C : array of shape (n, d) or (n,)
+            Coefficients c_j.
+
+        Returns
+        -------
+        gradients : array of shape (m, p, d)
+            Derivatives with respect to each input.
         """
         self._check_resolved()
         x, Z = _dense(_rows(x, "x")), _dense(_rows(Z, "Z"))
@@ -130,18 +165,31 @@ class MetricKernel(BandwidthMixin, BaseEstimator):
         root = self._root(Z.shape[1], "Z")
         _check_columns(x.shape[1], Z.shape[1], "x", "Z")
         out = np.empty((*x.shape, C.shape[1]))
-        for points, outputs, slopes in self._slopes(x, Z, C, root):
-            out[points, :, outputs] = np.swapaxes(_times(slopes, root), 1, 2)
+        for points, outputs, values in self._gradient_blocks(x, Z, C, root):
+            out[points, :, outputs] = np.swapaxes(_times(values, root), 1, 2)
         return out
 
     def relearn(self, X, C, sample_weight=None, gamma=None):
-        """The kernel whose metric is the average outer product of the gradients of ``f(x) = sum_j k(x, x_j) c_j``.
+        """Return the kernel whose metric is the average outer product of gradients of ``f(x) = sum_j k(x, x_j) c_j``.
 
-        That is ``mean_i sum_l grad f_l(x_i) grad f_l(x_i)'`` over samples X (n, p), with weights (n,), and the outputs
-        of coefficients C (n, d) in orthonormal coordinates; its diagonal if diagonal; divided by its mean eigenvalue.
-        Of more than 1000 samples the average is over 1000. Where f is constant the metric stays.
+        The metric is ``mean_i sum_l grad f_l(x_i) grad f_l(x_i)'``, or its diagonal if `diagonal`, divided by its mean
+        eigenvalue. It does not change if f is constant.
 
-        gamma : of the new kernel, None for "auto"; the number that this one has belongs to its own distances
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Samples; the average is over at most 1000 of them.
+        C : array of shape (n, d) or (n,)
+            Coefficients of the model in orthonormal coordinates of the outputs.
+        sample_weight : array of shape (n,), default=None
+            Weights of the samples; None for ones.
+        gamma : float, {"median", "scale", "auto"} or None, default=None
+            gamma of the new kernel, None for "auto". The present number belongs to the present distances.
+
+        Returns
+        -------
+        kernel : MetricKernel
+            The same settings, with the new metric and gamma.
         """
         self._check_resolved()
         gamma = "auto" if gamma is None else gamma
@@ -149,9 +197,9 @@ class MetricKernel(BandwidthMixin, BaseEstimator):
         n, p = x.shape
         C, weights = _coefficients(C, n), _weights(sample_weight, n)
         root = self._root(p, "X")
-        learnt = self._outer_products(x, C, weights, root)
+        learnt = self._mean_outer_product(x, C, weights, root)
         if learnt is None:
-            learnt = self._numbers()
+            learnt = self._metric_array()
             if learnt is None:
                 learnt = np.ones(p) if self.diagonal else np.eye(p)
         new = clone(self).set_params(metric=learnt, gamma=gamma)
@@ -159,18 +207,28 @@ class MetricKernel(BandwidthMixin, BaseEstimator):
         return new
 
     def variants(self, X, C, sample_weight=None):
-        """Kernels to go on with after a fit: ``relearn``, and others that err less where its gradients are rough.
+        """List kernels to try after a fit: the result of ``relearn``, and metrics between it and the identity.
 
-        Roots of the outer products change the metric by smaller steps; unless diagonal, so does leaving out what is
-        beside the diagonal, which takes more samples to know.
+        These are the square root of the learnt metric and, unless `diagonal`, its diagonal part and the root of that.
+        They have smaller errors where few samples make the gradients inaccurate.
+
+        Parameters
+        ----------
+        X, C, sample_weight
+            As in ``relearn``.
+
+        Returns
+        -------
+        kernels : list of MetricKernel
+            Two kernels if `diagonal`, else four.
         """
         learnt = self.relearn(X, C, sample_weight)
         metric = learnt.metric
         if self.diagonal:
             metrics = [metric, np.sqrt(metric)]
         else:
-            alone = np.diag(np.diag(metric))
-            metrics = [metric, psd_root(metric), alone, np.sqrt(alone)]
+            diagonal = np.diag(np.diag(metric))
+            metrics = [metric, psd_root(metric), diagonal, np.sqrt(diagonal)]
         traces = [np.sum(one if self.diagonal else np.diag(one)) for one in metrics]
         return [
             clone(learnt).set_params(metric=one * (len(one) / trace))
@@ -182,8 +240,8 @@ class MetricKernel(BandwidthMixin, BaseEstimator):
         if isinstance(self.gamma, str):
             raise unresolved_error("MetricKernel: gamma", self.gamma)
 
-    def _numbers(self):
-        """The metric as floats, checked: (p, p), or (p,) if diagonal; None for the identity."""
+    def _metric_array(self):
+        """The checked metric as floats (p, p), or (p,) if `diagonal`; None for the identity."""
         if self.metric is None:
             return None
         try:
@@ -193,10 +251,10 @@ class MetricKernel(BandwidthMixin, BaseEstimator):
                 f"MetricKernel: metric must be None or a dense array of numbers, got {type(self.metric).__name__}"
             ) from None
         if metric.ndim != (1 if self.diagonal else 2):
-            wanted = "weights (p,) of the inputs" if self.diagonal else "a matrix (p, p)"
+            expected = "weights (p,) of the inputs" if self.diagonal else "a matrix (p, p)"
             raise ValueError(
-                f"MetricKernel: metric must be {wanted} with diagonal={self.diagonal}, got shape {metric.shape}; "
-                "weights of single inputs go with diagonal=True, matrices with diagonal=False"
+                f"MetricKernel: metric must be {expected} with diagonal={self.diagonal}, got shape {metric.shape}; "
+                "weights of single inputs need diagonal=True, matrices diagonal=False"
             )
         if not self.diagonal:
             return check_symmetric_psd(
@@ -205,13 +263,13 @@ class MetricKernel(BandwidthMixin, BaseEstimator):
         if not (np.isfinite(metric).all() and (metric >= 0).all()):
             raise ValueError(
                 f"MetricKernel: metric must have finite weights >= 0, got weights from {metric.min():.3g} to "
-                f"{metric.max():.3g}; give 0 to an input that has no part"
+                f"{metric.max():.3g}; give 0 to an input that is not used"
             )
         return metric
 
     def _root(self, p, name):
-        """A root of the metric for p inputs: (p, p), (p,) if diagonal, None for the identity."""
-        metric = self._numbers()
+        """A root of the metric for p inputs: (p, p), or (p,) if `diagonal`; None for the identity."""
+        metric = self._metric_array()
         if metric is None:
             return None
         if len(metric) != p:
@@ -221,13 +279,13 @@ class MetricKernel(BandwidthMixin, BaseEstimator):
             )
         return np.sqrt(metric) if self.diagonal else psd_root(metric)
 
-    def _slopes(self, x, Z, C, root):
+    def _gradient_blocks(self, x, Z, C, root):
         """Blocks (points, outputs, values (b, c, p)) of the derivatives with respect to the transformed rows u.
 
-        With w_j the derivative of the profile with respect to gamma D at z_j they are
-        ``2 gamma (u sum_j w_j c_jl - sum_j w_j c_jl u_j)``: products of matrices, and no array (m, n, p).
+        They are ``2 gamma (u sum_j w_j c_jl - sum_j w_j c_jl u_j)``, where w_j is the derivative of the profile with
+        respect to gamma D at z_j: matrix products, without an array (m, n, p).
         """
-        origin = Z.mean(axis=0)  # near the data, so that differences of sums lose few digits
+        origin = Z.mean(axis=0)  # an origin near the data keeps cancellation small
         x, Z = x - origin, Z - origin
         u, v = _times(x, root), _times(Z, root)
         close = _COPIES * _norm(root) * np.einsum("ij,ij->i", x, x)
@@ -236,7 +294,7 @@ class MetricKernel(BandwidthMixin, BaseEstimator):
         width = max(1, _ENTRIES // (table.shape[1] * max(len(v), min(height, len(u)))))
         for i in range(0, len(u), height):
             points = slice(i, i + height)
-            weights = self._weights(distances(self.base, u[points], v), close[points])
+            weights = self._profile_derivatives(distances(self.base, u[points], v), close[points])
             for j in range(0, C.shape[1], width):
                 outputs = slice(j, j + width)
                 columns = C[:, outputs, None] * table[:, None, :]
@@ -246,36 +304,36 @@ class MetricKernel(BandwidthMixin, BaseEstimator):
                 values *= 2 * self.gamma
                 yield points, outputs, values
 
-    def _weights(self, D, close):
-        """The profile's derivative with respect to gamma D at D (m, n), for "matern12" zero up to D = close (m,)."""
+    def _profile_derivatives(self, D, close):
+        """Derivative of the profile with respect to gamma D at D (m, n); for "matern12" zero up to D = close (m,)."""
         if self.base in DIFFERENTIABLE:
             return profile_derivative(self.base, D, self.gamma, out=D)
-        D[close[:, None] >= D] = np.inf  # copies, which have no part, as what is far away
+        D[close[:, None] >= D] = np.inf  # the derivative is zero at infinity
         root = np.sqrt(2 * self.gamma * D, out=D)
         return -np.exp(-root) / root
 
-    def _outer_products(self, x, C, weights, root):
-        """The learnt metric, None where all gradients are rounding."""
+    def _mean_outer_product(self, x, C, weights, root):
+        """The learnt metric; None if all gradients are rounding errors."""
         p = x.shape[1]
         if not C.any():
             return None
-        C = C / np.abs(C).max()  # the trace is set in the end, and squares of large coefficients overflow
-        if C.shape[1] > len(C):  # rotations of the outputs change nothing, and n columns hold all
+        C = C / np.abs(C).max()  # the trace is normalised below; squares of large coefficients overflow
+        if C.shape[1] > len(C):  # invariant to rotations of the outputs: n columns suffice
             C = np.linalg.qr(C.T)[1].T
         rows = np.flatnonzero(weights > 0)
         rows = rows[evenly_spread_rows(x[rows], _ROWS)]
         shares = np.sqrt(weights[rows] / weights[rows].sum())
         total = np.zeros(p if self.diagonal else (p, p))
-        for points, _, slopes in self._slopes(x[rows], x, C, root):
-            slopes *= shares[points, None, None]
-            flat = slopes.reshape(-1, p)
+        for points, _, values in self._gradient_blocks(x[rows], x, C, root):
+            values *= shares[points, None, None]
+            flat = values.reshape(-1, p)
             total += np.einsum("ij,ij->j", flat, flat) if self.diagonal else flat.T @ flat
         rounding = np.finfo(float).eps ** 2 * self.gamma * (np.abs(C).sum(axis=0) ** 2).sum()
         if not self.diagonal:
             if np.trace(total) <= rounding:
                 return None
-            values, vectors = np.linalg.eigh(total if root is None else root @ total @ root.T)
-            total = (vectors * np.maximum(values, 0.0)) @ vectors.T
+            eigenvalues, vectors = np.linalg.eigh(total if root is None else root @ total @ root.T)
+            total = (vectors * np.maximum(eigenvalues, 0.0)) @ vectors.T
             total = (total + total.T) / 2
             return total * (p / np.trace(total))
         if total.sum() <= rounding:
@@ -285,17 +343,17 @@ class MetricKernel(BandwidthMixin, BaseEstimator):
 
 
 def _times(rows, root):
-    """``rows @ root`` of rows (.., p), dense or sparse, with a root of a metric, which is symmetric."""
+    """Compute ``rows @ root`` for rows (.., p), dense or sparse; root is symmetric, None for the identity."""
     if root is None:
         return rows
-    with np.errstate(over="ignore", invalid="ignore"):  # whoever takes distances says what is wrong
+    with np.errstate(over="ignore", invalid="ignore"):  # ``distances`` raises the error
         if root.ndim == 1:
             return rows @ scipy.sparse.diags_array(root) if scipy.sparse.issparse(rows) else rows * root
         return np.asarray(rows @ root)
 
 
 def _norm(root):
-    """A bound of the norm of the metric with this root."""
+    """An upper bound of the norm of the metric with this root."""
     if root is None:
         return 1.0
     return np.max(root, initial=0.0) ** 2 if root.ndim == 1 else np.linalg.norm(root @ root)
@@ -310,19 +368,21 @@ def _rows(X, name):
     except (TypeError, ValueError):
         rows = None
     if rows is None or rows.ndim not in (1, 2):
-        seen = type(X).__name__ if rows is None else f"shape {rows.shape}"
-        raise ValueError(f"MetricKernel: {name} must be rows of numbers (n, p), got {seen}; give it two axes")
+        got = type(X).__name__ if rows is None else f"shape {rows.shape}"
+        raise ValueError(f"MetricKernel: {name} must be rows of numbers (n, p), got {got}; give it two axes")
     return rows[:, None] if rows.ndim == 1 else rows
 
 
 def _dense(rows):
+    """Rows as a dense array."""
     return rows.toarray() if scipy.sparse.issparse(rows) else rows
 
 
-def _check_columns(seen, wanted, name, other):
-    if seen != wanted:
+def _check_columns(n_columns, expected, name, other):
+    """Raise an error if two inputs have different numbers of columns."""
+    if n_columns != expected:
         raise ValueError(
-            f"MetricKernel: {name} has {seen} columns and {other} has {wanted}; give rows of the same inputs"
+            f"MetricKernel: {name} has {n_columns} columns and {other} has {expected}; give rows of the same inputs"
         )
 
 
@@ -335,7 +395,7 @@ def _coefficients(C, n):
             f"MetricKernel: C must have a row of coefficients for each of {n} samples, got shape {C.shape}"
         )
     if not np.isfinite(C).all():
-        raise ValueError("MetricKernel: C contains NaN or infinity; give coefficients of a model that was fitted")
+        raise ValueError("MetricKernel: C contains NaN or infinity; give coefficients of a fitted model")
     return C
 
 

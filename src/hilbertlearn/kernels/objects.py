@@ -1,4 +1,4 @@
-"""Kernels of objects, structured outputs and inputs alike: settings, called as ``kernel(Y, Z) -> Gram``."""
+"""Kernels of objects, for inputs and structured outputs."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _GAMMAS = ("median", "scale", "auto")
 
 
 class Tanimoto(BaseEstimator):
-    """``<x, z> / (||x||^2 + ||z||^2 - <x, z>)`` on rows of fingerprints (dense or sparse): shared over all set bits.
+    """Tanimoto kernel of fingerprints, ``<x, z> / (||x||^2 + ||z||^2 - <x, z>)``: the share of set bits in common.
 
-    Two rows of zeros are alike (1), one row of zeros is unlike any other (0). ``"tanimoto"`` is its name. For objects
-    that compare themselves, such as rdkit's bit vectors,
+    Fingerprints are dense or sparse rows. The value of two rows of zeros is 1. The kernel has the name "tanimoto". For
+    objects with a similarity function, such as rdkit's bit vectors,
     ``PairwiseKernel(rdkit.DataStructs.TanimotoSimilarity)`` is faster.
 
     References
@@ -44,21 +44,32 @@ class Tanimoto(BaseEstimator):
         return tanimoto(X, Z)
 
     def diagonal(self, X):
-        """``k(x, x) = 1`` (n,)."""
+        """Compute the values ``k(x, x)``.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, bits)
+            Inputs.
+
+        Returns
+        -------
+        values : array of shape (n,)
+            Ones.
+        """
         return np.ones(length(X))
 
 
 class PairwiseKernel(BaseEstimator):
-    """The kernel matrix of ``function(x, z)``, a function of two single objects; X may be any list.
+    """Kernel of any objects from a function of two objects, ``function(x, z)``.
 
-    The function is given the very objects of the list: molecules, graphs, bit vectors, tuples. Lists of numbers, of
-    arrays of numbers and of lists of numbers are rows of numbers as in scikit-learn, and the function is given arrays.
-    Symmetric matrices are filled from one half.
+    The function gets the objects of the list unchanged: molecules, graphs, bit vectors, tuples. Lists of numbers, of
+    arrays and of lists of numbers are rows of numbers as in scikit-learn, and the function gets arrays. One half of a
+    symmetric matrix is computed.
 
     Parameters
     ----------
     function : callable
-        ``function(x, z)`` returns a number, the same for (z, x).
+        ``function(x, z)`` returns a number and is symmetric.
 
     References
     ----------
@@ -79,29 +90,40 @@ class PairwiseKernel(BaseEstimator):
 
     def __call__(self, X, Z):
         G = np.empty((len(X), len(Z)))
-        same = X is Z
+        is_symmetric = X is Z
         for i, x in enumerate(X):
-            for j in range(i if same else 0, len(Z)):
+            for j in range(i if is_symmetric else 0, len(Z)):
                 G[i, j] = self.function(x, Z[j])
-                if same:
+                if is_symmetric:
                     G[j, i] = G[i, j]
         return G
 
     def diagonal(self, X):
-        """``k(x, x)`` (n,)."""
+        """Compute the values ``k(x, x)``.
+
+        Parameters
+        ----------
+        X : list of n objects
+            Inputs.
+
+        Returns
+        -------
+        values : array of shape (n,)
+            Values of the kernel at each input with itself.
+        """
         return np.array([self.function(x, x) for x in X], dtype=float)
 
 
 class NamedKernel(BandwidthMixin, BaseEstimator):
-    """A kernel by name on rows of numbers, with a gamma of its own.
+    """A named kernel of rows of numbers as an object, with its own gamma.
 
     Parameters
     ----------
     name : str, default="rbf"
         One of scikit-learn's ``pairwise_kernels``, "matern12", "matern32", "matern52" or "tanimoto".
     gamma : float or {"median", "scale", "auto"}, default="median"
-        "median" for 1 / (2 median squared distance) of training inputs, or as the name's distance asks; "scale" for
-        1 / (number of features * variance); "auto" begins at the median.
+        "median" for 1 / (2 median squared distance) of training inputs, or the corresponding rule for the distance of
+        the kernel. "scale" for 1 / (number of features * variance). "auto" starts at the median.
 
     References
     ----------
@@ -125,11 +147,24 @@ class NamedKernel(BandwidthMixin, BaseEstimator):
 
     @property
     def rate_is_searched(self):
-        """Whether gamma is left to held-out errors."""
+        """Whether gamma is selected by leave-one-out errors."""
         return super().rate_is_searched and has_gamma(self.name)
 
     def resolve(self, X, sample_weight=None):
-        """The kernel with a number for gamma."""
+        """Return the kernel with a number for gamma.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, p)
+            Training inputs.
+        sample_weight : array of shape (n,), default=None
+            Weights of the samples; None for ones.
+
+        Returns
+        -------
+        kernel : NamedKernel
+            The same settings with a number for gamma.
+        """
         check_kernel(self.name)
         check_number(self.gamma, "gamma", choices=_GAMMAS)
         gamma = self.rate_start if self.gamma == "auto" else self.gamma
@@ -141,24 +176,35 @@ class NamedKernel(BandwidthMixin, BaseEstimator):
         return gram(self.name, _rows(X), _rows(Z), gamma=self.gamma)
 
     def diagonal(self, X):
-        """``k(x, x)`` (n,)."""
+        """Compute the values ``k(x, x)``.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, p)
+            Inputs.
+
+        Returns
+        -------
+        values : array of shape (n,)
+            Values of the kernel at each input with itself.
+        """
         return diagonal(self.name, _rows(X), gamma=self.gamma)
 
 
 class Matern(BandwidthMixin, BaseEstimator):
-    """Matérn's kernel of rows of numbers, dense or sparse: of functions that are smooth to a degree and not more.
+    """Matérn kernel of dense or sparse rows of numbers, for functions of limited smoothness.
 
-    ``2^(1 - nu) / Gamma(nu) t^nu K_nu(t)`` with ``t = sqrt(4 nu gamma) ||x - z||``, of the length scale ``1 / sqrt(2
-    gamma)``. Its functions are those with nu + p / 2 square-integrable derivatives in p variables (Sobolev's space).
+    ``2^(1 - nu) / Gamma(nu) t^nu K_nu(t)`` with ``t = sqrt(4 nu gamma) ||x - z||``; the length scale is
+    ``1 / sqrt(2 gamma)``. Its functions of p variables have nu + p / 2 square-integrable derivatives (Sobolev space).
 
     Parameters
     ----------
     nu : float, default=1.5
-        A number > 0: 0.5 is exp(-t), 1.5 and 2.5 have closed forms too, and inf is the rbf kernel; others take some
+        A number > 0. 0.5 is exp(-t); 1.5 and 2.5 also have closed forms; inf is the rbf kernel. Other values take about
         thirty times longer.
     gamma : float or {"median", "scale", "auto"}, default="auto"
-        "median" for 1 / (2 median squared distance) of training inputs as for rbf; "auto" for the median where nothing
-        searches for a better one.
+        "median" for 1 / (2 median squared distance) of training inputs, as for rbf. "auto" starts at the median, and
+        estimators search from there.
 
     References
     ----------
@@ -181,12 +227,25 @@ class Matern(BandwidthMixin, BaseEstimator):
         self.nu, self.gamma = nu, gamma
 
     def validate(self):
-        """Raise where a setting is out of range."""
+        """Raise an error if a setting is out of range."""
         check_nu(self.nu, "Matern: nu")
         check_number(self.gamma, "Matern: gamma", choices=_GAMMAS)
 
     def resolve(self, X, sample_weight=None):
-        """The kernel with a number for gamma."""
+        """Return the kernel with a number for gamma.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, p)
+            Training inputs.
+        sample_weight : array of shape (n,), default=None
+            Weights of the samples; None for ones.
+
+        Returns
+        -------
+        kernel : Matern
+            The same settings with a number for gamma.
+        """
         self.validate()
         gamma = resolve_gamma("rbf", self.initial_rate(), _rows(X, "Matern: X must be"), sample_weight)
         return clone(self).set_params(gamma=gamma)
@@ -200,17 +259,28 @@ class Matern(BandwidthMixin, BaseEstimator):
         return profile("matern", D, self.gamma, out=D, nu=self.nu, symmetric=Z is X)
 
     def diagonal(self, X):
-        """``k(x, x) = 1`` (n,)."""
+        """Compute the values ``k(x, x)``.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, p)
+            Inputs.
+
+        Returns
+        -------
+        values : array of shape (n,)
+            Ones.
+        """
         return np.ones(length(X))
 
 
 class PrecomputedKernel(BaseEstimator):
-    """Entries of a given Gram matrix: the objects are its row numbers, so that they can be split.
+    """Kernel with a given Gram matrix; the objects are its row numbers, so that they can be split into folds.
 
     Parameters
     ----------
     matrix : array of shape (N, N)
-        Kernel values of N objects, which are the integers from 0 to N - 1.
+        Kernel values of N objects, the integers from 0 to N - 1.
 
     References
     ----------
@@ -235,12 +305,24 @@ class PrecomputedKernel(BaseEstimator):
         return matrix[np.ix_(rows, columns)]
 
     def diagonal(self, X):
-        """``k(x, x)`` (n,)."""
+        """Compute the values ``k(x, x)``.
+
+        Parameters
+        ----------
+        X : array of shape (n,)
+            Inputs.
+
+        Returns
+        -------
+        values : array of shape (n,)
+            Values of the kernel at each input with itself.
+        """
         matrix = np.asarray(self.matrix, dtype=float)
         ids = self._ids(X, len(matrix))
         return matrix[ids, ids]
 
     def _ids(self, ids, size):
+        """Row numbers as integers; an error if one is not a row of the matrix."""
         ids = np.asarray(ids, dtype=float)
         if ids.ndim != 1 or (ids != np.floor(ids)).any() or (ids < 0).any() or (ids >= size).any():
             raise ValueError(f"PrecomputedKernel: objects must be integers from 0 to {size - 1}, rows of the matrix")
@@ -248,12 +330,14 @@ class PrecomputedKernel(BaseEstimator):
 
 
 class TanimotoGaussian(BandwidthMixin, BaseEstimator):
-    """``exp(-gamma (t(x, x) + t(z, z) - 2 t(x, z)))``, t Tanimoto's kernel of fingerprints.
+    """Gaussian kernel of the Tanimoto distance, ``exp(-gamma (t(x, x) + t(z, z) - 2 t(x, z)))``.
+
+    t is the Tanimoto kernel of fingerprints.
 
     Parameters
     ----------
     gamma : float or "auto", default=1.0
-        Rate; "auto" is 1 where nothing searches for a better one.
+        Rate. "auto" starts at 1, and estimators search from there.
 
     References
     ----------
@@ -277,7 +361,20 @@ class TanimotoGaussian(BandwidthMixin, BaseEstimator):
         self.gamma = gamma
 
     def resolve(self, X, sample_weight=None):
-        """The kernel with a number for gamma."""
+        """Return the kernel with a number for gamma.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, bits)
+            Training inputs.
+        sample_weight : array of shape (n,), default=None
+            Weights of the samples; None for ones.
+
+        Returns
+        -------
+        kernel : TanimotoGaussian
+            The same settings with a number for gamma.
+        """
         check_number(self.gamma, "TanimotoGaussian: gamma", choices=("auto",))
         return clone(self).set_params(gamma=self.initial_rate())
 
@@ -287,17 +384,30 @@ class TanimotoGaussian(BandwidthMixin, BaseEstimator):
         return np.exp(-2 * self.gamma * (1 - Tanimoto()(X, Z)))  # t(x, x) = 1
 
     def diagonal(self, X):
-        """``k(x, x) = 1`` (n,)."""
+        """Compute the values ``k(x, x)``.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, bits)
+            Inputs.
+
+        Returns
+        -------
+        values : array of shape (n,)
+            Ones.
+        """
         return np.ones(length(X))
 
 
 class NGrams(BaseEstimator):
-    """Cosine of the counts of substrings of up to n characters: a normalised kernel of strings, by name "ngrams".
+    """Normalised kernel of strings: the cosine of the counts of substrings of up to n characters.
+
+    The kernel has the name "ngrams".
 
     Parameters
     ----------
     n : int, default=3
-        Length of the longest substrings; all shorter ones count too.
+        Length of the longest substrings; all shorter ones are counted too.
 
     References
     ----------
@@ -318,35 +428,47 @@ class NGrams(BaseEstimator):
         self.n = n
 
     def __call__(self, X, Z):
-        from sklearn.feature_extraction.text import CountVectorizer  # takes long to load
+        from sklearn.feature_extraction.text import CountVectorizer  # slow to import
 
         check_number(self.n, "NGrams: n", integer=True)
-        odd = next((text for text in (*X, *Z) if not isinstance(text, str)), None)
-        if odd is not None:
+        no_text = next((text for text in (*X, *Z) if not isinstance(text, str)), None)
+        if no_text is not None:
             raise ValueError(
-                f"NGrams: objects must be strings, got {type(odd).__name__}; give strings only, or another kernel"
+                f"NGrams: objects must be strings, got {type(no_text).__name__}; give strings only, or another kernel"
             )
-        # a character that no text has begins each one, so that the empty string is like itself
+        # a leading character that no text contains: the value of two empty strings is 1
         left, right = (["\x02" + text for text in texts] for texts in (X, Z))
         counter = CountVectorizer(analyzer=self._substrings).fit([*left, *right])
         return cosine_similarity(counter.transform(left), counter.transform(right))
 
     def _substrings(self, text):
-        # scikit-learn's own analyser of characters would merge runs of white space
+        """All substrings of 1 to n characters."""
+        # scikit-learn's analyser of characters merges runs of white space
         return [text[i : i + k] for k in range(1, self.n + 1) for i in range(len(text) - k + 1)]
 
     def diagonal(self, X):
-        """``k(x, x) = 1`` (n,)."""
+        """Compute the values ``k(x, x)``.
+
+        Parameters
+        ----------
+        X : list of n str
+            Inputs.
+
+        Returns
+        -------
+        values : array of shape (n,)
+            Ones.
+        """
         return np.ones(length(X))
 
 
 def object_kernel(kernel):
-    """The kernel itself; for the name of a kernel that takes no rows of numbers, "ngrams", its object."""
+    """Replace the name "ngrams" by its kernel object; others are returned unchanged."""
     return NGrams() if isinstance(kernel, str) and kernel == "ngrams" else kernel
 
 
 def as_output_kernel(kernel):
-    """The kernel of outputs behind a name, a Gram matrix (outputs are its row numbers), an object or a callable."""
+    """Return the kernel of outputs of a name, a Gram matrix (outputs are its row numbers), an object or a callable."""
     kernel = object_kernel(kernel)
     if isinstance(kernel, str):
         check_kernel(kernel, "output_kernel")
@@ -365,13 +487,14 @@ def as_output_kernel(kernel):
 
 
 def _rows(X, what="output_kernel: kernels by name take"):
+    """Rows of numbers (n, p) as floats; sparse rows unchanged."""
     if scipy.sparse.issparse(X):
         return X
     try:
         X = np.asarray(X, dtype=float)
     except (TypeError, ValueError):
         raise ValueError(
-            f"{what} rows of numbers, got {_odd_kind(X)}; give kernels.NGrams() for strings, "
+            f"{what} rows of numbers, got {_wrong_type(X)}; give kernels.NGrams() for strings, "
             "kernels.PairwiseKernel(function) for other objects, or a callable (Y, Z) -> Gram"
         ) from None
     return X[:, None] if X.ndim == 1 else X
@@ -383,9 +506,9 @@ def _fingerprints(X):
         rows = X.astype(float) if hasattr(X, "astype") else np.asarray(X, dtype=float)
     except (TypeError, ValueError):
         sizes = sorted({len(row) for row in X if isinstance(row, (list, tuple, np.ndarray))})
-        seen = f"{sizes[0]} and {sizes[-1]} bits" if len(sizes) > 1 else _odd_kind(X)
+        got = f"{sizes[0]} and {sizes[-1]} bits" if len(sizes) > 1 else _wrong_type(X)
         raise ValueError(
-            f"Tanimoto: fingerprints must be rows of as many bits each, got {seen}; fold them to one length, or give "
+            f"Tanimoto: fingerprints must be rows of as many bits each, got {got}; fold them to one length, or give "
             "kernels.PairwiseKernel(function) for objects"
         ) from None
     if rows.ndim != 2:
@@ -393,10 +516,10 @@ def _fingerprints(X):
     return rows
 
 
-def _odd_kind(X):
-    """The name of the type of the first item that is no number or sequence of them, of several where they are mixed."""
+def _wrong_type(X):
+    """Name of the type of the items that are neither numbers nor sequences of numbers, for error messages."""
     kinds = list(dict.fromkeys(type(x).__name__ for x in X))
-    odd = [type(x).__name__ for x in X if kind_of(x) not in ("number", "sequence")]
+    wrong = [type(x).__name__ for x in X if kind_of(x) not in ("number", "sequence")]
     if len(kinds) > 1:
         return f"a mix of {' and '.join(kinds[:3])}"
-    return odd[0] if odd else f"{kinds[0]} of several lengths"
+    return wrong[0] if wrong else f"{kinds[0]} of several lengths"

@@ -10,11 +10,13 @@ from .gram import check_kernel, length
 
 FORMS = ("i", "ii", "iii", "iv", "v", "vi")
 PAIRWISE = ("iv", "v", "vi")
-_AXES = {"i": 1, "iii": 0, "iv": 2, "vi": 1}  # of the values of families, beside points and training inputs
+_AXES = {"i": 1, "iii": 0, "iv": 2, "vi": 1}  # form: axes of the values of families besides points and training inputs
 
 
 class OutputTensorKernel(BaseEstimator):
-    """Kernels ``sum_i mu_i k_i(s, t) y_i (x) y_i`` over the training outputs y_i, centred, and pairwise variants.
+    """Operator-valued kernel built from training outputs, ``sum_i mu_i k_i(s, t) y_i (x) y_i``, and pairwise variants.
+
+    The outputs y_i are centred.
 
     ======  =====================================================================  ==============================
     form    operator-valued kernel at (s, t)                                       cost of one product
@@ -27,28 +29,30 @@ class OutputTensorKernel(BaseEstimator):
     vi      sum_ij mu_ij l_ij(s) l_ij(t) z_ij (x) z_ij                             n^3
     ======  =====================================================================  ==============================
 
-    with ``z_ij = nu_i y_i + nu_j y_j`` and ``l_ij(s) = k(s, x_i) k(s, x_j)``: the paper leaves the families k_i, k_ij
-    and k(s, x_i, x_j) open, here they are k localised at the samples, unless ``families`` are given. Sums of rank-one
-    terms are then kept as products of n x n matrices, never as one Gram matrix a term.
+    Here ``z_ij = nu_i y_i + nu_j y_j`` and ``l_ij(s) = k(s, x_i) k(s, x_j)``. The paper leaves the families k_i, k_ij
+    and k(s, x_i, x_j) open; by default they are k localised at the samples. Sums of rank-one terms are computed as
+    products of (n, n) matrices, without a Gram matrix for each term.
 
     Parameters
     ----------
     form : {"i", "ii", "iii", "iv", "v", "vi"}, default="ii"
         Row of the table.
     kernel : str or callable, default="rbf"
-        The scalar kernel k; a name uses the estimator's gamma.
+        The scalar kernel k. A named kernel uses the estimator's gamma.
     weights : callable, default=None
-        None for mu proportional to the sample weights (1/n without them, products of two for pairs), or a function of
-        the centred outputs (n, d) that returns non-negative mu of shape (n,), or (n, n) for pairs.
+        Function of the centred outputs (n, d) that returns non-negative mu of shape (n,), or (n, n) for pairs. None for
+        mu proportional to the sample weights, or to products of two for pairs.
     nu : callable, default=None
-        For pairs: None for 1, or a function of the centred outputs (n, d) that returns numbers in [0, 1] of shape (n,).
+        For pairs: function of the centred outputs (n, d) that returns nu in [0, 1] of shape (n,). None for ones.
     families : callable, default=None
-        The families in place of ``kernel``, as a function of points S and the n training inputs X whose values have
-        these shapes, for each of the len(S) points s:
+        The families in place of ``kernel``, as a function of points S and the n training inputs X. None for `kernel`
+        localised at the samples. The values have these shapes:
 
-        - form i: (len(S), n, n), ``k_i(s, x_t)`` at [s, t, i]; each k_i a positive kernel, which is checked
+        - form i: (len(S), n, n), ``k_i(s, x_t)`` at [s, t, i]; each k_i is a positive semi-definite kernel, which is
+        checked
         - form iii: (len(S), n), ``k(s, x_i)`` at [s, i]; any function k
-        - form iv: (len(S), n, n, n), ``k_ij(s, x_t)`` at [s, t, i, j]; each k_ij a positive kernel, which is checked
+        - form iv: (len(S), n, n, n), ``k_ij(s, x_t)`` at [s, t, i, j]; each k_ij is a positive semi-definite kernel,
+        which is checked
         - form vi: (len(S), n, n), ``k(s, x_i, x_j)`` at [s, i, j]; any function k
 
     References
@@ -75,11 +79,11 @@ class OutputTensorKernel(BaseEstimator):
 
     @property
     def scalar_kernel(self):
-        """The kernel that inputs are read for and whose values the term is made of."""
+        """The kernel that is evaluated on inputs."""
         return self.kernel if self.families is None else IndexedKernel(self.form, self.families)
 
     def validate(self):
-        """Raise where settings are out of range, or do not go with the form."""
+        """Raise an error if a setting is out of range, or does not apply to the form."""
         check_choice(self.form, "OutputTensorKernel: form", FORMS)
         check_kernel(self.kernel)
         if self.nu is not None and self.form not in PAIRWISE:
@@ -92,7 +96,20 @@ class OutputTensorKernel(BaseEstimator):
             )
 
     def operator(self, Y, sample_weight):
-        """The operator (d, d) of forms ii and v, which are separable; None for the others."""
+        """Compute the output operator of forms ii and v, which are separable.
+
+        Parameters
+        ----------
+        Y : array of shape (n, d)
+            Centred outputs.
+        sample_weight : array of shape (n,)
+            Weights of the samples.
+
+        Returns
+        -------
+        M : array of shape (d, d) or None
+            None for the other forms.
+        """
         if self.form == "ii":
             return (Y.T * self.mixture(Y, sample_weight)) @ Y
         if self.form == "v":
@@ -101,7 +118,20 @@ class OutputTensorKernel(BaseEstimator):
         return None
 
     def mixture(self, Y, sample_weight):
-        """The weights mu, (n,) or (n, n) for pairs, of centred outputs Y (n, d)."""
+        """Compute the weights mu.
+
+        Parameters
+        ----------
+        Y : array of shape (n, d)
+            Centred outputs.
+        sample_weight : array of shape (n,)
+            Weights of the samples.
+
+        Returns
+        -------
+        mu : array of shape (n,), or (n, n) for pairs
+            Non-negative numbers.
+        """
         pairs = self.form in PAIRWISE
         shape = (len(Y), len(Y)) if pairs else (len(Y),)
         if self.weights is None:
@@ -115,7 +145,18 @@ class OutputTensorKernel(BaseEstimator):
         return mu
 
     def parts(self, Y):
-        """What z_ij is the sum of, ``nu_i y_i`` (n, d), of centred outputs Y (n, d)."""
+        """Compute the summands ``nu_i y_i`` of z_ij.
+
+        Parameters
+        ----------
+        Y : array of shape (n, d)
+            Centred outputs.
+
+        Returns
+        -------
+        Z : array of shape (n, d)
+            One row for each sample.
+        """
         if self.nu is None:
             return Y
         nu = np.asarray(self.nu(Y), dtype=float)
@@ -125,18 +166,18 @@ class OutputTensorKernel(BaseEstimator):
 
 
 class IndexedKernel(BaseEstimator):
-    """Values of the user's families, more than a number for each pair of a point and a training input."""
+    """Families of kernels given by the user: an array of numbers for each pair of a point and a training input."""
 
     returns_gram = False  # values have more axes than a Gram matrix
 
     operator_valued = True
-    positive_definite = True  # forms iii and vi whatever the function; for i and iv checked where their term is made
+    positive_definite = True  # forms iii and vi for any function; i and iv are checked by their term
 
     def __init__(self, form, families):
         self.form, self.families = form, families
 
     def value_size(self, n, d):
-        """Numbers in one value, for n samples."""
+        """Number of entries of one value, for n samples."""
         return n ** _AXES[self.form]
 
     def __call__(self, X, Z):

@@ -1,4 +1,4 @@
-"""Ranks of inputs by their values, whatever they are and in whatever order they come."""
+"""Ranks of inputs by their values, independent of the order in which they are given."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from .tables import InputTable
 
 
 def input_ranks(X, precomputed=False):
-    """Ranks (n,) from 0 of inputs by their values; equal inputs, and those that have no order, have equal ones.
+    """Compute ranks (n,) from 0 of inputs by their values. Equal inputs, and objects without an order, share a rank.
 
-    precomputed : X is a Gram matrix, whose rows are compared by their sums
+    precomputed : whether X is a Gram matrix, whose rows are compared by their sums
     """
-    return _ranks_of_columns([np.sort(X, axis=1).sum(axis=1)] if precomputed else _columns(X), _num_samples(X))
+    return _lexicographic_ranks([np.sort(X, axis=1).sum(axis=1)] if precomputed else _columns(X), _num_samples(X))
 
 
-def _ranks_of_columns(columns, n):
-    """Ranks (n,) by several columns (n,), the first counting most."""
+def _lexicographic_ranks(columns, n):
+    """Ranks (n,) by several columns (n,), in lexicographic order."""
     ranks = np.zeros(n, dtype=np.int64)
     for column in columns:
         ranks = combined_ranks(ranks, _ranks(column))
@@ -33,22 +33,22 @@ def _ranks_of_columns(columns, n):
 
 
 def evenly_spread_rows(X, most, columns=None):
-    """Increasing positions of at most so many rows, evenly spread in their order by value: all where these are fewer.
+    """Indices, in increasing order, of at most `most` rows that are evenly spread in the order of their values.
 
-    A statistic of these rows does not depend on the order in which all rows come.
+    A statistic of these rows does not depend on the order of the samples.
 
-    columns : list of arrays (n,), where X is given by its columns
+    columns : list of arrays (n,), the inputs if X is None
     """
     n = _num_samples(X if columns is None else columns[0])
     if n <= most:
         return np.arange(n)
-    ranks = _ranks_of_columns(_columns(X) if columns is None else columns, n)
+    ranks = _lexicographic_ranks(_columns(X) if columns is None else columns, n)
     order = np.argsort(ranks, kind="stable")
     return np.sort(order[np.unique(np.linspace(0, n - 1, most).astype(int))])
 
 
 def _columns(X):
-    """Numbers or objects (n,) that tell the inputs, one after the other."""
+    """Columns (n,) of numbers or objects that identify the inputs."""
     n = _num_samples(X)
     if is_frame(X):
         return (column_values(column) for column in columns_of(X))
@@ -64,25 +64,25 @@ def _columns(X):
 
 
 def _sparse_rows(X):
-    """Each row of a sparse matrix as bytes: there may be many more columns than entries of a row."""
+    """Each row of a sparse matrix as bytes; there may be far more columns than entries."""
     X = scipy.sparse.csr_array(X, copy=True)
-    X.sum_duplicates()  # sorts indices too
+    X.sum_duplicates()  # also sorts the indices
     X.eliminate_zeros()
     rows = itertools.pairwise(X.indptr)
     return [X.indices[start:stop].tobytes() + X.data[start:stop].tobytes() for start, stop in rows]
 
 
 def _ranks(column):
-    """Ranks (n,) of numbers, or of objects that are text or numbers, or lists of them."""
+    """Ranks (n,) of numbers, text, or lists of these."""
     if isinstance(column, np.ndarray) and column.dtype != object:
         return np.unique(column, return_inverse=True)[1].ravel()
-    return np.unique(np.array([_text(item) for item in column], dtype=object), return_inverse=True)[1]
+    return np.unique(np.array([_sort_key(item) for item in column], dtype=object), return_inverse=True)[1]
 
 
-def _text(item):
-    """What an object is sorted by; nothing for one that may not be written in the same way again."""
+def _sort_key(item):
+    """Text by which an object is sorted; empty for an object whose representation is not unique."""
     if isinstance(item, np.ndarray):
         item = item.tolist()
     if isinstance(item, (list, tuple)):
-        return "(" + ", ".join(map(_text, item)) + ")"
+        return "(" + ", ".join(map(_sort_key, item)) + ")"
     return repr(item) if isinstance(item, (str, bytes, numbers.Number)) else ""

@@ -1,4 +1,4 @@
-"""Inputs in columns of different kinds: numbers, text, categories, functions."""
+"""Tables of inputs: columns of numbers, text, categories or functions."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from ..data.functions import has_points
 
 
 class InputTable:
-    """Columns of n samples by name: arrays (n,) of numbers or of objects, or a container of n functions.
+    """Columns of n samples by name: arrays (n,) of numbers or objects, or containers of n functions.
 
-    Rows are taken as those of arrays are, so that scikit-learn can split it.
+    Rows are selected as in arrays, so that scikit-learn can split the table.
     """
 
     def __init__(self, names, columns):
@@ -23,11 +23,11 @@ class InputTable:
 
     @classmethod
     def from_data(cls, X, names=None):
-        """From a data frame, an array (n, p), or a list of rows; names of the columns where X has none."""
+        """Read a data frame, an array (n, p), or a list of rows; `names` are for inputs without column names."""
         if isinstance(X, InputTable):
             return X
         if is_frame(X):
-            return cls(X.columns, [_read(column) for column in columns_of(X)])
+            return cls(X.columns, [_read_series(column) for column in columns_of(X)])
         rows = X.toarray() if scipy.sparse.issparse(X) else np.asarray(X)
         if rows.dtype.kind not in "biuf":
             rows = np.array(X, dtype=object)
@@ -41,18 +41,19 @@ class InputTable:
 
     @property
     def shape(self):
+        """Numbers of samples and columns."""
         return (len(self.columns[0]) if self.columns else 0, len(self.columns))
 
     @property
     def parts(self):
-        """All that there is to know, as lists: what two of them are compared by."""
+        """Names and columns as lists, by which two tables are compared."""
         return [list(self.names), self.columns]
 
     def __len__(self):
         return self.shape[0]
 
     def __getitem__(self, rows):
-        rows = rows[0] if isinstance(rows, tuple) else rows  # scikit-learn asks for [rows, ...]
+        rows = rows[0] if isinstance(rows, tuple) else rows  # scikit-learn indexes with [rows, ...]
         rows = [rows] if isinstance(rows, numbers.Integral) else rows
         return InputTable(self.names, [column[rows] for column in self.columns])
 
@@ -60,29 +61,29 @@ class InputTable:
         return f"Table({len(self)} samples, columns {reprlib.repr(list(self.names))})"
 
     def take(self, positions):
-        """Some of the columns."""
+        """Select columns by position."""
         return InputTable([self.names[j] for j in positions], [self.columns[j] for j in positions])
 
     def row_keys(self):
-        """A hashable key for each sample, equal for equal samples; functions are equal to themselves only."""
-        every = [np.arange(len(one)) if has_points(one) else category_codes(one) for one in self.columns]
-        return list(zip(*every))
+        """A hashable key for each sample, equal for equal samples; a function is equal only to itself."""
+        keys = [np.arange(len(one)) if has_points(one) else category_codes(one) for one in self.columns]
+        return list(zip(*keys))
 
 
-def _read(column):
-    """Values of a series: numbers, objects, or the functions that it contains."""
+def _read_series(column):
+    """Values of a series: numbers, objects, or functions."""
     array = getattr(column, "array", None)  # of pandas
     return array if has_points(array) else column_values(column)
 
 
 def category_codes(values):
-    """Integers (n,), equal for equal values; missing ones (None, NaN) are equal to each other."""
-    seen: dict = {}
+    """Integer codes (n,), equal for equal values; all missing values (None, NaN) are equal."""
+    code_of: dict = {}
     out = np.empty(len(values), dtype=int)
     for i, value in enumerate(values.tolist()):
         value = None if is_missing(value) else value
         try:
-            out[i] = seen.setdefault(value, len(seen))
+            out[i] = code_of.setdefault(value, len(code_of))
         except TypeError:
             raise ValueError(
                 f"categories must be text, numbers or other values that can be hashed, got {type(value).__name__}"
@@ -91,39 +92,41 @@ def category_codes(values):
 
 
 def column_names(X):
-    """Names of the columns of inputs, their numbers for an array; None where there are no columns."""
+    """Names of the columns of inputs, for an array their positions; None if there are no columns."""
     if isinstance(X, InputTable):
         return X.names
     return tuple(range(X.shape[1])) if getattr(X, "ndim", 0) == 2 else None
 
 
 def column_positions(columns, names, what):
-    """Where columns are among names: a name, a number, a list of them, or a slice; what : they are of, for errors.
+    """Positions of selected columns: a name, a number, a list of these, or a slice.
 
-    Numbers are positions where all names are text or there are none, and names otherwise.
+    Numbers are positions if all names are text or there are none, and names otherwise.
+
+    what : description of the selection for error messages
     """
     if isinstance(columns, slice):
-        found = _sliced(columns, names, what)
+        indices = _slice_positions(columns, names, what)
     else:
-        alone = isinstance(columns, (str, numbers.Number)) or (isinstance(columns, tuple) and columns in names)
-        found = [_position(column, names, what) for column in ([columns] if alone else list(columns))]
-    if not found:
+        is_single = isinstance(columns, (str, numbers.Number)) or (isinstance(columns, tuple) and columns in names)
+        indices = [_position(column, names, what) for column in ([columns] if is_single else list(columns))]
+    if not indices:
         raise ValueError(f"{what} has no columns; give at least one, or leave the part out")
-    twice = [names[j] for j in set(found) if found.count(j) > 1]
+    twice = [names[j] for j in set(indices) if indices.count(j) > 1]
     if twice:
         raise ValueError(f"{what} has the column {twice[0]!r} more than once; give it once")
-    return found
+    return indices
 
 
 def is_single_column(columns):
-    """Whether a setting is one column by itself, and not a list of them."""
+    """Whether a setting is a single column and not a list."""
     return isinstance(columns, (str, numbers.Number))
 
 
-def _sliced(columns, names, what):
-    """Positions of a slice of numbers, or of names with both ends."""
+def _slice_positions(columns, names, what):
+    """Positions of a slice of numbers, or of names, which includes both ends."""
     ends = [end for end in (columns.start, columns.stop) if end is not None]
-    if all(isinstance(end, numbers.Integral) for end in ends) and _by_position(names):
+    if all(isinstance(end, numbers.Integral) for end in ends) and _numbers_are_positions(names):
         return list(range(len(names))[columns])
     first, last = (
         default if end is None else _position(end, names, what)
@@ -133,15 +136,16 @@ def _sliced(columns, names, what):
 
 
 def _position(column, names, what):
-    if isinstance(column, (int, np.integer)) and not isinstance(column, bool) and _by_position(names):
+    """Position of one column, by name or number."""
+    if isinstance(column, (int, np.integer)) and not isinstance(column, bool) and _numbers_are_positions(names):
         if not -len(names) <= column < len(names):
             raise ValueError(f"{what} takes column {column}, but X has {len(names)} columns, numbered from 0")
         return int(column) % len(names)
-    found = [j for j, name in enumerate(names) if name == column]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise ValueError(f"{what}: X has {len(found)} columns named {column!r}; give each a name of its own")
+    matches = [j for j, name in enumerate(names) if name == column]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        raise ValueError(f"{what}: X has {len(matches)} columns named {column!r}; give each a name of its own")
     if names == tuple(range(len(names))):
         raise ValueError(
             f"{what} takes column {column!r}, but X has no names; give a data frame, or numbers of columns"
@@ -151,6 +155,6 @@ def _position(column, names, what):
     )
 
 
-def _by_position(names):
-    """Whether numbers are positions, or else names."""
+def _numbers_are_positions(names):
+    """Whether numbers in a selection are positions and not names."""
     return all(isinstance(name, str) for name in names) or names == tuple(range(len(names)))

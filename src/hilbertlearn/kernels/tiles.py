@@ -1,4 +1,4 @@
-"""Matrices of kernel values tile by tile: a tile stays in the cache, and of symmetric ones half is worked on."""
+"""Matrices of kernel values, computed in tiles that fit in the cache; symmetric matrices are computed half."""
 
 from __future__ import annotations
 
@@ -6,22 +6,23 @@ import numpy as np
 
 from .._utils.threads import side_by_side
 
-_ENTRIES = 2**18  # of a tile, 2 MB in double precision
-_FEW = 8  # tiles that are not worth the start of threads
+_ENTRIES = 2**18  # entries of a tile, 2 MB in double precision; larger tiles leave the cache
+_FEW = 8  # tiles up to which one thread is faster than several
 
 
 def fill_tiles(fill, out, symmetric=False, entries=_ENTRIES):
-    """Let ``fill(rows, columns)``, two slices, write the tiles of `out` (n, m); of a large one side by side.
+    """Fill `out` (n, m) by calls of ``fill(rows, columns)`` with two slices, in several threads if it is large.
 
-    symmetric : whether `out` is. Tiles on and above the diagonal are then asked for, and copied below: of two numbers
-        that differ by rounding both become the smaller.
-    entries : of a tile
+    symmetric : whether `out` is symmetric. Tiles on and above the diagonal are then computed and copied below it.
+    Inside
+        a diagonal tile, two entries that differ by rounding both become the smaller one.
+    entries : entries of a tile
     """
     n, m = out.shape
     width = int(entries**0.5) if symmetric else max(m, 1)
     height = max(1, entries // width)
 
-    def work(tile):
+    def compute(tile):
         fill(*tile)
         if symmetric:
             values = out[tile]
@@ -32,4 +33,4 @@ def fill_tiles(fill, out, symmetric=False, entries=_ENTRIES):
         for i in range(0, n, height)
         for j in range(i if symmetric else 0, m, width)
     ]
-    side_by_side(work, tiles, few=_FEW * _ENTRIES // entries)
+    side_by_side(compute, tiles, few=_FEW * _ENTRIES // entries)

@@ -1,10 +1,11 @@
-"""Kernels whose values are matrices: any function of the user, and kernels of vector fields.
+"""Operator-valued kernels: kernels of vector fields, and functions of the user.
 
-Called as ``kernel(X, Z)`` they return blocks (n, m, d, d): ``K(x_i, z_j)`` is a matrix (d, d) of its own for each pair,
-not one operator times a number, so that the outputs may be tied to each other in a way that depends on the inputs.
+``kernel(X, Z)`` returns blocks (n, m, d, d). ``K(x_i, z_j)`` is a matrix (d, d) for each pair and not a number times
+one operator, so that relations between the outputs can depend on the inputs.
 
-The kernels of vector fields are made of the second derivatives of a Gaussian (Narcowich & Ward 1994; Fuselier 2006;
-Macêdo & Castro 2010; Álvarez, Rosasco & Lawrence 2012): inputs are points (n, d), outputs vectors (n, d) at them.
+The kernels of vector fields consist of second derivatives of a Gaussian (Narcowich & Ward 1994; Fuselier 2006;
+Macêdo & Castro 2010; Álvarez, Rosasco & Lawrence 2012). Inputs are points (n, d), outputs are vectors (n, d) at these
+points.
 """
 
 from __future__ import annotations
@@ -16,21 +17,21 @@ from .._utils.validation import check_number
 from .gram import resolve_gamma
 from .stationary import OVERFLOW, BandwidthMixin, unresolved_error
 
-_BLOCK_PAIRS = 2**14  # of points, whose differences stay in the cache
-_LARGEST = 1e150  # coordinate whose square is a number
+_BLOCK_PAIRS = 2**14  # pairs of points computed at once, so that their differences fit in the cache
+_LARGEST = 1e150  # largest coordinate; squares of larger ones overflow
 
 
 class OperatorValuedKernel(BaseEstimator):
-    """The kernel of a function ``(X, Z) -> blocks (n, m, d, d)``, d the number of outputs.
+    """Operator-valued kernel from a function ``(X, Z) -> blocks (n, m, d, d)`` for d outputs.
 
-    It must be positive: ``K(x, z) = K(z, x)'``, and the (n d, n d) matrix of all blocks between samples positive
-    semi-definite, which is checked at fit unless the class says ``positive_definite = True``. A kernel with settings of
-    its own is a subclass with another ``__init__`` and a method ``function(X, Z)``.
+    ``K(x, z) = K(z, x)'`` must hold, and the (n d, n d) matrix of all blocks must be positive semi-definite. This is
+    checked at fit unless the class has ``positive_definite = True``. A kernel with settings is a subclass with its own
+    ``__init__`` and a method ``function(X, Z)``.
 
     Parameters
     ----------
     function : callable
-        ``function(X, Z)`` returns an array (n, m, d, d), one matrix for each of the n samples X and m samples Z.
+        ``function(X, Z)`` returns an array (n, m, d, d), a matrix for each pair of n samples X and m samples Z.
 
     References
     ----------
@@ -38,14 +39,14 @@ class OperatorValuedKernel(BaseEstimator):
 
     Examples
     --------
-    Two outputs with one slope and constants of their own, the second not observed everywhere:
+    Two outputs with the same slope and different constants; the second has missing values:
 
     >>> import numpy as np
     >>> from hilbertlearn import OperatorKernelRegressor, kernels
-    >>> def one_slope(X, Z):
+    >>> def same_slope(X, Z):
     ...     return np.eye(2) + (X @ Z.T)[:, :, None, None] * np.ones((2, 2))
     >>> X, y = [[0.0], [1.0], [2.0]], [[0.0, 5.0], [1.0, np.nan], [2.0, np.nan]]
-    >>> model = OperatorKernelRegressor(kernels.OperatorValuedKernel(one_slope), alpha=1e-6).fit(X, y)
+    >>> model = OperatorKernelRegressor(kernels.OperatorValuedKernel(same_slope), alpha=1e-6).fit(X, y)
     >>> model.predict([[3.0]]).round(2)
     array([[3., 8.]])
     """
@@ -56,14 +57,27 @@ class OperatorValuedKernel(BaseEstimator):
         self.function = function
 
     def validate(self):
-        """Raise unless the function can be called."""
+        """Raise an error unless the function is callable."""
         if not callable(self.function):
             raise TypeError(
                 f"OperatorValuedKernel: function must be a callable (X, Z) -> blocks, got {self.function!r}"
             )
 
     def value_size(self, n, d):
-        """Numbers in one value, for d outputs."""
+        """Number of entries of one value.
+
+        Parameters
+        ----------
+        n : int
+            Number of samples.
+        d : int
+            Number of outputs.
+
+        Returns
+        -------
+        size : int
+            ``d * d``.
+        """
         return d * d
 
     def __call__(self, X, Z):
@@ -71,7 +85,7 @@ class OperatorValuedKernel(BaseEstimator):
         if blocks.ndim != 4 or blocks.shape[2] != blocks.shape[3]:
             raise ValueError(
                 f"{type(self).__name__}: function must return an array (n, m, d, d), a square matrix for each pair of "
-                f"samples, got shape {blocks.shape}; a scalar kernel is given as it is, with an operator"
+                f"samples, got shape {blocks.shape}; give a scalar kernel by itself, with an operator"
             )
         return blocks
 
@@ -85,9 +99,10 @@ class HelmholtzKernel(BandwidthMixin, OperatorValuedKernel):
     Parameters
     ----------
     share : float, default=0.5
-        Share of the curl-free part, in [0, 1]; at 1 / d there is no tie between the outputs.
+        Weight of the curl-free part, in [0, 1]. At 1 / d the outputs are uncorrelated.
     gamma : float or {"median", "scale", "auto"}, default="median"
-        "median" for 1 / (2 median squared distance) of training inputs; "auto" begins there.
+        "median" for 1 / (2 median squared distance) of training inputs. "scale" for 1 / (number of inputs * variance).
+        "auto" starts at the median, and estimators search from there.
 
     References
     ----------
@@ -101,7 +116,7 @@ class HelmholtzKernel(BandwidthMixin, OperatorValuedKernel):
     >>> import numpy as np
     >>> from hilbertlearn import OperatorKernelRegressor, kernels
     >>> X = np.random.default_rng(0).uniform(-1, 1, size=(40, 2))
-    >>> wind = X + np.column_stack([-X[:, 1], X[:, 0]])  # a source and a whirl
+    >>> wind = X + np.column_stack([-X[:, 1], X[:, 0]])  # a source and a vortex
     >>> model = OperatorKernelRegressor(kernels.HelmholtzKernel(0.5), alpha=1e-6).fit(X, wind)
     >>> model.predict([[0.5, 0.0]]).round(2)
     array([[0.5, 0.5]])
@@ -113,21 +128,47 @@ class HelmholtzKernel(BandwidthMixin, OperatorValuedKernel):
         self.share, self.gamma = share, gamma
 
     def validate(self):
-        """Raise where a setting is out of range."""
+        """Raise an error if a setting is out of range."""
         name = type(self).__name__
         check_number(self.gamma, f"{name}: gamma", choices=("median", "scale", "auto"))
         if check_number(self.share, f"{name}: share", strict=False) > 1:
             raise ValueError(f"{name}: share must be in [0, 1], got {self.share!r}")
 
     def resolve(self, X, sample_weight=None):
-        """The kernel with a number for gamma."""
+        """Return the kernel with a number for gamma.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+            Training points.
+        sample_weight : array of shape (n,), default=None
+            Weights of the samples; None for ones.
+
+        Returns
+        -------
+        kernel : object of the same class
+            The same settings with a number for gamma.
+        """
         self.validate()
         return clone(self).set_params(
             gamma=resolve_gamma("rbf", self.initial_rate(), self._points(X, "X"), sample_weight)
         )
 
     def function(self, X, Z):
-        """Blocks (n, m, d, d) between points X (n, d) and Z (m, d)."""
+        """Compute the blocks between points.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+            Points.
+        Z : array of shape (m, d)
+            Points.
+
+        Returns
+        -------
+        blocks : array of shape (n, m, d, d)
+            Values of the kernel.
+        """
         self.validate()
         if isinstance(self.gamma, str):
             raise unresolved_error(f"{type(self).__name__}: gamma", self.gamma)
@@ -156,14 +197,16 @@ class HelmholtzKernel(BandwidthMixin, OperatorValuedKernel):
 
 
 class CurlFreeKernel(HelmholtzKernel):
-    """``K(x, z) = (I - 2 gamma u u') exp(-gamma ||u||^2)``, u = x - z: gradients of functions, such as forces.
+    """Kernel of curl-free fields, which are gradients of functions, such as forces.
 
-    It is minus the Hessian of ``exp(-gamma ||u||^2)`` over 2 gamma, which makes ``K(x, x)`` the identity.
+    ``K(x, z) = (I - 2 gamma u u') exp(-gamma ||u||^2)`` with u = x - z. It is minus the Hessian of ``exp(-gamma
+    ||u||^2)`` over 2 gamma, which makes ``K(x, x)`` the identity.
 
     Parameters
     ----------
     gamma : float or {"median", "scale", "auto"}, default="median"
-        "median" for 1 / (2 median squared distance) of training inputs; "auto" begins there.
+        "median" for 1 / (2 median squared distance) of training inputs. "scale" for 1 / (number of inputs * variance).
+        "auto" starts at the median, and estimators search from there.
 
     References
     ----------
@@ -188,15 +231,17 @@ class CurlFreeKernel(HelmholtzKernel):
 
 
 class DivergenceFreeKernel(HelmholtzKernel):
-    """``K(x, z) = (I + 2 gamma (u u' - ||u||^2 I) / (d - 1)) exp(-gamma ||u||^2)``, u = x - z: flows without sources.
+    """Kernel of divergence-free fields, which are flows without sources.
 
-    It is the Hessian of ``exp(-gamma ||u||^2)`` minus its trace times I, over 2 gamma (d - 1), which makes ``K(x, x)``
-    the identity. It needs d >= 2.
+    ``K(x, z) = (I + 2 gamma (u u' - ||u||^2 I) / (d - 1)) exp(-gamma ||u||^2)`` with u = x - z. It is the Hessian of
+    ``exp(-gamma ||u||^2)`` minus its trace times I, over 2 gamma (d - 1), which makes ``K(x, x)`` the identity. It
+    needs d >= 2.
 
     Parameters
     ----------
     gamma : float or {"median", "scale", "auto"}, default="median"
-        "median" for 1 / (2 median squared distance) of training inputs; "auto" begins there.
+        "median" for 1 / (2 median squared distance) of training inputs. "scale" for 1 / (number of inputs * variance).
+        "auto" starts at the median, and estimators search from there.
 
     References
     ----------
@@ -221,7 +266,7 @@ class DivergenceFreeKernel(HelmholtzKernel):
 
 
 def _gaussian_blocks(X, Z, gamma, share):
-    """Blocks (n, m, d, d), in memory (n, d, m, d): as one (n d, m d) matrix, which is what they are used as.
+    """Compute blocks (n, m, d, d), stored as (n, d, m, d), so that they are one matrix (n d, m d) without a copy.
 
     With v = sqrt(2 gamma) (x - z) and c = (1 - share) / (d - 1) they are
     ``((1 - c ||v||^2) I + (c - share) v v') exp(-||v||^2 / 2)``.

@@ -224,9 +224,9 @@ def test_hidden_outputs():
 
 def test_the_diffusion_kernel_as_a_penalty_centres():
     """On a graph whose nodes are all linked well it is ``|sum_i h(x_i)|^2 / n``."""
-    S = Affinity(None, ("diffusion_kernel", 50.0)).smoothed(np.ones((6, 6)) - np.eye(6))
+    S = Affinity(None, ("diffusion_kernel", 50.0)).smoother_matrix(np.ones((6, 6)) - np.eye(6))
     assert_allclose(S, np.full((6, 6), 1 / 6), atol=1e-12)
     W = np.diag(np.ones(5), 1) + np.diag(np.ones(5), -1)
     assert_allclose(
-        Affinity(None, ("diffusion_kernel", 0.7)).smoothed(W), scipy.linalg.expm(-0.7 * laplacian(W)), atol=1e-12
+        Affinity(None, ("diffusion_kernel", 0.7)).smoother_matrix(W), scipy.linalg.expm(-0.7 * laplacian(W)), atol=1e-12
     )
