@@ -61,93 +61,118 @@ class FunctionalSteps(FitSteps):
 
 
 class FunctionalRegressor(MultiOutputMixin, RegressorMixin, GridMixin, BatchMachine):
-    """Regression of functions with the operator-valued kernel ``k(x, z) M``, any loss, from what was observed of them.
+    """Regression of functions with the operator-valued kernel ``k(x, z) M`` and any loss, from observed values.
 
-    Minimises ``1/n sum_i loss(y_i - h(x_i)) + alpha/2 ||h||^2`` to a certified duality gap, norms being those of L2 on
-    the functions' domain, mapped to the unit interval.
+    Minimises ``1/n sum_i loss(y_i - c - h(x_i)) + alpha/2 ||h||^2`` to a certified duality gap; norms are those of L2
+    on the domain of the functions, mapped to the unit interval.
 
     Outputs y are one of
 
-    - an array (n, m) of curves on a common grid, (n, m, p) for p curves a sample, or (n, m_1, m_2) with a grid for each
-      of two variables; NaN where not observed,
-    - a data frame of pandas or polars, a row a curve; names of columns that are numbers, or numbers as text, are the
-      grid unless ``grid`` is given, and ``predict(X, grid)`` has the new points for columns,
-    - ``IrregularFunctions(points, values)``, each curve with points of its own,
-    - a ``FDataGrid``, ``FDataIrregular`` or ``FDataBasis`` of scikit-fda, or a list of ``FDataGrid``, one a sample,
-      whose grids may differ; functions in a basis are in the space of that basis unless another is given,
+    - an array (n, m) of curves on a common grid, (n, m, p) for p curves per sample, or (n, m_1, m_2) with a grid for
+      each of two variables; NaN where not observed,
+    - a data frame of pandas or polars with one curve per row. Column names that are numbers, or numbers as text, are
+      the grid unless ``grid`` is given, and ``predict(X, grid)`` has the new points as columns,
+    - ``IrregularFunctions(points, values)``, where each curve has its own points,
+    - a ``FDataGrid``, ``FDataIrregular`` or ``FDataBasis`` of scikit-fda, or a list of ``FDataGrid``, one per sample,
+      whose grids may differ. Functions in a basis are in the space of that basis unless another is given.
 
-    and predictions come back in the same form. Inputs X are rows of features, arrays (n, m) or (n, m, channels) of
-    curves, the containers above, or anything the kernel takes.
+    Predictions come back in the same container. Inputs X are rows of features, arrays (n, m) or (n, m, channels) of
+    curves, the containers above, or anything that the kernel takes.
 
-    ``cross_val_predict`` makes an array of single functions of containers, which ``metrics`` and ``fit`` take. Names of
-    scorers, ``scoring="r2"``, are for arrays (n, m) without gaps; ``scoring=metrics.FunctionalScorer("r2")`` is for all
-    functions on a common grid, and the default, ``score``, for all.
+    ``cross_val_predict`` turns containers into an array of single functions, which ``metrics`` and ``fit`` accept.
+    Names of scorers, ``scoring="r2"``, are for arrays (n, m) without gaps; ``scoring=metrics.FunctionalScorer("r2")``
+    is for all functions on a common grid; the default, ``score``, is for all.
 
-    Gaps on a common grid are exact in ``space="grid"``, for every loss: what was not observed has no part in the fit.
-    At points that no curve observes, which ``fit`` names in a warning, the mean curve is interpolated by a spline in
-    tension, predictions deviate from it as the operator says, and conformal bands are infinite. Of several curves a
-    sample, one that is never observed is predicted as NaN.
-    In the other spaces, and for irregular points, ``irregular`` says what is minimised:
+    Missing values on a common grid are exact in ``space="grid"``, for every loss: they have no part in the fit. At
+    points that no curve observes, which ``fit`` names in a warning, the mean curve is interpolated by a spline in
+    tension, predictions deviate from it according to the operator, and conformal bands are infinite. If there are
+    several curves per sample, one that is never observed is predicted as NaN. In other spaces, and for irregular
+    points, ``irregular`` determines the objective:
 
-    - "exact": the mean squared error at the observed points of each curve (or another loss of its root). Right for few,
-      clustered or unevenly spread points; iterative.
-    - "projected": inner products with the basis are replaced by plain averages over the observed points (Bouche et al.
-      2021, equation 13), of curves with gaps and of others, then everything is in closed form. Right when each curve
-      has many points spread evenly.
-    - "projected_trapezoid": the same with averages by the space's quadrature weights on a common grid, by the trapezoid
-      rule at points of a curve's own. Right when many points are spread unevenly.
+    - "exact": the mean squared error at the observed points of each curve (or another loss of its root). Suited to
+      few, clustered or unevenly spread points; iterative.
+    - "projected": inner products with the basis are replaced by averages over the observed points (Bouche et al. 2021,
+      equation 13); then everything has a closed form. Suited to many evenly spread points per curve.
+    - "projected_trapezoid": the same with averages by quadrature weights on a common grid, and by the trapezoid rule
+      at irregular points. Suited to many unevenly spread points.
 
-    On a grid a curve with gaps counts for the share of the domain that was observed. In the other spaces the mean is
-    over its observed points, whatever their number. Losses that are not squared see the whole residual there, also what
-    the dictionary cannot express, with gaps and without (equation 8 of the same); projected, what is left in the
-    dictionary's span.
+    On a grid, a curve with gaps counts with the observed share of its domain. In other spaces the mean is over its
+    observed points, whatever their number. There, losses other than the squared one act on the whole residual, also on
+    its part outside the dictionary (equation 8 of the same paper); with "projected", on the part inside.
 
     Parameters
     ----------
-    kernel : as in ``OperatorKernelRegressor``, or one of curves: ``kernels.L2`` ("l2"), ``IntegratedKernel``
-        ("integrated"), ``ChannelSum``;
-        for curves in a container or (n, m, channels) "auto" is the best shape of ``kernels.L2``
-    gamma, kernel_params : of a named kernel, as in ``OperatorKernelRegressor``
-    space : "grid", "eigen", an object of ``hilbertlearn.spaces``, or a basis such as ``spaces.Fourier(10)`` or one of
-        scikit-fda, ``BSplineBasis(n_basis=10)``
-    grid : increasing points (m,) of y on its common grid, numbers, dates or durations, which count in days; a tuple of
-        them for several variables; None for the points that the names of the columns of a data frame stand for, and
-        elsewhere even steps on [0, 1]. For irregular y the points of the space: knots on a grid, quadrature in a
-        dictionary, and where predictions are made by default (None: 101 points).
-    operator : "auto" for the space's own: ``operators.Integral("laplacian", 10)`` on a grid, eigenvalues or weights of
-        the atoms otherwise; with ``kernel="auto"`` that, or the smooth ``Integral("rbf", 100)`` if it has the smaller
-        held-out error. Else an operator as in ``OperatorKernelRegressor``, or ``operators.AxisProduct``
-    loss : str or object of ``hilbertlearn.losses``; p other than 2 acts on point values and needs ``space="grid"``
-    alpha : float, "auto", "n^-1/2" or "n^-1/4", as in ``OperatorKernelRegressor``
-    center : "auto" or bool
-        Fit around the curve that the loss likes best: the mean for the squared loss, a median for the norm. "auto"
-        smooths it on a grid, as much as the differences between curves say that it is noise; True takes it as it is.
-    graph, manifold : as in ``OperatorKernelRegressor``; curves that are all NaN are not known. Each eigenvalue of the
-        operator takes a kernel of its own. Where memory does not hold so many, eigenvalues near each other share one,
-        and ``manifold_error_`` bounds its relative error; a space with fewer components is quicker
-    feature_map : as in ``OperatorKernelRegressor``
-    irregular : "exact", "projected" or "projected_trapezoid", see above
-    regressor : regressor of scikit-learn or None
-        Fitted to the coordinates in place of the kernel machine (projection learning with any model); gaps are filled
-        by interpolation. Only ``space`` and ``grid`` then matter.
-    solver, tol, max_iter, precision, verbose : as in ``OperatorKernelRegressor``
+    kernel : str, callable, kernel object or list, default="auto"
+        As in ``OperatorKernelRegressor``, or a kernel of curves: ``kernels.L2`` ("l2"), ``IntegratedKernel``
+        ("integrated"), ``ChannelSum``. For curves in a container or (n, m, channels), "auto" selects a shape of
+        ``kernels.L2``.
+    gamma : float, "auto", "median" or "scale", default="auto"
+        As in ``OperatorKernelRegressor``.
+    kernel_params : dict, default=None
+        As in ``OperatorKernelRegressor``.
+    space : "grid", "eigen", object of ``hilbertlearn.spaces`` or basis, default="grid"
+        Space of the outputs; a basis is one such as ``spaces.Fourier(10)``, or one of scikit-fda such as
+        ``BSplineBasis(n_basis=10)``.
+    grid : array of shape (m,) or tuple of arrays, default=None
+        Increasing points of y: numbers, dates or durations, which count in days; a tuple for several variables. None
+        takes the points from the column names of a data frame, otherwise even steps on [0, 1]. For irregular y, the
+        points of the space (knots on a grid, quadrature in a dictionary), at which predictions are made by default;
+        None is then 101 points.
+    operator : "auto", array, object or name of ``hilbertlearn.operators``, default="auto"
+        "auto" is the operator of the space: ``operators.Integral("laplacian", 10)`` on a grid, eigenvalues or weights
+        of the atoms otherwise. With ``kernel="auto"`` on a grid, the smoother ``Integral("rbf", 100)`` is used if its
+        leave-one-out error is smaller. Otherwise as in ``OperatorKernelRegressor``, or ``operators.AxisProduct``.
+    loss : str or object of ``hilbertlearn.losses``, default="squared"
+        Losses with p other than 2 act on point values and need ``space="grid"``.
+    alpha : float, "auto", "n^-1/2" or "n^-1/4", default="auto"
+        As in ``OperatorKernelRegressor``.
+    center : bool or "auto", default="auto"
+        Whether the model has a constant curve: the one of smallest loss. "auto" also smooths it on a grid, according
+        to the noise estimated from differences between curves; True does not.
+    graph : array, networkx graph or object, default=None
+        As in ``OperatorKernelRegressor``; curves that are all NaN are unlabelled.
+    manifold : float, default=0.0
+        As in ``OperatorKernelRegressor``. Each eigenvalue of the operator needs its own kernel. Where memory does not
+        hold all of them, close eigenvalues share one, and ``manifold_error_`` bounds the relative error; a space with
+        fewer components is faster.
+    feature_map : "auto", None, int, object or transformer, default="auto"
+        As in ``OperatorKernelRegressor``.
+    irregular : "exact", "projected" or "projected_trapezoid", default="exact"
+        Objective for irregular points and for gaps in a dictionary, see above.
+    regressor : regressor of scikit-learn, default=None
+        Fitted to the coordinates in place of the kernel machine (projection learning with any model). Missing values
+        are interpolated; of the other settings only ``space`` and ``grid`` matter.
+    solver : str, default="auto"
+        As in ``OperatorKernelRegressor``.
+    tol : float, default=1e-6
+        As in ``OperatorKernelRegressor``.
+    max_iter : int, default=1000
+        As in ``OperatorKernelRegressor``.
+    precision : "auto", "float32", "float64" or "refined", default="auto"
+        As in ``OperatorKernelRegressor``.
+    verbose : int, default=0
+        As in ``OperatorKernelRegressor``.
 
     Attributes
     ----------
-    space_ : the space of functions, with its grids, its basis and the mean of the training curves
-    grid_ : (m,) points of the training outputs, or of the space where these are irregular; a tuple of arrays for
-        several variables; dates are days since ``grid_origin_``
-    grid_origin_ : numpy.datetime64, the date that ``grid_`` is counted from; None where points are no dates; a tuple
-        for several variables
-    saturated_, screened_, outlier_scores_ : as in ``OperatorKernelRegressor``; for p = 1 first and last have an
-        entry for each point of each curve
-    center_ : (d,) the constant that the model is fitted around, in coordinates of the space
-    dual_coef_, dual_gap_, solver_, n_iter_, precision_, alpha_, gamma_, kernel_, loss_, operator_ : as in
-        ``OperatorKernelRegressor``, in coordinates of the space
-    search_results_, support_, X_fit_, feature_map_, manifold_error_, metric_, objectives_ : as there
-    regressor_ : the fitted regressor on coordinates, where one was given
-    machine_ : what wrappers use of a fitted estimator: coordinates, residuals, leave-one-out models
-    n_features_in_, feature_names_in_ : as in scikit-learn
+    space_ : FunctionSpace
+        The space of the functions, with its grids, its basis and the mean of the training curves.
+    grid_ : array of shape (m,) or tuple of arrays
+        Points of the training outputs, or of the space for irregular outputs. Dates are days since ``grid_origin_``.
+    grid_origin_ : numpy.datetime64 or None
+        The date of point 0, None for points that are no dates; a tuple for several variables.
+    saturated_, screened_, outlier_scores_
+        As in ``OperatorKernelRegressor``; for p = 1 the first and last have an entry for each point of each curve.
+    center_ : array of shape (d,)
+        The constant in coordinates of the space.
+    dual_coef_, dual_gap_, solver_, n_iter_, precision_, alpha_, gamma_, kernel_, loss_, operator_
+        As in ``OperatorKernelRegressor``, in coordinates of the space.
+    search_results_, support_, X_fit_, feature_map_, manifold_error_, metric_, objectives_, machine_
+        As in ``OperatorKernelRegressor``.
+    regressor_ : object
+        The fitted regressor, where one was given.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
 
     References
     ----------

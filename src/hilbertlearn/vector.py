@@ -17,110 +17,129 @@ from .spaces import MetricVectorSpace, VectorSpace, output_scales, read_vectors
 
 
 class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, BatchMachine):
-    """Regression of vectors with the operator-valued kernel ``k(x, z) M``, any loss, and outputs with gaps.
+    """Regression of vectors with the operator-valued kernel ``k(x, z) M``, any loss, and missing outputs.
 
-    Minimises ``1/n sum_i loss(y_i - h(x_i)) + alpha/2 ||h||^2`` to a certified duality gap. NaN in y means "not
-    observed" for every loss and operator. A data frame or series y, of pandas or polars, comes back from ``predict``
-    with its names, and with the index of X where that is pandas'.
+    Minimises ``1/n sum_i loss(y_i - c - h(x_i)) + alpha/2 ||h||^2`` to a certified duality gap. NaN in y means "not
+    observed", for every loss and operator. A data frame or series y, of pandas or polars, comes back from ``predict``
+    with its names, and with the index of X where X is a data frame of pandas.
 
-    An output that no sample observes is predicted as NaN, and ``fit`` warns of it: an operator relates deviations from
-    constants, and nothing tells this constant. With ``center=False`` there is none, and the output is predicted around
-    0. ``score`` leaves outputs without predictions out, and conformal sets have no bounds for them.
+    An output that no sample observes is predicted as NaN, and ``fit`` warns of it. With ``center=False`` it is
+    predicted around 0. ``score`` leaves outputs without predictions out, and their conformal intervals are infinite.
 
     Related tasks (Brouard et al. 2016, section 5.2): ``operator=None`` keeps them independent (model 0),
     ``output_metric=TaskGraph(form="similarity")`` measures errors by their similarities (model 1), and
-    ``operator=TaskGraph()`` smooths the function over their graph (model 2). Similarities come from training outputs.
+    ``operator=TaskGraph()`` smooths the function over their graph (model 2). Similarities are computed from training
+    outputs.
 
     Parameters
     ----------
-    kernel : str, callable, object of ``hilbertlearn.kernels``, Gaussian-process kernel or list
-        A name of scikit-learn's ``pairwise_kernels``, "matern12", "matern32" (or "matern") or "matern52", a callable
-        ``(X, Z) -> Gram``, ``"precomputed"``, or a list of ``(kernel, operator)`` terms that add up. "auto" is the best
-        of "rbf", "matern32", "matern12", "laplacian" and "linear", chosen as gamma is; ``kernels.KernelSearch`` takes
-        other lists.
-    gamma : float, "auto", "median" or "scale"
-        Coefficient of named kernels. "auto": chosen with alpha, from 2^-11 to 2^9 times the median rule's, by
-        leave-one-out errors of the squared loss (of 500 samples, then of up to 2000 around the best). "median": the
-        bandwidth is the median distance between samples. Kernel objects have a setting of their own.
-    kernel_params : dict or None
+    kernel : str, callable, kernel object or list, default="auto"
+        Kernel of the inputs: a name of scikit-learn's ``pairwise_kernels``, "matern12", "matern32" (or "matern"),
+        "matern52", an object of ``hilbertlearn.kernels``, a Gaussian-process kernel of scikit-learn, a callable
+        ``(X, Z) -> Gram``, "precomputed", or a list of ``(kernel, operator)`` terms that add up. "auto" selects among
+        "rbf", "matern32", "matern12", "laplacian" and "linear", together with gamma; ``kernels.KernelSearch`` selects
+        among other kernels.
+    gamma : float, "auto", "median" or "scale", default="auto"
+        Rate of a named kernel. "auto" selects it together with alpha, between 2^-11 and 2^9 times the median rule, by
+        leave-one-out errors of the squared loss on 500 samples, then on up to 2000 around the best. "median": the
+        bandwidth is the median distance between samples. Kernel objects have their own setting.
+    kernel_params : dict, default=None
         Further parameters of a named kernel, such as ``degree``.
-    operator : (d, d) array, object or name of ``hilbertlearn.operators``, or None
-        Positive semi-definite output operator M; None is the identity, ``operators.LearnedOperator()`` is found with
+    operator : array of shape (d, d), object or name of ``hilbertlearn.operators``, default=None
+        Positive semi-definite output operator M. None is the identity; ``operators.LearnedOperator()`` is learnt with
         the function.
-    output_metric : (d, d) array, object of ``hilbertlearn.operators`` or None
-        Inner product of the outputs that the loss is measured by; None is the usual one.
-    loss : str or object of ``hilbertlearn.losses``
-    alpha : float, "auto", "n^-1/2" or "n^-1/4"
-        Regularisation. "auto": the best over a logarithmic grid by leave-one-out errors of the squared loss, each
-        output as its share of the variance; for losses with a bound by their own value, under weights that hold large
-        residuals back. Of more than 2000 samples 1500 are looked at, and alpha n stays. Where leaving out has no
-        formula (operators in a sum, gaps with an operator) by 5 folds around what comes out without these. The last two
-        are the schedules of Ciliberto et al. 2016, theorems 5 and 4, n the number of samples that have an output and a
-        positive weight.
-    alpha_per_output : bool
-        alpha="auto" then gives each output an alpha of its own, from the same factorisation; for the squared loss and
-        ``operator=None``. A number or a schedule is for all outputs.
-        ``operator_`` becomes the diagonal matrix of ``min(alpha_) / alpha_``.
-    center : bool
-        Fit around the constant that the loss itself likes best: the mean of y for the squared loss, a median for
-        losses that grow linearly, in between for Huber's. Linear and polynomial kernels then see centred inputs.
-    scale : bool or "auto"
-        Divide each output by its standard deviation (mean absolute deviation, for losses that are not squared), and
-        multiply predictions by it. Numbers in the loss, the operator and ``dual_coef_`` are then those of scaled
-        outputs. "auto": where something of several outputs is learnt together, an operator or metric made of them, or
-        constants of the loss. Without an operator the squared loss has the same model either way.
-    graph : (n, n) weights over all samples, networkx graph, ``kernels.Affinity`` or None for 10 nearest neighbours
-        Or an object with ``penalty(K)``, which returns the PSD matrix (n, n) of the penalty for a Gram matrix K (n, n).
-    manifold : float
-        Weight beta of the penalty ``beta/2 sum_ij L_ij <h(x_i), h(x_j)>`` over all samples, those whose y is NaN too
-        (semi-supervised learning); 0 leaves samples without outputs out.
-    feature_map : "auto", None, int, object of ``hilbertlearn.features``, or transformer of scikit-learn
-        Features Z in place of the kernel matrix: ``K = Z Z'`` is never formed, so that memory and time grow with the
-        number of samples and not with its square and cube. None: exact. A number of landmarks, or
-        ``features.Landmarks``: Nyström features of the kernel, whatever it is. ``features.RandomFeatures``: of Gaussian
-        and Matérn kernels. A transformer (``Nystroem``, ``RBFSampler``, a pipeline): its features are the kernel.
-        "auto": exact up to 5000 samples; beyond that 250 landmarks, then twice as many as long as the held-out error
-        falls by 1 %, up to 4000 and what a minute and a fifth of memory allow. ``summary()`` says what was done.
-    solver : "auto" for the cheapest that suits the problem, or one of ``hilbertlearn.core.solvers.NAMES``
-    tol : float
+    output_metric : array of shape (d, d) or object of ``hilbertlearn.operators``, default=None
+        Inner product in which the loss measures residuals. None is the Euclidean one.
+    loss : str or object of ``hilbertlearn.losses``, default="squared"
+        Loss of the residuals.
+    alpha : float, "auto", "n^-1/2" or "n^-1/4", default="auto"
+        Regularisation. "auto" minimises the leave-one-out error of the squared loss over a logarithmic grid, each
+        output relative to its variance. For losses with a bound the error is their own, under weights that limit large
+        residuals. With more than 2000 samples a subsample of 1500 selects alpha n. Five folds select alpha where
+        leave-one-out errors have no closed form (sums of terms with operators, missing outputs with an operator). The
+        other two names are the schedules of Ciliberto et al. 2016, theorems 5 and 4; n counts samples with an output
+        and a positive weight.
+    alpha_per_output : bool, default=False
+        Whether ``alpha="auto"`` selects an alpha for each output, from the same factorisation. For the squared loss
+        and ``operator=None``; ``operator_`` is then the diagonal matrix of ``min(alpha_) / alpha_``.
+    center : bool, default=True
+        Whether the model has a constant: the one of smallest loss, which is the mean of y for the squared loss and a
+        median for losses that grow linearly. Linear and polynomial kernels then have centred inputs.
+    scale : bool or "auto", default="auto"
+        Whether each output is divided by its standard deviation (mean absolute deviation for other losses than the
+        squared one). Numbers in the loss, the operator and ``dual_coef_`` are then those of scaled outputs. "auto"
+        scales several outputs where an operator, a metric or constants of the loss are computed from them. Without an
+        operator, the model of the squared loss does not depend on it.
+    graph : array of shape (n, n), networkx graph, ``kernels.Affinity`` or object with ``penalty(K)``, default=None
+        Similarities of all samples, for ``manifold > 0``. None is the graph of 10 nearest neighbours. ``penalty(K)``
+        returns the positive semi-definite penalty matrix (n, n) for a Gram matrix K.
+    manifold : float, default=0.0
+        Weight beta of the penalty ``beta/2 sum_ij L_ij <h(x_i), h(x_j)>`` over all samples, also those whose y is NaN
+        (semi-supervised learning). With 0, samples without outputs are left out.
+    feature_map : "auto", None, int, object of ``hilbertlearn.features`` or transformer of scikit-learn, default="auto"
+        Features Z that replace the kernel matrix, ``K = Z Z'``: time and memory are then linear in the number of
+        samples. None is the exact kernel. An int is a number of landmarks (Nyström features), as in
+        ``features.Landmarks``; ``features.RandomFeatures`` is for Gaussian and Matérn kernels; the features of a
+        transformer (``Nystroem``, ``RBFSampler``, pipeline) are the kernel. "auto" is exact up to 5000 samples; beyond
+        that it doubles 250 landmarks while the cross-validated error falls by 1 %, up to 4000 and within a minute and
+        a fifth of the memory; ``summary()`` says the result.
+    solver : str, default="auto"
+        One of ``hilbertlearn.core.solvers.NAMES``; "auto" is the cheapest that suits the problem.
+    tol : float, default=1e-6
         Relative duality gap at which the solver stops.
-    max_iter : int
-    precision : "auto", "float32", "float64" or "refined"
-        What the Gram matrix, its factors and the solver work in. "auto": float32 where X is, else float64; float64
-        too where alpha is so small that rounding would show (below 3e-6 times the mean of k(x, x) and the operator's
-        norm for the squared loss, 1e-5 for others), or has been chosen with a factorisation that serves the fit.
-        "float32": whatever X and alpha are. "refined": factors in float32, solutions refined in float64 to what
-        float64 reaches. Losses, sums and the gap are float64 in all of them. Predictions and learnt attributes are
-        float32 with the first two where X is; X of ``predict`` is read in the precision of the fit. A sum of terms with
-        operators, learnt operators, irregular functions, graphs, the hinge and Ball work in float64 in any case.
-    verbose : int
-        1 shows on standard error what is tried, the gap as it falls, and about how much time is left: bars where it
-        is a terminal and rich is installed, else text. scikit-learn's callbacks (``set_callbacks``, from its version
-        1.9 on) are told the same.
+    max_iter : int, default=1000
+        Iterations after which the solver stops, with a warning.
+    precision : "auto", "float32", "float64" or "refined", default="auto"
+        Precision of the Gram matrix, its factors and the solver. "auto" is float32 for X in float32 and float64
+        otherwise; also float64 where alpha is so small that rounding would matter (below 3e-6 times the mean of k(x, x)
+        and the operator's norm for the squared loss, 1e-5 for others), or where the selection of alpha has computed
+        factors in float64. "refined" computes factors in float32 and refines solutions in float64. Losses, sums and
+        the gap are always float64. Predictions and learnt attributes are float32 for X in float32 with the first two.
+        Sums of terms with operators, learnt operators, irregular functions, graphs, the hinge and ``Ball`` always use
+        float64.
+    verbose : int, default=0
+        1 shows progress on standard error: settings tried, the gap, the remaining time. scikit-learn's callbacks
+        (``set_callbacks``, from version 1.9) receive the same.
 
     Attributes
     ----------
-    feature_map_ : the fitted map in place of the kernel, ``feature_map_(X)`` are features; None for exact models
-    dual_coef_ : (n, d) coefficients: predictions are ``k(x, X) @ dual_coef_ @ operator_ + center_``
-    dual_gap_ : relative duality gap of the solution
-    manifold_error_ : bound on the relative error of kernels under a graph's penalty, 0 unless the operator has
-        more different eigenvalues than memory holds kernels, so that some share one
-    solver_, n_iter_ : the solver in use, and its iterations
-    precision_ : "float32", "float64" or "refined", what the fit was made in
-    alpha_, gamma_, kernel_, loss_, operator_, center_, scale_ : the values used
-    search_results_ : dict of arrays, an entry for each evaluated setting: kernel, gamma, alpha, error (squared errors,
-        or twice the loss), standard_error, seconds, n_samples, and method, "leave-one-out" or "folds", whose errors
-        are not to be compared with each other
-    support_ : indices of the samples whose coefficients are not zero
-    saturated_ : samples (n,), or points (n, d) for p = 1, held at the loss's bound: the candidates for outliers
-    screened_ : indices of the samples that losses with "auto" found plainly wrong, and gave next to no weight
-    outlier_scores_ : residual sizes of samples, or points, relative to their median
-    objectives_ : of each round of ``operators.LearnedOperator``
-    metric_ : (n_features, n_features) of ``kernels.Metric``, the importance of inputs on its diagonal
-    space_ : the space of the outputs
-    X_fit_ : the samples predictions are made from
-    machine_ : what wrappers use of a fitted estimator: coordinates, residuals, leave-one-out models
-    n_features_in_, feature_names_in_ : as in scikit-learn
+    dual_coef_ : array of shape (n, d)
+        Coefficients: predictions are ``k(x, X) @ dual_coef_ @ operator_ + center_``.
+    dual_gap_ : float
+        Relative duality gap of the solution.
+    alpha_, gamma_, kernel_, loss_, operator_, center_, scale_
+        The values used.
+    search_results_ : dict of arrays
+        One entry for each setting that was tried: kernel, gamma, alpha, error (squared errors, or twice the loss),
+        standard_error, seconds, n_samples and method, "leave-one-out" or "folds". Errors of different methods are not
+        comparable.
+    support_ : array of int
+        Indices of the samples with nonzero coefficients.
+    saturated_ : array of bool of shape (n,), or (n, d) for p = 1
+        Samples, or points, at the bound of the loss: candidates for outliers.
+    screened_ : array of int
+        Indices of the samples that outlier screening gave next to no weight, for losses with "auto" constants.
+    outlier_scores_ : array of shape (n,) or (n, d)
+        Sizes of residuals relative to their median.
+    solver_, n_iter_, precision_
+        The solver, its iterations, and the precision of the fit.
+    feature_map_ : object or None
+        The fitted feature map, ``feature_map_(X)`` are features; None for exact models.
+    manifold_error_ : float
+        Bound on the relative error of kernels under a graph's penalty. 0 unless the operator has more eigenvalues than
+        memory holds kernels, so that some share one.
+    objectives_ : array
+        Objective of each round of ``operators.LearnedOperator``.
+    metric_ : array of shape (n_features, n_features)
+        Metric of ``kernels.MetricKernel``; its diagonal is the importance of the inputs.
+    space_ : Space
+        The space of the outputs.
+    X_fit_ : array
+        The samples of the kernel expansion.
+    machine_ : FittedMachine
+        What wrappers use: coordinates, residuals, leave-one-out models.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
 
     References
     ----------

@@ -34,7 +34,7 @@ def by_hand(Z, Y, M, s, center, weights):
 
 
 def moments_of(Z, Y, weights=None, origin=None):
-    return Moments.of(Z, Y, weights, np.zeros(Y.shape[1]) if origin is None else origin)
+    return Moments.from_rows(Z, Y, weights, np.zeros(Y.shape[1]) if origin is None else origin)
 
 
 def refitted(Z, Y, M, s, center, weights):

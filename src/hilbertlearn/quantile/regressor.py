@@ -28,66 +28,91 @@ _SMOOTHER = (Integral("rbf", 100.0),)  # beside the grid's own, as for ``Functio
 
 
 class QuantileRegressor(MultiOutputMixin, RegressorMixin, GridMixin, KernelMachine):
-    """Conditional quantiles of all levels at once, certified, with gaps in the outputs and without crossings.
+    """Conditional quantiles of all levels at once, certified, with missing outputs and without crossings.
 
     Minimises ``1/n sum_i sum_j pinball_j(y_i - c_j - h_j(x_i)) + alpha/2 ||h||^2`` to a duality gap, over functions h
     with the kernel ``k(x, z) M (x) exp(-coupling (tau_i - tau_j)^2)``: M relates outputs, the last factor levels
-    (Sangnier, Fercoq and d'Alché-Buc 2016). Constants c_j are the quantiles of y itself.
+    (Sangnier, Fercoq and d'Alché-Buc 2016). The constants c_j are the quantiles of y.
 
     Outputs y are numbers (n,), vectors (n, d), or with ``grid`` curves (n, m) on a common grid; NaN means not observed.
-    Quantiles of an output that no sample observes are NaN, and ``fit`` warns; see ``FunctionalRegressor`` for points.
-    Predictions have the levels as their last axis, (n, n_levels) or (n, d, n_levels); for ``levels`` a single number
-    they have the shape of y.
+    Quantiles of an output that no sample observes are NaN, and ``fit`` warns; for points of curves see
+    ``FunctionalRegressor``. Predictions have the levels as their last axis, (n, n_levels) or (n, d, n_levels). For a
+    single number as ``levels`` they have the shape of y.
 
     Parameters
     ----------
-    levels : increasing numbers in (0, 1), or one
-    kernel, gamma, kernel_params : as in ``OperatorKernelRegressor``; "auto" by leave-one-out of the squared loss
-        among kernels that are not linear: the linear one has no constant beside c_j, the quantiles of y, from which
-        those at the mean input differ
-    operator : "auto", as in ``OperatorKernelRegressor``, or for curves as in ``FunctionalRegressor``
-        Operator on the outputs. "auto": for vectors each output is a problem of its own, with its own kernel, alpha
-        and coupling; for curves the better of two integral operators. None: outputs of vectors share kernel and
-        coupling, and have an alpha each where that is "auto".
-    coupling : "auto" or number >= 0, or infinity
-        How much levels may differ: at 0 quantiles are one function up to constants, at infinity each level is a model
-        of its own. "auto": the smallest pinball loss over folds of 0, 0.1, 1, 10 and infinity.
-    non_crossing : True, False or "rearranged"
-        "rearranged": predicted quantiles are sorted, which never raises the pinball loss. True: quantiles are in order
-        at the training inputs and at ``points``, as a constraint of the problem, whose optimum is certified; elsewhere
-        they may cross. False: as they come.
-    points : "auto", None or inputs (k, n_features)
-        Where quantiles are held in order beside the training inputs. "auto": for a single numeric input 100 points
-        over its range and a little beyond, otherwise none.
-    grid : None for vectors, or increasing points (m,) of curves y (n, m), a tuple of them for two variables, as in
-        ``FunctionalRegressor``; an ``FDataGrid`` brings its own
-    alpha : "auto" or number
-        Regularisation; "auto": the smallest pinball loss over 5 folds, which share their factors.
-    center : "auto" or bool
-        Whether there are constants c_j; "auto" smooths those of curves, see ``FunctionalRegressor``.
-    scale : bool
-        Divide outputs of vectors by their mean absolute deviation, so that they count alike; alpha is then that of
-        scaled outputs.
-    feature_map, solver, tol, max_iter, verbose : as in ``OperatorKernelRegressor``
+    levels : float or increasing sequence of float, default=(0.05, 0.25, 0.5, 0.75, 0.95)
+        Levels in (0, 1).
+    kernel : str, callable or kernel object, default="auto"
+        As in ``OperatorKernelRegressor``, selected by leave-one-out errors of the squared loss. "auto" does not try the
+        linear kernel: a linear function has no constant beside c_j.
+    gamma : float, "auto", "median" or "scale", default="auto"
+        As in ``OperatorKernelRegressor``.
+    kernel_params : dict, default=None
+        As in ``OperatorKernelRegressor``.
+    operator : "auto", array, object or name of ``hilbertlearn.operators``, default="auto"
+        Operator on the outputs. "auto": each output of vectors is a problem of its own, with its own kernel, alpha and
+        coupling; curves have one of two integral operators. None: outputs of vectors share kernel and coupling, and
+        ``alpha="auto"`` selects an alpha for each.
+    coupling : float or "auto", default="auto"
+        Rate of the kernel between levels, at least 0. At 0 all quantiles are one function up to constants; at infinity
+        each level is a separate model. "auto" selects among 0, 0.1, 1, 10 and infinity by the pinball loss over folds.
+    non_crossing : bool or "rearranged", default="rearranged"
+        "rearranged" sorts predicted quantiles, which never raises the pinball loss. True constrains the problem:
+        quantiles are in order at the training inputs and at ``points``, and the optimum is certified; elsewhere they
+        may cross. False does neither.
+    points : "auto", None or array of shape (k, n_features), default="auto"
+        Inputs at which ``non_crossing=True`` also holds quantiles in order. "auto" is 100 points over the range of a
+        single numeric input and 5 % beyond, otherwise none.
+    grid : array of shape (m,) or tuple of arrays, default=None
+        Increasing points of curves y (n, m), as in ``FunctionalRegressor``. None is for vectors, and for an
+        ``FDataGrid``, which has its own.
+    alpha : float or "auto", default="auto"
+        Regularisation. "auto" minimises the pinball loss over 5 folds, which share their factors.
+    center : bool or "auto", default="auto"
+        Whether there are constants c_j; "auto" also smooths those of curves, see ``FunctionalRegressor``.
+    scale : bool, default=True
+        Whether outputs of vectors are divided by their mean absolute deviation, so that all have the same influence;
+        alpha is then that of scaled outputs.
+    feature_map : "auto", None, int, object or transformer, default="auto"
+        As in ``OperatorKernelRegressor``.
+    solver : str, default="auto"
+        As in ``OperatorKernelRegressor``.
+    tol : float, default=1e-6
+        As in ``OperatorKernelRegressor``.
+    max_iter : int, default=1000
+        As in ``OperatorKernelRegressor``.
+    verbose : int, default=0
+        As in ``OperatorKernelRegressor``.
 
     Attributes
     ----------
-    levels_ : (n_levels,)
-    alpha_, coupling_, gamma_, kernel_, loss_, operator_ : the values used; where outputs are problems of their own, one
-        for each, as are ``X_fit_`` and ``dual_coef_``
-    center_ : (d n_levels,) constants in coordinates, levels of an output side by side, as columns of ``dual_coef_``
-    dual_coef_ : coefficients at ``X_fit_``: predictions are ``k(x, X_fit_) @ dual_coef_ @ operator_ + center_``, scaled
-    X_fit_ : the samples, with ``non_crossing=True`` followed by the points at which quantiles are in order
-    dual_gap_ : relative duality gap of the solution, of quantiles that are in order where that is asked for
-    saturated_ : (n, d n_levels) observations that are beside their quantile, not on it
-    screened_ : empty, all samples count
-    outlier_scores_ : (n, d n_levels) distances from the quantiles, relative to their median
-    n_iter_, solver_, precision_, space_, support_, feature_map_, metric_, objectives_, manifold_error_ : as in
-        ``OperatorKernelRegressor``
-    search_results_ : what was tried, see ``OperatorKernelRegressor``; errors of folds are twice the pinball loss
-    grid_, grid_origin_ : of curves, as in ``FunctionalRegressor``
-    machine_ : what wrappers use of a fitted estimator: coordinates, residuals, leave-one-out models
-    n_features_in_, feature_names_in_ : as in scikit-learn
+    levels_ : array of shape (n_levels,)
+        The levels.
+    alpha_, coupling_, gamma_, kernel_, loss_, operator_
+        The values used; one for each output where outputs are separate problems, as for ``X_fit_`` and ``dual_coef_``.
+    center_ : array of shape (d n_levels,)
+        Constants in coordinates; the levels of an output are adjacent, as in the columns of ``dual_coef_``.
+    dual_coef_ : array
+        Coefficients: predictions are ``k(x, X_fit_) @ dual_coef_ @ operator_ + center_``, times the scale.
+    X_fit_ : array
+        The samples; with ``non_crossing=True`` followed by the points at which quantiles are in order.
+    dual_gap_ : float
+        Relative duality gap of the solution, with the order as a constraint if ``non_crossing=True``.
+    saturated_ : array of bool of shape (n, d n_levels)
+        Observations above or below their quantile, not on it.
+    screened_ : array of int
+        Empty: there is no outlier screening.
+    outlier_scores_ : array of shape (n, d n_levels)
+        Distances from the quantiles, relative to their median.
+    n_iter_, solver_, precision_, space_, support_, feature_map_, metric_, objectives_, manifold_error_, machine_
+        As in ``OperatorKernelRegressor``.
+    search_results_ : dict of arrays
+        As in ``OperatorKernelRegressor``; errors of folds are twice the pinball loss.
+    grid_, grid_origin_
+        Points of curves, as in ``FunctionalRegressor``.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
 
     References
     ----------

@@ -136,7 +136,7 @@ class StructuredPredictor(BatchMachine):
     saturated_, screened_, outlier_scores_, center_ : as in ``OperatorKernelRegressor``
     dual_coef_, dual_gap_, solver_, n_iter_, precision_, alpha_, gamma_, kernel_, loss_, operator_ : as in
         ``OperatorKernelRegressor``, in coordinates of the space
-    search_results_, support_, X_fit_, feature_map_, manifold_error_, space_, metric_, objectives_ : as there
+    search_results_, support_, X_fit_, feature_map_, manifold_error_, space_, metric_, objectives_, machine_ : as there
     regressor_ : the fitted regressor on coordinates, if one was given
     n_features_in_, feature_names_in_ : as in scikit-learn
 
