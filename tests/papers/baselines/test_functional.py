@@ -303,3 +303,9 @@ def test_attributes_that_local_means_do_not_have():
     for name in ("alpha_", "dual_coef_", "loss_", "objectives_", "operator_", "support_", "saturated_"):
         with pytest.raises(AttributeError, match=f"FunctionalNadarayaWatson does not estimate {name}"):
             getattr(model, name)
+
+
+def test_nadaraya_watson_predicts_curves_of_vectors():
+    vectors = np.random.default_rng(1).normal(size=(30, 3))
+    curves = np.sin(vectors[:, :1] + np.linspace(0, 3, 9))
+    assert FunctionalNadarayaWatson().fit(vectors, curves).predict(vectors).shape == (30, 9)

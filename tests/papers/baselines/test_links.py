@@ -304,3 +304,25 @@ def test_bad_output_kernels(method):
     assert_refused(lambda: method(output_kernel=-np.eye(L)).fit(X, W), ["output_kernel", "positive"])
     if method is EMKernelCompletion:
         assert_refused(lambda: method(output_kernel=np.zeros((L, L))).fit(X, W), ["output_kernel", "zero"])
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_a_fit_that_fails_changes_nothing(method):
+    model = method().fit(X, W)
+    before = model.pair_scores(X[:4])
+    with pytest.raises(ValueError):
+        model.fit(X[:5, :2], W)
+    assert_array_equal(model.pair_scores(X[:4]), before)
+
+
+@pytest.mark.parametrize("method", [LocalLinkModel, KernelMetricLearning, KernelCCALinks, KernelMatrixRegression])
+def test_unlabelled_nodes_do_not_change_the_bandwidth(method):
+    model, labelled_only = method().fit(X, W), method().fit(X[:L], W)
+    assert model.gamma_ == labelled_only.gamma_
+    assert_allclose(model.pair_scores(X[L:]), labelled_only.pair_scores(X[L:]))
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_scores_are_between_zero_and_one(method):
+    graph = (np.linalg.norm(X[:, None] - X, axis=2) < 1.6) & ~np.eye(len(X), dtype=bool)
+    assert 0 <= method().fit(X[:L], W).score(X, graph) <= 1
