@@ -20,7 +20,7 @@ from sklearn.utils import get_tags
 
 from hilbertlearn import kernels, losses
 from hilbertlearn.autoencoder.estimator import KernelAutoencoder
-from hilbertlearn.autoencoder.layers import Network, descend, start
+from hilbertlearn.autoencoder.layers import Network, initial_layers, minimise
 
 NEW = X[::3] + 0.05
 
@@ -127,9 +127,9 @@ def test_linear_kernels_shrink_principal_components(alpha):
 def test_reconstructs_as_well_as_principal_components_from_any_start():
     V = coordinates(X @ X.T)[:, -3:]
     left = np.sort(np.linalg.eigvalsh(X.T @ X))[0] / len(X)
-    _, roots, inner = start(V, (2,), "linear", "median", None)
+    _, roots, inner = initial_layers(V, (2,), "linear", "median", None)
     network = Network(V, roots, inner, losses.Squared(), 1e-8, 1e-13)
-    found, path, _ = descend(network, [np.random.default_rng(3).normal(size=(3, 2))], max_iter=500, tol=1e-13)
+    found, path, _ = minimise(network, [np.random.default_rng(3).normal(size=(3, 2))], max_iter=500, tol=1e-13)
     assert np.mean(np.sum((V - found.fitted) ** 2, axis=1)) == pytest.approx(left, rel=1e-3)
     assert (np.diff(path) <= 0).all()
 

@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 
 from hilbertlearn.autoencoder.estimator import KernelAutoencoder
-from hilbertlearn.autoencoder.layers import Network, start
+from hilbertlearn.autoencoder.layers import Network
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -18,7 +18,7 @@ from hilbertlearn.autoencoder.layers import Network, start
 )
 def test_gradient_equals_finite_differences(name, params, sizes, loss):
     V = coordinates(rbf_kernel(X[:12], gamma=0.5))
-    parameters, roots, inner = start(V, sizes, name, 0.3, params)
+    parameters, roots, inner = initial_layers(V, sizes, name, 0.3, params)
     noise = np.random.default_rng(1)
     parameters = [U * 0.7 + 0.1 * noise.normal(size=U.shape) for U in parameters]
     network = Network(V, roots, inner, LOSSES[loss], alpha=0.05, tol=1e-11)
@@ -34,7 +34,7 @@ def test_gradient_equals_finite_differences(name, params, sizes, loss):
 def test_start_is_kernel_principal_components():
     K = rbf_kernel(X, gamma=0.5)
     values, vectors = np.linalg.eigh(K)
-    parameters, roots, inner = start(coordinates(K), (3, 2), "rbf", 0.8, None)
+    parameters, roots, inner = initial_layers(coordinates(K), (3, 2), "rbf", 0.8, None)
     codes = coordinates(K) @ parameters[0]
     expected = vectors[:, :-4:-1] * np.sqrt(values[:-4:-1])
     assert_allclose(np.abs(codes), np.abs(expected), atol=1e-8)

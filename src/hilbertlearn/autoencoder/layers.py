@@ -19,15 +19,17 @@ from ..core.terms import SeparableTerm
 from ..leave_one_out import loo_residuals
 from ..losses import Loss
 
-INNER_KERNELS = ("rbf", "linear", "poly", "polynomial")  # those with a derivative below
-_PARAMS = {"degree": 3, "coef0": 1}  # of polynomials; scikit-learn's defaults
-_SHARPER = 0.1  # the last layer's gap relative to the decrease that ends the descent
-_LAST_LAYER_ITER = 1000
-_SHIFT = 1e-6  # of the eigenvalues that a layer's parameters are scaled by, relative to the largest
-_LARGEST = 1e50  # codes and kernel values beyond which something overflows
-_UNSOLVED = 0.1  # gap beyond which a closed form of the last layer is rounding
-_ROUNDING = 1e-3  # relative rounding errors of the norms beyond which the objective is rounding
-_FAR_UP = 1e3  # in place of such an objective, relative to its value at the start
+INNER_KERNELS = ("rbf", "linear", "poly", "polynomial")  # kernels with a derivative in ``InnerKernel.pullback``
+_PARAMS = {"degree": 3, "coef0": 1}  # defaults of polynomials, those of scikit-learn
+_LAST_LAYER_TOL = (
+    0.1  # gap of the last layer, relative to tol: the noise of the objective stays below the stopping rule
+)
+_LAST_LAYER_ITER = 1000  # iterations of its solver
+_SHIFT = 1e-6  # added to eigenvalues that scale a layer's parameters, relative to the largest
+_LARGEST = 1e50  # codes and kernel values above it count as overflow
+_LARGEST_GAP = 0.1  # gap above which the closed form of the last layer is only rounding errors
+_LARGEST_ROUNDING = 1e-3  # relative rounding error of the norms above which the objective has no meaning
+_FAILED_VALUE = 1e3  # objective of a failed step, relative to its value at the start, which the line search rejects
 _REMEDY = "lower inner_gamma or the degree, raise alpha, or scale X"
 
 
@@ -55,7 +57,7 @@ class InnerKernel:
         return 2 * ((G * slope) @ Z)
 
 
-def check_inner(name, gamma, params):
+def check_inner_kernel(name, gamma, params):
     """Raise unless name, gamma and params are those of a differentiable kernel that is positive semi-definite."""
     if not isinstance(name, str):
         raise TypeError(f"inner_kernel must be a name, one of {INNER_KERNELS}, got {name!r}")
@@ -72,18 +74,18 @@ def check_inner(name, gamma, params):
     check_number(params.get("coef0", 0), "inner_params: coef0", strict=False)
 
 
-def start(V, sizes, name, gamma, params):
-    """Parameters and roots of each inner layer (see ``Network``), and kernels of the codes.
+def initial_layers(V, sizes, name, gamma, params):
+    """The start of L-BFGS: parameters and roots of each inner layer (see ``Network``), and kernels of the codes.
 
     V : (n, d) coordinates of the samples
     sizes : number of codes of each layer
 
     Codes are kernel principal components of the layer before, not centred; functions have norm one. Components beyond
-    the rank are zero, and a descent leaves them there: the derivative of the codes' Gram matrix vanishes.
+    the rank are zero and stay zero, since the derivative of the codes' Gram matrix vanishes there.
     """
     d, params = V.shape[1], None if params is None else dict(params)
-    few = [max(d - sizes[0], 0), d - 1]
-    values, vectors = scipy.linalg.eigh(V.T @ V, subset_by_index=few, check_finite=False)
+    largest = [max(d - sizes[0], 0), d - 1]
+    values, vectors = scipy.linalg.eigh(V.T @ V, subset_by_index=largest, check_finite=False)
     roots, parameters = [None], [_leading(values, vectors, sizes[0])]
     codes = V @ parameters[0]
     inner = [InnerKernel(name, kernels.resolve_gamma(name, gamma, codes), params)]
@@ -102,12 +104,12 @@ def _leading(values, vectors, size):
     n = len(vectors)
     rank = int(np.sum(values > max(values[-1], 0.0) * n * np.finfo(float).eps))
     columns = vectors[:, ::-1][:, : min(rank, size)]
-    signs = np.sign(columns[np.abs(columns).argmax(axis=0), np.arange(columns.shape[1])])  # else LAPACK's whim
+    signs = np.sign(columns[np.abs(columns).argmax(axis=0), np.arange(columns.shape[1])])  # LAPACK leaves signs open
     return np.pad(columns * signs, [(0, 0), (0, size - columns.shape[1])])
 
 
 class NumericalError(ValueError):
-    """Rounding errors or overflow leave nothing of the objective."""
+    """The objective overflows or consists of rounding errors."""
 
 
 @dataclass(frozen=True)
@@ -152,7 +154,7 @@ class Network:
         return coefs, codes, grams
 
     def resolve_loss(self, parameters):
-        """Settings of the loss left to "auto" become numbers, from leave-one-out residuals of the squared loss."""
+        """Resolve "auto" constants of the loss, from leave-one-out residuals of the squared loss."""
         term = SeparableTerm(self.forward(parameters)[2][-1])
         ((_, residuals),) = loo_residuals(term, self.V, [self.alpha * len(self.V)])
         self.loss = self.loss.resolve(residuals)
@@ -160,15 +162,15 @@ class Network:
     def evaluate(self, parameters) -> Evaluation:
         coefs, codes, grams = self.forward(parameters)
         problem = Problem((SeparableTerm(grams[-1]),), self.V, self.loss, self.alpha * len(self.V))
-        solution = solvers.solve(problem, tol=_SHARPER * self.tol, max_iter=_LAST_LAYER_ITER, init=self._dual)
+        solution = solvers.solve(problem, tol=_LAST_LAYER_TOL * self.tol, max_iter=_LAST_LAYER_ITER, init=self._dual)
         self._dual = A = np.ascontiguousarray(solution.dual)
-        # the squared loss has Y = c A + fitted at its optimum, which saves a product
+        # at the optimum of the squared loss Y = c A + fitted, which saves a product
         fitted = self.V - self.loss.curvature * A if self.loss.quadratic else problem.fitted(A)
         norms = np.vdot(coefs[0], coefs[0]) + sum(np.vdot(C, Z) for C, Z in zip(coefs[1:], codes[1:], strict=True))
         value = float(problem.primal(A, fitted) / len(self.V) + self.alpha / 2 * norms)
         squares = sum(np.trace(K) * np.vdot(C, C) for C, K in zip(coefs[1:], grams, strict=False))
-        lost = self.loss.quadratic and solution.gap > _UNSOLVED  # of a closed form
-        if lost or np.finfo(float).eps * squares > _ROUNDING * norms:
+        is_unsolved = self.loss.quadratic and solution.gap > _LARGEST_GAP
+        if is_unsolved or np.finfo(float).eps * squares > _LARGEST_ROUNDING * norms:
             raise NumericalError(
                 f"inner_kernel: kernel values {np.trace(grams[-1]):.0e} leave nothing but rounding; {_REMEDY}"
             )
@@ -196,10 +198,11 @@ def _check_size(values):
         raise NumericalError(f"inner_kernel: codes or their kernel values overflow; {_REMEDY}")
 
 
-def descend(network: Network, parameters, *, max_iter, tol, callback=None):
-    """Lower the objective by L-BFGS: the last point accepted, the objective along the way, and scipy's result.
+def minimise(network: Network, parameters, *, max_iter, tol, callback=None):
+    """L-BFGS: the ``Evaluation`` of the last accepted iterate, the objective of all iterates, and scipy's result.
 
-    The objective is divided by its value at the start, so that ``tol`` is relative to it.
+    The objective is divided by its value at the start, so that ``tol`` is relative to it. callback : function
+    (iteration, evaluation) -> bool, whether to stop
     """
     shapes = [U.shape for U in parameters]
     cuts = np.cumsum([U.size for U in parameters])[:-1]
@@ -212,9 +215,9 @@ def descend(network: Network, parameters, *, max_iter, tol, callback=None):
         parts = [part.reshape(shape) for part, shape in zip(np.split(theta, cuts), shapes, strict=True)]
         try:
             latest = network.evaluate(parts)
-        except NumericalError:  # too long a step, of which the line search hears that it leads far up
-            return _FAR_UP, np.zeros_like(theta)
-        return latest.value / scale, _flat(latest.gradients) / scale
+        except NumericalError:  # too long a step: a large value makes the line search shorten it
+            return _FAILED_VALUE, np.zeros_like(theta)
+        return latest.value / scale, _flatten(latest.gradients) / scale
 
     def accept(_):
         nonlocal accepted
@@ -225,10 +228,10 @@ def descend(network: Network, parameters, *, max_iter, tol, callback=None):
 
     options = {"maxiter": max_iter, "ftol": tol, "gtol": 0.0, "maxfun": np.inf}
     result = scipy.optimize.minimize(
-        objective, _flat(parameters), jac=True, method="L-BFGS-B", callback=accept, options=options
+        objective, _flatten(parameters), jac=True, method="L-BFGS-B", callback=accept, options=options
     )
     return accepted, np.array(path), result
 
 
-def _flat(arrays):
+def _flatten(arrays):
     return np.concatenate([array.ravel() for array in arrays])
