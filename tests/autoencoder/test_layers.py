@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 
 from hilbertlearn.autoencoder.estimator import KernelAutoencoder
-from hilbertlearn.autoencoder.layers import Network
+from hilbertlearn.autoencoder.layers import Network, initial_layers
 
 
 @pytest.mark.parametrize("loss", LOSSES)

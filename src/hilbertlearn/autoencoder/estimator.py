@@ -66,7 +66,7 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FitCa
         layer at the start.
     alpha : float, "n^-1/2" or "n^-1/4", default=1e-2
         Regularisation of all layers, n the number of samples. Errors are at most ``k(x, x)``, which is 1 for the rbf
-        kernel; alpha should be of the size of k(x, x) in the same proportion. Many codes need a smaller value.
+        kernel; for kernels with larger values alpha should be larger in proportion. Many codes need a smaller value.
     feature_map : None, int or ``features.Landmarks``, default=None
         Landmarks whose span replaces that of all samples: d is their number. The kernel of the codes stays a matrix
         (n, n).
@@ -375,9 +375,8 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FitCa
         float
         """
         parts = (self._coordinates(part) for _, part in self._blocks(X))
-        return -float(
-            np.mean(np.concatenate([_squared_distances(V, self._reconstruct(self._encode(V))) for V in parts]))
-        )
+        errors = [_squared_distances(V, self._reconstruct(self._encode(V))) for V in parts]
+        return -float(np.mean(np.concatenate(errors)))
 
     # ---------------------------------------------------------------- scikit-learn
 

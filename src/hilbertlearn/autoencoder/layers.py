@@ -21,9 +21,7 @@ from ..losses import Loss
 
 INNER_KERNELS = ("rbf", "linear", "poly", "polynomial")  # kernels with a derivative in ``InnerKernel.pullback``
 _PARAMS = {"degree": 3, "coef0": 1}  # defaults of polynomials, those of scikit-learn
-_LAST_LAYER_TOL = (
-    0.1  # gap of the last layer, relative to tol: the noise of the objective stays below the stopping rule
-)
+_LAST_LAYER_TOL = 0.1  # gap of the last layer, relative to the decrease at which L-BFGS stops
 _LAST_LAYER_ITER = 1000  # iterations of its solver
 _SHIFT = 1e-6  # added to eigenvalues that scale a layer's parameters, relative to the largest
 _LARGEST = 1e50  # codes and kernel values above it count as overflow
