@@ -1,4 +1,4 @@
-"""Inverses of Gram matrices in which small entries are precise: what samples left out are predicted from."""
+"""Inverses of Gram matrices whose small entries are precise, for cross-validated predictions."""
 
 from __future__ import annotations
 
@@ -6,34 +6,34 @@ import numpy as np
 
 from .._utils.linalg import shifted_inverse, spectrum
 
-_CENTRED = 8  # how many rounding errors an entry of a centred Gram matrix may have
+_CENTRED = 8  # rounding errors of an entry of a centred Gram matrix, in units of eps times the mean eigenvalue over n
 _EPS = np.finfo(float).eps
 
 
 def decentred(K):
-    """A centred K with the eigenvalue 0 of the constant vector raised to the mean of the others, and that mean.
+    """A centred K whose eigenvalue 0 of the constant vector is raised to the mean of the others, and that mean.
 
-    Centring puts a share of the diagonal into all other entries, beside which what these say may be small; this takes
-    it out again. A matrix that is not centred is returned as it is, with 0.
+    Centring adds a share of the diagonal to all other entries, which may be much larger than these; raising the
+    eigenvalue removes it. A matrix that is not centred is returned unchanged, with 0.
     """
     n, level = len(K), np.trace(K) / (len(K) - 1)
     if np.abs(K.sum(axis=1)).max() > n * _EPS * level:
         return K, 0.0
     raised = K + level / n
-    raised[np.abs(raised) < _CENTRED * _EPS * level / n] = 0.0  # K does not say more
+    raised[np.abs(raised) < _CENTRED * _EPS * level / n] = 0.0  # rounding errors of K
     return raised, level
 
 
 def regularised_inverse(K, penalty):
-    """``(K + s I)^-1`` (n, n). From Cholesky factors small entries are precise relative to themselves, as K's are."""
+    """``(K + s I)^-1`` (n, n). By Cholesky factors, small entries have a small relative error if those of K have."""
     inverse = shifted_inverse(K, penalty)
     if inverse is not None:
         return inverse
-    # s is less than the rounding errors of K, and might as well be as large as these
+    # s is below the rounding errors of K, and is raised to their size
     (lam, Q), rounding = spectrum(K), len(K) * _EPS
     penalty = max(penalty, rounding * lam[-1])
     G = np.eye(len(K)) - (Q * (lam / (lam + penalty))) @ Q.T
     G[np.abs(G) < rounding] = 0.0
-    own = 1 - (Q**2).sum(axis=1)
-    np.fill_diagonal(G, np.where(own < rounding, 0.0, own) + Q**2 @ (penalty / (lam + penalty)))
+    outside = 1 - (Q**2).sum(axis=1)  # share of each unit vector outside the span of Q
+    np.fill_diagonal(G, np.where(outside < rounding, 0.0, outside) + Q**2 @ (penalty / (lam + penalty)))
     return G / penalty

@@ -1,4 +1,4 @@
-"""The squared loss with two samples left out at a time, in closed form for all pairs."""
+"""Leave-pair-out predictions of the squared loss, in closed form for all pairs of samples."""
 
 from __future__ import annotations
 
@@ -7,46 +7,51 @@ import numpy as np
 from .._utils.linalg import row_norms
 from .inverses import decentred, regularised_inverse
 
-_CANCELLED = 1e-4  # squared length of a prediction relative to the terms of its sum; below, it is formed by itself
-_LOST = 1e-3  # all terms of a sum but the largest, relative to that one; below, its prediction is formed by itself too
-_HIDDEN = 1e-5  # length of a prediction relative to its two parts; below, the inverse does not hold it
-_BLOCK = 2**15  # pairs at a time: a dozen arrays of that size fit in the cache
-_BLOCK_ENTRIES = 2**22  # of predictions of pairs one by one
+# Limits below which inner products lose too many digits, and a pair is computed one by one. Larger values send more
+# pairs there: slower, more precise.
+_CANCELLED = 1e-4  # squared length of a prediction, relative to the terms of its sum
+_DOMINATED = 1e-3  # sum of all terms but the largest, relative to the largest
+_HIDDEN = 1e-5  # length of a prediction, relative to its two parts; below, K is used in place of its inverse
+_BLOCK = 2**15  # pairs in a block: a dozen arrays of that size fit in the cache
+_BLOCK_ENTRIES = 2**22  # numbers in a block of predictions of single pairs
 _EPS = np.finfo(float).eps
 
 
 def leave_pairs_out(K, Y, penalty, *, center=False, inner=None):
-    """Inner products of what the squared loss predicts for two samples when both are left out.
+    """Inner products of the predictions for two samples by a model fitted without both.
 
-    With ``G = (K + s I)^-1`` the residuals of a set S of samples left out together are ``G_SS^-1 (G Y)_S``, and the
-    predictions ``Y_S - G_SS^-1 (G Y)_S = -G_SS^-1 G_ST Y_T``, where T are the others (Brouard et al. 2016, section 4).
-    Here S has two. The last form is computed: where K is nearly diagonal predictions are small, the difference before
-    it cancels, and what rounding leaves of it is made of the very Y_S that are to be predicted.
+    With ``G = (K + s I)^-1``, the residuals of a set S of samples by the model without them are ``G_SS^-1 (G Y)_S``,
+    and the predictions ``Y_S - G_SS^-1 (G Y)_S = -G_SS^-1 G_ST Y_T``, where T are the other samples (Brouard et al.
+    2016, section 4). Here S is a pair. The last form is computed. If K is nearly diagonal, predictions are small and
+    the difference before it cancels: its rounding errors would depend on the very outputs Y_S to be predicted.
 
     Parameters
     ----------
-    K : (n, n) Gram matrix, the operator is the identity
+    K : (n, n) Gram matrix; the operator is the identity
     Y : (n, d) coordinates
-    penalty : s > 0
-    center : bool, rows of Y have mean zero, and the others are to have it when two are left out
-    inner : ``Y Y'`` (n, n), for who calls this for many K and penalties; else it is computed
+    penalty : float
+        s > 0.
+    center : bool, default=False
+        Rows of Y have mean zero, and the outputs of the other samples are centred again for each pair.
+    inner : (n, n) matrix ``Y Y'`` or None, default=None
+        Given by callers with many K and penalties; None to compute it.
 
     Returns
     -------
     products : (n, n) ``<h_i, h_j>`` of the predictions for i and j, symmetric
-    squares : (n, n) ``<h_i, h_i>`` when j is left out with i
+    squares : (n, n) ``<h_i, h_i>`` of the prediction for i without i and j
         Both are zero on the diagonal, which is no pair.
     """
     n = len(K)
     products, squares = np.zeros((n, n)), np.zeros((n, n))
-    if n > (3 if center else 2):  # fewer leave nothing, or nothing beside the mean
+    if n > (3 if center else 2):  # else no sample remains, or only the mean
         pairs = _LeavePairOut(K, Y, penalty, center, Y @ Y.T if inner is None else inner)
-        cancelled = pairs.by_inner_products(products, squares)
-        pairs.one_by_one(cancelled, products, squares)
+        imprecise = pairs.fill_all(products, squares)
+        pairs.fill_single(imprecise, products, squares)
     return products, squares
 
 
-class _Sums:
+class _InnerProducts:
     """Inner products (n, n) of the rows of Z and of N, and their diagonals."""
 
     def __init__(self, ZZ, NZ, NN):
@@ -55,17 +60,17 @@ class _Sums:
 
 
 class _LeavePairOut:
-    """Predictions of pairs left out, all times -1.
+    """Leave-pair-out predictions, all times -1.
 
     Let D² be the diagonal of G, scaled such that its maximum is 1, and ``R = D^-1 G D^-1``, with r at i, j. Then
 
         D_i h_i = (u - r v) / (1 - r²)        u = sum over k in T of R_ik D_k y_k, v the same for j
 
-    and the diagonal of G, which may be all that is large in it, has no part in u and v. Each is a sum over all but i,
-    of which the term of j is taken away.
+    The diagonal of G, which may be much larger than its other entries, has no part in u and v. Each is a sum over all
+    samples but i, from which the term of j is subtracted.
 
-    If K is centred then G is (K + c 1 1' + s I)^-1, c chosen, plus a constant. Y_T has mean zero: constants do not
-    count in u and v. In the inverse of two by two they do, as ``D_i D_j e_i e_j``.
+    If K is centred, G is (K + c 1 1' + s I)^-1 plus a constant, for a c of our choice. Y_T has mean zero, so that
+    constants have no effect on u and v. In the inverse of the 2 x 2 matrix they are ``D_i D_j e_i e_j``.
     """
 
     def __init__(self, K, Y, penalty, center, inner):
@@ -75,20 +80,20 @@ class _LeavePairOut:
         G = regularised_inverse(K, penalty)
         roots = np.sqrt(G.diagonal())
         self.largest = roots.max()
-        self.D = roots / self.largest  # squares of it must not vanish
+        self.D = roots / self.largest  # its squares must not underflow
         G *= np.multiply.outer(1 / roots, 1 / roots)
         self.R = G
         np.fill_diagonal(self.R, 0.0)
         self.e = np.sqrt(level / (level + penalty) / (n * penalty)) / roots
         if center:
-            # What constants the weights have would cancel only later. The median does not hear the few that differ
-            # from the others, one of which may be left out.
+            # A constant in the weights would cancel later, with a loss of digits. The median is robust to the few
+            # weights that differ, one of which may be that of the pair.
             self.Z, self.W = Y, self.R * self.D
             self.W -= np.partition(self.W, n // 2, axis=1)[:, n // 2, None]
             np.fill_diagonal(self.W, 0.0)
         else:
             self.Z, self.W = self.D[:, None] * Y, self.R
-        # Beside the term that weighs most all others may be lost; they are summed first, for when that is left out.
+        # The largest term may dominate all others. These are summed separately, for pairs with that sample.
         everyone, lengths = np.arange(n), row_norms(self.Z)
         lengths += center * lengths.mean()  # the mean is subtracted
         self.lengths = lengths * self.D if center else lengths
@@ -96,7 +101,7 @@ class _LeavePairOut:
         weights *= lengths
         self.first = weights.argmax(axis=1)
         largest = weights[everyone, self.first]
-        self.lost = weights.sum(axis=1) - largest < _LOST * largest
+        self.dominated = weights.sum(axis=1) - largest < _DOMINATED * largest
         weights = self.W[everyone, self.first]
         self.W[everyone, self.first] = 0.0
         self.rest, self.total_of_rest = self.W @ self.Z, self.W.sum(axis=1)
@@ -105,35 +110,35 @@ class _LeavePairOut:
 
     # ---------------------------------------------------------------- all at once
 
-    def by_inner_products(self, products, squares):
-        """Fill in all pairs, from inner products of ``sums`` and Z; returns those (m, 2) that may have cancelled."""
+    def fill_all(self, products, squares):
+        """Fill in all pairs from inner products of ``sums`` and Z; returns the pairs (m, 2) that may be imprecise."""
         Z, N, n = self.Z, self.sums, len(self.Z)
-        ZZ = self.inner if self.center else self.inner * np.multiply.outer(self.D, self.D)  # symmetric to the bit
-        sums = _Sums(ZZ, N @ Z.T, N @ N.T)
-        found = [np.stack([np.flatnonzero(self.lost), self.first[self.lost]], axis=1)]
+        ZZ = self.inner if self.center else self.inner * np.multiply.outer(self.D, self.D)  # exactly symmetric
+        sums = _InnerProducts(ZZ, N @ Z.T, N @ N.T)
+        imprecise = [np.stack([np.flatnonzero(self.dominated), self.first[self.dominated]], axis=1)]
         size = max(1, _BLOCK // n)
         for start in range(0, n, size):
             rows, columns = slice(start, start + size), slice(start, n)
-            here, there = (rows, columns), (columns, rows)
+            upper, lower = (rows, columns), (columns, rows)
             block = self._centred_block if self.center else self._block
-            product, square_i, square_j, near = block(sums, rows, columns)
+            product, square_i, square_j, cancelled = block(sums, rows, columns)
             product /= self.D[rows, None] * self.D[columns]
             square_i /= self.D[rows, None] ** 2
             square_j /= self.D[columns] ** 2
-            products[here], products[there] = product, product.T
-            squares[there] = np.maximum(square_j, 0.0, out=square_j).T
-            squares[here] = np.maximum(square_i, 0.0, out=square_i)
-            if near.any():
-                found.append(np.argwhere(np.triu(near, 1)) + start)
+            products[upper], products[lower] = product, product.T
+            squares[lower] = np.maximum(square_j, 0.0, out=square_j).T
+            squares[upper] = np.maximum(square_i, 0.0, out=square_i)
+            if cancelled.any():
+                imprecise.append(np.argwhere(np.triu(cancelled, 1)) + start)
         np.fill_diagonal(products, 0.0)
         np.fill_diagonal(squares, 0.0)
-        i, j = np.sort(np.concatenate(found), axis=1).T
+        i, j = np.sort(np.concatenate(imprecise), axis=1).T
         return np.stack(np.divmod(np.unique(i * n + j), n), axis=1)
 
     def _block(self, sums, rows, columns):
-        """``D_i D_j <h_i, h_j>``, ``D_i² <h_i, h_i>``, the same of j, and which may have cancelled.
+        """``D_i D_j <h_i, h_j>``, ``D_i² <h_i, h_i>``, ``D_j² <h_j, h_j>``, and a mask of cancellation.
 
-        ``u = N_i - r Z_j`` and ``v = N_j - r Z_i``, in which W is R, and with r nearly every term is made.
+        Here W is R, ``u = N_i - r Z_j`` and ``v = N_j - r Z_i``.
         """
         i, j, r = (rows, None), columns, self.R[rows, columns]
         twice, rr = 2 * r, r * r
@@ -154,21 +159,21 @@ class _LeavePairOut:
         square_i -= part
         square_j += vv
         square_j -= part
-        near = square_i < _CANCELLED * (terms_u + rr * terms_v)
-        near |= square_j < _CANCELLED * (terms_v + rr * terms_u)
+        cancelled = square_i < _CANCELLED * (terms_u + rr * terms_v)
+        cancelled |= square_j < _CANCELLED * (terms_v + rr * terms_u)
         uu += vv
         uu *= r
-        apart = np.maximum(1 - rr, _EPS)
+        determinant = np.maximum(1 - rr, _EPS)
         rr += 1.0
         uv *= rr
         uv -= uu
-        apart *= apart
-        for one in (uv, square_i, square_j):
-            one /= apart
-        return uv, square_i, square_j, near
+        determinant *= determinant
+        for array in (uv, square_i, square_j):
+            array /= determinant
+        return uv, square_i, square_j, cancelled
 
     def _centred_block(self, sums, rows, columns):
-        """The same where the others are moved by the mean of the two: ``u = N_i + a_i Z_i + b_i Z_j``."""
+        """The same if the other outputs are centred for each pair: ``u = N_i + a_i Z_i + b_i Z_j``."""
         i, j, n = (rows, None), columns, len(self.Z)
         b_i, b_j = -self.W[rows, columns], -self.W[columns, rows].T
         a_i, a_j = (self.totals[i] + b_i) / (n - 2), (self.totals[j] + b_j) / (n - 2)
@@ -179,22 +184,22 @@ class _LeavePairOut:
         vv, terms_v = _square(a_j, b_j, nn[j], zz[j], zz[i], nz[j], nz_ji, zz_ij)
         uv = sums.NN[rows, columns] + (b_j * nz[i] + b_i * nz[j]) + b_i * b_j * zz_ij
         uv += (a_j * nz_ij + a_i * nz_ji) + (a_i * b_j * zz[i] + a_j * b_i * zz[j]) + a_i * a_j * zz_ij
-        f_i, f_j, g = _inverse_of_two(self.R[rows, columns], self.e[i], self.e[j])
+        f_i, f_j, g = _inverse_2x2(self.R[rows, columns], self.e[i], self.e[j])
         ff_i, ff_j, gg = f_i**2, f_j**2, g**2
         square_i, square_j = ff_i * uu - 2 * f_i * g * uv + gg * vv, ff_j * vv - 2 * f_j * g * uv + gg * uu
-        near = square_i < _CANCELLED * (ff_i * terms_u + gg * terms_v)
-        near |= square_j < _CANCELLED * (ff_j * terms_v + gg * terms_u)
-        return (f_i * f_j + gg) * uv - g * (f_i * uu + f_j * vv), square_i, square_j, near
+        cancelled = square_i < _CANCELLED * (ff_i * terms_u + gg * terms_v)
+        cancelled |= square_j < _CANCELLED * (ff_j * terms_v + gg * terms_u)
+        return (f_i * f_j + gg) * uv - g * (f_i * uu + f_j * vv), square_i, square_j, cancelled
 
-    # ---------------------------------------------------------------- one by one
+    # ---------------------------------------------------------------- single pairs
 
-    def one_by_one(self, pairs, products, squares):
-        """Put in pairs (m, 2) from the predictions themselves."""
+    def fill_single(self, pairs, products, squares):
+        """Fill in pairs (m, 2) from the predictions themselves."""
         size = max(1, _BLOCK_ENTRIES // self.Z.shape[1])
         for start in range(0, len(pairs), size):
             i, j = pairs[start : start + size].T
             u, v = self._weighted(i, j), self._weighted(j, i)
-            f_i, f_j, g = (c[:, None] for c in _inverse_of_two(self.R[i, j], self.e[i], self.e[j]))
+            f_i, f_j, g = (c[:, None] for c in _inverse_2x2(self.R[i, j], self.e[i], self.e[j]))
             h_i, h_j = self._prediction(i, j, f_i * u, g * v), self._prediction(j, i, f_j * v, g * u)
             products[i, j] = products[j, i] = np.einsum("ij,ij->i", h_i, h_j)
             squares[i, j], squares[j, i] = row_norms(h_i) ** 2, row_norms(h_j) ** 2
@@ -209,27 +214,27 @@ class _LeavePairOut:
             u += (totals / (len(self.Z) - 2))[:, None] * (self.Z[i] + self.Z[j])
         return u
 
-    def _prediction(self, i, j, ahead, behind):
-        """h_i (m, d), from its two parts unless they cancel.
+    def _prediction(self, i, j, minuend, subtrahend):
+        """h_i (m, d) as a difference, or from K if the difference cancels.
 
-        They do where j is between i and the others. What G says of i and these others is then what j makes of them, and
-        what counts when j is left out is lost beside it; K has it.
+        It cancels where j lies between i and the other samples: the entries of G between i and these are then dominated
+        by paths through j, while K has the direct ones.
         """
-        h = ahead - behind
-        parts = _largest(ahead) + _largest(behind)
+        h = minuend - subtrahend
+        parts = _largest(minuend) + _largest(subtrahend)
         hidden = np.flatnonzero(_largest(h) < _HIDDEN * parts)
         h /= self.D[i, None]
-        if len(hidden) and not self.e.any():  # entries of a centred K are not so precise
+        if len(hidden) and not self.e.any():  # entries of a centred K are not precise enough
             parts = parts[hidden] / self.D[i[hidden]]
-            better = self._terms_from_gram(i[hidden], j[hidden]) < parts  # not where K is far from diagonal
+            better = self._terms_from_gram(i[hidden], j[hidden]) < parts  # not if K is far from diagonal
             hidden = hidden[better]
             h[hidden] = self._from_gram(i[hidden], j[hidden])
         return h
 
     def _from_gram(self, i, j):
         """h_i (m, d) as ``K_iT (K_TT + s I)^-1 Y_T``, the inverse being ``G_TT - G_TS G_SS^-1 G_ST``."""
-        own, f, g = self._gram_of_others(i, j)
-        m, weights = np.arange(len(i)), own + own @ self.R
+        gram, f, g = self._gram_with_others(i, j)
+        m, weights = np.arange(len(i)), gram + gram @ self.R
         at_i, at_j = weights[m, i], weights[m, j]
         weights -= (f * at_i - g * at_j)[:, None] * self.R[i] + (f * at_j - g * at_i)[:, None] * self.R[j]
         weights[m, i] = weights[m, j] = 0.0
@@ -240,37 +245,37 @@ class _LeavePairOut:
 
     def _terms_from_gram(self, i, j):
         """Size (m,) of the terms that ``_from_gram`` sums."""
-        own, f, _ = self._gram_of_others(i, j)
-        return f * (np.abs(own) @ (self.lengths + np.abs(self.R) @ self.lengths))
+        gram, f, _ = self._gram_with_others(i, j)
+        return f * (np.abs(gram) @ (self.lengths + np.abs(self.R) @ self.lengths))
 
-    def _gram_of_others(self, i, j):
-        """``-K_iT D_T`` (m, n), zero at i and j, and the inverse of two by two."""
-        m, own = np.arange(len(i)), self.gram[i] * (-(self.largest**2) * self.D)
-        own[m, i] = own[m, j] = 0.0
-        f, _, g = _inverse_of_two(self.R[i, j], 0.0, 0.0)
-        return own, f, g
+    def _gram_with_others(self, i, j):
+        """``-K_iT D_T`` (m, n), zero at i and j, and the entries of the 2 x 2 inverse."""
+        m, gram = np.arange(len(i)), self.gram[i] * (-(self.largest**2) * self.D)
+        gram[m, i] = gram[m, j] = 0.0
+        f, _, g = _inverse_2x2(self.R[i, j], 0.0, 0.0)
+        return gram, f, g
 
 
 def _square(a, b, nn, zz, zz_other, nz, nz_other, zz_both):
-    """Squared length of ``N + a Z + b Z_other`` from inner products, and the sum of those of its terms."""
+    """Squared length of ``N + a Z + b Z_other`` from inner products, and the sum of squared lengths of its terms."""
     terms, rest = nn + b**2 * zz_other + a**2 * zz, b * nz_other + a * (nz + b * zz_both)
     return terms + 2 * rest, terms
 
 
-def _inverse_of_two(r, e_i, e_j):
+def _inverse_2x2(r, e_i, e_j):
     """f_i, f_j and g with ``D_i h_i = f_i u - g v`` and ``D_j h_j = f_j v - g u``.
 
-    They are the inverse of the matrix of ones and r, to which (e_i, e_j) times its transpose is added, which may be far
-    larger. The determinant is a sum of what is not negative.
+    They are the inverse of the matrix ((1, r), (r, 1)) plus the outer product of (e_i, e_j), which may be much larger.
+    The determinant is a sum of non-negative terms.
     """
-    apart = np.maximum(1 - r**2, _EPS)
+    determinant = np.maximum(1 - r**2, _EPS)
     if not np.any(e_i):
-        return 1 / apart, 1 / apart, r / apart
+        return 1 / determinant, 1 / determinant, r / determinant
     f_i, f_j = 1 + e_j**2, 1 + e_i**2
-    determinant = apart + (e_i - e_j) ** 2 + 2 * (e_i * e_j) * np.maximum(1 - r, _EPS)
+    determinant = determinant + (e_i - e_j) ** 2 + 2 * (e_i * e_j) * np.maximum(1 - r, _EPS)
     return f_i / determinant, f_j / determinant, (r + e_i * e_j) / determinant
 
 
 def _largest(A):
-    """Largest absolute value in each row; squares might vanish."""
+    """Largest absolute value in each row; squares might underflow."""
     return np.abs(A).max(axis=1)
