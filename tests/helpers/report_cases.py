@@ -1,4 +1,4 @@
-"""Fitted models of every kind, with small data that they are judged on, for the tests of the report."""
+"""Fitted models of every kind with small test data, for the tests of the report."""
 
 from functools import cache
 
@@ -36,12 +36,12 @@ def _inputs():
 
 
 def _halves(model, X, y, **more):
-    some, rest = slice(None, N // 2), slice(N // 2, None)
+    train, test = slice(None, N // 2), slice(N // 2, None)
 
     def cut(values, rows):
         return values.iloc[rows] if hasattr(values, "iloc") else values[rows]
 
-    return model.fit(cut(X, some), cut(y, some)), cut(X, rest), cut(y, rest), more
+    return model.fit(cut(X, train), cut(y, train)), cut(X, test), cut(y, test), more
 
 
 def vectors():

@@ -1,4 +1,4 @@
-"""Reports as tests read them: sections of the cases, what is in their pages, charts and tables by title."""
+"""Sections of the report cases, parsed pages, charts and tables by title."""
 
 import json
 from functools import cache
@@ -14,8 +14,8 @@ BAD = "<script>alert(1)</script>"
 ODD = [BAD, "</script><img src=x onerror=alert(2)>", "a\"b'c&d", "\u2028 <!--", "{{x}}"]
 
 
-class Seen(HTMLParser):
-    """Tags with their attributes, and the text of the data and of everything that is shown."""
+class ParsedPage(HTMLParser):
+    """The tags of a page with their attributes, the text of its data, and all other text."""
 
     def __init__(self, page):
         super().__init__(convert_charrefs=True)
@@ -36,20 +36,20 @@ class Seen(HTMLParser):
             self.shown.append(text)
 
 
-def made(name, /, **more):
+def case_section(name, /, **more):
     model, X, y, known = case(name)
-    return report.section(model, X, y, **{**known, **more}) if more else _made(name)
+    return report.section(model, X, y, **{**known, **more}) if more else _case_section(name)
 
 
 @cache
-def _made(name):
+def _case_section(name):
     model, X, y, known = case(name)
     return report.section(model, X, y, **known)
 
 
 def data_of(section, **options):
     """The section in the page's data."""
-    return json.loads(Seen(report.html(section, **options)).data)["sections"][0]
+    return json.loads(ParsedPage(report.html(section, **options)).data)["sections"][0]
 
 
 def chart(section, title):
@@ -69,18 +69,18 @@ def table(section, title):
 
 
 def assert_close(seen, wanted):
-    """Six digits are kept."""
+    """Pages keep six digits."""
     np.testing.assert_allclose(np.array(seen, dtype=float), wanted, rtol=1e-5, atol=1e-12)
 
 
-def inner(model):
-    """What has a score: behind sets and searches."""
+def scored_estimator(model):
+    """The estimator with a score, inside conformal predictors and searches."""
     while hasattr(model, "best_estimator_") or hasattr(model, "sets_"):
         model = model.estimator_ if hasattr(model, "sets_") else model.best_estimator_
     return model
 
 
-def odd_section():
+def section_with_odd_names():
     X = np.random.default_rng(0).normal(size=(5, 2))
     frame = pd.DataFrame(X, index=ODD, columns=ODD[:2])
     y = pd.DataFrame(X @ [[1, 2], [3, 4]], index=ODD, columns=ODD[2:4])

@@ -2,12 +2,12 @@
 
 import pytest
 from helpers.report_cases import case
-from helpers.report_pages import chart, made
+from helpers.report_pages import case_section, chart
 
 
 def test_coverage_is_counted():
     model, X, y, _ = case("intervals")
-    section, ends = made("intervals"), model.predict_interval(X)
+    section, ends = case_section("intervals"), model.predict_interval(X)
     assert section.facts["coverage"] == pytest.approx(model.predict_region(X).contains(y).mean())
     for j, target in enumerate(y.columns):
         seen = y[target].notna().to_numpy()
@@ -21,6 +21,6 @@ def test_coverage_is_counted():
 def test_partners_hold_links():
     model, X, y, _ = case("partners")
     names = X.names[y == 1]
-    assert made("partners").facts["coverage"] == pytest.approx(
+    assert case_section("partners").facts["coverage"] == pytest.approx(
         model.predict_set().contains(list(map(tuple, names))).mean()
     )

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from helpers.report_cases import GRID, case
-from helpers.report_pages import assert_close, chart, made, series
+from helpers.report_pages import assert_close, case_section, chart, series
 
 from hilbertlearn import (
     metrics,
@@ -12,7 +12,7 @@ from hilbertlearn import (
 
 def test_curves_with_their_band():
     model, X, y, known = case("bands")
-    section, band = made("bands"), model.predict_band(X)
+    section, band = case_section("bands"), model.predict_band(X)
     found, predicted = chart(section, "Curve by curve"), model.predict(X)
     assert_close(found["shared"]["grid"], GRID)
     errors = [metrics.integrated_squared_error(y[i : i + 1], predicted[i : i + 1], GRID) ** 0.5 for i in range(len(y))]
@@ -31,7 +31,7 @@ def test_curves_with_their_band():
 
 def test_errors_and_gaps_along_the_curve():
     model, X, y, _ = case("curves")
-    section = made("curves")
+    section = case_section("curves")
     residuals = y - model.predict(X)
     view = chart(section, "Error along the curve")["views"][0]
     assert_close(series(view, "error")["y"], np.sqrt(np.nanmean(residuals**2, axis=0)))
@@ -41,7 +41,7 @@ def test_errors_and_gaps_along_the_curve():
 
 def test_irregular_curves_are_at_their_own_points():
     model, X, y, _ = case("irregular")
-    found = chart(made("irregular"), "Curve by curve")
+    found = chart(case_section("irregular"), "Curve by curve")
     for view in found["views"]:
         i = int(view["label"].split(",")[0])
         assert_close(series(view, "true")["x"], y.points[i])

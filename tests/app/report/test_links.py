@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import sklearn.metrics
 from helpers.report_cases import case
-from helpers.report_pages import assert_close, chart, made, series, table
+from helpers.report_pages import assert_close, case_section, chart, series, table
 
 from hilbertlearn import (
     report,
@@ -17,7 +17,7 @@ def test_new_nodes_have_their_likeliest_links():
     section = report.section(model, X, None, ids=[f"n{i}" for i in range(len(X))])
     u, v, score = model.predict_links(X, top_k=1)[0]
     found = table(section, "Likeliest links among these nodes")
-    assert (found.names[0], found.rows[0]) == (f"n{u} – n{v}", [text.number(score)])
+    assert (found.names[0], found.rows[0]) == (f"n{u} – n{v}", [text.format_number(score)])
 
 
 def test_links_without_anything_more_given():
@@ -28,7 +28,7 @@ def test_links_without_anything_more_given():
 
 def test_links_are_told_apart():
     model, X, y, _ = case("links")
-    section = made("links")
+    section = case_section("links")
     scores = model.decision_function(X)
     assert section.facts["average_precision"] == pytest.approx(sklearn.metrics.average_precision_score(y, scores))
     bars = series(chart(section, "Scores of pairs")["views"][0], "linked")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import sklearn.metrics
 from helpers.report_cases import case
-from helpers.report_pages import made, table
+from helpers.report_pages import case_section, table
 
 from hilbertlearn import (
     StructuredPredictor,
@@ -17,13 +17,13 @@ from hilbertlearn.app.report import objects, text
 def test_sets_of_label_sets_are_told_apart():
     labels = ["b", "a", "c"]
     kind = objects.OutputKind("label set", labels=labels)
-    sets = text.few([[1, 1, 0], [1, 0, 0]], kind.write, between=" | ")
+    sets = text.join_first([[1, 1, 0], [1, 0, 0]], kind.write, between=" | ")
     assert sets == "b, a | b"  # labels in the order of their columns
 
 
 def test_objects_have_their_losses():
     model, X, y, _ = case("rankings")
-    section, predicted = made("rankings"), model.predict(X)
+    section, predicted = case_section("rankings"), model.predict(X)
     assert section.facts["kendall_tau"] == pytest.approx(metrics.kendall_tau(y, predicted))
     assert section.facts["exact"] == pytest.approx((y == predicted).all(axis=1).mean())
     assert section.facts["coverage"] == pytest.approx(model.predict_set(X).contains(y).mean())
@@ -37,7 +37,7 @@ def test_objects_have_their_losses():
 
 def test_confusions_are_those_of_scikit_learn():
     model, X, y, _ = case("labels")
-    found = table(made("labels"), "Predicted (across)")
+    found = table(case_section("labels"), "Predicted (across)")
     counts = sklearn.metrics.confusion_matrix(y, model.predict(X), labels=found.names)
     assert [[int(cell.text) for cell in row] for row in found.rows] == counts.tolist()
 
@@ -54,7 +54,7 @@ def test_classes_that_training_had_not_seen_are_named():
 def test_label_sets_have_the_f1_of_scikit_learn():
     model, X, y, _ = case("label sets")
     wanted = sklearn.metrics.f1_score(y, model.predict(X), average="samples", zero_division=1.0)
-    assert made("label sets").facts["f1"] == pytest.approx(wanted)
+    assert case_section("label sets").facts["f1"] == pytest.approx(wanted)
 
 
 def test_outputs_that_are_not_known_do_not_count():

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.report_cases import case
-from helpers.report_pages import assert_close, chart, made, series
+from helpers.report_pages import assert_close, case_section, chart, series
 
 from hilbertlearn.app.report import search, text
 
@@ -16,7 +16,7 @@ def test_what_was_chosen_is_a_dot_only_where_it_was_tried():
 
 def test_path_is_that_of_the_search():
     path, *_ = case("path")
-    section = made("path")
+    section = case_section("path")
     view = chart(section, "Cross-validated error along the path")["views"][0]
     order = np.argsort(path.alphas_)
     line, band = series(view, "mean cross-validated error"), series(view, "± 1")
@@ -29,15 +29,15 @@ def test_path_is_that_of_the_search():
 
 def test_two_way_path_has_a_line_for_each_constant():
     path, *_ = case("two-way path")
-    view = chart(made("two-way path"), "Cross-validated error along the path")["views"][0]
+    view = chart(case_section("two-way path"), "Cross-validated error along the path")["views"][0]
     order = np.argsort(path.alphas_)
     for j, params in enumerate(path.loss_grid_):
-        assert_close(series(view, f"kappa {text.number(params['kappa'])}")["y"], path.errors_[order, j])
+        assert_close(series(view, f"kappa {text.format_number(params['kappa'])}")["y"], path.errors_[order, j])
 
 
 def test_settings_that_were_tried():
     model, *_ = case("chosen")
-    section, table_ = made("chosen"), pd.DataFrame(model.search_results_)
+    section, table_ = case_section("chosen"), pd.DataFrame(model.search_results_)
     assert section.facts["n_tried"] == len(table_)
     best = table_.loc[table_["error"].idxmin()]
     view = chart(section, "Over alpha")["views"][0]

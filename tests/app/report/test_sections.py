@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse
 import sklearn.metrics
 from helpers.report_cases import CASES, RBF, case
-from helpers.report_pages import Seen, made
+from helpers.report_pages import ParsedPage, case_section
 
 from hilbertlearn import (
     FunctionalRegressor,
@@ -25,7 +25,7 @@ from hilbertlearn import (
 
 @pytest.mark.parametrize("name", [name for name in CASES if name not in ("codes", "links", "partners")])
 def test_without_outputs_predictions_alone_are_shown(name):
-    section = made(name)
+    section = case_section(name)
     model, X, _, known = case(name)
     alone = report.section(model, X, None, **known)
     assert "score" not in alone.facts and "Predictions" in [part.title for part in alone.parts]
@@ -58,14 +58,14 @@ def test_refusals_name_the_argument():
 def test_model_and_data_stay_as_they_are():
     model, X, y, _ = case("vectors")
     before = X.copy(), y.copy(), model.dual_coef_.copy()
-    made("vectors")
+    case_section("vectors")
     pd.testing.assert_frame_equal(X, before[0])
     pd.testing.assert_frame_equal(y, before[1])
     np.testing.assert_array_equal(model.dual_coef_, before[2])
 
 
-def odd_cases():
-    """Data as people have them: pairs of a name and a function that gives model, X and y."""
+def data_forms():
+    """Data in various forms: pairs of a name and a function that gives model, X and y."""
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, size=(30, 2))
     Y, t = np.c_[X.sum(axis=1), X[:, 0]], np.linspace(0, 1, 12)
@@ -92,11 +92,11 @@ def odd_cases():
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", odd_cases())
-def test_data_as_people_have_them(name):
-    model, X, y = odd_cases()[name]()
+@pytest.mark.parametrize("name", data_forms())
+def test_data_in_various_forms(name):
+    model, X, y = data_forms()[name]()
     section = report.section(model, X, y)
-    seen = Seen(report.html(section))
+    seen = ParsedPage(report.html(section))
     score = section.facts["score"]
     if name in ("nothing observed", "one sample"):
         assert np.isnan(score) and "score" not in json.loads(seen.data)["sections"][0]["facts"] and "–" in seen.shown
@@ -110,12 +110,12 @@ def test_data_as_people_have_them(name):
 
 def test_reference_and_model_are_shown_by_the_same_score():
     plain = {"name": "the commonest", "score_name": "share right", "ours": 0.875, "score": -0.625}
-    shown = Seen(report.html(made("labels", reference=plain, seconds=2.5))).shown
+    shown = ParsedPage(report.html(case_section("labels", reference=plain, seconds=2.5))).shown
     assert {"share right", "0.875", "this model", "−0.625", "the commonest", "2.5 s"} <= set(shown)
 
 
 def test_task_in_words():
-    assert made("vectors").task == "From 2 columns, predict 3 numbers."
-    assert made("related").task == "From 2 columns, predict 3 related numbers."
-    assert made("label sets").task == "From 2 columns, predict which of 3 labels apply."
-    assert made("curves", task="How does it flow?").task == "How does it flow?"
+    assert case_section("vectors").task == "From 2 columns, predict 3 numbers."
+    assert case_section("related").task == "From 2 columns, predict 3 related numbers."
+    assert case_section("label sets").task == "From 2 columns, predict which of 3 labels apply."
+    assert case_section("curves", task="How does it flow?").task == "How does it flow?"

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.report_cases import case
-from helpers.report_pages import made, table
+from helpers.report_pages import case_section, table
 
 from hilbertlearn import (
     OperatorKernelRegressor,
@@ -25,8 +25,8 @@ def test_inputs_are_shown_as_the_reader_knows_them():
 
 def test_gaps_and_ranges_of_outputs():
     _, _, y, _ = case("vectors")
-    found = table(made("vectors"), "Outputs")
+    found = table(case_section("vectors"), "Outputs")
     assert found.names == list(y.columns)
     for row, target in zip(found.rows, y.columns, strict=True):
         assert row[0].share == pytest.approx(y[target].isna().mean())
-        assert row[1:] == [text.number(f(y[target].dropna())) for f in (np.min, np.median, np.max)]
+        assert row[1:] == [text.format_number(f(y[target].dropna())) for f in (np.min, np.median, np.max)]

@@ -14,11 +14,16 @@ from hilbertlearn.app.report import text
     ],
 )  # fmt: skip
 def test_numbers_are_written_alike(value, said):
-    assert text.number(value) == said
+    assert text.format_number(value) == said
 
 
 def test_shares_and_times_in_words():
-    assert [text.percent(share) for share in (0, 0.001, 0.456, np.nan)] == ["0 %", "< 1 %", "46 %", "–"]
-    assert [text.seconds(s) for s in (1e-5, 0.25, 2.5, 125)] == ["less than 1 ms", "250 ms", "2.5 s", "2 min 5 s"]
-    assert text.listed(["a", "b", "c"]) == "a, b and c" and text.count(1, "sample") == "1 sample"
-    assert text.few(range(15), most=2) == "0, 1 and 13 more"
+    assert [text.format_percent(share) for share in (0, 0.001, 0.456, np.nan)] == ["0 %", "< 1 %", "46 %", "–"]
+    assert [text.format_seconds(s) for s in (1e-5, 0.25, 2.5, 125)] == [
+        "less than 1 ms",
+        "250 ms",
+        "2.5 s",
+        "2 min 5 s",
+    ]
+    assert text.join_words(["a", "b", "c"]) == "a, b and c" and text.format_count(1, "sample") == "1 sample"
+    assert text.join_first(range(15), most=2) == "0, 1 and 13 more"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import sklearn.metrics
 from helpers.report_cases import case
-from helpers.report_pages import assert_close, chart, made
+from helpers.report_pages import assert_close, case_section, chart
 
 from hilbertlearn import (
     OperatorKernelRegressor,
@@ -15,7 +15,7 @@ from hilbertlearn import (
 @pytest.mark.parametrize("name", ["vectors", "intervals"])
 def test_vectors_are_predicted_against_true(name):
     model, X, y, _ = case(name)
-    found = chart(made(name), "Predicted against true")
+    found = chart(case_section(name), "Predicted against true")
     predicted = model.predict(X)
     for view, target in zip(found["views"], y.columns, strict=True):
         assert view["label"] == target
@@ -27,7 +27,7 @@ def test_vectors_are_predicted_against_true(name):
 
 def test_scores_by_output_are_those_of_scikit_learn():
     model, X, y, _ = case("vectors")
-    section, predicted = made("vectors"), model.predict(X)
+    section, predicted = case_section("vectors"), model.predict(X)
     for target in y.columns:
         seen = y[target].notna()
         pair = y.loc[seen, target], predicted.loc[seen, target]

@@ -11,7 +11,7 @@ from hilbertlearn import (
     save,
 )
 from hilbertlearn.app.tabular import TableError
-from hilbertlearn.app.tabular.inputs import InputEncoder, kind_of, usable_columns
+from hilbertlearn.app.tabular.inputs import InputEncoder, column_kind, usable_columns
 from hilbertlearn.tabular import TabularModel, read_table
 
 
@@ -81,7 +81,7 @@ def test_columns_that_tell_nothing_are_left_out():
     kept, said = usable_columns(frame, list(frame.columns))
     assert kept == ["code", "id"]  # identifiers are no fractions
     assert len(said) == 5
-    assert kind_of(frame["code"], "code")[0] == "category"
+    assert column_kind(frame["code"], "code")[0] == "category"
 
 
 def test_columns_that_count_the_rows_are_left_out():
@@ -98,7 +98,7 @@ def test_columns_that_count_the_rows_are_left_out():
 def test_a_few_words_among_numbers_are_mistakes():
     frame = pd.DataFrame({"x": [*map(str, range(19)), "n.a.?"]})
     with pytest.raises(TableError, match=r"'x' must hold numbers, but row 20 has 'n\.a\.\?'"):
-        kind_of(frame["x"], "x")
+        column_kind(frame["x"], "x")
 
 
 def test_lists_are_no_inputs(tmp_path):

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from hilbertlearn.app.tabular import TableError
-from hilbertlearn.app.tabular.task_inference import infer_task, points_of_names
+from hilbertlearn.app.tabular.task_inference import infer_task, points_in_names
 from hilbertlearn.tabular import TabularModel
 
 
@@ -25,7 +25,7 @@ from hilbertlearn.tabular import TabularModel
     ],
 )
 def test_numbers_in_names(names, points):
-    found, _ = points_of_names(names)
+    found, _ = points_in_names(names)
     assert (found is None) if points is None else found.tolist() == points
 
 

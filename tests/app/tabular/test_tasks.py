@@ -11,7 +11,7 @@ from hilbertlearn import (
     OperatorKernelRegressor,
     StructuredPredictor,
 )
-from hilbertlearn.app.tabular.columns import choose
+from hilbertlearn.app.tabular.columns import match_columns
 from hilbertlearn.tabular import TabularModel
 
 
@@ -40,7 +40,7 @@ def test_intervals_are_those_of_the_conformal_predictor():
 )
 def test_objects_are_those_of_the_predictor_fed_by_hand(targets, task, setting):
     table = objects_table()
-    table.loc[0, choose(table.columns, targets, "targets")[0]] = np.nan
+    table.loc[0, match_columns(table.columns, targets, "targets")[0]] = np.nan
     model = TabularModel(targets, features="x,z", level=0.8).fit(table)
     assert (model.task_, model.n_samples_) == (task, N - 1)
     rest = table.iloc[1:]

@@ -11,7 +11,7 @@ import typer
 from ... import __version__
 from ...persistence import load, save
 from ..tabular import TableError, TabularModel, compare, read_table, write_table
-from ..tabular.columns import listed
+from ..tabular.columns import join_names
 from ..tabular.files import check_output
 from ..tabular.tasks import TASKS
 from .output import CommandOutput
@@ -281,7 +281,7 @@ def reproduce(
 def _model(frame, targets, task, features, id, long, loss, levels, **more):
     """The unfitted model for the options of a command."""
     if targets is None and long is None:
-        have = listed(frame.columns)
+        have = join_names(frame.columns)
         raise TableError(f"say what to predict, by --targets with names, a glob or a range; the table has {have}")
     return TabularModel(
         targets,

@@ -6,7 +6,7 @@ import numpy as np
 
 from .charts import POINTS, Axis, Chart, Series, View, select_drawn
 from .parts import Evaluation, SectionPart, Tile
-from .text import count, number
+from .text import format_count, format_number
 
 
 def evaluate_codes(model, X, y, names, targets) -> Evaluation:
@@ -17,8 +17,8 @@ def evaluate_codes(model, X, y, names, targets) -> Evaluation:
     error, total = float(squares.mean()), float(np.mean(np.sum(V**2, axis=1)))
     facts = {"score": -error, "score_name": "minus the reconstruction error", "kept": 1 - error / total}
     tiles = [
-        Tile("reconstruction error", number(error), "mean squared distance in the kernel's space"),
-        Tile("kept", number(1 - error / total), "share of the squared length that codes keep"),
+        Tile("reconstruction error", format_number(error), "mean squared distance in the kernel's space"),
+        Tile("kept", format_number(1 - error / total), "share of the squared length that codes keep"),
     ]
     path = np.asarray(autoencoder.objective_path_)
     descent = Series("objective", "line", np.arange(len(path)), path)
@@ -27,7 +27,7 @@ def evaluate_codes(model, X, y, names, targets) -> Evaluation:
         Chart("Descent", Axis("iteration"), Axis("objective", log=bool(path.min() > 0)), [View("", [descent])]),
     ]
     return Evaluation(
-        count(codes.shape[1], "number") + " that each sample can be reconstructed from",
+        format_count(codes.shape[1], "number") + " that each sample can be reconstructed from",
         tiles,
         SectionPart("Codes", "Similar samples have similar codes.", items),
         squares,

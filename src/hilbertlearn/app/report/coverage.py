@@ -6,7 +6,7 @@ import numpy as np
 
 from .charts import Axis, Chart, Series, View, bin_edges, histogram
 from .parts import CoverageSummary, Figures, Meter, ReportTable, SectionPart, Tile
-from .text import count, number, percent
+from .text import format_count, format_number, format_percent
 
 
 def interval_coverage(model, X, y, true, ends, targets):
@@ -16,7 +16,11 @@ def interval_coverage(model, X, y, true, ends, targets):
     shares = inside.sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
     widths = ends[..., 1] - ends[..., 0]
     rows = [
-        [Meter(shares[j], percent(shares[j])), number(seen[:, j].sum()), number(np.median(widths[:, j]))]
+        [
+            Meter(shares[j], format_percent(shares[j])),
+            format_number(seen[:, j].sum()),
+            format_number(np.median(widths[:, j])),
+        ]
         for j in range(len(targets))
     ]
     items: list = [ReportTable("Intervals, each output by itself", ["inside", "of", "median width"], rows, targets,
@@ -32,7 +36,9 @@ def band_coverage(model, band, y, known, along: Chart | None):
     width = float(np.mean(band.mean_width()))
     covered = np.asarray(band.contains(y))[known]
     items = [] if along is None else [along]
-    return _summary(model, covered, "whole curves", items, {"mean_width": width}, [("mean width", number(width))])
+    return _summary(
+        model, covered, "whole curves", items, {"mean_width": width}, [("mean width", format_number(width))]
+    )
 
 
 def set_coverage(model, sets, y, rows):
@@ -42,7 +48,7 @@ def set_coverage(model, sets, y, rows):
     facts, items, sizes_row = {}, [], []
     if len(known):
         facts["median_set_size"] = float(np.median(known))
-        sizes_row = [("outputs in a set, median", number(np.median(known)))]
+        sizes_row = [("outputs in a set, median", format_number(np.median(known)))]
     if len(np.unique(known)) > 1:
         bars = histogram("sets", known, bin_edges(known))
         items = [Chart("Sizes of the sets", Axis("outputs in the set"), Axis("share of samples"), [View("", [bars])])]
@@ -51,15 +57,15 @@ def set_coverage(model, sets, y, rows):
 
 def partner_coverage(model, covered, sizes):
     """Coverage of sets of partners by links, and their sizes."""
-    return _summary(model, covered, "links", [], {}, [("partners of a node, median", number(np.median(sizes)))])
+    return _summary(model, covered, "links", [], {}, [("partners of a node, median", format_number(np.median(sizes)))])
 
 
 def guaranteed_coverage(conformal) -> str:
     """The coverage that holds for every distribution, see ``ConformalPredictor``."""
     level = float(conformal.level)
     if conformal.method_ == "split":
-        return percent(level)
-    bound = percent(max(2 * level - 1, 0.0))
+        return format_percent(level)
+    bound = format_percent(max(2 * level - 1, 0.0))
     return bound if conformal.method_ == "jackknife+" else f"nearly {bound}"
 
 
@@ -69,15 +75,15 @@ def _summary(model, covered, what, items, facts, more=()) -> CoverageSummary:
     level, observed = float(conformal.level), float(np.mean(covered)) if n else float("nan")
     error = float(np.sqrt(level * (1 - level) / n)) if n else float("nan")
     rows = [
-        ("nominal level", percent(level)),
+        ("nominal level", format_percent(level)),
         ("guaranteed for any distribution", guaranteed_coverage(conformal)),
-        ("observed", f"{percent(observed)} ({int(np.sum(covered))} of {n})"),
-        ("standard error", f"± {percent(error)}"),
+        ("observed", f"{format_percent(observed)} ({int(np.sum(covered))} of {n})"),
+        ("standard error", f"± {format_percent(error)}"),
         ("method", f"{conformal.method_}" + (", in closed form" if conformal.closed_form_ else "")),
-        ("calibrated on", count(conformal.n_calibration_, "sample")),
+        ("calibrated on", format_count(conformal.n_calibration_, "sample")),
     ]
     facts = {"coverage": observed, "level": level, "n_covered": int(np.sum(covered)), **facts}
-    tile = Tile("coverage", percent(observed), f"nominal level {percent(level)}, {what}")
+    tile = Tile("coverage", format_percent(observed), f"nominal level {format_percent(level)}, {what}")
     intro = f"How often the truth was inside, on the test data: {what}."
     return CoverageSummary(SectionPart("Coverage", intro, [Figures([*rows, *more]), *items]), facts, tile)
 
@@ -86,7 +92,9 @@ def coverage_chart(points, share, level) -> Chart:
     """Share (m,) of the curves that is inside at each point (m,)."""
     series = [
         Series("observed", "line", points, share, color="blue"),
-        Series(f"nominal level for whole curves, {percent(level)}", "rule", y=[level], color="grey", dashed=True),
+        Series(
+            f"nominal level for whole curves, {format_percent(level)}", "rule", y=[level], color="grey", dashed=True
+        ),
     ]
     note = "A band contains whole curves, so that its coverage at single points is above the nominal level."
     return Chart("Inside the band, along the curve", Axis("t"), Axis("share inside"), [View("", series)], note)

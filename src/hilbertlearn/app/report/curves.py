@@ -12,7 +12,7 @@ from ...metrics import integrated_squared_error
 from .charts import NUMBERS, POINTS, VIEWS, Axis, Chart, Series, View, select_drawn, select_evenly
 from .coverage import band_coverage, coverage_chart
 from .parts import NO_OUTPUTS, Evaluation, Figures, Meter, ReportTable, SectionPart, Tile
-from .text import count, number, percent
+from .text import format_count, format_number, format_percent
 from .vectors import mask_unpredicted
 
 _BINS = 20  # of the domain, for means along irregularly sampled curves
@@ -113,8 +113,8 @@ def evaluate_curves(model, X, y, names, targets) -> Evaluation:
     score = float(model.predictor.score(X, y))
     facts = {"score": score, "score_name": "share explained", "rmse": float(np.sqrt(np.nanmean(errors**2)))}
     tiles = [
-        Tile("share explained", number(score), "1 is perfect, 0 is the mean curve of the training data"),
-        Tile("typical error", number(np.nanmedian(errors)), "median over curves of the root mean squared error"),
+        Tile("share explained", format_number(score), "1 is perfect, 0 is the mean curve of the training data"),
+        Tile("typical error", format_number(np.nanmedian(errors)), "median over curves of the root mean squared error"),
     ]
     if truth.n_variables > 1:
         items: list = [points_chart(truth, errors, names)]
@@ -177,7 +177,7 @@ def curve_chart(truth, pictured, ends, errors, names, channels) -> Chart | None:
     true = None if truth is None else [truth.curves("data", c) for c in range(len(channels))]
     views = []
     for i in rows:
-        error = "" if truth is None or np.isnan(errors[i]) else f", error {number(errors[i])}"
+        error = "" if truth is None or np.isnan(errors[i]) else f", error {format_number(errors[i])}"
         for c, channel in enumerate(channels):
             series = []
             if ends is not None:
@@ -267,7 +267,7 @@ def points_chart(truth, errors, names) -> Chart:
     seen = np.flatnonzero(np.isfinite(y.ravel()))
     rows = seen[select_drawn(np.abs(y - z).ravel()[seen], POINTS)]
     dots = Series("points", "points", y.ravel()[rows], z.ravel()[rows], names=[names[i] for i in owner[rows]])
-    note = f"{count(len(rows), 'point')} of {number(len(seen))} that were observed."
+    note = f"{format_count(len(rows), 'point')} of {format_number(len(seen))} that were observed."
     return Chart("Predicted against true, at single points", Axis("true"), Axis("predicted"), [View("", [dots])], note,
                  diagonal=True)  # fmt: skip
 
@@ -277,15 +277,15 @@ def gaps_table(truth, channels) -> ReportTable | Figures:
     rows = []
     for c in range(len(channels)):
         curves = truth.curves("data", c) if truth.n_variables == 1 else _flat(truth, c)
-        values = np.concatenate([one.values for one in curves])
+        values = np.concatenate([curve.values for curve in curves])
         known = values[np.isfinite(values)]
         share = 1 - len(known) / max(len(values), 1)
-        partial = np.mean([np.isnan(one.values).any() for one in curves])
-        sizes = [np.isfinite(one.values).sum() for one in curves]
-        span = number(sizes[0]) if min(sizes) == max(sizes) else f"{number(min(sizes))} to {number(max(sizes))}"
-        ends = [number(f(known)) if len(known) else number(np.nan) for f in (np.min, np.median, np.max)]
-        rows.append([Meter(share, percent(share) if share else "none"), percent(partial), span, *ends])
-    head = ["missing", "curves with gaps", "points a curve", "smallest", "median", "largest"]
+        partial = np.mean([np.isnan(curve.values).any() for curve in curves])
+        sizes = [np.isfinite(curve.values).sum() for curve in curves]
+        span = " to ".join(dict.fromkeys(format_number(size) for size in (min(sizes), max(sizes))))
+        ends = [format_number(f(known)) if len(known) else format_number(np.nan) for f in (np.min, np.median, np.max)]
+        rows.append([Meter(share, format_percent(share) if share else "none"), format_percent(partial), span, *ends])
+    head = ["missing", "curves with gaps", "points per curve", "smallest", "median", "largest"]
     if len(channels) == 1:
         (cells,) = rows
         return Figures(list(zip(head, [cells[0].text, *cells[1:]], strict=True)), "Curves")

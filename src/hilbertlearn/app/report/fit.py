@@ -11,7 +11,7 @@ from ... import __version__
 from ...inspection import outlier_report
 from .charts import POINTS, Axis, Chart, Series, View
 from .parts import WORST, ReportTable
-from .text import NONE, number, percent, seconds, setting
+from .text import NONE, format_number, format_percent, format_seconds, format_setting
 
 _SETTINGS = (
     "kernel_",
@@ -39,29 +39,29 @@ def fit_rows(model) -> tuple[list[tuple[str, str]], dict]:
     for name in _SETTINGS:
         value = model.learnt_attribute(name)
         if value is not None:
-            rows.append((name.strip("_").replace("_", " "), setting(value)))
+            rows.append((name.strip("_").replace("_", " "), format_setting(value)))
     support, held = model.learnt_attribute("support_"), model.learnt_attribute("saturated_")
     if support is not None:
         n = len(model.learnt_attribute("dual_coef_") if held is None else held)
-        rows.append(("support", f"{number(len(support))} of {number(n)}"))
+        rows.append(("support", f"{format_number(len(support))} of {format_number(n)}"))
         facts |= {"n_support": len(support), "n_training": n}
     if held is not None and not model.predicts_quantiles:
         what = "samples" if held.ndim == 1 else "points"
-        rows.append(("held back by the loss", f"{number(held.sum())} of {number(held.size)} {what}"))
+        rows.append(("held back by the loss", f"{format_number(held.sum())} of {format_number(held.size)} {what}"))
         facts["n_held_back"] = int(held.sum())
     features = model.learnt_attribute("feature_map_")
     if features is not None:
-        rows.append(("features instead of the kernel", setting(type(features).__name__)))
+        rows.append(("features instead of the kernel", format_setting(type(features).__name__)))
     return rows, facts
 
 
 def _convergence_rows(model, gap, iterations):
     tol, solver = getattr(model.estimator, "tol", None), model.learnt_attribute("solver_")
     bound = "" if tol is None else f", tolerance {tol:.0e}".replace("e-0", "e-")
-    by = "" if solver is None else f" of {setting(solver)}"
+    by = "" if solver is None else f" of {format_setting(solver)}"
     return [
-        ("certified gap", f"{number(np.max(gap), 2)}{bound}: an upper bound of the distance to the optimum"),
-        ("iterations", NONE if iterations is None else f"{number(np.max(iterations))}{by}"),
+        ("certified gap", f"{format_number(np.max(gap), 2)}{bound}: an upper bound of the distance to the optimum"),
+        ("iterations", NONE if iterations is None else f"{format_number(np.max(iterations))}{by}"),
     ]
 
 
@@ -102,7 +102,7 @@ def outlier_items(model) -> tuple[list, dict]:
     rows = np.arange(min(len(names), POINTS))
     series = [_dots("other samples", x, y, names, rows[~is_outlier[rows]], "blue")]
     if is_outlier.any():
-        outliers = _dots(f"{percent(_OUTLIER)} or more held back", x, y, names, rows[is_outlier[rows]], "red")
+        outliers = _dots(f"{format_percent(_OUTLIER)} or more held back", x, y, names, rows[is_outlier[rows]], "red")
         series.append(outliers)
     series.append(Series("median residual", "rule", y=[1.0], color="grey", dashed=True))
     log = bool((y > 0).all() and y.max() > 20 * np.median(y))
@@ -131,10 +131,10 @@ def outlier_table(columns, names, by_position=False) -> ReportTable:
     stretch = "start" in columns
     rows = []
     for i in range(min(WORST, len(names))):
-        row = [percent(columns["held_back"][i])] * held + [number(columns[name][i]) for name in order]
+        row = [format_percent(columns["held_back"][i])] * held + [format_number(columns[name][i]) for name in order]
         if stretch:
             ends = columns["start"][i], columns["end"][i]
-            row.append(" to ".join(dict.fromkeys(map(number, ends))) if columns["n_points"][i] else NONE)
+            row.append(" to ".join(dict.fromkeys(map(format_number, ends))) if columns["n_points"][i] else NONE)
         rows.append(row)
     note = "Residuals are in units of the median one."
     note += " Held back is the share of a residual that the loss ignores." * held
@@ -148,10 +148,10 @@ def outlier_table(columns, names, by_position=False) -> ReportTable:
 
 def time_rows(fit_seconds, predict_seconds, what, facts) -> list[tuple[str, str]]:
     """Rows on durations."""
-    rows = [] if fit_seconds is None else [("time of the fit", seconds(fit_seconds))]
+    rows = [] if fit_seconds is None else [("time of the fit", format_seconds(fit_seconds))]
     if "choice_seconds" in facts:
-        rows.append(("time of the search", seconds(facts["choice_seconds"])))
-    return [*rows, ("time of evaluation", f"{seconds(predict_seconds)} for {what}")]
+        rows.append(("time of the search", format_seconds(facts["choice_seconds"])))
+    return [*rows, ("time of evaluation", f"{format_seconds(predict_seconds)} for {what}")]
 
 
 def package_versions() -> list[tuple[str, str]]:

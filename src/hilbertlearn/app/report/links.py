@@ -9,7 +9,7 @@ from ...metrics import link_average_precision, link_roc_auc
 from .charts import Axis, Chart, Series, View, bin_edges, histogram
 from .coverage import partner_coverage
 from .parts import NO_OUTPUTS, Evaluation, Figures, ReportTable, SectionPart, Tile
-from .text import count, number, percent
+from .text import format_count, format_number, format_percent
 
 _TOP = 25  # predicted links in a table
 _STEPS = 200  # points of the precision curve
@@ -26,15 +26,17 @@ def evaluate_links(model, X, y, names, targets) -> Evaluation:
     facts = {"score": auc, "score_name": "area under the ROC curve", "average_precision": precision}
     facts |= {"n_pairs": len(linked), "n_links": int(linked.sum())}
     tiles = [
-        Tile("ROC AUC", number(auc), "chance that a linked pair scores above one that is not; 0.5 is a coin"),
-        Tile("average precision", number(precision), f"{percent(linked.mean(), 1)} of the pairs are linked"),
+        Tile("ROC AUC", format_number(auc), "chance that a linked pair scores above one that is not; 0.5 is a coin"),
+        Tile(
+            "average precision", format_number(precision), f"{format_percent(linked.mean(), 1)} of the pairs are linked"
+        ),
     ]
     items: list = [score_chart(scores, linked), precision_chart(scores, linked)]
     pair_names = [f"{called[i]} – {called[j]}" for i, j in zip(first, second, strict=True)]
     items += [disagreement_table(scores, linked, pair_names)] + ([top] if top else [])
     coverage = _coverage(model, X, first, second, linked)
-    intro = f"{count(len(linked), 'pair')} of nodes, {count(linked.sum(), 'link')} among them."
-    rows = [("nodes", number(len(called))), ("links among the pairs", number(linked.sum()))]
+    intro = f"{format_count(len(linked), 'pair')} of nodes, {format_count(linked.sum(), 'link')} among them."
+    rows = [("nodes", format_number(len(called))), ("links among the pairs", format_number(linked.sum()))]
     return Evaluation(
         goal, tiles, SectionPart("Predicted and true", intro, items), None, "", facts, coverage,
         unit="pair", outputs=[Figures(rows)],
@@ -92,7 +94,7 @@ def disagreement_table(scores, linked, names) -> ReportTable:
     low = low[np.argsort(scores[low], kind="stable")][:5]
     high = np.flatnonzero(linked == 0)
     high = high[np.argsort(-scores[high], kind="stable")][:5]
-    rows = [[number(scores[i]), "linked" if linked[i] else "not linked"] for i in (*low, *high)]
+    rows = [[format_number(scores[i]), "linked" if linked[i] else "not linked"] for i in (*low, *high)]
     called = [names[i] for i in (*low, *high)]
     head = ["score", "in the data"]
     return ReportTable("Where model and data disagree most", head, rows, called, first="pair", text=("in the data",))
@@ -107,7 +109,7 @@ def likely_links_table(predictor, X, names) -> ReportTable | None:
     called = dict(zip(row_names(X), names, strict=True)) if new else {}
     pairs = [" – ".join(str(called.get(node, node)) for node in pair) for *pair, _ in links]
     title = "Likeliest links among these nodes" if new else "Likeliest links that are not known"
-    return ReportTable(title, ["score"], [[number(score)] for *_, score in links], pairs, first="pair")
+    return ReportTable(title, ["score"], [[format_number(score)] for *_, score in links], pairs, first="pair")
 
 
 def _coverage(model, X, first, second, linked):

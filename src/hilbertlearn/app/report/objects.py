@@ -13,7 +13,7 @@ from ...data.objects import concatenate_outputs, distinct, read_outputs, take
 from .charts import Axis, Chart, View, bin_edges, histogram, select_evenly
 from .coverage import set_coverage
 from .parts import NO_OUTPUTS, Evaluation, Meter, ReportTable, SectionPart, Tile
-from .text import NONE, count, few, number, percent, short
+from .text import NONE, format_count, format_number, format_percent, join_first, shorten
 
 _EXAMPLES = 40  # rows of the table of examples at most
 _CLASSES = 12  # classes of a confusion matrix at most
@@ -60,7 +60,7 @@ class OutputKind:
         """The predicted output in words."""
         size = len(self.labels or ())
         return {
-            "class": f"one of {count(len(self.classes or ()), 'class', 'classes')}",
+            "class": f"one of {format_count(len(self.classes or ()), 'class', 'classes')}",
             "ranking": f"an order of {size} labels",
             "label set": f"which of {size} labels apply" if size else "a set of labels",
             "histogram": f"shares of {size} kinds",
@@ -73,20 +73,20 @@ class OutputKind:
     def write(self, output):
         """One output as text."""
         if self.classes is not None and output in self.classes:
-            return short(self.classes[output])
+            return shorten(self.classes[output])
         if self.name == "ranking":
-            return short(" > ".join((self.labels or [])[j] for j in np.argsort(np.asarray(output), kind="stable")))
+            return shorten(" > ".join((self.labels or [])[j] for j in np.argsort(np.asarray(output), kind="stable")))
         if self.name == "label set":
             if self.labels is not None:
                 labels = [label for label, value in zip(self.labels, output, strict=True) if value > 0]
             else:
                 labels = sorted(map(str, output))
-            return few(labels, most=8) if labels else "none"
+            return join_first(labels, most=8) if labels else "none"
         if self.name in ("histogram", "vector"):
-            return few(np.asarray(output, dtype=float), number, most=8)
+            return join_first(np.asarray(output, dtype=float), format_number, most=8)
         if self.name == "number" or isinstance(output, (float, np.floating)):
-            return number(output)
-        return short(output)
+            return format_number(output)
+        return shorten(output)
 
 
 def evaluate_objects(model, X, y, names, targets) -> Evaluation:
@@ -128,16 +128,16 @@ def scores(kind, rules, losses, true, predicted) -> tuple[list[Tile], dict]:
     mean, loss_name, exact = float(np.mean(losses)), _loss_name(rules), exact_share(true, predicted)
     facts: dict[str, Any] = {"score": -mean, "score_name": f"minus the mean {loss_name}", "loss": mean, "exact": exact}
     if kind.name == "class" and loss_name == _ERRORS:
-        return [Tile("share of errors", number(mean), "0 is perfect")], facts
-    tiles = [Tile(f"mean {loss_name}", number(mean), "0 is perfect")]
+        return [Tile("share of errors", format_number(mean), "0 is perfect")], facts
+    tiles = [Tile(f"mean {loss_name}", format_number(mean), "0 is perfect")]
     if kind.name not in ("number", "vector", "histogram"):
-        tiles.append(Tile("exactly right", percent(exact), f"of {count(len(losses), 'sample')}"))
+        tiles.append(Tile("exactly right", format_percent(exact), f"of {format_count(len(losses), 'sample')}"))
     if kind.name == "ranking":
         facts["kendall_tau"] = float(metrics.kendall_tau(true, predicted))
-        tiles.append(Tile("Kendall's tau", number(facts["kendall_tau"]), "1 is the true order, 0 is chance"))
+        tiles.append(Tile("Kendall's tau", format_number(facts["kendall_tau"]), "1 is the true order, 0 is chance"))
     if kind.name == "label set" and kind.labels is not None:
         facts["f1"] = float(np.mean(metrics.f1_by_sample(true, predicted)))
-        tiles.append(Tile("F1", number(facts["f1"]), "mean over samples; 1 is perfect"))
+        tiles.append(Tile("F1", format_number(facts["f1"]), "mean over samples; 1 is perfect"))
     return tiles, facts
 
 
@@ -187,11 +187,11 @@ def examples_table(kind, true, predicted, losses, sets, names) -> ReportTable:
     if true is not None:
         head += ["true", "loss"]
         for i, row in zip(rows, cells, strict=True):
-            row += [kind.write(true[i]) if np.isfinite(losses[i]) else NONE, number(losses[i])]
+            row += [kind.write(true[i]) if np.isfinite(losses[i]) else NONE, format_number(losses[i])]
     if sets is not None and hasattr(sets, "sets"):
         head.append("set")
         for i, row in zip(rows, cells, strict=True):
-            row.append(NONE if sets[i] is None else few(sets[i], kind.write, _IN_SET, between=" | "))
+            row.append(NONE if sets[i] is None else join_first(sets[i], kind.write, _IN_SET, between=" | "))
     note = f"{len(rows)} of {n} samples." if len(rows) < n else ""
     return ReportTable("Examples", head, cells, [names[i] for i in rows], note, text=("predicted", "true", "set"))
 
@@ -209,7 +209,7 @@ def _example_rows(losses):
 def confusion_table(kind, true, predicted) -> ReportTable:
     """Confusion matrix, with classes that training has not seen."""
     pairs = Counter((kind.write(one), kind.write(other)) for one, other in zip(true, predicted, strict=True))
-    names = list(dict.fromkeys([*map(short, kind.classes.values()), *sorted(one for one, _ in pairs)]))
+    names = list(dict.fromkeys([*map(shorten, kind.classes.values()), *sorted(one for one, _ in pairs)]))
     counts = np.array([[pairs[one, other] for other in names] for one in names])
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     rows = [[Meter(share, str(value)) for share, value in zip(*pair)] for pair in zip(shares, counts)]
@@ -223,13 +223,13 @@ def label_table(labels, true, predicted) -> ReportTable:
         applies, is_predicted = true[:, j] > 0, predicted[:, j] > 0
         recall = float((applies & is_predicted).sum() / applies.sum()) if applies.any() else float("nan")
         precision = float((applies & is_predicted).sum() / is_predicted.sum()) if is_predicted.any() else float("nan")
-        meters = [Meter(share, percent(share)) for share in (recall, precision)]
-        rows.append([percent(applies.mean()), percent(is_predicted.mean()), *meters])
+        meters = [Meter(share, format_percent(share)) for share in (recall, precision)]
+        rows.append([format_percent(applies.mean()), format_percent(is_predicted.mean()), *meters])
     head = ["true", "predicted", "recall", "precision"]
     return ReportTable("By label", head, rows, labels[:_LABELS], first="label")
 
 
 def _outputs(kind, rules, known) -> ReportTable:
     share = float(np.mean(~known))
-    row = [Meter(share, percent(share) if share else "none"), number(len(rules.outputs))]
+    row = [Meter(share, format_percent(share) if share else "none"), format_number(len(rules.outputs))]
     return ReportTable("Outputs", ["missing", "different in training"], [row], [kind.name], first="kind")

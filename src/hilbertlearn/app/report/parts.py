@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .charts import Chart
-from .text import number
+from .text import format_number
 
 WORST = 10  # samples in a table of largest errors
 NO_OUTPUTS = "No outputs were given, so that there is nothing to compare predictions with."
@@ -138,5 +138,5 @@ def worst_table(evaluation: Evaluation, names) -> ReportTable | None:
         return None
     known = np.flatnonzero(np.nan_to_num(evaluation.errors) > 0)
     order = known[np.argsort(-evaluation.errors[known], kind="stable")][:WORST]
-    rows = [[number(evaluation.errors[i])] for i in order]
+    rows = [[format_number(evaluation.errors[i])] for i in order]
     return ReportTable("Largest errors of the test samples", [evaluation.error_name], rows, [names[i] for i in order])

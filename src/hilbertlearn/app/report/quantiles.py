@@ -10,7 +10,7 @@ from .coverage import band_coverage, interval_coverage
 from .curves import missing_grids
 from .parts import NO_OUTPUTS, Evaluation, ReportTable, SectionPart, Tile
 from .summaries import outputs_table
-from .text import listed, number, percent
+from .text import format_number, format_percent, join_words
 from .vectors import as_columns, mask_unpredicted, output_names, sample_errors, scatter
 
 
@@ -20,7 +20,7 @@ def evaluate_quantiles(model, X, y, names, targets) -> Evaluation:
     quantiles = quantiles.reshape(len(quantiles), -1, len(levels))
     d, functions = quantiles.shape[1], model.predicts_functions
     targets, middle = output_names(targets, d), quantiles[:, :, np.argmin(np.abs(levels - 0.5))]
-    goal = f"the {listed([level_name(level) for level in levels])} quantile{'s' * (len(levels) > 1)} of "
+    goal = f"the {join_words([level_name(level) for level in levels])} quantile{'s' * (len(levels) > 1)} of "
     goal += "whole curves" if functions else "one number" if d == 1 else f"{d} numbers"
     if y is None:
         table = outputs_table(list(middle.T), targets, "Predicted, middle quantile")
@@ -39,7 +39,7 @@ def evaluate_quantiles(model, X, y, names, targets) -> Evaluation:
     facts |= {"below": dict(zip(map(float, levels), below))}
     return Evaluation(
         goal,
-        [Tile("pinball loss saved", number(score), "share of the loss of constant quantiles")],
+        [Tile("pinball loss saved", format_number(score), "share of the loss of constant quantiles")],
         SectionPart("Predicted and true", "", [picture, below_chart(levels, below), below_table(levels, below)]),
         errors,
         "from the middle quantile, in s.d.",
@@ -86,7 +86,7 @@ def below_chart(levels, below) -> Chart:
 
 
 def below_table(levels, below) -> ReportTable:
-    rows = [[percent(share, 1)] for share in below]
+    rows = [[format_percent(share, 1)] for share in below]
     names = [level_name(level) for level in levels]
     return ReportTable("Outputs below each quantile", ["observed"], rows, names, first="level")
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from .charts import ORDER, Axis, Chart, Series, View, needs_log_axis
 from .parts import ReportTable, SectionPart
-from .text import NONE, count, number, seconds, setting
+from .text import NONE, format_count, format_number, format_seconds, format_setting
 
 _BEST = 10  # rows of a table of settings
 _MOST = 8  # lines in a chart
@@ -62,23 +62,28 @@ def path_items(path) -> list:
     log = needs_log_axis(errors)
     best = np.dstack(np.unravel_index(np.argsort(errors, axis=None), errors.shape))[0][:_BEST]
     rows = [
-        [number(alphas[i]), *([] if single else [named[j]]), number(errors[i, j]), number(spread[i, j])]
+        [
+            format_number(alphas[i]),
+            *([] if single else [named[j]]),
+            format_number(errors[i, j]),
+            format_number(spread[i, j]),
+        ]
         for i, j in best
     ]
     head = ["alpha", *([] if single else ["loss"]), "error", "standard error"]
-    note = f"Over {count(path.n_splits_, 'sample or fold', 'samples or folds')}."
+    note = f"Over {format_count(path.n_splits_, 'sample or fold', 'samples or folds')}."
     axes = Axis("alpha", True), Axis("cross-validated error", log)
     chart = Chart("Cross-validated error along the path", *axes, [View("", series)], note)
     return [chart, ReportTable("The best of the path", head, rows, text=("loss",))]
 
 
 def _settings(params):
-    return ", ".join(f"{name} {setting(value)}" for name, value in params.items())
+    return ", ".join(f"{name} {format_setting(value)}" for name, value in params.items())
 
 
 def _marks(alpha, x, y):
     """The selected alpha as a line and, if (x, y) is its trial, a dot."""
-    name = f"chosen, alpha {number(alpha)}"
+    name = f"chosen, alpha {format_number(alpha)}"
     if not np.isclose(x, alpha, rtol=_SAME, atol=0):
         return [Series(name, "rule", x=[float(alpha)], color="red")]
     return [
@@ -93,8 +98,8 @@ def grid_search_table(search) -> ReportTable:
     order = np.argsort(results["rank_test_score"], kind="stable")[:_BEST]
     numbers = ("mean_test_score", "std_test_score")
     rows = [
-        [_settings(results["params"][i]), *(number(results[name][i]) for name in numbers),
-         seconds(results["mean_fit_time"][i])]
+        [_settings(results["params"][i]), *(format_number(results[name][i]) for name in numbers),
+         format_seconds(results["mean_fit_time"][i])]
         for i in order
     ]  # fmt: skip
     return ReportTable(
@@ -146,7 +151,7 @@ def comparable_stages(table) -> list[tuple[str, dict]]:
         stages.setdefault((*how, turn), []).append(i)
     labelled = []
     for (method, n, turn), rows in sorted(stages.items(), key=lambda item: -item[1][-1]):
-        label = f"{method}, {count(n, 'sample')}" + (f", round {turn}" if last_rounds[method, n][0] > 1 else "")
+        label = f"{method}, {format_count(n, 'sample')}" + (f", round {turn}" if last_rounds[method, n][0] > 1 else "")
         labelled.append((label, {name: np.asarray(values)[rows] for name, values in table.items()}))
     return labelled
 
@@ -154,12 +159,12 @@ def comparable_stages(table) -> list[tuple[str, dict]]:
 def _trial(table, i):
     """Method and number of samples of trial i, and its settings."""
     how = str(table["method"][i]), int(table["n_samples"][i])
-    return how, (setting(table["kernel"][i]), str(table["gamma"][i]), float(table["alpha"][i]))
+    return how, (format_setting(table["kernel"][i]), str(table["gamma"][i]), float(table["alpha"][i]))
 
 
 def _kernels(stage):
     """Names of kernels by their smallest error, and positions of their trials."""
-    names = np.array([setting(kernel) for kernel in stage["kernel"]])
+    names = np.array([format_setting(kernel) for kernel in stage["kernel"]])
     errors = {name: stage["error"][names == name].min() for name in names}
     return [(name, np.flatnonzero(names == name)) for name in sorted(errors, key=errors.__getitem__)[:_MOST]]
 
@@ -171,7 +176,7 @@ def alpha_lines(model, stage) -> list[Series]:
         gamma = stage["gamma"][rows[np.argmin(stage["error"][rows])]]
         trials = np.array([i for i in rows if str(stage["gamma"][i]) == str(gamma)])
         trials = trials[np.argsort(stage["alpha"][trials])]
-        label = name if _is_none(gamma) else f"{name}, gamma {setting(gamma)}"
+        label = name if _is_none(gamma) else f"{name}, gamma {format_setting(gamma)}"
         series.append(Series(label, "line", stage["alpha"][trials], stage["error"][trials], color=color))
     alpha = model.learnt_attribute("alpha_")
     if np.ndim(alpha) == 0:
@@ -182,8 +187,10 @@ def alpha_lines(model, stage) -> list[Series]:
 
 def _distance(stage, alpha, model):
     """Distances of trials from the selected settings: kernel and gamma first, then log(alpha)."""
-    kernel, gamma = setting(model.learnt_attribute("kernel_")), str(model.learnt_attribute("gamma_"))
-    other = np.array([(setting(k) != kernel) + (str(g) != gamma) for k, g in zip(stage["kernel"], stage["gamma"])])
+    kernel, gamma = format_setting(model.learnt_attribute("kernel_")), str(model.learnt_attribute("gamma_"))
+    other = np.array(
+        [(format_setting(k) != kernel) + (str(g) != gamma) for k, g in zip(stage["kernel"], stage["gamma"])]
+    )
     return 1e3 * other + np.abs(np.log(stage["alpha"].astype(float) / alpha))
 
 
@@ -201,7 +208,7 @@ def gamma_lines(model, stage) -> list[Series]:
             series.append(Series(name, "line", at, [best[gamma] for gamma in at], color=color))
     gamma = model.learnt_attribute("gamma_")
     if series and isinstance(gamma, (int, float, np.number)):
-        series.append(Series(f"chosen, gamma {number(gamma)}", "rule", x=[float(gamma)], color="red"))
+        series.append(Series(f"chosen, gamma {format_number(gamma)}", "rule", x=[float(gamma)], color="red"))
     return series
 
 
@@ -218,17 +225,17 @@ def best_table(stage, table) -> ReportTable:
     rows = np.argsort(stage["error"], kind="stable")[:_BEST]
     cells = [
         [
-            setting(stage["kernel"][i]),
-            NONE if _is_none(stage["gamma"][i]) else setting(stage["gamma"][i]),
-            number(stage["alpha"][i]),
-            number(stage["error"][i], 4),
-            number(stage["standard_error"][i]),
-            seconds(float(stage["seconds"][i])),
+            format_setting(stage["kernel"][i]),
+            NONE if _is_none(stage["gamma"][i]) else format_setting(stage["gamma"][i]),
+            format_number(stage["alpha"][i]),
+            format_number(stage["error"][i], 4),
+            format_number(stage["standard_error"][i]),
+            format_seconds(float(stage["seconds"][i])),
             str(stage["method"][i]),
         ]
         for i in rows
     ]
-    took = seconds(float(np.sum(table["seconds"])))
-    note = f"The best {len(cells)} of {count(len(table['alpha']), 'setting')} tried in {took}."
+    took = format_seconds(float(np.sum(table["seconds"])))
+    note = f"The best {len(cells)} of {format_count(len(table['alpha']), 'setting')} tried in {took}."
     head = ["kernel", "gamma", "alpha", "error", "standard error", "time", "method"]
     return ReportTable("Best settings", head, cells, note=note, text=("kernel", "method"))

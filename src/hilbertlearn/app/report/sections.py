@@ -14,8 +14,7 @@ from .parts import Evaluation, Figures, Section, SectionPart, Tile, worst_table
 from .quantiles import evaluate_quantiles
 from .search import search_part
 from .summaries import describe_inputs, inputs_table, missing_share
-from .text import count, number, percent
-from .text import seconds as duration
+from .text import format_count, format_number, format_percent, format_seconds
 from .vectors import evaluate_vectors
 
 
@@ -106,7 +105,7 @@ def section(
     coverage_facts = {} if coverage is None else coverage.facts
     facts = {"n_samples": n, **evaluation.facts, **coverage_facts, **search_facts, **fit_facts, **outlier_facts}
     facts |= {} if seconds is None else {"fit_seconds": float(seconds)}
-    times = time_rows(seconds, took, count(n, evaluation.unit), facts)
+    times = time_rows(seconds, took, format_count(n, evaluation.unit), facts)
     parts = [
         _data_part(shown, n, evaluation, columns),
         evaluation.part,
@@ -137,9 +136,9 @@ def _evaluator(model: ModelLayers):
 
 def _data_part(X, n, evaluation: Evaluation, columns) -> SectionPart:
     """Numbers of samples, ranges and missing entries."""
-    intro, missing = f"{count(n, evaluation.unit)} evaluated", missing_share(X)
+    intro, missing = f"{format_count(n, evaluation.unit)} evaluated", missing_share(X)
     if missing is not None:
-        intro += f", {percent(missing, 1) if missing else 'nothing'} missing in the inputs"
+        intro += f", {format_percent(missing, 1) if missing else 'nothing'} missing in the inputs"
     inputs = inputs_table(X, columns)
     return SectionPart("The data", f"{intro}.", [*evaluation.outputs, *([] if inputs is None else [inputs])])
 
@@ -158,13 +157,19 @@ def _reference_tiles(reference, facts) -> list[Tile]:
     name, score_name = str(reference["name"]), str(reference["score_name"])
     ours, score = float(reference["ours"]), float(reference["score"])
     facts["reference"] = {"name": name, "score_name": score_name, "ours": ours, "score": score}
-    return [Tile(score_name, number(ours), "this model"), Tile(score_name, number(score), name)]
+    return [Tile(score_name, format_number(ours), "this model"), Tile(score_name, format_number(score), name)]
 
 
 def _last_tiles(facts, fit_seconds) -> list[Tile]:
     tiles = []
     if facts.get("dual_gap") is not None:
-        tiles.append(Tile("certified gap", number(facts["dual_gap"], 2), f"{count(facts['n_iter'] or 0, 'iteration')}"))
+        tiles.append(
+            Tile(
+                "certified gap",
+                format_number(facts["dual_gap"], 2),
+                f"{format_count(facts['n_iter'] or 0, 'iteration')}",
+            )
+        )
     if fit_seconds is not None:
-        tiles.append(Tile("fit", duration(float(fit_seconds)), ""))
+        tiles.append(Tile("fit", format_seconds(float(fit_seconds)), ""))
     return tiles

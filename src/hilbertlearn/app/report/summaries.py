@@ -9,7 +9,7 @@ from ...data.frames import column_values, columns_of, is_framed, is_missing
 from ...data.functions import IrregularFunctions, as_curves, has_points
 from ...data.graphs import Pairs, is_networkx
 from .parts import Meter, ReportTable
-from .text import NONE, count, few, number, percent
+from .text import NONE, format_count, format_number, format_percent, join_first
 
 _COLUMNS = 40  # rows of a table of columns at most
 _OPEN = 8  # a table of more inputs is folded
@@ -22,19 +22,19 @@ def describe_inputs(X) -> str:
         return "the links that are known"
     if isinstance(X, Pairs):
         features = "" if X.X is None else " and features of the nodes"
-        return f"the known links of {count(len(X.nodes), 'node')}{features}"
+        return f"the known links of {format_count(len(X.nodes), 'node')}{features}"
     if is_networkx(X):
-        return f"a network of {count(len(X), 'node')}"
+        return f"a network of {format_count(len(X), 'node')}"
     if has_points(X):
         return "curves"
     shape: tuple = getattr(X, "shape", ())
     if len(shape) == 3:
         return f"curves with {shape[1]} points" + (f" in {shape[2]} channels" if shape[2] > 1 else "")
     if len(shape) == 2:
-        return count(shape[1], "column")
+        return format_count(shape[1], "column")
     first = X[0] if len(X) else None
     if isinstance(first, (list, tuple, np.ndarray)) and np.ndim(first) == 1 and all(np.isscalar(one) for one in first):
-        return count(len(first), "column")
+        return format_count(len(first), "column")
     return "texts" if isinstance(first, str) else "objects"
 
 
@@ -44,7 +44,7 @@ def inputs_table(X, names) -> ReportTable | None:
     if columns is None:
         return None
     names = [str(j) for j in range(len(columns))] if names is None or len(names) != len(columns) else names
-    title = f"Inputs, {count(len(columns), 'column')}"
+    title = f"Inputs, {format_count(len(columns), 'column')}"
     return _table(title, columns, names, "column", folded=len(columns) > _OPEN)
 
 
@@ -71,21 +71,25 @@ def _row(column):
     if column.dtype.kind in "biuf":
         values = column.astype(float)
         known = values[np.isfinite(values)]
-        ends = [number(f(known)) if len(known) else NONE for f in (np.min, np.median, np.max)]
+        ends = [format_number(f(known)) if len(known) else NONE for f in (np.min, np.median, np.max)]
         kinds = len(np.unique(known))
         return [
             _missing(1 - len(known) / max(len(values), 1)),
             *ends,
-            count(kinds, "value") if kinds < 6 else NUMBERS,
+            format_count(kinds, "value") if kinds < 6 else NUMBERS,
         ]
     known = [str(item) for item in column if not is_missing(item)]
     texts = sorted(set(known))
-    words = few(texts, most=4) if len(texts) <= max(10, len(known) // 2) else count(len(texts), "different text")
+    words = (
+        join_first(texts, most=4)
+        if len(texts) <= max(10, len(known) // 2)
+        else format_count(len(texts), "different text")
+    )
     return [_missing(1 - len(known) / max(len(column), 1)), NONE, NONE, NONE, words]
 
 
 def _missing(share) -> Meter:
-    return Meter(float(share), percent(share) if share else "none")
+    return Meter(float(share), format_percent(share) if share else "none")
 
 
 def _columns(X):

@@ -13,7 +13,7 @@ _LONGEST = 80  # characters of the text of an object
 _SHOWN = 12  # items of a collection in its text
 
 
-def number(value, digits=3):
+def format_number(value, digits=3):
     """A number with significant digits, as 0.0123, 1 234, 1.2e-6; a dash for NaN."""
     value = float(value)
     if not np.isfinite(value):
@@ -28,7 +28,7 @@ def number(value, digits=3):
     return text.replace("-", _MINUS) if "e" not in text else re.sub("^-", _MINUS, text)
 
 
-def percent(share, digits=0):
+def format_percent(share, digits=0):
     """A share as per cent; "< 1 %" if it is positive and would be rounded to zero."""
     if not np.isfinite(share):
         return NONE
@@ -38,7 +38,7 @@ def percent(share, digits=0):
     return f"{100 * share:.{digits}f} %"
 
 
-def seconds(value):
+def format_seconds(value):
     """A duration in words."""
     if value < 0.001:
         return "less than 1 ms"
@@ -47,38 +47,38 @@ def seconds(value):
     return f"{value:.1f} s" if value < 60 else f"{int(value // 60)} min {int(value % 60)} s"
 
 
-def count(n, one, many=None):
+def format_count(n, one, many=None):
     """As "3 samples"."""
-    return f"{number(n)} {one if n == 1 else many or one + 's'}"
+    return f"{format_number(n)} {one if n == 1 else many or one + 's'}"
 
 
-def listed(items, last="and"):
+def join_words(items, last="and"):
     """As "a, b and c"."""
     *first, end = map(str, items)
     return f"{', '.join(first)} {last} {end}" if first else end
 
 
-def short(value, longest=_LONGEST):
+def shorten(value, longest=_LONGEST):
     """Text of any object in one line, cut if it is long."""
     text = re.sub(r"\s+", " ", str(value)).strip()
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
-def setting(value):
+def format_setting(value):
     """Text of a kernel, a loss or another setting, its floats with three digits."""
     if value is None:
         return NONE
     if isinstance(value, (float, np.floating)):
-        return number(value)
+        return format_number(value)
     if isinstance(value, np.ndarray) and value.ndim:
-        return f"matrix {' × '.join(map(str, value.shape))}" if value.ndim > 1 else few(value, number)
+        return f"matrix {' × '.join(map(str, value.shape))}" if value.ndim > 1 else join_first(value, format_number)
     if isinstance(value, (list, tuple)):
-        return few(value, setting)
+        return join_first(value, format_setting)
     plain = re.sub(r"<(?:\w+\.)*(\w+) object at 0x\w+>", r"\1", str(value))  # default text of an object
-    return short(re.sub(r"\d+\.\d+(e[+-]?\d+)?", lambda match: f"{float(match[0]):.3g}", plain), 2 * _LONGEST)
+    return shorten(re.sub(r"\d+\.\d+(e[+-]?\d+)?", lambda match: f"{float(match[0]):.3g}", plain), 2 * _LONGEST)
 
 
-def few(items: Iterable, form=str, most=_SHOWN, between=", "):
+def join_first(items: Iterable, form=str, most=_SHOWN, between=", "):
     """The first items, and the number of the others."""
     items = list(items)
     more = f" and {len(items) - most} more" if len(items) > most else ""

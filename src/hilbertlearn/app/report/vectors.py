@@ -13,7 +13,7 @@ from .charts import NUMBERS, POINTS, VIEWS, Axis, Chart, Series, View, select_dr
 from .coverage import interval_coverage
 from .parts import NO_OUTPUTS, Evaluation, ReportTable, SectionPart, Tile
 from .summaries import outputs_table
-from .text import count, number
+from .text import format_count, format_number
 
 _METRICS = {
     "R²": metrics.r2_score,
@@ -43,14 +43,14 @@ def evaluate_vectors(model, X, y, names, targets) -> Evaluation:
     given, true = true, mask_unpredicted(true, predicted)
     errors = sample_errors(true, predicted)
     by_output = scores_by_output(true, predicted)
-    rows = [[number(values[j]) for values in by_output.values()] for j in range(d)]
+    rows = [[format_number(values[j]) for values in by_output.values()] for j in range(d)]
     chart = scatter(true, predicted, ends, errors, names, targets)
     items: list = [chart, ReportTable("By output", list(by_output), rows, targets, _METRICS_NOTE, first="output")]
     r2 = by_output["R²"]
     score = float(np.nanmean(r2)) if np.isfinite(r2).any() else float("nan")
     facts = {"score": score, "score_name": "R²", "r2": dict(zip(targets, r2.tolist()))}
     facts["rmse"] = dict(zip(targets, by_output["RMSE"].tolist()))
-    tiles = [Tile("R²" if d == 1 else "mean R²", number(score), "1 is perfect, 0 is the mean of each output")]
+    tiles = [Tile("R²" if d == 1 else "mean R²", format_number(score), "1 is perfect, 0 is the mean of each output")]
     coverage = None if ends is None else interval_coverage(model, X, y, true, ends, targets)
     intro = "Each dot is a sample; on the line the prediction is exact."
     return Evaluation(
@@ -120,7 +120,7 @@ def scatter(true, predicted, ends, errors, names, targets, middle="predicted", b
     ]  # fmt: skip
     notes = []
     if len(rows) < len(true):
-        notes.append(f"{count(len(rows), 'sample')} of {len(true)}: the largest errors, and others at random.")
+        notes.append(f"{format_count(len(rows), 'sample')} of {len(true)}: the largest errors, and others at random.")
     if len(targets) > VIEWS:
         notes.append(f"The first {VIEWS} of {len(targets)} outputs.")
     choose = "output" if len(targets) > 1 else ""

@@ -8,7 +8,7 @@ import re
 
 import numpy as np
 
-from .files import TableError, pandas
+from .files import TableError, import_pandas
 
 _IDENTIFIER = re.compile(r"(?:.*[\s_.-])?(?:id|idx|index)|unnamed: ?\d+|", re.IGNORECASE)
 _LISTED = 160  # characters of the names that an error lists
@@ -17,7 +17,7 @@ _COUNTED = 10  # rows at least, for a column that counts them to be no input
 _SENTENCES = 5  # on columns, in a list of notes
 
 
-def choose(names, pattern, what):
+def match_columns(names, pattern, what):
     """The names that match a pattern, in the order of the table.
 
     pattern : names, globs and ranges ``first:last``, separated by commas or in a list
@@ -50,10 +50,10 @@ def suggestion(names, wanted):
     """A hint for a missing column: a similar name, and the columns of the table."""
     similar = difflib.get_close_matches(wanted, names, 1)
     hint = f"did you mean {similar[0]!r}? " if similar else ""
-    return f"{hint}the table has {listed(names)}"
+    return f"{hint}the table has {join_names(names)}"
 
 
-def listed(names):
+def join_names(names):
     """The first names, and the number of the others."""
     names = list(names)
     shown = 1 + sum(length < _LISTED for length in np.cumsum([len(name) + 4 for name in names])[1:])
@@ -63,23 +63,23 @@ def listed(names):
 
 def check_table(frame):
     """Raise if a table is no data frame of pandas."""
-    if isinstance(frame, pandas().DataFrame):
+    if isinstance(frame, import_pandas().DataFrame):
         return
     remedy = "give its to_pandas()" if hasattr(frame, "to_pandas") else "give pandas.DataFrame(..., columns=names)"
     raise TableError(f"the table must be a data frame of pandas, got {type(frame).__name__}; {remedy}")
 
 
-def require(frame, names, what):
+def require_columns(frame, names, what):
     """Raise if a table lacks columns."""
     check_table(frame)
     missing = [name for name in names if name not in frame.columns]
     if missing:
         raise TableError(
-            f"{what} missing in the table: {listed(missing)}; {suggestion(list(frame.columns), missing[0])}"
+            f"{what} missing in the table: {join_names(missing)}; {suggestion(list(frame.columns), missing[0])}"
         )
 
 
-def shortened(sentences):
+def shorten_notes(sentences):
     """The first sentences on columns, and the number of the others."""
     shown = list(sentences[:_SENTENCES])
     return shown + [f"and {len(sentences) - _SENTENCES} columns more"] * (len(sentences) > _SENTENCES)
@@ -100,7 +100,7 @@ def _counts_rows(column):
     return values[0] in (0, 1) and bool((values == values[0] + np.arange(len(values))).all())
 
 
-def number_cells(column, name):
+def read_numbers(column, name):
     """Values (n,) of a column as floats, NaN where missing; an error names the first other cell."""
     values, wrong = as_numbers(column)
     if wrong.any():
@@ -110,7 +110,7 @@ def number_cells(column, name):
     return values
 
 
-def holds_truths(column):
+def is_boolean(column):
     """Whether all known cells are True or False."""
     known = column[column.notna()]
     return bool(len(known)) and (column.dtype.kind == "b" or known.map(lambda cell: isinstance(cell, bool)).all())
@@ -121,7 +121,7 @@ def refuse_mistakes(column, name):
     _, wrong = as_numbers(column)
     known = column.notna().to_numpy()
     if known.any() and 1 - wrong[known].mean() >= _MOSTLY:
-        number_cells(column, name)
+        read_numbers(column, name)
 
 
 def as_numbers(column):

@@ -14,7 +14,7 @@ from ..._utils.validation import check_number
 from ...data.functions import IrregularFunctions
 from ...functional import FunctionalRegressor
 from .alternatives import alternatives_for
-from .files import TableError, pandas
+from .files import TableError, import_pandas
 from .inputs import InputEncoder
 
 OURS = "hilbertlearn"
@@ -116,4 +116,4 @@ def _table(results):
         scores, seconds = np.array(pairs).T
         error = scores.std(ddof=1) / np.sqrt(len(scores))
         rows.append({"method": name, "score": scores.mean(), "standard_error": error, "seconds": seconds.mean()})
-    return pandas().DataFrame(rows)
+    return import_pandas().DataFrame(rows)

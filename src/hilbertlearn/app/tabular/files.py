@@ -32,7 +32,7 @@ class TableError(ValueError):
     """An error of a table or of a selection of its columns; the message names the remedy."""
 
 
-def pandas():
+def import_pandas():
     """The module pandas, or an error with the command that installs it."""
     try:
         import pandas
@@ -96,7 +96,7 @@ def _check_names(names, path):
 
 def _parquet(path):
     try:
-        frame = pandas().read_parquet(path)
+        frame = import_pandas().read_parquet(path)
     except ImportError as error:
         if "pandas" in str(error):
             raise
@@ -110,7 +110,7 @@ def _csv(path):
     text = _text(path)
     if not text.strip():
         raise TableError(f"{path}: the file is empty; give a table with a line of names and a line for each sample")
-    pd = pandas()
+    pd = import_pandas()
     separator = _separator(text)
     decimal = "," if separator != "," and _has_decimal_comma(text, separator) else "."
     names, ends = _names(text, separator, path)

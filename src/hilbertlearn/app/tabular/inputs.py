@@ -16,8 +16,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from ...data.times import as_times, date_text, dates_at, days, first_date
-from .columns import as_numbers, listed, looks_like_identifier, number_cells, refuse_mistakes, require, shortened
-from .files import TableError, pandas
+from .columns import (
+    as_numbers,
+    join_names,
+    looks_like_identifier,
+    read_numbers,
+    refuse_mistakes,
+    require_columns,
+    shorten_notes,
+)
+from .files import TableError, import_pandas
 
 NUMBER, FLAG, DATE, CATEGORY = "number", "flag", "date", "category"
 _DAY_FIRST, _MONTH_FIRST = "%d/%m/%Y", "%m/%d/%Y"
@@ -37,7 +45,7 @@ class NumberCells(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X):
-        return np.column_stack([number_cells(X[name], name) for name in X.columns])
+        return np.column_stack([read_numbers(X[name], name) for name in X.columns])
 
 
 class DateCells(TransformerMixin, BaseEstimator):
@@ -50,7 +58,7 @@ class DateCells(TransformerMixin, BaseEstimator):
     """
 
     def fit(self, X, y=None):
-        self.formats_ = {name: kind_of(X[name], name)[1] for name in X.columns}
+        self.formats_ = {name: column_kind(X[name], name)[1] for name in X.columns}
         self.origins_ = {name: first_date(self._times(X, name)) for name in X.columns}
         return self
 
@@ -58,7 +66,7 @@ class DateCells(TransformerMixin, BaseEstimator):
         return np.column_stack([days(self._times(X, name), self.origins_[name]) for name in X.columns])
 
     def _times(self, X, name):
-        return times_of(X[name], name, self.formats_[name])
+        return read_times(X[name], name, self.formats_[name])
 
 
 class CategoryCells(TransformerMixin, BaseEstimator):
@@ -113,7 +121,7 @@ class InputEncoder:
 
     def encode(self, frame):
         """Inputs (n, p) of a data frame, whose columns are found by name."""
-        require(frame, self.kinds, "input columns")
+        require_columns(frame, self.kinds, "input columns")
         return self.transformer.transform(self._columns(frame))
 
     def _columns(self, frame):
@@ -144,7 +152,7 @@ class InputEncoder:
     def notes(self, frame):
         """Sentences on missing cells, and on categories that training has not."""
         notes = [(name, self._column_notes(frame[name], name)) for name in self.kinds]
-        return shortened([f"{name}: {'; '.join(parts)}" for name, parts in notes if parts])
+        return shorten_notes([f"{name}: {'; '.join(parts)}" for name, parts in notes if parts])
 
     def _column_notes(self, column, name):
         missing = int(column.isna().sum())
@@ -157,7 +165,9 @@ class InputEncoder:
         if None in values:
             treatment = " taken as a category of its own"
         unknown = sorted({_category(cell) for cell in column[column.notna()]} - values)
-        return [f"{cells}{treatment}"] * bool(missing) + [f"not seen in training: {listed(unknown)}"] * bool(unknown)
+        return [f"{cells}{treatment}"] * bool(missing) + [f"not seen in training: {join_names(unknown)}"] * bool(
+            unknown
+        )
 
     def _fitted(self, name):
         """The fitted pipeline of a column, and its position there."""
@@ -176,14 +186,14 @@ class InputEncoder:
 
 
 def _kind_or_flag(column, name):
-    kind, _ = kind_of(column, name)
+    kind, _ = column_kind(column, name)
     if kind == NUMBER:
-        values = number_cells(column, name)
+        values = read_numbers(column, name)
         kind = FLAG if np.isin(values[np.isfinite(values)], (0, 1)).all() else NUMBER
     return kind
 
 
-def kind_of(column, name):
+def column_kind(column, name):
     """The kind of a column, numbers and flags alike, and the format of dates as text."""
     if as_times(column) is not None:
         return DATE, _DATES[0]
@@ -206,15 +216,15 @@ def is_ambiguous(column, form):
 
 def _reads_all(cells, form):
     """Whether all texts are dates in a format."""
-    return bool(pandas().to_datetime(cells, format=form, errors="coerce", utc=True).notna().all())
+    return bool(import_pandas().to_datetime(cells, format=form, errors="coerce", utc=True).notna().all())
 
 
-def times_of(column, name, form):
+def read_times(column, name, form):
     """Dates or durations (n,) of a column, NaT where missing; form : of dates as text."""
     times = as_times(column)
     if times is not None:
         return times
-    dates = pandas().to_datetime(column.astype("string"), format=form, errors="coerce", utc=True)
+    dates = import_pandas().to_datetime(column.astype("string"), format=form, errors="coerce", utc=True)
     wrong = np.flatnonzero((dates.isna() & column.notna()).to_numpy())
     if len(wrong):
         row = int(wrong[0])
@@ -233,7 +243,7 @@ def usable_columns(frame, names):
     """The columns that can help to predict new rows, and sentences on why others are left out."""
     reasons = {name: _reason_to_leave_out(frame[name], name) for name in names}
     notes = [f"{name}: left out, {reason}" for name, reason in reasons.items() if reason]
-    return [name for name in names if not reasons[name]], shortened(notes)
+    return [name for name in names if not reasons[name]], shorten_notes(notes)
 
 
 def _reason_to_leave_out(column, name):
@@ -246,7 +256,7 @@ def _reason_to_leave_out(column, name):
         return "all cells are the same"
     if looks_like_identifier(name, column):
         return "it numbers the rows"
-    kind, _ = kind_of(column, name)
+    kind, _ = column_kind(column, name)
     if kind == CATEGORY and column.notna().sum() < _LEAST_REPEATED * distinct:
         return (
             f"text with {distinct} values in {len(column)} rows; give it as the id to keep it beside predictions, or "

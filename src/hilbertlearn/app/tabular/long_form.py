@@ -6,9 +6,9 @@ import numpy as np
 
 from ...data.functions import IrregularFunctions
 from ...data.times import dates_at
-from .columns import number_cells, require, shortened
-from .files import TableError, pandas
-from .inputs import DATE, kind_of, times_of
+from .columns import read_numbers, require_columns, shorten_notes
+from .files import TableError, import_pandas
+from .inputs import DATE, column_kind, read_times
 
 
 class LongTable:
@@ -16,18 +16,18 @@ class LongTable:
 
     columns : names (curve, point, value)
     inputs : a data frame with one row for each curve; None if the inputs are in the table, equal in all rows of a curve
-    point_kind : result of ``kind_of`` for the points of training, so that dates are read in the same format; None in
+    point_kind : result of ``column_kind`` for the points of the training table, for dates in the same format; None in
         training
     """
 
     def __init__(self, frame, columns, inputs=None, point_kind=None):
         self.curve, self.point, self.value = columns
-        require(frame, [self.curve], "the column of the curves is")
+        require_columns(frame, [self.curve], "the column of the curves is")
         if frame[self.curve].isna().any():
             row = int(np.flatnonzero(frame[self.curve].isna())[0])
             raise TableError(f"column {self.curve!r}: row {row + 1} has no curve; fill the cell, or drop the row")
         self.frame, self.given, self.known_kind = frame, inputs, point_kind
-        codes, ids = pandas().factorize(frame[self.curve])
+        codes, ids = import_pandas().factorize(frame[self.curve])
         self.codes, self.ids = codes, list(ids)
         self.rows = [np.flatnonzero(codes == i) for i in range(len(self.ids))]
 
@@ -35,7 +35,7 @@ class LongTable:
         """A data frame with one row for each curve, and sentences on columns that were left out."""
         if self.given is None:
             return self._inputs_in_table()
-        require(self.given, [self.curve], "in the inputs the column of the curves is")
+        require_columns(self.given, [self.curve], "in the inputs the column of the curves is")
         if not self.given[self.curve].is_unique:
             twice = self.given[self.curve][self.given[self.curve].duplicated()].iloc[0]
             raise TableError(f"inputs: curve {twice!r} has several rows; give one row a curve")
@@ -51,18 +51,18 @@ class LongTable:
         changing = [name for name in others if groups[name].nunique(dropna=False).max() > 1]
         notes = [f"{name}: left out, it changes within a curve" for name in changing]
         first = self.frame.iloc[[rows[0] for rows in self.rows]]
-        return first[[name for name in others if name not in changing]].reset_index(drop=True), shortened(notes)
+        return first[[name for name in others if name not in changing]].reset_index(drop=True), shorten_notes(notes)
 
     @property
     def point_kind(self):
         """Kind of the points, and the format of dates as text."""
-        return self.known_kind or kind_of(self.frame[self.point], self.point)
+        return self.known_kind or column_kind(self.frame[self.point], self.point)
 
     def points(self):
         """The points of each curve, n arrays of numbers, dates or durations."""
         column = self.frame[self.point]
         kind, form = self.point_kind
-        values = times_of(column, self.point, form) if kind == DATE else number_cells(column, self.point)
+        values = read_times(column, self.point, form) if kind == DATE else read_numbers(column, self.point)
         if not np.isfinite(values).all():
             row = int(np.flatnonzero(~np.isfinite(values))[0])
             raise TableError(f"column {self.point!r}: row {row + 1} is empty; give the point of each value")
@@ -70,8 +70,8 @@ class LongTable:
 
     def functions(self, domain=None):
         """The observed curves."""
-        require(self.frame, [self.point, self.value], "columns of curves are")
-        values = number_cells(self.frame[self.value], self.value)
+        require_columns(self.frame, [self.point, self.value], "columns of curves are")
+        values = read_numbers(self.frame[self.value], self.value)
         return IrregularFunctions(self.points(), [values[rows] for rows in self.rows], domain)
 
     def predictions(self, model, X, level):
@@ -97,4 +97,4 @@ class LongTable:
             for name, ends in (("lower", band.lower), ("upper", band.upper)):
                 parts = zip(curves.points, ends.points, ends.values, strict=True)  # bands are on the model's grid
                 columns[f"{self.value}_{name}"] = np.concatenate([np.interp(at, grid, end) for at, grid, end in parts])
-        return pandas().DataFrame(columns)
+        return import_pandas().DataFrame(columns)

@@ -12,11 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 from ..._utils.fitting import continued, store, transactional
 from ..._utils.validation import check_choice
 from ...data.times import date_text
-from .columns import check_table, choose, listed, looks_like_identifier, require
-from .files import TableError, pandas
+from .columns import check_table, join_names, looks_like_identifier, match_columns, require_columns
+from .files import TableError, import_pandas
 from .inputs import DAY_FIRST, InputEncoder, is_ambiguous, usable_columns
 from .long_form import LongTable
-from .task_inference import are_curves, infer_task, points_of_names
+from .task_inference import are_curves, infer_task, points_in_names
 from .tasks import TASKS, TableTask
 
 _LEAST = 10  # rows with targets; with fewer the automatic choice of settings is noise
@@ -160,7 +160,7 @@ class TabularModel(BaseEstimator):
         start = time.perf_counter()
         self.inputs_, X = InputEncoder.fit_encode(table, self.features_)
         self.notes_ = [*self.notes_, *self.inputs_.training_notes(table), *self.inputs_.notes(table)]
-        named = pandas().DataFrame(X, index=self._ids(table))  # the estimator keeps the names of rows
+        named = import_pandas().DataFrame(X, index=self._ids(table))  # the estimator keeps the names of rows
         self.estimator_ = self._new_estimator().fit(named, outputs)
         self.n_samples_, self.seconds_ = len(X), time.perf_counter() - start
 
@@ -210,7 +210,7 @@ class TabularModel(BaseEstimator):
     def _read_wide(self, frame, inputs):
         if inputs is not None:
             raise TableError("separate inputs are for curves in long form; give long, or join the tables first")
-        names = choose(frame.columns, self.targets, "targets")
+        names = match_columns(frame.columns, self.targets, "targets")
         self.task_ = self._chosen_task(frame, names)
         self._check_targets(frame, names)
         self.targets_, self.grid_ = self._on_grid(frame, names)
@@ -237,7 +237,7 @@ class TabularModel(BaseEstimator):
         """Targets in the order of their points, and these points; None for targets that are no curves."""
         if self.task_ != "functional" and not (self.task_ == "quantiles" and are_curves(frame, names)):
             return names, None
-        points, origin = points_of_names(names)
+        points, origin = points_in_names(names)
         if points is None:
             self.notes_.append(f"no points in the names of the {len(names)} targets: even steps from 0 to 1")
             return names, np.linspace(0, 1, len(names))
@@ -261,7 +261,7 @@ class TabularModel(BaseEstimator):
         others = [name for name in table.columns if name not in self.targets_]
         self.id_ = self._identifier(table, others)
         if self.features is not None:
-            chosen = choose(table.columns, self.features, "features")
+            chosen = match_columns(table.columns, self.features, "features")
             both = [name for name in chosen if name in self.targets_]
             if both:
                 raise TableError(f"{both[0]!r} is a target and a feature; leave it out of one of them")
@@ -279,7 +279,7 @@ class TabularModel(BaseEstimator):
         if self.long is not None:
             return self.long[0]
         if self.id is not None:
-            require(table, [self.id], "the column of identifiers is")
+            require_columns(table, [self.id], "the column of identifiers is")
             return self.id
         named = [name for name in others if looks_like_identifier(name, table[name])]
         if named:
@@ -325,7 +325,7 @@ class TabularModel(BaseEstimator):
         """
         check_is_fitted(self)
         rows = self._input_rows(frame, inputs)
-        require(rows, self.features_, "input columns")
+        require_columns(rows, self.features_, "input columns")
         return self.inputs_.notes(rows)
 
     def predict(self, frame, inputs=None):
@@ -375,17 +375,17 @@ class TabularModel(BaseEstimator):
             rows, outputs = table.inputs()[0], table.functions()
             known = np.ones(len(rows), dtype=bool)
         else:
-            require(frame, self.targets_, "targets are")
+            require_columns(frame, self.targets_, "targets are")
             rows, (outputs, known) = frame, self.table_task().read(frame)
         if not known.any():
-            raise TableError(f"no row has known targets, {listed(self.targets_)}")
-        require(rows, self.features_, "input columns")
+            raise TableError(f"no row has known targets, {join_names(self.targets_)}")
+        require_columns(rows, self.features_, "input columns")
         kept = np.flatnonzero(known)
         return rows[self.features_].iloc[kept], outputs[kept], [str(name) for name in self._ids(rows)[kept]]
 
     def _ids(self, rows):
         """Names (n,) of samples: their identifiers, or the index of a data frame without any."""
-        return pandas().Index(rows[self.id_]) if self.id_ in rows.columns else rows.index
+        return import_pandas().Index(rows[self.id_]) if self.id_ in rows.columns else rows.index
 
     def _long_table(self, frame, inputs):
         """A table in long form; its points are read in the format of training."""

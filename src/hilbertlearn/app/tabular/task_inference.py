@@ -7,9 +7,9 @@ import re
 import numpy as np
 
 from ...data.times import points_in
-from .columns import as_numbers, holds_truths, listed, refuse_mistakes
+from .columns import as_numbers, is_boolean, join_names, refuse_mistakes
 from .files import TableError
-from .inputs import DATE, kind_of
+from .inputs import DATE, column_kind
 
 _CURVE = 8  # columns of a curve at least
 _SMOOTH = 0.5  # a row is smooth below this ratio of mean squared steps: to the next column over to any column
@@ -25,7 +25,7 @@ def infer_task(frame, names):
     for name in text:
         _refuse_numbers(frame[name], name)
     if text and len(names) > 1:
-        raise TableError(f"targets {listed(text)} hold no numbers; leave them out, or choose one")
+        raise TableError(f"targets {join_names(text)} hold no numbers; leave them out, or choose one")
     if text:
         return "structured", "the target is text"
     if len(names) == 1:
@@ -35,7 +35,7 @@ def infer_task(frame, names):
 
 def _infer_from_column(column, values):
     """The task of one column with values (n,)."""
-    if holds_truths(column):
+    if is_boolean(column):
         return "structured", "true or false, taken for classes"
     if _are_classes(values):
         return "structured", "few whole numbers, taken for classes"
@@ -60,7 +60,7 @@ def _refuse_numbers(column, name):
     cells = column[column.notna()].astype(str).str.strip()
     if cells.nunique() <= _CLASSES:
         return
-    if kind_of(column, name)[0] == DATE:
+    if column_kind(column, name)[0] == DATE:
         raise TableError(
             f"target {name!r} holds dates or durations; write days since a date of your choice, as numbers, or ask for "
             "the task structured to take them for text"
@@ -76,13 +76,13 @@ def are_curves(frame, names):
     """Whether the names of columns are points, and rows are smooth functions of these."""
     if len(names) < _CURVE:
         return False
-    points, _ = points_of_names(names)
+    points, _ = points_in_names(names)
     if points is None:
         return False
     return _is_smooth(np.column_stack([as_numbers(frame[names[j]])[0] for j in np.argsort(points)]))
 
 
-def points_of_names(names):
+def points_in_names(names):
     """The distinct points (m,) in names of columns, and the origin of dates; None, None if there are none."""
     points = points_in(names)
     if points is None or len(set(points[0])) < len(names):

@@ -12,8 +12,8 @@ from ...functional import FunctionalRegressor
 from ...quantile import QuantileRegressor
 from ...structured import StructuredPredictor
 from ...vector import OperatorKernelRegressor
-from .columns import as_numbers, holds_truths, number_cells
-from .files import TableError, pandas
+from .columns import as_numbers, is_boolean, read_numbers
+from .files import TableError, import_pandas
 
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)  # default levels of quantiles
 _LISTED = 100  # members of a set that a cell lists
@@ -35,7 +35,7 @@ class TableTask(ABC):
         return (Y[:, 0] if len(self.names) == 1 else Y), np.isfinite(Y).any(axis=1)
 
     def _numbers(self, frame):
-        return np.column_stack([number_cells(frame[name], name) for name in self.names])
+        return np.column_stack([read_numbers(frame[name], name) for name in self.names])
 
     @abstractmethod
     def estimator(self, loss, levels, level, verbose):
@@ -50,14 +50,14 @@ class TableTask(ABC):
 
     def table(self, model, X, level):
         """Predictions for X as a data frame, with lower and upper ends, or sets, if there is a level."""
-        frame = pandas().DataFrame(self._rows(model.predict(X)), columns=self.names)
+        frame = import_pandas().DataFrame(self._rows(model.predict(X)), columns=self.names)
         if level is None:
             return frame
         parts = [frame]
         for name, ends in self._ends(model, X).items():
             names = [f"{target}_{name}" for target in self.names]
-            parts.append(pandas().DataFrame(_matrix(ends), columns=names))
-        joined = pandas().concat(parts, axis=1)
+            parts.append(import_pandas().DataFrame(_matrix(ends), columns=names))
+        joined = import_pandas().concat(parts, axis=1)
         return joined if self.ends_last else joined[[name for trio in zip(*parts, strict=True) for name in trio]]
 
     def _rows(self, predictions):
@@ -111,7 +111,7 @@ class QuantileTask(TableTask):
     def table(self, model, X, level):
         levels = (model if level is None else model.estimator_).levels_
         values = np.asarray(model.predict(X)).reshape(len(X), len(self.names), len(levels))
-        frame = pandas().DataFrame(index=range(len(X)))
+        frame = import_pandas().DataFrame(index=range(len(X)))
         ends = {} if level is None else self._ends(model, X)
         for j, name in enumerate(self.names):
             for k, quantile in enumerate(levels):
@@ -213,7 +213,7 @@ class StructuredTask(ObjectTask):
         column = frame[self.names[0]]
         known = column.notna().to_numpy()
         values, wrong = as_numbers(column)
-        if not (wrong.any() or holds_truths(column)) and (values[known] % 1 == 0).all():
+        if not (wrong.any() or is_boolean(column)) and (values[known] % 1 == 0).all():
             return np.where(known, values, 0).astype(int), known
         out = np.empty(len(column), dtype=object)
         out[:] = [str(cell) if is_known else "" for cell, is_known in zip(column, known, strict=True)]
