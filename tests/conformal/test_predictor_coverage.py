@@ -12,7 +12,7 @@ KINDS = ("normal", "heavy tails", "unequal noise", "gaps")
 
 @pytest.fixture(scope="module")
 def problems():
-    folder = str(Path(__file__).parents[1] / "experiments")
+    folder = str(Path(__file__).parents[2] / "experiments")
     sys.path.insert(0, folder)
     try:
         yield importlib.import_module("conformal_coverage")

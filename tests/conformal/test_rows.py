@@ -1,15 +1,12 @@
-"""Regions that do not depend on the order of samples and on units, that are nested, with gaps, and behind functions."""
+"""Intervals and regions: limits, units, order, outputs that few samples have."""
 
 import itertools
 
 import numpy as np
 import pytest
+from helpers.conformal_samples import machine, noisy
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.sparse import csr_matrix
-from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import Ridge
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, Normalizer
 
 from hilbertlearn import (
     ConformalPredictor,
@@ -17,22 +14,9 @@ from hilbertlearn import (
     IrregularFunctions,
     OperatorKernelRegressor,
     QuantileRegressor,
-    StructuredPredictor,
-    features,
+    kernels,
     spaces,
 )
-
-
-def noisy(n, d=2, seed=0):
-    """Inputs and outputs of n samples, and inputs of a few new ones."""
-    rng = np.random.default_rng(seed)
-    X = rng.uniform(-1, 1, size=(n + 6, 2))
-    Y = np.c_[np.sin(3 * X[:, 0]), X.sum(axis=1), X[:, 0]][:, :d]
-    return X[:n], (Y + rng.normal(size=Y.shape) * [0.3, 0.6, 0.1][:d])[:n], X[n:]
-
-
-def machine(**settings):
-    return OperatorKernelRegressor("rbf", gamma=1.0, alpha=1e-3, **settings)
 
 
 @pytest.mark.parametrize("n", [60, 230])
@@ -146,7 +130,7 @@ def test_regions_are_everything_where_all_outputs_are_seen_too_seldom(score):
         region = model.predict_region(new)
     assert np.isinf([region.lower, region.upper]).all()
     assert region.contains(np.full((len(new), 3), 1e9)).all()
-    assert dict(model.facts())["share of it covered"] == 1.0
+    assert dict(model.facts())["calibration coverage"] == 1.0
 
 
 def test_points_of_functions_seen_too_seldom_are_free():
@@ -168,50 +152,78 @@ def test_points_of_functions_seen_too_seldom_are_free():
         assert band.contains(y).tolist() == [inside]
 
 
-BATCHES = {
-    "centred": lambda X: X - X.mean(axis=0),
-    "largest": lambda X: X / np.abs(X).max(axis=0),
-    "ranks": lambda X: X.argsort(axis=0).argsort(axis=0) / len(X),
-    "small beside others": lambda X: np.c_[1e12 * X, X[:, :1] - X[:, :1].mean()],
-    "sparse, centred": lambda X: csr_matrix(X - X.mean(axis=0)),
-    "few at a time": lambda X: X - (X.mean() if len(X) > 10 else 0.0),
-}
-ROWS = {
-    "tanh": np.tanh,
-    "product": lambda X: X @ np.array([[1.0, 2.0, 0.3], [0.1, -1.0, 2.0]]),
-    "sparse": csr_matrix,
-    "logarithm": lambda X: np.log(X - 0.5),  # NaN and warnings would be of the data
-}
+rng = np.random.default_rng(0)
+N = 60
+X = rng.normal(size=(N, 2))
+Y = np.column_stack([np.sin(X[:, 0]), X[:, 0] * X[:, 1]]) + 0.1 * rng.normal(size=(N, 2))
+NEW = rng.normal(size=(8, 2))
+MODEL = OperatorKernelRegressor("rbf", gamma=0.3, alpha=1e-3)
+METHODS = pytest.mark.parametrize("method", ["split", "cv+", "jackknife+"])
 
 
-@pytest.mark.parametrize("name", [*BATCHES, *ROWS])
-def test_functions_of_a_batch_learn_from_it(name):
-    X, Y, new = noisy(24)
-    X, new = X + 2, new + 2
-    steps = FunctionTransformer({**BATCHES, **ROWS}[name], accept_sparse=True)
-    model = ConformalPredictor(make_pipeline(steps, machine()), "jackknife+", level=0.8).fit(X, Y)
-    assert model.closed_form_ == (name in ROWS)
-    if name == "centred":
-        i, rest = 3, np.arange(24) != 3
-        alone = make_pipeline(steps, machine()).fit(X[rest], Y[rest])
-        assert_allclose(model.sets_.calibration.models.out_of_fold[i], alone.predict(X[i : i + 1])[0])
+def intervals(method="jackknife+", model=MODEL, X=X, y=Y, **settings):
+    return ConformalPredictor(model, method, random_state=0, **settings).fit(X, y).predict_interval(NEW)
 
 
-@pytest.mark.parametrize("name", ["centred", "tanh", "product"])
-def test_functions_of_a_batch_as_feature_map(name):
-    X, Y, _ = noisy(24)
-    steps = FunctionTransformer({**BATCHES, **ROWS}[name])
-    for feature_map in (steps, features.TransformerFeatures(steps)):
-        estimator = OperatorKernelRegressor(feature_map=feature_map, alpha=1e-2)
-        model = ConformalPredictor(estimator, "jackknife+", level=0.8).fit(X, Y)
-        assert model.closed_form_ == (name in ROWS)
-    learnt = OperatorKernelRegressor(feature_map=Nystroem(n_components=8, random_state=0), alpha=1e-2)
-    assert ConformalPredictor(learnt, "jackknife+", level=0.8).fit(X, Y).closed_form_  # part of the kernel
+@METHODS
+def test_a_higher_level_has_no_narrower_intervals(method):
+    low, high = (intervals(method, level=level) for level in (0.5, 0.9))
+    assert (high[..., 0] <= low[..., 0]).all() and (high[..., 1] >= low[..., 1]).all()
 
 
-def test_functions_of_a_batch_before_a_predictor_of_objects():
-    X, Y, _ = noisy(30)
-    labels = np.where(Y[:, 0] > 0, "high", "low").tolist()
-    for steps, closed_form in ((FunctionTransformer(BATCHES["centred"]), False), (Normalizer(), True)):
-        estimator = make_pipeline(steps, StructuredPredictor("rbf", gamma=1.0, alpha=1e-2))
-        assert ConformalPredictor(estimator, "jackknife+", level=0.8).fit(X, labels).closed_form_ == closed_form
+@METHODS
+def test_an_infinite_penalty_leaves_the_constant(method):
+    found = intervals(method, MODEL.__class__("rbf", gamma=0.3, alpha=1e12))
+    assert_allclose(found, np.broadcast_to(found[:1], found.shape), atol=1e-6)
+    near = intervals(method, MODEL.__class__("rbf", gamma=0.3, alpha=1e9))
+    assert_allclose(found, near, atol=1e-5)
+
+
+@METHODS
+def test_one_output_rescaled_rescales_its_intervals(method):
+    scale = np.array([1000.0, 1.0])
+    assert_allclose(intervals(method, y=Y * scale), intervals(method) * scale[:, None], rtol=1e-8)
+
+
+def test_one_missing_value_changes_the_other_output_not_at_all():
+    gap = Y.copy()
+    gap[5, 1] = np.nan
+    found, whole = intervals(y=gap), intervals()
+    assert_allclose(found[:, 0], whole[:, 0], atol=1e-9)
+    assert np.abs(found[:, 1] - whole[:, 1]).max() < Y[:, 1].std()
+
+
+@METHODS
+def test_settings_changed_and_a_refit_that_fails_leave_intervals_alone(method):
+    model = ConformalPredictor(MODEL, method, random_state=0).fit(X, Y)
+    before = model.predict_interval(NEW)
+    model.set_params(level=0.5, score="constant", estimator__alpha=7.0)
+    try:
+        assert_array_equal(model.predict_interval(NEW), before)
+        for bad in (Y[:-1], np.full_like(Y, np.nan)):
+            with pytest.raises(ValueError):
+                model.fit(X, bad)
+        assert_array_equal(model.predict_interval(NEW), before)
+    finally:
+        MODEL.set_params(alpha=1e-3)
+
+
+def test_a_repeated_sample_is_left_out_once_at_a_time():
+    """Two copies hold each other's places: both are nearly on their prediction, and intervals get no wider."""
+    found = intervals(X=np.vstack([X, X]), y=np.vstack([Y, Y]))
+    assert np.isfinite(found).all()
+    assert (np.diff(found)[..., 0].mean(axis=0) <= np.diff(intervals())[..., 0].mean(axis=0)).all()
+
+
+@METHODS
+def test_objects_that_look_like_numbers_reach_the_kernel_as_they_are(method):
+    pairs, new = ([(float(a), float(b)) for a, b in rows] for rows in (X, NEW))
+
+    def alike(one, other):
+        assert isinstance(one, tuple) and isinstance(other, tuple)
+        return np.exp(-0.3 * ((one[0] - other[0]) ** 2 + (one[1] - other[1]) ** 2))
+
+    model = ConformalPredictor(
+        OperatorKernelRegressor(kernels.PairwiseKernel(alike), alpha=1e-3), method, random_state=0
+    )
+    assert_allclose(model.fit(pairs, Y).predict_interval(new), intervals(method), atol=1e-7)

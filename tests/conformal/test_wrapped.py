@@ -1,30 +1,33 @@
-"""Conformal predictors: kernel values that are given, constant outputs, weights that are handed on."""
+"""Weights, pipelines, searches and transformers around the estimator."""
 
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.conformal_samples import MODEL, QUERIES, TRUE, X, Y, machine, noisy, samples
 from joblib import parallel_config
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
+from scipy.sparse import csr_matrix
 from sklearn import config_context
+from sklearn.base import clone
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.exceptions import UnsetMetadataPassedError
+from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import Ridge
 from sklearn.metrics import get_scorer
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, Normalizer, StandardScaler
 
-from hilbertlearn import ConformalPredictor, FunctionalRegressor, OperatorKernelRegressor, RegularizationPathCV
-
-
-def samples(n=40, m=15):
-    """Inputs and outputs of n samples, and of m new ones."""
-    rng = np.random.default_rng(0)
-    X = rng.uniform(-1, 1, size=(n + m, 2))
-    Y = np.c_[np.sin(3 * X[:, 0]), X.sum(axis=1)] + rng.normal(size=(n + m, 2)) * [0.3, 0.6]
-    return X[:n], Y[:n], X[n:], Y[n:]
+from hilbertlearn import (
+    ConformalPredictor,
+    FunctionalRegressor,
+    OperatorKernelRegressor,
+    RegularizationPathCV,
+    StructuredPredictor,
+    features,
+)
 
 
 @pytest.mark.parametrize("method", ["jackknife+", "cv+", "split"])
@@ -38,27 +41,6 @@ def test_kernel_values_in_any_form_have_the_intervals_of_their_kernel(method, fo
     values = form(rbf_kernel(new, X, gamma=0.5))
     assert_allclose(own.predict_interval(values), plain.predict_interval(new), rtol=1e-8)
     assert_allclose(own.predict(values), plain.predict(new), rtol=1e-8)
-
-
-@pytest.mark.parametrize("method", ["jackknife+", "cv+", "split"])
-@pytest.mark.parametrize("value", [5.3, -1e6 / 3, 0.0])
-def test_outputs_that_are_constant_are_inside(method, value):
-    """What rounding does to predictions of new samples is not an error that the others do not have."""
-    X, Y, new, truth = samples()
-    X, new = np.tile(X, 3), np.tile(new, 3)
-    model = ConformalPredictor(OperatorKernelRegressor("rbf", gamma=1e-3, alpha=80.0), method=method, random_state=0)
-    y = np.full(len(new), value)
-    model.fit(X, np.full(len(X), value))
-    assert model.predict_region(new).contains(y).all()
-    lower, upper = model.predict_interval(new).T
-    assert (lower <= y).all()
-    assert (y <= upper).all()
-    assert (upper - lower).max() <= 1e-12 * abs(value)
-    # beside another output it takes no part
-    alone = model.fit(X, Y[:, 0]).predict_region(new)
-    both = model.fit(X, np.c_[Y[:, 0], np.full(len(X), value)]).predict_region(new)
-    assert_allclose(both.upper[:, 0], alone.upper, rtol=1e-9)
-    assert_array_equal(both.contains(np.c_[truth[:, 0], y]), alone.contains(truth[:, 0]))
 
 
 def test_weights_reach_the_estimator_inside_whatever_hands_them_on():
@@ -179,15 +161,92 @@ def test_weights_reach_the_regressor_inside_an_estimator():
         assert_allclose(FunctionalRegressor(regressor=routed).fit(X, Y, weights).predict(new), expected)
 
 
-def test_a_single_group_is_named():
-    X, Y, _, _ = samples()
-    with pytest.raises(ValueError, match="groups must have at least 2"):
-        ConformalPredictor(Ridge()).fit(X, Y, groups=np.zeros(len(X)))
+BATCHES = {
+    "centred": lambda X: X - X.mean(axis=0),
+    "largest": lambda X: X / np.abs(X).max(axis=0),
+    "ranks": lambda X: X.argsort(axis=0).argsort(axis=0) / len(X),
+    "small beside others": lambda X: np.c_[1e12 * X, X[:, :1] - X[:, :1].mean()],
+    "sparse, centred": lambda X: csr_matrix(X - X.mean(axis=0)),
+    "few at a time": lambda X: X - (X.mean() if len(X) > 10 else 0.0),
+}
+ROWS = {
+    "tanh": np.tanh,
+    "product": lambda X: X @ np.array([[1.0, 2.0, 0.3], [0.1, -1.0, 2.0]]),
+    "sparse": csr_matrix,
+    "logarithm": lambda X: np.log(X - 0.5),  # NaN and warnings would be of the data
+}
 
 
-@pytest.mark.parametrize("method", ["cv+", "split"])
-def test_samples_that_are_fitted_and_left_out_are_refused(method):
-    X, Y, _, _ = samples()
-    every = np.arange(len(X))
-    with pytest.raises(ValueError, match="cv: a fold is to fit samples that it leaves out"):
-        ConformalPredictor(Ridge(), method, cv=[(every, every[20:])]).fit(X, Y)
+@pytest.mark.parametrize("name", [*BATCHES, *ROWS])
+def test_functions_of_a_batch_learn_from_it(name):
+    X, Y, new = noisy(24)
+    X, new = X + 2, new + 2
+    steps = FunctionTransformer({**BATCHES, **ROWS}[name], accept_sparse=True)
+    model = ConformalPredictor(make_pipeline(steps, machine()), "jackknife+", level=0.8).fit(X, Y)
+    assert model.closed_form_ == (name in ROWS)
+    if name == "centred":
+        i, rest = 3, np.arange(24) != 3
+        alone = make_pipeline(steps, machine()).fit(X[rest], Y[rest])
+        assert_allclose(model.sets_.calibration.models.out_of_fold[i], alone.predict(X[i : i + 1])[0])
+
+
+@pytest.mark.parametrize("name", ["centred", "tanh", "product"])
+def test_functions_of_a_batch_as_feature_map(name):
+    X, Y, _ = noisy(24)
+    steps = FunctionTransformer({**BATCHES, **ROWS}[name])
+    for feature_map in (steps, features.TransformerFeatures(steps)):
+        estimator = OperatorKernelRegressor(feature_map=feature_map, alpha=1e-2)
+        model = ConformalPredictor(estimator, "jackknife+", level=0.8).fit(X, Y)
+        assert model.closed_form_ == (name in ROWS)
+    learnt = OperatorKernelRegressor(feature_map=Nystroem(n_components=8, random_state=0), alpha=1e-2)
+    assert ConformalPredictor(learnt, "jackknife+", level=0.8).fit(X, Y).closed_form_  # part of the kernel
+
+
+def test_functions_of_a_batch_before_a_predictor_of_objects():
+    X, Y, _ = noisy(30)
+    labels = np.where(Y[:, 0] > 0, "high", "low").tolist()
+    for steps, closed_form in ((FunctionTransformer(BATCHES["centred"]), False), (Normalizer(), True)):
+        estimator = make_pipeline(steps, StructuredPredictor("rbf", gamma=1.0, alpha=1e-2))
+        assert ConformalPredictor(estimator, "jackknife+", level=0.8).fit(X, labels).closed_form_ == closed_form
+
+
+def test_closed_form_behind_steps_that_learn_nothing():
+    steps = make_pipeline(FunctionTransformer(np.tanh), MODEL)
+    model = ConformalPredictor(steps, level=0.8).fit(X, Y)
+    direct = ConformalPredictor(MODEL, level=0.8).fit(np.tanh(X), Y)
+    assert model.closed_form_
+    assert_allclose(model.predict_interval(QUERIES), direct.predict_interval(np.tanh(QUERIES)))
+
+
+def test_steps_that_learn_are_fitted_in_every_fold():
+    model = ConformalPredictor(make_pipeline(StandardScaler(), MODEL), level=0.8, random_state=0).fit(X, Y)
+    assert (model.method_, model.closed_form_) == ("cv+", False)
+    means = [one[0].mean_ for one in model.sets_.calibration.models.models]
+    assert not np.allclose(means[0], means[1])
+    model = ConformalPredictor(make_pipeline(StandardScaler(), MODEL), "jackknife+", level=0.8).fit(X, Y)
+    assert model.sets_.calibration.models.n_models == 40 and not model.closed_form_
+
+
+def test_weights_reach_the_last_step():
+    weights = np.random.default_rng(0).uniform(0.2, 3, 40)
+    steps = make_pipeline(FunctionTransformer(np.tanh), MODEL)
+    model = ConformalPredictor(steps, level=0.8).fit(X, Y, weights)
+    assert_allclose(model.predict(QUERIES), clone(MODEL).fit(np.tanh(X), Y, weights).predict(np.tanh(QUERIES)))
+
+
+def test_closed_form_in_a_search_over_alpha():
+    path = RegularizationPathCV(MODEL, [1e-3, 1e-2, 1e-1])
+    model = ConformalPredictor(path, level=0.8).fit(X, Y)
+    assert model.closed_form_
+    alone = ConformalPredictor(clone(MODEL).set_params(alpha=model.estimator_.alpha_), level=0.8).fit(X, Y)
+    assert_allclose(model.predict_interval(QUERIES), alone.predict_interval(QUERIES))
+    robust = ConformalPredictor(RegularizationPathCV(clone(MODEL).set_params(loss="huber"), [0.1]), level=0.8, cv=3)
+    assert robust.fit(X, Y).method_ == "cv+"
+
+
+def test_inside_a_pipeline_and_a_search():
+    steps = make_pipeline(StandardScaler(), ConformalPredictor(MODEL, level=0.8)).fit(X, Y)
+    assert steps.predict(QUERIES).shape == TRUE.shape
+    model = ConformalPredictor(MODEL, "split", random_state=0, level=0.5)
+    search = GridSearchCV(model, {"estimator__alpha": [0.01, 10]}, scoring="r2", cv=3)
+    assert search.fit(X, Y).best_params_ == {"estimator__alpha": 0.01}
