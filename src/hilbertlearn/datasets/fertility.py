@@ -18,10 +18,10 @@ def load_fertility(split=1990, as_frame=False):
 
     Parameters
     ----------
-    split : int
+    split : int, default=1990
         The first year of the outputs, from 1961 to 2011. The years before are the inputs.
-    as_frame : bool
-        Data frames of pandas in place of arrays, with countries as the index and years as the names of columns.
+    as_frame : bool, default=False
+        Whether to return pandas data frames, with countries as index and years as columns, in place of arrays.
 
     Returns
     -------

@@ -71,8 +71,8 @@ def robustness_ratio(clean, corrupted, p=2, *, kappas=None, quantiles=QUANTILES,
     kappas : sequence of float, default=None
         Numbers >= 0 to choose from; 0 is the limit, the ratio of p-norms. None for quantiles of the clean
         functions' norms of the dual exponent, as in the paper.
-    quantiles : sequence of float
-        These, in (0, 1).
+    quantiles : sequence of float, default=(0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
+        Levels in (0, 1) of these quantiles.
     grid : array of shape (m,), default=None
         Increasing points, evenly spaced by default.
     weights : {"trapezoid", "equal"} or array of shape (m,), default="trapezoid"

@@ -1,4 +1,7 @@
-"""Pictures of what was learnt, by matplotlib: each function takes an ``ax``, draws on it and returns it."""
+"""Pictures by matplotlib: each function takes an ``ax``, draws on it and returns it.
+
+matplotlib is imported when a picture is drawn, not with the package.
+"""
 
 from .bands import plot_band, plot_quantiles
 from .coefficients import plot_coefficients

@@ -1,14 +1,14 @@
-"""What all pictures share: axes, colours, words."""
+"""Shared parts of pictures: axes, colours, labels."""
 
 from __future__ import annotations
 
 import numpy as np
 
-# Okabe and Ito: told apart by all, also in grey
+# colours of Okabe and Ito, which colour-blind readers can distinguish, also in grey
 BLUE, ORANGE, GREEN, RED, GREY, BLACK = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#8C8C8C", "#222222"
 CYCLE = (BLUE, ORANGE, GREEN, "#CC79A7", "#56B4E9", RED)
 
-_WIDE = 20.0  # largest over smallest error from where on a scale is logarithmic
+_WIDE = 20.0  # ratio of the largest to the smallest error above which a scale is logarithmic
 
 
 def axes_of(ax):
@@ -25,7 +25,7 @@ def axes_of(ax):
 
 
 def tidy(ax, **labels):
-    """Labels where there are none yet, and no more lines than are needed."""
+    """Set labels that are not set yet, and hide the upper and right spine."""
     for name, text in labels.items():
         if not getattr(ax, f"get_{name}")():
             getattr(ax, f"set_{name}")(text)
@@ -35,7 +35,7 @@ def tidy(ax, **labels):
 
 
 def short(number):
-    """A number in three digits at most."""
+    """A number with at most three significant digits."""
     return f"{float(number):.3g}"
 
 
@@ -46,7 +46,7 @@ def scale_for(errors):
 
 
 def colour_bar(ax, drawn, label, **options):
-    """A bar of the colours of what was drawn, beside its axes."""
+    """Add a colour bar beside the axes."""
     bar = ax.figure.colorbar(drawn, ax=ax, **options)
     bar.set_label(label)
     bar.outline.set_visible(False)
@@ -54,5 +54,5 @@ def colour_bar(ax, drawn, label, **options):
 
 
 def chosen_rows(samples, number, most):
-    """Indices of the samples asked for, of so many; None for the first ones."""
+    """Indices of the samples to draw, out of `number`; the first `most` ones where samples is None."""
     return np.arange(min(number, most)) if samples is None else np.atleast_1d(np.arange(number)[samples])

@@ -6,8 +6,8 @@ import numpy as np
 
 from .axes import BLACK, BLUE, CYCLE, GREY, axes_of, chosen_rows, tidy
 
-_OPACITY = 0.22  # of a band
-_PALEST, _DARKEST = 0.12, 0.38  # of the outermost and the innermost pair of quantiles
+_OPACITY = 0.22  # of a band, so that overlapping ones show
+_PALEST, _DARKEST = 0.12, 0.38  # opacity of the outermost and of the innermost pair of quantiles
 
 
 def plot_band(band, ax=None, *, grid=None, center=None, y=None, samples=None, color=None, label=None):
@@ -15,19 +15,28 @@ def plot_band(band, ax=None, *, grid=None, center=None, y=None, samples=None, co
 
     Parameters
     ----------
-    band : object with ``lower`` and ``upper``, arrays (m,) or (n, m), functions of scikit-fda on a grid or
-        ``IrregularFunctions``, and perhaps ``grid`` and ``center``; or a pair (lower, upper)
-    ax : axes of matplotlib; None for new ones
-    grid : points (m,); None for the band's own, or 0, 1, ...
-    center : predictions, in the form of ``lower``; None for the band's own, if it has any
-    y : curves that were observed, NaN where they were not, to be drawn beside the bands
-    samples : which of the n curves; None for the first three
-    color : of all bands; None for one of each
-    label : of the first band, for ``ax.legend()``
+    band : object with ``lower`` and ``upper``, or pair (lower, upper)
+        Both are arrays (m,) or (n, m), functions of scikit-fda on a grid, or ``IrregularFunctions``. An object may also
+        have ``grid`` and ``center``.
+    ax : matplotlib Axes, default=None
+        Axes to draw on; None creates a figure.
+    grid : array of shape (m,), default=None
+        Points of the curves; None for ``band.grid``, or 0, 1, ... without one.
+    center : same form as ``lower``, default=None
+        Predictions; None for ``band.center``, if there is one.
+    y : same form as ``lower``, default=None
+        Observed curves, NaN where not observed, drawn as dashed lines.
+    samples : indices, slice or mask, default=None
+        Curves to draw; None for the first three.
+    color : matplotlib color, default=None
+        Colour of all bands; None gives each its own.
+    label : str, default=None
+        Name of the first band in ``ax.legend()``.
 
     Returns
     -------
-    ax
+    ax : matplotlib Axes
+        The axes drawn on.
 
     References
     ----------
@@ -65,7 +74,7 @@ def plot_band(band, ax=None, *, grid=None, center=None, y=None, samples=None, co
             ax.plot(*_curve(middle, grid, i), color=own, linewidth=1.8)
         if seen is not None:
             at, values = _curve(seen, grid, i)
-            marker = "o" if _is_irregular(seen) else _lonely(values)
+            marker = "o" if _is_irregular(seen) else _gap_marker(values)
             ax.plot(at, values, color=BLACK, linewidth=1.0, linestyle="--", marker=marker, markersize=2.5)
     ax.margins(x=0)
     return tidy(ax, xlabel="t", ylabel="y(t)")
@@ -78,16 +87,23 @@ def plot_quantiles(x, quantiles, levels, ax=None, *, y=None, color=BLUE):
 
     Parameters
     ----------
-    x : (n,) or (n, 1) inputs in any order, or points of a grid
-    quantiles : (n, n_levels)
-    levels : (n_levels,) increasing, in (0, 1)
-    ax : axes of matplotlib; None for new ones
-    y : (n,) what was observed at x, drawn as dots
-    color : of all of it
+    x : array of shape (n,) or (n, 1)
+        Inputs in any order, or points of a grid.
+    quantiles : array of shape (n, n_levels)
+        Predicted quantiles at x.
+    levels : array of shape (n_levels,)
+        Increasing numbers in (0, 1).
+    ax : matplotlib Axes, default=None
+        Axes to draw on; None creates a figure.
+    y : array of shape (n,), default=None
+        Observed outputs at x, drawn as dots.
+    color : matplotlib color, default="#0072B2"
+        Colour of bands and lines.
 
     Returns
     -------
-    ax
+    ax : matplotlib Axes
+        The axes drawn on.
 
     References
     ----------
@@ -128,7 +144,7 @@ def plot_quantiles(x, quantiles, levels, ax=None, *, y=None, color=BLUE):
 
 
 def _is_irregular(values):
-    """Whether curves have points of their own each."""
+    """Whether each curve has its own points."""
     return hasattr(values, "points")
 
 
@@ -145,7 +161,7 @@ def _curve(values, grid, i):
 
 
 def _rows(values):
-    """Arrays (n, m) of curves in whatever form, None for None; curves at points of their own as they are."""
+    """Arrays (n, m) of curves in any form; None and irregular curves are returned unchanged."""
     if values is None or _is_irregular(values):
         return values
     if hasattr(values, "data_matrix"):  # of scikit-fda
@@ -159,19 +175,18 @@ def _rows(values):
 
 
 def _grid_of(band, lower, grid, m):
-    """The points (m,): those given, the band's, its container's, or 0, 1, ..."""
-    own = [grid, getattr(band, "grid", None), getattr(getattr(band, "form", None), "axes", None)]
-    own.append(getattr(lower, "grid_points", None))
-    found = next((points for points in own if points is not None), np.arange(m))
-    found = found[0] if isinstance(found, tuple) else found
-    points = np.asarray(found, dtype=float)
+    """Points (m,): the given ones, those of the band, those of its container, or 0, 1, ..."""
+    sources = [grid, getattr(band, "grid", None), getattr(getattr(band, "form", None), "axes", None)]
+    sources.append(getattr(lower, "grid_points", None))
+    points = next((points for points in sources if points is not None), np.arange(m))
+    points = np.asarray(points[0] if isinstance(points, tuple) else points, dtype=float)
     if points.shape != (m,):
         raise ValueError(f"grid must have the {m} points of the band, got shape {points.shape}")
     return points
 
 
-def _lonely(values):
-    """Dots where gaps leave points that no line would show."""
+def _gap_marker(values):
+    """Marker of curves with gaps: a point between two gaps has no line."""
     return "o" if np.isnan(values).any() else None
 
 

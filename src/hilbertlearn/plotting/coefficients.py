@@ -1,4 +1,4 @@
-"""Which samples a model is made of."""
+"""Dual coefficients of the samples."""
 
 from __future__ import annotations
 
@@ -8,30 +8,32 @@ from sklearn.utils.validation import check_is_fitted
 from .._utils.validation import check_choice
 from .axes import BLACK, BLUE, GREY, RED, axes_of, colour_bar, tidy
 
-_PALE = "#E4E4E4"  # of coefficients that are zero
-_COLOURS = 0.99  # of the coefficients have a colour of their own, larger ones the last
+_PALE = "#E4E4E4"  # colour of zero coefficients
+_COLOURS = 0.99  # quantile of absolute coefficients at which the colour scale ends; larger ones share its last colour
 
 
 def plot_coefficients(model, ax=None, *, kind="map"):
-    """Dual coefficients: which samples are in use, which are held back by the loss, and at which outputs.
+    """Dual coefficients: which samples are in use, and which ones the loss holds at its bound, at which outputs.
 
     Parameters
     ----------
-    model : fitted estimator with ``dual_coef_``, ``support_`` and ``saturated_``
-    ax : axes of matplotlib, optional
-        None for new ones.
-    kind : {"map", "samples"}
-        "map": coefficients of samples (rows) and coordinates (columns), grey where they are zero, with a mark at each
-        sample, or each entry, that the loss holds at its bound. "samples": the norm of each sample's coefficients.
+    model : fitted kernel machine
+        An estimator with ``dual_coef_`` and ``saturated_``.
+    ax : matplotlib Axes, default=None
+        Axes to draw on; None creates a figure.
+    kind : {"map", "samples"}, default="map"
+        "map": coefficients of samples (rows) and coordinates (columns), grey where zero, with a mark at each sample or
+        entry that the loss holds at its bound. "samples": the norm of each sample's coefficients.
 
     Returns
     -------
-    ax : the axes drawn on
+    ax : matplotlib Axes
+        The axes drawn on.
 
     References
     ----------
-    Lambert, Bouche, Szabó & d'Alché-Buc, Functional output regression with infimal convolution: exploring the Huber and
-    ε-insensitive losses, ICML 2022.
+    - Lambert, Bouche, Szabó and d'Alché-Buc (2022). Functional output regression with infimal convolution: exploring
+      the Huber and epsilon-insensitive losses. ICML.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Curves: predicted, observed with gaps, with bands, several a sample."""
+"""Pictures of curves: predictions, observations with gaps, bands, several curves a sample."""
 
 from __future__ import annotations
 
@@ -10,39 +10,41 @@ from ..data.functions import IrregularFunctions, has_points, read_functions
 from .axes import BLACK, CYCLE, axes_of, chosen_rows, tidy
 from .bands import plot_band
 
-_STYLES = ("-", "--", ":", "-.")  # of the first, the second, ... of several curves a sample
+_STYLES = ("-", "--", ":", "-.")  # line styles of the curves of one sample, in order
 
 
 def plot_curves(
     curves, ax=None, *, grid=None, y=None, band=None, samples=None, color=None, label=None, y_label=None, linewidth=1.8
 ):
-    """Curves over their variable, a colour for each sample, with what was observed and with bands.
+    """Draw curves, one colour a sample, optionally with observations and bands.
 
     Parameters
     ----------
-    curves : array (m,), (n, m), or (n, m, p) for p curves a sample; data frame, ``IrregularFunctions``, or functions of
-        scikit-fda
-        Usually predictions. Gaps, NaN, interrupt the line; of p curves the first is solid, the second dashed, ...
-    ax : axes of matplotlib, optional
-        None for new ones.
-    grid : array (m,), optional
-        Points of arrays. None for equal steps on [0, 1], as the estimators have it; containers bring their own.
-    y : as ``curves``, optional
-        What was observed: dots where there are gaps or points of a curve's own, thin dashed lines elsewhere.
-    band : optional
-        Pair (lower, upper), or object with these, as for ``plot_band``; for single curves.
-    samples : indices, slice or mask of the samples to be drawn, optional
-        None for the first six.
-    color : colour of all samples, optional
-        None for one of each.
-    label, y_label : str, optional
-        Names of the first curve and of its observations, for ``ax.legend()``.
-    linewidth : float
-        Of the lines of ``curves``.
+    curves : array of shape (m,), (n, m) or (n, m, p), data frame, IrregularFunctions or scikit-fda functions
+        Usually predictions. NaN interrupts the line. Of p curves a sample the first is solid, the second dashed.
+    ax : matplotlib Axes, default=None
+        Axes to draw on; None creates a figure.
+    grid : array of shape (m,), default=None
+        Points of arrays; None for equal steps on [0, 1], as in the estimators. Containers have their own points.
+    y : same form as ``curves``, default=None
+        Observations: dots for curves with gaps or irregular points, thin dashed lines for others.
+    band : pair (lower, upper) or object with ``lower`` and ``upper``, default=None
+        As for ``plot_band``; for one curve a sample.
+    samples : indices, slice or mask, default=None
+        Samples to draw; None for the first six.
+    color : matplotlib color, default=None
+        Colour of all samples; None gives each its own.
+    label : str, default=None
+        Name of the first curve in ``ax.legend()``.
+    y_label : str, default=None
+        Name of the observations of the first curve in ``ax.legend()``.
+    linewidth : float, default=1.8
+        Width of the lines of ``curves``, in points.
 
     Returns
     -------
-    ax : the axes drawn on
+    ax : matplotlib Axes
+        The axes drawn on.
 
     References
     ----------
@@ -77,13 +79,13 @@ def plot_curves(
             ax.plot(points, values, style, color=own, linewidth=linewidth, label=named)
         for k, (points, values) in enumerate(_lines(seen, i) if seen is not None else ()):
             named = y_label if first and k == 0 else None
-            ax.plot(points, values, **_look(seen, values, own), label=named)
+            ax.plot(points, values, **_line_style(seen, values, own), label=named)
     ax.margins(x=0)
     return tidy(ax, xlabel="t", ylabel="y(t)")
 
 
 def _read(curves, grid, name):
-    """``Curves`` of one variable, or ``IrregularFunctions``."""
+    """``GridFunctions`` of one variable, or ``IrregularFunctions``."""
     if isinstance(curves, (list, tuple, np.ndarray)) and np.ndim(curves) == 1 and not has_points(curves):
         curves = np.asarray(curves)[None]
     data, _ = read_functions(curves, None if has_points(curves) else grid, name)
@@ -99,8 +101,8 @@ def _lines(data, i):
     return [(points[order], column[order]) for column in values.reshape(len(points), -1).T]
 
 
-def _look(seen, values, color):
-    """Dots where lines would hide how little is known, thin lines elsewhere."""
+def _line_style(seen, values, color):
+    """Dots for irregular points and gaps, which lines would hide; thin lines for others."""
     if isinstance(seen, IrregularFunctions) or np.isnan(values).any():
         return {"linestyle": "none", "marker": "o", "markersize": 3.5, "color": color, "markeredgewidth": 0}
     return {"linestyle": "--", "linewidth": 1.0, "color": BLACK}

@@ -15,28 +15,31 @@ def plot_field(points, vectors, ax=None, *, kind="arrows", shade=None, color=BLU
 
     Parameters
     ----------
-    points : array (n, 2)
-        Anywhere for arrows; for stream lines and maps the points of a grid, in any order, at least two by two.
-    vectors : array (n, 2)
-        Observed or predicted there.
-    ax : axes of matplotlib, optional
-        None for new ones.
-    kind : {"arrows", "streams"}
-    shade : {"speed", "divergence", "curl"}, optional
-        What is coloured behind, by differences between neighbours on the grid; None for nothing.
-    color : colour of the arrows or lines
-    label : str, optional
-        Of the arrows, for ``ax.legend()``.
-    scale : float, optional
-        Length of a vector that is drawn as long as a unit of the axes; None for what fits.
+    points : array of shape (n, 2)
+        Any points for arrows. Stream lines and maps need the points of a grid, in any order, at least two by two.
+    vectors : array of shape (n, 2)
+        Observed or predicted vectors at the points.
+    ax : matplotlib Axes, default=None
+        Axes to draw on; None creates a figure.
+    kind : {"arrows", "streams"}, default="arrows"
+        Arrows at the points, or stream lines.
+    shade : {"speed", "divergence", "curl"} or None, default=None
+        Quantity that colours the background, by differences between neighbours on the grid; None for nothing.
+    color : matplotlib color, default="#0072B2"
+        Colour of the arrows or lines.
+    label : str, default=None
+        Name of the arrows in ``ax.legend()``.
+    scale : float, default=None
+        Length of a vector that is drawn with the length of one unit of the axes; None for matplotlib's choice.
 
     Returns
     -------
-    ax : the axes drawn on
+    ax : matplotlib Axes
+        The axes drawn on.
 
     References
     ----------
-    Macêdo & Castro, Learning divergence-free and curl-free vector fields with matrix-valued kernels, IMPA 2008.
+    - Macêdo and Castro (2008). Learning divergence-free and curl-free vector fields with matrix-valued kernels. IMPA.
 
     Examples
     --------

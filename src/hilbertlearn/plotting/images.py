@@ -7,29 +7,30 @@ import numpy as np
 from .._utils.validation import check_number
 from .axes import BLACK, axes_of
 
-_UNSEEN = "#9ECAE1"  # pixels that were not observed
+_UNSEEN = "#9ECAE1"  # colour of pixels that were not observed
 _GAP = 1  # pixels between images
 
 
 def plot_images(images, ax=None, *, shape=None, n_shown=10, limits=None):
-    """Rows of images, one below the other: such as what is given, what is predicted, and the truth.
+    """Draw rows of images, one below the other, for example given, predicted and true images.
 
     Parameters
     ----------
-    images : dict of names and arrays (n, height, width), or (n, height * width) with ``shape``; or one such array
-        A row for each name; NaN are pixels that were not observed, drawn in pale blue.
-    ax : axes of matplotlib, optional
-        None for new ones.
-    shape : (height, width), optional
-        Of images that come as rows of pixels.
-    n_shown : int
-        How many images a row, from the first.
-    limits : (low, high), optional
-        Values drawn white and black; None for the smallest and the largest of all images.
+    images : array of shape (n, height, width) or (n, height * width), or dict of such arrays
+        One row for each name of a dict. NaN are pixels that were not observed, drawn in pale blue.
+    ax : matplotlib Axes, default=None
+        Axes to draw on; None creates a figure.
+    shape : tuple (height, width), default=None
+        Shape of images that are given as rows of pixels.
+    n_shown : int, default=10
+        Number of images in a row, from the first.
+    limits : tuple (low, high), default=None
+        Values drawn white and black; None for the smallest and the largest value of all images.
 
     Returns
     -------
-    ax : the axes drawn on
+    ax : matplotlib Axes
+        The axes drawn on.
 
     References
     ----------
@@ -81,7 +82,7 @@ def _pictures(values, shape, name):
 
 
 def _show(ax, mosaic, limits):
-    """Greys for pixels, blue for those that are NaN, the paper's white between images, which is -inf."""
+    """Draw pixels in grey, NaN in blue; -inf, which separates images, is transparent."""
     import matplotlib as mpl
 
     seen = mosaic[np.isfinite(mosaic)]

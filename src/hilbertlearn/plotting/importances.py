@@ -1,4 +1,4 @@
-"""Which inputs count."""
+"""Importances of inputs under a learnt metric."""
 
 from __future__ import annotations
 
@@ -10,31 +10,33 @@ from .axes import BLUE, GREY, axes_of, colour_bar, tidy
 
 
 def plot_importances(model, ax=None, *, names=None, shape=None, n_shown=20):
-    """Importances of inputs by a learnt distance, ``kernels.MetricKernel``: bars, or an image where inputs are pixels.
+    """Importances of inputs under the metric of ``kernels.MetricKernel``: bars, or an image where inputs are pixels.
 
-    An importance is the mean squared derivative of the model with respect to an input, relative to the average of all
-    inputs, so that 1 is what each would have if all counted the same. Inputs should be of one scale.
+    An importance is the mean squared derivative of the model with respect to an input, divided by the average over all
+    inputs: all are 1 if inputs matter equally. Inputs should have the same scale.
 
     Parameters
     ----------
-    model : estimator fitted with ``kernel=kernels.MetricKernel()``; or a metric (p, p), or importances (p,)
-    ax : axes of matplotlib, optional
-        None for new ones.
-    names : p names of the inputs, optional
-        None for those of the data frame that the model was fitted to, or 0, 1, ...
-    shape : (height, width), optional
-        Draw an image: the inputs are its pixels, row by row.
-    n_shown : int
-        How many bars, from the most important input.
+    model : fitted estimator, or array of shape (p, p) or (p,)
+        An estimator with ``kernel=kernels.MetricKernel()``, a metric (p, p), or importances (p,).
+    ax : matplotlib Axes, default=None
+        Axes to draw on; None creates a figure.
+    names : sequence of p str, default=None
+        Names of the inputs; None for the columns of the training data frame, or 0, 1, ...
+    shape : tuple (height, width), default=None
+        Draw an image whose pixels are the inputs, row by row; None draws bars.
+    n_shown : int, default=20
+        Number of bars, from the most important input.
 
     Returns
     -------
-    ax : the axes drawn on
+    ax : matplotlib Axes
+        The axes drawn on.
 
     References
     ----------
-    Radhakrishnan, Beaglehole, Pandit & Belkin, Mechanism for feature learning in neural networks and
-    backpropagation-free machine learning models, Science 2024.
+    - Radhakrishnan, Beaglehole, Pandit and Belkin (2024). Mechanism for feature learning in neural networks and
+      backpropagation-free machine learning models. Science 383.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Networks: links that are known, and links that are predicted."""
+"""Pictures of networks: known and predicted links."""
 
 from __future__ import annotations
 
@@ -9,27 +9,28 @@ import scipy.sparse.csgraph
 from ..data.graphs import read_known_graph
 from .axes import BLACK, CYCLE, GREY, RED, axes_of
 
-_ROUNDS = 100  # of moving nodes
-_TOUCHING = 1e-3  # distance below which two nodes are at one place
-_FEW = 40  # nodes up to which all are named
-_WIDTHS = (1.2, 3.2)  # of the least and the most likely link
+_ROUNDS = 100  # iterations of stress majorization; more change positions by less than a line's width
+_TOUCHING = 1e-3  # smallest distance of two nodes in a division, in links
+_FEW = 40  # largest number of nodes whose names are all written
+_WIDTHS = (1.2, 3.2)  # line widths, in points, of the lowest and the highest score
 
 
 def node_positions(graph):
-    """Places of nodes in the plane, whose distances are near the lengths of the paths between them.
+    """Positions of nodes in the plane whose distances approximate the lengths of shortest paths.
 
     Parameters
     ----------
-    graph : adjacency matrix (n, n), dense or sparse, networkx graph, or edge list
+    graph : array or sparse matrix of shape (n, n), networkx graph or edge list
+        The adjacency matrix, or a graph in any form that link estimators take.
 
     Returns
     -------
-    positions : array (n, 2), in the order of the rows, or of the graph's nodes
+    positions : array of shape (n, 2)
+        In the order of the rows of a matrix, or of the nodes of a graph. Repeated calls give the same positions.
 
     References
     ----------
-    Gansner, Koren & North, Graph drawing by stress majorization, Graph Drawing 2004. The start is the same at every
-    call.
+    - Gansner, Koren and North (2004). Graph drawing by stress majorization. Graph Drawing.
 
     Examples
     --------
@@ -52,21 +53,21 @@ def node_positions(graph):
 
 
 def _hops(links):
-    """Lengths (n, n) of the shortest paths; between parts that no path joins a little more than any other."""
+    """Lengths (n, n) of the shortest paths; unconnected nodes are 1.2 times the longest path apart."""
     hops = scipy.sparse.csgraph.shortest_path(links != 0, directed=False, unweighted=True)
     longest = np.max(hops, where=np.isfinite(hops), initial=1.0)
     return np.where(np.isfinite(hops), hops, 1.2 * longest)
 
 
 def _start(hops):
-    """Classical scaling of the lengths, with a little noise where nodes would coincide."""
+    """Classical scaling of the lengths, with small noise because nodes may coincide."""
     n = len(hops)
     middle = np.eye(n) - 1.0 / n
     values, vectors = np.linalg.eigh(-0.5 * middle @ hops**2 @ middle)
     leading = vectors[:, ::-1][:, :2]
     leading = leading * np.sign(
         leading[np.abs(leading).argmax(axis=0), range(leading.shape[1])]
-    )  # no sign of their own
+    )  # eigenvectors have an arbitrary sign
     places = np.zeros((n, 2))
     places[:, : leading.shape[1]] = leading * np.sqrt(np.maximum(values[::-1][:2], 0.0))
     return places + 0.05 * np.random.default_rng(0).normal(size=(n, 2))
@@ -77,26 +78,27 @@ def _distances(places):
 
 
 def plot_links(graph, ax=None, *, predicted=None, positions=None, groups=None, named=None):
-    """A network with its known links in grey and predicted ones in red, the wider the higher their scores.
+    """Draw a network: known links in grey, predicted links in red, wider for higher scores.
 
     Parameters
     ----------
-    graph : adjacency matrix (n, n), dense or sparse, networkx graph, or edge list
-        The links that are known.
-    ax : axes of matplotlib, optional
-        None for new ones.
-    predicted : list of (name, name, score), or matrix (n, n), optional
-        As ``LinkPredictor.predict_links`` returns it, with ``top_k`` or without.
-    positions : array (n, 2), optional
-        None for ``node_positions(graph)``.
-    groups : array (n,), optional
-        Labels of nodes, one colour for each; nodes that have none (None, NaN) stay white.
-    named : list of names, optional
-        Nodes whose names are written; None for those of predicted links, or for all of few nodes; [] for none.
+    graph : array or sparse matrix of shape (n, n), networkx graph or edge list
+        The known links.
+    ax : matplotlib Axes, default=None
+        Axes to draw on; None creates a figure.
+    predicted : list of (name, name, score), or matrix of shape (n, n), default=None
+        Predicted links, as ``LinkPredictor.predict_links`` returns them.
+    positions : array of shape (n, 2), default=None
+        Positions of the nodes; None for ``node_positions(graph)``.
+    groups : array of shape (n,), default=None
+        Labels of the nodes, one colour each; nodes without a label (None, NaN) are white.
+    named : list of names, default=None
+        Nodes whose names are written; None for the ends of predicted links, or all nodes if there are at most 40.
 
     Returns
     -------
-    ax : the axes drawn on
+    ax : matplotlib Axes
+        The axes drawn on.
 
     References
     ----------
@@ -114,23 +116,23 @@ def plot_links(graph, ax=None, *, predicted=None, positions=None, groups=None, n
     known = read_known_graph(graph, "graph")
     nodes, n = [name.item() if hasattr(name, "item") else name for name in known.nodes], len(known)
     place = {name: i for i, name in enumerate(nodes)}
-    found = _found(predicted, place, n)
+    pairs = _predicted_pairs(predicted, place, n)
     positions = node_positions(graph) if positions is None else np.asarray(positions, dtype=float)
     if positions.shape != (n, 2):
         raise ValueError(f"positions must have a row of two numbers for each of the {n} nodes, got {positions.shape}")
     if groups is not None and len(groups) != n:
         raise ValueError(f"groups must have a label for each of the {n} nodes, got {len(groups)}")
     if named is None:
-        ends = dict.fromkeys(i for pair in found for i in pair[:2])
-        written = list(ends) if found else list(range(n if n <= _FEW else 0))
+        ends = dict.fromkeys(i for pair in pairs for i in pair[:2])
+        written = list(ends) if pairs else list(range(n if n <= _FEW else 0))
     else:
         written = [_place_of(name, place, "named") for name in named]
     ax = axes_of(ax)
     first, second = scipy.sparse.triu(known.adjacency).nonzero()
     _draw(ax, positions, np.column_stack([first, second]), GREY, 0.9, 0.6, 1, "known links")
-    if found:
-        pairs = np.array([pair[:2] for pair in found])
-        _draw(ax, positions, pairs, RED, _widths(np.array([pair[2] for pair in found])), 0.9, 2, "predicted links")
+    if pairs:
+        widths = _widths(np.array([score for *_, score in pairs]))
+        _draw(ax, positions, np.array([pair[:2] for pair in pairs]), RED, widths, 0.9, 2, "predicted links")
     _nodes(ax, positions, groups)
     for i in written:
         _write(ax, positions[i], str(nodes[i]))
@@ -140,7 +142,7 @@ def plot_links(graph, ax=None, *, predicted=None, positions=None, groups=None, n
     return ax
 
 
-def _found(predicted, place, n):
+def _predicted_pairs(predicted, place, n):
     """Predicted links as triples (row, row, score)."""
     if predicted is None:
         return []
@@ -175,7 +177,7 @@ def _draw(ax, positions, pairs, color, widths, alpha, zorder, label):
 
 
 def _write(ax, place, name):
-    """A name above its node, with a white edge that sets it off from links."""
+    """Write a name above its node, with a white outline."""
     from matplotlib.patheffects import withStroke
 
     ax.annotate(name, place, xytext=(0, 4), textcoords="offset points", ha="center", va="bottom", fontsize="small",

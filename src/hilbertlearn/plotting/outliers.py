@@ -1,4 +1,4 @@
-"""Training samples that do not go with the others."""
+"""Pictures of outlier reports."""
 
 from __future__ import annotations
 
@@ -8,25 +8,30 @@ from .._utils.validation import check_choice, check_number
 from ..inspection import outlier_report
 from .axes import BLACK, GREY, RED, axes_of, colour_bar, tidy
 
-_LINE = 0.6  # room above the first and below the last sample among stretches
+_LINE = 0.6  # margin above the first and below the last sample, in rows
 _STEP = 14.0  # pixels from a point to the middle of its name
-_FAR = 5.0  # times the median residual from where on samples are named
+_FAR = 5.0  # residual, in median residuals, from which samples are named
 
 
 def plot_outliers(report, ax=None, *, kind="samples", n_named=10):
-    """The table of ``outlier_report`` as a picture.
+    """Draw the table of ``outlier_report``.
 
     Parameters
     ----------
-    report : what ``outlier_report`` returns, or a fitted estimator to ask for it
-    ax : axes of matplotlib; None for new ones
-    kind : "samples", residuals over leverages, coloured by how much the loss held them back; or "stretches", for
-        functions of one variable: where along the domain the first samples of the report deviate
-    n_named : how many samples of the report, from the top, are named, or have a line
+    report : table of ``outlier_report``, or fitted estimator
+        The report, or an estimator whose report is computed.
+    ax : matplotlib Axes, default=None
+        Axes to draw on; None creates a figure.
+    kind : {"samples", "stretches"}, default="samples"
+        "samples": residuals over leverages, coloured by the share of the residual that the loss holds back.
+        "stretches": for functions of one variable, the parts of the domain where the first samples deviate.
+    n_named : int, default=10
+        Number of samples, from the top of the report, that are named or have a line.
 
     Returns
     -------
-    ax
+    ax : matplotlib Axes
+        The axes drawn on.
 
     References
     ----------
@@ -62,7 +67,7 @@ def plot_outliers(report, ax=None, *, kind="samples", n_named=10):
 def _samples(ax, columns, index, n_named):
     residuals, leverages = columns["loo_residual"], columns["leverage"]
     known = bool(np.isfinite(leverages).any())
-    if not known:  # no formula: what there is, in the order of the report
+    if not known:  # no closed form of leave-one-out: plain residuals, in the order of the report
         residuals, leverages = columns["residual"], np.arange(1, len(index) + 1)
     held = columns["held_back"]
     dots = ax.scatter(
@@ -80,7 +85,7 @@ def _samples(ax, columns, index, n_named):
 
 
 def _name(ax, points):
-    """Write names beside points (x, y, name), each on the first side where none is written yet."""
+    """Write names beside points (x, y, name), each on the first side that is still free."""
     ax.autoscale_view()
     taken: list[np.ndarray] = []
     for x, y, name in points:

@@ -1,4 +1,4 @@
-"""Held-out errors along a path, or over a grid of two settings."""
+"""Cross-validated errors along a path, or over a grid of two settings."""
 
 from __future__ import annotations
 
@@ -9,19 +9,22 @@ from .axes import BLACK, BLUE, GREY, RED, axes_of, colour_bar, scale_for, short,
 
 
 def plot_path(path, ax=None):
-    """Held-out errors of a fitted ``RegularizationPathCV``, and what it chose.
+    """Cross-validated errors of a fitted ``RegularizationPathCV``, and the selected settings.
 
-    Over alpha alone a curve with its standard errors, the smallest error and what is within one standard error of it.
-    Over alpha and one constant of the loss a map of errors; with more constants each combination is a column.
+    A path over alpha alone is a curve with its standard errors; a line marks one standard error above the smallest
+    error. A path over alpha and one constant of the loss is a map; with more constants each combination is a column.
 
     Parameters
     ----------
-    path : fitted ``RegularizationPathCV``
-    ax : axes of matplotlib; None for new ones
+    path : fitted RegularizationPathCV
+        The path whose errors are drawn.
+    ax : matplotlib Axes, default=None
+        Axes to draw on; None creates a figure.
 
     Returns
     -------
-    ax
+    ax : matplotlib Axes
+        The axes drawn on.
 
     References
     ----------
@@ -50,7 +53,7 @@ def _curve(ax, path):
     alphas, errors, spread = path.alphas_[order], path.errors_[order], path.standard_errors_[order]
     best = int(np.argmin(errors))
     ax.fill_between(alphas, errors - spread, errors + spread, color=BLUE, alpha=0.2, linewidth=0, label="± 1 s.e.")
-    ax.plot(alphas, errors, color=BLUE, linewidth=2, label=f"{path.aggregate} held-out error")
+    ax.plot(alphas, errors, color=BLUE, linewidth=2, label=f"{path.aggregate} cross-validated error")
     ax.axhline(errors[best] + spread[best], color=GREY, linestyle=":", linewidth=1.2, label="smallest + 1 s.e.")
     at = int(np.argmin(np.abs(np.log(alphas / path.alpha_))))
     ax.plot(
@@ -111,4 +114,4 @@ def _edges(values, logarithmic):
 
 
 def _error_name(path):
-    return "held-out error" if path.scoring is None or callable(path.scoring) else f"minus {path.scoring}"
+    return "cross-validated error" if path.scoring is None or callable(path.scoring) else f"minus {path.scoring}"

@@ -1,4 +1,4 @@
-"""Rankings, predicted and true."""
+"""Pictures of predicted and true rankings."""
 
 from __future__ import annotations
 
@@ -8,30 +8,31 @@ from scipy.stats import rankdata
 from ..metrics import kendall_tau
 from .axes import BLACK, BLUE, GREY, ORANGE, axes_of, short
 
-_EDGE = 0.04  # between the end of a line and the name beside it
+_EDGE = 0.04  # distance between the end of a line and its name, in units of the axes
 
 
 def plot_rankings(y, predicted, ax=None, *, items=None):
-    """One ranking beside another: a line for each item, level where the prediction has it in its place.
+    """Draw two rankings side by side: one line for each item, horizontal where its place is predicted exactly.
 
     Parameters
     ----------
-    y : array (k,)
-        Ranks of the items, the smallest on top; ties share a place, and NaN is an item that was not ranked.
-    predicted : array (k,)
+    y : array of shape (k,)
+        Ranks of the items, the smallest on top. Ties share a place; NaN is an item without a rank.
+    predicted : array of shape (k,)
         Predicted ranks.
-    ax : axes of matplotlib, optional
-        None for new ones.
-    items : k names, optional
-        None for 0, 1, ...
+    ax : matplotlib Axes, default=None
+        Axes to draw on; None creates a figure.
+    items : sequence of k str, default=None
+        Names of the items; None for 0, 1, ...
 
     Returns
     -------
-    ax : the axes drawn on, with Kendall's tau below
+    ax : matplotlib Axes
+        The axes drawn on, with Kendall's tau below.
 
     References
     ----------
-    Kendall, A new measure of rank correlation, Biometrika 1938.
+    - Kendall (1938). A new measure of rank correlation. Biometrika 30.
 
     Examples
     --------
@@ -53,9 +54,9 @@ def plot_rankings(y, predicted, ax=None, *, items=None):
     ranked = np.isfinite(y)
     left, right = np.full(len(y), np.nan), rankdata(predicted)
     left[ranked] = rankdata(y[ranked])
-    own = rankdata(predicted[ranked])  # among those that were ranked: what moved is judged by these
+    places = rankdata(predicted[ranked])  # among ranked items: differences of places are computed from these
     moved = np.zeros(len(y))
-    moved[ranked] = own - left[ranked]
+    moved[ranked] = places - left[ranked]
     ax = axes_of(ax)
     for i, name in enumerate(names):
         color = GREY if moved[i] == 0 else BLUE if moved[i] < 0 else ORANGE
@@ -71,5 +72,5 @@ def plot_rankings(y, predicted, ax=None, *, items=None):
     ax.set_yticks([])
     ax.spines[:].set_visible(False)
     if ranked.sum() > 1 and not ax.get_xlabel():
-        ax.set_xlabel(f"Kendall's tau {short(kendall_tau(y[ranked][None], own[None]))}")
+        ax.set_xlabel(f"Kendall's tau {short(kendall_tau(y[ranked][None], places[None]))}")
     return ax

@@ -1,4 +1,4 @@
-"""What was tried when settings were chosen, and what came out."""
+"""Cross-validated errors of all settings that a fit evaluated, and the selected ones."""
 
 from __future__ import annotations
 
@@ -8,30 +8,31 @@ from sklearn.utils.validation import check_is_fitted
 from .._utils.validation import check_choice
 from .axes import CYCLE, RED, axes_of, colour_bar, scale_for, short, tidy
 
-_DIGITS = 6  # of logarithms, up to which two values of a setting are the same
-_FAR = 1.5  # times the smallest error, from where on a map has no further colours
+_DIGITS = 6  # decimals of log10 to which two values of a setting are equal: 1e-6 is a relative difference of 2e-6
+_FAR = 1.5  # errors above this multiple of the smallest share the last colour of a map
 _OVER = ("alpha", "gamma", "both")
 
 
 def plot_search_results(model, ax=None, *, over="alpha"):
-    """Held-out errors of all settings that a fit has tried, kernel by kernel, and the one it took.
+    """Cross-validated errors of all settings that a fit evaluated, kernel by kernel, and the selected ones.
 
-    Errors by leave-one-out and by folds, and those of different numbers of samples, are curves of their own: they are
-    not to be compared with each other.
+    Leave-one-out errors, errors of folds, and errors on different numbers of samples are separate curves: they cannot
+    be compared with each other.
 
     Parameters
     ----------
     model : fitted estimator with ``search_results_``
-        One that chose alpha, gamma or the kernel: at least one of them "auto".
-    ax : axes of matplotlib, optional
-        None for new ones.
-    over : {"alpha", "gamma", "both"}
-        "alpha": the smallest error over all gammas, for each alpha; "gamma" the other way round; "both": a map of all
-        pairs that were tried for the kernel that was chosen.
+        At least one of kernel, gamma and alpha was "auto".
+    ax : matplotlib Axes, default=None
+        Axes to draw on; None creates a figure.
+    over : {"alpha", "gamma", "both"}, default="alpha"
+        "alpha": for each alpha the smallest error over all gammas. "gamma": for each gamma the smallest error over all
+        alphas. "both": a map of all pairs that were evaluated for the selected kernel.
 
     Returns
     -------
-    ax : the axes drawn on
+    ax : matplotlib Axes
+        The axes drawn on.
 
     References
     ----------
@@ -57,7 +58,7 @@ def plot_search_results(model, ax=None, *, over="alpha"):
 
 
 def _trials(model):
-    """Columns of ``search_results_``: numbers, NaN for a gamma that a kernel has not; names of kernels; stages."""
+    """Columns of ``search_results_`` as arrays; gamma is NaN for kernels without one."""
     if not hasattr(model, "fit"):
         raise TypeError(f"model must be a fitted estimator, got {type(model).__name__}")
     check_is_fitted(model)
@@ -107,7 +108,7 @@ def _curves(ax, trials, model, over):
     ax.set_xscale("log")
     ax.set_yscale(scale_for(trials["error"]))
     ax.legend(frameon=False, fontsize="small")
-    return tidy(ax, xlabel=over, ylabel="held-out error")
+    return tidy(ax, xlabel=over, ylabel="cross-validated error")
 
 
 def _map(ax, trials, model):
@@ -122,13 +123,13 @@ def _map(ax, trials, model):
     ax.plot(trials["alpha"][chosen], trials["gamma"][chosen], "*", markersize=15, color=RED, markeredgecolor="white",
             markeredgewidth=1.2, label=f"chosen: {_setting(model, 'alpha')}, {_setting(model, 'gamma')}")  # fmt: skip
     ax.set(xscale="log", yscale="log")
-    colour_bar(ax, dots, "held-out error", extend="max" if error.max() > top else "neither")
+    colour_bar(ax, dots, "cross-validated error", extend="max" if error.max() > top else "neither")
     ax.legend(frameon=False, fontsize="small", loc="lower left", bbox_to_anchor=(0, 1))
     return tidy(ax, xlabel="alpha", ylabel="gamma")
 
 
 def _envelope(values, errors):
-    """Increasing values, each once, and the smallest error at each."""
+    """Distinct values in increasing order, and the smallest error at each."""
     known = np.round(np.log10(values), _DIGITS)
     at, place = np.unique(known, return_inverse=True)
     lowest = np.full(len(at), np.inf)
@@ -137,9 +138,9 @@ def _envelope(values, errors):
 
 
 def _chosen(trials, model):
-    """Index of the trial, of the last stage that tried the model's kernel, which is nearest to the model's settings."""
-    own = trials["kernel"] == _name(model.kernel_)
-    kept = own if own.any() else np.ones(len(own), dtype=bool)
+    """Index of the trial nearest to the selected settings, in the last stage that evaluated the selected kernel."""
+    same = trials["kernel"] == _name(model.kernel_)
+    kept = same if same.any() else np.ones(len(same), dtype=bool)
     kept &= trials["stage"] == trials["stage"][kept][-1]
     away = np.zeros(len(kept))
     for key in ("alpha", "gamma"):
@@ -150,7 +151,7 @@ def _chosen(trials, model):
 
 
 def _setting(model, name):
-    """As "alpha = 0.01", or from the smallest to the largest of several."""
+    """Text such as "alpha = 0.01"; the range where there are several values."""
     values = [value for value in map(_number, np.atleast_1d(getattr(model, f"{name}_"))) if np.isfinite(value)]
     if not values:
         return f"no {name}"
