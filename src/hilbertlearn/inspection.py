@@ -1,4 +1,4 @@
-"""Which training samples do not go with the others: one table, whatever the loss and the outputs."""
+"""``outlier_report``: one table of the training samples that deviate from the model, for every loss and kind of output."""
 
 from __future__ import annotations
 
@@ -16,44 +16,49 @@ from .leave_one_out import loo_residuals
 from .machine.base import KernelMachine
 from .machine.state import State
 
-_SHOWN = 10  # rows of a table that are printed
+_SHOWN = 10  # rows that a printed table shows
 
 
 def outlier_report(estimator, *, cutoff=5.0):
-    """A table of the training samples, those that the loss held back most on top.
+    """Table of the training samples, in decreasing order of the residual that the loss holds back.
 
-    The order is by the part of the residual that a robust loss left out of account, its norm, then by the norm of the
-    residual: for the squared and the epsilon-insensitive losses, which hold nothing back, by the latter alone.
+    A robust loss holds back the part of a residual beyond its bound. Samples are sorted by the norm of this part, then
+    by the norm of the residual. The squared and the epsilon-insensitive losses hold nothing back.
 
-    Columns, one row a sample that counted in the fit:
+    The table has one row for each sample of positive weight, and the columns:
 
-    - ``held_back`` : share of the residual that the loss left out, 0 to 1: ``1 - kappa / norm`` for Huber of rows;
-    - ``residual`` : norm of the residual over the median norm; with gaps, over the root of the share that was observed;
-    - ``loo_residual`` : the same, in the same unit, of the model without the sample. For the squared loss, one (kernel,
-      operator) term and no gaps that the operator mixes it is exact. Otherwise it is an approximation without refits:
-      ridge regression with the weights of iteratively reweighted least squares at the optimum has the same solution,
-      and the sample is left out of that by the closed form, the other weights and the constant held fixed. A loss of
-      points has the mean weight of its points, and what was not observed has none. NaN where kernels and operators
-      allow no formula, and where rows came in pieces and are not held;
-    - ``leverage`` : the share of the leave-one-out residual that the fit takes away because the sample takes part in
-      it, 0 to 1: the diagonal of the hat matrix for one output, its value along the residual for several;
-    - for functions ``start`` and ``end`` of the stretch of the domain where the curve deviates, NaN where it does
-      not, ``n_points``, and ``points``, where it does: those at which the residual is more than ``cutoff`` times the
-      robust standard deviation of residuals (of all points, and of all curves at that point). Functions of several
-      variables have ``start_1``, ``end_1``, ``start_2``, ...; points are then rows (n_points, n_variables). Those of
-      quantiles are where the residual of any level is large.
+    - ``held_back`` : share of the residual that the loss holds back, from 0 to 1; ``1 - kappa / norm`` for Huber with
+      p=2.
+    - ``residual`` : norm of the residual divided by the median norm. With gaps, the norm is first divided by the root
+      of the share of observed values.
+    - ``loo_residual`` : leave-one-out residual, in the same unit. It is exact for the squared loss with one (kernel,
+      operator) term and no gaps that the operator mixes. Otherwise it is an approximation without refits: ridge
+      regression with the weights of iteratively reweighted least squares at the optimum has the same solution, and
+      its closed form leaves the sample out while the other weights and the constant stay fixed. A pointwise loss has
+      the mean weight of the observed points of a sample. NaN where kernels and operators have no closed form, and
+      where rows came in batches.
+    - ``leverage`` : share of the leave-one-out residual that the fit removes because it includes the sample, from 0 to
+      1. It is the diagonal of the hat matrix for one output, and its value along the residual for several.
+    - for functions, ``start`` and ``end`` of the part of the domain where the curve deviates (NaN if it does not),
+      ``n_points`` and ``points``. A curve deviates at points where its residual exceeds ``cutoff`` robust standard
+      deviations, both of all residuals and of the residuals of all curves at that point. Functions of several variables
+      have ``start_1``, ``end_1``, ``start_2``, ..., and points (n_points, n_variables). For quantiles, a point counts
+      if the residual of any level is large.
 
     Parameters
     ----------
-    estimator : fitted ``OperatorKernelRegressor``, ``FunctionalRegressor``, ``QuantileRegressor`` of one problem or
-        ``StructuredPredictor``, also inside ``RegularizationPathCV``, ``GridSearchCV`` or at the end of a ``Pipeline``;
-        for structured outputs residuals are those in coordinates
-    cutoff : robust standard deviations beyond which a point of a curve is pointed at
+    estimator : fitted estimator
+        ``OperatorKernelRegressor``, ``FunctionalRegressor``, ``QuantileRegressor`` with one problem for all outputs, or
+        ``StructuredPredictor`` (residuals in coordinates); also inside ``RegularizationPathCV``, ``GridSearchCV``, or
+        at the end of a ``Pipeline``.
+    cutoff : float, default=5.0
+        Number of robust standard deviations beyond which a point of a curve deviates.
 
     Returns
     -------
-    pandas.DataFrame, its index that of the training data, or positions; without pandas a ``Table`` with the same
-    columns, and the positions as ``index``
+    report : pandas.DataFrame or OutlierTable
+        Its index is that of the training data frame, or the positions of the samples. Without pandas, an
+        ``OutlierTable`` has the same columns, and positions as ``index``.
 
     References
     ----------
@@ -79,27 +84,27 @@ def outlier_report(estimator, *, cutoff=5.0):
     if hasattr(state.space, "grids"):
         columns |= _stretches(state, cutoff)
     order = np.lexsort((-seen.sizes, -seen.held_back * seen.sizes))  # equals stay in the order of the samples
-    return _framed(
+    return _make_frame(
         {name: values[order] for name, values in columns.items()}, machine.machine_.sample_names(seen.rows[order])
     )
 
 
 def sample_columns(state: State) -> dict[str, np.ndarray]:
-    """The columns that all kinds of outputs have, in the order of the samples that counted."""
+    """Columns for all kinds of outputs, in the order of the samples of positive weight."""
     seen: Any = state.inspected
     scale = float(np.median(seen.sizes)) or 1.0
-    left_out, leverages = _left_out(state)
+    loo_norms, leverages = _loo_norms(state)
     return {
         "held_back": seen.held_back,
         "residual": seen.sizes / scale,
-        "loo_residual": left_out / scale,
+        "loo_residual": loo_norms / scale,
         "leverage": leverages,
     }
 
 
 @dataclass(frozen=True)
-class Table:
-    """Columns of equal length by name, for where there is no pandas."""
+class OutlierTable:
+    """The report without pandas: columns of equal length by name."""
 
     columns: dict[str, np.ndarray]
     index: np.ndarray
@@ -120,16 +125,17 @@ class Table:
         return "\n".join(lines + [f"... {len(self)} samples"] * (len(self) > _SHOWN))
 
 
-def _framed(columns, index):
+def _make_frame(columns, index):
+    """A data frame, or an ``OutlierTable`` without pandas."""
     try:
         import pandas
     except ImportError:
-        return Table(columns, index)
+        return OutlierTable(columns, index)
     return pandas.DataFrame(columns, index=index)
 
 
 def _machine(estimator) -> KernelMachine:
-    """The fitted kernel machine in whatever it is wrapped."""
+    """The fitted kernel machine inside a pipeline or a search."""
     given = estimator
     while True:
         if isinstance(estimator, Pipeline):
@@ -140,7 +146,7 @@ def _machine(estimator) -> KernelMachine:
             break
     if not isinstance(estimator, KernelMachine):
         if hasattr(estimator, "fit"):
-            check_is_fitted(estimator)  # a search that is not has no best estimator to look into
+            check_is_fitted(estimator)  # an unfitted search has no best estimator
         raise TypeError(
             "estimator must be an OperatorKernelRegressor, FunctionalRegressor or StructuredPredictor, or a search or "
             f"Pipeline around one, got {type(given).__name__}"
@@ -158,8 +164,8 @@ def _machine(estimator) -> KernelMachine:
 # ---------------------------------------------------------------- leave one out
 
 
-def forces(state: State):
-    """Dual variables (n, d) in coordinates for a weight of one: what the samples pull the function with."""
+def unit_duals(state: State):
+    """Dual variables (n, d) in coordinates, of samples of weight one; the residuals for the squared loss."""
     seen: Any = state.inspected
     if seen.pulls is not None:
         return seen.pulls
@@ -167,56 +173,57 @@ def forces(state: State):
     return state.coefficients[seen.rows] * (penalty / seen.weights)[:, None]
 
 
-def _left_out(state: State):
+def _loo_norms(state: State):
     """Norms (n,) of leave-one-out residuals, and leverages (n,)."""
     seen: Any = state.inspected
     if state.left_out is not None:
-        inside, outside = state.loo_residuals()[seen.rows], forces(state)
-        observed = np.isfinite(inside)
+        left_out, fitted = state.loo_residuals()[seen.rows], unit_duals(state)
+        observed = np.isfinite(left_out)
         share = _share(observed, state.space.measure)
-        before, after = (row_norms(np.where(observed, rows, 0.0)) for rows in (outside, inside))
+        before, after = (row_norms(np.where(observed, rows, 0.0)) for rows in (fitted, left_out))
         return after / np.sqrt(share), _leverage(before, after)
     if seen.left is None:
         missing = np.full(len(seen.rows), np.nan)
         return missing, missing
-    change, leverages = _moved(state)
+    change, leverages = _fitted_changes(state)
     change = change if seen.sampling is None else seen.sampling.push(change)
     known = np.nan_to_num(seen.residuals)
     share = 1.0 if seen.sampling is not None else _share(np.isfinite(seen.residuals), state.space.measure)
-    moved = row_norms(np.where(np.isfinite(seen.residuals), known + change, 0.0))
-    beyond = np.maximum(seen.sizes**2 * share - row_norms(known) ** 2, 0.0)  # of what is outside the space
-    return np.sqrt((moved**2 + beyond) / share), leverages
+    inside = row_norms(np.where(np.isfinite(seen.residuals), known + change, 0.0)) ** 2
+    outside = np.maximum(seen.sizes**2 * share - row_norms(known) ** 2, 0.0)  # squared norm outside the space
+    return np.sqrt((inside + outside) / share), leverages
 
 
-def _moved(state: State):
-    """Change (n, d) of the fitted coordinates of each sample by its own part in the fit, and leverages (n,).
+def _fitted_changes(state: State):
+    """Change (n, d) of the fitted coordinates of each sample when it joins the fit, and leverages (n,).
 
-    The fit is that of ridge regression with weights ``force`` to targets ``fitted + dual / force``.
+    Ridge regression with weights ``force`` and targets ``fitted + dual / force`` has the same solution.
     """
     seen: Any = state.inspected
-    left, pulls = seen.left, forces(state)
-    force = np.ones(len(pulls)) if seen.force is None else seen.force
-    at = np.arange(len(pulls))
-    if left.kernels is None and left.penalty is None:  # predictions may be made from those in use alone
+    left, duals = seen.left, unit_duals(state)
+    force = np.ones(len(duals)) if seen.force is None else seen.force
+    at = np.arange(len(duals))
+    if left.kernels is None and left.penalty is None:  # predictions may use the samples with nonzero coefficients alone
         at = np.searchsorted(seen.rows, state.columns)
     weights = seen.weights[at] * force[at]
-    gaps = (pulls / force[:, None])[at]
+    gaps = (duals / force[:, None])[at]
     term = state.training_term(replace(left, weights=np.ones(len(at))))
     penalty = state.alpha * seen.weights.sum()
-    fitted = term.apply(seen.weights[at, None] * pulls[at]) / penalty
+    fitted = term.apply(seen.weights[at, None] * duals[at]) / penalty
     ((_, residuals),) = loo_residuals(term.scaled(np.sqrt(weights)), fitted + gaps, [penalty], weights=weights)
-    change, leverages = np.zeros_like(pulls), np.zeros(len(pulls))
+    change, leverages = np.zeros_like(duals), np.zeros(len(duals))
     change[at], leverages[at] = residuals - gaps, _leverage(row_norms(gaps), row_norms(residuals))
     return change, leverages
 
 
-def _leverage(before, after):
-    """Share of residuals with norms ``after`` that is gone in those with norms ``before``."""
-    left = np.divide(before, after, out=np.ones_like(after), where=after > 0)
-    return np.clip(1 - left, 0.0, 1.0)
+def _leverage(fitted, left_out):
+    """Share ``1 - fitted / left_out`` of leave-one-out residual norms that the fit removes."""
+    remaining = np.divide(fitted, left_out, out=np.ones_like(left_out), where=left_out > 0)
+    return np.clip(1 - remaining, 0.0, 1.0)
 
 
 def _share(observed, measure):
+    """Share (n,) of the values of each sample that are observed, by quadrature weights."""
     weights = np.ones(observed.shape[1]) if measure is None else measure
     return observed @ weights / weights.sum()
 
@@ -225,10 +232,10 @@ def _share(observed, measure):
 
 
 def point_residuals(state: State):
-    """For each sample that counted the points (m_i, k) it was observed at, and the residuals (m_i,) there."""
+    """For each sample of positive weight its observed points (m_i, k), and the residuals (m_i,) there."""
     seen: Any = state.inspected
     space: Any = state.space
-    rows = forces(state) if seen.residuals is None else seen.residuals
+    rows = unit_duals(state) if seen.residuals is None else seen.residuals
     if seen.observation_points is not None:
         return [
             (points, own[: len(points)] / root)
@@ -239,27 +246,29 @@ def point_residuals(state: State):
     points = np.stack(np.meshgrid(*space.grids, indexing="ij"), axis=-1).reshape(-1, len(space.grids))
     values = space.evaluate_on_grid(rows)
     values = (values if seen.outside_values is None else values + seen.outside_values).reshape(len(rows), -1)
-    points = np.repeat(points, values.shape[1] // len(points), axis=0)  # curves, and levels of quantiles, of a sample
+    points = np.repeat(
+        points, values.shape[1] // len(points), axis=0
+    )  # one for each curve and quantile level of a sample
     return [(points[np.isfinite(own)], own[np.isfinite(own)]) for own in values]
 
 
 def deviating_points(state: State, cutoff):
-    """For each sample that counted the points (m_i, k) where its residual is large."""
+    """For each sample of positive weight the points (m_i, k) where its residual is large."""
     seen = point_residuals(state)
     sizes = [np.abs(values) for _, values in seen]
     common = MAD_TO_DEVIATION * float(np.median(np.concatenate(sizes)))
     local = _local_scales(seen, sizes)
-    found = []
-    for (points, _), own, scale in zip(seen, sizes, local, strict=True):
-        found.append(points[own > cutoff * np.maximum(scale, common)] if common > 0 else points[:0])
-    return found
+    return [
+        points[size > cutoff * np.maximum(scale, common)] if common > 0 else points[:0]
+        for (points, _), size, scale in zip(seen, sizes, local, strict=True)
+    ]
 
 
 def _local_scales(seen, sizes):
-    """Robust standard deviations, over samples, at the points of each; zeros where points are a curve's own."""
+    """Robust standard deviations over samples, at the points of each sample; zeros where few points are shared."""
     points, inverse = np.unique(np.concatenate([own for own, _ in seen]), axis=0, return_inverse=True)
     inverse = inverse.ravel()
-    if 2 * len(points) > len(inverse):  # hardly any point is seen twice
+    if 2 * len(points) > len(inverse):  # most points belong to one curve
         return [np.zeros(len(own)) for own in sizes]
     flat = np.concatenate(sizes)
     order = np.argsort(inverse, kind="stable")
@@ -269,14 +278,15 @@ def _local_scales(seen, sizes):
 
 
 def _stretches(state: State, cutoff) -> dict[str, np.ndarray]:
-    found = deviating_points(state, cutoff)
-    dimension = found[0].shape[1]
+    """Columns of functions: where along the domain each sample deviates."""
+    deviating = deviating_points(state, cutoff)
+    dimension = deviating[0].shape[1]
     columns = {}
     for k in range(dimension):
         suffix = "" if dimension == 1 else f"_{k + 1}"
         for name, end in (("start", np.min), ("end", np.max)):
-            columns[name + suffix] = np.array([end(own[:, k]) if len(own) else np.nan for own in found])
-    points = np.empty(len(found), dtype=object)
-    for i, own in enumerate(found):
+            columns[name + suffix] = np.array([end(own[:, k]) if len(own) else np.nan for own in deviating])
+    points = np.empty(len(deviating), dtype=object)
+    for i, own in enumerate(deviating):
         points[i] = np.unique(own[:, 0]) if dimension == 1 else np.unique(own, axis=0)
     return columns | {"n_points": np.array([len(own) for own in points]), "points": points}
