@@ -1,4 +1,4 @@
-"""``outlier_report``: one table of the training samples that deviate from the model, for every loss and kind of output."""
+"""``outlier_report``: a table of the training samples that deviate from the model, for every loss and output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functional data as they come: arrays on a common grid, curves at points of their own, scikit-fda's containers."""
+"""Containers of functions: arrays on a common grid, irregular curves, and those of scikit-fda."""
 
 from __future__ import annotations
 
@@ -14,27 +14,35 @@ from ..times import as_date, as_times, change_origin, date_text, days, first_dat
 from .bases import atom_values, check_basis, evaluate_expansion, fit_coefficients, gauss_quadrature, is_expansion
 from .points import as_axes, check_grids, check_inside, interpolate_observed, read_axes, same_points
 
-DEFAULT_POINTS = 101  # of the grid that curves without a common one are put on
+DEFAULT_POINTS = 101  # grid points on which irregular curves are predicted and interpolated: steps of 1 % of the domain
 
 
 class IrregularFunctions:
-    """Curves observed at points of their own.
+    """Curves observed at different points.
 
-    Has a length, a shape ``(n,)`` and the indexing of arrays, so that scikit-learn can split it.
+    It has a length, a shape ``(n,)`` and the indexing of arrays, so that scikit-learn can split it.
 
     Parameters
     ----------
-    points : n arrays (m_i,), the points of each curve, in any order: numbers, or dates or durations, which become days
-    values : n arrays (m_i,), or (m_i, p) for p curves observed together; NaN where not observed
-    domain : (low, high) interval the curves live on; by default from the smallest to the largest point
-    origin : date that dates are counted from in days; by default the first of them
+    points : sequence of n arrays of shape (m_i,)
+        Points of each curve, in any order: numbers, or dates or durations, which become days.
+    values : sequence of n arrays of shape (m_i,) or (m_i, p)
+        Values at the points; p curves may be observed together. NaN where not observed.
+    domain : tuple (low, high), default=None
+        Interval of the curves; None for the interval from the smallest to the largest point.
+    origin : date, default=None
+        Date from which days are counted; None for the first date. Only for points that are dates.
 
     Attributes
     ----------
-    points : list of n arrays (m_i,) of numbers, of dates the days since the origin
-    values : list of n arrays (m_i,) or (m_i, p)
-    domain : (low, high)
-    origin : numpy.datetime64 that points are counted from in days, None where they are no dates
+    points : list of n arrays of shape (m_i,)
+        Numbers; dates are days since the origin.
+    values : list of n arrays of shape (m_i,) or (m_i, p)
+        Values at the points.
+    domain : tuple (low, high)
+        Interval of the curves.
+    origin : numpy.datetime64 or None
+        Date from which days are counted; None where points are not dates.
 
     References
     ----------
@@ -55,38 +63,12 @@ class IrregularFunctions:
             raise ValueError(
                 f"points and values must have an entry for each curve, got {len(points)} and {len(values)} entries"
             )
-        self.points, self.values = [], []
         points, self.origin = _in_days(points, origin)
-        for i, (p, v) in enumerate(zip(points, values, strict=True)):
-            try:
-                p, v = np.asarray(p, dtype=float), np.asarray(v, dtype=float)
-            except (TypeError, ValueError) as error:
-                raise ValueError(
-                    f"curve {i}: points must be arrays of numbers, dates or durations (pandas.to_datetime converts "
-                    f"text), and values arrays of numbers: {error}"
-                ) from error
-            if p.ndim != 1 or v.ndim not in (1, 2) or len(p) != len(v):
-                raise ValueError(
-                    f"curve {i}: {p.size} points {p.shape} but values of shape {v.shape}; give one value a point"
-                )
-            if not np.isfinite(p).all() or np.isinf(v).any():
-                raise ValueError(f"curve {i}: points must be finite numbers, and values finite or NaN")
-            self.points.append(p)
-            self.values.append(v)
+        curves = [_read_curve(i, p, v) for i, (p, v) in enumerate(zip(points, values, strict=True))]
+        self.points, self.values = [p for p, _ in curves], [v for _, v in curves]
         if len({v.shape[1:] for v in self.values}) > 1:
             raise ValueError("values must all be (m_i,) or all be (m_i, p) with the same p")
-        if domain is None:
-            every = np.concatenate(self.points) if len(self.points) else np.empty(0)
-            if not len(every):
-                raise ValueError("points: no curve has any point; give at least one, or the domain")
-            domain = (every.min(), every.max())
-        try:
-            low, high = map(float, read_points(list(domain), self.origin)[0])
-        except (TypeError, ValueError):
-            low, high = np.nan, np.nan  # refused below
-        if not (np.isfinite([low, high]).all() and low <= high):
-            raise ValueError(f"domain must be an interval (low, high) of finite numbers, got {domain!r}")
-        self.domain = (low, high)
+        self.domain = _span(self.points) if domain is None else _read_domain(domain, self.origin)
         for i, p in enumerate(self.points):
             check_inside(p, self.domain, f"points of curve {i}")
 
@@ -96,19 +78,19 @@ class IrregularFunctions:
 
     @property
     def parts(self):
-        """All that there is to know, as lists: what two of them are compared by."""
+        """All contents as lists, by which two containers are compared."""
         return [self.domain, self.points, self.values, *([] if self.origin is None else [str(self.origin)])]
 
     @property
     def n_curves(self):
-        """How many curves are observed together."""
+        """Number of curves that are observed together."""
         return self.values[0].shape[1] if len(self) and self.values[0].ndim == 2 else 1
 
     def __len__(self):
         return len(self.points)
 
     def __array__(self, dtype=None, copy=None):
-        """Single curves as objects, which is how scikit-learn puts the predictions of folds together."""
+        """Single curves as objects: scikit-learn concatenates predictions of folds in this form."""
         out = np.empty(len(self), dtype=object)
         for i in range(len(self)):
             out[i] = self[i]
@@ -116,22 +98,28 @@ class IrregularFunctions:
 
     def __getitem__(self, key):
         """Curves by an index, a slice, indices or a mask; the domain stays."""
-        if isinstance(key, tuple):  # scikit-learn asks for [rows, ...]
+        if isinstance(key, tuple):  # scikit-learn indexes by [rows, ...]
             key = key[0]
         rows = np.atleast_1d(np.arange(len(self))[key])
         points, values = [self.points[i] for i in rows], [self.values[i] for i in rows]
         return IrregularFunctions(points, values, self.domain, self.origin)
 
     def with_origin(self, origin):
-        """The same curves with another origin of their dates; as they are where points are no dates, or it is None."""
+        """The same curves with dates counted from another origin; unchanged without dates, or where origin is None."""
         if self.origin is None or origin is None or self.origin == origin:
             return self
-        points = [change_origin(own, self.origin, origin)[0] for own in self.points]
+        points = [change_origin(p, self.origin, origin)[0] for p in self.points]
         domain = change_origin(np.array(self.domain), self.origin, origin)[0]
         return IrregularFunctions(points, self.values, domain, origin)
 
     def to_array(self):
-        """Values (n, m), or (n, m, p), of curves that all have as many points."""
+        """Values (n, m) or (n, m, p) of curves with equal numbers of points.
+
+        Returns
+        -------
+        values : array of shape (n, m) or (n, m, p)
+            The values of all curves, in the order of their points.
+        """
         if len({len(p) for p in self.points}) > 1:
             raise ValueError("the curves have different numbers of points; use points and values, one array a curve")
         return np.array(self.values)
@@ -143,20 +131,60 @@ class IrregularFunctions:
         return f"IrregularFunctions({len(self)} curves, {span}, domain={self.domain}{dates})"
 
 
+def _read_curve(i, points, values):
+    """Points (m,) and values (m,) or (m, p) of curve i as floats, checked."""
+    try:
+        p, v = np.asarray(points, dtype=float), np.asarray(values, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"curve {i}: points must be arrays of numbers, dates or durations (pandas.to_datetime converts "
+            f"text), and values arrays of numbers: {error}"
+        ) from error
+    if p.ndim != 1 or v.ndim not in (1, 2) or len(p) != len(v):
+        raise ValueError(f"curve {i}: {p.size} points {p.shape} but values of shape {v.shape}; give one value a point")
+    if not np.isfinite(p).all() or np.isinf(v).any():
+        raise ValueError(f"curve {i}: points must be finite numbers, and values finite or NaN")
+    return p, v
+
+
+def _span(points):
+    """The interval from the smallest to the largest point of all curves."""
+    together = np.concatenate(points) if points else np.empty(0)
+    if not len(together):
+        raise ValueError("points: no curve has any point; give at least one, or the domain")
+    return float(together.min()), float(together.max())
+
+
+def _read_domain(domain, origin):
+    """The interval (low, high) as floats, in days since the origin where its ends are dates."""
+    try:
+        low, high = map(float, read_points(list(domain), origin)[0])
+    except (TypeError, ValueError):
+        low, high = np.nan, np.nan  # refused below
+    if not (np.isfinite([low, high]).all() and low <= high):
+        raise ValueError(f"domain must be an interval (low, high) of finite numbers, got {domain!r}")
+    return low, high
+
+
 def _in_days(points, origin):
-    """Points of curves with dates and durations in days, and the origin of dates, None where there are none."""
-    times = [as_times(own) for own in points]
-    dated = [own for own in times if own is not None and own.dtype.kind == "M"]
+    """Points of curves with dates and durations in days, and the origin of dates, None without dates."""
+    times = [as_times(p) for p in points]
+    dates = [t for t in times if t is not None and t.dtype.kind == "M"]
     if origin is not None:
         origin = as_date(origin, "origin")
-    elif dated:
-        origin = first_date(np.concatenate(dated))
-    kinds = {"f" if own is None else own.dtype.kind for own, p in zip(times, points, strict=True) if np.size(p)}
-    if dated and (kinds != {"M"} or any(np.isnat(own).any() for own in dated)):
+    elif dates:
+        origin = first_date(np.concatenate(dates))
+    _check_same_kind(points, times, dates)
+    return [p if t is None else days(t, origin) for p, t in zip(points, times, strict=True)], origin
+
+
+def _check_same_kind(points, times, dates):
+    """Raise unless all points are dates, all are durations, or all are numbers."""
+    kinds = {"f" if t is None else t.dtype.kind for t, p in zip(times, points, strict=True) if np.size(p)}
+    if dates and (kinds != {"M"} or any(np.isnat(t).any() for t in dates)):
         raise ValueError("points: some are dates and others are none; give dates for all points of all curves")
     if len(kinds) > 1:
         raise ValueError("points: some are durations and others numbers; give durations for all points of all curves")
-    return [p if own is None else days(own, origin) for p, own in zip(points, times, strict=True)], origin
 
 
 @dataclass(frozen=True)
@@ -176,22 +204,22 @@ class GridFunctions:
 
 @dataclass(frozen=True)
 class Layout:
-    """How functions were handed over, so that predictions come back in the same form."""
+    """The form of the training functions, in which predictions are returned."""
 
     kind: str  # "array", "FDataGrid", "FDataIrregular", "FDataBasis" or "IrregularFunctions"
-    ndim: int = 2  # of the array
-    names: dict = field(default_factory=dict)  # of scikit-fda's containers
-    named_points: bool = False  # whether the grid is the names of the columns of a data frame
+    ndim: int = 2  # of an array
+    names: dict = field(default_factory=dict)  # of a scikit-fda container
+    named_points: bool = False  # whether column names of a data frame are the grid
     basis: Any = None  # of a FDataBasis
-    listed: bool = False  # whether each function was an object of its own
-    origins: tuple = ()  # of each variable, the date that points are counted from; None, or nothing, for numbers
+    listed: bool = False  # whether functions came as a list of single ones
+    origins: tuple = ()  # for each variable the date from which points are counted, None for numbers; () without dates
 
     def axes(self, grid):
-        """Grids behind a setting of where to predict."""
+        """Grids to predict on, from a user's setting."""
         return as_axes(grid, self.origins)
 
     def wrap_training_grid(self, values, axes, domain):
-        """Values on the training grid in the form of the training outputs; in a basis where these were."""
+        """Values on the training grid in the form of the training outputs, also as expansions in a basis."""
         if self.kind != "FDataBasis":
             return self.wrap(values, axes, domain)
         from skfda import FDataBasis
@@ -213,8 +241,8 @@ class Layout:
     def wrap_irregular(self, points, values, domain):
         """Values [(m_i, p), ...] at points [(m_i,), ...]."""
         if self.listed and self.kind in ("FDataGrid", "FDataBasis"):
-            own = zip(points, values, strict=True)
-            return [curve for p, v in own for curve in self.wrap(v[None], (p,), domain)]
+            pairs = zip(points, values, strict=True)
+            return [curve for p, v in pairs for curve in self.wrap(v[None], (p,), domain)]
         if self.kind.startswith("FData"):
             from skfda import FDataIrregular
 
@@ -232,13 +260,13 @@ class Layout:
         return self._form(IrregularFunctions(points, values, domain[0], *self.origins[:1]))
 
     def _form(self, functions):
-        """A container, or a list of single ones where it was one."""
+        """The container, or a list of single functions if the training functions were one."""
         return [functions[i : i + 1] for i in range(len(functions))] if self.listed else functions
 
 
 @dataclass(frozen=True)
 class FunctionOutputs:
-    """Functions as they were read, with how they were handed over: reading them again costs nothing."""
+    """Functions that are already read and checked, with their layout; reading them again returns them unchanged."""
 
     data: GridFunctions | IrregularFunctions
     layout: Layout
@@ -251,7 +279,7 @@ class FunctionOutputs:
 
 
 def has_points(Y):
-    """Whether Y is a container of functions that knows their points, ours or scikit-fda's, or a list of single ones."""
+    """Whether Y is a container of functions with their points, ours or scikit-fda's, or a list of single functions."""
     return _is_container(Y) or _singles(Y) is not None
 
 
@@ -261,14 +289,14 @@ def _is_container(Y):
 
 
 def _singles(Y):
-    """The containers in a list, or in an array of objects, which is what scikit-learn makes of some; None otherwise."""
+    """The containers in a list, or in an array of objects as scikit-learn creates it; None for other data."""
     if isinstance(Y, np.ndarray) and Y.dtype == object:
         Y = list(Y.ravel()) if Y.size == len(Y) else None
     return list(Y) if isinstance(Y, (list, tuple)) and len(Y) and all(map(_is_container, Y)) else None
 
 
 def merge_containers(Y, name="y"):
-    """One container from a list of single functions, irregular if their grids differ; anything else as it is."""
+    """One container from a list of single functions, irregular if their grids differ; other data unchanged."""
     singles = _singles(Y)
     if singles is None:
         return Y
@@ -281,15 +309,15 @@ def merge_containers(Y, name="y"):
     first = singles[0]
     if not isinstance(first, IrregularFunctions) and all(_alike(first, y) for y in singles[1:]):
         return first.concatenate(*singles[1:]) if len(singles) > 1 else first
-    own = [_read_single(y, name) for y in singles]
-    own = [curve.with_origin(own[0].origin) for curve in own]
-    ends = np.array([curve.domain for curve in own])
-    points, values = [curve.points[0] for curve in own], [curve.values[0] for curve in own]
-    return IrregularFunctions(points, values, (ends[:, 0].min(), ends[:, 1].max()), own[0].origin)
+    curves = [_read_single(y, name) for y in singles]
+    curves = [curve.with_origin(curves[0].origin) for curve in curves]
+    ends = np.array([curve.domain for curve in curves])
+    points, values = [curve.points[0] for curve in curves], [curve.values[0] for curve in curves]
+    return IrregularFunctions(points, values, (ends[:, 0].min(), ends[:, 1].max()), curves[0].origin)
 
 
 def _alike(first, other):
-    """Whether two containers of scikit-fda can be one: of the same kind, on the same grid or in the same basis."""
+    """Whether two scikit-fda containers can be merged: same kind, and same grid or basis."""
     if type(first) is not type(other) or first.dim_codomain != other.dim_codomain:
         return False
     if is_expansion(first):
@@ -301,7 +329,7 @@ def _alike(first, other):
 
 
 def _read_single(Y, name) -> IrregularFunctions:
-    """One function of a container as one with points of its own."""
+    """A container of one function as ``IrregularFunctions``."""
     data, _ = read_functions(Y, None, name)
     if isinstance(data, IrregularFunctions):
         return data
@@ -312,23 +340,23 @@ def _read_single(Y, name) -> IrregularFunctions:
 
 
 def as_curves(X, name="X"):
-    """Inputs as one container of values at points: a list joined, functions in a basis evaluated at even steps."""
+    """Inputs as one container of point values; lists are merged, expansions in a basis evaluated at equal steps."""
     return evaluate_expansion(merge_containers(X, name), name)
 
 
 def read_training(Y, grid) -> FunctionOutputs:
-    """Training outputs as they are read; a grid says nothing of irregular ones, but where to predict them."""
+    """Training outputs, read; for irregular functions the grid only says where to predict."""
     if isinstance(Y, FunctionOutputs):
         return Y
-    one = merge_containers(Y)
-    if is_expansion(one) and grid is not None:
+    merged = merge_containers(Y)
+    if is_expansion(merged) and grid is not None:
         raise ValueError("grid must be None for functions in a basis; or give their values there, y.to_grid(grid)")
-    irregular = isinstance(one, IrregularFunctions) or hasattr(one, "start_indices")
+    irregular = isinstance(merged, IrregularFunctions) or hasattr(merged, "start_indices")
     return FunctionOutputs(*read_functions(Y, None if irregular else grid))
 
 
 def rows_of_none(Y):
-    """A list of rows in which None stands for a whole row, with rows of NaN in its place; anything else as it is."""
+    """A list of rows with None replaced by rows of NaN; other data unchanged."""
     if not isinstance(Y, (list, tuple)) or not any(row is None for row in Y):
         return Y
     shape = next((np.shape(row) for row in Y if row is not None), ())
@@ -336,45 +364,64 @@ def rows_of_none(Y):
 
 
 def read_functions(Y, grid=None, name="y", origins=None):
-    """``Curves`` or ``IrregularFunctions`` from any of the containers, and their ``Layout``.
+    """``GridFunctions`` or ``IrregularFunctions`` from any container, and their ``Layout``.
 
-    grid : None, an increasing array (m,), or a tuple of such arrays for functions of several variables; scikit-fda's
-        objects bring their own, data frames too if None, where the names of their columns are points
-    origins : of dates, those of the training outputs, a tuple with one for each variable; None for their own
+    grid : None, an increasing array (m,), or a tuple of such arrays for functions of several variables. With None,
+        scikit-fda's objects have their own grid, and so do data frames whose column names are points
+    origins : tuple with the origin of dates of each variable in the training outputs; None for the first date
     """
-    first = origins[0] if origins else None
     if isinstance(Y, FunctionOutputs):
         return Y.data, Y.layout
     singles = _singles(Y)
     if singles is not None:
-        data, layout = read_functions(merge_containers(Y, name), grid, name, origins)
-        if hasattr(singles[0], "data_matrix"):  # whether or not they share a grid
-            layout = Layout("FDataGrid", names=_names(singles[0]))
-        return data, replace(layout, listed=True)
+        return _read_singles(singles, grid, name, origins)
     if isinstance(Y, IrregularFunctions):
-        Y = Y.with_origin(first)
+        Y = Y.with_origin(origins[0] if origins else None)
         return Y, Layout("IrregularFunctions", origins=() if Y.origin is None else (Y.origin,))
     if is_expansion(Y):
         return _read_basis(Y, grid, name)
     if hasattr(Y, "data_matrix"):
-        axes: tuple = tuple(np.asarray(axis, dtype=float) for axis in Y.grid_points)
-        domain = tuple((float(low), float(high)) for low, high in Y.domain_range)
-        matrix = np.array(Y.data_matrix, dtype=float)
-        check_grids(axes, matrix.shape[1:-1], name)
-        given = axes if grid is None else as_axes(grid)
-        if len(given) != len(axes) or not all(map(same_points, given, axes)):
-            raise ValueError(f"grid must be None or equal to the grid_points that {name} brings along")
-        if np.isinf(matrix).any():
-            raise ValueError(f"{name} contains infinity; use NaN for points that were not observed")
-        return GridFunctions(matrix, axes, domain), Layout("FDataGrid", names=_names(Y))
+        return _read_fdata_grid(Y, grid, name)
     if hasattr(Y, "start_indices"):
-        if Y.dim_domain != 1:
-            raise ValueError(f"{name}: irregular functions must have one variable, got {Y.dim_domain}; use a FDataGrid")
-        cuts = np.asarray(Y.start_indices)[1:]
-        points, values = (np.split(np.asarray(a, dtype=float), cuts) for a in (Y.points[:, 0], Y.values))
-        return IrregularFunctions(points, values, Y.domain_range[0]), Layout("FDataIrregular", names=_names(Y))
+        return _read_fdata_irregular(Y, name)
     if hasattr(Y, "to_grid"):
         raise TypeError(f"{name} is a {type(Y).__name__}; give its values at points, {name}.to_grid(points)")
+    return _read_array(Y, grid, name, origins)
+
+
+def _read_singles(singles, grid, name, origins):
+    """A list of single functions."""
+    data, layout = read_functions(merge_containers(singles, name), grid, name, origins)
+    if hasattr(singles[0], "data_matrix"):  # also if their grids differ
+        layout = Layout("FDataGrid", names=_names(singles[0]))
+    return data, replace(layout, listed=True)
+
+
+def _read_fdata_grid(Y, grid, name):
+    """A FDataGrid of scikit-fda."""
+    axes: tuple = tuple(np.asarray(axis, dtype=float) for axis in Y.grid_points)
+    domain = tuple((float(low), float(high)) for low, high in Y.domain_range)
+    matrix = np.array(Y.data_matrix, dtype=float)
+    check_grids(axes, matrix.shape[1:-1], name)
+    given = axes if grid is None else as_axes(grid)
+    if len(given) != len(axes) or not all(map(same_points, given, axes)):
+        raise ValueError(f"grid must be None or equal to the grid_points that {name} brings along")
+    if np.isinf(matrix).any():
+        raise ValueError(f"{name} contains infinity; use NaN for points that were not observed")
+    return GridFunctions(matrix, axes, domain), Layout("FDataGrid", names=_names(Y))
+
+
+def _read_fdata_irregular(Y, name):
+    """A FDataIrregular of scikit-fda."""
+    if Y.dim_domain != 1:
+        raise ValueError(f"{name}: irregular functions must have one variable, got {Y.dim_domain}; use a FDataGrid")
+    cuts = np.asarray(Y.start_indices)[1:]
+    points, values = (np.split(np.asarray(a, dtype=float), cuts) for a in (Y.points[:, 0], Y.values))
+    return IrregularFunctions(points, values, Y.domain_range[0]), Layout("FDataIrregular", names=_names(Y))
+
+
+def _read_array(Y, grid, name, origins):
+    """An array, a list of rows, or a data frame, whose column names may be the grid."""
     try:
         array = check_array(
             rows_of_none(numbers_of(Y)),
@@ -390,10 +437,9 @@ def read_functions(Y, grid=None, name="y", origins=None):
         ) from error
     named = points_of(Y) if grid is None else None
     if named is not None:
-        points, own = named
-        _check_increase(Y, points, name)
-        points, own = change_origin(points, own, first)
-        axes, origins = (points,), (own,)
+        _check_increase(Y, named[0], name)
+        points, origin = change_origin(*named, origins[0] if origins else None)
+        axes, origins = (points,), (origin,)
     else:
         axes, origins = _axes_of(grid, array, name, origins)
     values = array.reshape(len(array), *(len(axis) for axis in axes), -1)
@@ -404,30 +450,30 @@ def read_functions(Y, grid=None, name="y", origins=None):
 
 
 def _check_increase(Y, points, name):
-    """Raise if the columns of a data frame are not in the order of the points that their names stand for."""
+    """Raise unless the points in the column names of a data frame increase."""
     if (np.diff(points) > 0).all():
         return
     names = list(Y.columns)
     if len(set(points)) < len(points):
         remedy = "leave out columns of equal points, or set grid= to other points"
     else:
-        ordered = _some([names[j] for j in np.argsort(points)])
+        ordered = _abbreviate([names[j] for j in np.argsort(points)])
         remedy = f"give {name}[names] with names = {ordered}, or set grid= to other points"
     raise ValueError(
         f"{name}: the names of its columns are the points of the grid, which must increase from column to column, got "
-        f"{_some(names)}; {remedy}"
+        f"{_abbreviate(names)}; {remedy}"
     )
 
 
-def _some(names):
-    """The first names of a list, dates in full."""
+def _abbreviate(names):
+    """Text of the first names of a list, with dates unabridged."""
     short = reprlib.Repr()
     short.maxother = 50
     return short.repr(names)
 
 
 def _read_basis(Y, grid, name):
-    """Functions in a basis at the points of a grid, by default at some whose quadrature is exact for it."""
+    """Functions in a basis at the points of a grid, by default at points whose quadrature is exact for the basis."""
     check_basis(Y.basis, name)
     (points,) = (gauss_quadrature(Y.basis)[0],) if grid is None else as_axes(grid)
     check_inside(points, Y.basis.domain_range[0], "grid")
@@ -442,7 +488,7 @@ def _read_basis(Y, grid, name):
 def curves_on_grid(X, grid=None, name="X") -> GridFunctions:
     """Input curves of one variable on a common grid, values (n, m, channels), for kernels.
 
-    Curves with points of their own are interpolated linearly on 101 points of their domain.
+    Irregular curves are interpolated linearly on 101 points of their domain.
     """
     curves, _ = read_functions(evaluate_expansion(X, name), grid, name)
     if isinstance(curves, IrregularFunctions):
@@ -455,8 +501,8 @@ def curves_on_grid(X, grid=None, name="X") -> GridFunctions:
 def resample_curves(curves: IrregularFunctions, grid, name) -> GridFunctions:
     """Irregular curves interpolated on a grid (m,), by default on 101 points of their domain."""
     low, high = curves.domain
-    even = (np.linspace(low, high, DEFAULT_POINTS if low < high else 1),)
-    axes = even if grid is None else as_axes(grid, (curves.origin,))
+    equal_steps = (np.linspace(low, high, DEFAULT_POINTS if low < high else 1),)
+    axes = equal_steps if grid is None else as_axes(grid, (curves.origin,))
     if len(axes) != 1:
         raise ValueError(f"grid must be one increasing array of points for irregular curves, got {len(axes)}")
     check_grids(axes, [axes[0].size], name)
@@ -474,8 +520,7 @@ def interpolate_curves(curves: IrregularFunctions, axis):
 
 
 def _axes_of(grid, array, name, origins=None):
-    """Grids of an array (n, m_1, ..., m_k) or (n, m_1, ..., m_k, p), and origins of their dates; by default even steps
-    on [0, 1]."""
+    """Grids of an array (n, m_1, ..., m_k) or (n, m_1, ..., m_k, p), equal steps on [0, 1] by default, and origins."""
     shape = array.shape[1:] or (1,)
     if grid is None:
         if len(shape) > 2:
