@@ -9,7 +9,7 @@ import scipy.sparse.csgraph
 from ..data.graphs import read_known_graph
 from .axes import BLACK, CYCLE, GREY, RED, axes_of
 
-_ROUNDS = 100  # iterations of stress majorization; more change positions by less than a line's width
+_ROUNDS = 100  # iterations of stress majorization; the time is linear in it
 _TOUCHING = 1e-3  # smallest distance of two nodes in a division, in links
 _FEW = 40  # largest number of nodes whose names are all written
 _WIDTHS = (1.2, 3.2)  # line widths, in points, of the lowest and the highest score

@@ -1,4 +1,4 @@
-"""Functions on the unit interval: plain objects that hold numbers, and are called with points (p,)."""
+"""Functions on the unit interval: objects that hold numbers and are called with points (p,)."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ import scipy.interpolate
 
 from ..data.functions import atom_values, interpolate_rows
 
-_DIGITS = 40  # binary digits of a point that wavelets look at: points closer than 2^-40, about 1e-12, are the same
+_DIGITS = (
+    40  # binary digits of a point that wavelets use: points closer than 2^-40 (1e-12) are equal; cost is linear in it
+)
 
 
 @dataclass(frozen=True)
 class Atoms:
-    """Functions on [0, 1]: called with points (p,), gives their values (n_atoms, p).
+    """Functions on [0, 1]: a call with points (p,) returns values (n_atoms, p).
 
-    ``scale_weights`` (n_atoms,) are the diagonal entries, all positive, of the output operator B (Bouche et al. 2021,
-    section 3.4). ``around_mean`` says that they span deviations from the mean curve, and not the curve itself.
+    ``scale_weights`` (n_atoms,) are the positive diagonal entries of the output operator B (Bouche et al. 2021, section
+    3.4). ``around_mean`` means that the atoms span deviations from the mean curve, not the curves themselves.
     """
 
     function: Callable
@@ -32,7 +34,7 @@ class Atoms:
 
 @dataclass(frozen=True, eq=False)
 class TrigonometricFunctions:
-    """Atoms of Fourier's order: 0 the constant, 2l - 1 the cosine and 2l the sine of frequency l."""
+    """Trigonometric functions by number: 0 is the constant, 2l - 1 the cosine and 2l the sine of frequency l."""
 
     order: np.ndarray
 
@@ -91,7 +93,7 @@ class Wavelets:
 
 @dataclass(frozen=True, eq=False)
 class LinearInterpolants:
-    """Functions with values (n_atoms, m) on a grid (m,): linear between its points, constant beyond."""
+    """Functions with values (n_atoms, m) on a grid (m,): linear between its points, constant beyond its ends."""
 
     grid: np.ndarray
     values: np.ndarray
@@ -114,7 +116,7 @@ class Eigenfunctions:
 
 @dataclass(frozen=True, eq=False)
 class RescaledBasis:
-    """The functions of a scikit-fda basis over sizes (n_atoms, 1), its domain laid on [0, 1], ends for ends."""
+    """The functions of a scikit-fda basis, its domain mapped to [0, 1], divided by sizes (n_atoms, 1)."""
 
     basis: Any
     sizes: Any
@@ -126,7 +128,7 @@ class RescaledBasis:
 
 @dataclass(frozen=True, eq=False)
 class AtomUnion:
-    """The atoms of several, one after the other."""
+    """The atoms of several parts, one after the other."""
 
     parts: list
 
@@ -136,7 +138,7 @@ class AtomUnion:
 
 @dataclass(frozen=True, eq=False)
 class CallableAtoms:
-    """A user's function ``points (p,) -> (n_atoms, p)``, whose values are checked."""
+    """A user's function ``points (p,) -> (n_atoms, p)`` with a check of its values."""
 
     function: Callable
 
@@ -153,7 +155,7 @@ class CallableAtoms:
 
 
 def translates(low, j):
-    """The k for which ``f(2^j t - k)``, f supported on [0, len(low) - 1], is not zero on [0, 1)."""
+    """Integers k such that ``f(2^j t - k)``, f supported on [0, len(low) - 1], is not zero on [0, 1)."""
     return np.arange(2 - len(low), 2**j)
 
 
@@ -167,7 +169,7 @@ def _scaling_functions(low, j, points):
     """``2^(j/2) φ(2^j t - k)`` at points t for all translates k, by the algorithm of Daubechies and Lagarias.
 
     The vector ``v(x) = (φ(x), φ(x + 1), ...)``, x in [0, 1), obeys ``v(x) = T_b v(2x - b)`` with b the first binary
-    digit of x, so it is a product of matrices applied to ``v(0)``: exact for dyadic x, and no table to interpolate in.
+    digit of x, so it is a product of matrices applied to ``v(0)``, which is exact for dyadic x.
     """
     size = len(low) - 1
     i, k = np.indices((size, size))

@@ -1,4 +1,4 @@
-"""One variable of a space of functions: orthonormal coordinates of functions on the unit interval, and back."""
+"""Axes: orthonormal coordinates of functions of one variable on the unit interval."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ class GridAxis:
 
     Parameters
     ----------
-    points, quadrature : (m,) grid in [0, 1] and its weights, of sum 1
-    operator : the operator that "auto" stands for, with ``gram(points, others)``
+    points, quadrature : arrays of shape (m,)
+        Grid in [0, 1] and quadrature weights of sum 1.
+    operator : operators.Integral
+        The default output operator, with ``gram(points, others)``.
     """
 
     pointwise = True
@@ -27,6 +29,7 @@ class GridAxis:
 
     @property
     def default_operator(self):
+        """Matrix (d, d) of the operator that "auto" means."""
         return self.integral(self.operator.gram)
 
     def encode(self, values):
@@ -38,7 +41,7 @@ class GridAxis:
         return coordinates / self.root
 
     def basis(self, points):
-        """Values (d, p) of the basis functions: hats over sqrt(q_j)."""
+        """Values (d, p) of the basis functions at points (p,): hat functions divided by sqrt(q_j)."""
         return interpolate_rows(self.points, np.eye(self.size), points) / self.root[:, None]
 
     def integral(self, gram):
@@ -46,10 +49,11 @@ class GridAxis:
         return self.root[:, None] * gram(self.points, self.points) * self.root
 
     def evaluate_integral(self, gram, points):
-        """Matrix (d, p) that takes coordinates of f to values of its integral against the kernel at points."""
+        """Matrix (d, p) from coordinates of f to values, at points (p,), of its integral against the kernel."""
         return self.root[:, None] * gram(self.points, points)
 
     def operator_from_atoms(self, B):
+        """The operator itself: atoms are the points."""
         return B
 
 
@@ -61,8 +65,10 @@ class BasisAxis:
 
     Parameters
     ----------
-    atoms : callable ``points (p,) -> (k, p)`` with ``scale_weights`` (k,), the diagonal of B
-    points, quadrature : (m,) points in [0, 1] and their weights, of sum 1; inner products are theirs
+    atoms : Atoms
+        Callable ``points (p,) -> (k, p)`` with ``scale_weights`` (k,), the diagonal of B.
+    points, quadrature : arrays of shape (m,)
+        Points in [0, 1] and quadrature weights of sum 1, which define the inner product.
     """
 
     pointwise = False
@@ -76,7 +82,7 @@ class BasisAxis:
         if np.abs(gram - np.eye(self.n_atoms)).max() <= 1e-12 * self.n_atoms:  # orthonormal up to rounding
             self.to_basis = self.from_atoms = None
         else:
-            g, E = spectrum(gram, 1e-10)  # less is what rounding leaves of atoms that depend on others
+            g, E = spectrum(gram, 1e-10)  # smaller eigenvalues are rounding errors of dependent atoms
             if not len(g):
                 raise ValueError("space: every atom of the dictionary is zero on the grid; give other atoms")
             self.to_basis = (E / np.sqrt(g)).T  # (d, k)
@@ -87,6 +93,7 @@ class BasisAxis:
 
     @property
     def default_operator(self):
+        """Matrix (d, d) of the operator that "auto" means: the weights of the atoms."""
         return self.operator_from_atoms(np.diag(self.atoms.scale_weights))
 
     def encode(self, values):
@@ -103,5 +110,5 @@ class BasisAxis:
         return self.analysis @ gram(self.points, self.points) @ self.analysis.T
 
     def operator_from_atoms(self, B):
-        """Operator (d, d) on coordinates from one on coefficients of atoms (k, k)."""
+        """Operator (d, d) on coordinates from an operator (k, k) on coefficients of atoms."""
         return B if self.from_atoms is None else self.from_atoms @ B @ self.from_atoms.T

@@ -1,4 +1,4 @@
-"""What a space of outputs is."""
+"""The base class of output spaces."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 
 
 class Space:
-    """Outputs as rows of coordinates in an orthonormal basis; subclasses give ``encode``, and most ``decode``.
+    """Outputs as rows of coordinates in an orthonormal basis; subclasses define ``encode``, and most ``decode``.
 
-    An estimator names its space in ``output_space(y, sample_weight)``.
+    An estimator creates its space in ``output_space(y, sample_weight)``.
 
     References
     ----------
@@ -19,34 +19,34 @@ class Space:
 
     Examples
     --------
-    Outputs of two numbers by their sum alone, in the direction (1, 1):
+    Pairs of numbers represented by their sum alone, in the direction (1, 1):
 
     >>> import numpy as np
     >>> from hilbertlearn import OperatorKernelRegressor, spaces
-    >>> class Together(spaces.Space):
+    >>> class SumSpace(spaces.Space):
     ...     def encode(self, y):
     ...         return np.asarray(y).sum(axis=1, keepdims=True) / np.sqrt(2)
     ...     def decode(self, coordinates):
     ...         return np.repeat(coordinates, 2, axis=1) / np.sqrt(2)
     >>> class Regressor(OperatorKernelRegressor):
     ...     def output_space(self, y, sample_weight):
-    ...         return Together()
+    ...         return SumSpace()
     >>> X = np.linspace(0, 1, 10)[:, None]
     >>> Regressor(gamma=1.0, alpha=1e-6).fit(X, np.hstack([X, 3 * X])).predict([[0.5]]).round(2)
     array([[1., 1.]])
     """
 
-    residuals_are_errors = True  # whether residuals in coordinates say how good predictions are
-    decodes = True  # whether ``decode`` gives outputs, without a decoder
+    residuals_are_errors = True  # whether small residuals in coordinates mean good predictions
+    decodes = True  # whether ``decode`` returns outputs; False: a decoder of ``decoders`` is needed
 
     @property
     def pointwise(self) -> bool:
-        """Whether coordinates are point values, as losses with p other than 2 need."""
+        """Whether coordinates are point values, which losses with p other than 2 need."""
         return False
 
     @property
     def measure(self):
-        """Weights (d,) of the points, None for ones."""
+        """Quadrature weights (d,) of point values; None for ones."""
         return None
 
     def encode(self, y):
@@ -62,84 +62,85 @@ class Space:
         return self.decode(coordinates)
 
     def sampling(self, y):
-        """The map from coordinates to what ``encode`` gives when that is something else; None otherwise."""
+        """The ``Sampling`` from coordinates to observed values, where ``encode`` returns these; None otherwise."""
         return None
 
     def observation_points(self, y):
-        """Where the observed values of each sample are, for functions under a sampling; None otherwise."""
+        """Points of the observed values of each sample, for functions with a ``sampling``; None otherwise."""
         return None
 
     def outside_values(self, y):
-        """What functions have outside their space, as values on their grid; None where there is nothing."""
+        """The part of functions outside the space, as values on their grid; None if there is none."""
         return None
 
     def residuals(self, y, coordinates):
-        """What is left of outputs after predicted coordinates (n, d): the loss is a function of these rows."""
+        """Residuals of outputs for predicted coordinates (n, d): the rows that the loss takes."""
         return self.encode(y) - coordinates
 
     def outside_norms(self, y):
-        """Norms (n,) of what outputs have beside their coordinates, where losses are to see it; None otherwise."""
+        """Norms (n,) of the parts of outputs outside the space, where losses include them; None otherwise."""
         return None
 
     def encode_with_outside(self, y):
-        """Coordinates (n, d) of outputs as ``encode`` gives them, and what ``outside`` does."""
+        """``encode(y)`` and ``outside_norms(y)``, computed together."""
         return self.encode(y), self.outside_norms(y)
 
     def filled_outside_norms(self, y):
-        """As ``outside``, of outputs whose gaps are filled as ``complete`` does."""
+        """``outside_norms`` of outputs whose gaps are filled as in ``encode_filled``."""
         return self.outside_norms(y)
 
     def sample_errors(self, Y, residuals):
-        """Error (n,) of each sample whose coordinates are Y (n, d) and whose residuals, held out, are given."""
+        """Errors (n,) of samples with coordinates Y (n, d) and cross-validated residuals (n, d)."""
         return np.nansum(residuals**2, axis=1)
 
     def compress(self) -> Space:
-        """A space of fewer coordinates, linear in these, with the same held-out errors; itself where there is none."""
+        """A space with fewer coordinates, linear in these, and the same ``sample_errors``; itself if none exists."""
         return self
 
     def coordinate_scales(self, Y, weights):
-        """Standard deviations (d,) of coordinates Y (n, d) that are outputs of their own kind each; None otherwise."""
+        """Standard deviations (d,) of coordinates Y (n, d) with different units; None where they share one unit."""
         return None
 
     def smooth_means(self, means):
-        """Means (n, d) of coordinates as models are fitted around: without the noise that the space does not allow.
+        """Smoothed means (n, d) of coordinates, around which models are fitted.
 
-        NaN is a mean of nothing, in the same columns of all rows. Spaces that relate coordinates interpolate it.
+        NaN marks columns without any observed value, the same in all rows. Spaces of functions interpolate them.
         """
         return means
 
     def unobserved_mask(self, y):
-        """Which numbers of an output, as a mask of its shape, no sample of y has; None for outputs of other kinds."""
+        """Mask, of the shape of an output, of entries that no sample of y observes; None for other kinds of outputs."""
         return None
 
     def unobserved_outputs(self, columns):
-        """The same mask from that (d,) of the coordinates that no sample has; None for outputs of other kinds."""
+        """The same mask, from the mask (d,) of coordinates that no sample observes; None for other kinds of outputs."""
         return None
 
     def unobserved_message(self, mask, names, center):
-        """What to say about numbers of an output that no sample has, by their mask; "" for nothing.
+        """Warning about entries of an output that no sample observes, from their mask; "" for none.
 
-        names : of the columns of a data frame, or None; center : whether models are fitted around a constant
+        names : column names of a data frame, or None
+        center : whether models are fitted around a constant
         """
         return ""
 
     def encode_filled(self, y):
-        """Coordinates (n, d) with gaps filled, for models that cannot have any."""
+        """Coordinates (n, d) with gaps filled, for models that do not accept NaN."""
         return self.encode(y)
 
     def filled_share(self, y) -> float:
-        """Share of the values behind ``complete(y)`` that were filled in; 1 where it is not known."""
+        """Share of the values of ``encode_filled(y)`` that were filled in; 1 where it is unknown."""
         return 1.0
 
 
 def unobserved_remedy(center):
-    """What is predicted for an output that no sample has, and what to do."""
+    """End of a warning: what is predicted for an output that no sample observes, and the remedy."""
     return f"and is predicted {'as NaN' if center else 'around 0 (center=False)'}; leave it out"
 
 
 @dataclass(frozen=True, eq=False)
 class MeanSmoother:
-    """The method ``smoothed`` of a space as an object that models can keep."""
+    """``space.smooth_means`` as an object that can be stored with a model."""
 
     space: Space
 
@@ -149,7 +150,7 @@ class MeanSmoother:
 
 @dataclass(frozen=True, eq=False)
 class FixedSpace:
-    """The space of any outputs and weights where it is decided: always the same."""
+    """A function of outputs and weights that returns one space: replaces ``output_space`` once the space is known."""
 
     space: Space
 

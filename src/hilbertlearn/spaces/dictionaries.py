@@ -1,11 +1,11 @@
-"""Dictionaries of functions on the unit interval: settings that become atoms when grid and training curves are known.
+"""Dictionaries of functions on the unit interval: settings from which ``atoms`` are computed for a grid and curves.
 
 A basis is any object with ``atoms(grid, quadrature, curves, sample_weight) -> Atoms``:
 
 grid : (m,) increasing quadrature points in [0, 1]
 quadrature : (m,) weights of these points, non-negative, of sum 1
-curves : (n, m) training curves on the grid, NaN where not observed, or None when they have no grid in common
-sample_weight : (n,), or None when all count the same
+curves : (n, m) training curves on the grid, NaN where not observed, or None for irregular curves
+sample_weight : (n,), or None for ones
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ class Fourier(BaseEstimator):
     Parameters
     ----------
     n_components : int, default=10
-        Number of atoms, in the order above; an even number without the constant keeps all pairs.
+        Number of atoms, in the order above; without the constant, an even number keeps pairs complete.
     constant : bool, default=True
-        False leaves out the constant function.
+        Whether the constant function is included.
     rate : float, default=0.0
-        Weights ``1 / (1 + l)^rate`` at frequency l; 0 weighs all atoms the same.
+        The weight at frequency l is ``1 / (1 + l)^rate``; 0 gives all atoms weight 1.
 
     References
     ----------
@@ -74,19 +74,19 @@ class Fourier(BaseEstimator):
 
 
 class BSpline(BaseEstimator):
-    """B-splines: all splines on evenly spaced knots, or evenly spaced bumps of a given width. Not orthogonal.
+    """B-splines: the basis of all splines on equidistant knots, or equidistant bumps of a given width. Not orthogonal.
 
     Parameters
     ----------
     n_components : int, default=15
         Number of atoms.
     degree : int, default=3
-        Of the polynomial pieces; 3 is cubic.
+        Degree of the polynomial pieces; 3 is cubic.
     width : float, default=None
-        None for the basis of all splines on evenly spaced knots, repeated at both ends; it sums to 1 everywhere.
-        A number in (0, 1], a fraction of the domain, for B-splines whose evenly spaced knots span this width, the
-        first beginning at 0 and the last ending at 1: with frequencies 1 ... 10 and functions on [0, 11],
-        ``BSpline(10, width=2 / 11)`` is the dictionary of Bouche et al. 2021 (appendix C.1) for their toy data.
+        None for the basis of all splines on equidistant knots, repeated at both ends; it sums to 1 everywhere.
+        A number in (0, 1], a fraction of the domain, for B-splines whose equidistant knots span this width; the first
+        starts at 0 and the last ends at 1. ``BSpline(10, width=2 / 11)`` is the dictionary of Bouche et al. 2021
+        (appendix C.1) for their toy data, with frequencies 1 ... 10 and functions on [0, 11].
 
     References
     ----------
@@ -130,10 +130,10 @@ class BSpline(BaseEstimator):
 class Wavelet(BaseEstimator):
     """Orthogonal wavelets: scaling functions of scale 0 and wavelets of scales 0 ... level - 1.
 
-    Atoms of scale j are ``2^(j/2) f(2^j t - k)``, orthonormal on the line; all those that are not zero on [0, 1] are
-    kept and restricted to it, as PyWavelets synthesises with ``mode="symmetric"``. Coefficients come from their inner
-    products on [0, 1], so that no extension beyond the ends is needed, and they still span all polynomials that the
-    wavelets reproduce. The family is redundant at the ends, its Gram matrix has no eigenvalue above 1.
+    Atoms of scale j are ``2^(j/2) f(2^j t - k)``, orthonormal on the line. All atoms that are not zero on [0, 1] are
+    restricted to it, as PyWavelets synthesises with ``mode="symmetric"``. Coefficients are computed from inner products
+    on [0, 1], so no extension beyond the ends is needed, and the atoms span all polynomials that the wavelets
+    reproduce. The family is redundant at the ends; its Gram matrix has no eigenvalue above 1.
 
     Parameters
     ----------
@@ -141,10 +141,10 @@ class Wavelet(BaseEstimator):
         An orthogonal wavelet of PyWavelets: Daubechies ("db2", "db3", ...), Coiflets ("coif1" has 2 vanishing
         moments, "coif2" has 4, ...) or Symlets ("sym4", ...).
     level : int, default=None
-        Number of scales, about ``2^level`` independent atoms; None for the finest that leaves two grid points
-        to each, at most 6 scales.
+        Number of scales, with about ``2^level`` independent atoms; None for the largest number with two grid points
+        for each atom, at most 6.
     decay : float, default=1.0
-        Weights ``1 / decay^j`` at scale j, at least 1.
+        The weight at scale j is ``1 / decay^j``; at least 1.
 
     References
     ----------
@@ -180,16 +180,16 @@ class Wavelet(BaseEstimator):
 
 
 class PrincipalComponents(BaseEstimator):
-    """Eigenfunctions of the covariance of the training curves, by falling eigenvalue, orthonormal on the grid.
+    """Eigenfunctions of the covariance of the training curves, in decreasing order of eigenvalues, orthonormal.
 
-    Gaps are left out of means and covariances; negative eigenvalues, which they may cause, are dropped. Between grid
-    points atoms are interpolated linearly, beyond them they are constant.
+    Means and covariances use observed values only; negative eigenvalues, which gaps may cause, are dropped. Atoms are
+    linear between grid points and constant beyond the ends.
 
     Parameters
     ----------
     n_components : int, default=10
-        Number of atoms; fewer when the covariance has a smaller rank, and the constant function alone when
-        the curves do not vary at all.
+        Largest number of atoms. There are fewer if the covariance has a smaller rank, and only the constant function
+        if all curves are equal.
 
     References
     ----------
@@ -226,7 +226,7 @@ class PrincipalComponents(BaseEstimator):
         root = np.sqrt(quadrature[seen] / quadrature[seen].sum())
         _, vectors = spectrum(root[:, None] * covariance(curves[:, seen], sample_weight) * root, 1e-12)
         atoms = vectors.T[::-1][: self.n_components] / root
-        if not len(atoms):  # curves that do not vary are their mean, and any atom does
+        if not len(atoms):  # all curves are equal: any atom represents zero deviations
             atoms = np.ones((1, seen.sum()))
         return Atoms(LinearInterpolants(grid[seen], atoms), np.ones(len(atoms)), around_mean=True)
 
@@ -246,9 +246,9 @@ class _CallableBasis(BaseEstimator):
 
 
 class _ScikitFdaBasis(BaseEstimator):
-    """The functions of a scikit-fda basis, its domain laid on that of the outputs, scaled to norm 1.
+    """The functions of a scikit-fda basis, its domain mapped to that of the outputs, scaled to norm 1.
 
-    Bouche et al. 2021 assume a normed dictionary (assumption 3.3), and powers of points far from 0 need it.
+    Bouche et al. 2021 assume a normed dictionary (assumption 3.3); monomials far from 0 would be ill-conditioned.
     """
 
     def __init__(self, basis):
@@ -276,7 +276,7 @@ BASES = {"fourier": Fourier, "bspline": BSpline, "wavelet": Wavelet, "principal_
 
 
 def as_basis(basis):
-    """Basis behind a name, a basis, a callable ``points (p,) -> (n_atoms, p)``, or a list of these: their union."""
+    """The basis from a name, a basis, a callable ``points (p,) -> (n_atoms, p)``, or a list of these (their union)."""
     if isinstance(basis, str):
         return BASES[check_choice(basis, "basis", tuple(BASES))]()
     if isinstance(basis, type):

@@ -1,4 +1,4 @@
-"""The space of functions that a setting becomes when the training outputs are known."""
+"""The space of functions, created from a setting and the training outputs."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from .._utils.statistics import mean_rows
 from .._utils.validation import check_choice, listed
 from ..data.frames import points_of
 from ..data.functions import (
+    GridFunctions,
     IrregularFunctions,
     Layout,
     check_inside,
@@ -31,35 +32,35 @@ from .sampling import Sampling, block_sampling
 from .settings import as_space, space_of_basis
 from .smoothing import best_penalty, interpolate_mean, mean_variances, noise_variance, smooth_rows
 
-_ROUNDING = 1e-12
-AVERAGES = ("projected", "projected_trapezoid")  # inner products by averages over the points, plain or by quadrature
+_ROUNDING = 1e-12  # squared norms below this share of the whole are rounding errors
+AVERAGES = ("projected", "projected_trapezoid")  # inner products as plain means over points, or by quadrature
 
 
 @dataclass(frozen=True)
 class FunctionSpace(Space):
-    """Coordinates of functions, a tensor product over their variables and the curves of a sample.
+    """Coordinates of functions: a tensor product over the variables and the curves of a sample.
 
-    Coordinates (n, d) run over the axes in order, the curves last. Where a basis meets functions that are not known on
-    its whole grid, ``encode`` gives the observed values instead and ``sampling`` the map from coordinates to them: that
-    is the loss ``1/M_i sum_m (y_im - f(t_im))^2`` itself.
+    Coordinates (n, d) run over the axes in order, the curves last. In a basis, functions that are not observed on the
+    whole grid have no coordinates: ``encode`` then returns the observed values, and ``sampling`` the map from
+    coordinates to them. The squared loss is then exactly ``1/M_i sum_m (y_im - f(t_im))^2``.
     """
 
-    axes: tuple  # of GridAxis or BasisAxis, one a variable
-    grids: tuple[np.ndarray, ...]  # in the units of the domain
+    axes: tuple  # a GridAxis or BasisAxis for each variable
+    grids: tuple[np.ndarray, ...]  # in units of the domain
     domain: tuple[tuple[float, float], ...]
     n_curves: int
     layout: Layout
-    grid: object = None  # as the user gave it
-    irregular: str = "exact"  # or one of ``AVERAGES``: what functions that are not known everywhere are
-    sampled: bool = False  # trained on observed values
+    grid: object = None  # the setting of the user
+    irregular: str = "exact"  # or one of AVERAGES: treatment of functions with gaps or irregular points
+    sampled: bool = False  # whether ``encode`` returns observed values
     given_grid: bool = False  # whether the user gave the grids
-    mean: np.ndarray | None = None  # (m_1, ..., m_k, p) of the training functions where they were observed
-    origin: np.ndarray | None = None  # (m_1, ..., m_k, p) what combinations of the basis are added to
-    roughness: float = 0.0  # penalty of the spline that means of point values become
+    mean: np.ndarray | None = None  # (m_1, ..., m_k, p) mean of the observed training values
+    origin: np.ndarray | None = None  # (m_1, ..., m_k, p) function to which combinations of the basis are added
+    roughness: float = 0.0  # penalty of the spline that smooths means of point values
 
     @property
     def projected(self):
-        """Whether functions are known by averaged projections."""
+        """Whether coordinates are averaged projections."""
         return self.irregular in AVERAGES
 
     @property
@@ -72,7 +73,7 @@ class FunctionSpace(Space):
 
     @property
     def measure(self):
-        """Quadrature weights (d,) of point values, one for each curve of a sample."""
+        """Quadrature weights (d,) of point values, repeated for each curve of a sample; None in a basis."""
         if not self.pointwise:
             return None
         return np.repeat(self._point_weights, self.n_curves)
@@ -85,7 +86,7 @@ class FunctionSpace(Space):
     # ---------------------------------------------------------------- outputs to coordinates
 
     def encode(self, y):
-        """Coordinates (n, d), or observed values (n, m), NaN where there is none."""
+        """Coordinates (n, d), or observed values (n, m) where ``sampled``; NaN where not observed."""
         data = self.read(y)
         if self.projected and not all(axis.pointwise for axis in self.axes):
             return self._averages(data)
@@ -106,7 +107,7 @@ class FunctionSpace(Space):
         values, points = data.values - self._origin, tuple(range(1, data.values.ndim - 1))
         share = weights.reshape(*values.shape[1:-1], 1) * np.isfinite(values)
         total = share.sum(axis=points, keepdims=True)
-        share = share / np.where(total > 0, total, np.nan)  # a curve that is not seen has no coordinates
+        share = share / np.where(total > 0, total, np.nan)  # an unobserved curve has no coordinates
         sums = [lambda rows, axis=axis: rows @ axis.grid_values.T for axis in self.axes]
         return _mapped(np.nan_to_num(values) * share, sums).reshape(len(values), self._d)
 
@@ -116,9 +117,9 @@ class FunctionSpace(Space):
         return block_sampling([B for B, _ in self._observed(self.read(y))], self._d)
 
     def outside_norms(self, y):
-        """Norms (n,) of what curves have outside the basis, which the loss sees beside their projections.
+        """Norms (n,) of the parts of curves outside the basis, which losses of the norm include.
 
-        None on a grid, for projected residuals, and where values are what the loss is of.
+        None on a grid, for projected residuals, and where the loss takes observed values.
         """
         if self.projected or self.sampled or all(axis.pointwise for axis in self.axes):
             return None
@@ -126,7 +127,7 @@ class FunctionSpace(Space):
         return None if self._partial(data) else self._outside(data.values)
 
     def outside_values(self, y):
-        """What curves have outside the basis, values (n, m_1, ..., m_k, p) on the grid; None as for ``outside``."""
+        """Values (n, m_1, ..., m_k, p) on the grid of the parts of curves outside the basis; None on a grid."""
         if self.sampled or all(axis.pointwise for axis in self.axes):
             return None
         data = self.read(y)
@@ -142,7 +143,7 @@ class FunctionSpace(Space):
         return self._outside(self._complete(y))
 
     def _outside(self, values):
-        """Norms (n,) of what values (n, m_1, ..., m_k, p) have outside the basis; None where they have nothing."""
+        """Norms (n,) of the parts of values (n, m_1, ..., m_k, p) outside the basis; None if all are zero."""
         values = values - self._origin
         inside = self._coordinates(values)
         squares = (values**2).reshape(len(values), -1, self.n_curves).sum(axis=2) @ self._point_weights
@@ -155,10 +156,10 @@ class FunctionSpace(Space):
         if self.projected or not (self.sampled or self._partial(data)):
             return self.encode(y) - coordinates
         observed = zip(self._observed(data), coordinates, strict=True)
-        return _padded([values - _combined(B, own) for (B, values), own in observed])
+        return _padded([values - _combined(B, row) for (B, values), row in observed])
 
     def encode_filled(self, y):
-        """Coordinates (n, d) with gaps filled by linear interpolation along each curve; NaN for curves not seen."""
+        """Coordinates (n, d) with gaps filled by linear interpolation along each curve; NaN for unobserved curves."""
         return self._coordinates(self._complete(y))
 
     def _complete(self, y):
@@ -169,11 +170,11 @@ class FunctionSpace(Space):
         return fill_gaps(data.values, data.axes)
 
     def smooth_means(self, means):
-        """Means (n, d) as splines on a grid, also at points without any; in a basis they are as smooth as it is."""
+        """Means (n, d) on a grid as splines, interpolated where no curve is observed; unchanged in a basis."""
         if not all(axis.pointwise for axis in self.axes) or not (self.roughness or np.isnan(means).any()):
             return means
-        whole = self._interpolated(self.evaluate_on_grid(means))
-        return self._coordinates(_splines(whole, self.axes, self.roughness))
+        interpolated = self._interpolated(self.evaluate_on_grid(means))
+        return self._coordinates(_splines(interpolated, self.axes, self.roughness))
 
     def _interpolated(self, means):
         """Means (n, m_1, ..., m_k, p) on the grid, NaN interpolated."""
@@ -194,19 +195,19 @@ class FunctionSpace(Space):
         return np.broadcast_to(mask.all(axis=points), (*map(len, self.grids), self.n_curves))
 
     def unobserved_message(self, mask, names, center):
-        never, said = mask.all(axis=tuple(range(mask.ndim - 1))), []
+        never, parts = mask.all(axis=tuple(range(mask.ndim - 1))), []
         if never.any():
-            said.append(f"curve {listed(np.flatnonzero(never))} has no observed value, {unobserved_remedy(center)}")
-        points = [self._place(index, names) for index in np.argwhere(mask & ~never)]
+            parts.append(f"curve {listed(np.flatnonzero(never))} has no observed value, {unobserved_remedy(center)}")
+        points = [self._point_name(index, names) for index in np.argwhere(mask & ~never)]
         if points:
             how = f"deviations by the operator from {'an interpolated mean curve' if center else '0 (center=False)'}"
             if self.projected and not all(axis.pointwise for axis in self.axes):
                 how = f"of averages that have no part of them; set irregular='exact' in place of {self.irregular!r}"
-            said.append(f"no curve was observed at {listed(points)}, predictions there are {how}")
-        return "; ".join(said)
+            parts.append(f"no curve was observed at {listed(points)}, predictions there are {how}")
+        return "; ".join(parts)
 
-    def _place(self, index, names):
-        """What a value of the grid is called: by its column of a data frame, or its point, and by its curve."""
+    def _point_name(self, index, names):
+        """Name of a grid value in a message: its column in a data frame or its point, and its curve."""
         *at, curve = index
         points = [f"{grid[i]:g}" for grid, i in zip(self.grids, at, strict=True)]
         if names is not None and len(at) == 1 and len(names) == len(self.grids[0]):
@@ -215,9 +216,9 @@ class FunctionSpace(Space):
         return point if self.n_curves == 1 else f"{point} of curve {curve}"
 
     def read(self, y):
-        """The functions behind y, checked to live where the training ones do."""
-        own = isinstance(y, IrregularFunctions) or (self.layout.named_points and points_of(y) is not None)
-        data, _ = read_functions(y, None if own else self.grid, origins=self.layout.origins)
+        """The functions in y, checked to have the domain, grid and number of curves of the training outputs."""
+        has_points = isinstance(y, IrregularFunctions) or (self.layout.named_points and points_of(y) is not None)
+        data, _ = read_functions(y, None if has_points else self.grid, origins=self.layout.origins)
         if isinstance(data, IrregularFunctions):
             curves, low_high = data.n_curves, (data.domain,)
             if len(self.axes) != 1:
@@ -239,13 +240,13 @@ class FunctionSpace(Space):
         return data
 
     def _partial(self, data):
-        """Whether coordinates are more than was observed."""
+        """Whether some functions are not observed on the whole grid of a basis."""
         if isinstance(data, IrregularFunctions):
             return True
         if all(axis.pointwise for axis in self.axes):
             return False
         missing = np.isnan(data.values).reshape(len(data), -1)
-        return bool((missing.any(axis=1) & ~missing.all(axis=1)).any())  # samples without any value are left out
+        return bool((missing.any(axis=1) & ~missing.all(axis=1)).any())  # samples without any value are dropped
 
     @property
     def _d(self):
@@ -260,46 +261,49 @@ class FunctionSpace(Space):
         return _mapped(values, [axis.encode for axis in self.axes]).reshape(len(values), self._d)
 
     def _observed(self, data):
-        """For each sample the map (m_i, d) from coordinates to its observed values, and these (m_i,).
+        """For each sample the map (m_i, d) from coordinates to its observed values, and these values (m_i,).
 
-        Both are scaled so that squares sum to the mean over the points of each curve, weighted by the quadrature on a
-        common grid.
+        Both are scaled such that sums of squares are means over the points of each curve; on a common grid, means with
+        quadrature weights.
         """
         if not isinstance(data, IrregularFunctions):
             on_grid = np.asarray(Kronecker(axis.basis(axis.points) for axis in self.axes)).T
             curves = (data.values - self._origin).reshape(len(data), -1, self.n_curves)
-            return [self._seen(on_grid, values, self._point_weights) for values in curves]
+            return [self._scaled(on_grid, values, self._point_weights) for values in curves]
         cuts = np.cumsum([len(points) for points in data.points])[:-1]
         units = to_unit(np.concatenate(data.points) if len(data) else np.empty(0), self.domain[0])
         origin = np.broadcast_to(self.evaluate_origin((units,)), (len(units), self.n_curves))
         parts = zip(np.split(self.axes[0].basis(units).T, cuts), data.values, np.split(origin, cuts), strict=True)
-        weighed = scattered_quadrature if self.irregular == "projected_trapezoid" else np.ones_like
-        weights = [weighed(points) for points in data.points]
+        weights = [self._weights_at(points) for points in data.points]
         return [
-            self._seen(B, values.reshape(part.shape) - part, own)
-            for (B, values, part), own in zip(parts, weights, strict=True)
+            self._scaled(B, values.reshape(part.shape) - part, w)
+            for (B, values, part), w in zip(parts, weights, strict=True)
         ]
 
+    def _weights_at(self, points):
+        """Weights (m,) of irregular points (m,) of one curve."""
+        return scattered_quadrature(points) if self.irregular == "projected_trapezoid" else np.ones_like(points)
+
     def observation_points(self, y):
-        """For each sample the points (m_i, k) of its observed values, in the order of ``encode``, and roots (m_i,) of
-        the weights that they are multiplied by there; k variables."""
+        """For each sample the points (m_i, k) of its observed values, k variables, and the roots (m_i,) of the weights
+        by which ``encode`` multiplies them."""
         data = self.read(y)
         if isinstance(data, IrregularFunctions):
-            weighed = scattered_quadrature if self.irregular == "projected_trapezoid" else np.ones_like
-            given = [(p[:, None], v.reshape(len(p), -1), weighed(p)) for p, v in zip(data.points, data.values)]
+            curves = zip(data.points, data.values, strict=True)
+            given = [(p[:, None], v.reshape(len(p), -1), self._weights_at(p)) for p, v in curves]
         else:
             points = np.stack(np.meshgrid(*self.grids, indexing="ij"), axis=-1).reshape(-1, len(self.grids))
             curves = data.values.reshape(len(data), -1, self.n_curves)
             given = [(points, values, self._point_weights) for values in curves]
-        found = []
+        result = []
         for points, values, weights in given:
-            rows, root = _counted(values, weights)[::2]
-            found.append((points[rows], root))
-        return found
+            rows, _, root = _observed_entries(values, weights)
+            result.append((points[rows], root))
+        return result
 
-    def _seen(self, B, values, weights):
-        """Map and values at the finite entries of values (m, p) that count, scaled by the roots of their weights."""
-        rows, curves, root = _counted(values, weights)
+    def _scaled(self, B, values, weights):
+        """Map and values at the observed entries of values (m, p), scaled by the roots of their weights."""
+        rows, curves, root = _observed_entries(values, weights)
         block = np.zeros((len(rows), B.shape[1], self.n_curves))
         block[np.arange(len(rows)), :, curves] = B[rows] * root[:, None]
         return block.reshape(len(rows), self._d), values[rows, curves] * root
@@ -320,14 +324,14 @@ class FunctionSpace(Space):
         return _mapped(coordinates.reshape(len(coordinates), *self.sizes), [axis.decode for axis in self.axes])
 
     def evaluate_origin(self, units):
-        """Values of the origin on a product of unit grids; 0 if there is none."""
-        return 0.0 if self.origin is None else self._between(self.origin, units)
+        """Values of the origin on a product of unit grids; 0 without an origin."""
+        return 0.0 if self.origin is None else self._interpolate(self.origin, units)
 
     def evaluate_mean(self, units):
         """Values (p_1, ..., p_k, p) of the mean training function on a product of unit grids."""
-        return self._between(self.mean, units)
+        return self._interpolate(self.mean, units)
 
-    def _between(self, values, units):
+    def _interpolate(self, values, units):
         """Values (m_1, ..., m_k, p) on the training grid, interpolated linearly on a product of unit grids."""
         for k, (axis, points) in enumerate(zip(self.axes, units, strict=True)):
             lines = np.moveaxis(values, k, -1).reshape(-1, len(axis.points))
@@ -336,7 +340,7 @@ class FunctionSpace(Space):
         return values
 
     def to_unit_cube(self, grids):
-        """Points of the unit cube, axis by axis, for grids in the units of the domain."""
+        """Grids in units of the domain mapped to the unit cube, axis by axis."""
         if len(grids) != len(self.domain):
             number = len(self.domain)
             raise ValueError(
@@ -354,36 +358,36 @@ class FunctionSpace(Space):
         return Kronecker([*(axis.basis(u) for axis, u in zip(self.axes, units, strict=True)), self.n_curves])
 
     def evaluate_integral(self, operator: Integral, units):
-        """As ``basis``, for functions in the range of an integral operator, before it is applied."""
+        """As ``basis``, for integrals of functions against the kernel of an integral operator."""
         factors = (axis.evaluate_integral(operator.gram, u) for axis, u in zip(self.axes, units, strict=True))
         return Kronecker([*factors, self.n_curves])
 
     # ---------------------------------------------------------------- axis by axis
 
     def unfold(self, Y, k):
-        """Coordinates Y (n, d) with axis k as columns, everything else as rows."""
+        """Coordinates Y (n, d) as a matrix whose columns are axis k."""
         return np.moveaxis(Y.reshape(len(Y), *self.sizes), k + 1, -1).reshape(-1, self.sizes[k])
 
     def restrict_to_axis(self, k):
-        """The space of functions of variable k alone."""
+        """The space of one curve of variable k."""
         return replace(self, axes=(self.axes[k],), grids=(self.grids[k],), domain=(self.domain[k],), n_curves=1)
 
 
-def _counted(values, weights):
-    """Rows and columns of the finite entries of values (m, p) that count, and the roots of their weights."""
+def _observed_entries(values, weights):
+    """Rows and columns of the finite entries of values (m, p) with positive weight, and roots of relative weights."""
     rows, curves = np.nonzero(np.isfinite(values) & (weights > 0)[:, None])
     return rows, curves, np.sqrt(weights[rows] / np.bincount(curves, weights[rows])[curves])
 
 
 def _combined(B, coordinates):
-    """``B @ coordinates``, NaN where B takes a coordinate that is."""
+    """``B @ coordinates``, NaN where B uses a coordinate that is NaN."""
     unknown = np.isnan(coordinates)
     values = B @ np.where(unknown, 0.0, coordinates)
     return np.where((B[:, unknown] != 0).any(axis=1), np.nan, values)
 
 
 def _mapped(values, maps):
-    """Values (n, m_1, ..., m_k, p) after maps of the last axis, one for each of the axes m_1 ... m_k."""
+    """Values (n, m_1, ..., m_k, p) after a linear map along each of the axes m_1 ... m_k."""
     for k, change in enumerate(maps, start=1):
         values = np.moveaxis(change(np.moveaxis(values, k, -1)), -1, k)
     return values
@@ -394,10 +398,10 @@ def _splines(values, axes, penalty):
     return _mapped(values, [lambda rows, a=axis: smooth_rows(rows, a.points, a.quadrature, penalty) for axis in axes])
 
 
-def _roughness(values, weights, middle, space):
-    """The penalty of the spline that the middle (1, m_1, ..., p) of training values (n, m_1, ..., p) is to become."""
+def _roughness(values, weights, centre, space):
+    """Penalty of the spline that smooths the centre (1, m_1, ..., p) of training values (n, m_1, ..., p)."""
     shape = values.shape[1:]
-    deviations = values - middle
+    deviations = values - centre
     lines = [(np.moveaxis(deviations, k, -1), axis.points) for k, axis in enumerate(space.axes, start=1)]
     noise = min(noise_variance(rows, points, weights) for rows, points in lines)
 
@@ -406,8 +410,8 @@ def _roughness(values, weights, middle, space):
 
     measure = np.repeat(space._point_weights, space.n_curves)
     variances = mean_variances(deviations.reshape(len(values), -1), weights, noise)
-    finest = (math.pi * max(shape[:-1])) ** -4.0  # bends from point to point remain
-    return best_penalty(np.nan_to_num(middle).ravel(), variances, splines, measure, finest)
+    finest = (math.pi * max(shape[:-1])) ** -4.0  # oscillations from point to point pass
+    return best_penalty(np.nan_to_num(centre).ravel(), variances, splines, measure, finest)
 
 
 def _padded(rows):
@@ -421,63 +425,83 @@ def _padded(rows):
 def function_space(
     setting, y, *, grid=None, irregular="exact", sample_weight=None, centre=None, smooth=False
 ) -> FunctionSpace:
-    """The space that a setting becomes for training outputs y; weights (n,) count where it learns from them.
+    """The space of a setting for training outputs y with weights (n,).
 
-    centre : function of curves (n, d), weights (n,) and a measure (d,) that gives the one (d,) whose part outside the
-        basis is the origin, for a basis of deviations from it
-    smooth : whether the centre of point values is to be smoothed; it takes a centre
+    centre : function of curves (n, d), weights (n,) and a measure (d,) that returns the curve (d,) around which models
+        are fitted. For a basis of deviations, the part of this curve outside the basis is the origin of the space
+    smooth : whether the centre of point values is smoothed; needs ``centre``
     """
     given_grid = grid is not None
     projected = check_choice(irregular, "irregular", ("exact", *AVERAGES)) in AVERAGES
-    read = read_training(y, grid)
-    data, layout = read.data, read.layout
+    outputs = read_training(y, grid)
+    data, layout = outputs.data, outputs.layout
     if layout.basis is None:
         setting = as_space(setting)
     else:  # there are no points to average over
         setting, irregular = space_of_basis(setting, layout.basis), AVERAGES[-1] if projected else irregular
     if not len(data):
         raise ValueError("y has no curve; give at least one")
+    curves: GridFunctions
     if isinstance(data, IrregularFunctions):
         curves, grid = resample_curves(data, grid, "the prediction"), None
         check_inside(curves.axes[0], data.domain, "grid")
     else:
         curves = data
-    values, grids, domain = curves.values, curves.axes, curves.domain
-    weights = np.ones(len(values)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-    axes = []
-    for k, (points, low_high) in enumerate(zip(grids, domain, strict=True), start=1):
-        along = np.moveaxis(values, k, -1).reshape(-1, values.shape[k])
-        axes.append(setting.axis(to_unit(points, low_high), along, np.repeat(weights, len(along) // len(values))))
-    flat = values.reshape(len(values), -1)
-    observed = weights @ np.isfinite(flat) > 0
-    mean = np.where(observed, mean_rows(flat, weights), np.nan).reshape(1, *values.shape[1:])
+    weights = np.ones(len(curves)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    axes = _make_axes(setting, curves, weights)
     space = FunctionSpace(
-        tuple(axes),
-        grids,
-        domain,
-        values.shape[-1],
+        axes,
+        curves.axes,
+        curves.domain,
+        curves.values.shape[-1],
         layout,
-        grids if layout.named_points else grid,
+        curves.axes if layout.named_points else grid,
         irregular=irregular,
-        mean=interpolate_mean(mean, [axis.points for axis in axes])[0],
+        mean=_mean_curve(curves.values, weights, axes),
         given_grid=given_grid,
     )
     if projected and isinstance(data, IrregularFunctions) and space.pointwise:
         raise ValueError(
             f"irregular={irregular!r} averages over a basis, which space='grid' has not; use spaces.Fourier()"
         )
-    measure = np.repeat(space._point_weights, space.n_curves)
-    around_mean = centre is not None and any(axis.around_mean for axis in axes)
-    smooth = smooth and (around_mean or space.pointwise)
-    if around_mean or smooth:
-        middle = space._interpolated(centre(flat, weights, measure).reshape(1, *values.shape[1:]))
-    if smooth:
-        space = replace(space, roughness=_roughness(values, weights, middle, space))
-    if around_mean:
-        whole = _splines(middle, axes, space.roughness)
-        outside = np.nan_to_num(whole - space.evaluate_on_grid(space._coordinates(whole)))[
-            0
-        ]  # NaN of a curve that is never seen
-        if np.abs(outside).max(initial=0.0) > _ROUNDING * np.nanmax(np.abs(whole), initial=0.0):
-            space = replace(space, origin=outside)
+    if centre is not None:
+        space = _around_centre(space, curves.values, weights, centre, smooth)
     return replace(space, sampled=space._partial(data) and not projected)
+
+
+def _make_axes(setting, curves, weights):
+    """The axis of each variable; settings may learn from the curves along it."""
+    axes = []
+    for k, (points, domain) in enumerate(zip(curves.axes, curves.domain, strict=True), start=1):
+        lines = np.moveaxis(curves.values, k, -1).reshape(-1, curves.values.shape[k])
+        axes.append(setting.axis(to_unit(points, domain), lines, np.repeat(weights, len(lines) // len(curves))))
+    return tuple(axes)
+
+
+def _mean_curve(values, weights, axes):
+    """Mean (m_1, ..., m_k, p) of observed values (n, m_1, ..., m_k, p), interpolated where there are none."""
+    flat = values.reshape(len(values), -1)
+    observed = weights @ np.isfinite(flat) > 0
+    mean = np.where(observed, mean_rows(flat, weights), np.nan).reshape(1, *values.shape[1:])
+    return interpolate_mean(mean, [axis.points for axis in axes])[0]
+
+
+def _around_centre(space, values, weights, centre, smooth):
+    """The space with the penalty that smooths the centre of training values, and with its origin."""
+    around_mean = any(axis.around_mean for axis in space.axes)
+    smooth = smooth and (around_mean or space.pointwise)
+    if not around_mean and not smooth:
+        return space
+    measure = np.repeat(space._point_weights, space.n_curves)
+    flat = values.reshape(len(values), -1)
+    curve = space._interpolated(centre(flat, weights, measure).reshape(1, *values.shape[1:]))
+    if smooth:
+        space = replace(space, roughness=_roughness(values, weights, curve, space))
+    if not around_mean:
+        return space
+    curve = _splines(curve, space.axes, space.roughness)
+    outside = curve - space.evaluate_on_grid(space._coordinates(curve))
+    outside = np.nan_to_num(outside)[0]  # a curve that is never observed is NaN
+    if np.abs(outside).max(initial=0.0) > _ROUNDING * np.nanmax(np.abs(curve), initial=0.0):
+        space = replace(space, origin=outside)
+    return space

@@ -1,4 +1,4 @@
-"""Quantiles of several levels of outputs in a space of their own."""
+"""Coordinates of quantiles of several levels."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from .base import Space
 
 @dataclass(frozen=True)
 class QuantileSpace(Space):
-    """Coordinates (n, d L) of quantiles: those of a space, L times each, levels beside each other.
+    """Coordinates (n, d L) of quantiles of L levels: each coordinate of a base space is repeated L times.
 
-    An output is encoded as L copies of itself, which is what residuals of its quantiles are taken from; decoded are the
-    quantiles, with one axis more than outputs have, unless there is a single level without one.
+    ``encode`` returns L copies of an output, from which the residuals of its quantiles are computed. ``decode`` returns
+    quantiles with one axis more than outputs; a single level may omit this axis.
     """
 
     base: Space
     n_levels: int
-    axis: bool = True  # False: a single level whose quantiles have the outputs' own shape
+    axis: bool = True  # False: quantiles of a single level have the shape of outputs
 
     @property
     def pointwise(self):
@@ -31,7 +31,7 @@ class QuantileSpace(Space):
 
     @property
     def axes(self):
-        """Those of the functions whose quantiles these are; there is none for vectors."""
+        """Axes of the base space of functions; vectors have none."""
         return self.base.axes  # type: ignore[attr-defined]
 
     @property
@@ -42,7 +42,7 @@ class QuantileSpace(Space):
         return np.repeat(self.base.encode(y), self.n_levels, axis=1)
 
     def decode(self, coordinates):
-        """Quantiles: (n, L) of one output, (n, d, L) of vectors or curves; of a single level as outputs are."""
+        """Quantiles (n, L) of one output, (n, d, L) of vectors or curves; without the last axis if not ``axis``."""
         levels = [np.asarray(self.base.decode(part)) for part in self._parts(coordinates)]
         return np.stack(levels, axis=-1) if self.axis else levels[0]
 
@@ -55,7 +55,7 @@ class QuantileSpace(Space):
         return np.stack([self.base.evaluate_on_grid(part) for part in self._parts(coordinates)], axis=-1)  # type: ignore[attr-defined]
 
     def smooth_means(self, means):
-        """Smooth quantiles of each level; what smoothing makes cross is sorted."""
+        """Smoothed quantiles of each level, sorted because smoothing may make them cross."""
         smooth = np.stack([self.base.smooth_means(part) for part in self._parts(means)], axis=2)
         return np.sort(smooth, axis=2).reshape(means.shape)
 

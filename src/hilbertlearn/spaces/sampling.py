@@ -1,4 +1,4 @@
-"""Functions seen at some points only: a linear map from coordinates to values for each sample."""
+"""The linear maps from coordinates to observed values, one for each sample, of irregular functions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Sampling:
         return (self.matrix.T @ B.ravel()).reshape(self.n, self.d)
 
     def take(self, rows):
-        """The map of some of the samples."""
+        """The maps of the given samples."""
         if len(rows) == self.n:
             return self
         lines = (np.asarray(rows)[:, None] * self.m + np.arange(self.m)).ravel()
@@ -41,17 +41,17 @@ class Sampling:
 
     @property
     def observed(self):
-        """Which of the n m values there are, in the order of rows."""
+        """Mask (n m,) of the observed values, row by row."""
         return np.diff(self.matrix.indptr) > 0
 
     @property
     def dense(self):
-        """The maps of all samples on top of each other, without their rows of zeros: (N, d), dense."""
+        """The maps of all samples stacked without their rows of zeros: (N, d), dense."""
         return self.stacked[np.flatnonzero(self.observed)].toarray()
 
     @property
     def stacked(self):
-        """All samples' maps on top of each other, (n m, d)."""
+        """The maps of all samples stacked, sparse (n m, d)."""
         S = self.matrix
         return scipy.sparse.csr_array((S.data, S.indices % self.d, S.indptr), shape=(self.n * self.m, self.d))
 
@@ -73,11 +73,11 @@ class Sampling:
 
 
 def block_sampling(blocks, d):
-    """A ``Sampling`` from one dense matrix (m_i, d) a sample."""
+    """A ``Sampling`` from dense matrices (m_i, d), one for each sample."""
     n, m = len(blocks), max(map(len, blocks), default=0)
     if not n * m:
         return Sampling(scipy.sparse.csr_array((n * m, n * d)), n, m, d)
     padded = [np.pad(block, ((0, m - len(block)), (0, 0))) for block in blocks]
     matrix = scipy.sparse.csr_array(scipy.sparse.block_diag(padded, format="csr"))
-    matrix.eliminate_zeros()  # rows without an entry are those that are not observed
+    matrix.eliminate_zeros()  # a row without entries is a value that is not observed
     return Sampling(matrix, n, m, d)

@@ -1,4 +1,4 @@
-"""Spaces of functions as settings: each says how one variable becomes an axis of coordinates."""
+"""Settings of spaces of functions: each creates the axis of one variable."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from .dictionaries import BASES, as_basis
 class Grid(BaseEstimator):
     """Point values on the training grid, the only space for losses that act point by point.
 
-    The default operator is ``operators.Integral()``. With an integral operator predictions at any point come from its
-    kernel; else, and for irregular functions, from linear splines through the grid.
+    The default operator is ``operators.Integral()``. An integral operator predicts values at any point by its kernel.
+    With other operators, and for irregular functions, values between grid points are interpolated linearly.
 
     Parameters
     ----------
     weights : {"trapezoid", "equal"} or array of shape (m,), default="trapezoid"
-        Quadrature weights, by which functions have norms and inner products; an array of positive numbers, one a point,
-        is scaled to sum 1. Each variable of a function has the same.
+        Quadrature weights of norms and inner products. An array of positive numbers, one for each point, is scaled to
+        sum 1. All variables of a function have the same weights.
 
     References
     ----------
@@ -63,10 +63,10 @@ class Eigen(BaseEstimator):
     """Approximate eigenfunctions of the integral operator of a kernel on the domain.
 
     The eigenfunctions are those of the discretised operator, extended by Nystroem's formula. The default operator is
-    the diagonal of eigenvalues. A basis of your own with its eigenvalues (Laforgue et al. 2020, theorem 7) is
-    ``Dictionary(basis, eigenvalues)``. In the problems of both papers every loss is of the residual in the span of the
-    basis: ``FunctionalRegressor(irregular="projected_trapezoid")``. By default losses other than the squared one see
-    the whole residual.
+    the diagonal of eigenvalues. ``Dictionary(basis, eigenvalues)`` is a given basis with its eigenvalues (Laforgue et
+    al. 2020, theorem 7). In both papers a loss takes the residual in the span of the basis:
+    ``FunctionalRegressor(irregular="projected_trapezoid")``. By default, losses other than the squared one include the
+    part of the residual outside the span.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class Eigen(BaseEstimator):
     gamma : float, default=10.0
         As in ``operators.Integral``.
     weights : {"trapezoid", "equal"} or array of shape (m,), default="trapezoid"
-        As in ``Grid``; points of weight 0 are fine.
+        As in ``Grid``; weights may be 0.
 
     References
     ----------
@@ -108,7 +108,7 @@ class Eigen(BaseEstimator):
         q = quadrature(points, self.weights, "Eigen: weights")
         root = np.sqrt(q)
         S = root[:, None] * operator.gram(points, points) * root
-        values, vectors = spectrum(S, 1e-12)  # eigenfunctions of smaller ones are rounding
+        values, vectors = spectrum(S, 1e-12)  # smaller eigenvalues are rounding errors
         if not len(values):
             raise ValueError("Eigen: kernel is zero on the grid; give another kernel or gamma")
         values, vectors = values[::-1][:number], vectors[:, ::-1][:, :number]
@@ -117,19 +117,19 @@ class Eigen(BaseEstimator):
 
 
 class Dictionary(BaseEstimator):
-    """Combinations of atoms, which need be neither orthogonal nor independent.
+    """Linear combinations of atoms, which need not be orthogonal or independent.
 
-    The default operator is the diagonal of eigenvalues, on the atoms.
+    The default operator is the diagonal of eigenvalues on the coefficients of atoms.
 
     Parameters
     ----------
     basis : basis object, str, callable or list, default="fourier"
-        ``Fourier``, ``BSpline``, ``Wavelet``, ``PrincipalComponents``, one of their names, a basis of scikit-fda,
-        whose functions are scaled to norm 1, a callable ``points (p,) in [0, 1] -> (k, p)``, or a list of those.
+        ``Fourier``, ``BSpline``, ``Wavelet``, ``PrincipalComponents``, one of their names, a basis of scikit-fda (its
+        functions are scaled to norm 1), a callable ``points (p,) in [0, 1] -> (k, p)``, or a list of these.
     eigenvalues : array of shape (k,), default=None
-        Non-negative weights of the atoms; None for the basis's own, ones unless it says otherwise.
+        Non-negative weights of the atoms; None for the weights of the basis, which are ones for most bases.
     weights : {"trapezoid", "equal"} or array of shape (m,), default="trapezoid"
-        As in ``Grid``; points of weight 0 are fine.
+        As in ``Grid``; weights may be 0.
 
     References
     ----------
@@ -138,7 +138,7 @@ class Dictionary(BaseEstimator):
 
     Examples
     --------
-    A line, a parabola and a wave of one's own:
+    A line, a parabola and a wave:
 
     >>> import numpy as np
     >>> from hilbertlearn import FunctionalRegressor, spaces
@@ -159,15 +159,15 @@ class Dictionary(BaseEstimator):
         if self.eigenvalues is None:
             return BasisAxis(atoms, points, q)
         number = len(atoms.scale_weights)
-        wanted = f"Dictionary: eigenvalues must be {number} non-negative numbers, one an atom"
-        values = non_negative(self.eigenvalues, number, wanted)
+        message = f"Dictionary: eigenvalues must be {number} non-negative numbers, one an atom"
+        values = non_negative(self.eigenvalues, number, message)
         return BasisAxis(replace(atoms, scale_weights=values), points, q)
 
 
 def space_of_basis(space, basis):
-    """The space for functions in a basis of scikit-fda: the basis itself unless another than "grid" is asked for.
+    """The space for functions in a basis of scikit-fda: this basis, unless the setting is not "grid".
 
-    Inner products are exact in the basis, where weights are not given.
+    Inner products are exact in the basis unless weights are given.
     """
     setting = Dictionary(basis) if isinstance(space, str) and space == "grid" else as_space(space)
     weights = getattr(setting, "weights", None)
@@ -180,12 +180,12 @@ _NAMES = {"grid": Grid, "eigen": Eigen, **BASES}
 
 
 def named_space(name):
-    """The space, or the basis of one, behind a name."""
+    """The space or basis with the given name."""
     return _NAMES[check_choice(name, "space", tuple(_NAMES), ", or an object of spaces")]()
 
 
 def as_space(space):
-    """The space behind a name, an object, or a basis (its ``Dictionary``)."""
+    """The space from a name, an object, or a basis, which becomes a ``Dictionary``."""
     if isinstance(space, type):
         raise TypeError(f"space must be an object, got the class {space.__name__}; pass {space.__name__}()")
     if isinstance(space, str):

@@ -1,4 +1,4 @@
-"""Curves on a grid without noise and gaps: smoothing splines of noisy means, and interpolation where there is none."""
+"""Smoothing splines of noisy mean curves on a grid, and interpolation of means where no curve is observed."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import scipy.sparse.linalg
 from .._utils.statistics import weighted_quantile
 from ..data.functions import quadrature
 
-_PER_DECADE = 4  # penalties that are tried
-_LARGEST = 1.0  # penalty on the unit interval, beyond which curves are straight lines
-_LEAST_WEIGHT = 1e-6  # of a point, relative to the mean one: 0 would make it free
-_PROBES = 200  # random signs that give the diagonal of a large smoother
+_PER_DECADE = 4  # penalties evaluated in each power of ten; twice as many take twice the time
+_LARGEST = 1.0  # largest penalty on the unit interval; larger ones give straight lines
+_LEAST_WEIGHT = 1e-6  # smallest weight of a point, relative to the mean weight; 0 would divide by zero
+_PROBES = 200  # random sign vectors that estimate the diagonal of a smoother; fewer points are computed exactly
 _NEIGHBOURS = 5  # points of a fourth difference
-_MEDIAN_SQUARE = 0.4549  # of a standard normal number
-_TENSION = 10.0  # inverse length, on the unit interval, beyond which gaps are straight; ``operators.Integral()`` has it
+_MEDIAN_SQUARE = 0.4549  # median of the square of a standard normal variable
+_TENSION = 10.0  # inverse length on the unit interval: longer gaps become straight lines; gamma of operators.Integral()
 
 
 def smooth_rows(values, points, weights, penalty):
-    """Rows g of ``min sum_j w_j (values_j - g(t_j))^2 + penalty int g''^2`` for values (..., m) at points t (m,).
+    """Splines g: ``min sum_j w_j (values_j - g(t_j))^2 + penalty int g''^2`` for values (..., m) at points t (m,).
 
     Reinsch's algorithm (Green & Silverman 1994, section 2.3.3): a system with five diagonals in the second derivatives.
     """
@@ -46,22 +46,21 @@ def smooth_rows(values, points, weights, penalty):
 
 
 def interpolate_mean(values, axes):
-    """Values (n, m_1, ..., m_k, p) with NaN, at the same points of all n, interpolated; NaN where a function has none.
+    """Values (n, m_1, ..., m_k, p) with NaN, at the same points in all rows, interpolated; functions of NaN alone stay.
 
-    A spline in tension: of all values at these points those of the smallest ``int g''^2 + tension^2 int g'^2``, summed
-    over the axes, each (m_k,) points of the unit interval. Short gaps are bridged as by a cubic spline, long ones by a
-    line. Beyond the last value the slope dies away over the length 1 / tension: the spline is bounded there, and one
-    value alone makes a constant. It is linear in the values.
+    A spline in tension minimises ``int g''^2 + tension^2 int g'^2``, summed over the axes, each (m_k,) points of the
+    unit interval. It bridges short gaps as a cubic spline and long gaps as a line. Beyond the last value its slope
+    decays over the length 1 / tension, so it is bounded; a single value gives a constant. It is linear in the values.
     """
     missing = np.isnan(values).any(axis=0)
     if not missing.any():
         return values
     out, bending = values.copy(), _bending(axes)
     lines, gaps = out.reshape(len(out), -1, out.shape[-1]), missing.reshape(-1, out.shape[-1])
-    for curve, gone in enumerate(gaps.T):
-        if not gone.any() or gone.all():
+    for curve, missing_points in enumerate(gaps.T):
+        if not missing_points.any() or missing_points.all():
             continue
-        unknown, known = np.flatnonzero(gone), np.flatnonzero(~gone)
+        unknown, known = np.flatnonzero(missing_points), np.flatnonzero(~missing_points)
         pull = bending[unknown][:, known] @ lines[:, known, curve].T
         solved = scipy.sparse.linalg.splu(bending[unknown][:, unknown].tocsc()).solve(-np.asarray(pull))
         lines[:, unknown, curve] = solved.T
@@ -93,16 +92,19 @@ def _bending_along(points):
 
 
 def best_penalty(mean, variances, smooth, quadrature, finest):
-    """The penalty that brings a noisy mean nearest to the truth, by an unbiased estimate of that error; 0 for none.
+    """The penalty with the smallest unbiased estimate of the error of a smoothed mean; 0 for no smoothing.
 
     With the smoother S and independent errors of given variances v, ``||mean - S mean||^2 + 2 sum_j q_j S_jj v_j`` is
-    the squared error of ``S mean`` but for a constant (Mallows 1973). What smoothing moves is within the noise.
+    the squared error of ``S mean`` up to a constant (Mallows 1973). Smoothing changes the mean within the noise only.
 
     Parameters
     ----------
-    mean, variances, quadrature : (d,); quadrature weights are those of the norm
-    smooth : linear function of rows (k, d) and a penalty
-    finest : the smallest penalty that is tried
+    mean, variances, quadrature : arrays of shape (d,)
+        The mean, the variances of its errors, and the quadrature weights of the norm.
+    smooth : callable
+        Linear function of rows (k, d) and a penalty.
+    finest : float
+        The smallest penalty.
     """
     if not variances.any():
         return 0.0
@@ -122,9 +124,10 @@ def best_penalty(mean, variances, smooth, quadrature, finest):
 def noise_variance(values, points, weights):
     """Variance of independent errors of values (n, ..., m) at points (m,), NaN where not observed; 0 if unknown.
 
-    From fourth divided differences, in which curves with few bends have little part: these are scaled to be sums of
+    Computed from fourth divided differences, which are small for smooth curves. They are scaled to be sums of
     values whose squared coefficients sum to one (Gasser, Sroka & Jennen-Steinmetz 1986, with more neighbours). Their
-    median, for every loss: gross errors have no part, and a robust loss is continuous where it becomes the squared one.
+    median is used for every loss: it ignores gross errors, and a robust loss is continuous in its limit, the squared
+    loss.
 
     weights : (n,) of samples
     """
@@ -132,9 +135,9 @@ def noise_variance(values, points, weights):
     if m < _NEIGHBOURS:
         return 0.0
     index = np.arange(m - _NEIGHBOURS + 1)[:, None] + np.arange(_NEIGHBOURS)
-    near = points[index]  # (m - 4, 5)
-    apart = near[:, :, None] - near[:, None, :] + np.eye(_NEIGHBOURS)
-    coefficients = 1 / apart.prod(axis=2)  # of divided differences
+    neighbours = points[index]  # (m - 4, 5)
+    distances = neighbours[:, :, None] - neighbours[:, None, :] + np.eye(_NEIGHBOURS)
+    coefficients = 1 / distances.prod(axis=2)  # of divided differences
     coefficients /= np.linalg.norm(coefficients, axis=1, keepdims=True)
     squares = np.einsum("...jk,jk->...j", values[..., index], coefficients) ** 2
     mass = np.broadcast_to(weights.reshape(-1, *[1] * (squares.ndim - 1)), squares.shape)
@@ -147,19 +150,19 @@ def noise_variance(values, points, weights):
 def mean_variances(deviations, weights, noise):
     """Variances (d,) of independent errors in the mean of the observed ones of n curves, from deviations (n, d).
 
-    Errors at a point of variance `noise`; and where some curves are not seen, that others have a part in the mean there
-    than nearby. Repeated curves count as one, of their common weight.
+    An error has variance `noise` at each point. Where some curves are not observed, the mean also differs from its
+    neighbours because other curves contribute to it. Repeated curves count as one curve with the sum of their weights.
     """
-    counts = np.flatnonzero((weights > 0) & np.isfinite(deviations).any(axis=1))
-    if not len(counts):
+    used = np.flatnonzero((weights > 0) & np.isfinite(deviations).any(axis=1))
+    if not len(used):
         return np.zeros(deviations.shape[1])
-    filled = np.nan_to_num(deviations[counts], nan=np.inf)  # NaN is not equal to itself
+    filled = np.nan_to_num(deviations[used], nan=np.inf)  # NaN is not equal to itself
     _, first, number = np.unique(filled, axis=0, return_index=True, return_inverse=True)
-    own, rows = np.bincount(number.ravel(), weights[counts]), deviations[counts[first]]
+    totals, rows = np.bincount(number.ravel(), weights[used]), deviations[used[first]]
     observed = np.isfinite(rows)
-    mass = own @ observed
+    mass = totals @ observed
     seen = mass > 0
-    # the share of a variance that is left in the mean, 1 / n for n equal weights
-    share = np.divide(own**2 @ observed, mass**2, out=np.zeros_like(mass), where=seen)
-    between = np.divide(own @ np.where(observed, rows, 0.0) ** 2, mass, out=np.zeros_like(mass), where=seen)
-    return share * noise + np.maximum(share - own @ own / own.sum() ** 2, 0.0) * between
+    # variance of the mean over variance of one curve: 1 / n for n equal weights
+    share = np.divide(totals**2 @ observed, mass**2, out=np.zeros_like(mass), where=seen)
+    between = np.divide(totals @ np.where(observed, rows, 0.0) ** 2, mass, out=np.zeros_like(mass), where=seen)
+    return share * noise + np.maximum(share - totals @ totals / totals.sum() ** 2, 0.0) * between

@@ -1,4 +1,4 @@
-"""Spaces of structured outputs: coordinates from an output kernel, and weights over the training outputs."""
+"""Spaces of structured outputs: coordinates of an output kernel, and weights over the training outputs."""
 
 from __future__ import annotations
 
@@ -16,36 +16,38 @@ from .._utils.validation import check_memory, check_number, check_symmetric_psd
 from ..data.objects import distinct, read_outputs, take
 from .base import Space
 
-_PROBES = 5
-_MOST_RANK, _LOW = 100, 1e-10  # of losses: coordinates that are fewer, and what is left of them, relative
-_NEARLY_BEST = 0.2  # difference of weighted losses, relative to their deviation, that decides little
-_ROUNDING = 1e-13
-_FEW = 5000  # distinct outputs up to which rank="auto" takes all of the output kernel
-_LEFT, _MOST_LANDMARKS = 0.01, 2000  # beyond, the share of its trace that landmarks may leave, and their number
-_NEGATIVE = 1e-6  # what is left of k(y, y), relative to the largest, that no rounding explains
+_PROBES = 5  # random combinations of weights whose duality gap estimates that of all weights
+_MOST_RANK = 100  # largest rank of a loss matrix that is factored; the cost of errors is linear in the rank
+_LOW = 1e-10  # relative error of such a factorisation
+_NEARLY_BEST = 0.2  # temperature of the draw in `expected_losses`, in standard deviations of the scores
+_ROUNDING = 1e-13  # relative rounding error of weighted losses
+_FEW = 5000  # distinct outputs up to which rank="auto" uses the whole matrix (200 MB); memory is quadratic in it
+_LEFT = 0.01  # beyond, share of the trace of the kernel matrix that landmarks may leave
+_MOST_LANDMARKS = 2000  # and their largest number
+_NEGATIVE = 1e-6  # negative remainder of k(y, y), relative to the largest, that rounding cannot explain
 _POSITIVE = "use a positive definite kernel of the outputs"
-_TOLERANCE = 1e-10  # what is left of k(y, y), relative to the largest, when an output counts as dependent
+_TOLERANCE = 1e-10  # remainder of k(y, y), relative to the largest, below which an output depends on the pivots
 
 
 class OutputKernel(BaseEstimator):
     """Outputs as points of the space of a kernel, by coordinates V with ``K_Y = V V'``.
 
-    A Cholesky decomposition with pivots of the distinct training outputs' Gram matrix K_Y, which stops when what is
-    left of every ``k(y, y)`` is below 1e-10 of the largest. With a rank the matrix is never formed: pivots are
-    landmarks, drawn at random by what those before leave of the outputs, and coordinates are those of the projection on
-    their span, Nystroem's approximation. They are orthonormal, so that every loss goes with them, and losses of the
-    norm see what outputs have outside the span too.
+    Coordinates come from a pivoted Cholesky decomposition of the Gram matrix K_Y of the distinct training outputs. It
+    stops when the remainder of every ``k(y, y)`` is below 1e-10 of the largest. With a rank the matrix is never formed:
+    the pivots are landmarks, drawn at random with probability proportional to the remainders, and coordinates are those
+    of the projection on the span of the landmarks (Nystroem approximation). Coordinates are orthonormal, so every loss
+    can be used. Losses of the norm also include the part of outputs outside the span.
 
     Parameters
     ----------
     kernel : str, array of shape (N, N), kernel object or callable, default="linear"
         Name of scikit-learn's ``pairwise_kernels``, Gram matrix (outputs are its row numbers), object or callable.
     rank : int, "auto" or None, default=None
-        None for all of K_Y; the largest number of landmarks; or "auto": all of K_Y up to 5000 distinct outputs, and
-        beyond as many landmarks as leave 1 % of the sum of ``k(y, y)`` over the samples, but at most 2000.
+        Largest number of landmarks; None uses the whole matrix K_Y. "auto" uses the whole matrix up to 5000 distinct
+        outputs. Beyond, landmarks are added until 1 % of the sum of ``k(y, y)`` over the samples remains, at most 2000.
     landmarks : sequence of outputs, default=None
-        Outputs whose span coordinates are those of, in place of the training outputs'; what comes in
-        batches then has the same coordinates whatever the first batch is.
+        Outputs that span the space, in place of the training outputs. With them, coordinates of data in batches do not
+        depend on the first batch.
 
     References
     ----------
@@ -68,7 +70,7 @@ class OutputKernel(BaseEstimator):
         self.kernel, self.rank, self.landmarks = kernel, rank, landmarks
 
     def space(self, outputs, sample_weight=None) -> KernelSpace:
-        """The space of known outputs, an array or a list."""
+        """The space of known outputs, an array or a list, with weights (n,) of the samples."""
         if self.rank is not None:
             check_number(self.rank, "OutputKernel: rank", integer=True, choices=("auto",))
         kernel = kernels.as_output_kernel(self.kernel)
@@ -87,27 +89,28 @@ class OutputKernel(BaseEstimator):
             check_memory(len(first), 2, f"y has {len(first)} distinct outputs: the matrix of output_kernel", remedy)
             K = check_symmetric_psd(kernels.gram(kernel, references), "output_kernel", _POSITIVE)
             factor, pivots = pivoted_cholesky(K, _TOLERANCE)
-            whole = True
+            is_complete = True
         else:
-            factor, pivots, whole = _landmarks(kernel, references, mass, most, share)
+            factor, pivots, is_complete = _landmarks(kernel, references, mass, most, share)
         if not len(pivots):
             raise ValueError("output_kernel is zero on all outputs; use another kernel")
-        return KernelSpace(kernel, take(references, pivots), np.tril(factor[pivots]), whole and self.landmarks is None)
+        is_complete = is_complete and self.landmarks is None
+        return KernelSpace(kernel, take(references, pivots), np.tril(factor[pivots]), is_complete)
 
     def _limits(self, n):
-        """The largest number of landmarks, None for all of K_Y, and the share of its trace that they may leave."""
+        """Largest number of landmarks, None for the whole matrix, and the share of its trace that they may leave."""
         if isinstance(self.rank, str):
             return (None, 0.0) if n <= _FEW else (_MOST_LANDMARKS, _LEFT)
         return (None if self.rank is None or self.rank >= n else self.rank), 0.0
 
 
 def _landmarks(kernel, references, mass, most, share):
-    """Factor L (n, r), pivots (r,) drawn at random, and whether all outputs are in their span.
+    """Factor L (n, r), random pivots (r,), and whether their span contains all outputs.
 
-    Beside ``k(y, y)``, columns of kernel values are computed for proposals only, some at a time.
+    Only ``k(y, y)`` and the columns of proposed pivots are computed, a block of columns at a time.
     """
     diagonal = np.asarray(kernels.diagonal(kernel, references), dtype=float)
-    L = np.empty((len(diagonal), most), order="F")  # memory that is not written to costs nothing
+    L = np.empty((len(diagonal), most), order="F")  # pages that are never written take no memory
     total, number = mass @ diagonal, 0
 
     def columns(positions):
@@ -133,8 +136,8 @@ class KernelSpace(Space):
     kernel: Any
     pivots: Any  # outputs
     factor: np.ndarray  # (d, d), lower
-    is_complete: bool = True  # whether the training outputs are in the span of the pivots
-    rules: Any = None  # what an estimator knows of the outputs beside
+    is_complete: bool = True  # whether the span of the pivots contains the training outputs
+    rules: Any = None  # output rules of the estimator: loss, candidates, form of the outputs
     decodes = False
 
     def encode(self, y):
@@ -164,21 +167,21 @@ class KernelSpace(Space):
         return scipy.linalg.solve_triangular(self.factor, G.T, lower=True).T
 
     def squared_norms(self, outputs):
-        """``k(z, z)`` (n,); more than the coordinates' where outputs are not in the span of the pivots."""
+        """``k(z, z)`` (n,), which exceeds the squared norm of the coordinates for outputs outside the span."""
         return kernels.diagonal(self.kernel, outputs)
 
 
 @dataclass(frozen=True)
 class WeightSpace(Space):
-    """Coordinates are weights over distinct outputs: an output is its own unit vector (Ciliberto et al. 2016).
+    """Coordinates are weights over the distinct training outputs: an output is its unit vector (Ciliberto et al. 2016).
 
-    Others count as not observed. Held-out errors are those of the loss, predictions being the best of the outputs that
-    it knows of, or nearly so.
+    Other outputs count as not observed. ``sample_errors`` are losses of decoded predictions, smoothed by
+    ``expected_losses``.
     """
 
     outputs: Any  # (c,) distinct, canonical
     loss: Any
-    rules: Any = None  # what an estimator knows of the outputs beside
+    rules: Any = None  # output rules of the estimator: loss, candidates, form of the outputs
     decodes = False
 
     def encode(self, y):
@@ -186,7 +189,7 @@ class WeightSpace(Space):
         return np.where(number >= 0, number == np.arange(len(self.outputs)), np.nan)
 
     def numbers(self, y):
-        """Which of the distinct outputs each of y is (n,), -1 if none: samples of weight 0 may have others."""
+        """Numbers (n,) of the outputs y among the distinct ones; -1 for others, which samples of weight 0 may have."""
         outputs, known = read_outputs(y, like=self.outputs)
         checked = self.loss.check(take(outputs, np.flatnonzero(known)))
         number = distinct([*self.outputs, *checked])[1][len(self.outputs) :]
@@ -196,7 +199,7 @@ class WeightSpace(Space):
 
     @cached_property
     def losses(self):
-        """Losses (p, c) of predicting each output that the loss knows of, else each of these, where these are true."""
+        """Losses (p, c) of possible predictions (all of the loss, or the distinct ones) at each true output."""
         return np.asarray(self.loss(self.loss.all_outputs(self.outputs), self.outputs), dtype=float)
 
     def sample_errors(self, Y, residuals):
@@ -209,11 +212,11 @@ class WeightSpace(Space):
 
 @dataclass(frozen=True)
 class LossSpace(Space):
-    """Coordinates b_y of outputs under a loss of low rank, ``loss(z, y) = <a_z, b_y>``: held-out errors take these."""
+    """Coordinates b_y of outputs for a loss of low rank, ``loss(z, y) = <a_z, b_y>``: cheaper ``sample_errors``."""
 
     weights: WeightSpace
-    left: np.ndarray  # (p, r) a of what may be predicted
-    right: np.ndarray  # (r, c) b of the distinct outputs
+    left: np.ndarray  # (p, r) vectors a of possible predictions
+    right: np.ndarray  # (r, c) vectors b of the distinct outputs
     decodes = False
 
     def encode(self, y):
@@ -225,25 +228,25 @@ class LossSpace(Space):
 
 
 def expected_losses(scores, losses):
-    """Losses (n,) expected of outputs drawn by their scores (n, p), weighted losses: of the best if none comes near it.
+    """Expected losses (n,) of predictions drawn from exp(-score / t); t is a share of the scores' standard deviation.
 
-    A draw from exp(-score / t) with t a share of the scores' standard deviation. The loss of the best alone jumps from
-    one alpha to the next, and with few samples its smallest value is a matter of luck.
+    Scores (n, p) are weighted losses, whose minimiser is decoded. The loss of the minimiser alone is discontinuous in
+    alpha, and with few samples its smallest value is noisy.
 
-    losses : (n, p) of predicting each
+    losses : (n, p) of each prediction; scores are overwritten
     """
     scores -= scores.min(axis=1, keepdims=True)
-    rounding = _ROUNDING * np.abs(losses).max() + np.finfo(float).tiny  # weights are differences of ones
+    rounding = _ROUNDING * np.abs(losses).max() + np.finfo(float).tiny  # rounding of sums of weights near 1
     scores /= np.maximum(_NEARLY_BEST * scores.std(axis=1, keepdims=True), rounding)
-    chances = np.exp(np.negative(scores, out=scores), out=scores)
-    return np.einsum("ij,ij->i", chances, losses) / chances.sum(axis=1)
+    probabilities = np.exp(np.negative(scores, out=scores), out=scores)
+    return np.einsum("ij,ij->i", probabilities, losses) / probabilities.sum(axis=1)
 
 
 def _low_rank(L):
-    """Factors (p, r) and (r, c) of L (p, c) to about 1e-10 of it, None unless r is far below p and c.
+    """Factors (p, r) and (r, c) of L (p, c) to a relative error of about 1e-10; None unless r is far below p and c.
 
-    By random combinations of columns (Halko, Martinsson & Tropp 2011): losses of rankings are products of signs, those
-    of numbers smooth functions of two.
+    A randomised range finder (Halko, Martinsson and Tropp 2011). Losses of rankings are inner products of signs, and
+    losses of numbers are smooth functions of two variables: both have low rank.
     """
     most = min(min(L.shape) // 3, _MOST_RANK)
     if most < 2 or not np.isfinite(L).all():
@@ -257,10 +260,10 @@ def _low_rank(L):
 
 
 class ProbeSpace(WeightSpace):
-    """Random combinations of the unit vectors of ``WeightSpace``: their duality gap stands for that of all."""
+    """Random combinations of the unit vectors of ``WeightSpace``: their duality gap estimates that of all weights."""
 
     residuals_are_errors = False
 
     def encode(self, y):
         probes, number = np.random.default_rng(0).normal(size=(len(self.outputs), _PROBES)), self.rules.groups
-        return np.where(number[:, None] >= 0, probes[number], np.nan)  # of the training outputs, and of no others
+        return np.where(number[:, None] >= 0, probes[number], np.nan)  # training outputs alone have groups

@@ -1,4 +1,4 @@
-"""Vectors as they are: the coordinates are the outputs."""
+"""Vectors: the coordinates are the outputs, or their images under a metric."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from ..data.objects import nan_for_missing
 from ..operators import as_learned, operator_matrix
 from .base import Space, unobserved_remedy
 
-_RANK = 1e-12  # eigenvalues of a metric, relative to the largest, that count as zero
+_RANK = 1e-12  # eigenvalues of a metric below this share of the largest are zero up to rounding
 
 
 @dataclass(frozen=True)
 class VectorSpace(Space):
-    """Real vectors, NaN where not observed; a 1-D array is one output and comes back as 1-D."""
+    """Real vectors, NaN where not observed; a 1-D array is one output and is decoded as 1-D."""
 
     one_output: bool = False
-    scale: np.ndarray | None = None  # (d,) what outputs are divided by, None for nothing
+    scale: np.ndarray | None = None  # (d,) outputs are divided by it; None for ones
 
     @property
     def pointwise(self):
@@ -61,7 +61,8 @@ class VectorSpace(Space):
 class MetricVectorSpace(VectorSpace):
     """Real vectors with the inner product ``y' A z``: coordinates are ``A^1/2 y``.
 
-    Model 1 of Brouard et al. 2016, section 5.2. Entries are mixed, so that vectors are known whole or not at all.
+    Model 1 of Brouard et al. 2016, section 5.2. Entries are mixed, so each vector must be observed completely or not at
+    all.
     """
 
     root: np.ndarray  # (d, d)
@@ -75,11 +76,11 @@ class MetricVectorSpace(VectorSpace):
         return None  # entries are mixed
 
     def unobserved_outputs(self, columns):
-        return None  # vectors are known whole
+        return None  # vectors are observed completely or not at all
 
     @classmethod
     def from_outputs(cls, y, metric, sample_weight, scale=None):
-        """The space of outputs y (n, d), or (n,); metric as ``operators.operator_matrix`` takes it."""
+        """The space of outputs y (n, d) or (n,) under a metric in any form that ``operators.operator_matrix`` takes."""
         plain = VectorSpace(read_vectors(y).ndim == 1, scale)
         Y = plain.encode(y)
         seen = np.isfinite(Y)
@@ -105,9 +106,10 @@ class MetricVectorSpace(VectorSpace):
 
 
 def output_scales(y, sample_weight, robust=False):
-    """Standard deviations (d,) of outputs (n, d), NaN where not observed, 1 where there is none.
+    """Standard deviations (d,) of outputs (n, d), NaN where not observed; 1 for constant outputs.
 
-    robust : those of a normal sample with the same mean distance from the median, which outliers move less
+    robust : whether to use the standard deviation of a normal distribution with the same mean distance from the median,
+        which is less sensitive to outliers
     """
     if robust:
         spread = np.sqrt(np.pi / 2) * mean_rows(np.abs(y - pointwise_median(y, sample_weight)), sample_weight)

@@ -437,8 +437,9 @@ def _read_array(Y, grid, name, origins):
         ) from error
     named = points_of(Y) if grid is None else None
     if named is not None:
-        _check_increase(Y, named[0], name)
-        points, origin = change_origin(*named, origins[0] if origins else None)
+        points, origin = named
+        _check_increase(Y, points, name)
+        points, origin = change_origin(points, origin, origins[0] if origins else None)
         axes, origins = (points,), (origin,)
     else:
         axes, origins = _axes_of(grid, array, name, origins)
