@@ -72,7 +72,7 @@ def without_leaves(tree):
     return [[name, *without_leaves(inside)] for name, *inside in tree if inside or name.startswith("fit")]
 
 
-CHOICE = ["choice of the kernel"]
+CHOICE = ["search of the kernel"]
 SOLVE = ["solve"]
 MODELS = {
     "given": (HUBER, [SOLVE]),

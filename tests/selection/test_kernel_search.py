@@ -226,9 +226,9 @@ def test_an_output_that_was_never_observed_is_told():
 def test_progress_is_told(capsys):
     OperatorKernelRegressor(verbose=1).fit(X, Y)
     said = capsys.readouterr().err
-    assert re.search(r"choice of the kernel, 60 samples: best [\d.]+ for \w+.*, \d+ kernels in [\d.]+ s\n", said)
+    assert re.search(r"search of the kernel, 60 samples: best [\d.]+ for \w+.*, \d+ kernels in [\d.]+ s\n", said)
     OperatorKernelRegressor([("rbf", None), ("linear", np.diag([1.0, 2.0]))], verbose=1).fit(X, Y)
-    assert re.search(r"choice of alpha, 5 folds: best [\d.]+ at [\d.e-]+, \d+ alphas in", capsys.readouterr().err)
+    assert re.search(r"search of alpha, 5 folds: best [\d.]+ at [\d.e-]+, \d+ alphas in", capsys.readouterr().err)
     OperatorKernelRegressor().fit(X, Y)
     assert capsys.readouterr().err == ""
 

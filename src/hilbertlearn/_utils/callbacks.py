@@ -28,7 +28,7 @@ except ImportError:
 class FitCallbacksMixin(CallbackSupportMixin):
     """An estimator whose fit is the outermost task of callbacks, which ``set_callbacks`` of scikit-learn registers.
 
-    Inside it are tasks ("choice of the kernel", "choice of alpha", "solve", "errors of folds", ...) with their steps.
+    Inside it are tasks ("search of the kernel", "search of alpha", "solve", "errors of folds", ...) with their steps.
     """
 
     @contextmanager

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -87,45 +88,65 @@ def search_features(samples: Samples, kernels, loss: Loss, alpha, penalty, optio
     alpha : a number, or "auto" for the smallest leave-one-out error
     penalty : alpha times the sum of weights that a subsample selected
     """
-    setting, guess = samples.recipe.features, penalty / float(samples.weights.sum())
+    setting = samples.recipe.features
     number = getattr(setting, "n_components", None)
-    grows = isinstance(setting, Landmarks) and isinstance(number, str)
+    grows, most = isinstance(setting, Landmarks) and isinstance(number, str), 0
     if grows:
         check_choice(number, "Landmarks: n_components", ("auto",), ", or an integer")
-    has_errors = grows or isinstance(alpha, str)
-    most = _largest_number(samples, len(kernels)) if grows else 0
-    surrogate = make_surrogate(samples)
-    maps = _fit_maps(setting, min(_FIRST, most) if grows else number, kernels, samples)
-    features, best, change = None, None, None
-    with options.progress.task("choice of features", "map") as task:
-        while True:
-            features = _compute_features(maps, samples, features)
-            feature_kernels = [FeatureKernel(kernel, one, samples.columns) for kernel, one in zip(kernels, maps)]
-            training = build(samples, feature_kernels, features)
-            curve, unit = None, 1.0
-            if has_errors:
-                is_evaluated = training.closed_form or surrogate is samples
-                evaluated = training if is_evaluated else build(surrogate, feature_kernels, features)
-                curve, unit = _error_curve(evaluated, loss, alpha, guess)
-                if curve is not None and not is_evaluated:
-                    curve = replace(curve, factors=None)  # they are those of the surrogate
-            n_components = sum(one.n_components for one in maps)
-            result = FeatureSearchResult(training, curve, unit, Approximation(n_components))
-            stop = task.step(_description(maps, curve), n_components=n_components)
-            change = None if best is None else _error_change(best.curve, curve)
-            if best is None or change is None or change < 0:
+        most = _largest_number(samples, len(kernels))
+        number = min(_FIRST, most)
+    search = _FeatureSearch(samples, kernels, loss, alpha, penalty, has_errors=grows or isinstance(alpha, str))
+    maps = _fit_maps(setting, number, kernels, samples)
+    best: Any = None
+    change = None
+    with options.progress.task("search of features", "map") as task:
+        while maps is not None:
+            result = search.evaluate(maps)
+            stop = task.step(_description(maps, result.curve), n_components=result.approximation.n_components)
+            change = None if best is None else _error_change(best.curve, result.curve)
+            if change is None or change < 0:
                 best = result
-            reached = max(one.n_components for one in maps)
-            most = min(most, _WITHOUT_ERRORS) if curve is None else most
-            if stop or not reached < most or (change is not None and change > -_GAIN):
+            if stop or (change is not None and change > -_GAIN):
                 break
-            maps = _fit_maps(setting, min(2 * reached, most), kernels, samples, maps)
-            if max(one.n_components for one in maps) == reached:  # the kernel has no larger rank
-                break
-    selected = [kernel.map for kernel in best.training.kernels]
-    approximation = replace(best.approximation, trace_error=_trace_error(selected, samples), error_change=change)
+            limit = min(most, _WITHOUT_ERRORS) if result.curve is None else most
+            maps = _grow(setting, maps, limit, kernels, samples)
+    trace_error = _trace_error([kernel.map for kernel in best.training.kernels], samples)
+    approximation = replace(best.approximation, trace_error=trace_error, error_change=change)
     log.info("%d samples on features: %s", len(samples.rows), approximation)
     return replace(best, approximation=approximation)
+
+
+class _FeatureSearch:
+    """Errors of one set of feature maps after the other; features of a larger set extend those of the set before."""
+
+    def __init__(self, samples: Samples, kernels, loss: Loss, alpha, penalty, has_errors):
+        self.samples, self.kernels, self.loss, self.alpha, self.has_errors = samples, kernels, loss, alpha, has_errors
+        self.guess = penalty / float(samples.weights.sum())
+        self.surrogate = make_surrogate(samples)
+        self.features: list | None = None
+
+    def evaluate(self, maps) -> FeatureSearchResult:
+        samples = self.samples
+        self.features = _compute_features(maps, samples, self.features)
+        kernels = [FeatureKernel(kernel, one, samples.columns) for kernel, one in zip(self.kernels, maps, strict=True)]
+        training = build(samples, kernels, self.features)
+        curve, unit = None, 1.0
+        if self.has_errors:
+            is_exact = training.closed_form or self.surrogate is samples
+            data = training if is_exact else build(self.surrogate, kernels, self.features)
+            curve, unit = _error_curve(data, self.loss, self.alpha, self.guess)
+            if curve is not None and not is_exact:
+                curve = replace(curve, factors=None)  # they are those of the surrogate
+        return FeatureSearchResult(training, curve, unit, Approximation(sum(one.n_components for one in maps)))
+
+
+def _grow(setting, maps, most, kernels, samples: Samples):
+    """Maps with twice as many landmarks, at most so many; None where there are no more."""
+    number = max(one.n_components for one in maps)
+    if number >= most:
+        return None
+    grown = _fit_maps(setting, min(2 * number, most), kernels, samples, maps)
+    return None if max(one.n_components for one in grown) == number else grown  # the kernel has no larger rank
 
 
 def _error_change(before: ErrorCurve | None, after: ErrorCurve | None) -> float | None:
@@ -169,17 +190,22 @@ def _error_curve(training: Training, loss: Loss, alpha, guess) -> tuple[ErrorCur
         return None, 1.0
     alphas = training.alphas() if isinstance(alpha, str) else [float(alpha)]
     n_evaluated = int(min(_EVALUATED, max(_FEWEST, _ENTRIES / training.Y.shape[1])))
-    if loss.quadratic or not np.isfinite(loss.bound):
-        return error_curve(training, Criterion(), alphas, n_evaluated=n_evaluated), 1.0
-    weights, unit = None, 1.0
+    weights, unit, criterion = None, 1.0, Criterion()
+    if not loss.quadratic and np.isfinite(loss.bound):
+        weights, unit = _robust_weights(training, loss, guess)
+        alphas, criterion = alphas if isinstance(alpha, str) else [float(alpha) / unit], Criterion(loss)
+    return error_curve(training, criterion, alphas, weights, n_evaluated=n_evaluated), unit
+
+
+def _robust_weights(training: Training, loss: Loss, guess):
+    """Weights (n,) of a robust fit, and the unit of alpha, near an alpha."""
+    weights, unit = np.ones(len(training.rows)), 1.0
     for _ in range(_REWEIGHTINGS):
-        weighted = training if weights is None else replace(training, weights=training.weights * weights)
+        weighted = replace(training, weights=training.weights * weights)
         share = training.weights.sum() / weighted.weights.sum()
         (residuals,) = loo_residual_path(weighted, [guess / unit * share])
         weights, unit = robust_weights(loss, residuals, training)
-    if not isinstance(alpha, str):
-        alphas = [float(alpha) / unit]
-    return error_curve(training, Criterion(loss), alphas, weights, n_evaluated=n_evaluated), unit
+    return weights, unit
 
 
 def _trace_error(maps, samples: Samples):

@@ -156,7 +156,7 @@ class FoldSearch:
             yield
             return
         where, progress = f"{len(self.folds)} folds", self.options.progress
-        task = progress.task("choice of alpha", "alpha", number, where=where, exact=False)
+        task = progress.task("search of alpha", "alpha", number, where=where, exact=False)
         try:
             with suppress(StopSearch), task as self._task:
                 yield

@@ -94,7 +94,7 @@ def search_kernels(
         rows = draw_subsample(samples, number)
         part = samples if number == n else samples.subsample(rows)
         steps = len(candidates) + 2 * is_wide * len(families)
-        task = options.progress.task("choice of the kernel", "kernel", steps, where=f"{number} samples", exact=False)
+        task = options.progress.task("search of the kernel", "kernel", steps, where=f"{number} samples", exact=False)
         search = _KernelSearch(part, families, criterion, alpha, task, None if weights is None else weights[rows])
         with threads_for(number):
             with suppress(StopSearch), task:

@@ -20,6 +20,7 @@ from .folds import FoldSearch
 from .kernel_search import is_open
 from .result import Selection
 from .surrogate import selection_subsample
+from .trials import Trial
 
 COUPLINGS = (0.0, 0.1, 1.0, 10.0, np.inf)  # candidates of coupling="auto"
 _RATE, _RATES = 32.0, 2  # factor between rates of the kernel, and how often it is applied in one direction
@@ -67,47 +68,64 @@ def select_levels(samples: Samples, loss: Pinball, alpha, coupling, axis, option
     """
     open_alpha, open_coupling = isinstance(alpha, str), isinstance(coupling, str) and len(loss.taus) > 1
     first = 1.0 if isinstance(coupling, str) else float(coupling)
-    is_given = not (open_alpha or open_coupling or is_open(samples))
-    base = select(samples, Squared(), alpha if is_given else "auto", options)
-    has_output_alphas = open_alpha and _has_separate_outputs(base)
-    if has_output_alphas:
-        base = select_alpha_by_output(base, options)
+    base = _select_by_squared_loss(samples, alpha, open_coupling, options)
     training = with_levels(_with_output_alphas(base), loss, first, axis)
     selection = Selection(
-        base.alpha, loss, training, None, base.trials, approximation=base.approximation, selected_alpha=open_alpha
+        alpha=base.alpha if open_alpha else float(alpha),
+        loss=loss,
+        training=training,
+        trials=base.trials,
+        alpha_by_output=base.alpha_by_output,
+        approximation=base.approximation,
+        selected_alpha=open_alpha,
     )
     if len(training.rows) == 1 or not (open_alpha or open_coupling):
-        return replace(selection, alpha=base.alpha if open_alpha else float(alpha)), first
-    data = selection_subsample(training)
-    share = float(training.weights.sum() / data.weights.sum())
-    guess = (sign_scaled_alpha(base.alpha, data) if open_alpha else float(alpha)) * share
-    quick = replace(options.quick(), tol=_TOL, max_iter=_MAX_ITER)
-    folds = FoldSearch(data, loss, quick, errors_by_output)
-    _evaluate(folds, guess, open_alpha)
+        return replace(selection, alpha_by_output=None), first
+    folds, share = _start_folds(selection, options)
     if kernels.is_searched(samples.recipe.pairs[0][0], samples.recipe.gamma) and not training.on_features:
         folds, factor = _search_rate(folds, open_alpha)
-        training = with_rate(training, factor)
+        selection = replace(selection, training=with_rate(training, factor))
         base = replace(base, training=with_rate(base.training, factor))
-    search = _CouplingSearch(folds, first)
+    search = _CouplingSearch(folds, first, open_alpha)
     if open_coupling:
-        with suppress(StopSearch), options.progress.task("choice of the coupling", "coupling") as task:
-            for step in (1, -1):
-                search.climb(step, open_alpha, task)
+        search.run(options)
     best = search.best()
-    if open_alpha:
-        search.folds[best].refine()
-    trials = base.trials + tuple(trial for folds in search.folds.values() for trial in folds.trials())
-    selected = search.folds[best].best() / share if open_alpha else float(alpha)
-    training = with_levels(training, loss, best)
-    if has_output_alphas:
-        by_output = search.folds[best].best_by_output() / share / base.alpha * base.alpha_by_output
-        selected = float(by_output.min())
-        base = replace(base, alpha=selected, alpha_by_output=by_output)
-        training = with_levels(_with_output_alphas(base), loss, best, axis)
-    selection = replace(
-        selection, alpha=selected, training=training, trials=trials, alpha_by_output=base.alpha_by_output
-    )
-    return selection, best
+    training = with_levels(selection.training, loss, best)
+    if not open_alpha:
+        return replace(selection, training=training, trials=base.trials + search.trials()), best
+    search.folds[best].refine()
+    selection = replace(selection, training=training, trials=base.trials + search.trials())
+    return _with_best_alpha(selection, base, search.folds[best], share, axis, best), best
+
+
+def _select_by_squared_loss(samples: Samples, alpha, open_coupling, options: Options) -> Selection:
+    """The selection for the squared loss; with an alpha for each output where outputs are separate."""
+    open_alpha = isinstance(alpha, str)
+    is_given = not (open_alpha or open_coupling or is_open(samples))
+    base = select(samples, Squared(), alpha if is_given else "auto", options)
+    return select_alpha_by_output(base, options) if open_alpha and _has_separate_outputs(base) else base
+
+
+def _start_folds(selection: Selection, options: Options) -> tuple[FoldSearch, float]:
+    """Folds with errors at the first coupling, and the factor of alpha from all samples to theirs."""
+    training = selection.training
+    data = selection_subsample(training)
+    share = float(training.weights.sum() / data.weights.sum())
+    is_open = selection.selected_alpha
+    guess = (sign_scaled_alpha(selection.alpha, data) if is_open else selection.alpha) * share
+    folds = FoldSearch(data, selection.loss, replace(options.quick(), tol=_TOL, max_iter=_MAX_ITER), errors_by_output)
+    _evaluate(folds, guess, is_open)
+    return folds, share
+
+
+def _with_best_alpha(selection: Selection, base: Selection, folds: FoldSearch, share, axis, coupling) -> Selection:
+    """The selection with the alpha of the smallest error over folds; one for each output where the base has such."""
+    if base.alpha_by_output is None:
+        return replace(selection, alpha=folds.best() / share)
+    by_output = folds.best_by_output() / share / base.alpha * base.alpha_by_output
+    base = replace(base, alpha=float(by_output.min()), alpha_by_output=by_output)
+    training = with_levels(_with_output_alphas(base), selection.loss, coupling, axis)
+    return replace(selection, alpha=base.alpha, training=training, alpha_by_output=by_output)
 
 
 def _has_separate_outputs(base: Selection) -> bool:
@@ -174,22 +192,31 @@ def _search_rate(folds: FoldSearch, open_alpha) -> tuple[FoldSearch, float]:
 class _CouplingSearch:
     """Folds by coupling, in increasing or decreasing order as long as the error falls."""
 
-    def __init__(self, folds: FoldSearch, first):
-        self.first = folds
+    def __init__(self, folds: FoldSearch, first, open_alpha):
+        self.first, self.open_alpha = folds, open_alpha
         self.folds: dict[float, FoldSearch] = {first: folds}
 
-    def evaluate(self, coupling, alpha, open_alpha):
+    def evaluate(self, coupling, alpha):
         folds = self.first.with_operators(lambda part: with_levels(part, self.first.loss, coupling))
-        _evaluate(folds, alpha, open_alpha)
+        _evaluate(folds, alpha, self.open_alpha)
         self.folds[coupling] = folds
 
-    def climb(self, step, open_alpha, task: Task):
+    def run(self, options: Options):
+        """Evaluate larger, then smaller couplings."""
+        with suppress(StopSearch), options.progress.task("search of the coupling", "coupling") as task:
+            for step in (1, -1):
+                self.climb(step, task)
+
+    def trials(self) -> tuple[Trial, ...]:
+        return tuple(trial for folds in self.folds.values() for trial in folds.trials())
+
+    def climb(self, step, task: Task):
         """Evaluate larger or smaller couplings until one is no better."""
         order = list(COUPLINGS)
         place = order.index(self.best()) + step
         while 0 <= place < len(order) and order[place] not in self.folds:
             best = self.best()
-            self.evaluate(order[place], self.folds[best].best(), open_alpha)
+            self.evaluate(order[place], self.folds[best].best())
             error = self.folds[order[place]].least()
             task.search_step(f"error {error:.4g} at {order[place]:g}", f"best at {self.best():g}", error=error)
             if self.best() == best:

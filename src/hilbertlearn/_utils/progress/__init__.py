@@ -1,6 +1,6 @@
 """Progress of long work: live bars or log lines for the user, steps for callbacks.
 
-An estimator has a ``Progress``, which makes tasks: ``with progress.task("choice of alpha", "alpha", 13) as task``, then
+An estimator has a ``Progress``, which makes tasks: ``with progress.task("search of alpha", "alpha", 13) as task``, then
 ``task.step(...)``. A task that starts inside another one in the same thread is its subtask.
 
 ``tasks.py`` counts steps and reports them to two places: to ``display.py``, if the estimator is verbose, and to the

@@ -37,7 +37,7 @@ class Task:
     Parameters
     ----------
     name : of the estimator
-    work, where : the title in two parts, as "choice of the kernel" and "200 samples"
+    work, where : the title in two parts, as "search of the kernel" and "200 samples"
     unit : name of a step, in the singular
     total : number of steps, None if unknown
     exact : whether there are never more steps than ``total``
