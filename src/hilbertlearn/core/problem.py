@@ -1,16 +1,15 @@
-"""The one problem behind every estimator, in its dual form.
+"""The optimisation problem behind every estimator, in its dual form.
 
     minimise over A (n, d)    c/2 ||A||^2 - <A, Y> + 1/(2 s) <A, sum_t K_t A M_t> + sum_i g*(a_i)
 
-with ``s = alpha * sum(w)``, weights w = 1 by default. Sample weights enter by ``D = diag(sqrt(w))``: Y and K are
-given as ``D Y`` and ``D K D``, and the prox of row i becomes ``sqrt(w) prox(a / sqrt(w))``. Entries that were not
-observed are dual variables held at zero.
+with ``s = alpha * sum(w)``; the weights w are 1 by default. Sample weights enter by ``D = diag(sqrt(w))``: Y and K are
+given as ``D Y`` and ``D K D``, and the prox of row i becomes ``sqrt(w) prox(a / sqrt(w))``. The dual variables of
+missing entries are zero.
 
-Arrays may be in single precision. Losses, sums and the certificate are computed in double all the same: the gap is that
-of the dual variables as they are, for the Gram matrix as it is.
+Arrays may be in single precision. Losses, sums and the gap are computed in double precision from them.
 
-Samples may be in several parts, each with a problem of its own: every sum over samples passes through ``total``, and
-the same solver runs on each part.
+Samples may be in several parts, each with its own problem: every sum over samples passes through ``total``, and the
+same solver runs on each part.
 """
 
 from __future__ import annotations
@@ -29,19 +28,28 @@ from .terms import SeparableTerm, SumTerm, Term
 
 @dataclass(frozen=True)
 class Problem:
-    """Data of the dual problem; see the module's docstring.
+    """Data of the dual problem; see the docstring of the module.
 
     Parameters
     ----------
-    terms : sequence of terms that add up
-    Y : (n, d) coordinates, or values (n, m) when the terms are sampled, zero where not observed, multiplied by sqrt(w)
-    loss : the loss, its settings numbers
-    penalty : s = alpha * sum(w)
-    mask : (n, d) booleans, True where observed, or None when everything is
-    root_weights : (n,) sqrt(w), or None
-    measure : (d,) quadrature weights of point values, or None
-    interior : for a loss that forbids large residuals, dual variables and values of a function well within them
-    total : function that adds what other parts of the samples have to a sum, an array, over these samples
+    terms : sequence of Term
+        The map of the problem is their sum.
+    Y : array of shape (n, d)
+        Coordinates, or values (n, m) when the terms are sampled; zero where missing, multiplied by sqrt(w).
+    loss : Loss
+        The loss; all of its settings are numbers.
+    penalty : float
+        s = alpha * sum(w).
+    mask : array of shape (n, d), default=None
+        True where observed; None if all entries are.
+    root_weights : array of shape (n,), default=None
+        sqrt(w); None for ones.
+    measure : array of shape (d,), default=None
+        Quadrature weights of point values; None for ones.
+    interior : pair of arrays of shape (n, d), default=None
+        For a loss with hard constraints: dual variables and values of a function that satisfies them strictly.
+    total : callable, default=same
+        Adds the sums of other parts of the samples to a sum, an array, over these samples.
     """
 
     terms: Sequence
@@ -56,21 +64,21 @@ class Problem:
 
     @property
     def term(self) -> Term:
-        """The whole linear map."""
+        """The map of the problem: the only term, or the sum of all."""
         return self.terms[0] if len(self.terms) == 1 else SumTerm(self.terms)
 
     @property
     def separable_term(self) -> SeparableTerm | None:
-        """The only term, when it is separable: then the problem is diagonal in two eigenbases."""
+        """The only term if it is separable, else None: the problem is then diagonal in two eigenbases."""
         return self.term.as_separable()
 
     @property
     def is_linear_system(self) -> bool:
-        """Whether the optimum is that of a linear system in all entries: squared loss, no gap that a mask hides."""
+        """Whether the optimum solves a linear system: squared loss, and missing entries only within the term."""
         return self.loss.quadratic and (self.mask is None or self.term.observed_entries is not None)
 
     def take(self, rows, share=1.0) -> Problem:
-        """The problem of some samples: the dual variables of the others are held at zero; share : of the penalty."""
+        """The problem of a subset of the samples, with a share of the penalty; other dual variables are zero."""
         return replace(
             self,
             terms=tuple(term.take(rows) for term in self.terms),
@@ -81,11 +89,11 @@ class Problem:
         )
 
     def fitted(self, A):
-        """Values (n, d) at the samples of the function whose dual variables are A."""
+        """Values (n, d) at the samples of the function with dual variables A."""
         return self.term.apply(A) / self.penalty
 
     def zero_missing(self, A):
-        """A with zeros where nothing was observed."""
+        """A with zeros in place of missing entries."""
         return A if self.mask is None else np.where(self.mask, A, 0.0)
 
     @property
@@ -95,10 +103,10 @@ class Problem:
 
     @property
     def rounding_gap(self) -> float:
-        """A gap that rounding of the dual variables keeps from falling further, from above; 0 in double precision.
+        """Upper bound on the gap that rounding of the dual variables may leave; 0 in double precision.
 
-        Their relative error eps moves fitted values by up to ``eps ||K|| / s``, and the gap by half the square of that;
-        variables at a bound move it by as much as themselves.
+        A relative error eps of the dual variables changes fitted values by up to ``eps ||K|| / s``, and the gap by half
+        the square of that. Variables at a bound change the gap by their own error.
         """
         if not self.is_float32:
             return 0.0
@@ -117,14 +125,14 @@ class Problem:
         """Prox of ``step * sum_i g*``, on the observed entries."""
         A = self.zero_missing(exact(A))
         if self.root_weights is None:
-            found = self.loss.row_prox(A, step, self.measure)
+            result = self.loss.row_prox(A, step, self.measure)
         else:
             root = self.root_weights[:, None]
-            found = root * self.loss.row_prox(A / root, step, self.measure)
-        return self._admissible(found)
+            result = root * self.loss.row_prox(A / root, step, self.measure)
+        return self._round_inwards(result)
 
-    def _admissible(self, A):
-        """A in the precision of the problem; rounding must not take it beyond the loss's bound."""
+    def _round_inwards(self, A):
+        """A in the precision of the problem, rounded towards zero where the loss has a bound."""
         if not self.is_float32:
             return A
         rounded = A.astype(self.Y.dtype)
@@ -134,11 +142,11 @@ class Problem:
         return rounded
 
     def norms(self, *arrays):
-        """Norms of arrays (n, d), of all samples."""
+        """Norms of arrays (n, d) over all samples."""
         return np.sqrt(self.total(np.array([dot(A, A) for A in arrays])))
 
     def _sum(self, rows, A):
-        """Weighted sum over these samples of a function of rows."""
+        """Weighted sum of a function of rows over these samples."""
         if self.root_weights is None:
             return rows(A, self.measure).sum()
         root = self.root_weights
@@ -149,18 +157,18 @@ class Problem:
         return self.dual_value(A, dot(A, F))
 
     def dual_value(self, A, quadratic):
-        """Value of the dual problem at A, given ``quadratic = <A, fitted(A)>``, of these samples."""
+        """Value of the dual problem at A, given ``quadratic = <A, fitted(A)>`` of these samples."""
         return float(self.total(np.array(self._dual_here(A, quadratic))))
 
     def primal(self, A, F):
-        """n times the objective (sum of weights times, with weights) at the function whose dual variables are A.
+        """n (or the sum of the weights) times the objective at the function with dual variables A.
 
-        A loss that forbids large residuals is taken at a function near by that it admits, see ``feasible``.
+        Under a loss with hard constraints, the objective at the ``feasible`` function.
         """
         return float(self.total(np.array(self._primal_here(A, F))))
 
     def primal_and_dual(self, A, F, B, quadratic) -> tuple[float, float]:
-        """``primal(A, F)`` and ``dual_value(B, quadratic)``, by one sum."""
+        """``primal(A, F)`` and ``dual_value(B, quadratic)``, with one call of ``total``."""
         primal, dual = self.total(np.array([self._primal_here(A, F), self._dual_here(B, quadratic)]))
         return float(primal), float(dual)
 
@@ -186,27 +194,27 @@ class Problem:
         return self._sum(self.loss.row_value, R) + norm
 
     def feasible(self, A):
-        """Dual variables of the function that ``primal`` is taken at: A, or a step from it towards ``inside``."""
+        """Dual variables of a feasible function: A, or the shortest step from A to ``interior`` that is feasible."""
         step = self._step_to_interior(self.zero_missing(self.Y - self.fitted(A)))
         return A if not step else (1 - step) * A + step * self.interior[0]
 
     def _step_to_interior(self, R):
-        """How far to go from residuals R to those inside until the loss admits them; None when that is not known."""
+        """Length of the step from residuals R towards ``interior`` that makes them feasible; None without one."""
         excess = self._violation(R)
         beyond = excess > 0
         if not beyond.any():
             return 0.0
         if self.interior is None:
             return None
-        within = self._violation(self.zero_missing(self.Y - self.interior[1]))
-        return np.divide(excess, excess - within, out=np.zeros_like(excess), where=beyond).max()
+        at_interior = self._violation(self.zero_missing(self.Y - self.interior[1]))
+        return np.divide(excess, excess - at_interior, out=np.zeros_like(excess), where=beyond).max()
 
     def _violation(self, R):
         """How much residuals R (n, d), without the weights, violate the constraints of the loss."""
         return self.loss.violation(R if self.root_weights is None else R / self.root_weights[:, None])
 
     def objective(self, A):
-        """``primal`` at the function with dual variables A, also for losses of the margin."""
+        """``primal`` at the function with dual variables A, for losses of margins too."""
         if self.loss.on_margins:
             margins, b = self.margin_problem(), self.to_margins(A)
             return margins.primal(b, margins.fitted(b))
@@ -214,11 +222,11 @@ class Problem:
 
     @kept
     def floor(self) -> float:
-        """Smallest value the sum of losses can take: zero but for the log loss."""
+        """Smallest possible value of the sum of losses: zero except for the log loss."""
         return -float(self.total(np.array(self._sum(self.loss.row_conjugate, np.zeros(self.Y.shape)))))
 
     def gap(self, A, F=None, under=None):
-        """Relative duality gap at A: (primal + dual) / (primal above its floor). Zero only at an optimum.
+        """Relative duality gap at A: (primal + dual) / (primal - floor). It is zero only at an optimum.
 
         under : dual variables (n, d) that certify the function of A, by default A
         """
@@ -231,7 +239,7 @@ class Problem:
     # ---------------------------------------------------------------- losses of the margin
 
     def margin_problem(self) -> Problem:
-        """The same problem in the variables b of ``a_i = b_i z_i``, for losses of the margin (one column)."""
+        """For losses of margins: the same problem in the variables b (n, 1) with ``a_i = b_i z_i``."""
         gram = self.term.margin_gram(self._targets)
         return Problem(
             (SeparableTerm(gram),), np.zeros((len(self.Y), 1)), self.loss, self.penalty, None, self.root_weights
@@ -239,7 +247,7 @@ class Problem:
 
     @property
     def _targets(self):
-        """What margins are taken with, z_i (n, d): the outputs, unless the loss says otherwise."""
+        """The targets z_i (n, d) of the margins ``<z_i, h(x_i)>``; by default the outputs."""
         Y = self.Y if self.root_weights is None else self.Y / self.root_weights[:, None]
         return self.zero_missing(self.loss.margin_targets(Y))
 

@@ -1,8 +1,8 @@
-"""What every linear map of the problem is, and what its factors are.
+"""Base classes of terms and of their factors.
 
 A `Term` is the map ``A -> sum_j K(x_i, x_j) a_j`` of an operator-valued kernel K on dual variables A (n, d). Three
-methods say what it is; the rest is derived from them, or said by those that can do better. A term holds no factors:
-`Term.factor` makes them, and whoever paid for them passes them on.
+methods are abstract; the others have defaults that subclasses override where they can do better. A term holds no
+factors: the caller creates them by `Term.factor` and passes them on.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
-ONCE, ITERATIONS, PATH = "once", "iterations", "path"  # what factors are for: one system, many, many penalties
+# what factors are used for: one system, many systems with one penalty, many penalties
+ONCE, ITERATIONS, PATH = "once", "iterations", "path"
 
 
 def dense_factor_cost(n, operator, use) -> float:
-    """Multiply-adds for a matrix (n, n): a Cholesky factor, an inverse, or with an operator an eigendecomposition."""
+    """Multiply-adds for a matrix (n, n): Cholesky factor (n^3 / 6), inverse (n^3 / 2), eigendecomposition (7.5 n^3)."""
     return (7.5 if operator or use == PATH else 0.5 if use == ITERATIONS else 1 / 6) * n**3
 
 
@@ -50,12 +51,12 @@ class Term(ABC):
         """The function ``kernel values with the samples -> values (m, d)`` whose coefficients are C (n, d)."""
 
     def for_alpha(self, alpha) -> Term:
-        """The map for that alpha: a graph's penalty changes the kernel with it."""
+        """The map for one alpha; a graph penalty makes the kernel depend on it."""
         return self
 
     @property
     def unsampled(self) -> Term:
-        """The map on coordinates behind one on values that are seen at points."""
+        """The map on coordinates, for a term on values at irregular points; else the term itself."""
         return self
 
     def coordinates(self, A):
@@ -93,19 +94,19 @@ class Term(ABC):
         return 0.0
 
     def with_operator(self, M) -> Term:
-        """The same kernel of the inputs with another operator."""
+        """The same input kernel with another operator."""
         raise TypeError(f"{type(self).__name__} has no operator of its own")
 
     def with_gram(self, gram) -> Term:
-        """The same map with the kernel's values in another form, or without them (None)."""
+        """The same map with another Gram matrix, or without one (None)."""
         raise TypeError(f"{type(self).__name__} is not made of a Gram matrix")
 
     def take(self, rows) -> Term:
-        """The map of some of the samples."""
+        """The map of a subset of the samples."""
         raise TypeError(f"{type(self).__name__} cannot be cut to some of its samples")
 
     def weights_from(self, penalty):
-        """What turns features of new points into ridge weights of the samples (r, n), where M is the identity."""
+        """The matrix (r, n) from features of new points to ridge weights of the samples, for M = I."""
         raise TypeError(f"{type(self).__name__} is not made of features")
 
     def margin_gram(self, Y):
@@ -113,7 +114,7 @@ class Term(ABC):
         raise TypeError(f"{type(self).__name__} has no margins")
 
     def factor(self, use=ONCE) -> Any:
-        """What solves systems with the map; None where ``inversion`` is."""
+        """Factors that solve systems with the map; None if ``inversion`` is None."""
         return None
 
     def factor_cost(self, n, use=ONCE) -> float:
@@ -121,7 +122,7 @@ class Term(ABC):
         return dense_factor_cost(n, self.M is not None, use)
 
     def step_cost(self, n, d) -> float:
-        """About how many multiply-adds a product with the map takes, or half a solution by its factors."""
+        """About how many multiply-adds a product with the map takes; a solution by factors takes twice as many."""
         return 2.0 * n**2 * d
 
     def iteration_costs(self, n, d) -> tuple[float, float]:
@@ -137,16 +138,16 @@ class Term(ABC):
         return None
 
     def preconditioner(self) -> Factors | None:
-        """Factors of a map near this one, for conjugate gradients."""
+        """Factors of an approximation of the map, for conjugate gradients."""
         return self.factor(ITERATIONS)
 
     def as_separable(self):
-        """Itself where it is ``A -> K A M``, else None."""
+        """The term itself if it is ``A -> K A M``, else None."""
         return None
 
     @property
     def norm(self) -> float:
-        """Largest eigenvalue, from above up to a few per cent; who takes steps by it notices when it is short."""
+        """Upper bound on the largest eigenvalue, within a few per cent; callers correct it where it is too small."""
         A = np.random.default_rng(0).normal(size=self.shape)
         size = 0.0
         for _ in range(30):
@@ -159,77 +160,79 @@ class Term(ABC):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Shape (n, d) of what the map is applied to."""
+        """Shape (n, d) of the dual variables."""
         raise TypeError(f"{type(self).__name__} takes any number of columns")
 
     @property
     def scale(self) -> float:
-        """What alpha times the sum of weights is to be compared with, the same for repeated and weighted samples."""
+        """The scale of alpha times the sum of weights; the same for repeated and for weighted samples."""
         return self.norm
 
 
 class Factors(ABC):
-    """Solves ``shift X + map(X) / s = R`` again and again, for the map of one term."""
+    """Solves systems ``shift X + map(X) / s = R`` with the map of one term."""
 
-    every_penalty = False  # whether other shifts and penalties cost no factorisation
+    every_penalty = False  # whether they serve all shifts and penalties without another factorisation
 
     @abstractmethod
     def solve(self, R, shift, penalty):
         """X (n, d) for R (n, d) and s = penalty."""
 
     def solve_expanded(self, R, shift, penalty):
-        """``solve``, and with it ``Term.expand(X / s)``, where that has more digits than made of X; else None."""
+        """``solve``, and ``Term.expand(X / s)`` if the factors give it more accurately than X does; else None."""
         return self.solve(R, shift, penalty), None
 
     def with_operator(self, M) -> Factors | None:
-        """The same with another operator, None where that takes as long as new ones."""
+        """The factors for another operator; None where new factors cost as much."""
         return None
 
     def detached(self, shift, penalty) -> Factors:
-        """Factors for that shift and penalty alone that hold nothing else."""
+        """Factors for one shift and penalty, without references to the term."""
         return self
 
     def without_mask(self) -> Factors:
-        """Those of ``Term.without_mask``."""
+        """The factors of ``Term.without_mask``."""
         return self
 
     def fitted(self, problem, A):
-        """Fitted values of A, by the BLAS that the factors came from."""
+        """Fitted values of A, by the BLAS library of the factorisation."""
         return problem.fitted(A)
 
     def loo_residuals(self, T, shift, root, penalties, rows=None):
-        """Yield residuals (n, d) for each penalty, of samples left out one at a time, with the penalty held fixed.
+        """Yield leave-one-out residuals (n, d) for each penalty; the penalty is the same without the sample.
 
         T : (n, d) targets, multiplied by ``root``
-        shift : (n, d) what the targets of the others change by when sample i is left out, None for nothing
+        shift : (n, d) change of the other targets when sample i is left out (the centre moves); None for no change
         root : (n, 1) square roots of the sample weights, by which the map is scaled
-        rows : which samples' residuals are wanted, increasing; None for all
+        rows : increasing indices of the samples whose residuals are computed; None for all
         """
         raise TypeError(f"{type(self).__name__} has no formula for samples left out")
 
     def influence(self, G, root, penalty, rows=None):
-        """How predictions at m points depend on the targets, one pair for each eigenvalue of M, in that eigenbasis.
+        """Yield the weights of the targets in predictions at m points, one pair for each eigenvalue of M.
 
-        Yields W (m, n), or its columns `rows`, and ``W @ root`` (m,): predictions are W @ T for targets T (n, r_M).
+        A pair is W (m, n), or its columns `rows`, and ``W @ root`` (m,): in the eigenbasis of M, predictions are W @ T
+        for targets T (n, r_M).
 
-        G : (m, N) kernel values, or features, that predictions are made from, not scaled
+        G : (m, N) kernel values or features of the points, not scaled
         root, rows : as in ``loo_residuals``
         """
         raise TypeError(f"{type(self).__name__} does not say how predictions depend on the targets")
 
     def loo_changes(self, G, residuals, shift, root, penalty, rows=None):
-        """What predictions at m points change by when samples are left out one at a time, (m, n, d) or at `rows`.
+        """Changes (m, n, d) of predictions at m points when samples are left out one at a time.
 
-        Without sample i the model is that of all with its target replaced by its prediction without it, around the
-        constant that moves by ``shift``: ``shift_i (1 - W root) - W_i root_i residual_i``, in each direction of M.
+        The model without sample i equals the model of all samples with the target i replaced by its leave-one-out
+        prediction, and the constant moved by ``shift``: ``shift_i (1 - W root) - W_i root_i residual_i`` in each
+        eigendirection of M.
 
         G, root, penalty : as in ``influence``
-        residuals : (n, d) those of ``loo_residuals``, NaN where not observed
+        residuals : (n, d) result of ``loo_residuals``, NaN where missing
         shift, rows : as in ``loo_residuals``
         """
-        own = slice(None) if rows is None else rows
-        pulled, E = root[own] * np.nan_to_num(residuals[own]), self.output_basis
-        moved = None if shift is None else shift[own]
+        left_out = slice(None) if rows is None else rows
+        pulled, E = root[left_out] * np.nan_to_num(residuals[left_out]), self.output_basis
+        moved = None if shift is None else shift[left_out]
         if E is None:
             ((W, total),) = self.influence(G, root, penalty, rows)
             out = -W[:, :, None] * pulled
@@ -248,19 +251,20 @@ class Factors(ABC):
         return out
 
     def residual_map(self, penalty, rows):
-        """What is left of targets by the fit, ``t (K + t)^-1`` with t = s / eigenvalue, one pair for each one of M.
+        """Yield the matrix ``t (K + t)^-1`` from targets to residuals, t = s / eigenvalue, for each eigenvalue of M.
 
-        Yields its rows (b, n) there, and its diagonal (n,).
+        A pair is some of its rows (b, n), and its diagonal (n,).
         """
         raise TypeError(f"{type(self).__name__} does not say what is left of targets")
 
     def pairwise_loo_residuals(self, T, shifts, root, penalty, rows):
-        """Residuals (b, n, d) of every sample j left out together with each of the samples `rows`; NaN for itself.
+        """Residuals (b, n, d) of every sample j when it is left out together with each of `rows`; NaN for i = j.
 
-        With H = ``residual_map`` and e = H T what remains of i and j is H_ij^-1 times e_ij, a system of two unknowns.
+        With H = ``residual_map`` and e = H T, the residuals of i and j solve a system of two unknowns,
+        ``H[ij, ij]^-1 e[ij]``.
 
         T, root : as in ``loo_residuals``
-        shifts : (b, n, d) what the targets of the others change by, None for nothing
+        shifts : (b, n, d) changes of the other targets, None for no change
         """
         E, b = self.output_basis, len(rows)
         left = self.solve(T, 1.0, penalty)
@@ -271,21 +275,23 @@ class Factors(ABC):
         moved = None if shifts is None else shifts if E is None else _rotated(shifts, E)
         out = np.empty((b, *left.shape))
         for g, (H, diagonal) in enumerate(self.residual_map(penalty, rows)):
-            own = slice(None) if E is None else slice(g, g + 1)
+            directions = slice(None) if E is None else slice(g, g + 1)
             determinant = diagonal[rows][:, None] * diagonal - H**2
             determinant[np.arange(b), rows] = np.nan
-            of_j, of_i = left[None, :, own], left[rows][:, None, own]
+            of_j, of_i = left[None, :, directions], left[rows][:, None, directions]
             if moved is not None:
-                of_j = of_j - ones[None, :, own] * moved[..., own]
-                of_i = of_i - ones[rows][:, None, own] * moved[..., own]
-            found = diagonal[rows][:, None, None] * of_j - H[:, :, None] * of_i
-            out[..., own] = found / (determinant * root[:, 0])[:, :, None]
+                of_j = of_j - ones[None, :, directions] * moved[..., directions]
+                of_i = of_i - ones[rows][:, None, directions] * moved[..., directions]
+            numerator = diagonal[rows][:, None, None] * of_j - H[:, :, None] * of_i
+            out[..., directions] = numerator / (determinant * root[:, 0])[:, :, None]
         if E is None:
             return out
         inside = _rotated(out, E.T)
         if E.shape[1] == E.shape[0]:
             return inside
-        rest = (T / root)[None] - (0.0 if shifts is None else shifts)  # directions that M drops have the constant
+        rest = (T / root)[None] - (
+            0.0 if shifts is None else shifts
+        )  # in the null space of M predictions are the constant
         return inside + rest - _rotated(_rotated(rest, E), E.T)
 
     @property
@@ -321,7 +327,7 @@ class SumTerm(Term):
         return SumTerm(term.take(rows) for term in self.terms)
 
     def preconditioner(self):
-        """Factors of the separable term nearest to the sum of the separable ones."""
+        """Factors of the separable term that is nearest to the sum of the separable parts."""
         from .separable import nearest_separable
 
         parts = [part for term in self.terms if (part := term.as_separable()) is not None]

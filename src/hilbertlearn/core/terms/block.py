@@ -1,4 +1,4 @@
-"""Kernels whose values are matrices of their own for each pair of samples: one matrix between all entries of Y."""
+"""Matrix-valued kernels: a block (d, d) for each pair of samples, one matrix between all entries of Y."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from .sampled import ScatteredFactors
 from .separable import SeparableTerm
 
 _EPS = np.finfo(float).eps
-_BLOCK_COLUMNS = 1000  # of the products that several penalties share
-_BLOCK_ENTRIES = 2**22  # of products of eigenvectors: 32 MB
+_BLOCK_COLUMNS = 1000  # columns of a product that several penalties share
+_BLOCK_ENTRIES = 2**22  # products of eigenvectors in memory at once: 32 MB
 
 
 class BlockTerm(Term):
-    """The map ``A -> sum_j K_ij a_j`` of blocks ``K_ij`` (d, d), on the entries of A (n, d) that were observed.
+    """The map ``A -> sum_j K_ij a_j`` of blocks ``K_ij`` (d, d), on the observed entries of A (n, d).
 
-    by_entry : the same map on columns (N, 1), N = n d, or as many as were observed, in the order of ``A.ravel()``
+    by_entry : the same map on columns (N, 1) of the N observed entries, in the order of ``A.ravel()``
     shape : (n, d)
-    seen : (n d,) which entries were observed, None for all; on the others the map is zero
+    seen : (n d,) mask of the observed entries, None for all; on the others the map is zero
     """
 
     inversion, loo_formula = "direct", "residuals"
@@ -37,7 +37,7 @@ class BlockTerm(Term):
 
     @classmethod
     def from_blocks(cls, blocks):
-        """The map of blocks (n, n, d, d), not copied if they are in memory as (n, d, n, d)."""
+        """The map of blocks (n, n, d, d); they are not copied if the memory order is (n, d, n, d)."""
         n, d = blocks.shape[1:3]
         return cls(SeparableTerm(np.ascontiguousarray(blocks.swapaxes(1, 2).reshape(n * d, n * d))), (n, d))
 
@@ -58,7 +58,7 @@ class BlockTerm(Term):
 
     @property
     def scale(self) -> float:
-        """The number of samples times the mean of the diagonal, whatever was observed: the trace over d."""
+        """The number of samples times the mean of the diagonal: the trace over d if all entries are observed."""
         diagonal = self.by_entry.gram.diagonal
         return self.shape[0] * float(diagonal.mean()) if len(diagonal) else 0.0
 
@@ -116,10 +116,10 @@ class BlockPredictor:
 
 @make_term.register
 def _(kernel: OperatorValuedKernel, gram, operator, outputs):
-    d, wanted = gram.dense().shape[2], outputs.coordinates.shape[1]
-    if d != wanted:
+    d, expected = gram.dense().shape[2], outputs.coordinates.shape[1]
+    if d != expected:
         raise ValueError(
-            f"kernel: the values of {type(kernel).__name__} are matrices ({d}, {d}), but the outputs have {wanted} "
+            f"kernel: the values of {type(kernel).__name__} are matrices ({d}, {d}), but the outputs have {expected} "
             "coordinates; give a kernel with as many (those of vector fields have one for each column of X)"
         )
     return BlockTerm.from_blocks(gram.dense())
@@ -130,7 +130,7 @@ def _(kernel: OperatorValuedKernel, gram, operator, outputs):
 
 @dataclass(frozen=True)
 class _BlockFactors(ScatteredFactors):
-    """Factors of the matrix between entries, which a sample leaves with all of its own at once."""
+    """Factors of the matrix between entries; leaving out a sample removes all of its entries."""
 
     term: BlockTerm
 
@@ -138,10 +138,10 @@ class _BlockFactors(ScatteredFactors):
         """``G_ii^-1 (G t)_i`` with ``G = (K + s I)^-1``, its blocks (d, d), and t the targets of the other samples.
 
         Solving for all entries but those of sample i is the block form of residual / (1 - leverage) (Brouard et al.
-        2016, section 4). Residuals of entries that were not observed are zero.
+        2016, section 4). Residuals of missing entries are zero.
         """
         n, d = T.shape
-        # beside the targets, what a constant in each coordinate adds to them
+        # right-hand sides: the targets, and a constant in each coordinate
         sides = T.reshape(-1, 1) if shift is None else np.hstack([T.reshape(-1, 1), np.kron(root, np.eye(d))])
         sides = np.where(self.seen[:, None], sides, 0.0)
         for rest, blocks in self._reduced(sides, np.asarray(penalties, dtype=float)):
@@ -154,11 +154,11 @@ class _BlockFactors(ScatteredFactors):
 
     @abstractmethod
     def _reduced(self, sides, penalties):
-        """For each penalty s ``s G sides`` (n d, c) and blocks (n, d, d) of s G, the identity in what was not seen."""
+        """Yield ``s G sides`` (n d, c) and blocks (n, d, d) of s G for each penalty s; identity at missing entries."""
 
 
 class BlockInverseFactors(_BlockFactors):
-    """From the inverse for each penalty."""
+    """Leave-one-out residuals from the inverse, one for each penalty."""
 
     def _reduced(self, sides, penalties):
         seen = self.seen.reshape(self.term.shape)
@@ -175,7 +175,7 @@ class BlockInverseFactors(_BlockFactors):
 
 
 class BlockSpectralFactors(_BlockFactors):
-    """From the eigenvectors Q for every penalty: ``s G = I - Q diag(lam / (lam + s)) Q'``."""
+    """Leave-one-out residuals from the eigenvectors Q: ``s G = I - Q diag(lam / (lam + s)) Q'``."""
 
     inner: SpectralFactors
 
@@ -188,9 +188,9 @@ class BlockSpectralFactors(_BlockFactors):
         coefficients = Q.T @ sides
         step = max(1, _BLOCK_COLUMNS // sides.shape[1])
         for start in range(0, len(penalties), step):
-            some = weights[:, start : start + step]
-            changes = Q @ (some[:, :, None] * coefficients[:, None, :]).reshape(len(lam), -1)
-            for i, change in enumerate(np.split(changes, some.shape[1], axis=1)):
+            block = weights[:, start : start + step]
+            changes = Q @ (block[:, :, None] * coefficients[:, None, :]).reshape(len(lam), -1)
+            for i, change in enumerate(np.split(changes, block.shape[1], axis=1)):
                 yield sides - change, blocks[start + i]
 
     def _leverages(self, Q, weights):
@@ -199,7 +199,7 @@ class BlockSpectralFactors(_BlockFactors):
         Q, out = Q.reshape(n, d, r), np.empty((n, d, d, weights.shape[1]))
         step = max(1, _BLOCK_ENTRIES // (d * d * max(r, 1)))
         for start in range(0, n, step):
-            some = Q[start : start + step]
-            products = (some[:, :, None, :] * some[:, None, :, :]).reshape(-1, r)
-            out[start : start + step] = (products @ weights).reshape(len(some), d, d, -1)
+            rows = Q[start : start + step]
+            products = (rows[:, :, None, :] * rows[:, None, :, :]).reshape(-1, r)
+            out[start : start + step] = (products @ weights).reshape(len(rows), d, d, -1)
         return np.moveaxis(out, 3, 0)

@@ -1,8 +1,8 @@
-"""Semi-supervision as a kernel: the penalty of a graph over labelled and unlabelled samples deforms it.
+"""Semi-supervision as a kernel: a graph penalty over labelled and unlabelled samples deforms the kernel.
 
-The problem with the penalty ``beta/2 sum_ij S_ij <h(x_i), h(x_j)>`` beside ``alpha/2 ||h||^2`` is the one without it
-for the kernel ``k~(x, z) = k(x, z) - k_x' (I + r S K)^-1 r S k_z``, ``r = beta / alpha`` (Brouard et al. 2016, theorems
-5 to 7, in the form of a kernel). An eigenvalue m of the operator has ``r m``.
+The problem with the additional penalty ``beta/2 sum_ij S_ij <h(x_i), h(x_j)>`` is the problem without it for the kernel
+``k~(x, z) = k(x, z) - k_x' (I + r S K)^-1 r S k_z``, ``r = beta / alpha`` (Brouard et al. 2016, theorems 5 to 7, in the
+form of a kernel). In the eigenspace of an eigenvalue m of the operator, the ratio is ``r m``.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ from .features import FeatureGram
 from .gram import DenseGram, Gram
 from .separable import SeparableTerm
 
-_DEPENDENT = 1e-12  # what is left of k(x, x), relative to the largest, when a sample adds nothing to the others
-_PER_KERNEL, _BESIDE = 3, 5  # matrices: a deformed kernel, its multiple and factor; K, S, the basis and its making
-_HALVINGS = 40  # of the width of groups of eigenvalues
-_LU_ERROR = 1e-8  # of predictions, relative to the outputs, beyond which the slower eigenbasis is taken
+_DEPENDENT = 1e-12  # residual of k(x, x), relative to the largest, at which a sample depends linearly on the others
+_PER_KERNEL = 3  # matrices in memory for each deformed kernel: the kernel, its multiple, its factor
+_SHARED = 5  # matrices (N, N) in memory for all of them: K, S, the basis and two for its computation
+_HALVINGS = 40  # bisections of the width of groups of eigenvalues
+_LU_ERROR = 1e-8  # error of predictions, relative to the outputs, beyond which the slower eigenbasis replaces the LU
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class DeformedKernel:
     basis: Any = None
 
     def factored(self) -> DeformedKernel:
-        """The same with a basis that serves every r, from factors of K = C C' and of C' S C; one LU serves one r."""
+        """The same with a basis for every r, from factors of K = C C' and of C' S C; an LU serves one r only."""
         if self.basis is not None:
             return self
         C, _ = pivoted_cholesky(self.K, _DEPENDENT)
@@ -52,41 +53,41 @@ class DeformedKernel:
 
     @property
     def diagonal(self):
-        """``k(x, x)`` (N,), before the deformation."""
+        """``k(x, x)`` (N,) of the kernel before the deformation."""
         return self.K.diagonal()
 
     @property
     def scale(self):
-        """What 1 / r is to be compared with: the largest k(x, x) times a bound on the norm of S, if a Laplacian."""
+        """The scale of 1 / r: the largest k(x, x) times a bound on the norm of S (a Laplacian)."""
         return 2 * float(self.S.diagonal().max()) * max(float(self.diagonal.max()), 0.0)
 
-    def values_of(self, rows):
-        """Values of k between some of the samples and those that predictions are made from."""
+    def prediction_values(self, rows):
+        """Values of k between some of the samples and all of them, from which predictions are made."""
         return self.K[rows]
 
     def inner_products(self, C):
         return C.T @ (self.K @ C)
 
     def undeformed(self, rows) -> Gram:
-        """What expands coefficients without a penalty."""
+        """A Gram matrix that expands coefficients as if there were no graph penalty."""
         return FixedRatioGram(None, self, 0.0, rows)
 
-    def most(self, labelled) -> float:
-        """How many deformed kernels between so many samples fit in memory, 1 or more."""
+    def capacity(self, labelled) -> float:
+        """How many deformed kernels between the labelled samples fit in memory, at least 1."""
         return kernels_in_memory(labelled, len(self.K))
 
     def prepared(self, alpha, error) -> DeformedKernel:
-        """Itself, or with a basis: slower than one LU, whose errors a small alpha would blow up."""
+        """The kernel itself, or with a basis where a small alpha would magnify the errors of an LU decomposition."""
         return self.factored() if error * self.diagonal.max() > _LU_ERROR * alpha else self
 
     def at_ratio(self, r, rows) -> Gram:
-        """The kernel for one ratio, between some of the samples."""
+        """The Gram matrix for one ratio, between some of the samples."""
         if self.basis is not None:
             values, B = self.basis
             half = B[rows] / np.sqrt(1 + r * values)
             return FixedRatioGram(half @ half.T, self, r, rows)
-        # all samples with these: (I + r K S)^-1 K[:, rows], nothing is subtracted
-        system = np.ascontiguousarray(self.S @ self.K)  # its transpose K S is the Fortran array that LAPACK factors
+        # (I + r K S)^-1 K[:, rows]: no subtraction, no cancellation
+        system = np.ascontiguousarray(self.S @ self.K)  # its transpose K S is in LAPACK's memory order
         system *= r
         system.flat[:: len(system) + 1] += 1.0
         factor = scipy.linalg.lu_factor(system.T, overwrite_a=True, check_finite=False)
@@ -119,7 +120,7 @@ class DeformedFeatureKernel(DeformedKernel):
     def undeformed(self, rows):
         return FeatureGram(self.K[rows])
 
-    def most(self, labelled):
+    def capacity(self, labelled):
         return max(copies_in_memory(labelled) * labelled / (_PER_KERNEL * self.K.shape[1]), 1.0)
 
     def prepared(self, alpha, error):
@@ -132,7 +133,7 @@ class DeformedFeatureKernel(DeformedKernel):
 
 
 class FixedRatioGram(DenseGram):
-    """The deformed kernel between labelled samples for one ratio; predictions are made from all samples."""
+    """The deformed kernel between labelled samples for one ratio; predictions use all samples."""
 
     expands = True
     separates = False
@@ -189,12 +190,12 @@ class DeformedGram(Gram):
         return DeformedGram(self.kernel, self.beta, self.rows, root)
 
     def take(self, rows):
-        """Fewer labelled samples; the others stay, unlabelled."""
+        """Fewer labelled samples; the others stay as unlabelled ones."""
         root = None if self.root is None else self.root[rows]
         return DeformedGram(self.kernel, self.beta, self.rows[rows], root)
 
     def cross(self, rows, columns):
-        return self.kernel.values_of(self.rows[rows])
+        return self.kernel.prediction_values(self.rows[rows])
 
     def inner_products(self, C):
         return self.kernel.inner_products(C)
@@ -205,7 +206,7 @@ class DeformedGram(Gram):
         return diagonal if self.root is None else diagonal * self.root**2
 
     def rounding(self, alpha):
-        """Relative error to expect of the deformed kernel in its eigenbasis."""
+        """Expected relative error of the deformed kernel in its eigenbasis."""
         return np.finfo(float).eps * (self.beta * self.kernel.scale / float(alpha))
 
     def term_for_alpha(self, alpha, M):
@@ -218,7 +219,7 @@ class DeformedGram(Gram):
         if M is None:
             term: Term = SeparableTerm(kernel.at_ratio(r, self.rows))
         else:
-            most = kernel.most(len(self.rows))
+            most = kernel.capacity(len(self.rows))
             shared, error = group_eigenspaces(
                 eigenspaces(spectrum(M)), r * float(kernel.basis[0].max(initial=0.0)), most
             )
@@ -229,16 +230,18 @@ class DeformedGram(Gram):
 
 
 def kernels_in_memory(labelled, samples) -> float:
-    """How many deformed kernels between so many labelled ones of all samples fit in memory, 1 or more."""
-    return max((copies_in_memory(labelled) - _BESIDE * (samples / labelled) ** 2) / _PER_KERNEL, 1.0)
+    """How many deformed kernels fit in memory, at least 1, for numbers of labelled and of all samples."""
+    return max((copies_in_memory(labelled) - _SHARED * (samples / labelled) ** 2) / _PER_KERNEL, 1.0)
 
 
 def group_eigenspaces(spaces, scale, most):
-    """Eigenspaces (eigenvalue, vectors) that share a kernel, at most so many, and a bound on its relative error.
+    """At most `most` groups of eigenspaces that share a kernel, and a bound on the relative error of the kernels.
+
+    spaces : list of (eigenvalue, vectors)
 
     The kernel of eigenvalue m has eigenvalues ``m / (1 + r m s)``, s from 0 to ``scale / r``. With another m0 in the
-    denominator they change by a factor of at most ``(1 + scale m) / (1 + scale m0)``: groups are as narrow in the
-    logarithm of that as their number allows. The operator stays as it is, and with one eigenvalue each all is exact.
+    denominator they change by a factor of at most ``(1 + scale m) / (1 + scale m0)``. Groups are as narrow in the
+    logarithm of that factor as their number allows. With one eigenvalue in each group the result is exact.
 
     Returns a list of (m0, eigenvalue or eigenvalues (k,), vectors (d, k)) and the bound.
     """
@@ -255,14 +258,14 @@ def group_eigenspaces(spaces, scale, most):
     for a, b in zip(starts, [*starts[1:], len(values)], strict=True):
         height = (heights[a] + heights[b - 1]) / 2
         m0 = float(np.expm1(height) / scale) if b - a > 1 and scale > 0 else values[a]
-        own = np.concatenate([np.full(E.shape[1], value) for value, E in spaces[a:b]])
-        groups.append((m0, values[a] if b - a == 1 else own, np.hstack([E for _, E in spaces[a:b]])))
+        repeated = np.concatenate([np.full(E.shape[1], value) for value, E in spaces[a:b]])
+        groups.append((m0, values[a] if b - a == 1 else repeated, np.hstack([E for _, E in spaces[a:b]])))
         error = max(error, float(np.expm1(heights[b - 1] - height)) if b - a > 1 else 0.0)
     return groups, error
 
 
 def _starts(heights, width):
-    """Where groups of increasing heights, none wider than that, begin."""
+    """First indices of groups of increasing heights, none wider than `width`."""
     starts = [0]
     while (end := int(np.searchsorted(heights, heights[starts[-1]] + width, side="right"))) < len(heights):
         starts.append(end)

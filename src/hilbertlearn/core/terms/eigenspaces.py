@@ -1,4 +1,4 @@
-"""A kernel of its own for each eigenvalue of the operator."""
+"""Terms with one kernel for each eigenvalue of the operator."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .separable import SeparableTerm
 
 
 class EigenspaceTerm(Term):
-    """The map ``A -> sum_j m_j K_j A E_j E_j'``: in the eigenspaces of the operator it is a scalar kernel.
+    """The map ``A -> sum_j m_j K_j A E_j E_j'``: a scalar kernel in each eigenspace of the operator.
 
     grams : list of K_j, Gram matrices (n, n)
-    values : (j,) the eigenvalues m_j, all positive; an array (k_j,) where eigenvalues that differ share a kernel
+    values : the eigenvalues m_j, all positive; an array (k_j,) where different eigenvalues share a kernel
     vectors : list of E_j (d, k_j), orthonormal
     M : (d, d) the operator
-    dropped : Gram matrix that expands coefficients in directions that the operator drops, None if it expands nothing
-    error : bound on the relative error of kernels that are shared
+    dropped : Gram matrix that expands coefficients in the null space of the operator, None for no expansion
+    error : bound on the relative error of shared kernels
     """
 
     inversion, loo_formula = "direct", "residuals"
@@ -69,13 +69,13 @@ class EigenspaceTerm(Term):
 
 
 def _part(gram, value):
-    """The map in one eigenspace, or in several with a kernel in common."""
+    """The map in one eigenspace, or in several that share a kernel."""
     return SeparableTerm(gram.times(value)) if np.ndim(value) == 0 else SeparableTerm(gram, np.diag(value))
 
 
 @dataclass(frozen=True)
 class EigenspaceFactors(Factors):
-    """Factors of its own in each eigenspace of the operator; in those it drops, the map is zero."""
+    """Factors for each eigenspace of the operator; in its null space the map is zero."""
 
     vectors: list
     parts: list[Factors]

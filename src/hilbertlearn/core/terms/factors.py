@@ -1,4 +1,4 @@
-"""What inverts the map ``A -> K A M`` of a matrix K: eigenpairs, Cholesky factors, inverses."""
+"""Factors of the map ``A -> K A M`` with a matrix K: eigenpairs, Cholesky factors, inverses."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from ..._utils.linalg import (
 from .base import PATH, Factors
 
 _EPS = np.finfo(float).eps
-_BLOCK_COLUMNS = 1000  # of the products that several penalties share
+_BLOCK_COLUMNS = 1000  # columns of a product that several penalties share; more need more memory and gain no speed
 
 
 @dataclass(frozen=True)
 class SpectralFactors(Factors):
-    """Eigenpairs of K and of M (None for the identity); those below rounding are left out."""
+    """Eigenpairs of K and of M (None for the identity), without eigenvalues below rounding."""
 
     inputs: Spectrum
     operator: Spectrum | None = None
@@ -36,7 +36,7 @@ class SpectralFactors(Factors):
     every_penalty = True
 
     def with_operator(self, M):
-        """The same with another operator."""
+        """The same eigenpairs of K with another operator."""
         return SpectralFactors(
             self.inputs, None if M is None else operator_spectrum(in_dtype(M, self.inputs.vectors.dtype))
         )
@@ -46,12 +46,12 @@ class SpectralFactors(Factors):
         R = R.astype(Q.dtype, copy=False)
         coefficients = Q.T @ (R if E is None else R @ E)
         coefficients *= eigenvalues / (shift * penalty + eigenvalues)
-        change = Q @ coefficients  # what the kept eigenpairs take away from R / shift
+        change = Q @ coefficients  # the part of R / shift that the eigenpairs remove
         return (R - (change if E is None else change @ E.T)) / shift
 
     @cached_property
     def _eigenvalues(self):
-        """Of the map, (r_K, r_M)."""
+        """Eigenvalues of the map, (r_K, r_M)."""
         return np.multiply.outer(self.inputs.values, self._gamma)
 
     @property
@@ -65,18 +65,20 @@ class SpectralFactors(Factors):
     def loo_residuals(self, T, shift, root, penalties, rows=None):
         (lam, Q), E = self.inputs, self._E
         coefficients, ones = Q.T @ (T if E is None else T @ E), Q.T @ root[:, 0]
-        whole = Q.shape[1] == len(T)
+        is_complete = Q.shape[1] == len(T)
         if rows is not None:
             Q, T, root, shift = Q[rows], T[rows], root[rows], None if shift is None else shift[rows]
         inputs = Spectrum(lam, Q)
-        return loo_residuals_from_spectrum(inputs, self._gamma, E, T, shift, root, penalties, coefficients, ones, whole)
+        return loo_residuals_from_spectrum(
+            inputs, self._gamma, E, T, shift, root, penalties, coefficients, ones, is_complete
+        )
 
     @property
     def output_basis(self):
         return self._E
 
     def influence(self, G, root, penalty, rows=None):
-        """``k D (K + t)^-1`` with t = s / gamma; what eigenvectors do not span of k D is divided by t alone."""
+        """``k D (K + t)^-1`` with t = s / gamma; the part of k D outside the eigenvectors' span is divided by t."""
         (lam, Q), V = self.inputs, G * root[:, 0]
         left, right, ones = V @ Q, Q if rows is None else Q[rows], Q.T @ root[:, 0]
         free, total = None, 0.0
@@ -93,7 +95,7 @@ class SpectralFactors(Factors):
 
 
 def residual_maps_from_spectrum(inputs: Spectrum, ratios, rows):
-    """``t (K + t)^-1`` for each t, rows (b, n) and diagonal (n,), from eigenpairs of K; the rest is left whole."""
+    """Yield rows (b, n) and diagonal (n,) of ``t (K + t)^-1`` for each t; identity outside the eigenvectors' span."""
     lam, Q = inputs
     free, unspanned = 0.0, 0.0
     if Q.shape[1] < len(Q):
@@ -105,31 +107,29 @@ def residual_maps_from_spectrum(inputs: Spectrum, ratios, rows):
         yield (Q[rows] * share) @ Q.T + free, Q**2 @ share + unspanned
 
 
-def loo_residuals_from_spectrum(inputs: Spectrum, gamma, E, T, shift, root, penalties, coefficients, ones, whole):
-    """Residuals of some rows, each left out of all samples: in the eigenbasis of M, residual / (1 - leverage).
+def loo_residuals_from_spectrum(inputs: Spectrum, gamma, E, T, shift, root, penalties, coefficients, ones, is_complete):
+    """Yield leave-one-out residuals of some rows: in the eigenbasis of M, residual / (1 - leverage).
 
-    Brouard et al. 2016, section 4, for every M. Both are formed from what is left of each eigenvalue, not as
-    differences: at small penalties these would cancel.
+    Brouard et al. 2016, section 4, for every M. Both are computed from the remainder ``t / (lam + t)`` of each
+    eigenvalue, not as differences, which would cancel at small penalties.
 
     inputs : eigenvalues of K (r,), and these rows of its eigenvectors
     gamma, E : eigenvalues and eigenvectors of M, ones and None for the identity
     T, shift, root : as in ``Factors.loo_residuals``, in these rows
-    coefficients, ones : (r, d) and (r,) those of the targets, in the eigenbasis of M, and of the roots of all samples
-    whole : whether the eigenvectors span everything
+    coefficients, ones : (r, d) and (r,) coefficients of all targets, in the eigenbasis of M, and of all roots
+    is_complete : whether the eigenvectors span the whole space
     """
     lam, Q = inputs
-    # directions that M drops are predicted by the constant alone
-    rest = None if E is None or E.shape[1] == E.shape[0] else T / root - (0.0 if shift is None else shift)
-    targets = T if E is None else T @ E
+    ratios = np.divide.outer(penalties, gamma)  # t = s / gamma
+    rotated = T if E is None else T @ E
     moved = shift if E is None or shift is None else shift @ E
-    ratios = np.divide.outer(penalties, gamma)  # what is left of eigenvalue lam is t / (lam + t), t = s / gamma
-    # what is not in the span of the eigenvectors is left as it is; with all of them there is nothing, not rounding
-    outside = None if whole else targets - Q @ coefficients
-    free = 0.0 if whole else (root[:, 0] - Q @ ones)[:, None, None]
-    unspanned = 0.0 if whole else np.maximum(1 - np.einsum("ij,ij->i", Q, Q), 0.0)[:, None, None]
-    left = PenaltyInterpolator(Q**2, lam, ratios)
-    of_ones = PenaltyInterpolator(Q * ones, lam, ratios) if shift is not None else None
-    block, columns = max(1, _BLOCK_COLUMNS // max(targets.shape[1], 1)), targets.shape[1]
+    # parts outside the span of the eigenvectors; exactly zero, not rounding, when these are complete
+    outside = None if is_complete else rotated - Q @ coefficients
+    ones_outside = 0.0 if is_complete else (root[:, 0] - Q @ ones)[:, None, None]
+    unspanned = 0.0 if is_complete else np.maximum(1 - np.einsum("ij,ij->i", Q, Q), 0.0)[:, None, None]
+    remainder = PenaltyInterpolator(Q**2, lam, ratios)
+    ones_remainder = None if shift is None else PenaltyInterpolator(Q * ones, lam, ratios)
+    block, columns = max(1, _BLOCK_COLUMNS // max(rotated.shape[1], 1)), rotated.shape[1]
     for start in range(0, len(penalties), block):
         t = ratios[start : start + block]  # (b, r_M); b penalties share one product
         W = t / (lam[:, None, None] + t)
@@ -137,23 +137,30 @@ def loo_residuals_from_spectrum(inputs: Spectrum, gamma, E, T, shift, root, pena
         residuals = (Q @ W.reshape(len(lam), len(t) * columns)).reshape(len(T), len(t), columns)
         if outside is not None:
             residuals += outside[:, None, :]
-        if of_ones is not None:
-            residuals -= moved[:, None, :] * (free + of_ones(t))
-        residuals /= root[:, :, None] * np.maximum(unspanned + left(t), _EPS)
-        for i in range(len(t)):
-            if E is None:
-                yield residuals[:, i]
-            elif rest is None:
-                yield residuals[:, i] @ E.T
-            else:
-                yield rest + (residuals[:, i] - rest @ E) @ E.T
+        if ones_remainder is not None:
+            residuals -= moved[:, None, :] * (ones_outside + ones_remainder(t))
+        residuals /= root[:, :, None] * np.maximum(unspanned + remainder(t), _EPS)
+        yield from _rotate_back(residuals, E, T, shift, root)
+
+
+def _rotate_back(residuals, E, T, shift, root):
+    """Yield residuals (n, d) of each penalty from those in the eigenbasis of M, (n, b, r_M)."""
+    if E is None:
+        yield from np.moveaxis(residuals, 1, 0)
+    elif E.shape[1] == E.shape[0]:
+        for i in range(residuals.shape[1]):
+            yield residuals[:, i] @ E.T
+    else:  # in the null space of M predictions are the constant
+        rest = T / root - (0.0 if shift is None else shift)
+        for i in range(residuals.shape[1]):
+            yield rest + (residuals[:, i] - rest @ E) @ E.T
 
 
 class PenaltyInterpolator:
     """``P @ (t / (lam + t))`` for many t, P (n, r): an analytic function of log t.
 
-    Chebyshev interpolation in log t is exact to rounding with six nodes a unit of log t (the poles are at distance pi
-    from the real line), so that thousands of values of t cost about as much as a hundred.
+    Chebyshev interpolation in log t is exact to rounding with six nodes for each unit of log t (the poles are at
+    distance pi from the real line). Thousands of values of t then cost about as much as a hundred.
     """
 
     def __init__(self, P, lam, ratios):
@@ -184,42 +191,42 @@ class PenaltyInterpolator:
 
 
 class _ShiftedFactors(Factors):
-    """For M = I: what comes of the Cholesky factor of ``K + s shift I``, renewed when shift or penalty change."""
+    """For M = I: factors from the Cholesky factor of ``K + s shift I``, computed again when ``s shift`` changes."""
 
     def __init__(self, term):
         self.term: Any = term
         self._shift, self._factor = None, np.empty(())
-        self._instead: Factors | None = None
+        self._fallback: Factors | None = None
 
     def solve(self, R, shift, penalty):
-        self._renew(shift * penalty)
-        if self._instead is not None:
-            return self._instead.solve(R, shift, penalty)
-        return self._solved((penalty * R).astype(self._factor.dtype, copy=False))
+        self._update(shift * penalty)
+        if self._fallback is not None:
+            return self._fallback.solve(R, shift, penalty)
+        return self._solve_prepared((penalty * R).astype(self._factor.dtype, copy=False))
 
-    def _renew(self, shift):
-        if shift == self._shift or self._instead is not None:
+    def _update(self, shift):
+        if shift == self._shift or self._fallback is not None:
             return
-        self._factor = np.empty(())  # free the old one before the new one is made
+        self._factor = np.empty(())  # free the old factor before the new one is computed
         try:
-            self._factor, self._shift = self._made(cholesky(self.term.K, shift)), shift
-        except np.linalg.LinAlgError:  # rounding made K indefinite: the eigenbases leave those pairs out
-            self._instead = self.term.factor(PATH)
+            self._factor, self._shift = self._prepare(cholesky(self.term.K, shift)), shift
+        except np.linalg.LinAlgError:  # rounding made K indefinite: use its positive eigenpairs
+            self._fallback = self.term.factor(PATH)
 
     def detached(self, shift, penalty):
-        self._renew(shift * penalty)
-        if self._instead is not None:
-            return self._instead
+        self._update(shift * penalty)
+        if self._fallback is not None:
+            return self._fallback
         new = copy.copy(self)
         new.term = None
         return new
 
     @abstractmethod
-    def _made(self, factor):
-        """What is kept of the factor."""
+    def _prepare(self, factor):
+        """The matrix to keep, from the Cholesky factor."""
 
     @abstractmethod
-    def _solved(self, R):
+    def _solve_prepared(self, R):
         """``(K + s shift I)^-1 R``; R may be overwritten."""
 
     def loo_residuals(self, T, shift, root, penalties, rows=None):
@@ -234,17 +241,17 @@ class _ShiftedFactors(Factors):
             yield residuals if rows is None else residuals[rows]
 
     def _inverse(self, s):
-        """``(K + s I)^-1``, None where rounding made K indefinite."""
+        """``(K + s I)^-1``, None if rounding made K indefinite."""
         return shifted_inverse(self.term.K, s)
 
 
 class CholeskyFactors(_ShiftedFactors):
-    """The factor itself: for a system or a few."""
+    """The Cholesky factor, for one system or a few."""
 
-    def _made(self, factor):
+    def _prepare(self, factor):
         return factor
 
-    def _solved(self, R):
+    def _solve_prepared(self, R):
         return cholesky_solve(self._factor, R, overwrite=True)
 
     def fitted(self, problem, A):
@@ -252,40 +259,40 @@ class CholeskyFactors(_ShiftedFactors):
 
 
 class InverseFactors(_ShiftedFactors):
-    """The inverse, so that a solution is one product by numpy: for the iterations of a solver.
+    """The inverse, for the iterations of a solver: a solution is then one product of numpy.
 
-    Triangular solves by scipy in a loop with numpy's products are far slower: the two bring a BLAS each, and the idle
-    threads of one get in the way of the other.
+    Triangular solves of scipy between products of numpy are far slower: each library has its own BLAS, and the idle
+    threads of one slow down the other.
     """
 
-    def _made(self, factor):
+    def _prepare(self, factor):
         return symmetric_inverse(factor)
 
-    def _solved(self, R):
+    def _solve_prepared(self, R):
         return self._factor @ R
 
     def _inverse(self, s):
-        self._renew(s)
-        return self._factor if self._instead is None else None
+        self._update(s)
+        return self._factor if self._fallback is None else None
 
     def influence(self, G, root, penalty, rows=None):
-        self._renew(penalty)
-        if self._instead is not None:
-            yield from self._instead.influence(G, root, penalty, rows)
+        self._update(penalty)
+        if self._fallback is not None:
+            yield from self._fallback.influence(G, root, penalty, rows)
             return
         W = (G * root[:, 0]) @ self._factor
         yield W if rows is None else W[:, rows], W @ root[:, 0]
 
     def residual_map(self, penalty, rows):
-        self._renew(penalty)
-        if self._instead is not None:
-            yield from self._instead.residual_map(penalty, rows)
+        self._update(penalty)
+        if self._fallback is not None:
+            yield from self._fallback.residual_map(penalty, rows)
             return
         yield penalty * self._factor[rows], penalty * self._factor.diagonal()
 
 
 def operator_spectrum(M) -> Spectrum:
-    """Eigenpairs of an operator in its own precision, computed in double: it is small beside Gram matrices."""
+    """Eigenpairs of an operator in its own precision, computed in double precision: operators are small."""
     factors = [f for f in getattr(M, "factors", [M]) if not isinstance(f, int)]
     dtype: Any = np.result_type(*factors) if factors else np.dtype(float)
     if dtype != np.float32:

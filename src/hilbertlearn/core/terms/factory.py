@@ -1,4 +1,4 @@
-"""From a kernel's values to the term it makes, by the kind of kernel."""
+"""Functions that make Gram matrices and terms, by the kind of kernel; a new kind registers with them."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from .separable import SeparableTerm
 
 @dataclass(frozen=True)
 class TrainingOutputs:
-    """What a term may be made of beside kernel values."""
+    """Training outputs, for terms that depend on them."""
 
-    coordinates: np.ndarray  # (n, d) NaN where not observed; for functions seen at points a guess
+    coordinates: np.ndarray  # (n, d), NaN where missing; estimates for functions at irregular points
     weights: np.ndarray  # (n,)
     center: np.ndarray  # (d,)
-    functions: Any = None  # the space of functions, None for other outputs
+    functions: Any = None  # the function space, None for other outputs
 
 
 @singledispatch
 def make_gram(kernel, K) -> Gram:
-    """Values K of a kernel between the samples, as one who can take some of these; other kinds of kernels register."""
+    """The Gram matrix of kernel values K between the samples; other kinds of kernels register."""
     return DenseGram(K)
 
 
 @singledispatch
 def make_term(kernel, gram: Gram, operator, outputs: TrainingOutputs) -> Term:
-    """The term of a kernel with Gram matrix `gram` and the setting `operator`; other kinds of kernels register."""
+    """The term of a kernel, its Gram matrix and the setting `operator`; other kinds of kernels register."""
     M = operators.operator_matrix(operator, outputs.coordinates, outputs.weights, outputs.functions)
     return SeparableTerm(gram, M)

@@ -1,7 +1,7 @@
-"""Features that come block by block, read or made anew for each pass: ``K = Z Z'`` where Z itself is not in memory.
+"""Features in blocks of rows, read or computed again in each pass: ``K = Z Z'`` where Z does not fit in memory.
 
-A product with K takes two passes, one to pull dual variables to features and one to push these back; dual variables
-(n, d) are in memory. Everything else is as with features in memory.
+A product with K takes two passes: ``Z'A``, then Z times that. Dual variables (n, d) are in memory. Everything else is
+as with features in memory.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import numpy as np
 from .base import ONCE
 from .features import FeatureGram, same
 
-_IN_MEMORY = 2**25  # entries of features of some rows that are taken together
+_IN_MEMORY = 2**25  # entries of features, 256 MB, up to which a subset of the rows is read into memory
 
 
 class FeatureBlockGram(FeatureGram):
     """``D Z Z' D`` for features Z (n, r) in blocks, and D = diag(root), None for the identity.
 
-    blocks : function that returns an iterable of pairs (slice, Z of these rows), which are good until the next
+    blocks : function that returns an iterable of pairs (slice, Z of these rows); a pair is valid until the next one
     shape : (n, r)
     back, total : as in ``FeatureGram``
     """
@@ -56,9 +56,9 @@ class FeatureBlockGram(FeatureGram):
         return out
 
     def apply_from(self, rows, A):
-        whole = np.zeros((self.shape[0], A.shape[1]), dtype=A.dtype)
-        whole[rows] = A
-        return self.apply(whole)
+        padded = np.zeros((self.shape[0], A.shape[1]), dtype=A.dtype)
+        padded[rows] = A
+        return self.apply(padded)
 
     def dense(self):
         raise TypeError("features in blocks have no Gram matrix of all samples; use features in memory")
@@ -81,13 +81,13 @@ class FeatureBlockGram(FeatureGram):
         return FeatureGram(Z, root, self.back, self.total)
 
     def _part(self, rows):
-        """Blocks of some rows, in increasing order."""
+        """Blocks of the given rows, which increase."""
         first = 0
         for block, Z in self.blocks():
-            own = rows[np.searchsorted(rows, block.start) : np.searchsorted(rows, block.stop)] - block.start
-            if len(own):
-                yield slice(first, first + len(own)), Z[own]
-                first += len(own)
+            here = rows[np.searchsorted(rows, block.start) : np.searchsorted(rows, block.stop)] - block.start
+            if len(here):
+                yield slice(first, first + len(here)), Z[here]
+                first += len(here)
 
     def plus(self, other):
         raise TypeError("features in blocks are not added to others; give one kernel")
@@ -99,7 +99,7 @@ class FeatureBlockGram(FeatureGram):
         return self.take(rows).cross(slice(None), columns)
 
     def expand(self, C):
-        return self.of_predictions(self._pulled(C, None))
+        return self.prediction_coefficients(self._pulled(C, None))
 
     @property
     def diagonal(self):

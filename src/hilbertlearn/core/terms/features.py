@@ -1,7 +1,7 @@
-"""Features in place of kernel values: ``K = Z Z'`` for Z (n, r), never formed.
+"""Gram matrices of features: ``K = Z Z'`` for Z (n, r) is never formed.
 
-Systems with the map are solved by Woodbury's formula from ``Z'Z`` (r, r), so that everything costs O(n r (r + d)) once
-and O(n r d) an iteration. Predictions are made from features: coefficients are those of the columns of Z.
+Systems with the map are solved by Woodbury's formula from ``Z'Z`` (r, r). The cost is O(n r (r + d)) once and O(n r d)
+in each iteration. Predictions use coefficients of the columns of Z.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from .base import ONCE, Factors
 from .factors import loo_residuals_from_spectrum, residual_maps_from_spectrum
 from .gram import DenseGram, Gram
 
-_BLOCK = 2**22  # entries of features that are scaled or rotated at a time
-_WHOLE = "use another loss than one of margins, or fewer samples"
-_HELD = 2**25  # entries of residuals left out, of several penalties, that are held at a time
+_BLOCK = 2**22  # entries of features that are scaled or rotated at once, 32 MB
+_DENSE_REMEDY = "use another loss than one of margins, or fewer samples"
+_HELD = 2**25  # entries of leave-one-out residuals of several penalties in memory at once, 256 MB
 
 
 class FeatureGram(Gram):
     """``D Z Z' D`` for features Z (n, r) and D = diag(root), None for the identity.
 
-    back : (q, r) what turns coefficients of the columns of Z into those of the features that predictions are made of,
-        None where they are the same
-    total : function that adds what other parts of the samples have to a sum over these samples
+    back : (q, r) map from coefficients of the columns of Z to those of the features used for predictions; None if
+        these are the same
+    total : function that adds the sums of other parts of the samples
     """
 
     expands = True
@@ -41,7 +41,7 @@ class FeatureGram(Gram):
         return FeatureGram(Z, root, self.back, self.total)
 
     def pull(self, A):
-        """``Z' D A`` (r, d), of all samples."""
+        """``Z' D A`` (r, d) over all samples."""
         return self.total(self.Z.T @ (A if self.root is None else self.root[:, None] * A))
 
     def push(self, C):
@@ -59,12 +59,14 @@ class FeatureGram(Gram):
         return self.push(part.pull(A))
 
     def dense(self):
-        check_memory(len(self.Z), 3, f"feature_map: a matrix between all {len(self.Z)} samples and its factors", _WHOLE)
+        check_memory(
+            len(self.Z), 3, f"feature_map: a matrix between all {len(self.Z)} samples and its factors", _DENSE_REMEDY
+        )
         Z = self._scaled(slice(None))
         return Z @ Z.T
 
     def _scaled(self, rows):
-        """``D Z`` in some rows."""
+        """``D Z`` at the given rows."""
         return self.Z[rows] if self.root is None else self.root[rows][:, None] * self.Z[rows]
 
     def scaled(self, root_weights):
@@ -92,10 +94,10 @@ class FeatureGram(Gram):
         return C.T @ C
 
     def expand(self, C):
-        return self.of_predictions(self.total(self.Z.T @ C))
+        return self.prediction_coefficients(self.total(self.Z.T @ C))
 
-    def of_predictions(self, W):
-        """Coefficients (q, d) of the features that predictions are made of, from those of the columns of Z."""
+    def prediction_coefficients(self, W):
+        """Coefficients (q, d) of the features used for predictions, from those of the columns of Z."""
         return W if self.back is None else self.back @ W
 
     @property
@@ -142,14 +144,14 @@ class FeatureGram(Gram):
     def weights_from(self, penalty):
         pairs = full_spectrum(self.moment)
         inverse = (pairs.vectors / (pairs.values + penalty)) @ pairs.vectors.T
-        rest = np.eye(len(inverse)) - pairs.vectors @ pairs.vectors.T  # eigenvalues that are rounding are zero
+        rest = np.eye(len(inverse)) - pairs.vectors @ pairs.vectors.T  # eigenvalues below rounding count as zero
         inverse = inverse + rest / penalty
         weights = (inverse if self.back is None else self.back @ inverse) @ self.Z.T
         return weights if self.root is None else weights * self.root**2
 
 
 class FeatureSpectralFactors(Factors):
-    """Eigenpairs of ``Z'Z`` and of M (None for the identity): every penalty, shift and operator."""
+    """Eigenpairs of ``Z'Z`` and of M (None for the identity), for every penalty, shift and operator."""
 
     every_penalty = True
 
@@ -176,13 +178,13 @@ class FeatureSpectralFactors(Factors):
         W = self.pairs.vectors @ C
         if E is not None:
             W = W @ E.T
-            if E.shape[1] < len(E):  # directions that M drops have no part in the system; the second time is rounding
+            if E.shape[1] < len(E):  # null space of M, projected twice against rounding
                 rest = P - (P @ E) @ E.T
                 W += (rest - (rest @ E) @ E.T) / (shift * penalty)
-        return self._solved(R, C, shift), self.gram.of_predictions(W)
+        return self._solved(R, C, shift), self.gram.prediction_coefficients(W)
 
     def _coefficients(self, P, shift, penalty):
-        """What ``shift s W + Z'Z W M = P`` has in the two eigenbases."""
+        """Coefficients of the solution of ``shift s W + Z'Z W M = P`` in the two eigenbases."""
         (values, V), E = self.pairs, self._E
         return (V.T @ (P if E is None else P @ E)) / (shift * penalty + np.multiply.outer(values, self._gamma))
 
@@ -191,23 +193,23 @@ class FeatureSpectralFactors(Factors):
         return (R - self.gram.push(change if self._E is None else change @ self._E.T)) / shift
 
     def loo_residuals(self, T, shift, root, penalties, rows=None):
-        """As ``SpectralFactors``, whose eigenvectors ``D Z V / sqrt(values)`` are made for some rows at a time."""
+        """As ``SpectralFactors``; the eigenvectors ``D Z V / sqrt(values)`` are computed in blocks of rows."""
         (values, V), E, gram = self.pairs, self._E, self.gram
         rotation = V / np.sqrt(values)
         coefficients = rotation.T @ gram.pull(T if E is None else T @ E)
         ones = (rotation.T @ gram.pull(root))[:, 0]
         rows = np.arange(len(T)) if rows is None else np.asarray(rows)
-        whole = len(values) == len(T)
+        is_complete = len(values) == len(T)
         at_once = max(1, _HELD // max(len(rows) * T.shape[1], 1))
         for first in range(0, len(penalties), at_once):
-            some = penalties[first : first + at_once]
-            out = np.empty((len(some), len(rows), T.shape[1]), dtype=T.dtype)
+            block = penalties[first : first + at_once]
+            out = np.empty((len(block), len(rows), T.shape[1]), dtype=T.dtype)
             for part in slices(len(rows), rows_at_once(len(values), most=_BLOCK)):
-                own = rows[part]
-                Q, moved = gram.take(own).push(rotation), None if shift is None else shift[own]
+                left_out = rows[part]
+                Q, moved = gram.take(left_out).push(rotation), None if shift is None else shift[left_out]
                 inputs = Spectrum(values, Q)
                 path = loo_residuals_from_spectrum(
-                    inputs, self._gamma, E, T[own], moved, root[own], some, coefficients, ones, whole
+                    inputs, self._gamma, E, T[left_out], moved, root[left_out], block, coefficients, ones, is_complete
                 )
                 for k, residuals in enumerate(path):
                     out[k, part] = residuals
@@ -218,7 +220,7 @@ class FeatureSpectralFactors(Factors):
         return self._E
 
     def influence(self, G, root, penalty, rows=None):
-        """``z (Z'DDZ + t)^-1 Z'D`` for features z (m, r), those that predictions are made of."""
+        """``z (Z'DDZ + t)^-1 Z'D`` for features z (m, r) of the points."""
         values, V = self.pairs
         back, gram = self.gram.back, self.gram if rows is None else self.gram.take(rows)
         left, right = (G if back is None else G @ back) @ V, gram.push(V)
@@ -234,7 +236,7 @@ class FeatureSpectralFactors(Factors):
 
 
 class FeatureCholeskyFactors(Factors):
-    """For M = I: the Cholesky factor of ``Z'Z + s shift I``, for a system or a few."""
+    """For M = I: the Cholesky factor of ``Z'Z + s shift I``, for one system or a few."""
 
     def __init__(self, gram: FeatureGram):
         self.gram = gram
@@ -247,10 +249,10 @@ class FeatureCholeskyFactors(Factors):
         if shift * penalty != self._shift:
             try:
                 self._factor, self._shift = cholesky(self.gram.moment, shift * penalty), shift * penalty
-            except np.linalg.LinAlgError:  # rounding made Z'Z indefinite: the eigenbasis leaves those pairs out
+            except np.linalg.LinAlgError:  # rounding made Z'Z indefinite: use its positive eigenpairs
                 return self._spectral.solve_expanded(R, shift, penalty)
         W = cholesky_solve(self._factor, self.gram.pull(R))
-        return (R - self.gram.push(W)) / shift, self.gram.of_predictions(W)
+        return (R - self.gram.push(W)) / shift, self.gram.prediction_coefficients(W)
 
     @kept
     def _spectral(self):

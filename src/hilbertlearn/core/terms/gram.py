@@ -1,4 +1,4 @@
-"""Gram matrices: kernel values between samples, whatever they are made of."""
+"""Gram matrices: kernel values between samples."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from ..._utils.pivoted_cholesky import expected_rank
 from .base import ITERATIONS, ONCE, PATH, Factors, Term, dense_factor_cost
 from .factors import CholeskyFactors, InverseFactors, SpectralFactors
 
-_LOW_RANK = {ONCE: 1 / 10, ITERATIONS: 1 / 4, PATH: 1 / 2}  # ranks, relative to n, up to which few eigenpairs pay
-_SMALL = 50  # samples up to which the norm of a Gram matrix is computed, not estimated
+# largest rank, relative to n, at which eigenpairs by a low rank are faster than other factors; their time is quadratic
+# in the rank
+_LOW_RANK = {ONCE: 1 / 10, ITERATIONS: 1 / 4, PATH: 1 / 2}
+_SMALL = 50  # samples below which the norm is computed exactly, not estimated by Lanczos iterations
 
 
 class Gram(ABC):
-    """Kernel values between n samples, whatever they are made of; solvers ask for nothing else."""
+    """Kernel values between n samples: a matrix, features, or a kernel that a graph penalty deforms."""
 
     @abstractmethod
     def apply(self, A):
@@ -26,7 +28,7 @@ class Gram(ABC):
 
     @abstractmethod
     def dense(self):
-        """The matrix (n, n) itself, for those who need all of it."""
+        """The matrix (n, n)."""
 
     @abstractmethod
     def scaled(self, root_weights) -> Gram:
@@ -34,18 +36,15 @@ class Gram(ABC):
 
     @abstractmethod
     def take(self, rows) -> Gram:
-        """Kernel values between some of the samples."""
+        """Kernel values between a subset of the samples."""
 
     @abstractmethod
     def cross(self, rows, columns):
-        """Kernel values of some samples, not scaled, with those that predictions are made from.
-
-        (len(rows), len(columns)) for the model of the samples `columns`.
-        """
+        """Kernel values (len(rows), len(columns)), not scaled, for predictions at `rows` by a model of `columns`."""
 
     @abstractmethod
     def inner_products(self, C):
-        """``C' K C`` (d, d) for coefficients C (N, d) at the samples that predictions are made from, not scaled."""
+        """``C' K C`` (d, d) for expanded coefficients C (N, d), see ``expand``; not scaled."""
 
     @property
     @abstractmethod
@@ -54,29 +53,29 @@ class Gram(ABC):
 
     @abstractmethod
     def factor(self, term, use) -> Factors:
-        """What inverts the map of `term`, which is made of this and an operator, see ``Term.factor``."""
+        """Factors of a separable term with this Gram matrix, see ``Term.factor``."""
 
     @property
     @abstractmethod
     def norm(self) -> float:
-        """Largest eigenvalue, from above up to a few per cent."""
+        """Upper bound on the largest eigenvalue, within a few per cent."""
 
     @abstractmethod
     def spectrum(self) -> Spectrum:
         """Eigenpairs above rounding."""
 
-    refines = False  # whether factors are made in single precision, and refined in double
-    depends_on_alpha = False  # see ``term_for_alpha``
-    expands = False  # whether predictions are made from others than these samples, see ``expand``
-    separates = True  # whether a part of the samples has a part of these values, so that columns may have gaps
+    refines = False  # whether factors are in single precision, and solutions refined in double precision
+    depends_on_alpha = False  # whether the matrix is known for one alpha only, see ``term_for_alpha``
+    expands = False  # whether predictions use other coefficients than those of these samples, see ``expand``
+    separates = True  # whether a subset of the samples has the submatrix, so that columns may have missing entries
 
     @property
     def dtype(self):
-        """Of its values."""
+        """Precision of the values."""
         return np.dtype(float)
 
     def in_precision(self, precision) -> Gram:
-        """The same as a working precision asks for, where it can be: "float32", "float64" or "refined"."""
+        """The same in a working precision, "float32", "float64" or "refined", if it has others."""
         return self
 
     def factor_cost(self, term, n, use) -> float:
@@ -88,7 +87,7 @@ class Gram(ABC):
         return 2.0 * n**2 * d
 
     def factor_entries(self, n) -> float:
-        """Numbers that factors of n samples hold."""
+        """How many numbers the factors of n samples hold."""
         return float(n) ** 2
 
     def apply_from(self, rows, A):
@@ -108,25 +107,25 @@ class Gram(ABC):
         raise TypeError(f"{type(self).__name__} has no multiples")
 
     def weights_from(self, penalty):
-        """What turns features of new points into ridge weights of the samples (r, n)."""
+        """The matrix (r, n) from features of new points to ridge weights of the samples."""
         raise TypeError(f"{type(self).__name__} is not made of features")
 
     def factored(self) -> Gram:
-        """The same, prepared for many alphas where it depends on them."""
+        """The same, prepared for many alphas if it depends on them."""
         return self
 
     def rounding(self, alpha) -> float:
-        """Relative error to expect of the kernel for that alpha."""
+        """Expected relative error of the kernel for one alpha."""
         return 0.0
 
     def term_for_alpha(self, alpha, M) -> Term:
-        """The term with operator M for that alpha."""
+        """The term with operator M for one alpha."""
         from .separable import SeparableTerm
 
         return SeparableTerm(self, M)
 
     def expand(self, C):
-        """Coefficients of the kernel at the samples that predictions are made from."""
+        """Coefficients (N, d) that predictions use, from those of these samples (n, d)."""
         return C
 
 
@@ -190,7 +189,7 @@ class DenseGram(Gram):
         return SpectralFactors(pairs, None if term.M is None else term.operator_spectrum)
 
     def factor_cost(self, term, n, use):
-        """A few eigenpairs cost less: at the speed of products with few columns, which iterations have, about n r^2."""
+        """With an operator, eigenpairs of a low rank r cost about n r^2 at the speed of products with few columns."""
         if term.M is None or use != ONCE:
             return super().factor_cost(term, n, use)
         rank = expected_rank(self.dense())

@@ -1,4 +1,4 @@
-"""What no function of the kernel reaches: a constant, and a part of the outputs outside their space."""
+"""Constants without a penalty, and columns in which every function is zero."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from .base import Factors, Term
 class ConstantTerm(Term):
     """The kernel 1 without a penalty, whose functions are constants: dual variables must sum to zero.
 
-    root : (n, d) square roots of the sample weights, zero where nothing was observed
+    root : (n, d) square roots of the sample weights, zero where missing
     free : number of columns that have a constant; in the others it is zero
-    total : function that adds what other parts of the samples have to a sum over these samples
+    total : function that adds the sums of other parts of the samples
     """
 
     inversion = "direct"
@@ -28,11 +28,11 @@ class ConstantTerm(Term):
         return self.total(np.einsum("ij,ij->j", self.root, self.root))
 
     def constant(self, A):
-        """The constant (d,) nearest to A (n, d) over the roots."""
+        """The constant (d,) that is nearest to A (n, d) in the weighted mean square."""
         mass, summed = self._mass, self.total(np.einsum("ij,ij->j", self.root, A))
-        found = np.divide(summed, mass, out=np.zeros_like(mass), where=mass > 0)
-        found[self.free :] = 0.0
-        return found
+        constant = np.divide(summed, mass, out=np.zeros_like(mass), where=mass > 0)
+        constant[self.free :] = 0.0
+        return constant
 
     def apply(self, A):
         raise TypeError("without a penalty the fitted values are not a function of dual variables")
@@ -59,8 +59,8 @@ class _ConstantFactors(Factors):
 class PaddedTerm(Term):
     """A term on all columns but the last, where its functions are zero.
 
-    The last column holds the norm of what an output has outside its space: a loss of the norm of a whole residual sees
-    it (Bouche et al. 2021, equation 8), and no model can change it.
+    The last column holds the norm of the part of an output outside its space. A loss of the norm of the whole residual
+    depends on it (Bouche et al. 2021, equation 8), and no model can change it.
     """
 
     def __init__(self, term: Term):
@@ -79,7 +79,7 @@ class PaddedTerm(Term):
         return self.term.error
 
     def apply(self, A):
-        return _padded(self.term.apply(A[:, :-1]), 0.0)
+        return _pad(self.term.apply(A[:, :-1]), 0.0)
 
     def scaled(self, root_weights):
         return PaddedTerm(self.term.scaled(root_weights))
@@ -126,10 +126,10 @@ class PaddedFactors(Factors):
         return self.inner.every_penalty
 
     def solve(self, R, shift, penalty):
-        return _padded(self.inner.solve(R[:, :-1], shift, penalty), R[:, -1] / shift)
+        return _pad(self.inner.solve(R[:, :-1], shift, penalty), R[:, -1] / shift)
 
 
-def _padded(A, last):
+def _pad(A, last):
     out = np.empty((len(A), A.shape[1] + 1), dtype=A.dtype)
     out[:, :-1], out[:, -1] = A, last
     return out

@@ -1,8 +1,8 @@
-"""Gaps under an operator without coupling: every pattern of gaps is a problem of its own samples.
+"""Missing outputs under a diagonal operator: each pattern of missing entries is a problem of its own samples.
 
-With M the identity, or diagonal, the columns of ``K A M`` do not mix: a column observed in the rows o sees nothing of K
-but ``K[o, o]``, and columns with the same gaps share it. So the squared loss with gaps keeps its closed form, and so
-does leaving out a sample.
+If M is the identity or diagonal, the columns of ``K A M`` do not mix. A column observed in the rows o depends on
+``K[o, o]`` only, and columns with the same observed rows share its factors. So the squared loss and leave-one-out keep
+their closed form.
 """
 
 from __future__ import annotations
@@ -15,38 +15,38 @@ import numpy as np
 from .base import ITERATIONS, ONCE, PATH, Factors, Term
 from .separable import SeparableTerm
 
-_HELD = 2**25  # entries of factors of all patterns, 256 MB, up to which they are kept
-_GATHERED = 60  # multiply-adds in whose time one kernel value of a pattern is copied
+_HELD = 2**25  # entries of the factors of all patterns, 256 MB, up to which they are kept for later penalties
+_COPY_COST = 60  # time to copy one kernel value of a pattern, in multiply-adds
 
 
 @dataclass(frozen=True)
 class MissingPattern:
-    """Columns that were observed in the same rows."""
+    """Columns with the same observed rows."""
 
     rows: np.ndarray  # (n_p,)
     columns: np.ndarray  # (d_p,)
 
     @property
     def index(self):
-        """Where its entries are in arrays (n, d)."""
+        """Index of its entries in arrays (n, d)."""
         return np.ix_(self.rows, self.columns)
 
 
 class PatternTerm(Term):
     """The map ``A -> K A M`` on the observed entries, M diagonal or None for the identity; it is zero on the others.
 
-    whole : the same map on all entries
+    unmasked : the same map on all entries
     mask : (n, d) booleans, True where observed
     """
 
     inversion, loo_formula = "direct", "models"
 
-    def __init__(self, whole: SeparableTerm, mask):
-        self.whole, self.mask = whole, mask
+    def __init__(self, unmasked: SeparableTerm, mask):
+        self.unmasked, self.mask = unmasked, mask
 
     @property
     def M(self):
-        return self.whole.M
+        return self.unmasked.M
 
     @property
     def shape(self):
@@ -54,18 +54,18 @@ class PatternTerm(Term):
 
     @property
     def norm(self) -> float:
-        """That of all entries, which bounds it."""
-        return self.whole.norm
+        """The norm of the unmasked map, an upper bound."""
+        return self.unmasked.norm
 
     @property
     def scale(self) -> float:
-        return self.whole.scale
+        return self.unmasked.scale
 
     def expand(self, C):
-        return self.whole.expand(C)
+        return self.unmasked.expand(C)
 
     def expansion_matrix(self, n):
-        return self.whole.expansion_matrix(n)
+        return self.unmasked.expansion_matrix(n)
 
     def takes_mask(self):
         return True
@@ -75,35 +75,35 @@ class PatternTerm(Term):
         return self.mask
 
     def apply(self, A):
-        return np.where(self.mask, self.whole.apply(np.where(self.mask, A, 0.0)), 0.0)
+        return np.where(self.mask, self.unmasked.apply(np.where(self.mask, A, 0.0)), 0.0)
 
     def predictor(self, C):
-        return self.whole.predictor(C)
+        return self.unmasked.predictor(C)
 
     def scaled(self, root_weights):
-        return PatternTerm(self.whole.scaled(root_weights), self.mask)
+        return PatternTerm(self.unmasked.scaled(root_weights), self.mask)
 
     def take(self, rows):
-        return PatternTerm(self.whole.take(rows), self.mask[rows])
+        return PatternTerm(self.unmasked.take(rows), self.mask[rows])
 
     def with_mask(self, mask):
-        return PatternTerm(self.whole, self.mask & mask)
+        return PatternTerm(self.unmasked, self.mask & mask)
 
     def without_mask(self):
-        return self.whole
+        return self.unmasked
 
     def with_operator(self, M):
-        return self.whole.with_operator(M).with_mask(self.mask)
+        return self.unmasked.with_operator(M).with_mask(self.mask)
 
     def with_gram(self, gram):
-        return PatternTerm(self.whole.with_gram(gram), self.mask)
+        return PatternTerm(self.unmasked.with_gram(gram), self.mask)
 
     def margin_gram(self, Y):
-        return self.whole.margin_gram(np.where(self.mask, Y, 0.0))
+        return self.unmasked.margin_gram(np.where(self.mask, Y, 0.0))
 
     @cached_property
     def patterns(self) -> list[MissingPattern]:
-        """In the order of their first column; columns that were never observed have none."""
+        """The patterns in the order of their first columns; columns without observations have none."""
         columns: dict[bytes, list[int]] = {}
         for j, seen in enumerate(self.mask.T):
             columns.setdefault(seen.tobytes(), []).append(j)
@@ -111,21 +111,21 @@ class PatternTerm(Term):
         return [pattern for pattern in groups if len(pattern.rows)]
 
     def part(self, pattern: MissingPattern) -> SeparableTerm:
-        """The map of one pattern, with as many columns as it has."""
-        gram = self.whole.gram if len(pattern.rows) == len(self.mask) else self.whole.gram.take(pattern.rows)
+        """The map of one pattern on its columns."""
+        gram = self.unmasked.gram if len(pattern.rows) == len(self.mask) else self.unmasked.gram.take(pattern.rows)
         multiple = self.multiple(pattern)
         if multiple is None:
             return SeparableTerm(gram, np.diag(np.diagonal(self.M)[pattern.columns]))
         return SeparableTerm(gram if multiple == 1 else gram.scaled(np.full(len(pattern.rows), np.sqrt(multiple))))
 
-    def values_of(self, pattern: MissingPattern, G):
-        """What ``part`` has in place of kernel values, or features, G (m, N) that predictions are made from."""
+    def prediction_values(self, pattern: MissingPattern, G):
+        """The kernel values or features of ``part``, from those of the whole term, G (m, N)."""
         multiple = self.multiple(pattern)
         multiple = 1.0 if multiple is None else multiple
-        return G * np.sqrt(multiple) if self.whole.gram.expands else G[:, pattern.rows] * multiple
+        return G * np.sqrt(multiple) if self.unmasked.gram.expands else G[:, pattern.rows] * multiple
 
     def multiple(self, pattern: MissingPattern) -> float | None:
-        """The number that M is on a pattern's columns, None for several: K times a number needs no eigenvectors."""
+        """The diagonal entry of M on the columns of a pattern, None if there are several different ones."""
         values = np.ones(1) if self.M is None else np.diagonal(self.M)[pattern.columns]
         return max(float(values[0]), 0.0) if (values == values[0]).all() else None
 
@@ -133,24 +133,24 @@ class PatternTerm(Term):
         return PatternFactors(self, use)
 
     def factor_cost(self, n, use=ONCE):
-        """The factors of every pattern, and copies of what K has for it."""
-        cost, copied = 0.0, self.whole.step_cost(n, 1) / (2 * n**2)
+        """The factors of every pattern, and copies of its kernel values."""
+        cost, copied = 0.0, self.unmasked.step_cost(n, 1) / (2 * n**2)
         for pattern in self.patterns:
             size = len(pattern.rows)
-            one = self.whole if self.multiple(pattern) is None else self.whole.with_operator(None)
-            cost += one.factor_cost(size, use) + copied * _GATHERED * size**2
+            one = self.unmasked if self.multiple(pattern) is None else self.unmasked.with_operator(None)
+            cost += one.factor_cost(size, use) + copied * _COPY_COST * size**2
         return cost
 
     def step_cost(self, n, d):
-        return self.whole.step_cost(n, d)
+        return self.unmasked.step_cost(n, d)
 
     def preconditioner(self):
-        """One for all columns: factors of every pattern would be the solution."""
-        return self.whole.preconditioner()
+        """One for all columns; the factors of every pattern would be the solution."""
+        return self.unmasked.preconditioner()
 
 
 class PatternFactors(Factors):
-    """Factors for every pattern, made when they are first asked for; those of a path are kept if they are not too many.
+    """Factors for every pattern, computed on first use; those of a path are kept if they fit in memory.
 
     Only the squared loss needs them: for other losses the prox masks entries, and the factors of ``without_mask`` serve
     all columns. So they are computed on first use.
@@ -158,9 +158,9 @@ class PatternFactors(Factors):
 
     def __init__(self, term: PatternTerm, use):
         self.term, self.use = term, use
-        entries = sum(term.whole.gram.factor_entries(len(pattern.rows)) for pattern in term.patterns)
+        entries = sum(term.unmasked.gram.factor_entries(len(pattern.rows)) for pattern in term.patterns)
         self.held = entries <= _HELD
-        self._whole: Factors | None = None
+        self._unmasked: Factors | None = None
         self._parts: list[Factors | None] = [None] * len(term.patterns)
 
     @property
@@ -168,23 +168,23 @@ class PatternFactors(Factors):
         return self.held and self.use == PATH
 
     def without_mask(self):
-        if self._whole is None:
-            self._whole = self.term.whole.factor(self.use)
-        return self._whole
+        if self._unmasked is None:
+            self._unmasked = self.term.unmasked.factor(self.use)
+        return self._unmasked
 
     def with_operator(self, M):
-        """With a diagonal operator in place of the identity eigenvectors of all patterns stay what they are."""
+        """A diagonal operator in place of the identity leaves the eigenvectors of all patterns unchanged."""
         term = self.term.with_operator(M)
         if term.observed_entries is None or self.term.M is not None or not self.every_penalty:
             return None
         new = PatternFactors(term, self.use)
-        new._whole = None if self._whole is None else self._whole.with_operator(M)
+        new._unmasked = None if self._unmasked is None else self._unmasked.with_operator(M)
         for number, (pattern, part) in enumerate(zip(term.patterns, self._parts, strict=True)):
             new._parts[number] = None if part is None else part.with_operator(np.diag(np.diagonal(M)[pattern.columns]))
         return new
 
     def _part(self, number, use) -> Factors:
-        """Factors of one pattern; use : what for, where they are not kept."""
+        """Factors of one pattern; use : their use, if they are not kept."""
         pattern, part = self.term.patterns[number], self._parts[number]
         if part is not None:
             return part
@@ -205,65 +205,69 @@ class PatternFactors(Factors):
     def solve_expanded(self, R, shift, penalty):
         X, W = R / shift, None
         for number, pattern in enumerate(self.term.patterns):
-            X[pattern.index], own = self._part(number, ONCE).solve_expanded(R[pattern.index], shift, penalty)
+            X[pattern.index], expanded = self._part(number, ONCE).solve_expanded(R[pattern.index], shift, penalty)
             multiple = self.term.multiple(pattern)
-            if own is None or multiple == 0:
+            if expanded is None or multiple == 0:
                 return self.solve(R, shift, penalty), None
-            W = np.zeros((len(own), R.shape[1])) if W is None else W
-            W[:, pattern.columns] = own if multiple is None else own / np.sqrt(multiple)
+            W = np.zeros((len(expanded), R.shape[1])) if W is None else W
+            W[:, pattern.columns] = expanded if multiple is None else expanded / np.sqrt(multiple)
         return X, W
 
     def loo_residuals(self, T, shift, root, penalties, rows=None):
-        """Each pattern leaves out its own samples; residuals of entries that were not observed are zero.
+        """Residuals of missing entries are zero.
 
-        One pattern after the other for all penalties, so that those that are not kept are made once.
+        The outer loop runs over patterns, so that factors that are not kept are computed once for all penalties.
         """
-        wanted = np.arange(len(T)) if rows is None else np.asarray(rows)
-        residuals = np.zeros((len(penalties), len(wanted), T.shape[1]))
+        left_out = np.arange(len(T)) if rows is None else np.asarray(rows)
+        residuals = np.zeros((len(penalties), len(left_out), T.shape[1]))
         use = ONCE if len(penalties) == 1 else PATH
         for number, pattern in enumerate(self.term.patterns):
             at, moved = pattern.index, None if shift is None else shift[pattern.index]
-            own, where, here = np.intersect1d(pattern.rows, wanted, assume_unique=True, return_indices=True)
-            some = None if len(own) == len(pattern.rows) else where
-            paths = self._part(number, use).loo_residuals(T[at], moved, root[pattern.rows], penalties, some)
-            for out, found in zip(residuals, paths, strict=True):
-                out[np.ix_(here, pattern.columns)] = found
+            subset, here = _positions(pattern, left_out)
+            paths = self._part(number, use).loo_residuals(T[at], moved, root[pattern.rows], penalties, subset)
+            for out, path in zip(residuals, paths, strict=True):
+                out[np.ix_(here, pattern.columns)] = path
         yield from residuals
 
     def loo_changes(self, G, residuals, shift, root, penalty, rows=None):
-        """A column changes when a sample is left out that it was observed in."""
-        wanted = np.arange(len(root)) if rows is None else np.asarray(rows)
-        out = np.zeros((len(G), len(wanted), residuals.shape[1]))
+        """A column changes only when one of its observed samples is left out."""
+        left_out = np.arange(len(root)) if rows is None else np.asarray(rows)
+        out = np.zeros((len(G), len(left_out), residuals.shape[1]))
         for number, pattern in enumerate(self.term.patterns):
             at, moved = pattern.index, None if shift is None else shift[pattern.index]
-            own, where, here = np.intersect1d(pattern.rows, wanted, assume_unique=True, return_indices=True)
-            some = None if len(own) == len(pattern.rows) else where
-            values = self.term.values_of(pattern, G)
+            subset, here = _positions(pattern, left_out)
+            values = self.term.prediction_values(pattern, G)
             part = self._part(number, ITERATIONS)
-            change = part.loo_changes(values, residuals[at], moved, root[pattern.rows], penalty, some)
+            change = part.loo_changes(values, residuals[at], moved, root[pattern.rows], penalty, subset)
             out[:, here[:, None], pattern.columns] = change
         return out
 
     def pairwise_loo_residuals(self, T, shifts, root, penalty, rows):
-        """Of a column that a sample was not observed in, leaving it out changes nothing."""
+        """Leaving out a sample does not change the columns in which it is missing."""
         rows = np.asarray(rows)
         out = np.full((len(rows), *T.shape), np.nan)
         for number, pattern in enumerate(self.term.patterns):
-            at, own, columns = pattern.index, root[pattern.rows], pattern.columns
+            at, roots, columns = pattern.index, root[pattern.rows], pattern.columns
             part = self._part(number, ITERATIONS)
             inside = np.isin(rows, pattern.rows)
-            # with any sample that was not observed here the shift is that of j alone
-            for there in (True, False):
-                first = np.flatnonzero(inside == there)
+            # together with a sample that is missing here, the shift is that of j alone
+            for is_observed in (True, False):
+                first = np.flatnonzero(inside == is_observed)
                 if not len(first):
                     continue
                 cube = np.ix_(first, pattern.rows, columns)
                 moved = None if shifts is None else shifts[cube]
-                if there:
+                if is_observed:
                     places = np.searchsorted(pattern.rows, rows[first])
-                    out[cube] = part.pairwise_loo_residuals(T[at], moved, own, penalty, places)
+                    out[cube] = part.pairwise_loo_residuals(T[at], moved, roots, penalty, places)
                 else:
                     alone = None if moved is None else moved[0]
-                    (found,) = part.loo_residuals(T[at], alone, own, np.array([penalty]))
-                    out[cube] = found
+                    (residuals,) = part.loo_residuals(T[at], alone, roots, np.array([penalty]))
+                    out[cube] = residuals
         return out
+
+
+def _positions(pattern: MissingPattern, rows):
+    """Positions of the common samples among those of the pattern (None for all), and among `rows`."""
+    common, in_pattern, in_rows = np.intersect1d(pattern.rows, rows, assume_unique=True, return_indices=True)
+    return None if len(common) == len(pattern.rows) else in_pattern, in_rows

@@ -22,7 +22,7 @@ def _(kernel: OutputTensorKernel, gram, operator, outputs):
     if M is not None:
         return SeparableTerm(gram, M)
     values, mu, parts = gram.dense(), kernel.mixture(centred, outputs.weights), kernel.parts(centred)
-    if kernel.families is None or kernel.form == "iii":  # k(s, x_i) is any function there, not only a kernel
+    if kernel.families is None or kernel.form == "iii":  # form iii allows any function k(s, x_i)
         return RankOneTerm(kernel.form, values, parts, mu if mu.ndim == 1 else (mu + mu.T) / 2)
     if kernel.form in ("i", "iv"):
         for l, K in enumerate(values.reshape(*values.shape[:2], -1).transpose(2, 0, 1)):
@@ -107,7 +107,7 @@ class RankOnePredictor:
 
 
 class FamilyGram(DenseGram):
-    """Values of families (n, n, ...): every axis is one of samples, for each has a member of its own."""
+    """Values of families (n, n, ...): every axis runs over the samples, each of which has its own member."""
 
     def take(self, rows):
         return FamilyGram(self.cross(rows, rows))

@@ -1,4 +1,4 @@
-"""Functions seen at points of their own: dual variables are one for each value."""
+"""Functions observed at irregular points: there is one dual variable for each value."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from .base import Factors, Term
 from .separable import SeparableTerm
 
-_FEW = 5000  # values: their Gram matrix takes 200 MB, its factorisation as long as some hundred iterations
+_FEW = 5000  # values up to which their Gram matrix, 200 MB, is factored; that takes as long as some hundred iterations
 
 
 class SampledTerm(Term):
@@ -29,7 +29,7 @@ class SampledTerm(Term):
 
     @property
     def inversion(self):
-        """Few values are solved for by one factorisation of the Gram matrix between them, many by iterations."""
+        """Few values have a factorisation of the Gram matrix between them, many are solved for by iterations."""
         if self.term.as_separable() is None:
             return None
         return "direct" if int(self.sampling.observed.sum()) <= _FEW else "iterative"
@@ -83,7 +83,7 @@ class SampledTerm(Term):
 
     @cached_property
     def by_value(self) -> SeparableTerm:
-        """The same map on the observed values (N, 1), as one Gram matrix between them, (N, N); shared by a path."""
+        """The same map on the observed values (N, 1), with a Gram matrix (N, N) between them; a path shares it."""
         R, samples = self.sampling.dense, np.flatnonzero(self.sampling.observed) // self.sampling.m
         gram = R @ R.T if self.M is None else (R @ self.M) @ R.T
         gram *= self.term.K[np.ix_(samples, samples)]
@@ -100,10 +100,10 @@ class SampledTerm(Term):
 
 @dataclass(frozen=True)
 class ScatteredFactors(Factors):
-    """Factors of a map on some entries of (n, m), flattened; on the others the map is zero."""
+    """Factors of a map on some entries of arrays (n, m); on the others the map is zero."""
 
-    seen: np.ndarray  # (n m,) which entries
-    inner: Factors  # of the map on columns (N, 1)
+    seen: np.ndarray  # (n m,) mask of the entries
+    inner: Factors  # factors of the map on columns (N, 1)
 
     @property
     def every_penalty(self):
@@ -119,8 +119,8 @@ class KrylovFactors(Factors):
     """Solves ``shift X + S K S' X M / s = R`` for values X, R (n, m) by conjugate gradients from the last solution.
 
     With ``P = sqrt(K x M / s)`` in the eigenbases of K and M, ``X = (R - S P U) / shift`` where U (r_K, r_M) solves
-    ``(shift + P S' S P) U = P S' R``. That is preconditioned by the same system with the block ``S_i' S_i`` of each
-    sample replaced by their mean, which is diagonal in known bases.
+    ``(shift + P S' S P) U = P S' R``. The preconditioner is the same system with the block ``S_i' S_i`` of each sample
+    replaced by the mean of all blocks, which is diagonal in known bases.
     """
 
     def __init__(self, term: SampledTerm):
@@ -135,11 +135,11 @@ class KrylovFactors(Factors):
         self.U, self.n_iter = np.zeros((len(self.values), len(self.mu))), 0
 
     def start(self, X, penalty):
-        """Begin at the solution X of a similar system."""
+        """Start at the solution X of a similar system."""
         self.U = self._adjoint(X, penalty)
 
     def solve(self, R, shift, penalty, *, error=1e-9, max_iter=1000):
-        """X with ``||X - X*|| <= error ||R|| / shift``, as the residual of the system in U bounds it."""
+        """X with ``||X - X*|| <= error ||R|| / shift``; the residual of the system in U bounds the error."""
         eigenvalues = np.multiply.outer(self.values / penalty, np.maximum(self.mu, 0.0))
         goal = error**2 * shift * np.vdot(R, R)
         U, left = self.U, R - self._values(self.U, penalty)

@@ -1,4 +1,4 @@
-"""The kernel k(x, z) M: the map of a Gram matrix and an operator."""
+"""The kernel k(x, z) M: a Gram matrix and an output operator."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class SeparableTerm(Term):
         return self.gram.dense()
 
     def takes_mask(self):
-        """Where columns do not mix, each is a problem of the samples it was observed in."""
-        if not self.gram.separates:  # the samples not observed are part of the kernel
+        """Whether M is diagonal: each column is then a problem of the samples in which it was observed."""
+        if not self.gram.separates:  # unlabelled samples are part of the kernel
             return False
         return self.M is None or (isinstance(self.M, np.ndarray) and not (self.M - np.diag(self.M.diagonal())).any())
 
@@ -42,7 +42,7 @@ class SeparableTerm(Term):
         return self.gram.apply(A if self.M is None else A @ self.M)
 
     def apply_from(self, rows, A):
-        """The map at the array that has the rows A there, and zeros elsewhere."""
+        """The map at the array with the rows A, and zeros elsewhere."""
         return self.gram.apply_from(rows, A if self.M is None else A @ self.M)
 
     def predictor(self, C):
@@ -89,7 +89,7 @@ class SeparableTerm(Term):
 
     @cached_property
     def operator_spectrum(self) -> Spectrum:
-        """Eigenpairs of M; not to be asked for when M is the identity."""
+        """Eigenpairs of M, which must not be None."""
         return operator_spectrum(self.M)
 
     @property
@@ -114,24 +114,29 @@ def nearest_separable(terms) -> SeparableTerm:
     if len(terms) == 1:
         return terms[0]
     d = next((t.M.shape[0] for t in terms if t.M is not None), 1)
-    grams, outputs = [t.gram for t in terms], [np.eye(d) if t.M is None else np.asarray(t.M) for t in terms]
-    root_k = psd_root([[one.dot(other) for other in grams] for one in grams])
-    root_m = psd_root([[np.vdot(one, other) for other in outputs] for one in outputs])
+    grams, operators = [t.gram for t in terms], [np.eye(d) if t.M is None else np.asarray(t.M) for t in terms]
+    root_k = psd_root(_pairwise(grams, lambda one, other: one.dot(other)))
+    root_m = psd_root(_pairwise(operators, np.vdot))
     left, values, right = np.linalg.svd(root_k @ root_m)
     a = np.abs(scipy.linalg.lstsq(root_k, left[:, 0] * values[0])[0])
     b = np.abs(scipy.linalg.lstsq(root_m, right[0])[0])
     gram = sum_grams(one.times(weight) for weight, one in zip(a, grams, strict=True))
-    M = sum(weight * S for weight, S in zip(b, outputs, strict=True))
+    M = sum(weight * operator for weight, operator in zip(b, operators, strict=True))
     return SeparableTerm(gram, None if all(t.M is None for t in terms) and d == 1 else M)
 
 
+def _pairwise(items, function):
+    """Values of a function of two items, for all pairs."""
+    return [[function(one, other) for other in items] for one in items]
+
+
 def sum_grams(grams) -> Gram:
-    """The sum of several kernels."""
+    """The Gram matrix of a sum of kernels."""
     return reduce(lambda one, other: one.plus(other), grams)
 
 
 def merge_terms(terms) -> SeparableTerm | None:
-    """One term in place of a sum of them that have no operator, None where some have."""
+    """One term equal to the sum of terms without operators; None if some have operators."""
     parts = [term.as_separable() for term in terms]
     if any(part is None or part.M is not None or part.gram.depends_on_alpha for part in parts):
         return None
