@@ -64,13 +64,10 @@ class MachineEmbedder:
 
         def predictions(rows, V):
             used = np.r_[rows, everyone[n_known:]]  # the latter for the penalty of a graph
-            gram = K[np.ix_(used, used)]
-            centerer = KernelCenterer().fit(gram) if self.center else None
-            model = self._model(kernels.InputKernel("precomputed"))
-            model.set_params(alpha=alpha, loss=loss, graph=self.subgraph(used), verbose=0)
-            model.fit(gram if centerer is None else centerer.transform(gram), _pad(V, len(used)))
-            cross = K[np.ix_(everyone[:n_known], used)]
-            return model.predict(cross if centerer is None else centerer.transform(cross))
+            settings = {**self.settings, "loss": loss, "graph": self.subgraph(used), "verbose": 0}
+            part = MachineEmbedder(settings, kernels.InputKernel("precomputed"), K[np.ix_(used, used)], self.center)
+            trial = part.trial(V)
+            return part.fit(trial, trial.fixed(alpha, cosine=False))(K[np.ix_(everyone[:n_known], used)])
 
         return predictions
 

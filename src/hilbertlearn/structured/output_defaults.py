@@ -21,24 +21,30 @@ def default_kernel_or_loss(outputs, form, texts, gaps):
     gaps : whether some outputs are missing, so that integers beside NaN have become floats
     """
     if isinstance(outputs, list):
-        if all(isinstance(item, str) for item in outputs):
-            return (None, "zero_one") if not texts and _recur(outputs) else (kernels.NGrams(), None)
-        if all(isinstance(item, (set, frozenset)) for item in outputs):
-            return None, "hamming"
-        names = list(dict.fromkeys(type(item).__name__ for item in outputs))
-        mixed = f"a mix of {' and '.join(names[:3])}" if len(names) > 1 else f"of {names[0]}"
-        raise ValueError(
-            f"y is a list of objects, {mixed}: give output_kernel or output_loss; only numbers, labels, 0/1 matrices, "
-            "sets of labels and strings, all of one kind, have defaults (np.array(y) makes rows of tuples of numbers)"
+        return _default_of_objects(outputs, texts)
+    if outputs.ndim > 1:
+        return None, "hamming" if np.isin(outputs, (0, 1)).all() else "squared"
+    if form[1] is not None:
+        return None, "zero_one"
+    if gaps and (outputs == np.round(outputs)).all() and _recur(outputs):
+        warn(
+            "y: whole numbers beside NaN are taken for numbers, by the squared loss; if they are labels, set "
+            "output_loss='zero_one', or give a list with None for those not known"
         )
-    if outputs.ndim == 1:
-        if form[1] is None and gaps and (outputs == np.round(outputs)).all() and _recur(outputs):
-            warn(
-                "y: whole numbers beside NaN are taken for numbers, by the squared loss; if they are labels, set "
-                "output_loss='zero_one', or give a list with None for those not known"
-            )
-        return None, "zero_one" if form[1] is not None else "squared"
-    return None, "hamming" if np.isin(outputs, (0, 1)).all() else "squared"
+    return None, "squared"
+
+
+def _default_of_objects(outputs, texts):
+    if all(isinstance(item, str) for item in outputs):
+        return (None, "zero_one") if not texts and _recur(outputs) else (kernels.NGrams(), None)
+    if all(isinstance(item, (set, frozenset)) for item in outputs):
+        return None, "hamming"
+    names = list(dict.fromkeys(type(item).__name__ for item in outputs))
+    mixed = f"a mix of {' and '.join(names[:3])}" if len(names) > 1 else f"of {names[0]}"
+    raise ValueError(
+        f"y is a list of objects, {mixed}: give output_kernel or output_loss; only numbers, labels, 0/1 matrices, "
+        "sets of labels and strings, all of one kind, have defaults (np.array(y) makes rows of tuples of numbers)"
+    )
 
 
 def drop_missing_labels(y, output_kernel, output_loss):
