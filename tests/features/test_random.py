@@ -68,7 +68,7 @@ def test_random_features_of_sparse_rows_and_in_single_precision():
 
 @pytest.mark.parametrize("kernel", ["laplacian", "poly", "precomputed", kernels.NGrams()])
 def test_random_features_of_other_kernels_are_refused(kernel):
-    with pytest.raises(ValueError, match=r"features\.Landmarks\(\) go with every kernel"):
+    with pytest.raises(ValueError, match=r"features\.Landmarks\(\) are for every kernel"):
         features.RandomFeatures().fit(kernels.InputKernel(kernel, gamma=1.0), X)
 
 

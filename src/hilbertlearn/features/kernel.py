@@ -1,4 +1,4 @@
-"""Features where a kernel is asked for."""
+"""Feature maps with the interface of a kernel."""
 
 from __future__ import annotations
 
@@ -15,61 +15,66 @@ from .transformer import TransformerFeatures, TransformerMap
 
 @dataclass(frozen=True, eq=False)
 class FeatureKernel:
-    """A kernel with the features that stand in its place: values "with the samples" are features (m, r)."""
+    """A kernel whose values with the samples are replaced by features (m, r)."""
 
     inner: InputKernel
     map: FeatureMap
-    given: Any = None  # (N,) which of the samples given to fit the map was fitted to, None for all
-    precomputed = False  # values are never inputs
+    given: Any = None  # (N,) indices, among the samples given to fit, of the samples of the map; None for all
+    precomputed = False  # the features are computed, also where the inner kernel is precomputed
     on_features = True
 
     @property
     def kernel(self):
+        """The kernel that the features approximate."""
         return self.inner.kernel
 
     @property
     def rate(self):
+        """The rate of the kernel."""
         return self.inner.rate
 
     @property
     def n_components(self) -> int:
+        """Number r of features."""
         return self.map.n_components
 
     def value_size(self, n, d):
+        """Number of entries of one kernel value."""
         return 1
 
     def training_gram(self, X):
+        """Compute the features (n, r) of the samples, which replace the Gram matrix."""
         return self.map(X)
 
     def __call__(self, X, samples=None):
-        """Features of checked inputs; kernel values are those with all samples given to fit."""
+        """Compute features of checked inputs; precomputed kernel values are with all samples given to fit."""
         if self.inner.precomputed and self.given is not None and X.shape[1] != len(self.given):
             X = X[:, self.given]
         return self.map(X)
 
     def kernel_expansion(self, W):
-        """The function of coefficients W (r, d) as (kernel, samples, which of those given these are, coefficients).
+        """Express ``Z(x) W``, with coefficients W (r, d), by kernel values: (kernel, samples, indices, coefficients).
 
-        Landmarks need no product with a whitening matrix then: their kernel values are enough.
+        The indices are those of the samples among all given to fit. For landmarks no triangular solve is needed.
         """
-        chosen = getattr(self.map, "columns", None)
-        if chosen is None:
+        columns = getattr(self.map, "columns", None)
+        if columns is None:
             return self, None, np.empty(0, dtype=int), W
         kernel, samples, C = self.map.expansion(W)
-        if (chosen < 0).any():  # landmarks that are none of the samples
-            return kernel, samples, chosen, C
-        places = chosen if self.given is None else self.given[chosen]
-        return kernel, samples, places, C[chosen] if self.inner.precomputed else C
+        if (columns < 0).any():  # the landmarks are not samples
+            return kernel, samples, columns, C
+        indices = columns if self.given is None else self.given[columns]
+        return kernel, samples, indices, C[columns] if self.inner.precomputed else C
 
     def matrix(self, W):
-        """What kernel values of the kernel_expansion function are multiplied by for ``Z(x) W``."""
+        """The coefficients of ``kernel_expansion``."""
         return self.kernel_expansion(W)[3]
 
 
 class TransformerKernel(BaseEstimator):
-    """The kernel ``<z(x), z(x')>`` of the features that a transformer makes, fitted to the training inputs.
+    """The kernel ``<z(x), z(x')>`` of features z of a transformer that is fitted to the training inputs.
 
-    It takes whatever inputs the transformer does, frames and texts too.
+    It takes the same inputs as the transformer, such as data frames and texts.
     """
 
     accepts_any_input = True
@@ -79,14 +84,16 @@ class TransformerKernel(BaseEstimator):
         self.transformer = transformer
 
     def validate(self):
+        """Raise an error unless the transformer has fit and transform."""
         TransformerFeatures(self.transformer).validate()
 
     def resolve(self, X, weights=None):
+        """Fit the transformer to X."""
         return FittedTransformerKernel(TransformerFeatures(self.transformer).fit(InputKernel("linear"), X))
 
 
 class FittedTransformerKernel:
-    """The same, fitted."""
+    """``TransformerKernel`` with a fitted transformer."""
 
     accepts_any_input = True
     positive_definite = True
@@ -99,6 +106,7 @@ class FittedTransformerKernel:
         return left @ (left if Z is X else self.map(Z)).T
 
     def diagonal(self, X):
+        """Compute ``k(x, x)`` (n,)."""
         Z = self.map(X)
         return np.einsum("ij,ij->i", Z, Z)
 
@@ -107,5 +115,5 @@ class FittedTransformerKernel:
 
 
 def fit_feature_map(setting: Any, kernel: InputKernel, X, weights=None) -> FeatureMap:
-    """The feature map of a setting for a kernel; a transformer's kernel brings its own."""
+    """Fit the feature map of a setting to a kernel and samples; a transformer kernel already has one."""
     return kernel.kernel.map if isinstance(kernel.kernel, FittedTransformerKernel) else setting.fit(kernel, X, weights)

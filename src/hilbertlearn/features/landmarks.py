@@ -1,8 +1,8 @@
-"""Nyström features: every sample by its kernel values with a few of them, the landmarks.
+"""Nyström features: kernel values with a few samples, the landmarks.
 
-With landmarks L and the Cholesky factor ``K_LL = R'R``, features are ``Z = K(X, L) R^-1``, so that ``Z Z'`` is
+With landmarks L and the Cholesky factor ``K_LL = R'R``, features are ``Z = K(X, L) R^-1``. Then ``Z Z'`` is
 ``K_nL K_LL^-1 K_Ln``, the kernel of the projections on the span of the landmarks. R is triangular: the first k columns
-of Z are the features of the first k landmarks, and half of the work of a symmetric root is saved.
+of Z are the features of the first k landmarks.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ from .landmark_selection import METHODS, LandmarkCandidates
 class Landmarks(BaseEstimator):
     """Nyström features of any kernel, from landmarks among the samples.
 
-    With landmarks L and ``K_LL = R'R`` they are ``Z = K(X, L) R^-1``: one for each landmark, and ``Z Z'`` is the kernel
-    of the projections on the span of the landmarks.
+    With landmarks L and ``K_LL = R'R`` the features are ``Z = K(X, L) R^-1``, one for each landmark. ``Z Z'`` is the
+    kernel of the projections on the span of the landmarks.
 
     Parameters
     ----------
     n_components : int or "auto", default=1000
-        Number of landmarks, "auto" (in estimators) for as many as lower the held-out error; fewer where the kernel
-        matrix of the samples has a smaller rank.
+        Number of landmarks; fewer if the Gram matrix has a smaller rank. In estimators, "auto" increases the number as
+        long as the leave-one-out error falls.
     method : {"medoids", "pivoted", "leverage", "uniform"}, default="medoids"
-        How they are chosen: "medoids" (samples in the middle of clusters, as many as landmarks, which errors of
-        predictions are smallest with), "pivoted" (randomly pivoted Cholesky decomposition, which leaves the smallest
-        part of the kernel's trace), "leverage" (approximate ridge leverage scores) or "uniform".
+        Selection of landmarks: "medoids" (samples nearest to the centres of clusters; smallest prediction errors),
+        "pivoted" (randomly pivoted Cholesky decomposition; smallest error of the kernel's trace), "leverage"
+        (approximate ridge leverage scores) or "uniform" (random samples).
     random_state : int, RandomState instance or None, default=0
-        Of the choice, which is by position: the same samples in another order may have other landmarks.
+        Seed of the selection. It depends on the order of the samples.
     points : array of shape (n_components, p) or list, default=None
-        The landmarks themselves, inputs as the kernel takes them, in place of samples chosen among those of fit; what
-        comes in batches then has the same features whatever the first batch is.
+        Given landmarks, as inputs of the kernel; None for landmarks selected from the samples. With given landmarks,
+        data in batches have the same features whatever the first batch is.
 
     References
     ----------
@@ -70,28 +70,43 @@ class Landmarks(BaseEstimator):
         self.points = points
 
     def fit(self, kernel: InputKernel, X, weights=None, start: LandmarkMap | None = None) -> LandmarkMap:
-        """The map for samples X, of kernel="precomputed" their Gram matrix (n, n), with weights (n,).
+        """Select landmarks and compute their Cholesky factor.
 
-        start : a map of the same kernel and samples; the new one has its landmarks first, in the same order
+        Parameters
+        ----------
+        kernel : InputKernel
+            A kernel whose values are numbers.
+        X : array, data frame or list of n inputs
+            Samples; of a precomputed kernel their Gram matrix (n, n).
+        weights : array of shape (n,), default=None
+            Weights of the samples; None for ones.
+        start : LandmarkMap, default=None
+            Map of the same kernel and samples whose landmarks come first in the new map; None for no such map.
+
+        Returns
+        -------
+        map : LandmarkMap
+            The fitted map.
         """
         check_number(self.n_components, "Landmarks: n_components", integer=True)
         check_choice(self.method, "Landmarks: method", tuple(METHODS))
         _check_scalar(kernel)
         X = as_row_indexable(X)
         if self.points is not None:
-            return of_points(kernel, _checked_points(self.points, kernel, X))
+            return _map_of_points(kernel, _checked_points(self.points, kernel, X))
         candidates = LandmarkCandidates.from_samples(kernel, X, weights)
-        first = np.empty(0, dtype=int) if start is None else start.columns
-        if start is not None and len(first) >= self.n_components:
+        given = np.empty(0, dtype=int) if start is None else start.columns
+        if start is not None and len(given) >= self.n_components:
             return start.head(self.n_components)
         random = check_random_state(self.random_state)
         number = min(self.n_components, np.count_nonzero(candidates.weights))
-        pool = candidates.pool(number, random, first)
-        chosen = METHODS[self.method](pool, number, random)
-        return _fitted(candidates, pool.rows[chosen], None if start is None else start.root)
+        pool = candidates.pool(number, random, given)
+        selected = METHODS[self.method](pool, number, random)
+        return _fit_map(candidates, pool.rows[selected], None if start is None else start.root)
 
 
 def _check_scalar(kernel):
+    """Raise an error for operator-valued kernels and classes."""
     if isinstance(kernel.kernel, type):
         raise TypeError(f"kernel must be an object, got the class {kernel.kernel.__name__}")
     if kernels.is_operator_valued(kernel.kernel) or kernels.provides_operator(kernel.kernel):
@@ -102,7 +117,7 @@ def _check_scalar(kernel):
 
 
 def _checked_points(points, kernel, X):
-    """Landmarks that were given, after a look at their form and whether they go with samples X."""
+    """Given landmarks, checked to have the form of the samples X."""
     if kernel.precomputed:
         raise ValueError("Landmarks: points are inputs, and kernel='precomputed' has none; set points=None")
     if not isinstance(points, list):
@@ -117,44 +132,45 @@ def _checked_points(points, kernel, X):
     return points
 
 
-def of_points(kernel, points) -> LandmarkMap:
-    """The map of landmarks that are none of the samples, without those that depend on others to rounding."""
+def _map_of_points(kernel, points) -> LandmarkMap:
+    """The map of given landmarks, without linearly dependent ones."""
     candidates = LandmarkCandidates.from_samples(kernel, points, None)
-    return _fitted(candidates, np.arange(candidates.n)).detach()
+    return _fit_map(candidates, np.arange(candidates.n)).detach()
 
 
-def _fitted(candidates, chosen, root=None) -> LandmarkMap:
-    """The map of chosen samples, without those that depend on others to rounding; root : of the first ones."""
-    if not len(chosen):  # the kernel is zero
-        return LandmarkMap(candidates.kernel, None, chosen, np.empty((0, 0)), candidates.n)
-    inputs = candidates.samples(chosen)
-    K = candidates.kernel.training_gram(_double(inputs))
+def _fit_map(candidates, columns, root=None) -> LandmarkMap:
+    """The map of the samples `columns`, without linearly dependent ones; root is the factor of the first ones."""
+    if not len(columns):  # the kernel is zero
+        return LandmarkMap(candidates.kernel, None, columns, np.empty((0, 0)), candidates.n)
+    inputs = candidates.samples(columns)
+    K = candidates.kernel.training_gram(_as_float64(inputs))
     root, kept = independent_root(K, candidates.rounding(K.diagonal()), root)
-    columns = chosen[kept]
+    independent = columns[kept]
     if candidates.kernel.precomputed:
         inputs = None
-    elif len(kept) < len(chosen):
-        inputs = candidates.samples(columns)
-    return LandmarkMap(candidates.kernel, inputs, columns, root, candidates.n)
+    elif len(kept) < len(columns):
+        inputs = candidates.samples(independent)
+    return LandmarkMap(candidates.kernel, inputs, independent, root, candidates.n)
 
 
-def _double(X):
-    """Numbers in double precision: the root is computed there, whatever the features are."""
+def _as_float64(X):
+    """Inputs in double precision, in which the factor is computed."""
     return X.astype(float) if getattr(X, "dtype", None) == np.float32 else X
 
 
 @dataclass(frozen=True, eq=False)
 class LandmarkMap(FeatureMap):
-    """Features ``K(x, L) root^-1`` of landmarks L, nested: the first k are those of the first k landmarks."""
+    """Features ``K(x, L) root^-1`` of landmarks L; the first k are the features of the first k landmarks."""
 
     kernel: InputKernel
-    X: Any  # the r landmarks in the form that the kernel takes; None of kernel="precomputed"
-    columns: np.ndarray  # (r,) which of the samples of fit they are, -1 for none
+    X: Any  # the r landmarks as inputs of the kernel; None for kernel="precomputed"
+    columns: np.ndarray  # (r,) indices of the landmarks among the samples of fit, -1 if they are not samples
     root: np.ndarray  # (r, r) upper triangular, K_LL = root' root
-    n_samples: int  # of fit; columns of kernel values for kernel="precomputed"
+    n_samples: int  # number of samples of fit
 
     @property
     def n_components(self) -> int:
+        """Number r of landmarks."""
         return len(self.columns)
 
     def detach(self):
@@ -169,58 +185,58 @@ class LandmarkMap(FeatureMap):
         return solve_triangle(self.root, values)
 
     def expansion(self, W):
-        """(kernel, landmarks, C): the function ``Z(x) W`` as kernel values with the landmarks, no whitening of them.
+        """Express ``Z(x) W`` by kernel values with the landmarks: (kernel, landmarks, C).
 
-        Of kernel="precomputed", C (n, d) is zero but for the rows of the landmarks.
+        For kernel="precomputed", C (n, d) is zero except in the rows of the landmarks.
         """
         C = scipy.linalg.solve_triangular(self.root, W, check_finite=False)
         if not self.kernel.precomputed:
             return self.kernel, self.X, C
-        every = np.zeros((self.n_samples, *C.shape[1:]), dtype=C.dtype)
-        every[self.columns] = C
-        return self.kernel, None, every
+        full = np.zeros((self.n_samples, *C.shape[1:]), dtype=C.dtype)
+        full[self.columns] = C
+        return self.kernel, None, full
 
     def head(self, k) -> LandmarkMap:
-        """The map of the first k landmarks."""
+        """Return the map of the first k landmarks."""
         check_number(k, "k", integer=True)
         inputs = None if self.X is None else _safe_indexing(self.X, slice(0, k))
         return replace(self, X=inputs, columns=self.columns[:k], root=np.asfortranarray(self.root[:k, :k]))
 
     def extend(self, X, Z):
-        """Z (m, r) of this map from its first k columns Z (m, k), which ``head(k)`` gave: only the others are computed.
+        """Extend features Z (m, k) of ``head(k)`` to the features (m, r) of this map.
 
-        ``(K(X, L2) - Z R12) R22^-1``: all columns in several steps cost what they do in one.
+        The other columns are ``(K(X, L2) - Z R12) R22^-1``. Several steps cost as much as one.
         """
         X, k = as_row_indexable(X), Z.shape[1]
         if len(Z) != _num_samples(X) or k > self.n_components:
             raise ValueError(
                 f"Z must have {_num_samples(X)} rows and at most {self.n_components} columns, got shape {Z.shape}"
             )
-        further = np.asfortranarray(self.root[k:, k:])
+        root = np.asfortranarray(self.root[k:, k:])
         out = np.empty((len(Z), self.n_components), dtype=Z.dtype)
         out[:, :k] = Z
         for rows in self.row_slices(len(Z)):
             values = self._values(_safe_indexing(X, rows), k)
             values -= Z[rows] @ self.root[:k, k:].astype(values.dtype)
-            out[rows, k:] = check_features(solve_triangle(further, values), len(values), len(further))
+            out[rows, k:] = check_features(solve_triangle(root, values), len(values), len(root))
         return out
 
     def trace_error(self, X, weights=None) -> float:
-        """Mean of ``k(x, x) - |z(x)|^2`` over samples X, relative to that of k(x, x), with weights (m,).
+        """Compute the mean of ``k(x, x) - |z(x)|^2`` over samples X with weights (m,), relative to that of k(x, x).
 
-        Of kernel="precomputed" X is the Gram matrix (n, n) of the samples of fit.
+        For kernel="precomputed", X is the Gram matrix (n, n) of the samples of fit.
         """
         if self.kernel.precomputed and X.shape[0] != X.shape[1]:
             raise ValueError(f"X must be the Gram matrix (n, n) with kernel='precomputed', got shape {X.shape}")
         X = as_row_indexable(X)
-        whole = self.kernel.diagonal(X)
+        diagonal = self.kernel.diagonal(X)
         squares = np.concatenate([np.einsum("ij,ij->i", Z, Z) for _, Z in self.blocks(X)])
-        weights = np.ones(len(whole)) if weights is None else weights
-        total = float(weights @ whole)
+        weights = np.ones(len(diagonal)) if weights is None else weights
+        total = float(weights @ diagonal)
         return max(0.0, 1.0 - float(weights @ squares) / total) if total > 0 else 0.0
 
     def _values(self, X, k):
-        """Kernel values (m, r - k) with the landmarks after the first k, in an array that may be written to."""
+        """Kernel values (m, r - k) with the landmarks after the first k, in a new array."""
         if k == self.n_components:
             return np.empty((_num_samples(X), 0))
         if self.kernel.precomputed:
@@ -232,6 +248,6 @@ class LandmarkMap(FeatureMap):
             values = values.toarray() if scipy.sparse.issparse(values) else values
         else:
             values = self.kernel(X, _safe_indexing(self.X, slice(k, None)) if k else self.X)
-            if not isinstance(self.kernel.kernel, str):  # what a callable returns may be kept by it
+            if not isinstance(self.kernel.kernel, str):  # a callable may keep a reference to its result
                 values = np.array(values)
         return np.ascontiguousarray(values, dtype=values.dtype if values.dtype == np.float32 else float)

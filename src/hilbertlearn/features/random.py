@@ -1,10 +1,10 @@
 """Random Fourier features of stationary kernels.
 
-Rahimi & Recht, Random features for large-scale kernel machines, 2007: a stationary kernel is the mean of
-``cos(w'(x - z))`` over frequencies w drawn from its spectral density, a Gaussian for the Gaussian kernel and a
-multivariate t distribution with 2 nu degrees of freedom for Matérn's (Rasmussen & Williams 2006, section 4.2). Yu et
-al., Orthogonal random features, 2016: directions that are orthogonal within blocks of p cover the space more evenly,
-and every single one still has the same distribution.
+A stationary kernel is the mean of ``cos(w'(x - z))`` over frequencies w drawn from its spectral density (Rahimi &
+Recht, Random features for large-scale kernel machines, 2007). The density is Gaussian for the Gaussian kernel, and a
+multivariate t distribution with 2 nu degrees of freedom for Matérn kernels (Rasmussen & Williams 2006, section 4.2).
+Frequencies that are orthogonal within blocks of p have the same marginal distribution and a smaller variance (Yu et
+al., Orthogonal random features, 2016).
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ _NU = {"rbf": math.inf, "matern12": 0.5, "matern32": 1.5, "matern52": 2.5, "mate
 
 
 class RandomFeatures(BaseEstimator):
-    """Sines and cosines at random frequencies, for the Gaussian kernel and Matérn's on rows of numbers.
+    """Random Fourier features of the Gaussian kernel and of Matérn kernels of rows of numbers.
 
-    They do not see the data: for the same number of features landmarks are closer to the kernel, most of all where
-    inputs have many columns; random features are faster to compute where there are few columns or X is sparse.
+    The features do not depend on the data. With as many features, landmarks approximate the kernel better, above all if
+    the inputs have many columns. Random features are faster if there are few columns or X is sparse.
 
     Parameters
     ----------
     n_components : int, default=1000
-        Number of features, of an odd one the even number below.
+        Number of features; an odd number is rounded down to an even one.
     orthogonal : bool, default=True
-        Whether frequencies are orthogonal to each other in blocks, which lowers the variance.
+        Whether frequencies are orthogonal within blocks, which lowers the variance.
     random_state : int, RandomState instance or None, default=0
-        Of the frequencies.
+        Seed of the frequencies.
 
     References
     ----------
@@ -58,20 +58,35 @@ class RandomFeatures(BaseEstimator):
         self.n_components, self.orthogonal, self.random_state = n_components, orthogonal, random_state
 
     def fit(self, kernel: InputKernel, X, weights=None) -> RandomMap:
-        """The map for a kernel; of X the number of columns counts, weights have no part."""
+        """Draw the frequencies of a kernel.
+
+        Parameters
+        ----------
+        kernel : InputKernel
+            A Gaussian or Matérn kernel.
+        X : array or sparse matrix of shape (n, p)
+            Samples; only the number of columns is used.
+        weights : array of shape (n,), default=None
+            Ignored.
+
+        Returns
+        -------
+        map : RandomMap
+            The map with its frequencies.
+        """
         check_number(self.n_components, "RandomFeatures: n_components", low=1, integer=True)
         nu, gamma = _spectrum(kernel)
         if getattr(X, "ndim", 0) != 2:
             raise ValueError("feature_map: RandomFeatures take rows of numbers (n, p); give features.Landmarks()")
         random, pairs, p = check_random_state(self.random_state), self.n_components // 2, X.shape[1]
         directions = (_orthogonal if self.orthogonal else _independent)(random, p, pairs)
-        if nu < math.inf:  # a Gaussian divided by the root of a chi-squared mean has a t distribution
+        if nu < math.inf:  # a Gaussian over the root of a chi-squared mean is t distributed
             directions *= np.sqrt(2 * nu / random.chisquare(2 * nu, size=pairs))
         return RandomMap(math.sqrt(2 * gamma) * directions)
 
 
 def _spectrum(kernel):
-    """(nu, gamma) of a kernel whose spectral density is known, nu infinite for the Gaussian kernel."""
+    """(nu, gamma) of a kernel with a known spectral density; nu is infinite for the Gaussian kernel."""
     inner, gamma = kernel.kernel, kernel.gamma
     if isinstance(inner, kernels.Matern):
         return float(inner.nu), inner.gamma
@@ -80,7 +95,7 @@ def _spectrum(kernel):
     if not isinstance(inner, str) or inner not in _NU:
         raise ValueError(
             f"feature_map: RandomFeatures are of the kernels {', '.join(map(repr, _NU))} and kernels.Matern, got "
-            f"{inner!r}; features.Landmarks() go with every kernel"
+            f"{inner!r}; features.Landmarks() are for every kernel"
         )
     return _NU[inner], gamma
 
@@ -91,11 +106,11 @@ def _independent(random, p, number):
 
 
 def _orthogonal(random, p, number):
-    """Gaussian frequencies (p, number) that are orthogonal within blocks of p: random rotations, and chi radii."""
+    """Gaussian frequencies (p, number), orthogonal within blocks of p: random rotations with chi distributed norms."""
     blocks = []
     for start in range(0, number, p):
         Q, R = np.linalg.qr(random.normal(size=(p, p)))
-        Q *= np.sign(np.diag(R))  # so that it is uniform over the rotations
+        Q *= np.sign(np.diag(R))  # makes Q uniform over the rotations
         blocks.append(Q[:, : number - start])
     return np.hstack(blocks) * np.sqrt(random.chisquare(p, size=number))
 

@@ -1,4 +1,4 @@
-"""The short forms of the setting ``feature_map``."""
+"""The setting ``feature_map`` of estimators."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from .transformer import TransformerFeatures
 
 
 def as_feature_map(setting):
-    """The settings object behind ``feature_map``: an integer is a number of landmarks; None stays None.
+    """Return the settings object of ``feature_map``: an integer is a number of landmarks, None stays None.
 
-    Any scikit-learn transformer or pipeline is wrapped in ``TransformerFeatures``.
+    A scikit-learn transformer or pipeline is wrapped in ``TransformerFeatures``.
     """
     known = (
         "None, a number of landmarks, features.Landmarks(), features.RandomFeatures(), or a transformer of "

@@ -1,4 +1,4 @@
-"""Features that a transformer of scikit-learn makes."""
+"""Features computed by a scikit-learn transformer."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ from sklearn.utils.validation import _num_samples
 from ..kernels import InputKernel
 from .base import FeatureMap, as_row_indexable, check_features
 
-_TRIED = 2  # samples that tell how many features there are
+_PROBE_ROWS = 2  # samples that are transformed to count the features
 
 
 class TransformerFeatures(BaseEstimator):
-    """Features of any transformer or pipeline of scikit-learn, a clone of which is fitted; the kernel has no part.
+    """Features of a scikit-learn transformer or pipeline, in place of a kernel.
 
-    So the model is linear in these features: Nystroem, RBFSampler, PolynomialCountSketch, or a network's last layer.
+    A clone of the transformer is fitted. The model is linear in its features: Nystroem, RBFSampler,
+    PolynomialCountSketch, or the last layer of a network.
 
     Parameters
     ----------
     transformer : object with fit and transform
-        Its settings are searched as ``transformer__n_components``.
+        Settings are searched as ``transformer__n_components``.
 
     References
     ----------
@@ -45,7 +46,7 @@ class TransformerFeatures(BaseEstimator):
         self.transformer = transformer
 
     def validate(self):
-        """Raise unless the transformer is an object with fit and transform."""
+        """Raise an error unless the transformer is an object with fit and transform."""
         if isinstance(self.transformer, type):
             name = self.transformer.__name__
             raise TypeError(f"feature_map: transformer must be an object, got the class {name}; pass {name}()")
@@ -53,23 +54,38 @@ class TransformerFeatures(BaseEstimator):
             raise TypeError(f"feature_map: transformer must have fit and transform, got {self.transformer!r}")
 
     def fit(self, kernel: InputKernel, X, weights=None) -> TransformerMap:
-        """The map whose transformer is fitted to X; neither the kernel nor weights reach it."""
+        """Fit the transformer.
+
+        Parameters
+        ----------
+        kernel : InputKernel
+            Ignored; the features are those of the transformer.
+        X : array, data frame or list of n inputs
+            Samples.
+        weights : array of shape (n,), default=None
+            Ignored.
+
+        Returns
+        -------
+        map : TransformerMap
+            The fitted map.
+        """
         self.validate()
         fitted = clone(self.transformer).fit(X)
-        few = _safe_indexing(as_row_indexable(X), slice(0, _TRIED))
-        Z = fitted.transform(few)
+        probe = _safe_indexing(as_row_indexable(X), slice(0, _PROBE_ROWS))
+        Z = fitted.transform(probe)
         if getattr(Z, "ndim", 0) != 2:
             raise ValueError(
                 f"feature_map: transform must return a matrix, a row for each sample, got {type(Z).__name__} of "
                 f"{getattr(Z, 'ndim', 'no')} dimensions"
             )
-        check_features(Z, _num_samples(few), Z.shape[1])
+        check_features(Z, _num_samples(probe), Z.shape[1])
         return TransformerMap(fitted, int(Z.shape[1]))
 
 
 @dataclass(frozen=True, eq=False)
 class TransformerMap(FeatureMap):
-    """A fitted transformer, kept as it is."""
+    """A fitted transformer."""
 
     transformer: Any
     n_components: int
