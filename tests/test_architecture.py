@@ -19,7 +19,7 @@ ROOMS = [
     "_utils.validation",
     "_utils.sums",
     "_utils.statistics",
-    "_utils.facts",
+    "_utils.summary",
     "_utils.fitting",
     "_utils.progress",
     "_utils.callbacks",

@@ -130,7 +130,7 @@ def test_regions_are_everything_where_all_outputs_are_seen_too_seldom(score):
         region = model.predict_region(new)
     assert np.isinf([region.lower, region.upper]).all()
     assert region.contains(np.full((len(new), 3), 1e9)).all()
-    assert dict(model.facts())["calibration coverage"] == 1.0
+    assert dict(model.summary_items())["calibration coverage"] == 1.0
 
 
 def test_points_of_functions_seen_too_seldom_are_free():

@@ -14,12 +14,12 @@ from sklearn.utils.validation import _num_samples, check_array, check_is_fitted
 
 from .. import features, kernels
 from .._utils.callbacks import FitCallbacksMixin, with_fit_callbacks
-from .._utils.facts import Facts, WithFacts
 from .._utils.fitting import snapshot, store, transactional
 from .._utils.progress import Progress
+from .._utils.summary import SummaryItems, SummaryMixin
 from .._utils.validation import check_memory, check_number, warn
 from ..losses import as_loss
-from ..machine.dates import date_facts
+from ..machine.dates import date_items
 from ..machine.inputs import check_inputs
 from ..machine.named_settings import NamedSettings
 from ..machine.state import blocks_of
@@ -30,7 +30,9 @@ from .layers import Network, check_inner_kernel, initial_layers, minimise
 _ITERATION_LIMIT = 1  # status of scipy's L-BFGS
 
 
-class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FitCallbacksMixin, WithFacts, NamedSettings):
+class KernelAutoencoder(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, FitCallbacksMixin, SummaryMixin, NamedSettings
+):
     """Autoencoder of any data that have a kernel (Laforgue et al. 2020, section 4.2).
 
     With phi(x) the image of x in the space of ``kernel``, it minimises over functions f_1, ..., f_L
@@ -264,11 +266,11 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FitCa
         self.objective_path_, self.n_iter_ = path, max(len(path) - 1, 1)
         self.dual_gap_ = float(final.solution.gap)
 
-    def facts(self) -> Facts:
+    def summary_items(self) -> SummaryItems:
         """Learnt settings and numbers, as pairs (name, value)."""
         check_is_fitted(self)
         n, k = self.codes_.shape
-        facts: Facts = [("samples", n), ("codes", k), ("loss", self.loss_), ("kernel", self.kernel_)]
+        facts: SummaryItems = [("samples", n), ("codes", k), ("loss", self.loss_), ("kernel", self.kernel_)]
         facts += [("gamma", self.gamma_)] if self.gamma_ is not None else []
         return [
             *facts,
@@ -277,7 +279,7 @@ class KernelAutoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FitCa
             ("objective", self.objective_path_[-1]),
             ("iterations", self.n_iter_),
             ("gap of the last layer", self.dual_gap_),
-            *date_facts(self),
+            *date_items(self),
         ]
 
     # ---------------------------------------------------------------- codes and back

@@ -9,8 +9,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._utils.callbacks import FitCallbacksMixin, with_fit_callbacks
-from .._utils.facts import Facts, WithFacts
 from .._utils.fitting import router_to, routing_enabled, store, transactional, where, with_tags_of
+from .._utils.summary import SummaryItems, SummaryMixin
 from ..data.frames import check_collected
 from ..vector import OperatorKernelRegressor
 from .links import LinkSets
@@ -43,7 +43,7 @@ def _offers(name):
     return where(check)
 
 
-class ConformalPredictor(FitCallbacksMixin, WithFacts, MetaEstimatorMixin, BaseEstimator):
+class ConformalPredictor(FitCallbacksMixin, SummaryMixin, MetaEstimatorMixin, BaseEstimator):
     """Intervals, regions, bands and sets with guaranteed coverage, around an estimator of the package or scikit-learn.
 
     *The guarantee.* Let the samples and a new one be exchangeable (for example independent with the same law), and let
@@ -214,17 +214,21 @@ class ConformalPredictor(FitCallbacksMixin, WithFacts, MetaEstimatorMixin, BaseE
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
 
-    def facts(self) -> Facts:
+    def summary_items(self) -> SummaryItems:
         """Level, method and calibration samples; then the facts of the estimator."""
         check_is_fitted(self)
-        facts: Facts = [
+        facts: SummaryItems = [
             ("level", self.sets_.calibration.level),
             ("method", f"{self.method_}{', in closed form' * self.closed_form_}"),
             ("calibration size", self.n_calibration_),
         ]
         covered = self.sets_.covered
         facts += [] if covered is None else [("calibration coverage", covered)]
-        inner = self.estimator_.facts() if hasattr(self.estimator_, "facts") else [("estimator", self.estimator_)]
+        inner = (
+            self.estimator_.summary_items()
+            if hasattr(self.estimator_, "summary_items")
+            else [("estimator", self.estimator_)]
+        )
         return facts + inner
 
     def _wrapped(self) -> Any:

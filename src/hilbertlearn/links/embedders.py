@@ -140,8 +140,8 @@ class MachineEmbedding:
         """Scores (l, l) of pairs of known nodes, predicted without them."""
         return self.embedder.trial(V).cross_validated_scores(self.alpha, self.cosine, criterion)
 
-    def facts(self):
-        return self.model.facts()
+    def summary_items(self):
+        return self.model.summary_items()
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ class RegressorEmbedding:
     def cross_validated_scores(self, V, criterion):
         return self.embedder.cross_validated_scores(V, self.cosine)
 
-    def facts(self):
+    def summary_items(self):
         return [("regressor", self.model)]
 
 

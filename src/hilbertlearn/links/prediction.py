@@ -11,14 +11,14 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from .._utils.facts import Facts, WithFacts
 from .._utils.naming import unnamed_in_errors
+from .._utils.summary import SummaryItems, SummaryMixin
 from .._utils.validation import check_choice, check_memory, check_number
 from ..data.functions import has_points
 from ..data.graphs import Pairs, is_networkx, row_names
 from ..data.graphs.edges import edge_columns, edges_of
 from ..data.graphs.names import abbreviate, as_names, find_positions
-from ..machine.dates import date_facts
+from ..machine.dates import date_items
 from ..machine.inputs import check_inputs
 from ..machine.state import blocks_of
 from .inputs import LinkEstimator, same_inputs, take_inputs
@@ -29,7 +29,7 @@ from .top_pairs import SIZE, top_pairs
 
 
 @unnamed_in_errors
-class LinkPredictionMixin(WithFacts, LinkEstimator):
+class LinkPredictionMixin(SummaryMixin, LinkEstimator):
     """The methods of a link predictor after its fit, which sets ``state_``, a ``LinkState``."""
 
     @property
@@ -112,14 +112,14 @@ class LinkPredictionMixin(WithFacts, LinkEstimator):
             raise AttributeError(f"{type(self).__name__} was fitted without features: there is no function of them")
         return value
 
-    def facts(self) -> Facts:
+    def summary_items(self) -> SummaryItems:
         """The graph, the weights of scores and the function of the features, as pairs (name, value)."""
         state = self._state
-        facts: Facts = [("known nodes", state.n_known), ("links", state.nodes.graph.adjacency.nnz // 2)]
+        facts: SummaryItems = [("known nodes", state.n_known), ("links", state.nodes.graph.adjacency.nnz // 2)]
         for kind, combination in state.combinations.items():
             weights = {name: float(weight) for name, weight in combination.weights_by_name().items() if weight > 0}
             facts.append((f"scores of {kind} pairs", weights))
-        return facts if state.embedding is None else facts + state.embedding.facts() + date_facts(self)
+        return facts if state.embedding is None else facts + state.embedding.summary_items() + date_items(self)
 
     # ---------------------------------------------------------------- predict
 

@@ -9,13 +9,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import kernels
 from .._utils.callbacks import FitCallbacksMixin, with_fit_callbacks
-from .._utils.facts import Facts, WithFacts, short
 from .._utils.fitting import blank, transactional
 from .._utils.naming import unnamed_in_errors
+from .._utils.summary import SummaryItems, SummaryMixin, short
 from .._utils.validation import check_number
 from ..data.frames import FrameForm
 from ..selection import Selection
-from .dates import date_facts
+from .dates import date_items
 from .distributed import by_blocks, is_dask
 from .fitted import FittedMachine
 from .forms import DataForm
@@ -44,7 +44,7 @@ def _read(self, name):
 
 
 @unnamed_in_errors
-class KernelMachine(FitCallbacksMixin, WithFacts, NamedSettings):
+class KernelMachine(FitCallbacksMixin, SummaryMixin, NamedSettings):
     """Kernel regression of coordinates in a Hilbert space; see ``OperatorKernelRegressor`` for the settings.
 
     A subclass defines ``read_outputs`` and ``output_space``. One whose fit differs in a step gives ``spec`` other
@@ -254,14 +254,14 @@ class KernelMachine(FitCallbacksMixin, WithFacts, NamedSettings):
         frame = machine.form.frame
         return differences if frame is None or not machine.space.decodes else frame.wrap(differences, frame.index)
 
-    def facts(self) -> Facts:
+    def summary_items(self) -> SummaryItems:
         """The lines of ``summary`` as pairs (name, value); numbers are those of the learnt attributes."""
         check_is_fitted(self)
         state = self.state_
         if isinstance(state, RegressorState):
-            return [("regressor", state.regressor), *date_facts(self)]
+            return [("regressor", state.regressor), *date_items(self)]
         n = len(self.saturated_) if isinstance(state, State) else state.n_samples
-        facts: Facts = [("samples", n), ("coordinates", len(self.center_))]
+        facts: SummaryItems = [("samples", n), ("coordinates", len(self.center_))]
         facts += [("features", state.approximation)] if state.approximation is not None else []
         facts += [("loss", self.loss_), ("alpha", self.alpha_), ("kernel", self.kernel_)]
         facts += [("gamma", self.gamma_)] if self.gamma_ is not None else []
@@ -269,7 +269,7 @@ class KernelMachine(FitCallbacksMixin, WithFacts, NamedSettings):
             facts += [("support", f"{len(self.support_)} of {n} samples")]
             facts += [(self._saturated_name, int(self.saturated_.sum()))]
             facts += [("screened as outliers", len(self.screened_))] if len(self.screened_) else []
-        facts += date_facts(self)
+        facts += date_items(self)
         return [*facts, ("gap", self.dual_gap_), ("iterations", self.n_iter_), ("solver", self.solver_)]
 
     def summary(self) -> str:
@@ -279,7 +279,7 @@ class KernelMachine(FitCallbacksMixin, WithFacts, NamedSettings):
         -------
         text : str
         """
-        texts, name = {name: short(value) for name, value in self.facts()}, type(self).__name__
+        texts, name = {name: short(value) for name, value in self.summary_items()}, type(self).__name__
         dates = [f"{key:<10} {texts[key]}" for key in ("dates", "grid") if key in texts]
         if "regressor" in texts:
             return "\n".join([f"{name}: {texts['regressor']} on coordinates", *dates])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._utils.facts import Facts
+from .._utils.summary import SummaryItems
 from ..data.frames import column_values, columns_of, is_frame, with_columns
 from ..data.functions import IrregularFunctions, has_points
 from ..data.times import as_times, date_text, days, first_date
@@ -32,9 +32,9 @@ def with_days(estimator, X, reset, single=False):
     return X
 
 
-def date_facts(estimator) -> Facts:
+def date_items(estimator) -> SummaryItems:
     """What dates among inputs, and the points of outputs, were turned into, for ``summary()``."""
-    facts: Facts = []
+    facts: SummaryItems = []
     by_origin: dict = {}
     for name, origin in getattr(estimator, "X_origins_", {}).items():
         by_origin.setdefault(origin, []).append(str(name))

@@ -17,8 +17,8 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .. import selection
 from .._utils.callbacks import FitCallbacksMixin, with_fit_callbacks
-from .._utils.facts import Facts, WithFacts
 from .._utils.fitting import store, transactional, with_tags_of
+from .._utils.summary import SummaryItems, SummaryMixin
 from .._utils.validation import check_choice, check_number
 from ..leave_one_out import loo_residual_path
 from ..machine.in_memory import InMemory
@@ -56,7 +56,7 @@ def _delegate(name):
     return available_if(lambda self: hasattr(self._wrapped(), name))(method)
 
 
-class RegularizationPathCV(FitCallbacksMixin, WithFacts, MetaEstimatorMixin, BaseEstimator):
+class RegularizationPathCV(FitCallbacksMixin, SummaryMixin, MetaEstimatorMixin, BaseEstimator):
     """Select alpha and constants of the loss of an estimator of the package, by leave-one-out or folds along a path.
 
     The kernel of a fold is factored once for all models. The squared loss has leave-one-out errors in closed form;
@@ -209,17 +209,17 @@ class RegularizationPathCV(FitCallbacksMixin, WithFacts, MetaEstimatorMixin, Bas
             if hasattr(base, name):
                 setattr(self, name, getattr(base, name))
 
-    def facts(self) -> Facts:
+    def summary_items(self) -> SummaryItems:
         """Path, errors and selected parameters; then the facts of the best estimator."""
         check_is_fitted(self)
         errors, spread = self.errors_, self.standard_errors_
         row = np.flatnonzero(self.alphas_ == self.alpha_)[0]
         place = row if self.loss_grid_ is None else (row, self.loss_grid_.index(self.loss_params_))
         path = f"{len(self.alphas_)} alphas from {self.alphas_.min():.2g} to {self.alphas_.max():.2g}"
-        facts: Facts = [("path", path), ("splits", self.n_splits_)]
+        facts: SummaryItems = [("path", path), ("splits", self.n_splits_)]
         facts += [("cross-validated error", errors[place]), ("its standard error", spread[place])]
         facts += [("selected parameters of the loss", self.loss_params_)] if self.loss_params_ else []
-        return facts + self.best_estimator_.facts()
+        return facts + self.best_estimator_.summary_items()
 
     predict = _delegate("predict")
     transform = _delegate("transform")

@@ -11,8 +11,8 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .. import kernels
-from .._utils.facts import short
 from .._utils.fitting import store
+from .._utils.summary import short
 from .._utils.validation import check_choice, check_number
 from ..data.functions import IrregularFunctions, Layout, has_points, read_functions, read_training
 from ..losses import Pinball
@@ -227,8 +227,8 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, GridMixin, KernelMachi
 
     # ---------------------------------------------------------------- predict
 
-    def facts(self):
-        facts = super().facts()
+    def summary_items(self):
+        facts = super().summary_items()
         place = [name for name, _ in facts].index("alpha")
         return [*facts[:place], ("levels", self.levels_), ("coupling", self.coupling_), *facts[place:]]
 

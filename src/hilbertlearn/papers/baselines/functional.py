@@ -105,7 +105,7 @@ class FunctionalNadarayaWatson(FunctionalRegressor):
     def output_space(self, y, sample_weight):
         return function_space("grid", y, grid=self.grid, sample_weight=sample_weight)
 
-    def facts(self):
+    def summary_items(self):
         check_is_fitted(self)
         return [("curves", len(self.curves_)), ("gamma", self.gamma_)]
 

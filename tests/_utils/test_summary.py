@@ -22,7 +22,7 @@ from hilbertlearn import (
     StructuredPredictor,
     losses,
 )
-from hilbertlearn._utils.facts import short
+from hilbertlearn._utils.summary import short
 from hilbertlearn.baselines import FunctionalNadarayaWatson
 
 rng = np.random.default_rng(0)
@@ -75,7 +75,7 @@ def fitted():
 
 def cells(text):
     """Pairs (name, value) of the table below the diagram, unescaped."""
-    table = text[text.index('<table class="hilbertlearn-facts"') :]
+    table = text[text.index('<table class="hilbertlearn-summary"') :]
     return [tuple(map(html.unescape, row)) for row in re.findall(r"<th[^>]*>(.*?)</th><td[^>]*>(.*?)</td>", table)]
 
 
@@ -83,7 +83,7 @@ def cells(text):
 @pytest.mark.parametrize("name", MODELS)
 def test_text_and_table_have_the_facts(fitted, name):
     model = fitted(name)
-    facts = model.facts()
+    facts = model.summary_items()
     assert facts and all(isinstance(name, str) for name, _ in facts)
     assert model.summary().startswith(type(model).__name__)
     shown = model._repr_html_()
@@ -94,7 +94,7 @@ def test_text_and_table_have_the_facts(fitted, name):
 
 def test_facts_of_a_machine_are_its_attributes(fitted):
     model = fitted("vectors")
-    facts = dict(model.facts())
+    facts = dict(model.summary_items())
     assert facts["samples"] == 40 and facts["coordinates"] == 2 and facts["loss"] is model.loss_
     for name, attribute in {"alpha": "alpha_", "gamma": "gamma_", "gap": "dual_gap_", "iterations": "n_iter_"}.items():
         assert facts[name] == getattr(model, attribute)
@@ -105,7 +105,7 @@ def test_facts_of_a_machine_are_its_attributes(fitted):
 
 def test_facts_of_a_path(fitted):
     model = fitted("grid")
-    facts = dict(model.facts())
+    facts = dict(model.summary_items())
     assert (
         facts["cross-validated error"] == model.errors_.min()
         and facts["selected parameters of the loss"] == model.loss_params_
@@ -116,20 +116,22 @@ def test_facts_of_a_path(fitted):
 
 def test_facts_of_a_conformal_predictor(fitted):
     model = fitted("conformal")
-    facts = dict(model.facts())
+    facts = dict(model.summary_items())
     assert facts["level"] == 0.9 and facts["method"] == "jackknife+, in closed form"
     assert facts["calibration size"] == 40
     assert facts["calibration coverage"] == 37 / 40  # ceil(0.9 (40 + 1)) scores are at most the bound
     assert facts["alpha"] == model.estimator_.alpha_
-    assert dict(fitted("conformal ridge").facts())["estimator"].coef_.shape == (2, 2)
+    assert dict(fitted("conformal ridge").summary_items())["estimator"].coef_.shape == (2, 2)
 
 
 def test_facts_of_links_and_quantiles(fitted):
-    links = dict(fitted("links").facts())
+    links = dict(fitted("links").summary_items())
     assert links["known nodes"] == 40 and links["links"] == CLOSE.sum() // 2
     weights = fitted("links").weights_["known"]
     assert links["scores of known pairs"] == {name: one for name, one in weights.items() if one > 0}
-    assert dict(fitted("quantile").facts())["coupling"] == 1.0 and "coupling   1" in fitted("quantile").summary()
+    assert (
+        dict(fitted("quantile").summary_items())["coupling"] == 1.0 and "coupling   1" in fitted("quantile").summary()
+    )
 
 
 @pytest.mark.parametrize("model", [HUBER.__class__(), RegularizationPathCV(), ConformalPredictor(), LinkPredictor()])
@@ -138,7 +140,7 @@ def test_nothing_is_added_before_a_fit(model):
         return re.sub(r"sk-(container|estimator)-id-\d+", "", text)
 
     assert plain(model._repr_html_()) == plain(estimator_html_repr(model))
-    assert "hilbertlearn-facts" not in model._repr_mimebundle_()["text/html"]
+    assert "hilbertlearn-summary" not in model._repr_mimebundle_()["text/html"]
 
 
 def test_text_is_escaped(fitted):
@@ -147,7 +149,7 @@ def test_text_is_escaped(fitted):
 
     model = OperatorKernelRegressor(kernel, alpha=1e-2).fit(X, Y)
     shown = model._repr_html_()
-    table = shown[shown.index("hilbertlearn-facts") :]
+    table = shown[shown.index("hilbertlearn-summary") :]
     assert "&lt;function" in table and "<function" not in table
 
 
