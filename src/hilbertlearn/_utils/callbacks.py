@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any
 
-from .naming import unnamed_in_errors
 from .progress import callback_scope
 
 try:
@@ -24,7 +23,6 @@ except ImportError:
         return method
 
 
-@unnamed_in_errors
 class FitCallbacksMixin(CallbackSupportMixin):
     """An estimator whose fit is the outermost task of callbacks, which ``set_callbacks`` of scikit-learn registers.
 

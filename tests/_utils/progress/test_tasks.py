@@ -36,6 +36,8 @@ def test_remaining_time_of_steady_work(monkeypatch):
             now[0] = 2.0 * step
             task.step()
             assert f"about {20 - 2 * step} s left" in task.status
+        task.step()
+        assert task.status == "work: 10 of 10"
 
 
 def test_the_gap_of_a_solver_gives_its_share(monkeypatch):

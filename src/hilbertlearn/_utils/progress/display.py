@@ -97,8 +97,8 @@ def _start_bars() -> Any:
         from rich.table import Column
     except ImportError:
         return None
-    console = Console(stderr=True)
-    if sys.stderr is None or not console.is_interactive:
+    console = Console(stderr=True, force_terminal=_is_terminal(sys.stderr))
+    if not console.is_interactive:
         return None
 
     class Details(TextColumn):
@@ -116,6 +116,14 @@ def _start_bars() -> Any:
     with suppress(*_CLOSED):
         bars.start()
     return bars
+
+
+def _is_terminal(stream) -> bool:
+    """Whether a stream is a terminal, whatever variables of the environment (``FORCE_COLOR``) say."""
+    try:
+        return stream.isatty()
+    except (AttributeError, ValueError):  # None, another object, or a closed file
+        return False
 
 
 def _row(task) -> dict:

@@ -159,7 +159,7 @@ class Task:
         return _join(self.title, self.count, self.details, self._remaining())
 
     def _remaining(self) -> str:
-        if not self.share or self.seconds < _SECONDS_BEFORE_ESTIMATE:
+        if not self.share or self.share == 1 or self.seconds < _SECONDS_BEFORE_ESTIMATE:
             return ""
         return f"about {seconds_as_text(self.seconds * (1 / self.share - 1), digits=0)} left"
 
