@@ -1,4 +1,21 @@
-"""Losses: value, conjugate and prox of the conjugate, on rows of coordinates."""
+"""Losses: value, conjugate and prox of the conjugate, on rows of coordinates.
+
+Decisions
+---------
+- The three functions of a loss act on norms of rows (``by_row``), on single entries (``by_entry``), or on both. An
+  infimal convolution needs two losses of the same kind.
+- Balls of p-norms (`balls`), radial losses (`radial`), losses of p-norms (`pnorm`) and margins (`margin`) are modules.
+- The hinge needs no problem of its own: with ``a_i = b_i z_i`` it is the same dual problem in b, with one column, the
+  kernel ``<z_i, K(x_i, x_j) z_j>`` and zero targets.
+- The squared loss is half of the square here, and the whole square in `output_losses` (``SquaredError``), as in the
+  papers.
+- The pinball loss is not symmetric: squared errors select its kernel, folds of the loss itself select alpha.
+- Quantiles that do not cross are the loss ``NonCrossingPinball``: residuals of an output must fall along its levels, a
+  cone whose polar is added to the dual box. Its prox is isotonic regression and then soft thresholding. Where only the
+  order matters (missing outputs, other points), the box is the point zero.
+- ``violation`` measures hard constraints, for ``Ball`` and ``NonCrossingPinball``. Solvers move their solution to a
+  feasible function (`core.solvers.feasibility`).
+"""
 
 from __future__ import annotations
 
@@ -44,7 +61,7 @@ _NAMES = {
 
 
 def as_loss(loss) -> Loss:
-    """The loss object behind a name or an object, its settings checked."""
+    """The loss of that name, or the given loss object; its settings are checked."""
     if isinstance(loss, str):
         loss = _NAMES[check_choice(loss, "loss", tuple(_NAMES), ", or an object of losses")]()
     if not isinstance(loss, Loss):

@@ -1,6 +1,6 @@
 """Norms and projections on the balls of the weighted p-norms, row by row.
 
-A row ``a`` of coordinates stands for point values ``v_j = a_j / sqrt(m_j)`` under a measure ``m`` (ones for plain
+A row ``a`` of coordinates represents point values ``v_j = a_j / sqrt(m_j)`` under a measure ``m`` (ones for plain
 vectors). Its p-norm is ``(sum_j m_j |v_j|^p)^(1/p)``; the Euclidean norm of ``a`` is the case p = 2 whatever ``m``,
 and the norms of exponents p and q, 1/p + 1/q = 1, are dual to each other for the Euclidean product of coordinates.
 """
@@ -11,7 +11,7 @@ import numpy as np
 
 from .._utils.linalg import row_norms
 
-_MAX_NEWTON = 60
+_MAX_NEWTON = 60  # Newton steps at most; a few suffice
 
 
 def dual_exponent(p: float) -> float:

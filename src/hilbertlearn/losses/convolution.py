@@ -6,22 +6,22 @@ import numpy as np
 
 from .base import Loss
 
-_BISECTIONS = 80
+_BISECTIONS = 80  # of an interval; 53 reach double precision from a bracket of the right size
 
 
 class InfConv(Loss):
     """Infimal convolution ``inf_s first(s) + second(r - s)`` of two losses of the same kind.
 
     ``InfConv(Squared(), Norm(kappa))`` is the Huber loss, ``InfConv(Squared(), Ball(epsilon))`` the
-    epsilon-insensitive one: conjugates add, so any two losses compose. Both act on the norms of rows, or both on single
-    entries: ``Huber(p=1)``, ``EpsilonInsensitive(p=inf)``, ``Squared``.
+    epsilon-insensitive loss. Conjugates add up, so that any two losses can be combined. Both must act on norms of rows,
+    or both on single entries: ``Huber(p=1)``, ``EpsilonInsensitive(p=inf)``, ``Squared``.
 
     Parameters
     ----------
     first : Loss
-        One of the two.
+        The first loss.
     second : Loss
-        The other; the order does not count.
+        The second loss; their order does not matter.
 
     References
     ----------
@@ -51,9 +51,9 @@ class InfConv(Loss):
                 )
             part.validate()
         if not (self.by_row or self.by_entry):
-            odd, other = ("second", "first") if self.first.by_row else ("first", "second")
+            wrong, other = ("second", "first") if self.first.by_row else ("first", "second")
             raise ValueError(
-                f"InfConv: {odd} must act on rows (p=2), as {other} does, not on single entries, got {self.first!r} "
+                f"InfConv: {wrong} must act on rows (p=2), as {other} does, not on single entries, got {self.first!r} "
                 f"and {self.second!r}"
             )
 

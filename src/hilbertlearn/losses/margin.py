@@ -10,17 +10,17 @@ from .base import Loss
 class Hinge(Loss):
     """``max(0, 1 - t)`` of the margin t, or any convex decreasing function of it.
 
-    The dual rows are ``a_i = b_i y_i``, so the problem in b is the common one with a single column, the kernel
-    ``k(x_i, x_j) <y_i, M y_j>`` and zero targets; there this object is the loss.
+    The dual rows are ``a_i = b_i y_i``. The problem in b is the usual one with a single column, the kernel
+    ``k(x_i, x_j) <y_i, M y_j>``, zero targets, and this loss.
 
     Parameters
     ----------
     margin : object, default=None
-        Another function f of the margin: an object with ``value(t)``, ``conjugate(b)`` = f*(-b) and
+        Another convex function f of the margin: an object with ``value(t)``, ``conjugate(b)`` = f*(-b) and
         ``prox_conjugate(b, step)`` = argmin over x of ``(x - b)^2 / 2 + step f*(-x)``, all elementwise.
     targets : callable, default=None
-        What margins ``<z_i, h(x_i)>`` are taken with: a function of the outputs' coordinates (n, d) that gives z
-        (n, d); None for the outputs themselves (Laforgue et al. 2020, proposition 1, has any z_i).
+        Function from the coordinates of the outputs (n, d) to the targets z (n, d) of the margins ``<z_i, h(x_i)>``;
+        None for the outputs themselves (Laforgue et al. 2020, proposition 1, allows any z_i).
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""The pinball loss of quantiles, a level for each column, and the same for quantiles that do not cross."""
+"""The pinball loss of quantiles, with a level for each column, and the same for quantiles that do not cross."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import numpy as np
 from .._utils.statistics import weighted_quantile
 from .base import Loss
 
-_FORGIVEN = 1e-10  # rounding of dual variables, and of the order of levels where the loss is asked for, relative
-_TIED = 1e-12  # differences of neighbours that are none, relative
-_ROUNDING = 1e-13  # rises that count as none, relative to the residuals
+_TOLERANCE = 1e-10  # relative violation of the box, or of the order of levels, that counts as rounding
+_TIED = 1e-12  # relative difference at which neighbouring residuals count as equal
+_ROUNDING = 1e-13  # increase along the levels, relative to the residuals, that counts as rounding
 
 
 class Pinball(Loss):
-    """``sum_j max(tau_j r_j, (tau_j - 1) r_j)``: what the quantiles of levels tau_j minimise in the mean.
+    """``sum_j max(tau_j r_j, (tau_j - 1) r_j)``: its expectation is minimised by the quantiles of levels tau_j.
 
-    Column j of the residuals has level ``levels[j % len(levels)]``: with L levels, d outputs take d L columns, the
-    levels of an output beside each other, and outputs are given once for each level; a single level is for all
-    columns. In the dual each variable is in the box [tau_j - 1, tau_j]. The loss is half the absolute value plus a
-    linear part: level 1/2 is half the absolute loss. ``QuantileRegressor`` puts outputs and levels together.
+    Column j of the residuals has level ``levels[j % len(levels)]``. With L levels, d outputs take d L columns: the
+    levels of an output are adjacent, and each output is repeated for each level. A single level applies to all columns.
+    Each dual variable is in the box [tau_j - 1, tau_j]. Level 1/2 is half the absolute loss. ``QuantileRegressor``
+    arranges outputs and levels.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class Pinball(Loss):
         return np.atleast_1d(np.asarray(self.levels, dtype=float))
 
     def _columns(self, d):
-        """The level of each of d columns."""
+        """The levels (d,) of the columns."""
         return np.tile(self.taus, d // len(self.taus))
 
     def check_columns(self, d):
@@ -67,11 +67,11 @@ class Pinball(Loss):
 
     @property
     def bound(self):
-        """On the absolute value of a dual variable."""
+        """Largest absolute value of a dual variable."""
         return float(np.maximum(self.taus, 1 - self.taus).max())
 
     def value(self, r):
-        """At residuals r (..., d)."""
+        """Losses of single residuals r (..., d)."""
         taus = self._columns(r.shape[-1])
         return np.maximum(taus * r, (taus - 1) * r)
 
@@ -81,17 +81,32 @@ class Pinball(Loss):
 
     def row_conjugate(self, A, measure=None):
         low, high = self._box(A, measure)
-        slack = _FORGIVEN * (high - low)
+        slack = _TOLERANCE * (high - low)
         return np.where(((low - slack <= A) & (high + slack >= A)).all(axis=1), 0.0, np.inf)
 
     def row_prox(self, A, step, measure=None):
         return np.clip(A, *self._box(A, measure))
 
     def face(self, A, measure=None, mask=None):
-        """The face of the dual box that the projection of A (n, d) is on.
+        """The face of the dual box that contains the projection of A.
 
-        Returns known dual variables (n, d), zero where they are free, and for each free one its row and its direction
-        (k, d): residuals vanish along it.
+        Parameters
+        ----------
+        A : array of shape (n, d)
+            Arguments of the prox.
+        measure : array of shape (d,), default=None
+            Quadrature weights of point values; None for ones.
+        mask : array of shape (n, d), default=None
+            True where observed; None for all.
+
+        Returns
+        -------
+        fixed : array of shape (n, d)
+            Dual variables that are at a bound, zero where they are free.
+        rows : array of shape (k,)
+            Rows of the k free variables.
+        directions : array of shape (k, d)
+            Their directions, along which residuals vanish.
         """
         low, high = self._box(A, measure)
         free = (low < A) & (high > A)
@@ -105,13 +120,13 @@ class Pinball(Loss):
         return (taus - 1) * root, taus * root
 
     def saturated(self, A, measure=None):
-        """Entries (n, d) at an end of their box: outputs that are beside their quantile, not on it."""
+        """Entries (n, d) at an end of their box: outputs that are not on their quantile."""
         low, high = self._box(A, measure)
         slack = 1e-6 * (high - low)
         return ((low + slack >= A) | (high - slack <= A)) & (A != 0)
 
     def best_constant(self, Y, weights):
-        """The constant (d,) of smallest loss: weighted quantiles of the observed entries of Y (n, d), 0 of none."""
+        """The constant (d,) of smallest loss: weighted quantiles of the observed entries, 0 without any."""
         out = np.zeros(Y.shape[1])
         for j, (column, tau) in enumerate(zip(Y.T, self._columns(Y.shape[1]), strict=True)):
             seen = np.isfinite(column)
@@ -123,16 +138,16 @@ class Pinball(Loss):
 class NonCrossingPinball(Pinball):
     """The pinball loss of the samples of one problem, infinite where quantiles of an output cross.
 
-    Residuals ``r_j = y - q_j`` of an output fall along its levels where quantiles q_j rise. That cone C has the
-    polar ``{D'u : u >= 0}``, D the differences of neighbours; the conjugate is the indicator of the box plus this
-    polar cone. Where no output was seen the box is the point zero, and the order of quantiles is held all the same.
+    Residuals ``r_j = y - q_j`` of an output decrease along its levels where the quantiles q_j increase. These residuals
+    form a cone with the polar ``{D'u : u >= 0}``, D the differences of neighbours. The conjugate is the indicator of
+    the dual box plus this polar cone. For missing outputs the box is the point zero, and only the order counts.
 
     Parameters
     ----------
     levels : array of shape (L,)
         As in ``Pinball``.
     seen : array of shape (n, d)
-        Which outputs of the samples were observed, one for all levels.
+        Which outputs of the samples were observed; one column for all levels of an output.
 
     References
     ----------
@@ -153,8 +168,8 @@ class NonCrossingPinball(Pinball):
         super().__init__(levels)
         self.seen = seen
 
-    def plain(self) -> Pinball:
-        """The loss without the order."""
+    def without_order(self) -> Pinball:
+        """The pinball loss without the constraint."""
         return Pinball(self.levels)
 
     def _by_level(self, A):
@@ -162,19 +177,19 @@ class NonCrossingPinball(Pinball):
         return A.reshape(len(A), -1, len(self.taus))
 
     def row_value(self, R, measure=None):
-        whole = np.where(np.repeat(self.seen, len(self.taus), axis=1), R, 0.0)
-        beyond = self.violation(R).max(axis=1, initial=0.0) > _FORGIVEN * max(1.0, float(np.abs(R).max(initial=0.0)))
-        return np.where(beyond, np.inf, super().row_value(whole, measure))
+        observed = np.where(np.repeat(self.seen, len(self.taus), axis=1), R, 0.0)
+        beyond = self.violation(R).max(axis=1, initial=0.0) > _TOLERANCE * max(1.0, float(np.abs(R).max(initial=0.0)))
+        return np.where(beyond, np.inf, super().row_value(observed, measure))
 
     def row_conjugate(self, A, measure=None):
         outside = np.abs(A - self.row_prox(A, 1.0, measure)).max(axis=1, initial=0.0)
-        return np.where(outside <= _FORGIVEN * np.maximum(1.0, np.abs(A).max(axis=1, initial=0.0)), 0.0, np.inf)
+        return np.where(outside <= _TOLERANCE * np.maximum(1.0, np.abs(A).max(axis=1, initial=0.0)), 0.0, np.inf)
 
     def row_prox(self, A, step, measure=None):
-        """Projection on box plus polar cone: by Moreau what the prox of the loss itself leaves.
+        """Projection on box plus polar cone: by Moreau's identity, the argument minus the prox of the loss itself.
 
-        That is ``|x|/2 + (tau - 1/2) x``: the linear part shifts its argument, and with one function of all entries
-        left, soft thresholding follows the projection on the cone (Barlow and Brunk 1972).
+        The loss is ``|x|/2 + (tau - 1/2) x``. The linear part shifts the argument. The rest is the same function of all
+        entries, so that soft thresholding follows the projection on the cone (Barlow and Brunk 1972).
         """
         root = self._by_level(np.broadcast_to(_root(measure, A), A.shape)) * self.seen[:, :, None]
         blocks = self._by_level(A)
@@ -183,24 +198,24 @@ class NonCrossingPinball(Pinball):
         return (blocks - kept).reshape(A.shape)
 
     def face(self, A, measure=None, mask=None):
-        """As for the box; where quantiles are tied in a run, the sum of their dual variables is known, not each."""
+        """As for the box; for a run of equal quantiles only the sum of the dual variables is fixed."""
         root = self._by_level(np.broadcast_to(_root(measure, A), A.shape)) * self.seen[:, :, None]
         blocks = self._by_level(A)
         linear = root * (self.taus - 0.5)
         fallen = antitonic_regression(blocks - linear)
-        on = (np.abs(fallen) <= root / 2) & self.seen[:, :, None]  # residuals are zero
+        is_zero = (np.abs(fallen) <= root / 2) & self.seen[:, :, None]  # residuals are zero
         # a run of tied residuals begins where they fall
-        tied = np.zeros(on.shape, dtype=bool)
-        tied[:, :, 1:] = (np.diff(fallen, axis=2) >= -_TIED * np.abs(fallen).max(initial=0.0)) & ~on[:, :, 1:]
-        tied[:, :, 1:] &= ~on[:, :, :-1]
-        known = np.where(on, 0.0, linear + root / 2 * np.sign(fallen)).reshape(A.shape)
+        tied = np.zeros(is_zero.shape, dtype=bool)
+        tied[:, :, 1:] = (np.diff(fallen, axis=2) >= -_TIED * np.abs(fallen).max(initial=0.0)) & ~is_zero[:, :, 1:]
+        tied[:, :, 1:] &= ~is_zero[:, :, :-1]
+        known = np.where(is_zero, 0.0, linear + root / 2 * np.sign(fallen)).reshape(A.shape)
         unit = np.eye(A.shape[1])
-        (rows, columns), (more, later) = np.nonzero(on.reshape(A.shape)), np.nonzero(tied.reshape(A.shape))
+        (rows, columns), (more, later) = np.nonzero(is_zero.reshape(A.shape)), np.nonzero(tied.reshape(A.shape))
         directions = np.vstack([unit[columns], unit[later] - unit[later - 1]])
         return known, np.concatenate([rows, more]), directions
 
     def violation(self, R):
-        """How much residuals (n, d L) rise between neighbouring levels, (n, d (L - 1)): by so much quantiles cross."""
+        """Increases (n, d (L - 1)) of residuals (n, d L) between neighbouring levels: by so much quantiles cross."""
         rises = np.diff(self._by_level(R), axis=2).reshape(len(R), -1)
         return rises - _ROUNDING * np.abs(R).max(initial=0.0)
 
@@ -208,25 +223,25 @@ class NonCrossingPinball(Pinball):
         return super().saturated(A, measure) & np.repeat(self.seen, len(self.taus), axis=1)
 
     def increasing_row(self, d):
-        """Row (d,) of values that rise from level to level, those of the ends of a mean zero."""
+        """Values (d,) that increase from level to level, from -1 to 1 for each output."""
         number = len(self.taus)
         return np.tile(np.linspace(-1.0, 1.0, number) if number > 1 else np.zeros(1), d // number)
 
 
 def antitonic_regression(A):
-    """The nearest A (..., L) whose last axis does not rise: isotonic regression, by maxima of minima of means."""
+    """The nearest array (..., L) that does not increase along the last axis, by maxima of minima of means."""
     number = A.shape[-1]
     sums = np.concatenate([np.zeros((*A.shape[:-1], 1)), np.cumsum(-A, axis=-1)], axis=-1)
-    lengths = np.arange(1, number + 1) - np.arange(number)[:, None]  # of runs from i to k, positive from k = i on
+    lengths = np.arange(1, number + 1) - np.arange(number)[:, None]  # lengths of runs from i to k, positive for k >= i
     inside = lengths > 0
     means = (sums[..., None, 1:] - sums[..., :-1, None]) / np.where(inside, lengths, 1)
-    # over ends k >= j the least, over beginnings i <= j the largest of these
+    # the smallest mean over ends k >= j, and of these the largest over beginnings i <= j
     least = np.minimum.accumulate(np.where(inside, means, np.inf)[..., ::-1], axis=-1)[..., ::-1]
     return -np.where(inside, least, -np.inf).max(axis=-2)
 
 
 def check_levels(levels, name="levels"):
-    """The levels (L,) as numbers, increasing in (0, 1); an error that names them otherwise."""
+    """The levels (L,) as increasing numbers in (0, 1), or a ValueError."""
     if isinstance(levels, numbers.Real):
         levels = [levels]
     try:

@@ -12,13 +12,13 @@ from .base import EPSILON_QUANTILE, KAPPA_QUANTILE, Loss, check_positive, indica
 
 
 class _PNormLoss(Loss):
-    """Half the squared norm convolved with a function of the p-norm; on the real line every p is the same."""
+    """Half the squared norm convolved with a function of the p-norm; with one column all p are the same."""
 
     curvature = 1.0
 
     @property
     def pointwise(self):
-        """Every p but 2 looks at point values."""
+        """Every p other than 2 needs point values."""
         return self.p != 2
 
     @property
@@ -33,17 +33,16 @@ class _PNormLoss(Loss):
 class Huber(_PNormLoss):
     """``||.||^2 / 2`` convolved with ``kappa ||.||_p``: quadratic near zero, linear for outliers.
 
-    p = 2 holds back whole rows, p = 1 single entries; any p in [1, inf] works.
+    p = 2 limits the influence of whole rows, p = 1 of single entries; any p in [1, inf] is possible.
 
     Parameters
     ----------
     kappa : float or "auto", default="auto"
-        Norm of residuals from which on they count as outliers; "auto" for a quantile of held-out residuals, those of a
-        squared-loss fit that holds large ones back where there is a formula for them. Kernel or alpha being chosen too,
-        samples that are plainly wrong have next to no weight (``screened_``), or, for p = 1, wrong points no part in
-        the choice.
+        Norm beyond which residuals count as outliers. "auto" takes a quantile of cross-validated residuals of a
+        squared-loss fit. If kernel or alpha are selected too, outlier screening gives suspect samples next to no weight
+        (``screened_``); for p = 1 it ignores suspect points.
     p : float, default=2
-        A number in [1, inf].
+        Exponent of the norm, a number in [1, inf].
 
     References
     ----------
@@ -118,14 +117,14 @@ class Huber(_PNormLoss):
 class EpsilonInsensitive(_PNormLoss):
     """``||.||^2 / 2`` convolved with the indicator of the ball ``||.||_p <= epsilon``: small residuals cost nothing.
 
-    p = 2 gives models with few rows, p = inf with few entries; any p in [1, inf] works.
+    p = 2 gives sparse rows of dual variables, p = inf sparse entries; any p in [1, inf] is possible.
 
     Parameters
     ----------
     epsilon : float or "auto", default="auto"
-        Radius of the ball; "auto" for a quantile of the residuals of a squared-loss fit.
+        Radius of the ball; "auto" takes a quantile of the residuals of a squared-loss fit.
     p : float, default=2
-        A number in [1, inf].
+        Exponent of the norm, a number in [1, inf].
 
     References
     ----------

@@ -33,7 +33,7 @@ class Squared(Loss):
 
 
 @unnamed_in_errors
-class _Scaled(Loss):
+class _ScaleLoss(Loss):
     """A loss with a setting ``scale``."""
 
     def __init__(self, scale=1.0):
@@ -43,13 +43,13 @@ class _Scaled(Loss):
         check_positive(self, "scale")
 
 
-class Norm(_Scaled):
-    """``scale ||r||``: outliers count no more than their direction.
+class Norm(_ScaleLoss):
+    """``scale ||r||``: only the direction of an outlier matters, not its size.
 
     Parameters
     ----------
     scale : float, default=1.0
-        A number > 0.
+        Factor of the loss, a number > 0.
 
     References
     ----------
@@ -92,7 +92,7 @@ class PowerNorm(Loss):
     eta : float, default=1.5
         The power, a number > 1; 2 is the squared loss.
     scale : float, default=1.0
-        A number > 0.
+        Factor of the loss, a number > 0.
 
     References
     ----------
@@ -140,13 +140,13 @@ class PowerNorm(Loss):
         return power_prox(r, step * weight, exponent)
 
 
-class LogNorm(_Scaled):
+class LogNorm(_ScaleLoss):
     """``scale ||r|| log ||r||``, made convex by its biconjugate: constant for norms below 1/e.
 
     Parameters
     ----------
     scale : float, default=1.0
-        A number > 0.
+        Factor of the loss, a number > 0.
 
     References
     ----------
@@ -180,13 +180,13 @@ class LogNorm(_Scaled):
         return np.maximum(r - self.scale * z, 0.0)
 
 
-class ExpNorm(_Scaled):
-    """``scale (exp ||r|| - 1)``: hardly tolerates large residuals.
+class ExpNorm(_ScaleLoss):
+    """``scale (exp ||r|| - 1)``: large residuals have an exponentially large loss.
 
     Parameters
     ----------
     scale : float, default=1.0
-        A number > 0.
+        Factor of the loss, a number > 0.
 
     References
     ----------
@@ -218,7 +218,7 @@ class ExpNorm(_Scaled):
         return np.where(r <= self.scale, r, x)
 
 
-class Ball(_Scaled):
+class Ball(_ScaleLoss):
     """Zero for ``||r|| <= scale``, infinite beyond: every sample is fitted up to scale.
 
     Parameters
@@ -266,7 +266,7 @@ class EpsilonSVR(Loss):
     Parameters
     ----------
     epsilon : float or "auto", default="auto"
-        Norm of residuals that cost nothing; "auto" for a quantile of held-out residuals, as in ``Huber``.
+        Norm up to which residuals have no loss; "auto" takes a quantile of cross-validated residuals, as in ``Huber``.
 
     References
     ----------

@@ -75,7 +75,7 @@ def state_in_order(found: Fit) -> State:
     return State.from_fit(
         replace(found, training=replace(training, y=None)),  # points have no outputs
         inspected=None,
-        loss=loss.plain(),
+        loss=loss.without_order(),
         support=rows[found.solution.dual[own].any(axis=1)],
         saturated=spread(held[own], rows, n),
         residual_sizes=spread(sizes[own] / (typical if typical > 0 else 1.0), rows, n),
