@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-
 from ..losses import Loss
 from ..training import Options, Samples, Training, resolve_schedule
 from . import stages
@@ -41,7 +39,9 @@ def select(samples: Samples, loss: Loss, alpha, options: Options, *, screens=Tru
     screens : whether outliers are screened, where the bound of the loss is "auto"
     """
     request = Request(samples, loss, resolve_schedule(alpha, len(samples.rows)), options)
-    draft = functools.reduce(lambda draft, stage: stage(draft), STAGES, Draft.start(request, screens))
+    draft = Draft.start(request, screens)
+    for stage in STAGES:
+        draft = stage(draft)
     return Selection(
         alpha=draft.alpha,
         loss=draft.loss,

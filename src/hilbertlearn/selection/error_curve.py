@@ -79,7 +79,7 @@ def error_curve(
     def evaluate(indices):
         with np.errstate(over="ignore", invalid="ignore"):  # best_index raises on what overflows
             path = loo_residual_path(fitted, [alphas[i] * share for i in indices], factors, rows, targets)
-            return [error(residuals) for residuals in path]
+            return list(map(error, path))
 
     results = coarse_to_fine(len(alphas), evaluate)
     errors, standard_errors = np.array(list(results.values())).T

@@ -101,7 +101,8 @@ def search_kernels(
                 if is_wide:
                     search.evaluate_grid(middle)
                 else:
-                    search.evaluate_all(candidates)
+                    for candidate in candidates:
+                        search.evaluate(*candidate)
             curve = search.best_curve()
         i, rate = search.best
         shape, family = families[i]
@@ -175,7 +176,8 @@ class _KernelSearch:
             if not family.is_searched:
                 self.evaluate(i, 1.0)
                 continue
-            self.evaluate_all((i, rate) for rate in grid[first:end])
+            for rate in grid[first:end]:
+                self.evaluate(i, rate)
             while end < len(grid) and self.best_rates[i] == grid[end - 1]:
                 self.evaluate(i, grid[end])
                 end += 1
@@ -183,13 +185,10 @@ class _KernelSearch:
                 first -= 1
                 self.evaluate(i, grid[first])
             best = self.best_rates[i]
-            self.evaluate_all([(i, best / _HALF_STEP), (i, best * _HALF_STEP)])
+            self.evaluate(i, best / _HALF_STEP)
+            self.evaluate(i, best * _HALF_STEP)
             nearest = int(np.argmin(np.abs(np.log(grid / self.best[1]))))
             first, end = max(nearest - _WINDOW, 0), min(nearest + _WINDOW + 1, len(grid))
-
-    def evaluate_all(self, candidates):
-        for i, rate in candidates:
-            self.evaluate(i, rate)
 
     def evaluate(self, i, rate):
         """Compute the error curve of a kernel and report it."""

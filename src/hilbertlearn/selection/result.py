@@ -55,11 +55,12 @@ def fit_selected(selection: Selection, solve: Callable[[Selection], Fit]) -> tup
 
     solve : function that fits a selection
     """
-    if not (selection.selected_alpha or selection.selected_bounds):
-        return selection, solve(selection)
+    first = selection, solve(selection)
+    if is_final(first[1]) or not (selection.selected_alpha or selection.selected_bounds):
+        return first
 
     def solve_smoother(factor):
-        smoother = selection if factor == 1 else selection.smoother(factor)
+        smoother = selection.smoother(factor)
         return smoother, solve(smoother)
 
-    return step_back(solve_smoother, lambda result: is_final(result[1]))
+    return step_back(solve_smoother, lambda result: is_final(result[1]), first)

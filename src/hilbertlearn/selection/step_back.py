@@ -18,7 +18,9 @@ _ATTEMPTS = 8  # at most; each may take all iterations
 Result = TypeVar("Result")
 
 
-def step_back(solve: Callable[[float], Result], is_final: Callable[[Result], bool]) -> Result:
+def step_back(
+    solve: Callable[[float], Result], is_final: Callable[[Result], bool], first: Result | None = None
+) -> Result:
     """The first result that is final, of models with selected settings 1, 3, 10, 30, ... times as large.
 
     Leave-one-out errors of the squared loss are computed in closed form and do not show whether an iterative solver
@@ -29,12 +31,14 @@ def step_back(solve: Callable[[float], Result], is_final: Callable[[Result], boo
     ----------
     solve : function of the factor of the selected settings
     is_final : whether a result has converged, or would not with smoother settings either
+    first : the result at factor 1, where it exists
 
     Returns
     -------
     The result; the first one where none is final.
     """
-    first = result = solve(1.0)
+    first = solve(1.0) if first is None else first
+    result = first
     for attempt in range(1, _ATTEMPTS + 1):
         if is_final(result):
             return result

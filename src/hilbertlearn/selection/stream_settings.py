@@ -150,7 +150,7 @@ def select_alpha(problem: MomentProblem, rows: Reservoir, space: Space, kernel=N
     def evaluate(indices):
         with np.errstate(over="ignore", invalid="ignore"):  # best_index raises on what overflows
             path = loo_residuals_from_moments(problem, rows, [alphas[i] * total for i in indices])
-            return [error(residuals) for residuals in path]
+            return list(map(error, path))
 
     results = coarse_to_fine(len(alphas), evaluate)
     best = list(results)[best_index([error for error, _ in results.values()])]
