@@ -1,4 +1,4 @@
-"""The kernel autoencoder: its gradient, its certificate, its closed form, and what it does with bad input."""
+"""The kernel autoencoder: its certificate, its closed form, scikit-learn's checks, and bad input."""
 
 import pickle
 import warnings

@@ -10,6 +10,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict
 
 from hilbertlearn import OperatorKernelRegressor, RegularizationPathCV, StructuredPredictor, kernels
 from hilbertlearn import output_losses as ol
+from hilbertlearn.data.objects import distinct, unlabelled_mask
 
 N = 8
 PLACES = np.linspace(0, 1, N)[:, None]
@@ -255,3 +256,47 @@ def test_tuples_of_ranks_come_back_as_tuples():
 def test_candidates_of_rows_may_be_tuples():
     model = StructuredPredictor(output_kernel="rbf", alpha=1e-6).fit(PLACES, np.c_[PLACES, PLACES])
     assert model.predict(PLACES[:1], candidates=[(0.0, 0.1), (0.9, 0.9)]).tolist() == [[0.0, 0.1]]
+
+
+@pytest.mark.parametrize("shape", [(40, 3), (40, 2, 2), (1, 1), (500, 1)])
+def test_distinct_rows(shape):
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 2, size=shape) * rng.choice([-1.0, 1.0], size=shape)  # -0.0 too
+    rows[0] = np.nan
+    first, group = distinct(rows)
+    keys = [repr(np.where(row == 0, 0, row).tolist()) for row in rows]
+    expected = list(dict.fromkeys(keys))
+    assert [keys[i] for i in first] == expected and (np.diff(first) > 0).all()
+    assert [expected[i] for i in group] == keys
+
+
+def test_outputs_of_nested_lists_are_told_apart():
+    first, group = distinct([[["a"], ["b", str(i % 3)]] for i in range(6)])
+    assert first.tolist() == [0, 1, 2] and group.tolist() == [0, 1, 2, 0, 1, 2]
+    objects = [{"a": i} for i in range(3)]
+    assert distinct([*objects, objects[0]])[1].tolist() == [0, 1, 2, 0]
+
+
+def test_zero_has_no_sign():
+    assert distinct(np.array([[0.0, 1.0], [-0.0, 1.0]]))[1].tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        ([0, 1, -1], [0, 0, 1]),
+        ([0, 0, -1], [0, 0, 0]),
+        ([0, 1, -2, -1], [0, 0, 0, 0]),
+        (np.array([0, None, 3, -1], dtype=object), [0, 0, 0, 1]),
+        ([0.0, np.nan, 3.0, -1.0], [0, 0, 0, 1]),
+        ([0.0, 3.0, -1.0], [0, 0, 0]),
+        ([0.5, np.nan, 3.0, -1.0], [0, 0, 0, 0]),
+        (np.array(["0", "1", "-1"]), [0, 0, 0]),
+        (np.array(["a", 1, -1], dtype=object), [0, 0, 0]),
+        (np.array([True, False]), [0, 0]),
+        ([-1, -1], [0, 0]),
+        ([], []),
+    ],
+)
+def test_unlabelled(labels, expected):
+    assert unlabelled_mask(labels).tolist() == [bool(one) for one in expected]

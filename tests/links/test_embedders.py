@@ -1,4 +1,4 @@
-"""What predicts embeddings: centred kernels, any regressor."""
+"""Prediction of embeddings: centred kernels, and any regressor."""
 
 import numpy as np
 import pytest

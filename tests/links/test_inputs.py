@@ -1,4 +1,4 @@
-"""A network in any form gives the same link predictor: what counts is who is linked with whom, by name."""
+"""A network in any form gives the same link predictor: links are matched by the names of nodes."""
 
 import networkx as nx
 import numpy as np

@@ -1,4 +1,4 @@
-"""Weights of links are strengths: the same in every form of a graph, in any unit, and all equal they do not count."""
+"""Weights of links are relative: the same in every form of a graph and in any unit; equal weights are none."""
 
 import networkx as nx
 import numpy as np

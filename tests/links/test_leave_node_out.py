@@ -1,4 +1,4 @@
-"""One sample left out at a time in closed form, against refits in longer numbers."""
+"""Leave-one-out predictions in closed form against refits in long arithmetic."""
 
 import numpy as np
 import pytest

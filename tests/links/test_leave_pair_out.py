@@ -1,4 +1,4 @@
-"""Pairs left out in closed form, against refits in longer numbers: most of all where predictions are tiny."""
+"""Leave-pair-out predictions in closed form against refits in long arithmetic, above all tiny predictions."""
 
 import itertools
 

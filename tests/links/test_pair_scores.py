@@ -8,9 +8,18 @@ from helpers.link_combination_data import GAMMA, RNG, X
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics.pairwise import rbf_kernel
 
-from hilbertlearn.data.graphs import read_known_graph
+from hilbertlearn.data.graphs import FactoredMatrix, read_known_graph
+from hilbertlearn.data.graphs.similarities import FactoredSum
 from hilbertlearn.kernels import InputKernel
-from hilbertlearn.links.pair_scores import AllPairScores, KernelScores, ScoreMatrix, UnknownPairScores
+from hilbertlearn.links.combination import Combination
+from hilbertlearn.links.pair_scores import (
+    AllPairScores,
+    KernelScores,
+    PairScores,
+    ScoreMatrix,
+    SingleScore,
+    UnknownPairScores,
+)
 
 
 @pytest.mark.parametrize("precomputed", [False, True])
@@ -31,15 +40,15 @@ def test_kernel_values(precomputed, entries, monkeypatch):
     assert_allclose(values.block(slice(2, 7), slice(3, 9)), gram[2:7, 3:], rtol=1e-12)
 
 
-def quadrants(n=9, l=5):
+def all_pair_scores(n=9, l=5):
     rng = np.random.default_rng(0)
     S = rng.normal(size=(n, n))
     S = S + S.T
     return S, AllPairScores(l, ScoreMatrix(S[:l, :l]), ScoreMatrix(S[l:, :l]), ScoreMatrix(S[l:, l:]))
 
 
-def test_quadrants():
-    S, parts = quadrants()
+def test_blocks_of_known_mixed_and_new_pairs():
+    S, parts = all_pair_scores()
     for rows in itertools.combinations(range(10), 2):
         for columns in ((0, 9), (0, 5), (5, 9), (3, 7), (4, 5), (8, 9)):
             assert_array_equal(parts.block(slice(*rows), slice(*columns)), S[slice(*rows), slice(*columns)])
@@ -55,9 +64,9 @@ def test_quadrants():
 
 @pytest.mark.parametrize("hidden", [[], [(0, 1), (2, 4)]], ids=["none hidden", "some hidden"])
 @pytest.mark.parametrize("n", [5, 9])
-def test_pairs_that_are_not_settled(n, hidden):
+def test_only_unknown_pairs_have_scores(n, hidden):
     """Those that are hidden or of a new node; if there are none, those without a link."""
-    S, parts = quadrants(n)
+    S, parts = all_pair_scores(n)
     W = np.zeros((5, 5))
     W[0, 1] = W[1, 0] = W[1, 2] = W[2, 1] = W[3, 4] = W[4, 3] = 1.0
     unsettled = UnknownPairScores(parts, read_known_graph(W, hidden=hidden), n)
@@ -70,3 +79,38 @@ def test_pairs_that_are_not_settled(n, hidden):
         for columns in ((0, n), (3, 5), (4, n)):
             assert_array_equal(unsettled.block(slice(*rows), slice(*columns)), expected[slice(*rows), slice(*columns)])
     assert np.isfinite(parts.block(slice(0, n), slice(0, n))).all()  # scores themselves are not written to
+
+
+# ---------------------------------------------------------------- the interface that all scores share
+
+DENSE = np.random.default_rng(1).normal(size=(8, 8))
+DENSE = DENSE + DENSE.T
+LEFT = np.random.default_rng(2).normal(size=(8, 3))
+GRAM = rbf_kernel(X[:8], gamma=GAMMA)
+COMBINATION = Combination(("a", "b"), np.array([2.0, 0.5]), np.array([1.0, 0.3]), -1.0)
+LOG_ODDS = np.sign(DENSE) * np.log1p(abs(DENSE) / 2) + 0.3 * np.log1p(GRAM / 0.5) - 1
+# for each kind of scores the object, and its matrix of scores
+KINDS = {
+    "matrix": (ScoreMatrix(DENSE), DENSE),
+    "kernel": (KernelScores(InputKernel("rbf", GAMMA), X[:8], X[:8]), GRAM),
+    "factors": (FactoredMatrix(LEFT, LEFT.T), LEFT @ LEFT.T),
+    "sum of factors": (
+        FactoredSum((FactoredMatrix(LEFT, LEFT.T), FactoredMatrix(DENSE, GRAM))),
+        LEFT @ LEFT.T + DENSE @ GRAM,
+    ),
+    "single": (PairScores(SingleScore("a"), {"a": ScoreMatrix(DENSE), "b": ScoreMatrix(GRAM)}), DENSE),
+    "combined": (PairScores(COMBINATION, {"a": ScoreMatrix(DENSE), "b": ScoreMatrix(GRAM)}), LOG_ODDS),
+    "known, mixed and new": (
+        AllPairScores(5, *(ScoreMatrix(part) for part in (DENSE[:5, :5], DENSE[5:, :5], DENSE[5:, 5:]))),
+        DENSE,
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_blocks_and_single_pairs_are_entries_of_one_matrix(kind):
+    scores, expected = KINDS[kind]
+    for rows, columns in ((slice(0, 8), slice(0, 8)), (slice(2, 7), slice(4, 6)), (slice(6, 8), slice(0, 3))):
+        assert_allclose(scores.block(rows, columns), expected[rows, columns])
+    i, j = np.array([0, 7, 3, 3, 6]), np.array([1, 2, 6, 0, 7])
+    assert_allclose(scores.at(i, j), expected[i, j])

@@ -1,4 +1,4 @@
-"""What a fitted link predictor answers: names, pairs of nodes, the nodes of fit."""
+"""Methods of a fitted link predictor: names, pairs of nodes, the nodes of fit."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Hidden pairs of nodes: nothing of them is seen, and everything is learnt from the pairs that are known."""
+"""Hidden pairs of nodes have no influence: everything is learnt from the known pairs."""
 
 import networkx as nx
 import numpy as np

@@ -1,4 +1,4 @@
-"""Whatever the order of the nodes, a link predictor says the same of them: draws depend on what they are."""
+"""The order of the nodes does not change a link predictor."""
 
 import networkx as nx
 import numpy as np

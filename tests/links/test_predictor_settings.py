@@ -1,4 +1,4 @@
-"""Settings of the link predictor: what each of them does, against refits and formulas; what is refused."""
+"""Settings of the link predictor against refits and formulas, and settings that are refused."""
 
 import contextlib
 import pickle

@@ -1,4 +1,4 @@
-"""Two rates chosen by few looks, against the whole grid; samples of nodes."""
+"""The search of two rates against the full grid; subsamples of nodes."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Which scores of pairs are combined, and from what they are computed."""
+"""The scores of pairs that are combined, and their formulas."""
 
 import numpy as np
 import pytest

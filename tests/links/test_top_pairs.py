@@ -1,4 +1,4 @@
-"""The best pairs found block by block, against a sort of all scores."""
+"""The best pairs from blocks against a sort of all scores."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Candidates keep their places and their kinds, and equal ones of many queries are looked at once."""
+"""Candidates keep their positions and their kinds, and equal candidates are compared once."""
 
 import numpy as np
 import pytest

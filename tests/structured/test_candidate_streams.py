@@ -1,4 +1,4 @@
-"""Candidates in streams: block by block, the result that all of them at once have, and memory of a block."""
+"""Streams of candidates have the result of all candidates at once, in the memory of a block."""
 
 import tracemalloc
 

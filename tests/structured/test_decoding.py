@@ -1,4 +1,4 @@
-"""Decoded outputs against all outputs that there are."""
+"""Decoded outputs against an enumeration of all outputs."""
 
 import itertools
 

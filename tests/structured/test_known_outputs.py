@@ -1,4 +1,4 @@
-"""Objects in batches: labels that are known, output kernels with landmarks, and what is refused."""
+"""Objects in batches: known labels, output kernels with landmarks, and settings that are refused."""
 
 import numpy as np
 import pytest

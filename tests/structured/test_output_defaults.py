@@ -1,4 +1,4 @@
-"""Default kernels and losses, by what the outputs are."""
+"""Default kernels and losses by the type of the outputs."""
 
 import pytest
 from helpers.structured_data import LABELS, NUMBERS, SETS, STRINGS, VECTORS, X, predictor

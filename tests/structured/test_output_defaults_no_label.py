@@ -1,4 +1,4 @@
-"""Integers that stand for no label in semi-supervised learning, and those that are classes."""
+"""Integers that mean no label in semi-supervised learning, and integers that are classes."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""Structured outputs that cannot be used are refused with a message that says what to do."""
+"""Unusable structured outputs are refused with a message that names the remedy."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Structured outputs at their edges: new candidates, forms of outputs, refits, grouping, and what messages say."""
+"""Edge cases of structured outputs: new candidates, forms of outputs, refits, groups, messages."""
 
 import numpy as np
 import pytest

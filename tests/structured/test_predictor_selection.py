@@ -1,4 +1,4 @@
-"""StructuredPredictor: coordinates, the choice of alpha, other regressors, searches and forms of outputs."""
+"""StructuredPredictor: coordinates, the selection of alpha, other regressors, searches, forms of outputs."""
 
 import pickle
 

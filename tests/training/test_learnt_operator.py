@@ -7,6 +7,7 @@ Given the function, ``tr(M^-1 S)`` over M of trace d is smallest at ``d S^1/2 / 
 """
 
 import pickle
+import warnings
 from dataclasses import dataclass
 
 import cvxpy as cp
@@ -37,6 +38,7 @@ from helpers.related_tasks import (
 )
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 
 from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor, RegularizationPathCV, operators
@@ -387,3 +389,13 @@ def test_learning_one_axis_is_refused(operator):
     curves = np.random.default_rng(0).normal(size=(len(X), 6, 2))
     model = FunctionalRegressor(operator=operator, alpha=0.1)
     assert_refused(lambda: model.fit(X, curves), ["AxisProduct", "LearnedOperator"])
+
+
+def test_an_operator_that_did_not_converge_is_reported():
+    X = np.random.default_rng(0).normal(size=(24, 3))
+    Y = np.c_[X[:, 0], np.sin(X[:, 1])]
+    with pytest.warns(ConvergenceWarning, match=r"LearnedOperator.*max_iter"):
+        OperatorKernelRegressor(operator=operators.LearnedOperator(max_iter=1), alpha=0.01).fit(X, Y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        OperatorKernelRegressor(operator=operators.LearnedOperator(), alpha=0.01).fit(X, Y)

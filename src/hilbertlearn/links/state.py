@@ -188,7 +188,7 @@ class LinkState:
         check_choice(kind, "kind", KINDS)
         pairs = (self.examples or self.cross_validate()).get(kind)
         if pairs is None or not len(pairs.linked):
-            raise ValueError(f"no {kind} pairs were held out: the nodes have no features, or no links")
+            raise ValueError(f"no {kind} pairs were cross-validated: the nodes have no features, or no links")
         return self.combinations[kind](pairs.scores), pairs.linked, pairs.weights
 
     # ---------------------------------------------------------------- scores

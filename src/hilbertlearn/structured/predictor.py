@@ -426,7 +426,7 @@ class StructuredPredictor(BatchMachine):
         check_is_fitted(self)
         if is_dask(X):
             if candidates_per_query is not None:
-                raise ValueError("candidates_per_query goes with queries in memory; give candidates for all queries")
+                raise ValueError("candidates_per_query needs queries in memory; give candidates for all queries")
             return by_blocks(partial(self.predict, candidates=candidates), X)
         given, X = X, self.machine_.check_inputs(X)
         scorer = OutputScorer(self.state_)
