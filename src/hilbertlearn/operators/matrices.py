@@ -1,4 +1,4 @@
-"""Operators as users give them: names, objects and matrices become PSD matrices."""
+"""The setting ``operator`` of estimators: names, objects and matrices become positive semi-definite matrices."""
 
 from __future__ import annotations
 
@@ -16,45 +16,36 @@ _NAMES: dict = {
     "integral": Integral,
     "learned": LearnedOperator,
 }
-_IDENTITY_WITHIN = 1e-12  # entries of an operator this close to the identity's are taken for it: no spectrum is needed
+_IDENTITY_TOLERANCE = 1e-12  # largest deviation of an entry from the identity, for which no spectrum is computed
 
 
 def as_learned(operator):
-    """The setting of an operator that is learnt with the function, None for others."""
+    """Return the ``LearnedOperator`` of a setting, None for other operators."""
     if isinstance(operator, str) and operator == "learned":
         return LearnedOperator()
     return operator if isinstance(operator, LearnedOperator) else None
 
 
 def depends_on_outputs(operator):
-    """Whether an operator, a setting, is made of the training outputs, so that their scales count."""
-    known = _NAMES.get(operator, Identity)() if isinstance(operator, str) else operator
-    return bool(getattr(known, "depends_on_outputs", False))
+    """Whether an operator is computed from the training outputs, so that it depends on their scales."""
+    setting = _NAMES.get(operator, Identity)() if isinstance(operator, str) else operator
+    return bool(getattr(setting, "depends_on_outputs", False))
 
 
 def operator_from_name(operator, name="operator", others=()):
-    """The object behind the name of an operator; others are names known besides."""
+    """Return the object of a named operator; `others` are further known names for the error message."""
     known = (*_NAMES, *others)
     return _NAMES[check_choice(operator, name, known, ", a matrix or an object of hilbertlearn.operators")]()
 
 
 def operator_matrix(operator, Y, weights=None, space=None, name="operator"):
-    """The PSD matrix (d, d) of an operator for coordinates Y (n, d), NaN where not observed; None is the identity.
+    """Compute the matrix (d, d) of an operator for coordinates Y (n, d), NaN where not observed; None is the identity.
 
-    In a space of functions "auto" is the space's own operator, and an array acts on the atoms of a dictionary.
+    In a space of functions, "auto" is the default of the space, and an array acts on the atoms of a dictionary.
     """
     if operator is None:
         return None
-    if isinstance(operator, str) and operator == "auto" and space is not None:
-        M = kronecker([*(axis.default_operator for axis in space.axes), None], space.sizes)
-    elif isinstance(operator, str):
-        M = operator_from_name(operator, name, () if space is None else ("auto",)).matrix(Y, weights, space)
-    elif isinstance(operator, type):
-        raise TypeError(f"{name} must be an object, got the class {operator.__name__}; pass {operator.__name__}()")
-    elif hasattr(operator, "matrix"):
-        M = operator.matrix(Y, weights, space)
-    else:
-        M = _given(operator, space, name)
+    M = _matrix_of(operator, Y, weights, space, name)
     if M is None:
         return None
     d = Y.shape[1]
@@ -62,13 +53,26 @@ def operator_matrix(operator, Y, weights=None, space=None, name="operator"):
         raise ValueError(f"{name} must have shape {(d, d)}, one row an output, got {M.shape}")
     if isinstance(M, Kronecker):
         return Kronecker(f if isinstance(f, int) else _checked(f, name) for f in M.factors)
-    if np.abs(M - np.eye(d)).max() <= _IDENTITY_WITHIN:
+    if np.abs(M - np.eye(d)).max() <= _IDENTITY_TOLERANCE:
         return None
     return _checked(M, name)
 
 
-def _given(operator, space, name):
-    """A matrix of the user; on functions of one variable it acts on the atoms."""
+def _matrix_of(operator, Y, weights, space, name):
+    """The unchecked matrix (d, d) of a name, an object or an array; None for the identity."""
+    if isinstance(operator, str) and operator == "auto" and space is not None:
+        return kronecker([*(axis.default_operator for axis in space.axes), None], space.sizes)
+    if isinstance(operator, str):
+        return operator_from_name(operator, name, () if space is None else ("auto",)).matrix(Y, weights, space)
+    if isinstance(operator, type):
+        raise TypeError(f"{name} must be an object, got the class {operator.__name__}; pass {operator.__name__}()")
+    if hasattr(operator, "matrix"):
+        return operator.matrix(Y, weights, space)
+    return _matrix_of_array(operator, space, name)
+
+
+def _matrix_of_array(operator, space, name):
+    """A given matrix; on functions of one variable it acts on the atoms."""
     try:
         M = np.asarray(operator, dtype=float)
     except (TypeError, ValueError) as error:
@@ -90,4 +94,5 @@ def _given(operator, space, name):
 
 
 def _checked(M, name):
+    """The matrix; an error if it is not positive semi-definite."""
     return check_symmetric_psd(M, name, "pass a positive semi-definite matrix or an object of hilbertlearn.operators")

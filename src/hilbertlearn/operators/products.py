@@ -1,4 +1,4 @@
-"""Kronecker products of operators: on the domain and between curves, on the outputs and between quantiles' levels."""
+"""Kronecker products of operators: domain and curves, outputs and quantile levels."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from .settings import Integral
 
 
 class AxisProduct(BaseEstimator):
-    """One operator on the functions' domain and another between the curves of a sample: their Kronecker product.
+    """Kronecker product of an operator on the domain of functions and an operator between the curves of a sample.
 
     Parameters
     ----------
     domain : str, None, operator object or array of shape (m, m), default="auto"
-        Operator on each variable's axis: "auto" for the space's own.
+        Operator on the axis of each variable; "auto" for the default of the space.
     curves : None, operator object or array of shape (p, p), default=None
-        Operator between the p curves of outputs (n, m, p), such as ``Covariance()``; None for curves that share
-        nothing.
+        Operator between the p curves of outputs (n, m, p), such as ``Covariance()``; None for the identity, independent
+        curves.
 
     References
     ----------
@@ -44,13 +44,28 @@ class AxisProduct(BaseEstimator):
         self.domain, self.curves = domain, curves
 
     def matrix(self, Y, weights=None, space=None):
-        """The operator for coordinates Y (n, d) in a space of functions: a Kronecker product over axes and curves."""
+        """Compute the operator.
+
+        Parameters
+        ----------
+        Y : array of shape (n, d)
+            Training coordinates, NaN where not observed.
+        weights : array of shape (n,), default=None
+            Weights of the samples; None for ones.
+        space : space of functions, default=None
+            The space of the coordinates; None for vectors.
+
+        Returns
+        -------
+        M : Kronecker
+            Positive semi-definite, of shape (d, d), with a factor for each axis and one for the curves.
+        """
         if space is None:
             raise ValueError("operator=AxisProduct acts on functions of a variable; use FunctionalRegressor")
         factors = []
         for k, axis in enumerate([*space.axes, None]):
             along, repeats = space.unfold(Y, k), len(Y) and math.prod(space.sizes) // space.sizes[k]
-            own = np.repeat(np.ones(len(Y)) if weights is None else weights, repeats)
+            repeated = np.repeat(np.ones(len(Y)) if weights is None else weights, repeats)
             setting, part = (self.curves, None) if axis is None else (self.domain, space.restrict_to_axis(k))
             if as_learned(setting) is not None:
                 raise ValueError(
@@ -58,24 +73,24 @@ class AxisProduct(BaseEstimator):
                 )
             if axis is None and isinstance(setting, (Integral, AxisProduct)):
                 raise ValueError("AxisProduct: curves has no domain to integrate over; give a matrix or Covariance()")
-            factors.append(operator_matrix(setting, along, own, part))
+            factors.append(operator_matrix(setting, along, repeated, part))
         return Kronecker(size if f is None else f for f, size in zip(factors, space.sizes, strict=True))
 
 
 class LevelCoupling(BaseEstimator):
-    """An operator on the outputs and another between the levels of their quantiles: their Kronecker product.
+    """Kronecker product of an operator on the outputs and an operator between the levels of their quantiles.
 
-    The levels' is ``exp(-coupling (tau_i - tau_j)^2)``: at coupling 0 quantiles of all levels are the same function up
-    to constants, at infinity each is a model of its own.
+    The operator between levels is ``exp(-coupling (tau_i - tau_j)^2)``. At coupling 0 the quantiles of all levels are
+    the same function up to constants; at infinity the models of the levels are independent.
 
     Parameters
     ----------
     operator : None, str, operator object or array of shape (d, d)
-        Operator on the outputs, as an estimator takes it.
+        Operator on the outputs, as in estimators.
     levels : array of shape (L,)
-        Numbers in (0, 1).
+        Levels of the quantiles, numbers in (0, 1).
     coupling : float, default=1.0
-        A number >= 0, or infinity.
+        Rate of the decay with the distance of two levels; a number >= 0, or infinity.
 
     References
     ----------
@@ -97,20 +112,35 @@ class LevelCoupling(BaseEstimator):
         self.operator, self.levels, self.coupling = operator, levels, coupling
 
     def matrix(self, Y, weights=None, space=None):
-        """The operator (d L, d L) for coordinates Y (n, d L), the L levels of an output beside each other."""
+        """Compute the operator.
+
+        Parameters
+        ----------
+        Y : array of shape (n, d L)
+            Training coordinates, with the L levels of an output in adjacent columns; NaN where not observed.
+        weights : array of shape (n,), default=None
+            Weights of the samples; None for ones.
+        space : space of functions, default=None
+            The space of the coordinates; None for vectors.
+
+        Returns
+        -------
+        M : Kronecker
+            Positive semi-definite, of shape (d L, d L).
+        """
         if as_learned(self.operator) is not None:
             raise ValueError("operator: LearnedOperator does not go with quantiles; give another operator, or None")
         levels = np.atleast_1d(np.asarray(self.levels, dtype=float))
-        of_outputs = Y[:, :: len(levels)]
-        M = operator_matrix(self.operator, of_outputs, weights, None if space is None else space.base)
-        own = list(M.factors) if isinstance(M, Kronecker) else [of_outputs.shape[1] if M is None else M]
-        sizes = [f if isinstance(f, int) else len(f) for f in own]
-        factors = [None if isinstance(f, int) else f for f in own]
-        return kronecker([*factors, self._between(levels)], [*sizes, len(levels)])
+        outputs = Y[:, :: len(levels)]
+        M = operator_matrix(self.operator, outputs, weights, None if space is None else space.base)
+        parts = list(M.factors) if isinstance(M, Kronecker) else [outputs.shape[1] if M is None else M]
+        sizes = [f if isinstance(f, int) else len(f) for f in parts]
+        factors = [None if isinstance(f, int) else f for f in parts]
+        return kronecker([*factors, self._level_matrix(levels)], [*sizes, len(levels)])
 
-    def _between(self, levels):
-        """Matrix (L, L), None for the identity."""
+    def _level_matrix(self, levels):
+        """Operator (L, L) between the levels, None for the identity."""
         if len(levels) == 1 or (isinstance(self.coupling, float) and self.coupling == np.inf):
             return None
-        apart = np.subtract.outer(levels, levels) ** 2
-        return np.exp(-check_number(self.coupling, "coupling", strict=False) * apart)
+        squares = np.subtract.outer(levels, levels) ** 2
+        return np.exp(-check_number(self.coupling, "coupling", strict=False) * squares)

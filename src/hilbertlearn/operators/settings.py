@@ -1,4 +1,4 @@
-"""Single operators: of functions, of related tasks, of the outputs' covariance, learnt, and of falling weights."""
+"""Output operators: identity, integral, task graph, covariance, learnt operator, decay."""
 
 from __future__ import annotations
 
@@ -32,22 +32,37 @@ class Identity(BaseEstimator):
     """
 
     def matrix(self, Y, weights=None, space=None):
-        """None, which stands for the identity."""
+        """Compute the operator.
+
+        Parameters
+        ----------
+        Y : array of shape (n, d)
+            Training coordinates, NaN where not observed.
+        weights : array of shape (n,), default=None
+            Weights of the samples; None for ones.
+        space : space of functions, default=None
+            The space of the coordinates; None for vectors.
+
+        Returns
+        -------
+        M : None
+            The identity.
+        """
         return None
 
 
 class Integral(BaseEstimator):
-    """The integral operator ``f -> integral of k(., t) f(t) dt`` of a kernel on the functions' domain.
+    """Integral operator ``f -> integral of k(., t) f(t) dt`` of a kernel on the domain of functions.
 
-    Domains are mapped to the unit interval first, so gamma means the same on each. Functions of several variables get
-    the product of kernels on each, several curves a sample the same operator each.
+    Domains are mapped to the unit interval, so that gamma has the same meaning for all. Functions of several variables
+    have a product of kernels, one for each variable. All curves of a sample have the same operator.
 
     Parameters
     ----------
     kernel : str or callable, default="laplacian"
         "laplacian", "rbf", another name of scikit-learn's ``pairwise_kernels`` or a callable on points (m, 1).
     gamma : float, default=10.0
-        Coefficient of the kernel.
+        Rate of the kernel on the unit interval.
 
     References
     ----------
@@ -71,14 +86,35 @@ class Integral(BaseEstimator):
         self.kernel, self.gamma = kernel, gamma
 
     def matrix(self, Y, weights=None, space=None):
-        """The operator in the coordinates of a space of functions: a Kronecker product over its axes."""
+        """Compute the operator.
+
+        Parameters
+        ----------
+        Y : array of shape (n, d)
+            Training coordinates, NaN where not observed.
+        weights : array of shape (n,), default=None
+            Weights of the samples; None for ones.
+        space : space of functions, default=None
+            The space of the coordinates; None for vectors.
+
+        Returns
+        -------
+        M : Kronecker
+            Positive semi-definite, of shape (d, d), with a factor for each axis and one for the curves.
+        """
         if space is None:
             raise ValueError("operator=Integral acts on functions of a variable; use FunctionalRegressor")
         self.validate()
         return kronecker([*(axis.integral(self.gram) for axis in space.axes), None], space.sizes)
 
     def validate(self, name="Integral"):
-        """Raise where a setting is out of range; errors begin with the name."""
+        """Raise an error if a setting is out of range.
+
+        Parameters
+        ----------
+        name : str, default="Integral"
+            First word of the message.
+        """
         try:
             kernels.check_kernel(self.kernel)
         except (TypeError, ValueError) as error:
@@ -88,28 +124,41 @@ class Integral(BaseEstimator):
         check_number(self.gamma, f"{name}: gamma")
 
     def gram(self, points, others):
-        """Kernel values (m, p) between points (m,) and others (p,) of the unit interval."""
+        """Compute kernel values between points of the unit interval.
+
+        Parameters
+        ----------
+        points : array of shape (m,)
+            Points.
+        others : array of shape (p,)
+            Points.
+
+        Returns
+        -------
+        K : array of shape (m, p)
+            Kernel values.
+        """
         if not (len(points) and len(others)):
             return np.zeros((len(points), len(others)))
         return kernels.gram(self.kernel, points[:, None], others[:, None], gamma=self.gamma)
 
 
 class TaskGraph(BaseEstimator):
-    """Related tasks from similarities M between them.
+    """Operator of related tasks, from similarities between the tasks.
 
     Parameters
     ----------
     M : array of shape (d, d), default=None
-        Non-negative similarities, or None for ``exp(-gamma D_ij)``, D_ij the mean of ``(Y^i - Y^j)^2`` over the
-        samples in which both tasks were observed. The paper has the sum: its gamma is this one over the number of
-        samples. A mean does not depend on that number, which differs from pair to pair where there are gaps.
+        Non-negative similarities. None for ``exp(-gamma D_ij)``, where D_ij is the mean of ``(Y^i - Y^j)^2`` over the
+        samples in which both tasks were observed. The paper uses the sum: its gamma is this gamma divided by the number
+        of samples, which differs between pairs if there are gaps.
     mu : float, default=0.5
         Weight of the graph in [0, 1]; 0 is the identity.
     form : {"laplacian", "similarity"}, default="laplacian"
         "laplacian" for ``(mu L_M + (1 - mu) I)^-1`` (model 2) or "similarity" for ``mu M + (1 - mu) I`` (model 1).
     gamma : float or "median", default="median"
-        In units of one over a squared output (of outputs divided by their spread where the estimator's ``scale`` does
-        so); "median" for one over the median of D_ij between tasks.
+        Rate, in units of one over a squared output (after the estimator's ``scale``). "median" for 1 / median of D_ij
+        between tasks.
 
     References
     ----------
@@ -122,10 +171,10 @@ class TaskGraph(BaseEstimator):
     --------
     >>> import numpy as np
     >>> from hilbertlearn import OperatorKernelRegressor, operators
-    >>> alike = np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])  # the first two tasks are
+    >>> alike = np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])  # the first two tasks
     >>> X = np.linspace(0, 1, 10)[:, None]
     >>> Y = np.column_stack([X, X, -X])
-    >>> Y[5:, 1] = np.nan  # which the second was not observed at
+    >>> Y[5:, 1] = np.nan  # the second task has missing values
     >>> model = OperatorKernelRegressor(operator=operators.TaskGraph(alike, mu=0.9), alpha=1e-3).fit(X, Y)
     >>> model.predict([[1.0]]).round(1)
     array([[ 1. ,  0.9, -1. ]])
@@ -136,10 +185,26 @@ class TaskGraph(BaseEstimator):
 
     @property
     def depends_on_outputs(self):
+        """Whether the similarities are computed from the outputs."""
         return self.M is None
 
     def matrix(self, Y, weights=None, space=None):
-        """The operator (d, d) for outputs Y (n, d), NaN where not observed, with weights (n,) of the samples."""
+        """Compute the operator.
+
+        Parameters
+        ----------
+        Y : array of shape (n, d)
+            Training coordinates, NaN where not observed.
+        weights : array of shape (n,), default=None
+            Weights of the samples; None for ones.
+        space : space of functions, default=None
+            The space of the coordinates; None for vectors.
+
+        Returns
+        -------
+        M : array of shape (d, d)
+            Positive semi-definite.
+        """
         d = Y.shape[1]
         check_number(self.mu, "TaskGraph: mu", strict=False)
         check_choice(self.form, "TaskGraph: form", ("laplacian", "similarity"))
@@ -152,21 +217,21 @@ class TaskGraph(BaseEstimator):
         if not np.allclose(similarity, similarity.T) or similarity.min() < 0:
             raise ValueError("TaskGraph: M must be symmetric and non-negative; pass similarities between tasks")
         if self.form == "similarity":
-            if self.M is None and not np.isfinite(Y).all():  # distances over different samples
+            if self.M is None and not np.isfinite(Y).all():  # distances over different samples may be indefinite
                 similarity = _psd_part(similarity)
             return self.mu * similarity + (1 - self.mu) * np.eye(d)
         return scipy.linalg.inv(self.mu * laplacian(similarity) + (1 - self.mu) * np.eye(d))
 
 
 class Covariance(BaseEstimator):
-    """Covariance of the training outputs, ``shrinkage`` of it replaced by a multiple of the identity of equal trace.
+    """Covariance of the training outputs, shrunk towards a multiple of the identity with the same trace.
 
-    Entries that were not observed are left out of each covariance; what is then not PSD is cut off.
+    Each entry is computed from the samples in which both outputs were observed; negative eigenvalues are set to zero.
 
     Parameters
     ----------
     shrinkage : float, default=0.1
-        A number in [0, 1]; 1 leaves outputs that share nothing.
+        Weight of the identity, in [0, 1]; at 1 the outputs are independent.
 
     References
     ----------
@@ -189,7 +254,22 @@ class Covariance(BaseEstimator):
         self.shrinkage = shrinkage
 
     def matrix(self, Y, weights=None, space=None):
-        """The operator (d, d) for outputs Y (n, d), NaN where not observed, with weights (n,) of the samples."""
+        """Compute the operator.
+
+        Parameters
+        ----------
+        Y : array of shape (n, d)
+            Training coordinates, NaN where not observed.
+        weights : array of shape (n,), default=None
+            Weights of the samples; None for ones.
+        space : space of functions, default=None
+            The space of the coordinates; None for vectors.
+
+        Returns
+        -------
+        M : array of shape (d, d)
+            Positive semi-definite.
+        """
         check_number(self.shrinkage, "Covariance: shrinkage", strict=False)
         if self.shrinkage > 1:
             raise ValueError(f"Covariance: shrinkage must be at most 1, got {self.shrinkage!r}")
@@ -201,18 +281,18 @@ class Covariance(BaseEstimator):
 
 
 class LearnedOperator(BaseEstimator):
-    """The operator that minimises the objective together with the function, among PSD ones of trace d.
+    """Operator that minimises the objective jointly with the function, among positive semi-definite ones of trace d.
 
-    The two are found in turn: the function for a given operator, then the operator ``d S^1/2 / tr S^1/2`` for the
-    function, S its inner products ``<h_i, h_j>`` between coordinates. The problem is convex in both, the objective
-    never increases, and M = I is where it starts.
+    The minimisation alternates between the function for a given operator and the operator ``d S^1/2 / tr S^1/2`` for
+    the function, where S holds the inner products ``<h_i, h_j>`` of its coordinates. The problem is jointly convex, the
+    objective never increases, and the start is M = I.
 
     Parameters
     ----------
     max_iter : int, default=50
-        Rounds at most.
+        Largest number of alternations.
     tol : float, default=5e-3
-        What is at most left to gain, relative to the objective, when it stops.
+        Bound on the remaining gain, relative to the objective, at which the alternation stops.
 
     References
     ----------
@@ -237,28 +317,54 @@ class LearnedOperator(BaseEstimator):
         self.max_iter, self.tol = max_iter, tol
 
     def matrix(self, Y, weights=None, space=None):
-        """None, the identity: where the search starts."""
+        """Compute the operator.
+
+        Parameters
+        ----------
+        Y : array of shape (n, d)
+            Training coordinates, NaN where not observed.
+        weights : array of shape (n,), default=None
+            Weights of the samples; None for ones.
+        space : space of functions, default=None
+            The space of the coordinates; None for vectors.
+
+        Returns
+        -------
+        M : None
+            The identity, from which the minimisation starts.
+        """
         check_number(self.max_iter, "LearnedOperator: max_iter", integer=True)
         check_number(self.tol, "LearnedOperator: tol", strict=False)
-        return None  # the start
+        return None
 
     @staticmethod
     def optimal_matrix(S):
-        """The operator (d, d) for inner products S (d, d) of a function's coordinates; None when all are zero."""
+        """Compute the operator that minimises the penalty of a function.
+
+        Parameters
+        ----------
+        S : array of shape (d, d)
+            Inner products of the coordinates of the function.
+
+        Returns
+        -------
+        M : array of shape (d, d) or None
+            ``d S^1/2 / tr S^1/2``; None if S is zero.
+        """
         root = psd_root(S)
         total = np.trace(root)
         return len(S) / total * root if total > 0 else None
 
 
 class Decay(BaseEstimator):
-    """Diagonal with entries ``1 / (1 + j)^rate``, j = 0, 1, ...: later coordinates are smoothed more.
+    """Diagonal operator with entries ``1 / (1 + j)^rate``, j = 0, 1, ..., which penalises later coordinates more.
 
-    In a dictionary j counts its atoms, on each axis of its own.
+    In a dictionary, j is the index of an atom on its axis.
 
     Parameters
     ----------
     rate : float, default=2.0
-        A number >= 0; 0 is the identity.
+        Rate of the decay, a number >= 0; 0 is the identity.
 
     References
     ----------
@@ -277,7 +383,22 @@ class Decay(BaseEstimator):
         self.rate = rate
 
     def matrix(self, Y, weights=None, space=None):
-        """The operator (d, d) for outputs Y (n, d); in a space of functions it acts on the atoms of each axis."""
+        """Compute the operator.
+
+        Parameters
+        ----------
+        Y : array of shape (n, d)
+            Training coordinates, NaN where not observed.
+        weights : array of shape (n,), default=None
+            Weights of the samples; None for ones.
+        space : space of functions, default=None
+            The space of the coordinates; None for vectors.
+
+        Returns
+        -------
+        M : array of shape (d, d) or Kronecker
+            Positive semi-definite; in a space of functions it acts on the atoms of each axis.
+        """
         check_number(self.rate, "Decay: rate", strict=False)
         if space is None:
             return self._diagonal(Y.shape[1])
@@ -286,31 +407,34 @@ class Decay(BaseEstimator):
         )
 
     def _diagonal(self, size):
+        """The diagonal matrix (size, size)."""
         return np.diag((1.0 + np.arange(size)) ** -self.rate)
 
 
 def _psd_part(S):
-    """S (d, d), symmetric, without its negative eigenvalues."""
+    """The symmetric matrix S (d, d) with negative eigenvalues set to zero."""
     values, vectors = spectrum(S, rounding=0.0)
     return (vectors * values) @ vectors.T
 
 
 def task_similarity(Y, gamma="median", weights=None):
-    """Similarities of tasks, ``exp(-gamma D_ij)``, D_ij the mean of ``(Y^i - Y^j)^2`` over samples that observe both.
+    """Compute similarities of tasks, ``exp(-gamma D_ij)``.
+
+    D_ij is the mean of ``(Y^i - Y^j)^2`` over samples in which both tasks are observed.
 
     Parameters
     ----------
     Y : array of shape (n, d)
         Outputs of d tasks, NaN where not observed.
     gamma : float or "median", default="median"
-        "median" for one over the median of D_ij between tasks.
+        "median" for 1 / median of D_ij between tasks.
     weights : array of shape (n,), default=None
-        Weights of the samples.
+        Weights of the samples; None for ones.
 
     Returns
     -------
     similarity : array of shape (d, d)
-        Numbers in [0, 1]; 0 for tasks that were never seen together.
+        Numbers in [0, 1]; 0 for tasks without a common sample.
 
     References
     ----------
@@ -336,8 +460,8 @@ def task_similarity(Y, gamma="median", weights=None):
     distances = np.divide(np.maximum(distances, 0), counts, out=np.zeros_like(distances), where=counts > 0)
     np.fill_diagonal(distances, 0.0)
     if check_number(gamma, "TaskGraph: gamma", choices=("median",)) == "median":
-        apart = distances[distances > 0]  # each pair of tasks twice
-        gamma = 1.0 / np.median(apart) if len(apart) else 1.0
+        positive = distances[distances > 0]  # each pair of tasks twice
+        gamma = 1.0 / np.median(positive) if len(positive) else 1.0
     similarity = np.exp(-gamma * distances)
-    similarity[counts == 0] = 0.0  # never seen together: no edge
+    similarity[counts == 0] = 0.0  # no common sample: no edge
     return similarity
