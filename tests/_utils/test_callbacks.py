@@ -1,4 +1,4 @@
-"""Scikit-learn's callbacks are told of fits, and may stop them; where it has none, nothing changes."""
+"""Callbacks of scikit-learn see the tasks of a fit, and may stop them; older versions have none."""
 
 import importlib.util
 import pickle

@@ -71,17 +71,17 @@ def test_an_interrupted_fit_leaves_nothing(folder, tmp_path):
     rng = np.random.default_rng(0)
     pd.DataFrame(rng.normal(size=(2000, 8))).add_prefix("y_").to_csv(tmp_path / "large.csv", index=False)
     command = [*installed(), "fit", "large.csv", "--targets", "y_1,y_2", "--loss", "huber", "--out", "model.hl"]
-    with open(tmp_path / "said.txt", "w") as said:
-        process = subprocess.Popen(command, cwd=tmp_path, stderr=said)
-    while "task vector" not in (tmp_path / "said.txt").read_text():  # the first remark: the fit begins
+    with open(tmp_path / "stderr.txt", "w") as stderr:
+        process = subprocess.Popen(command, cwd=tmp_path, stderr=stderr)
+    while "task vector" not in (tmp_path / "stderr.txt").read_text():  # the first note: the fit begins
         assert process.poll() is None
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     assert process.wait(60) == 130
-    err = (tmp_path / "said.txt").read_text()
+    err = (tmp_path / "stderr.txt").read_text()
     assert err.splitlines()[-1] == "hilbertlearn: interrupted; nothing was written"
     assert "Traceback" not in err
-    assert sorted(os.listdir(tmp_path)) == ["large.csv", "said.txt"]
+    assert sorted(os.listdir(tmp_path)) == ["large.csv", "stderr.txt"]
 
 
 @pytest.mark.parametrize(("targets", "task"), [("r*", "ranking"), ("A,B", "multilabel"), ("kind", "structured")])
@@ -99,8 +99,8 @@ def test_objects_with_sets(command, tmp_path, targets, task):
     code, out, err = command("report", "m.hl", "table.parquet", "--json")
     assert code == 0, err
     assert json.loads(out)["n_samples"] == N and model.task_ == task
-    said = command("report", "m.hl", "table.parquet")[1]
-    assert said.startswith(f"report.html: {N} samples, ") and "-" not in said  # a loss, not minus a loss
+    line = command("report", "m.hl", "table.parquet")[1]
+    assert line.startswith(f"report.html: {N} samples, ") and "-" not in line  # a loss, not minus a loss
 
 
 def test_vectors_are_those_of_the_estimator_in_python(command, tmp_path):

@@ -135,7 +135,7 @@ for missing in ("typer", "pandas"):
         assert f"{missing}: pip install 'hilbertlearn[cli]'" in one_line(line)
 
 
-def test_a_point_that_no_curve_has_is_interpolated_and_told_once(command):
+def test_a_point_that_no_curve_has_is_interpolated_with_one_warning(command):
     x, t = np.linspace(0, 1, 20), np.arange(6)
     noise = 0.3 * np.random.default_rng(0).normal(size=(20, 6))
     table = pd.DataFrame(22 + 3 * np.sin(t / 2 + x[:, None]) + noise, columns=[str(point) for point in t])

@@ -11,7 +11,7 @@ from hilbertlearn import (
 from hilbertlearn.app.report import charts
 
 
-def test_many_samples_are_drawn_in_part_and_it_is_said():
+def test_many_samples_are_drawn_in_part_with_a_note():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1500, 2))
     Y = np.sin(X @ rng.normal(size=(2, 120)))

@@ -26,7 +26,7 @@ def test_links_without_anything_more_given():
     assert "Likeliest links that are not known" in report.html(section) and "score" not in section.facts
 
 
-def test_links_are_told_apart():
+def test_scores_of_links():
     model, X, y, _ = case("links")
     section = case_section("links")
     scores = model.decision_function(X)

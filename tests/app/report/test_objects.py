@@ -14,7 +14,7 @@ from hilbertlearn import (
 from hilbertlearn.app.report import objects, text
 
 
-def test_sets_of_label_sets_are_told_apart():
+def test_sets_of_label_sets_are_separated():
     labels = ["b", "a", "c"]
     kind = objects.OutputKind("label set", labels=labels)
     sets = text.join_first([[1, 1, 0], [1, 0, 0]], kind.write, between=" | ")

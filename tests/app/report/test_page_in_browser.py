@@ -48,13 +48,13 @@ def files(tmp_path_factory):
 @pytest.fixture
 def visit(browser, files):
     """Opens a report; at the end of the test nothing has been logged and nothing was asked of the network."""
-    pages, said = [], []
+    pages, events = [], []
 
     def opened(name, viewport=WIDE, dark=False):
         page = browser.new_page(viewport=viewport, color_scheme="dark" if dark else "light")
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.on("request", lambda request: said.append(request.url) if not request.url.startswith("file:") else None)
+        page.on("console", lambda message: events.append(message.text))
+        page.on("pageerror", lambda error: events.append(str(error)))
+        page.on("request", lambda request: events.append(request.url) if not request.url.startswith("file:") else None)
         page.goto(files[name].as_uri())
         page.wait_for_selector(".plot svg")
         pages.append(page)
@@ -63,7 +63,7 @@ def visit(browser, files):
     yield opened
     for page in pages:
         page.close()
-    assert said == []
+    assert events == []
 
 
 def test_every_chart_is_drawn(visit):

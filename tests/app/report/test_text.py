@@ -7,14 +7,14 @@ from hilbertlearn.app.report import text
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "written"),
     [
         (0.123456, "0.123"), (0.28, "0.280"), (3, "3"), (-2.5, "−2.50"), (1234567, "1.23e6"), (12345.6, "12\u202f346"),
         (1.5e-7, "1.5e-7"), (-1.5e-7, "−1.5e-7"), (np.nan, "–"), (np.inf, "∞"), (-np.inf, "−∞"), (0.0, "0"),
     ],
 )  # fmt: skip
-def test_numbers_are_written_alike(value, said):
-    assert text.format_number(value) == said
+def test_numbers_have_one_form(value, written):
+    assert text.format_number(value) == written
 
 
 def test_shares_and_times_in_words():

@@ -27,7 +27,7 @@ def table():
 
 def test_inputs_are_standardised_numbers_and_categories(table):
     encoder, X = InputEncoder.fit_encode(table, ["größe", "weight", "region"])
-    said = encoder.notes(table)
+    notes = encoder.notes(table)
     assert_array_equal(encoder.encode(table), X)
     assert encoder.columns == ["größe", "weight", "region=nord", "region=süd", "region=(missing)"]
     size = table["größe"].to_numpy()
@@ -35,11 +35,11 @@ def test_inputs_are_standardised_numbers_and_categories(table):
     assert_allclose(X[3, 1], (table["weight"].median() - table["weight"].mean()) / table["weight"].std(ddof=0))
     assert X[5, 2:].tolist() == [0, 0, 1]
     assert_allclose(X[:, 2:].sum(axis=1), 1)
-    assert [one.split(":")[0] for one in said] == ["weight", "region"]
+    assert [note.split(":")[0] for note in notes] == ["weight", "region"]
     new = table.head(2).assign(region=["west", "nord"])
-    row, said = encoder.encode(new), encoder.notes(new)
+    row, notes = encoder.encode(new), encoder.notes(new)
     assert row[0, 2:].tolist() == [0, 0, 0]
-    assert "not seen in training: 'west'" in said[-1]
+    assert "not seen in training: 'west'" in notes[-1]
 
 
 def test_dates_are_days_in_the_format_of_training():
@@ -55,7 +55,7 @@ def test_dates_are_days_in_the_format_of_training():
         encoder.encode(pd.DataFrame({"when": ["2024-01-28"]}))
 
 
-def test_dates_that_may_be_read_in_two_ways_are_said(tmp_path):
+def test_dates_that_may_be_read_in_two_ways_have_a_note(tmp_path):
     days = [f"{1 + i % 12:02d}/{1 + i // 12:02d}/2024" for i in range(40)]
     frame = pd.DataFrame({"when": days, "y": np.arange(40.0)})
     model = TabularModel("y").fit(frame)
@@ -78,9 +78,9 @@ def test_columns_that_tell_nothing_are_left_out():
             "id": np.arange(20) / 7,
         }
     )
-    kept, said = usable_columns(frame, list(frame.columns))
+    kept, notes = usable_columns(frame, list(frame.columns))
     assert kept == ["code", "id"]  # identifiers are no fractions
-    assert len(said) == 5
+    assert len(notes) == 5
     assert column_kind(frame["code"], "code")[0] == "category"
 
 
@@ -89,9 +89,9 @@ def test_columns_that_count_the_rows_are_left_out():
     frame = pd.DataFrame(
         {"patient": range(20), "plot": range(1, 21), "year": range(1990, 2010), "order": [*range(19), 3]}
     )
-    kept, said = usable_columns(frame, list(frame.columns))
+    kept, notes = usable_columns(frame, list(frame.columns))
     assert kept == ["year", "order"]
-    assert all("numbers the rows" in one for one in said)
+    assert all("numbers the rows" in note for note in notes)
     assert usable_columns(frame[:5], ["patient", "year"])[0] == ["patient", "year"]
 
 
@@ -104,11 +104,11 @@ def test_a_few_words_among_numbers_are_mistakes():
 def test_lists_are_no_inputs(tmp_path):
     frame = pd.DataFrame({"x": np.arange(12.0), "lists": [[1, 2]] * 12})
     frame.to_parquet(tmp_path / "table.parquet")
-    kept, said = usable_columns(read_table(tmp_path / "table.parquet"), ["x", "lists"])
-    assert kept == ["x"] and said == ["lists: left out, its cells are lists"]
+    kept, notes = usable_columns(read_table(tmp_path / "table.parquet"), ["x", "lists"])
+    assert kept == ["x"] and notes == ["lists: left out, its cells are lists"]
 
 
-def test_names_of_rows_that_are_not_told_from_text_are_asked_for():
+def test_names_of_rows_that_look_like_text_are_asked_for():
     frame = target(list(range(40))).assign(patient=[f"p{k}" for k in range(40)])
-    _, said = usable_columns(frame, ["x", "patient"])
-    assert "give it as the id" in said[0]
+    _, notes = usable_columns(frame, ["x", "patient"])
+    assert "give it as the id" in notes[0]

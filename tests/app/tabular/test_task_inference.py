@@ -29,7 +29,7 @@ def test_numbers_in_names(names, points):
     assert (found is None) if points is None else found.tolist() == points
 
 
-def test_tasks_are_told_from_targets():
+def test_tasks_are_inferred_from_targets():
     rng = np.random.default_rng(0)
     waves = pd.DataFrame(np.cumsum(rng.normal(size=(30, 12)), axis=1)).add_prefix("t")
     noise = pd.DataFrame(rng.normal(size=(30, 12))).add_prefix("t")
