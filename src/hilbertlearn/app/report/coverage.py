@@ -11,24 +11,24 @@ from .text import format_count, format_number, format_percent
 
 def interval_coverage(model, X, y, true, ends, targets):
     """Coverage of intervals (n, d, 2) of each output, and of the region of all at once."""
-    seen = np.isfinite(true)
-    inside = seen & (ends[..., 0] <= true) & (true <= ends[..., 1])
-    shares = inside.sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
+    known = np.isfinite(true)
+    inside = known & (ends[..., 0] <= true) & (true <= ends[..., 1])
+    shares = inside.sum(axis=0) / np.maximum(known.sum(axis=0), 1)
     widths = ends[..., 1] - ends[..., 0]
     rows = [
         [
             Meter(shares[j], format_percent(shares[j])),
-            format_number(seen[:, j].sum()),
+            format_number(known[:, j].sum()),
             format_number(np.median(widths[:, j])),
         ]
         for j in range(len(targets))
     ]
-    items: list = [ReportTable("Intervals, each output by itself", ["inside", "of", "median width"], rows, targets,
-                         first="output")]  # fmt: skip
+    head = ["inside", "of", "median width"]
+    items = [ReportTable("Intervals, each output by itself", head, rows, targets, first="output")]
     facts = {"coverage_by_output": dict(zip(targets, shares.tolist()))}
     single = true.shape[1] == 1
     covered = inside[:, 0] if single else model.conformal.predict_region(X).contains(y)
-    return _summary(model, covered[seen.any(axis=1)], "intervals" if single else "all outputs at once", items, facts)
+    return _summary(model, covered[known.any(axis=1)], "intervals" if single else "all outputs at once", items, facts)
 
 
 def band_coverage(model, band, y, known, along: Chart | None):
@@ -36,9 +36,8 @@ def band_coverage(model, band, y, known, along: Chart | None):
     width = float(np.mean(band.mean_width()))
     covered = np.asarray(band.contains(y))[known]
     items = [] if along is None else [along]
-    return _summary(
-        model, covered, "whole curves", items, {"mean_width": width}, [("mean width", format_number(width))]
-    )
+    rows = [("mean width", format_number(width))]
+    return _summary(model, covered, "whole curves", items, {"mean_width": width}, rows)
 
 
 def set_coverage(model, sets, y, rows):

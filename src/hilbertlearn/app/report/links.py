@@ -26,21 +26,23 @@ def evaluate_links(model, X, y, names, targets) -> Evaluation:
     facts = {"score": auc, "score_name": "area under the ROC curve", "average_precision": precision}
     facts |= {"n_pairs": len(linked), "n_links": int(linked.sum())}
     tiles = [
-        Tile("ROC AUC", format_number(auc), "chance that a linked pair scores above one that is not; 0.5 is a coin"),
-        Tile(
-            "average precision", format_number(precision), f"{format_percent(linked.mean(), 1)} of the pairs are linked"
-        ),
+        Tile("ROC AUC", format_number(auc), "probability that a linked pair scores above another; 0.5 is random"),
+        Tile("average precision", format_number(precision), f"{format_percent(linked.mean(), 1)} of pairs are linked"),
     ]
     items: list = [score_chart(scores, linked), precision_chart(scores, linked)]
     pair_names = [f"{called[i]} – {called[j]}" for i, j in zip(first, second, strict=True)]
     items += [disagreement_table(scores, linked, pair_names)] + ([top] if top else [])
-    coverage = _coverage(model, X, first, second, linked)
     intro = f"{format_count(len(linked), 'pair')} of nodes, {format_count(linked.sum(), 'link')} among them."
     rows = [("nodes", format_number(len(called))), ("links among the pairs", format_number(linked.sum()))]
     return Evaluation(
-        goal, tiles, SectionPart("Predicted and true", intro, items), None, "", facts, coverage,
-        unit="pair", outputs=[Figures(rows)],
-    )  # fmt: skip
+        goal,
+        tiles,
+        SectionPart("Predicted and true", intro, items),
+        facts=facts,
+        coverage=_coverage(model, X, first, second, linked),
+        unit="pair",
+        outputs=[Figures(rows)],
+    )
 
 
 def _pairs(predictor, X, y, names):
@@ -54,8 +56,8 @@ def _pairs(predictor, X, y, names):
     graph = read_known_graph(y.graph() if isinstance(y, Pairs) else X if y is None else y, "y", nodes=nodes)
     scores = predictor.pair_scores(None if is_networkx(X) else X)[np.ix_(graph.rows, graph.rows)]
     first, second = np.triu_indices(len(graph), k=1)
-    seen = ~np.asarray(graph.hidden.toarray(), dtype=bool)[first, second]
-    first, second = first[seen], second[seen]
+    known = ~np.asarray(graph.hidden.toarray(), dtype=bool)[first, second]
+    first, second = first[known], second[known]
     linked = (np.asarray(graph.adjacency.toarray())[first, second] > 0).astype(int)
     return first, second, linked, scores[first, second], [names[i] for i in graph.rows]
 
