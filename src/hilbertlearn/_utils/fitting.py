@@ -52,7 +52,7 @@ def continued(learn):
     return whole
 
 
-class where:
+class available_if_checked:
     """Decorator of a method that is there only where ``check(estimator)`` raises no AttributeError.
 
     As ``available_if`` of scikit-learn, but the error that a caller sees is that of the check, with its remedy.

@@ -12,7 +12,7 @@ def same(partial):
     return partial
 
 
-class kept:
+class cached_attribute:
     """A property computed once, for those that sum over samples.
 
     ``functools.cached_property`` of Python 3.11 holds a lock that all objects of a class share while it computes; parts

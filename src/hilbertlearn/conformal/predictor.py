@@ -9,7 +9,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._utils.callbacks import FitCallbacksMixin, with_fit_callbacks
-from .._utils.fitting import router_to, routing_enabled, store, transactional, where, with_tags_of
+from .._utils.fitting import available_if_checked, router_to, routing_enabled, store, transactional, with_tags_of
 from .._utils.summary import SummaryItems, SummaryMixin
 from ..data.frames import check_collected
 from ..vector import OperatorKernelRegressor
@@ -40,7 +40,7 @@ def _offers(name):
             alternatives = " or ".join([", ".join(methods[:-1]), methods[-1]] if len(methods) > 1 else methods)
             raise AttributeError(f"{name}: not available for the outputs of {estimator}; use {alternatives}")
 
-    return where(check)
+    return available_if_checked(check)
 
 
 class ConformalPredictor(FitCallbacksMixin, SummaryMixin, MetaEstimatorMixin, BaseEstimator):

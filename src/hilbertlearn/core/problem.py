@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from .._utils.linalg import dot, exact
-from .._utils.sums import kept, same
+from .._utils.sums import cached_attribute, same
 from ..losses import Loss
 from .terms import SeparableTerm, SumTerm, Term
 
@@ -220,7 +220,7 @@ class Problem:
             return margins.primal(b, margins.fitted(b))
         return self.primal(A, self.fitted(A))
 
-    @kept
+    @cached_attribute
     def floor(self) -> float:
         """Smallest possible value of the sum of losses: zero except for the log loss."""
         return -float(self.total(np.array(self._sum(self.loss.row_conjugate, np.zeros(self.Y.shape)))))

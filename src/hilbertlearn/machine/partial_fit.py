@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import operators
-from .._utils.fitting import continued, where
+from .._utils.fitting import available_if_checked, continued
 from .._utils.naming import unnamed_in_errors
 from .._utils.validation import warn
 from ..data.streams import Batch
@@ -49,7 +49,7 @@ class BatchMachine(KernelMachine):
     def spec(self, y=None) -> Spec:
         return self._make_spec(takes_batches=True)
 
-    @where(_check_takes_batches)
+    @available_if_checked(_check_takes_batches)
     @continued
     def partial_fit(self, X, y, sample_weight=None):
         """Learn from further rows, for the squared loss on features; the rows themselves are not kept.

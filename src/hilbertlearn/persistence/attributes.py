@@ -9,7 +9,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from .._utils.sums import kept
+from .._utils.sums import cached_attribute
 from .errors import ModelFileError
 from .names import current_attributes
 
@@ -40,7 +40,7 @@ def fill(value, attributes: dict[str, Any]):
 
 
 def _is_cached(cls, name) -> bool:
-    return isinstance(_class_attribute(cls, name), (cached_property, kept))
+    return isinstance(_class_attribute(cls, name), (cached_property, cached_attribute))
 
 
 def _class_attribute(cls, name):

@@ -12,7 +12,7 @@ from ..spaces import Space
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class SideBySide:
+class SeparateOutputsState:
     """Models of single outputs; coordinates are theirs beside each other."""
 
     parts: tuple[State, ...]

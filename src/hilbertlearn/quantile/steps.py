@@ -19,7 +19,7 @@ from ..machine.state import State
 from ..machine.steps import FitResult, FitSteps
 from ..selection import Selection
 from ..spaces import VectorSpace, read_vectors
-from .independent_outputs import SideBySide, unknown_output
+from .independent_outputs import SeparateOutputsState, unknown_output
 from .non_crossing import fit_in_order, state_in_order
 
 _POINTS = 100  # points of the range of a single input at which quantiles are held in order beside the samples
@@ -77,7 +77,7 @@ class QuantileSteps(FitSteps):
         unknown = unknown_output(first)
         states = tuple(results[j].state if known else unknown for j, known in enumerate(observed))
         space = replace(first.space, base=VectorSpace(False, scales if self.scale else None))
-        state = SideBySide(parts=states, space=space, n_samples=len(y))
+        state = SeparateOutputsState(parts=states, space=space, n_samples=len(y))
         return FitResult(state=state, form=form, learnt={**results[numbers[0]].learnt, "coupling_": coupling})
 
     def select(self, spec, samples):

@@ -13,7 +13,7 @@ import scipy.linalg
 
 from ..._utils.blocks import rows_at_once, slices
 from ..._utils.linalg import Spectrum, cholesky, cholesky_solve, full_spectrum, spectrum
-from ..._utils.sums import kept, same
+from ..._utils.sums import cached_attribute, same
 from ..._utils.validation import check_memory
 from .base import ONCE, Factors
 from .factors import loo_residuals_from_spectrum, residual_maps_from_spectrum
@@ -105,7 +105,7 @@ class FeatureGram(Gram):
         squares = np.einsum("ij,ij->i", self.Z, self.Z)
         return squares if self.root is None else squares * self.root**2
 
-    @kept
+    @cached_attribute
     def moment(self):
         """``Z' D^2 Z`` (r, r), which has the eigenvalues of the Gram matrix."""
         if self.root is None:
@@ -254,7 +254,7 @@ class FeatureCholeskyFactors(Factors):
         W = cholesky_solve(self._factor, self.gram.pull(R))
         return (R - self.gram.push(W)) / shift, self.gram.prediction_coefficients(W)
 
-    @kept
+    @cached_attribute
     def _spectral(self):
         return FeatureSpectralFactors(self.gram, full_spectrum(self.gram.moment))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..._utils.sums import kept, same
+from ..._utils.sums import cached_attribute, same
 from .base import Factors, Term
 
 
@@ -23,7 +23,7 @@ class ConstantTerm(Term):
     def __init__(self, root, free, total=same):
         self.root, self.free, self.total = root, free, total
 
-    @kept
+    @cached_attribute
     def _mass(self):
         return self.total(np.einsum("ij,ij->j", self.root, self.root))
 

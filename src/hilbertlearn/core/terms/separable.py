@@ -8,7 +8,7 @@ import numpy as np
 import scipy.linalg
 
 from ..._utils.linalg import Spectrum, in_dtype, psd_root
-from ..._utils.sums import kept
+from ..._utils.sums import cached_attribute
 from .base import ONCE, LinearPredictor, Term
 from .factors import operator_spectrum
 from .gram import Gram, as_gram
@@ -96,7 +96,7 @@ class SeparableTerm(Term):
     def operator_norm(self) -> float:
         return 1.0 if self.M is None else float(self.operator_spectrum.values[-1:].sum())
 
-    @kept
+    @cached_attribute
     def norm(self) -> float:
         return self.gram.norm * self.operator_norm
 

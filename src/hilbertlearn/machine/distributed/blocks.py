@@ -59,7 +59,7 @@ class Blocks:
         named = {"X": _by_rows(X, "X")}
         for name, part in (("y", y), ("sample_weight", sample_weight)):
             if part is not None:
-                named[name] = _by_rows(part, name) if is_dask(part) else _cut_like(named["X"], part, name)
+                named[name] = _by_rows(part, name) if is_dask(part) else _split_like(named["X"], part, name)
         for name, part in named.items():
             _check_chunks(named["X"], part, name)
         columns = [[None] * _number(named["X"])] * 3
@@ -70,7 +70,7 @@ class Blocks:
         pieces = [joined(number, *parts) for number, parts in enumerate(zip(*columns, strict=True))]
         pieces = pieces if client is None else client.compute(pieces)
         blocks = cls(pieces, np.empty(0, dtype=int), client)
-        lengths = np.array(blocks.each(_looked_at, dict.fromkeys(range(len(pieces)), check)), dtype=int)
+        lengths = np.array(blocks.each(_check_block, dict.fromkeys(range(len(pieces)), check)), dtype=int)
         if not lengths.sum():
             raise ValueError(f"X has no rows in any of its {len(lengths)} blocks; give at least one sample")
         return cls(pieces, lengths, client)
@@ -180,15 +180,15 @@ def _joined(number, X, y, weights):
     return Batch(X, y, weights)
 
 
-def _looked_at(number, batch, check):
+def _check_block(number, batch, check):
     """Run on a worker: the number of rows, after a look at them."""
     if _num_samples(batch.X):
-        with named_block(number):
+        with name_block_in_errors(number):
             check(batch.X)
     return _num_samples(batch.X)
 
 
-class named_block:
+class name_block_in_errors:
     """Errors of the values in a block say which it is."""
 
     def __init__(self, number):
@@ -244,7 +244,7 @@ def _short(chunks):
     return f"({sizes}{', ..' if len(chunks) > 6 else ''})"
 
 
-def _cut_like(X, part, name):
+def _split_like(X, part, name):
     """What is in memory, in blocks like those of X."""
     import dask.array
 
