@@ -200,10 +200,10 @@ def test_the_operator_with_the_smaller_error_is_taken():
     t = np.linspace(0, 1, 25)
     rough = rng.normal(size=(60, 1)) * np.sign(t - 0.5)
     draft = run(start(FunctionalRegressor(grid=t), y=rough), "search_kernel")
-    candidates = draft.samples.recipe.operators
+    candidates = draft.samples.recipe.operator_candidates
     assert len(candidates) > 1
     after = stages.search_operator(draft)
-    assert after.samples.recipe.operators == ()
+    assert after.samples.recipe.operator_candidates == ()
     assert after.result.curve.error <= draft.result.curve.error
     assert len(after.result.trials) > len(draft.result.trials)
     vector = run(start(), "search_kernel")

@@ -97,10 +97,10 @@ class Spec:
 
     def recipe(self, X) -> Recipe:
         """How samples become a problem; X : inputs, whose form may decide which kernels are tried."""
-        shapes = self.kernel_shapes(X)
-        pairs = kernel_terms(shapes[0], self.operator)
+        candidates = self.candidate_kernels(X)
+        pairs = kernel_terms(candidates[0], self.operator)
         kernels.check_kernel_params([kernels.scalar_kernel(kernel) for kernel, _ in pairs], self.kernel_params)
-        several = len(shapes) > 1
+        several = len(candidates) > 1
         return Recipe(
             pairs=[(snapshot(kernel), snapshot(operator)) for kernel, operator in pairs],
             gamma=self.gamma,
@@ -109,12 +109,12 @@ class Spec:
             space=self.output_space,
             graph=self.graph,
             manifold=self.manifold,
-            shapes=tuple(snapshot(shape) for shape in shapes) if several else (),
-            operators=self.operators if several else (),
+            kernel_candidates=tuple(snapshot(kernel) for kernel in candidates) if several else (),
+            operator_candidates=self.operators if several else (),
             features=self.feature_map,
         )
 
-    def kernel_shapes(self, X) -> list:
+    def candidate_kernels(self, X) -> list:
         """The kernels, settings, to select from; one where the kernel is given."""
         transformer = getattr(self.feature_map, "transformer", None)
         if transformer is not None:  # its features are the kernel
@@ -126,14 +126,14 @@ class Spec:
             return [features.TransformerKernel(transformer)]
         if isinstance(self.kernel, (list, tuple)):
             return [kernels.kernel_from_name(self.kernel, self.gamma)]
-        shapes = kernels.candidate_kernels(self.kernel, self.gamma, X)
+        candidates = kernels.candidate_kernels(self.kernel, self.gamma, X)
         automatic = isinstance(self.kernel, str) and self.kernel == "auto"
         excluded = self.excluded_kernels if automatic else ()
-        return [shape for shape in shapes if not (isinstance(shape, str) and shape in excluded)]
+        return [kernel for kernel in candidates if not (isinstance(kernel, str) and kernel in excluded)]
 
     def terms(self, X=None) -> list[tuple]:
         """The (kernel, operator) terms, with the first of the kernels to select from."""
-        return kernel_terms(self.kernel_shapes(X)[0], self.operator)
+        return kernel_terms(self.candidate_kernels(X)[0], self.operator)
 
     def input_kernels(self, X=None) -> list:
         """The scalar kernels, settings, that inputs are read for."""

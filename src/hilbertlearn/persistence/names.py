@@ -275,6 +275,8 @@ FORMER_ATTRIBUTES: dict[str, dict[str, str | None]] = {
     "machine.State": {"choice": "search_results", "untrusted": "screened"},
     "machine.StreamState": {"choice": "search_results"},
     "selection.Approximation": {"trace_left": "trace_error"},
+    "selection.SearchResult": {"shape": "setting"},
+    "training.Recipe": {"operators": "operator_candidates", "shapes": "kernel_candidates"},
     "training.Samples": {"untrusted": "screened"},
 }
 

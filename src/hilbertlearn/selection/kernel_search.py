@@ -35,7 +35,7 @@ _COMPLETE, _FIRST, _SECOND = 600, 400, 1000
 class SearchResult:
     """The kernels with the smallest error."""
 
-    shape: Any  # the selected kernel, as a setting
+    setting: Any  # the selected kernel, with "auto" parameters
     kernels: tuple[kernels.InputKernel, ...]
     curve: ErrorCurve  # of their errors over alpha
     trials: tuple[Trial, ...]
@@ -48,7 +48,7 @@ def is_open(samples: Samples) -> bool:
     recipe = samples.recipe
     settings = [kernels.scalar_kernel(kernel) for kernel, _ in recipe.pairs]
     searched = (kernels.is_searched(one, recipe.gamma) or getattr(one, "n_rounds", 0) for one in settings)
-    return len(recipe.shapes) > 1 or len(recipe.operators) > 1 or any(searched)
+    return len(recipe.kernel_candidates) > 1 or len(recipe.operator_candidates) > 1 or any(searched)
 
 
 def has_plain_kernels(samples: Samples) -> bool:
@@ -59,11 +59,11 @@ def has_plain_kernels(samples: Samples) -> bool:
 def families_of(samples: Samples) -> list[tuple[Any, kernels.KernelFamily]]:
     """For each candidate kernel its setting, and the family of its rates for the samples."""
     recipe, families = samples.recipe, []
-    for shape in recipe.shapes or [recipe.pairs[0][0]]:
-        pairs = samples.with_shape(shape).recipe.pairs
+    for kernel in recipe.kernel_candidates or [recipe.pairs[0][0]]:
+        pairs = samples.with_kernel(kernel).recipe.pairs
         inputs = (samples.X, samples.input_weights)
         families.append(
-            (shape, kernels.KernelFamily.from_settings(pairs, recipe.gamma, recipe.params, *inputs, recipe.center))
+            (kernel, kernels.KernelFamily.from_settings(pairs, recipe.gamma, recipe.params, *inputs, recipe.center))
         )
     return families
 
@@ -105,21 +105,21 @@ def search_kernels(
                         search.evaluate(*candidate)
             curve = search.best_curve()
         i, rate = search.best
-        shape, family = families[i]
+        setting, family = families[i]
         neighbours = [(i, rate * factor) for factor in (_NEAR if family.is_searched else (1.0,))]
         trials += search.trials
         search.warn_at_edge()
         is_wide, candidates = False, neighbours if is_wide else [(i, rate)]
-    return SearchResult(shape, family.at_rate(rate), curve, trials, rate, neighbours)
+    return SearchResult(setting, family.at_rate(rate), curve, trials, rate, neighbours)
 
 
 def search_operators(
     samples: Samples, result: SearchResult, criterion: Criterion, alpha, weights=None
 ) -> tuple[Any, SearchResult]:
     """The operator setting with the smallest error for the selected kernel, and the search result with it."""
-    best, *others = samples.recipe.operators
+    best, *others = samples.recipe.operator_candidates
     for operator in others:
-        candidate = samples.with_operator_setting(operator).with_shape(result.shape)
+        candidate = samples.with_operator_setting(operator).with_kernel(result.setting)
         training = build(candidate, result.kernels, [gram.dense() for gram in result.curve.training.grams])
         factors = result.curve.factors
         if factors is not None:
@@ -205,9 +205,9 @@ class _KernelSearch:
         return self._curve[1]
 
     def _compute(self, i, rate) -> ErrorCurve:
-        shape, family = self.families[i]
+        setting, family = self.families[i]
         selected = family.at_rate(rate)
-        training = build(self.samples.with_shape(shape), selected, self.grams(selected))
+        training = build(self.samples.with_kernel(setting), selected, self.grams(selected))
         alphas = _alphas(training, self.alpha)
         curve = error_curve(training, self.criterion, alphas, self.weights, is_distinct=self.is_distinct)
         self.trials += curve.trials()

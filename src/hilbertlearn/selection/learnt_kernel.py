@@ -21,7 +21,7 @@ _GAIN = 0.02
 def n_rounds(samples: Samples) -> int:
     """The largest number of rounds in which the kernel is learnt; 0 for a sum of several terms."""
     pairs = samples.recipe.pairs
-    return getattr(pairs[0][0], "n_rounds", 0) if len(pairs) == 1 and not samples.recipe.shapes else 0
+    return getattr(pairs[0][0], "n_rounds", 0) if len(pairs) == 1 and not samples.recipe.kernel_candidates else 0
 
 
 def relearn(
@@ -41,7 +41,7 @@ def relearn(
         variants = _kernel_variants(_fit(result.curve.training, result.curve.penalty, weights, options))
         if not variants:
             break
-        changed = samples.with_shapes(variants)
+        changed = samples.with_kernel_candidates(variants)
         new = search_kernels(changed, families_of(changed), criterion, alpha, options, weights, middle=result.rate)
         trials += new.trials
         if not new.curve.error < result.curve.error:
@@ -80,7 +80,7 @@ class _RefittedFolds:
     def start(cls, samples, result: SearchResult, weights, options):
         folds = shuffled_folds(samples)
         self = cls(samples, weights, options, [test for _, test in folds], [])
-        fits = [self._fit(train, result.shape, result.kernels, result.curve.penalty) for train, _ in folds]
+        fits = [self._fit(train, result.setting, result.kernels, result.curve.penalty) for train, _ in folds]
         return replace(self, fits=fits)
 
     def next(self, new: SearchResult) -> _RefittedFolds:
@@ -89,14 +89,14 @@ class _RefittedFolds:
         fits = []
         for test, fitted in zip(self.tests, self.fits, strict=True):
             train = np.setdiff1d(np.arange(len(self.samples.rows)), test)
-            shape = _kernel_variants(fitted)[number]
-            ((_, family),) = families_of(self.samples.subsample(train).with_shapes([shape]))
-            fits.append(self._fit(train, shape, family.at_rate(new.rate), new.curve.penalty))
+            kernel = _kernel_variants(fitted)[number]
+            ((_, family),) = families_of(self.samples.subsample(train).with_kernel_candidates([kernel]))
+            fits.append(self._fit(train, kernel, family.at_rate(new.rate), new.curve.penalty))
         return replace(self, fits=fits)
 
-    def _fit(self, train, shape, kernels: tuple[InputKernel, ...], penalty) -> Fit:
+    def _fit(self, train, setting, kernels: tuple[InputKernel, ...], penalty) -> Fit:
         weights = None if self.weights is None else self.weights[train]
-        part = build(self.samples.subsample(train).with_shape(shape), kernels)
+        part = build(self.samples.subsample(train).with_kernel(setting), kernels)
         return _fit(part, penalty, weights, self.options)
 
     def error(self, criterion: Criterion) -> float:

@@ -173,7 +173,7 @@ def _search_robust_kernel(draft: Draft, families) -> Draft:
     result = search_kernels(samples, families, NormCriterion(), draft.alpha_setting, options, weights)
     trials = result.trials
     for is_last in (False, True):
-        training = build(samples.with_shape(result.shape), result.kernels)
+        training = build(samples.with_kernel(result.setting), result.kernels)
         loss, weights, unit = reweight(training, draft.loss, weights, result.curve.penalty)
         if (weights == 1).all():  # no residual exceeds the bound: for these samples it is the squared loss
             result = search_kernels(samples, families, Criterion(), draft.alpha_setting, options)
@@ -196,7 +196,7 @@ def screen_outliers(draft: Draft) -> Draft:
         return draft
     if search_samples.is_subsampled or samples.graph is not None:
         return draft
-    training = build(draft.surrogate.with_shape(draft.result.shape), draft.result.kernels)
+    training = build(draft.surrogate.with_kernel(draft.result.setting), draft.result.kernels)
     model = training, draft.weights, draft.result.curve.penalty
     if not setting.pointwise or samples.Y.shape[1] == 1:  # one output is all of a sample
         outliers = samples.expand_duplicates(screen_samples(*model))
@@ -217,7 +217,7 @@ def _search_again(draft: Draft, samples: Samples) -> Draft:
 
 def search_operator(draft: Draft) -> Draft:
     """Select the output operator, where there are several to select from."""
-    if draft.result is None or not draft.samples.recipe.operators:
+    if draft.result is None or not draft.samples.recipe.operator_candidates:
         return draft
     operator, result = search_operators(
         draft.surrogate, draft.result, draft.criterion, draft.search_alpha, draft.weights
@@ -233,7 +233,7 @@ def learn_kernel(draft: Draft) -> Draft:
     result = relearn(
         draft.surrogate, draft.result, draft.criterion, draft.search_alpha, draft.request.options, draft.weights
     )
-    return replace(draft, result=result, samples=draft.samples.with_shapes([result.shape]))
+    return replace(draft, result=result, samples=draft.samples.with_kernel_candidates([result.setting]))
 
 
 def build_training(draft: Draft) -> Draft:
@@ -253,7 +253,7 @@ def build_training(draft: Draft) -> Draft:
     draft = replace(draft, alpha=alpha, trials=result.trials)
     if search_samples.is_complete and draft.weights is None:
         return replace(draft, training=curve.training, factors=curve.factors)
-    training = build(samples.with_shape(result.shape), result.kernels)
+    training = build(samples.with_kernel(result.setting), result.kernels)
     return replace(draft, training=for_alpha(training, draft.loss, alpha))
 
 
@@ -268,8 +268,8 @@ def _build_given(draft: Draft) -> Draft:
 
 def build_first(samples: Samples) -> Training:
     """The samples with the kernels as they are given, of several the first, at the median rule's rate."""
-    (shape, family), *_ = families_of(samples)
-    return build(samples.with_shape(shape), family.kernels)
+    (kernel, family), *_ = families_of(samples)
+    return build(samples.with_kernel(kernel), family.kernels)
 
 
 def refine_alpha(draft: Draft) -> Draft:

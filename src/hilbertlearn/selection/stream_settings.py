@@ -72,8 +72,8 @@ def select_stream_settings(samples: Samples, loss: Loss, alpha, options: Options
         penalty = selection.alpha * float(training.weights.sum())
         resolved, trials, approximation = selection.loss, selection.trials, selection.approximation
     else:
-        (shape, family), *_ = families_of(samples)
-        samples = samples.with_shape(shape)
+        (candidate, family), *_ = families_of(samples)
+        samples = samples.with_kernel(candidate)
         inner, recipe, resolved = family.kernels[0], samples.recipe, loss
         kernel = FeatureKernel(inner, fit_feature_map(setting, inner, samples.X, samples.input_weights))
         no_features = FeatureGram(np.empty((len(samples.rows), 0)))

@@ -35,8 +35,8 @@ class Recipe:
     space: Callable  # outputs as read, and sample weights -> Space
     graph: Any = None
     manifold: float = 0.0
-    shapes: tuple = ()  # candidate kernels of the first term, empty where its kernel is given
-    operators: tuple = ()  # candidate operators of the first term, empty where its operator is given
+    kernel_candidates: tuple = ()  # candidate kernels of the first term, empty where its kernel is given
+    operator_candidates: tuple = ()  # candidate operators of the first term, empty where its operator is given
     features: Any = None  # setting of the feature map: None for Gram matrices, "auto", or an object
     precision: str = "float64"  # of the fit, see ``precision.py``
 
@@ -235,22 +235,22 @@ class Samples:
         X = exact(self.X) if single else self.X
         return replace(self, X=X, recipe=replace(self.recipe, precision="float64"))
 
-    def with_shapes(self, shapes) -> Samples:
+    def with_kernel_candidates(self, candidates) -> Samples:
         """The same samples with these candidate kernels in the first term."""
-        pairs = [(shapes[0], self.recipe.pairs[0][1]), *self.recipe.pairs[1:]]
-        return replace(self, recipe=replace(self.recipe, pairs=pairs, shapes=tuple(shapes)))
+        pairs = [(candidates[0], self.recipe.pairs[0][1]), *self.recipe.pairs[1:]]
+        return replace(self, recipe=replace(self.recipe, pairs=pairs, kernel_candidates=tuple(candidates)))
 
-    def with_shape(self, kernel) -> Samples:
+    def with_kernel(self, kernel) -> Samples:
         """The same samples with one of the candidate kernels in the first term."""
-        if not self.recipe.shapes:
+        if not self.recipe.kernel_candidates:
             return self
         pairs = [(kernel, self.recipe.pairs[0][1]), *self.recipe.pairs[1:]]
-        return replace(self, recipe=replace(self.recipe, pairs=pairs, shapes=()))
+        return replace(self, recipe=replace(self.recipe, pairs=pairs, kernel_candidates=()))
 
     def with_operator_setting(self, operator) -> Samples:
         """The same samples with one of the candidate operators in the first term."""
         pairs = [(self.recipe.pairs[0][0], operator), *self.recipe.pairs[1:]]
-        return replace(self, recipe=replace(self.recipe, pairs=pairs, operators=()))
+        return replace(self, recipe=replace(self.recipe, pairs=pairs, operator_candidates=()))
 
 
 def resolve_feature_map(recipe: Recipe, n):
